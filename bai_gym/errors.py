@@ -1,0 +1,82 @@
+"""Errors that name what is wrong, what is allowed, and the way out.
+
+Every mistake a user can make raises a child of :class:`BaiGymError`; the command line prints its one line
+and leaves with exit code 2. Anything else that escapes is a defect of this library.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "AgentError",
+    "BaiGymError",
+    "BudgetError",
+    "DataError",
+    "InstanceError",
+    "MissingDataError",
+    "MissingPackageError",
+    "OutputError",
+    "ParameterError",
+    "UnknownNameError",
+    "unknown_name",
+]
+
+
+class BaiGymError(Exception):
+    """Base of all errors that this library raises on purpose."""
+
+
+class UnknownNameError(BaiGymError, LookupError):
+    """An environment, agent, experiment or data set of that name does not exist."""
+
+
+class ParameterError(BaiGymError, ValueError):
+    """A keyword or option has a value outside its range."""
+
+
+class InstanceError(ParameterError):
+    """The arms of a bandit instance are malformed: NaN mean, negative variance, fewer than two arms."""
+
+
+class BudgetError(ParameterError):
+    """The budget is smaller than what the environment or the agent needs."""
+
+
+class AgentError(BaiGymError, RuntimeError):
+    """An agent broke the contract: wrong shape, arm out of range, or more pulls than the budget."""
+
+
+class DataError(BaiGymError, ValueError):
+    """A data file cannot be read as what it should be: missing column, non-numeric reward, empty arm."""
+
+
+class MissingDataError(BaiGymError, FileNotFoundError):
+    """A data set is not in the data directory."""
+
+
+class MissingPackageError(BaiGymError, ImportError):
+    """An optional package is needed for this and not installed."""
+
+
+class OutputError(BaiGymError, OSError):
+    """Results cannot be written to, or read from, the output folder."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str], hint: str) -> UnknownNameError:
+    """Build the error for an unknown name, with the nearest known ones.
+
+    Args:
+        kind: What was looked for, for example ``"agent"``.
+        name: What was asked for.
+        known: All names that exist.
+        hint: Where to see them all, for example ``"`bai-gym list agents` shows all"``.
+
+    Returns:
+        The error, to be raised by the caller.
+    """
+    lowered = {candidate.lower(): candidate for candidate in known}
+    near = [lowered[match] for match in difflib.get_close_matches(name.lower(), lowered, n=3, cutoff=0.5)]
+    guess = f" Did you mean {' or '.join(near)}?" if near else ""
+    return UnknownNameError(f"unknown {kind} {name!r}.{guess} ({hint})")
