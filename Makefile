@@ -1,0 +1,58 @@
+# From nothing to results: needs only make and a Python 3.11 or newer with venv.
+
+PYTHON ?= python3
+PYTEST_ARGS ?= -n 2
+DEMO_ARGS ?= --budget 2000 --budget 5000 --budget 10000 --runs 1000 --workers 2 --out results/demo
+
+DEMO := .venv
+TEST := .venv-test
+SETTINGS := pyproject.toml constraints.txt $(wildcard build_backend/*.py)
+PIP := bin/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format clean
+
+help:  ## say what can be made
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
+
+demo: $(DEMO)/ready  ## compare seven agents on BAI-Gaussian64-v0; results in results/demo
+	$(DEMO)/bin/bai-gym run BAI-Gaussian64-v0 --agent Uniform --agent SH --agent SHVar --agent SHAdaVar \
+		--agent GapE --agent GapE-V --agent VBR $(DEMO_ARGS)
+
+test: $(TEST)/ready  ## run the tests; PYTEST_ARGS="-k gaussian" runs some
+	$(TEST)/bin/python -m pytest $(PYTEST_ARGS)
+
+lint: $(TEST)/ready  ## check style, format and types
+	$(TEST)/bin/ruff check
+	$(TEST)/bin/ruff format --check
+	$(TEST)/bin/mypy
+
+format: $(TEST)/ready  ## write the format, and repair what can be repaired
+	$(TEST)/bin/ruff check --fix-only
+	$(TEST)/bin/ruff format
+
+clean:  ## remove what was built or installed here; results stay
+	rm -rf $(DEMO) $(TEST) build dist *.egg-info .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A new virtual environment; $(1) is its folder.
+define venv
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	{ echo "make: Python 3.11 or newer is needed; name one, for example: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+@$(PYTHON) -m venv --clear $(1) || \
+	{ echo "make: '$(PYTHON) -m venv' does not work here; install it (Debian and Ubuntu: python3-venv) or set PYTHON" >&2; exit 1; }
+endef
+
+$(DEMO)/ready: $(SETTINGS)
+	$(call venv,$(DEMO))
+	$(DEMO)/$(PIP) -e ".[plots]"
+	@touch $@
+
+# Torch comes first and alone: where it has no wheel for this Python, all but the learned agents is tested.
+$(TEST)/ready: $(SETTINGS)
+	$(call venv,$(TEST))
+	@if $(TEST)/$(PIP) torch; then extras=all,test; else extras=cluster,plots,render,test; \
+		echo "make: torch cannot be installed here; the tests of the learned agents will be skipped" >&2; fi; \
+	echo "$(TEST)/$(PIP) -e .[$$extras]"; \
+	$(TEST)/$(PIP) -e ".[$$extras]"
+	@touch $@

@@ -1,0 +1,185 @@
+"""What an agent is: told the number of arms and the budget, it asks for pulls and recommends an arm."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+from bai_gym.errors import AgentError, BudgetError
+from bai_gym.problems import Briefing
+from bai_gym.sampling import Request, Stepper, TieRule, check_tie_rule
+from bai_gym.statistics import IntArray, Observation, Statistics
+
+__all__ = ["Agent", "Plan", "PlannedAgent"]
+
+Plan = Generator[Request, None, None]
+"""An algorithm written top to bottom: it yields its requests."""
+
+
+@dataclass(kw_only=True)
+class Agent(ABC):
+    """Base class of agents; a subclass defines :meth:`allocate` and :meth:`recommend`.
+
+    One agent plays N episodes at a time, in lock-step: observations, counts and recommendations have a leading axis
+    of N (1 in a single episode).
+
+    Args:
+        tie: How exact ties are broken. ``"random"`` (default): uniformly, by the agent's generator. ``"first"``: by
+            fewest pulls, then lowest arm number; for tests and for reading along with the pseudo-code.
+        allow_small_budget: If True, a budget below the minimum is accepted: arms that it does not reach count as the
+            worst ones. If False (default) it is refused.
+
+    Attributes:
+        name: The name in tables and in ``agents.make``.
+        knows: What the agent is told that a real user would not know, words of ``bai_gym.problems.KNOWLEDGE``.
+        uses_variances: Whether the agent reads ``observation["variances"]``. Where it does not, the runner saves
+            drawing them and leaves the key out.
+        notes: Sentences that every report showing the agent must carry.
+    """
+
+    tie: TieRule = "random"
+    allow_small_budget: bool = False
+
+    name: ClassVar[str]
+    knows: ClassVar[frozenset[str]] = frozenset()
+    uses_variances: ClassVar[bool] = True
+    notes: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def label(self) -> str:
+        """The name, with the parameters that differ from their defaults."""
+        changed = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            default = field.default if field.default_factory is MISSING else field.default_factory()
+            if value != default:
+                changed.append(f"{field.name}={value}")
+        return f"{self.name}({', '.join(changed)})" if changed else self.name
+
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return the smallest budget for which the algorithm is defined as published.
+
+        Args:
+            num_arms: K, at least 2.
+        """
+        return num_arms
+
+    def reset(self, briefing: Briefing, rng: np.random.Generator | None = None) -> None:
+        """Begin new episodes.
+
+        Args:
+            briefing: Number of arms, budget, number of episodes N, and the knowledge granted.
+            rng: The agent's own source of randomness; never the environment's. None: a fresh unseeded one.
+
+        Raises:
+            BudgetError: If the budget is below the agent's minimum (and ``allow_small_budget`` is False).
+            ParameterError: If a parameter is outside its range.
+        """
+        check_tie_rule(self.tie)
+        least = self.minimum_budget(briefing.num_arms)
+        if briefing.budget < least and not self.allow_small_budget:
+            raise BudgetError(
+                f"budget {briefing.budget} is below the minimum of {self.name} for {briefing.num_arms} arms: "
+                f"give at least {least}, or make the agent with allow_small_budget=True"
+            )
+        self.num_arms: int = briefing.num_arms
+        self.budget: int = briefing.budget
+        self.batch: int = briefing.batch
+        self.rng: np.random.Generator = np.random.default_rng() if rng is None else rng
+        self._stepper = Stepper(self)
+        self.begin(briefing)
+
+    def begin(self, briefing: Briefing) -> None:  # noqa: B027 (a hook: most agents need nothing here)
+        """Prepare what the algorithm needs, for example from granted knowledge; called by :meth:`reset`."""
+
+    @abstractmethod
+    def allocate(self, observation: Observation) -> Any:
+        """Say which pulls come next.
+
+        Args:
+            observation: ``pulls``, ``means``, ``variances`` of shape ``(N, K)`` and ``remaining`` of shape ``(N, 1)``; not
+                to be written to, and overwritten by the next pulls.
+
+        Returns:
+            Counts ``(N, K)`` of pulls to be made before anything more is looked at, equally many in each episode; or a
+            :class:`bai_gym.sampling.Block` or :class:`bai_gym.sampling.SamplingRule`; or None to stop.
+        """
+
+    @abstractmethod
+    def recommend(self, observation: Observation) -> IntArray:
+        """Return the ``(N,)`` recommended arms."""
+
+    def act(self, observation: Observation) -> Any:
+        """Return the next action in a Gymnasium loop: an arm to pull, or at the end the recommended one.
+
+        Args:
+            observation: As the environment gives it, of one episode ``(K,)`` or of a batch ``(N, K)``.
+
+        Returns:
+            An int for one episode, ``(N,)`` int64 for a batch.
+
+        Raises:
+            AgentError: If the agent has not been reset, or the observation does not follow from its last action.
+        """
+        if not hasattr(self, "_stepper"):
+            raise AgentError(f"{self.name} has not been reset: call agent.reset(env.unwrapped.briefing(agent.knows), rng)")
+        return self._stepper.act(observation)
+
+    @property
+    def idle_pulls(self) -> IntArray | None:
+        """``(N, K)`` pulls that a Gymnasium loop spent after the agent had stopped asking; None if it has not."""
+        return self._stepper.idle
+
+
+class PlannedAgent(Agent):
+    """An agent whose algorithm is written as a plan: a generator that yields requests.
+
+    Attributes:
+        statistics: ``(N, K)`` statistics of the episodes so far, renewed (perhaps in place) after every ``yield``: look
+            them up again, and copy what must be kept.
+    """
+
+    statistics: Statistics
+
+    @final
+    def reset(self, briefing: Briefing, rng: np.random.Generator | None = None) -> None:
+        """Begin new episodes, see :meth:`Agent.reset`."""
+        self._plan: Plan | None = None
+        self._planned = False
+        super().reset(briefing, rng)
+
+    @final
+    def allocate(self, observation: Observation) -> Request:
+        """Advance the plan to its next request."""
+        self.statistics = Statistics.of(observation)
+        if not self._planned:
+            self._planned = True
+            self._plan = self.plan()
+        if self._plan is None:
+            return None
+        request = next(self._plan, None)
+        if request is None:
+            self._plan = None
+        return request
+
+    @final
+    def recommend(self, observation: Observation) -> IntArray:
+        """Return the answer of the plan; with no pulls left, run it to its end first."""
+        self.statistics = Statistics.of(observation)
+        if self._plan is not None and not observation["remaining"].any():
+            if next(self._plan, None) is not None:
+                raise AgentError(f"{self.name} asks for more pulls than the budget of {self.budget}")
+            self._plan = None
+        return self.answer()
+
+    @abstractmethod
+    def plan(self) -> Plan:
+        """Yield requests, reading :attr:`statistics` after each."""
+
+    @abstractmethod
+    def answer(self) -> IntArray:
+        """Return the ``(N,)`` arms to recommend, from :attr:`statistics` and what the plan has found out so far."""

@@ -1,0 +1,75 @@
+"""Choices that many agents share: the best mean, the best few, a random few; ties handled by the stated rule."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from bai_gym.sampling import TieRule
+from bai_gym.statistics import FloatArray, IntArray, Statistics
+
+__all__ = ["best_mean", "keep_best", "random_subset", "spread_evenly"]
+
+
+def best_mean(statistics: Statistics, tie: TieRule, rng: np.random.Generator) -> IntArray:
+    """Return the arm of largest sample mean; ties go to more pulls, then by the rule; arms without a pull come last.
+
+    Args:
+        statistics: ``(N, K)``.
+        tie: ``"random"``, or ``"first"`` for the lowest arm number.
+        rng: Source of randomness.
+
+    Returns:
+        ``(N,)`` arms.
+    """
+    means = np.where(statistics.pulls > 0, statistics.means, -np.inf)
+    best = means == means.max(axis=-1, keepdims=True)
+    arms = best.argmax(axis=-1)
+    tied = np.flatnonzero(np.count_nonzero(best, axis=-1) > 1)
+    if tied.size:
+        pulls = np.where(best[tied], statistics.pulls[tied], -1)
+        most = pulls == pulls.max(axis=-1, keepdims=True)
+        keys = rng.random(most.shape) if tie == "random" else np.ones(most.shape)
+        arms[tied] = np.where(most, keys, -1.0).argmax(axis=-1)
+    return np.asarray(arms)
+
+
+def keep_best(values: FloatArray, size: int, tie: TieRule, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+    """Return a mask of the ``size`` largest values of each row; ties at the border are broken by the rule.
+
+    Args:
+        values: ``(N, k)``; -inf allowed.
+        size: From 1 to k.
+        tie: ``"random"``, or ``"first"`` for the lowest column.
+        rng: Source of randomness.
+
+    Returns:
+        ``(N, k)`` mask with exactly ``size`` True per row.
+    """
+    columns = values.shape[-1]
+    border = np.partition(values, columns - size, axis=-1)[:, columns - size, None]
+    kept = values >= border
+    crowded = np.flatnonzero(np.count_nonzero(kept, axis=-1) > size)
+    if crowded.size:
+        above = values[crowded] > border[crowded]
+        level = kept[crowded] & ~above
+        keys = rng.random(level.shape) if tie == "random" else np.broadcast_to(np.arange(columns) * 1.0, level.shape)
+        rank = np.where(level, keys, np.inf).argsort(axis=-1, kind="stable").argsort(axis=-1, kind="stable")
+        wanted = size - np.count_nonzero(above, axis=-1, keepdims=True)
+        kept[crowded] = above | (level & (rank < wanted))
+    return kept
+
+
+def random_subset(batch: int, columns: int, size: int, tie: TieRule, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+    """Return a mask of ``size`` columns per row: uniformly random ones, or the first ones under the rule ``"first"``."""
+    if size == 0 or tie == "first":
+        return np.broadcast_to(np.arange(columns) < size, (batch, columns))
+    if size == 1:
+        return rng.integers(columns, size=(batch, 1)) == np.arange(columns)
+    return keep_best(rng.random((batch, columns)), size, tie, rng)
+
+
+def spread_evenly(batch: int, columns: int, pulls: int, tie: TieRule, rng: np.random.Generator) -> IntArray:
+    """Return ``(batch, columns)`` counts of ``pulls`` cyclic pulls: all equal but for one more on a few columns."""
+    each, extra = divmod(pulls, columns)
+    return each + random_subset(batch, columns, extra, tie, rng).astype(np.int64)

@@ -1,0 +1,91 @@
+"""The meta-algorithm of sequential halving, which SH, SHVar and SHAdaVar fill in."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from bai_gym.agents.base import Plan, PlannedAgent
+from bai_gym.agents.choosing import best_mean, keep_best
+from bai_gym.errors import ParameterError
+from bai_gym.problems import Briefing
+from bai_gym.statistics import IntArray, Statistics
+
+__all__ = ["HalvingAgent", "num_stages", "scatter"]
+
+def num_stages(num_arms: int) -> int:
+    """Return ceil(log2 K), the number of halvings that leave one arm of K."""
+    return (num_arms - 1).bit_length()
+
+
+@dataclass(kw_only=True)
+class HalvingAgent(PlannedAgent):
+    """Algorithm 1 of Lalitha et al. (2023): in each of ceil(log2 K) stages the better half of the arms survives.
+
+    Every stage has floor(n / stages) pulls. Pulls that this leaves over are not made, unless ``leftover`` says
+    otherwise. A stage's estimates come from its own samples only, unless ``samples`` says otherwise.
+
+    Args:
+        samples: ``"stage"`` (default, as published): estimates from the samples of the stage. ``"all"``: from all samples
+            so far.
+        leftover: ``"drop"`` (default) or ``"last"``: give the pulls left over by rounding to the last stage.
+
+    Minimum budget: K ceil(log2 K), one pull per arm in the first stage.
+    """
+
+    samples: str = "stage"
+    leftover: str = "drop"
+
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return one pull per arm in the first stage."""
+        return num_arms * num_stages(num_arms)
+
+    def begin(self, briefing: Briefing) -> None:
+        """Check the parameters."""
+        if self.samples not in ("stage", "all"):
+            raise ParameterError(f"samples of {self.name} must be 'stage' or 'all', not {self.samples!r}")
+        if self.leftover not in ("drop", "last"):
+            raise ParameterError(f"leftover of {self.name} must be 'drop' or 'last', not {self.leftover!r}")
+        self._active: IntArray = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
+
+    def plan(self) -> Plan:
+        """Run the stages."""
+        stages = num_stages(self.num_arms)
+        stage_budget, leftover = divmod(self.budget, stages)
+        for stage in range(1, stages + 1):
+            active = self._active
+            before = self.statistics.take(active)
+            last = stage == stages and self.leftover == "last"
+            yield from self.pull_stage(active, stage_budget + leftover * last, before)
+            now = self.statistics.take(active)
+            estimates = now.since(before) if self.samples == "stage" else now
+            values = np.where(estimates.pulls > 0, estimates.means, -np.inf)
+            size = (active.shape[-1] + 1) // 2
+            kept = keep_best(values, size, self.tie, self.rng)
+            self._active = active[kept].reshape(self.batch, size)
+
+    @abstractmethod
+    def pull_stage(self, active: IntArray, pulls: int, before: Statistics) -> Plan:
+        """Yield the requests of one stage.
+
+        Args:
+            active: ``(N, k)`` arms of the stage, ascending.
+            pulls: Pulls that the stage has.
+            before: ``(N, k)`` statistics of the active arms at the start of the stage.
+        """
+
+    def answer(self) -> IntArray:
+        """Return the survivor; before the last stage has ended, the best mean of the arms still active."""
+        if self._active.shape[-1] == 1:
+            return self._active[:, 0]
+        slots = best_mean(self.statistics.take(self._active), self.tie, self.rng)
+        return np.take_along_axis(self._active, slots[:, None], -1)[:, 0]
+
+
+def scatter(active: IntArray, values: IntArray, num_arms: int) -> IntArray:
+    """Return ``(N, K)`` zeros with the ``(N, k)`` values at the active arms."""
+    full = np.zeros((active.shape[0], num_arms), values.dtype)
+    np.put_along_axis(full, active, values, -1)
+    return full

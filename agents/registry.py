@@ -1,0 +1,73 @@
+"""Agents by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from bai_gym.agents.base import Agent
+from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
+from bai_gym.agents.sequential_halving import SequentialHalving
+from bai_gym.agents.shadavar import SHAdaVar
+from bai_gym.agents.shvar import SHVar
+from bai_gym.agents.uniform import Uniform
+from bai_gym.agents.vbr import VBR
+from bai_gym.errors import ParameterError, unknown_name
+
+__all__ = ["find", "make", "names", "register"]
+
+_AGENTS: dict[str, Callable[..., Any]] = {
+    agent.name: agent for agent in (Uniform, SequentialHalving, SHVar, SHAdaVar, GapE, GapEV, AGapE, AGapEV, VBR)
+}
+
+
+def names() -> tuple[str, ...]:
+    """Return all registered names."""
+    return tuple(_AGENTS)
+
+
+def register(name: str, agent: Callable[..., Any]) -> None:
+    """Make an agent known by name, for example to the command line.
+
+    Args:
+        name: A new name.
+        agent: The class, or anything that returns an agent when called with keyword parameters.
+
+    Raises:
+        ParameterError: If the name is taken.
+    """
+    if name in _AGENTS:
+        raise ParameterError(f"an agent named {name!r} is already registered")
+    _AGENTS[name] = agent
+
+
+def find(name: str) -> Callable[..., Any]:
+    """Return what makes the agent of that name.
+
+    Raises:
+        UnknownNameError: If there is none; the message names the nearest ones.
+    """
+    if name not in _AGENTS:
+        raise unknown_name("agent", name, _AGENTS, "`bai-gym list agents` shows all")
+    return _AGENTS[name]
+
+
+def make(name: str, **parameters: Any) -> Any:
+    """Return a new agent.
+
+    Args:
+        name: One of :func:`names`.
+        **parameters: The agent's parameters, see its class.
+
+    Raises:
+        UnknownNameError: If there is no such agent.
+        ParameterError: If a parameter does not exist.
+    """
+    factory = find(name)
+    if isinstance(factory, type) and issubclass(factory, Agent) and is_dataclass(factory):
+        allowed = [field.name for field in fields(factory)]
+        for parameter in parameters:
+            if parameter not in allowed:
+                raise ParameterError(f"{name} has no parameter {parameter!r}; it has: {', '.join(allowed)}")
+    return factory(**parameters)

@@ -1,0 +1,53 @@
+"""Sequential halving."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bai_gym.agents.choosing import spread_evenly
+from bai_gym.agents.base import Plan
+from bai_gym.agents.halving import HalvingAgent, scatter
+from bai_gym.errors import ParameterError
+from bai_gym.problems import Briefing
+from bai_gym.sampling import Block
+from bai_gym.statistics import IntArray, Statistics
+
+__all__ = ["SequentialHalving"]
+
+
+@dataclass(kw_only=True)
+class SequentialHalving(HalvingAgent):
+    """In each stage the active arms are pulled equally often; the worse half of them is dropped.
+
+    Paper: Karnin, Koren and Somekh (2013), "Almost Optimal Exploration in Multi-Armed Bandits"; as Algorithms 1 and 2
+    of Lalitha et al. (2023).
+
+    Args:
+        rounding: ``"stage"`` (default): all floor(n / stages) pulls of a stage are made, in cyclic order, so that some
+            random arms get one more than others. ``"equal"`` (Karnin et al.): every arm gets
+            floor(n / (active arms x stages)) pulls, and the rest is not spent.
+        samples: ``"stage"`` (default) or ``"all"``, see :class:`bai_gym.agents.halving.HalvingAgent`.
+        leftover: ``"drop"`` (default) or ``"last"``.
+
+    Knows nothing. Minimum budget: K ceil(log2 K).
+    """
+
+    rounding: str = "stage"
+
+    name: ClassVar[str] = "SH"
+    uses_variances: ClassVar[bool] = False
+
+    def begin(self, briefing: Briefing) -> None:
+        """Check the parameters."""
+        super().begin(briefing)
+        if self.rounding not in ("stage", "equal"):
+            raise ParameterError(f"rounding of SH must be 'stage' or 'equal', not {self.rounding!r}")
+
+    def pull_stage(self, active: IntArray, pulls: int, before: Statistics) -> Plan:
+        """Pull the active arms in cyclic order."""
+        size = active.shape[-1]
+        if self.rounding == "equal":
+            pulls -= pulls % size
+        counts = spread_evenly(self.batch, size, pulls, self.tie, self.rng)
+        yield Block(scatter(active, counts, self.num_arms))

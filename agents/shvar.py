@@ -1,0 +1,90 @@
+"""SHVar: sequential halving with known variances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bai_gym.agents.base import Plan
+from bai_gym.agents.halving import HalvingAgent, scatter
+from bai_gym.problems import Briefing
+from bai_gym.sampling import ArgmaxTable, Block, TieRule
+from bai_gym.statistics import FloatArray, IntArray, Statistics
+
+__all__ = ["SHVar", "greedy_counts", "variance_index"]
+
+
+@dataclass(kw_only=True)
+class SHVar(HalvingAgent):
+    """In each stage the next pull goes to the active arm whose mean estimate has the largest variance.
+
+    That is the arm of largest sigma^2 / pulls in the stage, so pulls end up proportional to the variances. The counts
+    of a stage depend on no reward, so they are computed at once.
+
+    Paper: Lalitha et al. (2023), Algorithms 1 and 3. For equal variances it is sequential halving.
+
+    Args:
+        samples: ``"stage"`` (default) or ``"all"``, see :class:`bai_gym.agents.halving.HalvingAgent`.
+        leftover: ``"drop"`` (default) or ``"last"``.
+
+    Knows the true variances. Minimum budget: K ceil(log2 K).
+    """
+
+    name: ClassVar[str] = "SHVar"
+    knows: ClassVar[frozenset[str]] = frozenset({"variances"})
+    uses_variances: ClassVar[bool] = False
+
+    def begin(self, briefing: Briefing) -> None:
+        """Look up the variances."""
+        super().begin(briefing)
+        self._variances = briefing.variances
+
+    def pull_stage(self, active: IntArray, pulls: int, before: Statistics) -> Plan:
+        """Pull greedily by sigma^2 / pulls."""
+        variances = np.take_along_axis(self._variances, active, -1)
+        counts = greedy_counts(variances, pulls, self.tie, self.rng)
+        yield Block(scatter(active, counts, self.num_arms), weights=self._variances)
+
+
+def variance_index(variances: FloatArray, pulls: IntArray) -> FloatArray:
+    """Return variance / pulls, elementwise; arms of variance 0 rank below all others, the fewest pulls first.
+
+    An arm without a pull has index +inf.
+    """
+    index = np.where(variances > 0, variances / np.maximum(pulls, 1), -1.0 * pulls)
+    return np.where(pulls == 0, np.inf, index)
+
+
+def greedy_counts(variances: FloatArray, pulls: int, tie: TieRule, rng: np.random.Generator) -> IntArray:
+    """Return how often each arm is pulled if every pull goes to the largest variance / pulls made.
+
+    Args:
+        variances: ``(N, k)``, each at least 0. Arms of variance 0 are pulled once, then after all others.
+        pulls: Total per row, at least 0.
+        tie: Tie rule; under ``"first"`` ties go to the fewest pulls, then to the lowest column.
+        rng: Source of randomness for ties.
+
+    Returns:
+        ``(N, k)`` counts that sum to ``pulls``.
+    """
+    size = variances.shape[-1]
+    if pulls > size:
+        # All pulls of priority above this level come before any other. Their number is at most `pulls`, because
+        # ceil(x) < x + 1; what is missing, fewer than `size` pulls, is then added one by one. The level is raised by
+        # more than a rounding error, so that no pull is counted that belongs below it.
+        level = variances.sum(axis=-1, keepdims=True) / (pulls - size) * (1.0 + 1e-9)
+        counts = np.maximum(np.ceil(variances / np.where(level > 0, level, 1.0)), 1.0).astype(np.int64)
+    else:
+        counts = np.zeros(variances.shape, np.int64)
+    missing = pulls - counts.sum(axis=-1)
+    columns = np.ascontiguousarray(variances.T)
+    counts = np.ascontiguousarray(counts.T)
+    table = ArgmaxTable(variance_index(columns, counts), tie, rng)
+    flat_counts, flat_variances = counts.reshape(-1), columns.reshape(-1)
+    for step in range(int(missing.max(initial=0))):
+        chosen = table.argmax(counts)[missing > step]
+        flat_counts[chosen] += 1
+        table.flat[chosen] = variance_index(flat_variances[chosen], flat_counts[chosen])
+    return np.ascontiguousarray(counts.T)

@@ -1,0 +1,49 @@
+"""Uniform allocation: the baseline that every method has to beat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bai_gym.agents.base import Agent
+from bai_gym.agents.choosing import best_mean, spread_evenly
+from bai_gym.errors import ParameterError
+from bai_gym.problems import Briefing
+from bai_gym.statistics import IntArray, Observation, Statistics
+
+__all__ = ["Uniform"]
+
+
+@dataclass(kw_only=True)
+class Uniform(Agent):
+    """Pulls all arms equally often and recommends the one of largest sample mean.
+
+    Args:
+        mode: ``"cycle"`` (default): round-robin in random order, so that pulls differ by at most one. ``"random"``: every
+            pull goes to an arm drawn uniformly.
+
+    Knows nothing. Minimum budget: K.
+    """
+
+    mode: str = "cycle"
+
+    name: ClassVar[str] = "Uniform"
+    uses_variances: ClassVar[bool] = False
+
+    def begin(self, briefing: Briefing) -> None:
+        """Check the mode."""
+        if self.mode not in ("cycle", "random"):
+            raise ParameterError(f"mode of Uniform must be 'cycle' or 'random', not {self.mode!r}")
+
+    def allocate(self, observation: Observation) -> IntArray:
+        """Spend the whole budget at once."""
+        if self.mode == "random":
+            shares = np.full(self.num_arms, 1.0 / self.num_arms)
+            return self.rng.multinomial(self.budget, shares, size=self.batch)
+        return spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng)
+
+    def recommend(self, observation: Observation) -> IntArray:
+        """Return the arm of largest mean."""
+        return best_mean(Statistics.of(observation), self.tie, self.rng)

@@ -1,0 +1,35 @@
+"""Gymnasium environments, agents and an honest benchmark for fixed-budget best-arm identification.
+
+Importing registers the ids with Gymnasium and nothing more; ``evaluate`` and ``compare`` load the rest when first used.
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from bai_gym.envs.registration import register_all
+
+if TYPE_CHECKING:
+    from bai_gym.api import compare, evaluate
+    from bai_gym.benchmark.paired import PairedTest
+    from bai_gym.benchmark.result import Comparison, Result
+
+__all__ = ["Comparison", "PairedTest", "Result", "__version__", "compare", "evaluate"]
+
+__version__ = version("bai-gym")
+
+_HOMES = {
+    "Comparison": "bai_gym.benchmark.result",
+    "PairedTest": "bai_gym.benchmark.paired",
+    "Result": "bai_gym.benchmark.result",
+    "compare": "bai_gym.api",
+    "evaluate": "bai_gym.api",
+}
+
+register_all()
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,12 @@
+"""Models that answer pulls: N instances of K arms at a time, arm axis last.
+
+A model knows the true means and variances and draws rewards from its exact law. It knows nothing of budgets, agents
+or Gymnasium.
+"""
+
+from bai_gym.bandits.base import Bandit, Stream
+from bai_gym.bandits.bernoulli import BernoulliBandit
+from bai_gym.bandits.empirical import EmpiricalBandit, SampleTable
+from bai_gym.bandits.gaussian import GaussianBandit
+
+__all__ = ["Bandit", "BernoulliBandit", "EmpiricalBandit", "GaussianBandit", "SampleTable", "Stream"]

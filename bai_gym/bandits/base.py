@@ -1,0 +1,120 @@
+"""What every bandit model can do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Self
+
+import numpy as np
+
+from bai_gym.errors import InstanceError
+from bai_gym.statistics import FloatArray, IntArray, Statistics
+
+__all__ = ["Bandit", "Stream", "check_means", "check_num_arms"]
+
+
+class Stream(ABC):
+    """Rewards of single pulls, one per episode and call, from a fixed set of candidate arms."""
+
+    @abstractmethod
+    def draw(self, flat: IntArray) -> FloatArray:
+        """Return ``(N,)`` rewards of the arms at flat positions ``slot * N + episode`` of a ``(k, N)`` table."""
+
+
+class Bandit(ABC):
+    """A batch of N instances with K arms each.
+
+    Attributes:
+        means: ``(N, K)`` true mean rewards.
+        variances: ``(N, K)`` true reward variances (squared units of the reward).
+    """
+
+    means: FloatArray
+    variances: FloatArray
+
+    @property
+    def batch(self) -> int:
+        """Number of instances N."""
+        return int(self.means.shape[0])
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms K."""
+        return int(self.means.shape[1])
+
+    @abstractmethod
+    def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Return one reward for each pulled arm.
+
+        Args:
+            flat: ``(R,)`` positions ``instance * K + arm``.
+            rng: Source of randomness.
+
+        Returns:
+            ``(R,)`` rewards.
+        """
+
+    @abstractmethod
+    def pull_block(self, counts: IntArray, rng: np.random.Generator, *, variances: bool = True) -> Statistics:
+        """Pull arm k of instance i ``counts[i, k]`` times, from the exact joint law of the sufficient statistics.
+
+        Args:
+            counts: ``(N, K)`` pulls, each at least 0.
+            rng: Source of randomness.
+            variances: If False the sample variances are not drawn (0), which saves time.
+
+        Returns:
+            ``(N, K)`` statistics of the block alone; ``.sums`` and ``.squares`` give the sums of the rewards and of
+            their squares.
+        """
+
+    @abstractmethod
+    def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:
+        """Return a source of single pulls.
+
+        Args:
+            arms: ``(N, k)`` candidate arms, or None for all.
+            rng: Source of randomness.
+        """
+
+    @abstractmethod
+    def select(self, rows: IntArray) -> Self:
+        """Return the bandit made of the given instances, in that order; repetitions are allowed."""
+
+    @abstractmethod
+    def replace(self, rows: IntArray, other: Self) -> None:
+        """Put the instances of ``other``, in order, in the place of the given ones."""
+
+
+def check_num_arms(num_arms: int) -> None:
+    """Raise :class:`InstanceError` below two arms."""
+    if num_arms < 2:
+        raise InstanceError(f"a bandit needs at least 2 arms, not {num_arms}: with one arm there is nothing to identify")
+
+
+def check_means(means: object, name: str = "means") -> FloatArray:
+    """Return means as ``(N, K)`` floats.
+
+    Raises:
+        InstanceError: If they are not finite numbers, or fewer than two arms.
+    """
+    try:
+        array = np.array(means, dtype=np.float64, ndmin=1)
+    except (TypeError, ValueError):
+        raise InstanceError(f"{name} must be numbers, one per arm, not {means!r}") from None
+    if array.ndim == 1:
+        array = array[None, :]
+    if array.ndim != 2 or array.shape[0] == 0:
+        raise InstanceError(f"{name} must have shape (K,) or (N, K), not {np.shape(means)}")
+    check_num_arms(array.shape[1])
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        row, arm = bad[0]
+        raise InstanceError(f"{name}: arm {arm} has {array[row, arm]}; every value must be a finite number")
+    return array
+
+
+def gather(table: FloatArray, arms: IntArray | None) -> FloatArray:
+    """Return the flattened contiguous ``(k, N)`` table of the candidate arms' values, from an ``(N, K)`` one."""
+    chosen = table if arms is None else np.take_along_axis(table, arms, -1)
+    return np.ascontiguousarray(chosen.T).reshape(-1)

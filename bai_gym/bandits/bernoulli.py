@@ -1,0 +1,70 @@
+"""Bernoulli arms."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from bai_gym.bandits.base import Bandit, Stream, check_means, gather
+from bai_gym.errors import InstanceError
+from bai_gym.statistics import FloatArray, IntArray, Statistics
+
+__all__ = ["BernoulliBandit"]
+
+
+class BernoulliBandit(Bandit):
+    """Rewards 1 with probability ``means`` and 0 otherwise.
+
+    Args:
+        means: ``(K,)`` or ``(N, K)`` probabilities in [0, 1].
+
+    Raises:
+        InstanceError: Values outside [0, 1], NaN, fewer than two arms.
+    """
+
+    def __init__(self, means: object) -> None:
+        """Check and copy the probabilities."""
+        self.means = check_means(means)
+        if self.means.min() < 0 or self.means.max() > 1:
+            outside = (self.means < 0) | (self.means > 1)
+            arm = int(np.argwhere(outside)[0, 1])
+            raise InstanceError(f"means: arm {arm} has {self.means[outside][0]}; a Bernoulli mean lies in [0, 1]")
+        self.variances = self.means * (1.0 - self.means)
+
+    def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Return one reward for each pulled arm."""
+        return (rng.random(len(flat)) < self.means.take(flat)).astype(np.float64)
+
+    def pull_block(self, counts: IntArray, rng: np.random.Generator, *, variances: bool = True) -> Statistics:
+        """Draw the number of successes of each arm: binomial; it determines the variance too."""
+        block = Statistics(counts, np.zeros(counts.shape), np.zeros(counts.shape))
+        pulled = np.flatnonzero(counts)
+        count = counts.take(pulled)
+        mean = rng.binomial(count, self.means.take(pulled)) / count
+        block.means.reshape(-1)[pulled] = mean
+        if variances:
+            block.variances.reshape(-1)[pulled] = mean * (1.0 - mean) * count / np.maximum(count - 1, 1)
+        return block
+
+    def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:
+        """Return a source of single pulls."""
+        return _BernoulliStream(gather(self.means, arms), rng)
+
+    def select(self, rows: IntArray) -> Self:
+        """Return the given instances."""
+        return type(self)(self.means[rows])
+
+    def replace(self, rows: IntArray, other: Self) -> None:
+        """Put other instances in the place of the given ones."""
+        self.means[rows] = other.means
+        self.variances[rows] = other.variances
+
+
+class _BernoulliStream(Stream):
+    def __init__(self, means: FloatArray, rng: np.random.Generator) -> None:
+        self._means = means
+        self._rng = rng
+
+    def draw(self, flat: IntArray) -> FloatArray:
+        return (self._rng.random(len(flat)) < self._means.take(flat)).astype(np.float64)

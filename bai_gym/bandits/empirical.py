@@ -1,0 +1,142 @@
+"""Arms that are finite samples of rewards, resampled with replacement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from bai_gym.bandits.base import Bandit, Stream, check_num_arms, gather
+from bai_gym.errors import InstanceError
+from bai_gym.statistics import FloatArray, IntArray, Statistics
+
+__all__ = ["EmpiricalBandit", "SampleTable"]
+
+PULLS_AT_ONCE = 1 << 20  # of a block, so that memory does not grow with the budget
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampleTable:
+    """Reward samples of M candidate arms, one after the other.
+
+    Attributes:
+        rewards: ``(R,)`` all rewards, any float type; the rewards of one arm stand together.
+        offsets: ``(M + 1,)`` int64; arm m has ``rewards[offsets[m]:offsets[m + 1]]``.
+        means: ``(M,)`` means of the samples.
+        variances: ``(M,)`` their variances (divisor: sample size, since the sample is the whole law).
+    """
+
+    rewards: FloatArray
+    offsets: IntArray
+    means: FloatArray
+    variances: FloatArray
+
+    @classmethod
+    def of(cls, rewards: FloatArray, offsets: IntArray) -> SampleTable:
+        """Build the table and its moments.
+
+        Raises:
+            InstanceError: If an arm has no rewards, or one is not finite.
+        """
+        sizes = np.diff(offsets)
+        if sizes.size == 0 or sizes.min() < 1:
+            raise InstanceError("every arm of an empirical bandit needs at least one reward")
+        if not np.isfinite(rewards).all():
+            raise InstanceError("the rewards of an empirical bandit must be finite numbers")
+        means = np.add.reduceat(rewards, offsets[:-1], dtype=np.float64) / sizes
+        centred = rewards - np.repeat(means, sizes)
+        variances = np.add.reduceat(centred * centred, offsets[:-1], dtype=np.float64) / sizes
+        return cls(rewards, np.asarray(offsets, np.int64), means, variances)
+
+
+class EmpiricalBandit(Bandit):
+    """Each pull of an arm returns one of its rewards, chosen uniformly at random, with replacement.
+
+    Args:
+        table: The samples of M candidate arms.
+        candidates: ``(N, K)`` which candidates are the arms of each instance.
+
+    Raises:
+        InstanceError: Fewer than two arms, or a candidate that does not exist.
+    """
+
+    def __init__(self, table: SampleTable, candidates: IntArray) -> None:
+        """Look up the moments of the chosen candidates."""
+        candidates = np.atleast_2d(np.asarray(candidates, np.int64))
+        check_num_arms(candidates.shape[-1])
+        if candidates.min() < 0 or candidates.max() >= table.means.size:
+            raise InstanceError(f"candidate arms are numbered 0 to {table.means.size - 1}")
+        self.table = table
+        self.candidates = candidates
+        self.means = table.means[candidates]
+        self.variances = table.variances[candidates]
+        self._first = table.offsets[candidates]
+        self._size = np.diff(table.offsets)[candidates].astype(np.float64)
+
+    def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Return one reward for each pulled arm."""
+        return _resample(self.table.rewards, self._first.take(flat), self._size.take(flat), rng)
+
+    def pull_block(self, counts: IntArray, rng: np.random.Generator, *, variances: bool = True) -> Statistics:
+        """Draw every reward of the block, in slices of bounded size, and keep its moments."""
+        block = Statistics(counts, np.zeros(counts.shape), np.zeros(counts.shape))
+        pulled = np.flatnonzero(counts)
+        count = counts.take(pulled)
+        ends = np.cumsum(count)
+        start = 0
+        while start < pulled.size:
+            before = int(ends[start - 1]) if start else 0
+            stop = max(start + 1, int(np.searchsorted(ends, before + PULLS_AT_ONCE, side="right")))
+            self._pull_slice(block, pulled[start:stop], count[start:stop], rng, variances)
+            start = stop
+        return block
+
+    def _pull_slice(
+        self, block: Statistics, pulled: IntArray, count: IntArray, rng: np.random.Generator, variances: bool
+    ) -> None:
+        first = np.repeat(self._first.take(pulled), count)
+        rewards = _resample(self.table.rewards, first, np.repeat(self._size.take(pulled), count), rng)
+        # Centred at the true mean, so that the variance loses no digits to a mean far from 0.
+        centre = self.means.take(pulled)
+        rewards -= np.repeat(centre, count)
+        starts = np.cumsum(count) - count
+        shift = np.add.reduceat(rewards, starts) / count
+        block.means.reshape(-1)[pulled] = centre + shift
+        if variances:
+            rewards *= rewards
+            deviations = np.add.reduceat(rewards, starts) - count * shift * shift
+            deviations[count == 1] = 0.0
+            block.variances.reshape(-1)[pulled] = np.maximum(deviations, 0.0) / np.maximum(count - 1, 1)
+
+    def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:
+        """Return a source of single pulls."""
+        first = gather(self._first.astype(np.float64), arms).astype(np.int64)
+        return _EmpiricalStream(self.table.rewards, first, gather(self._size, arms), rng)
+
+    def select(self, rows: IntArray) -> Self:
+        """Return the given instances."""
+        return type(self)(self.table, self.candidates[rows])
+
+    def replace(self, rows: IntArray, other: Self) -> None:
+        """Put other instances, of the same table, in the place of the given ones."""
+        for name in ("candidates", "means", "variances", "_first", "_size"):
+            getattr(self, name)[rows] = getattr(other, name)
+
+
+class _EmpiricalStream(Stream):
+    def __init__(self, rewards: FloatArray, first: IntArray, size: FloatArray, rng: np.random.Generator) -> None:
+        self._rewards = rewards
+        self._first = first
+        self._size = size
+        self._rng = rng
+
+    def draw(self, flat: IntArray) -> FloatArray:
+        return _resample(self._rewards, self._first.take(flat), self._size.take(flat), self._rng)
+
+
+def _resample(rewards: FloatArray, first: IntArray, size: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return one uniformly chosen reward from each of the samples starting at ``first``."""
+    chosen = (rng.random(len(first)) * size).astype(np.int64)
+    chosen += first
+    return rewards.take(chosen).astype(np.float64)

@@ -1,0 +1,1 @@
+"""Running agents on environments: protocol, runner, results."""

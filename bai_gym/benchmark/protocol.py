@@ -1,0 +1,57 @@
+"""What the runner asks of an agent: anything of this shape can be evaluated, registered or not."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from bai_gym.errors import AgentError
+from bai_gym.problems import Briefing
+from bai_gym.problems.briefing import check_knowledge
+
+__all__ = ["allocates", "check_agent", "describe", "knowledge", "notes", "reset"]
+
+
+def check_agent(agent: Any) -> None:
+    """Raise :class:`AgentError` if ``agent`` has neither ``act`` nor both ``allocate`` and ``recommend``."""
+    if not (callable(getattr(agent, "act", None)) or allocates(agent)):
+        raise AgentError(
+            f"{type(agent).__name__} is not an agent: it needs act(observation), or allocate(observation) and "
+            "recommend(observation)"
+        )
+
+
+def allocates(agent: Any) -> bool:
+    """Return whether the agent asks for blocks of pulls, so that it can play many episodes at once."""
+    return callable(getattr(agent, "allocate", None)) and callable(getattr(agent, "recommend", None))
+
+
+def describe(agent: Any) -> str:
+    """Return the agent's label: ``label``, else ``name``, else the name of its class."""
+    return str(getattr(agent, "label", None) or getattr(agent, "name", None) or type(agent).__name__)
+
+
+def knowledge(agent: Any) -> frozenset[str]:
+    """Return what the agent declares to know.
+
+    Raises:
+        ParameterError: If it declares something that cannot be granted.
+    """
+    return check_knowledge(getattr(agent, "knows", ()))
+
+
+def notes(agent: Any) -> tuple[str, ...]:
+    """Return sentences that every report showing the agent must carry."""
+    return tuple(getattr(agent, "notes", ()))
+
+
+def reset(agent: Any, briefing: Briefing, rng: np.random.Generator) -> None:
+    """Call the agent's ``reset(briefing, rng)``, if it has one, with as many of the two as it takes."""
+    method = getattr(agent, "reset", None)
+    if callable(method):
+        arguments = (briefing, rng)
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        taken = [p for p in inspect.signature(method).parameters.values() if p.kind in kinds]
+        method(*arguments[: len(taken)])

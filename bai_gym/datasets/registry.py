@@ -1,0 +1,146 @@
+"""The data sets that this library knows by name: where they come from, their checksums, terms and citation.
+
+Nothing of them ships with the package. ``bai_gym.datasets.locate`` finds and fetches them. A new data set is one more
+entry of ``_DATASETS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from bai_gym.errors import unknown_name
+
+__all__ = ["DataFile", "DataSet", "get", "names"]
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """One file of a data set.
+
+    Attributes:
+        name: What it is called here, for example ``"ratings"``.
+        paths: Where it may lie in the data directory, the preferred place first.
+        member: Its name inside the archive, from which :func:`~bai_gym.datasets.fetch` unpacks it to ``paths[0]``;
+            None where the archive itself is read.
+        sha256: Checksums (hexadecimal) of the published bytes, in each form that has one. Files repacked by the user
+            have others and are read all the same.
+    """
+
+    name: str
+    paths: tuple[str, ...]
+    member: str | None = None
+    sha256: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A data set that is used but not shipped.
+
+    Attributes:
+        name: As typed, for example ``"movielens-1m"``.
+        title: For people.
+        page: The publisher's page.
+        archive: Address of the publisher's archive.
+        archive_path: Where the archive lies in the data directory after fetching.
+        archive_sha256: Checksum of the archive, hexadecimal.
+        files: The files that are read; the first is the main one.
+        licence: Licence or terms in a few words.
+        terms: What the user must keep to, in a sentence or two.
+        citation: What to cite.
+    """
+
+    name: str
+    title: str
+    page: str
+    archive: str
+    archive_path: str
+    archive_sha256: str
+    files: tuple[DataFile, ...]
+    licence: str
+    terms: str
+    citation: str
+
+
+def names() -> tuple[str, ...]:
+    """Names of all data sets, sorted."""
+    return tuple(sorted(_DATASETS))
+
+
+def get(name: str) -> DataSet:
+    """The record of a data set.
+
+    Args:
+        name: One of :func:`names`.
+
+    Returns:
+        The record.
+
+    Raises:
+        UnknownNameError: There is no data set of that name.
+    """
+    try:
+        return _DATASETS[name]
+    except KeyError:
+        raise unknown_name("data set", name, _DATASETS, "`bai-gym data list` shows all") from None
+
+
+_MOVIELENS_1M = DataSet(
+    name="movielens-1m",
+    title="MovieLens 1M",
+    page="https://grouplens.org/datasets/movielens/1m/",
+    archive="https://files.grouplens.org/datasets/movielens/ml-1m.zip",
+    archive_path="ml-1m.zip",
+    archive_sha256="a6898adb50b9ca05aa231689da44c217cb524e7ebd39d264c56e2832f2c54e20",
+    files=(
+        DataFile(
+            name="ratings",
+            paths=("ml-1m/ratings.dat", "ml-1m/ratings.dat.gz", "ml-1m.zip", "ratings.dat", "ratings.dat.gz"),
+            sha256=(
+                "506d64ca44484487c11dc2d9a28de5c54948213e6b96285e298afe28d6ea4e0f",  # ratings.dat
+                "a6898adb50b9ca05aa231689da44c217cb524e7ebd39d264c56e2832f2c54e20",  # ml-1m.zip
+            ),
+        ),
+    ),
+    licence="research use only, no redistribution",
+    terms=(
+        "Research use only: no redistribution without separate permission, no commercial use without permission from"
+        " GroupLens, no implied endorsement, and the paper must be cited."
+    ),
+    citation=(
+        "F. M. Harper and J. A. Konstan (2015). The MovieLens Datasets: History and Context."
+        " ACM Transactions on Interactive Intelligent Systems 5(4), article 19. doi:10.1145/2827872"
+    ),
+)
+
+_WINE_QUALITY = DataSet(
+    name="wine-quality",
+    title="UCI Wine Quality",
+    page="https://archive.ics.uci.edu/dataset/186/wine+quality",
+    archive="https://archive.ics.uci.edu/static/public/186/wine+quality.zip",
+    archive_path="wine+quality.zip",
+    archive_sha256="3ed56667f4b828242bd732d7d1dd7f2861e54432239d7fa63877014cbb0304d4",
+    files=(
+        DataFile(
+            name="red",
+            paths=("wine-quality/winequality-red.csv", "winequality-red.csv"),
+            member="winequality-red.csv",
+            sha256=("4a402cf041b025d4566d954c3b9ba8635a3a8a01e039005d97d6a710278cf05e",),
+        ),
+        DataFile(
+            name="white",
+            paths=("wine-quality/winequality-white.csv", "winequality-white.csv"),
+            member="winequality-white.csv",
+            sha256=("76c3f809815c17c07212622f776311faeb31e87610d52c26d87d6e361b169836",),
+        ),
+    ),
+    licence="CC BY 4.0",
+    terms="Creative Commons Attribution 4.0: free to use and share with the citation.",
+    citation=(
+        "P. Cortez, A. Cerdeira, F. Almeida, T. Matos and J. Reis (2009). Modeling wine preferences by data mining from"
+        " physicochemical properties. Decision Support Systems 47(4), 547-553. Data: doi:10.24432/C56S3T"
+    ),
+)
+
+_DATASETS: Mapping[str, DataSet] = MappingProxyType({entry.name: entry for entry in (_MOVIELENS_1M, _WINE_QUALITY)})

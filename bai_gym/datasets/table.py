@@ -1,0 +1,358 @@
+"""The user's own logged rewards: one row per observation, one column naming the arm, one with the reward.
+
+:func:`read_table` makes of a CSV or Parquet file the samples of each arm, which a bandit can resample
+(``BAI-Table-v0``). Every complaint about the file names the file, the column or row, and what was expected.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+from bai_gym.errors import DataError, MissingDataError, ParameterError
+
+__all__ = ["ArmSamples", "read_table"]
+
+_SEPARATORS = (",", ";", "\t", "|")
+_HEAD = 1 << 20  # bytes in which the header line must end
+_SHOWN = 12  # names shown in an error
+
+
+@dataclass(frozen=True, eq=False)
+class ArmSamples:
+    """Observed rewards of K arms, one arm after the other.
+
+    Attributes:
+        names: Name of each arm, K of them.
+        rewards: All rewards, ``(R,)`` float64, those of one arm together, in the order of the file.
+        offsets: Arm k has ``rewards[offsets[k]:offsets[k + 1]]``, ``(K + 1,)`` int64.
+    """
+
+    names: tuple[str, ...]
+    rewards: npt.NDArray[np.float64]
+    offsets: npt.NDArray[np.int64]
+
+    @property
+    def num_arms(self) -> int:
+        """The number of arms, K."""
+        return len(self.names)
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Observations of each arm, ``(K,)``, each at least 1."""
+        return np.diff(self.offsets)
+
+    @property
+    def means(self) -> npt.NDArray[np.float64]:
+        """Mean reward of each arm, ``(K,)``."""
+        return np.add.reduceat(self.rewards, self.offsets[:-1]) / self.counts
+
+    @property
+    def variances(self) -> npt.NDArray[np.float64]:
+        """Variance of the rewards of each arm, ``(K,)``, ddof 0: that of a reward drawn from the arm's rows."""
+        residuals = self.rewards - np.repeat(self.means, self.counts)
+        return np.add.reduceat(residuals**2, self.offsets[:-1]) / self.counts
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    arm_column: str,
+    reward_column: str,
+    separator: str | None = None,
+    arms: Sequence[str | int | float] | None = None,
+    bins: int | None = None,
+) -> ArmSamples:
+    """Read logged rewards, one row per observation.
+
+    Arms are sorted by number where all their names are numbers (then ``8`` and ``8.0`` are one arm, under the shorter
+    name), else as text. Spaces around a name don't count. Rows in an error count from 1 after the header.
+
+    Args:
+        path: A CSV file with a header line (UTF-8, may be gzipped) or a Parquet file; told apart by content.
+        arm_column: Name of the column that names the arm.
+        reward_column: Name of the column with the reward, a finite number in each row.
+        separator: One character between the fields of a CSV file. None looks for it among comma, semicolon,
+            tab and ``|``: the one that yields both columns.
+        arms: The arms wanted, in this order; rows of others are left out. None means all arms.
+        bins: Cut a numeric arm column into this many arms, at least 2, with about equally many rows (at its
+            quantiles; equal values stay together). Each is named after the smallest and largest value in it, such as
+            ``"8.4..9.5"``, or the value where there is only one. None makes each value an arm.
+
+    Returns:
+        The samples of at least two arms.
+
+    Raises:
+        MissingDataError: There is no such file.
+        ParameterError: ``separator``, ``arms`` or ``bins`` is not usable, or both columns are the same.
+        DataError: The file is unreadable, a column is not there, a reward is not a finite number, an arm has no
+            name or no rows, there are fewer than two arms, or there are too few values for so many bins.
+    """
+    path = Path(path)
+    _check(arm_column, reward_column, separator, arms, bins)
+    raw = _content(path)
+    if raw.startswith(b"PAR1"):
+        table = _parquet(path, raw, arm_column, reward_column)
+    else:
+        table = _csv(path, raw, arm_column, reward_column, separator)
+    if not table.num_rows:
+        raise DataError(f"{path} has a header but no rows; expected one row per observation")
+    rewards = _numbers(path, reward_column, table.column(reward_column), "reward")
+    column = table.column(arm_column)
+    if bins is None:
+        names, codes = _labels(path, arm_column, column)
+    else:
+        names, codes = _binned(path, arm_column, _numbers(path, arm_column, column, "value to be cut into bins"), bins)
+    if arms is not None:
+        names, codes = _selected(path, arm_column, arms, names, codes)
+        rewards, codes = rewards[codes >= 0], codes[codes >= 0]
+    counts = np.bincount(codes, minlength=len(names))
+    empty = np.flatnonzero(counts == 0)
+    if len(empty):
+        raise DataError(f"arm {names[empty[0]]!r} of column {arm_column!r} has no rows in {path}; every arm needs one")
+    if len(names) < 2:
+        raise DataError(f"column {arm_column!r} of {path} has only one arm, {names[0]!r}; expected at least two")
+    order = np.argsort(codes, kind="stable")
+    samples = ArmSamples(tuple(names), rewards[order], np.concatenate(([0], np.cumsum(counts))).astype(np.int64))
+    with np.errstate(over="ignore", invalid="ignore"):
+        bounded = np.isfinite(samples.variances)
+    if not bounded.all():
+        name = names[int(np.flatnonzero(~bounded)[0])]
+        raise DataError(
+            f"rewards of arm {name!r} in {path} are too large for a finite variance; rescale {reward_column!r}"
+        )
+    return samples
+
+
+def _check(
+    arm_column: str,
+    reward_column: str,
+    separator: str | None,
+    arms: Sequence[str | int | float] | None,
+    bins: int | None,
+) -> None:
+    """Refuse keywords that cannot be used with any file."""
+    if arm_column == reward_column:
+        raise ParameterError(f"arm_column and reward_column are both {arm_column!r}; they must be two columns")
+    if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\r\n'):
+        raise ParameterError(f"separator must be one ASCII character, such as ',' or ';', not {separator!r}")
+    if bins is not None and (isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 2):
+        raise ParameterError(f"bins must be a whole number of at least 2, not {bins!r}")
+    if arms is not None and bins is not None:
+        raise ParameterError("arms and bins exclude each other: bins makes arms of its own; leave one of them out")
+    if arms is not None and (isinstance(arms, str) or len(arms) < 2):
+        raise ParameterError(f"arms must list at least two arms, not {arms!r}")
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of the file, unpacked where it is gzipped."""
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise MissingDataError(f"there is no data file {path}") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from None
+    if raw.startswith(b"\x1f\x8b"):
+        try:
+            raw = gzip.decompress(raw)
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(f"{path} is damaged or not complete and cannot be unpacked ({_line(error)})") from None
+    if not raw.strip():
+        raise DataError(f"{path} is empty; expected a CSV file with a header line, or a Parquet file")
+    return raw
+
+
+def _csv(path: Path, raw: bytes, arm_column: str, reward_column: str, separator: str | None) -> pa.Table:
+    """The two columns as text."""
+    head = raw[:_HEAD].decode("utf-8-sig", "replace")
+    best: tuple[bool, int] | None = None
+    header: list[str] = []
+    chosen = ","
+    for candidate in _SEPARATORS if separator is None else (separator,):
+        try:
+            names = next((row for row in csv.reader(io.StringIO(head), delimiter=candidate) if row), [])
+        except csv.Error as error:
+            raise DataError(f"{path} has no readable header line ({_line(error)}); expected CSV or Parquet") from None
+        rank = (arm_column in names and reward_column in names, len(names))
+        if best is None or rank > best:
+            best, header, chosen = rank, names, candidate
+    _require(path, header, arm_column, reward_column)
+    try:
+        return pacsv.read_csv(
+            pa.BufferReader(raw),
+            read_options=pacsv.ReadOptions(block_size=max(1 << 24, _HEAD)),
+            parse_options=pacsv.ParseOptions(delimiter=chosen, newlines_in_values=True),
+            convert_options=pacsv.ConvertOptions(
+                include_columns=[arm_column, reward_column],
+                column_types={arm_column: pa.string(), reward_column: pa.string()},
+                strings_can_be_null=False,
+            ),
+        )
+    except (pa.ArrowException, ValueError) as error:
+        raise DataError(f"{path} is malformed: {_line(error)}") from None
+
+
+def _parquet(path: Path, raw: bytes, arm_column: str, reward_column: str) -> pa.Table:
+    """The two columns as they are typed in the file."""
+    try:
+        file = pq.ParquetFile(cast(BinaryIO, pa.BufferReader(raw)))
+        _require(path, file.schema_arrow.names, arm_column, reward_column)
+        return file.read(columns=[arm_column, reward_column])
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{path} is not a readable Parquet file ({_line(error)})") from None
+
+
+def _require(path: Path, header: Sequence[str], *columns: str) -> None:
+    """Refuse a header that does not have each of the columns once."""
+    for column in columns:
+        if header.count(column) > 1:
+            raise DataError(f"{path} has {header.count(column)} columns named {column!r}; expected one")
+        if column not in header:
+            near = difflib.get_close_matches(column.lower(), [name.lower() for name in header], n=1, cutoff=0.5)
+            guess = next((f" Did you mean {name!r}?" for name in header if near and name.lower() == near[0]), "")
+            raise DataError(f"{path} has no column {column!r}.{guess} It has {_listing(header)}")
+
+
+def _numbers(path: Path, name: str, column: pa.ChunkedArray, what: str) -> npt.NDArray[np.float64]:
+    """A column as finite float64 ``(R,)``; complains of the first row that is not a finite number."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    if text:
+        column = pc.utf8_trim_whitespace(column)
+    try:
+        values = np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)  # null becomes NaN
+    except pa.ArrowException:
+        if not text:
+            raise DataError(
+                f"column {name!r} of {path} has type {column.type}; every {what} must be a number"
+            ) from None
+        # slow, but only for the few spellings that Arrow refuses (+1.5), and to find the first bad row
+        numbers = (None if text is None else _number(text) for text in column.to_pylist())
+        values = np.array([np.nan if number is None else float(number) for number in numbers])
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        row = int(bad[0])
+        value = column[row].as_py()
+        shown = "empty" if value is None or value == "" else f"{value!r}"[:60]
+        raise DataError(
+            f"column {name!r} of {path}, row {row + 1}, is {shown}; every {what} must be a finite number"
+            f" ({len(bad)} of {len(values)} rows are not)"
+        )
+    return values
+
+
+def _labels(path: Path, name: str, column: pa.ChunkedArray) -> tuple[list[str], npt.NDArray[np.intp]]:
+    """The arms' names in order, K of them, and the arm of each row, ``(R,)`` in ``0..K - 1``."""
+    if not pa.types.is_dictionary(column.type):
+        try:
+            column = column.dictionary_encode()
+        except pa.ArrowException:
+            raise DataError(f"column {name!r} of {path} has type {column.type}, which cannot name arms") from None
+    encoded = column.unify_dictionaries().combine_chunks()
+    labels = [_name(label) for label in encoded.dictionary.to_pylist()]  # a category without rows included
+    names, place = _arms({label for label in labels if label})
+    positions = np.array([*(place.get(label, -1) for label in labels), -1], dtype=np.intp)  # the last is of null
+    codes = positions[np.asarray(encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.intp)]
+    nameless = np.flatnonzero(codes < 0)
+    if len(nameless):
+        raise DataError(
+            f"column {name!r} of {path} names no arm in row {nameless[0] + 1} ({len(nameless)} of {len(codes)} rows"
+            " name none); every row must name its arm"
+        )
+    return names, codes
+
+
+def _arms(labels: set[str]) -> tuple[list[str], dict[str, int]]:
+    """Names of the arms in order, and the arm that each label means; equal numbers are one arm."""
+    numbers = {label: number for label in labels if (number := _number(label)) is not None}
+    if len(numbers) < len(labels):
+        names = sorted(labels)
+        return names, {name: position for position, name in enumerate(names)}
+    shortest: dict[Decimal, str] = {}  # the shortest name of each number
+    for label in sorted(labels, key=lambda text: (len(text), text)):
+        shortest.setdefault(numbers[label], label)
+    rank = {number: position for position, number in enumerate(sorted(shortest))}
+    return [shortest[number] for number in rank], {label: rank[number] for label, number in numbers.items()}
+
+
+def _binned(
+    path: Path, name: str, values: npt.NDArray[np.float64], bins: int
+) -> tuple[list[str], npt.NDArray[np.intp]]:
+    """Names of the quantile bins and the bin of each row, ``(R,)``; a bin ends at an observed value, which it has."""
+    ends = np.quantile(values, np.arange(1, bins) / bins, method="inverted_cdf")
+    codes = np.searchsorted(ends, values, side="left").astype(np.intp)
+    counts = np.bincount(codes, minlength=bins)
+    if not counts.all():
+        raise DataError(
+            f"column {name!r} of {path} cannot be cut into {bins} bins: too many of its values are equal"
+            f" ({len(np.unique(values))} are distinct); use fewer bins, or none to make each value an arm"
+        )
+    ordered, stops = np.sort(values), np.cumsum(counts)
+    lows, highs = ordered[stops - counts], ordered[stops - 1]
+    return [_name(a) if a == b else f"{_name(a)}..{_name(b)}" for a, b in zip(lows, highs, strict=True)], codes
+
+
+def _selected(
+    path: Path, column: str, arms: Sequence[str | int | float], names: list[str], codes: npt.NDArray[np.intp]
+) -> tuple[list[str], npt.NDArray[np.intp]]:
+    """The arms that are wanted, and the arm of each row, ``(R,)``, -1 for an arm that is not."""
+    by_number = {number: position for position, name in enumerate(names) if (number := _number(name)) is not None}
+    by_name = {name: position for position, name in enumerate(names)}
+    chosen = []
+    for arm in map(_name, arms):
+        number = _number(arm)
+        position = by_name.get(arm, None if number is None else by_number.get(number))
+        if position is None:
+            raise DataError(f"arm {arm!r} has no rows: column {column!r} of {path} has the arms {_listing(names)}")
+        if position in chosen:
+            raise ParameterError(f"arms names arm {names[position]!r} twice; each arm may be listed once")
+        chosen.append(position)
+    positions = np.full(len(names), -1, dtype=np.intp)
+    positions[chosen] = np.arange(len(chosen))
+    return [names[position] for position in chosen], positions[codes]
+
+
+def _name(label: object) -> str:
+    """An arm's label as text, "" for none; a whole number has no decimal point, so 5.0 and 5 are one arm."""
+    if isinstance(label, float | np.floating):
+        return np.format_float_positional(label, trim="-") if np.isfinite(label) else ""
+    if isinstance(label, bytes):
+        label = label.decode("utf-8", "replace")
+    text = "" if label is None else str(label).strip()
+    return "" if text.lower() == "nan" else text
+
+
+def _number(text: str) -> Decimal | None:
+    """The finite number that a text is, exactly, or None."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() and "_" not in text else None
+
+
+def _listing(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(map(repr, names[:_SHOWN])) + more
+
+
+def _line(error: BaseException) -> str:
+    """The message of an error of another library as one short line."""
+    return " ".join(str(error).split())[:160]

@@ -1,0 +1,136 @@
+"""The rules of an episode, for N episodes at a time; the scalar and the vector environment are shells around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from bai_gym.bandits import Bandit
+from bai_gym.errors import BudgetError, ParameterError
+from bai_gym.problems import Briefing, Problem, build
+from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.tasks import BestArm
+
+__all__ = ["Episodes", "RewardKind", "check_budget", "make_problem"]
+
+RewardKind = Literal["correct", "simple_regret"]
+"""Reward of the last step: 1 or 0 for a right or wrong recommendation, or minus the simple regret."""
+
+
+def check_budget(budget: object) -> int:
+    """Return the budget as an int.
+
+    Raises:
+        BudgetError: If it is not a whole number of at least 1.
+    """
+    if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 1:
+        raise BudgetError(f"budget must be a whole number of pulls, at least 1, not {budget!r}")
+    return int(budget)
+
+
+def make_problem(problem: Problem | str, keywords: dict[str, Any]) -> Problem:
+    """Return the problem, built from the name of its family unless it is one already.
+
+    Raises:
+        ParameterError: Unknown keywords, or values outside their range.
+    """
+    if isinstance(problem, str):
+        return build(problem, **keywords)
+    if keywords:
+        raise ParameterError(f"{next(iter(keywords))!r} cannot be given together with a problem object")
+    return problem
+
+
+class Episodes:
+    """N episodes of a problem: their instances, statistics and pulls left.
+
+    Attributes:
+        bandit: The current instances.
+        statistics: ``(N, K)`` statistics, updated in place.
+        remaining: ``(N, 1)`` pulls left, int64, updated in place.
+        over: ``(N,)`` whether the recommendation has been given.
+    """
+
+    bandit: Bandit
+
+    def __init__(self, problem: Problem, budget: int, reward: str, batch: int) -> None:
+        """Allocate the arrays; :meth:`begin` draws the instances."""
+        if reward not in get_args(RewardKind):
+            raise ParameterError(f"reward must be 'correct' or 'simple_regret', not {reward!r}")
+        self.problem = problem
+        self.budget = check_budget(budget)
+        self.num_arms = problem.num_arms
+        self.batch = batch
+        self.task = BestArm()
+        self._by_regret = reward == "simple_regret"
+        self._first = np.arange(batch) * self.num_arms
+        self.statistics = Statistics.zeros((batch, self.num_arms))
+        self.remaining: IntArray = np.zeros((batch, 1), np.int64)
+        self.over: npt.NDArray[np.bool_] = np.ones(batch, dtype=bool)
+
+    def begin(self, rng: np.random.Generator, rows: IntArray | None = None) -> None:
+        """Start new episodes in the given rows (None: in all)."""
+        if rows is None:
+            self.bandit = self.problem.draw(self.batch, rng)
+            rows = np.arange(self.batch)
+        else:
+            self.bandit.replace(rows, self.problem.draw(rows.size, rng))
+        for array in (self.statistics.pulls, self.statistics.means, self.statistics.variances):
+            array[rows] = 0
+        self.remaining[rows] = self.budget
+        self.over[rows] = False
+
+    def pull_all(self, arms: IntArray, rng: np.random.Generator) -> None:
+        """Pull one arm in every episode; all have pulls left."""
+        flat = self._first + arms
+        self.statistics.add(flat, self.bandit.pull(flat, rng), self.budget)
+        self.remaining -= 1
+
+    def pull_one(self, arm: int, rng: np.random.Generator) -> None:
+        """Pull an arm of the only episode: :meth:`pull_all` without the cost of arrays of one."""
+        reward = float(self.bandit.pull(_FLAT[arm : arm + 1] if arm < _FLAT.size else np.array([arm]), rng)[0])
+        self.statistics.add(arm, reward, self.budget)
+        self.remaining[0, 0] -= 1
+
+    def pull_rows(self, rows: IntArray, arms: IntArray, rng: np.random.Generator) -> None:
+        """Pull one arm in each of the given episodes."""
+        flat = self._first[rows] + arms[rows]
+        self.statistics.add(flat, self.bandit.pull(flat, rng), self.budget)
+        self.remaining[rows] -= 1
+
+    def recommend(self, rows: IntArray, arms: IntArray) -> tuple[FloatArray, dict[str, npt.NDArray[Any]]]:
+        """End the given episodes with a recommendation.
+
+        Returns:
+            ``(R,)`` rewards, and the truth: ``correct``, ``simple_regret`` and ``answer``, each ``(R,)``.
+        """
+        means, chosen = self.bandit.means[rows], arms[rows]
+        regret = self.task.simple_regret(means, chosen)
+        correct = self.task.correct(means, chosen)
+        self.over[rows] = True
+        truth = {"correct": correct, "simple_regret": regret, "answer": self.task.answer(means)}
+        return (-regret if self._by_regret else correct.astype(np.float64)), truth
+
+    def observation(self, *, copy: bool) -> Observation:
+        """Return the observation of all episodes, as copies or as the live arrays."""
+        arrays: Observation = {
+            "pulls": self.statistics.pulls,
+            "means": self.statistics.means,
+            "variances": self.statistics.variances,
+            "remaining": self.remaining,
+        }
+        return {name: array.copy() for name, array in arrays.items()} if copy else arrays
+
+    def briefing(self, knows: Iterable[str] = ()) -> Briefing:
+        """Return what an agent is told before the current episodes.
+
+        Args:
+            knows: Knowledge to grant from the true instances, words of ``bai_gym.problems.KNOWLEDGE``.
+        """
+        return Briefing(self.num_arms, self.budget, self.batch, truth=self.bandit, knows=knows)
+
+
+_FLAT = np.arange(4096)  # slices of it are index arrays of one, cheaper than building them

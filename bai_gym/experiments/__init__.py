@@ -1,0 +1,1 @@
+"""The figures of the papers as data, with their claims."""

@@ -1,0 +1,155 @@
+"""Claims of a paper as checkable statements, with three possible verdicts.
+
+A claim is confirmed when the data leave no room for its opposite at the stated confidence level, refuted when they
+leave no room for the claim, and undecided otherwise. Chance alone confirms a false claim, or refutes a true one,
+with probability at most ``(1 - level) / 2``: the intervals used here are exact, and a comparison also asks the exact
+McNemar test.
+
+A claim about several budgets is a conjunction: :func:`all_of` its parts. Refuting it takes one refuted part, so with
+every part at level 0.95 a true conjunction of ten parts would be refuted too often. Give each part the number of
+`parts`: it is then judged at the Bonferroni-corrected level ``1 - (1 - level) / parts``, and the whole keeps `level`.
+Confirming a conjunction takes every part and would need no correction (the intersection-union principle: R. L. Berger
+1982, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24(4), 295-300); the correction
+is made all the same, so that one set of intervals holds simultaneously, at the price of some undecided claims.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+
+from bai_gym.benchmark.intervals import check_level, clopper_pearson
+from bai_gym.benchmark.paired import PairedTest
+from bai_gym.errors import ParameterError
+
+__all__ = ["Verdict", "above", "all_of", "below", "bonferroni", "lower_error"]
+
+
+class Verdict(enum.Enum):
+    """What the data say about a claim at the stated level."""
+
+    CONFIRMED = "confirmed"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+
+    def __str__(self) -> str:
+        """The word that reports print."""
+        return self.value
+
+
+def lower_error(paired: PairedTest, *, level: float | None = None, parts: int = 1) -> Verdict:
+    """The claim "agent A has a lower error probability than agent B".
+
+    Decided where the whole interval of the difference lies on one side of 0 and the exact McNemar test rejects
+    equality as well. The second condition matters in borderline cases only, where the interval alone, being
+    asymptotic, decides a little too often (0 against 5 discordant runs at level 0.95: the p-value is 0.0625).
+
+    Args:
+        paired: The comparison of A with B.
+        level: Confidence level of the claim; that of `paired` unless given.
+        parts: Number of statements in the conjunction that this one belongs to, at least 1.
+
+    Returns:
+        The verdict.
+
+    Raises:
+        ParameterError: If the level or the number of parts is out of range.
+    """
+    corrected = bonferroni(paired.level if level is None else level, parts)
+    test = paired.at_level(corrected)
+    if test.p_value > 1 - corrected:
+        return Verdict.UNDECIDED
+    return _decide(confirmed=test.interval[1] < 0, refuted=test.interval[0] > 0)
+
+
+def below(errors: int, runs: int, threshold: float, *, level: float = 0.95, parts: int = 1) -> Verdict:
+    """The claim "the error probability is below the threshold", by the Clopper-Pearson interval.
+
+    Args:
+        errors: Number of wrong recommendations, in 0..runs.
+        runs: Number of independent runs, at least 1.
+        threshold: Error probability in [0, 1] to compare with.
+        level: Confidence level of the claim, strictly between 0 and 1.
+        parts: Number of statements in the conjunction that this one belongs to, at least 1.
+
+    Returns:
+        The verdict.
+
+    Raises:
+        ParameterError: If an argument is out of range.
+    """
+    lower, upper = _interval(errors, runs, threshold, level, parts)
+    return _decide(confirmed=upper < threshold, refuted=lower > threshold)
+
+
+def above(errors: int, runs: int, threshold: float, *, level: float = 0.95, parts: int = 1) -> Verdict:
+    """The claim "the error probability is above the threshold", by the Clopper-Pearson interval.
+
+    Args:
+        errors: Number of wrong recommendations, in 0..runs.
+        runs: Number of independent runs, at least 1.
+        threshold: Error probability in [0, 1] to compare with.
+        level: Confidence level of the claim, strictly between 0 and 1.
+        parts: Number of statements in the conjunction that this one belongs to, at least 1.
+
+    Returns:
+        The verdict.
+
+    Raises:
+        ParameterError: If an argument is out of range.
+    """
+    lower, upper = _interval(errors, runs, threshold, level, parts)
+    return _decide(confirmed=lower > threshold, refuted=upper < threshold)
+
+
+def all_of(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict on a conjunction: refuted if any part is, confirmed if all are, undecided otherwise.
+
+    Args:
+        verdicts: Verdicts on the parts, at least one, each reached with `parts` set to their number.
+
+    Returns:
+        The verdict on the whole.
+
+    Raises:
+        ParameterError: If there is no part.
+    """
+    seen = set(verdicts)
+    if not seen:
+        raise ParameterError("a claim without parts says nothing; give at least one verdict")
+    if Verdict.REFUTED in seen:
+        return Verdict.REFUTED
+    return Verdict.UNDECIDED if Verdict.UNDECIDED in seen else Verdict.CONFIRMED
+
+
+def bonferroni(level: float, parts: int) -> float:
+    """Confidence level of each of several statements that makes all of them hold together at `level`.
+
+    Args:
+        level: Joint confidence level, strictly between 0 and 1.
+        parts: Number of statements, at least 1.
+
+    Returns:
+        ``1 - (1 - level) / parts``.
+
+    Raises:
+        ParameterError: If an argument is out of range.
+    """
+    check_level(level)
+    if parts < 1:
+        raise ParameterError(f"parts is {parts}; a claim has at least 1 part")
+    return 1 - (1 - level) / parts
+
+
+def _interval(errors: int, runs: int, threshold: float, level: float, parts: int) -> tuple[float, float]:
+    """Exact interval of the error probability at the corrected level, after checking the threshold."""
+    if not 0.0 <= threshold <= 1.0:
+        raise ParameterError(f"threshold {threshold!r} is not an error probability; give one in [0, 1]")
+    return clopper_pearson(errors, runs, bonferroni(level, parts))
+
+
+def _decide(*, confirmed: bool, refuted: bool) -> Verdict:
+    """The verdict of two conditions that exclude each other."""
+    if confirmed:
+        return Verdict.CONFIRMED
+    return Verdict.REFUTED if refuted else Verdict.UNDECIDED

@@ -1,0 +1,23 @@
+"""Which bandit instances exist, and whether an episode gets a fixed one or a freshly drawn one."""
+
+from bai_gym.problems.base import FixedProblem, FrozenProblem, Problem
+from bai_gym.problems.bernoulli import BernoulliPriorProblem
+from bai_gym.problems.briefing import KNOWLEDGE, Briefing
+from bai_gym.problems.families import FAMILIES, build
+from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
+from bai_gym.problems.movielens import MovieLensProblem, look_alike_source, movielens_source
+
+__all__ = [
+    "FAMILIES",
+    "KNOWLEDGE",
+    "BernoulliPriorProblem",
+    "Briefing",
+    "FixedProblem",
+    "FrozenProblem",
+    "HeterogeneousGaussianProblem",
+    "MovieLensProblem",
+    "Problem",
+    "build",
+    "look_alike_source",
+    "movielens_source",
+]

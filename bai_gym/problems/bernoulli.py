@@ -1,0 +1,31 @@
+"""Bernoulli bandits whose means come from the uniform prior."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bai_gym.bandits import BernoulliBandit
+from bai_gym.bandits.base import check_num_arms
+from bai_gym.problems.base import Problem
+
+__all__ = ["BernoulliPriorProblem"]
+
+
+class BernoulliPriorProblem(Problem):
+    """Each mean is drawn from the uniform distribution on [0, 1], that is Beta(1, 1), independently.
+
+    Args:
+        num_arms: K, at least 2.
+
+    Raises:
+        InstanceError: Fewer than two arms.
+    """
+
+    def __init__(self, num_arms: int = 10) -> None:
+        """Check the number of arms."""
+        check_num_arms(num_arms)
+        self.num_arms = num_arms
+
+    def draw(self, batch: int, rng: np.random.Generator) -> BernoulliBandit:
+        """Return freshly drawn instances."""
+        return BernoulliBandit(rng.random((batch, self.num_arms)))

@@ -1,0 +1,80 @@
+"""What an agent is told before an episode, and nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bai_gym.bandits import Bandit
+from bai_gym.errors import AgentError, ParameterError
+from bai_gym.statistics import FloatArray
+from bai_gym.theory import gape_complexity, gape_v_complexity, reward_bound
+
+__all__ = ["KNOWLEDGE", "Briefing", "check_knowledge"]
+
+KNOWLEDGE: dict[str, str] = {
+    "complexity": "how hard the instance is: a complexity measure computed from the true means (and variances)",
+    "range": "a bound b on the rewards, computed from the true means and variances",
+    "variances": "the true reward variances",
+}
+"""Everything an agent can declare to know that a real user would not, with its meaning."""
+
+
+def check_knowledge(knows: Iterable[str]) -> frozenset[str]:
+    """Return the declared knowledge as a set.
+
+    Raises:
+        ParameterError: If a word is not in :data:`KNOWLEDGE`.
+    """
+    declared = frozenset(knows)
+    unknown = sorted(declared - set(KNOWLEDGE))
+    if unknown:
+        raise ParameterError(f"an agent cannot declare to know {unknown[0]!r}; allowed: {', '.join(KNOWLEDGE)}")
+    return declared
+
+
+class Briefing:
+    """The facts an agent starts from: number of arms, budget, and what it declared to know.
+
+    Attributes:
+        num_arms: Number of arms K.
+        budget: Total pulls over all arms, the same in every episode.
+        batch: Number of episodes N.
+        knows: The granted knowledge, words of :data:`KNOWLEDGE`.
+    """
+
+    def __init__(
+        self, num_arms: int, budget: int, batch: int = 1, *, truth: Bandit | None = None, knows: Iterable[str] = ()
+    ) -> None:
+        """Grant ``knows`` from the true instances ``truth``, which is needed only where something is granted."""
+        self.num_arms = num_arms
+        self.budget = budget
+        self.batch = batch
+        self.knows = check_knowledge(knows)
+        self._truth = truth if self.knows else None
+
+    @property
+    def variances(self) -> FloatArray:
+        """``(N, K)`` true variances; needs ``"variances"``."""
+        return self._granted("variances").variances.copy()
+
+    @property
+    def reward_bound(self) -> FloatArray:
+        """``(N,)`` bounds b on the rewards, see :func:`bai_gym.theory.reward_bound`; needs ``"range"``."""
+        truth = self._granted("range")
+        return reward_bound(truth.means, truth.variances, self.budget)
+
+    def gape_complexity(self, bound: FloatArray) -> FloatArray:
+        """Return H of GapE, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
+        return gape_complexity(self._granted("complexity").means, bound)
+
+    def gape_v_complexity(self, bound: FloatArray) -> FloatArray:
+        """Return the variance-aware H of GapE-V, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
+        truth = self._granted("complexity")
+        return gape_v_complexity(truth.means, truth.variances, bound)
+
+    def _granted(self, fact: str) -> Bandit:
+        if fact not in self.knows:
+            raise AgentError(f"the agent reads {fact!r} without having declared it: add it to the agent's `knows`")
+        if self._truth is None:
+            raise AgentError(f"the agent needs {fact!r}, and this briefing was made without the true instances")
+        return self._truth

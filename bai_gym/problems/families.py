@@ -1,0 +1,100 @@
+"""The problem families by name: what ids are made of."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bai_gym.bandits import EmpiricalBandit, GaussianBandit, SampleTable
+from bai_gym.datasets import read_table
+from bai_gym.errors import ParameterError, unknown_name
+from bai_gym.problems.base import FixedProblem, FrozenProblem, Problem
+from bai_gym.problems.bernoulli import BernoulliPriorProblem
+from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
+from bai_gym.problems.movielens import MovieLensProblem, look_alike_source, movielens_source
+from bai_gym.seeding import check_seed
+
+__all__ = ["FAMILIES", "build"]
+
+
+def _gaussian(num_arms: int = 64, noisy_best: bool = True) -> Problem:
+    return HeterogeneousGaussianProblem(num_arms, noisy_best=noisy_best)
+
+
+def _bernoulli(num_arms: int = 10) -> Problem:
+    return BernoulliPriorProblem(num_arms)
+
+
+def _movielens(
+    num_arms: int = 64, ratings: str | Path | None = None, matching: str = "rescaled", noisy_best: bool = True
+) -> Problem:
+    return MovieLensProblem(movielens_source(ratings), num_arms, matching=matching, noisy_best=noisy_best)
+
+
+def _movielens_like(num_arms: int = 64, matching: str = "rescaled", noisy_best: bool = True) -> Problem:
+    note = "MovieLensLike: synthetic ratings of the size of MovieLens 1M, not the real data"
+    return MovieLensProblem(look_alike_source(), num_arms, matching=matching, noisy_best=noisy_best, notes=(note,))
+
+
+def _custom(means: object = None, variances: object = 1.0) -> Problem:
+    if means is None:
+        raise ParameterError("BAI-Custom needs means=[...], one per arm (and variances=[...], or one number for all)")
+    return FixedProblem(GaussianBandit(means, variances))
+
+
+def _table(
+    path: str | Path | None = None,
+    arm_column: str | None = None,
+    reward_column: str | None = None,
+    separator: str | None = None,
+    bins: int | None = None,
+) -> Problem:
+    if path is None or arm_column is None or reward_column is None:
+        raise ParameterError("BAI-Table needs path=, arm_column= and reward_column= of your CSV or Parquet file")
+    samples = read_table(path, arm_column=arm_column, reward_column=reward_column, separator=separator, bins=bins)
+    table = SampleTable.of(samples.rewards, samples.offsets)
+    bandit = EmpiricalBandit(table, np.arange(len(samples.names))[None, :])
+    return FixedProblem(bandit, arm_names=samples.names)
+
+
+FAMILIES: dict[str, Callable[..., Problem]] = {
+    "gaussian": _gaussian,
+    "bernoulli": _bernoulli,
+    "movielens": _movielens,
+    "movielens-like": _movielens_like,
+    "custom": _custom,
+    "table": _table,
+}
+"""Builders of problems, by the name of the family."""
+
+
+def build(family: str, *, instance: str = "random", instance_seed: int = 0, **keywords: Any) -> Problem:
+    """Return the problem of a family.
+
+    Args:
+        family: A key of :data:`FAMILIES`.
+        instance: ``"random"``: drawn anew at each reset. ``"fixed"``: drawn once, from ``instance_seed``, and the same
+            in every episode.
+        instance_seed: Seed of the fixed instance, at least 0.
+        **keywords: What the family's builder takes.
+
+    Raises:
+        UnknownNameError: If there is no such family.
+        ParameterError: If a keyword is unknown, or a value outside its range.
+    """
+    if family not in FAMILIES:
+        raise unknown_name("problem family", family, FAMILIES, f"known: {', '.join(FAMILIES)}")
+    builder = FAMILIES[family]
+    allowed = inspect.signature(builder).parameters
+    for keyword in keywords:
+        if keyword not in allowed:
+            names = ", ".join([*allowed, "instance", "instance_seed", "budget", "reward", "render_mode"])
+            raise ParameterError(f"{keyword!r} is not a keyword of the {family} environments; allowed: {names}")
+    if instance not in ("random", "fixed"):
+        raise ParameterError(f"instance must be 'random' or 'fixed', not {instance!r}")
+    problem = builder(**keywords)
+    return FrozenProblem(problem, check_seed(instance_seed)) if instance == "fixed" else problem

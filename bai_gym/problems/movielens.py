@@ -1,0 +1,116 @@
+"""Movies as arms and users' ratings as rewards: Lalitha et al. (2023), section 5.2."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from bai_gym.bandits import EmpiricalBandit, SampleTable
+from bai_gym.bandits.base import check_num_arms
+from bai_gym.datasets import CompletedRatings, completed, movielens_like, require
+from bai_gym.errors import DataError, ParameterError
+from bai_gym.problems.base import Problem
+from bai_gym.problems.heterogeneous import draw_moments
+from bai_gym.statistics import FloatArray, IntArray
+
+__all__ = ["MovieLensProblem", "look_alike_source", "movielens_source"]
+
+VARIANCE_RANGE = (0.05, 1.5)  # of the drawn variances: 0.1 * 0.5 up to (0.9 + 0.1) * 1.5
+
+
+def movielens_source(ratings: str | Path | None = None) -> CompletedRatings:
+    """Return the completed matrix of MovieLens 1M, or of any ratings file in a MovieLens format.
+
+    Raises:
+        MissingDataError: If no file is given and MovieLens 1M is not in the data directory.
+        DataError: If the file is not a ratings file.
+    """
+    return completed(Path(ratings) if ratings is not None else require("movielens-1m"))
+
+
+def look_alike_source() -> CompletedRatings:
+    """Return the completed matrix of the synthetic ratings of MovieLens 1M's size."""
+    return completed(movielens_like())
+
+
+class MovieLensProblem(Problem):
+    """K movies whose rating moments are nearest to those of section 5.1; a pull returns a random user's rating.
+
+    For each run and arm, a mean and a variance are drawn as for the Gaussian problem, and the movie with the nearest
+    moments is taken, each movie at most once, arms choosing in random order.
+
+    The drawn means lie about [0, 1] while ratings lie in 1..5, so that the printed distance, taken literally, would
+    take only the worst movies. By default both moments of the movies are therefore rescaled by minimum and maximum
+    over movies: means to [0, 1], variances to [0.05, 1.5]. The rewards stay raw ratings.
+
+    Args:
+        source: Completed ratings: one row of (estimated) ratings by all users for each movie.
+        num_arms: K, from 2 to the number of movies.
+        matching: ``"rescaled"`` (default) or ``"raw"``, the printed distance.
+        noisy_best: As for the Gaussian problem of section 5.1.
+        notes: Sentences for every report.
+
+    Raises:
+        InstanceError: Fewer than two arms.
+        DataError: If there are fewer movies than arms.
+        ParameterError: If ``matching`` is none of the two.
+
+    Source: Lalitha et al. (2023), section 5.2.
+    """
+
+    def __init__(
+        self,
+        source: CompletedRatings,
+        num_arms: int = 64,
+        *,
+        matching: str = "rescaled",
+        noisy_best: bool = True,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        """Prepare the movies' moments."""
+        check_num_arms(num_arms)
+        movies, users = source.matrix.shape
+        if movies < num_arms:
+            raise DataError(
+                f"{num_arms} arms asked for, but only {movies} movies have enough ratings; use num_arms={movies} or fewer"
+            )
+        if matching not in ("rescaled", "raw"):
+            raise ParameterError(f"matching must be 'rescaled' or 'raw', not {matching!r}")
+        self.num_arms = num_arms
+        self.noisy_best = noisy_best
+        self.notes = notes
+        rewards = np.asarray(source.matrix).reshape(-1)
+        self._table = SampleTable(rewards, np.arange(movies + 1) * users, source.means, source.variances)
+        low, high = VARIANCE_RANGE
+        rescaled = matching == "rescaled"
+        self._means = _rescale(source.means, 0.0, 1.0) if rescaled else source.means
+        self._variances = _rescale(source.variances, low, high) if rescaled else source.variances
+
+    def draw(self, batch: int, rng: np.random.Generator) -> EmpiricalBandit:
+        """Return instances of freshly matched movies."""
+        means, variances = draw_moments(batch, self.num_arms, rng, noisy_best=self.noisy_best)
+        return EmpiricalBandit(self._table, self._match(means, variances, rng))
+
+    def _match(self, means: FloatArray, variances: FloatArray, rng: np.random.Generator) -> IntArray:
+        """Return ``(N, K)`` movies: arm by arm in random order, the nearest movie not yet taken."""
+        batch = means.shape[0]
+        episodes = np.arange(batch)
+        taken = np.zeros((batch, self._means.size), dtype=bool)
+        movies = np.empty(means.shape, np.int64)
+        order = rng.random(means.shape).argsort(axis=-1)
+        for arms in order.T:  # greedy without replacement is sequential in the arms; all episodes go together
+            distance = (self._means - means[episodes, arms, None]) ** 2
+            distance += (self._variances - variances[episodes, arms, None]) ** 2
+            distance[taken] = np.inf
+            chosen = distance.argmin(axis=-1)
+            movies[episodes, arms] = chosen
+            taken[episodes, chosen] = True
+        return movies
+
+
+def _rescale(values: FloatArray, low: float, high: float) -> FloatArray:
+    smallest, largest = values.min(), values.max()
+    if smallest == largest:
+        return np.full_like(values, low)
+    return np.asarray(low + (high - low) * (values - smallest) / (largest - smallest))

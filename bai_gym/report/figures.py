@@ -1,0 +1,400 @@
+"""Figures of results and of instances, for papers and web pages.
+
+:func:`error_curves` draws error probability against budget or number of arms; :func:`instance_plot` draws the means
+and variances of an instance. Each figure carries one sentence on how to read it. The same input gives the same bytes:
+files hold no date, no version and no random id, and matplotlib's settings of the user have no say.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bai_gym.errors import MissingPackageError, OutputError, ParameterError
+
+if TYPE_CHECKING:
+    from bai_gym.report.tables import ResultLike
+
+__all__ = ["error_curves", "instance_plot"]
+
+# M. Okabe and K. Ito's colours, told apart by colour-blind readers too; their yellow is left out, too pale for lines.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# One more marker than colours: the pairs repeat after 56 agents only.
+MARKERS = ("o", "s", "^", "D", "v", "p", "X", "<")
+DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)))  # each round of colours has its own
+
+STYLE = {
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "figure.dpi": 100,
+    "font.size": 11,
+    "grid.color": "#e4e4e4",
+    "legend.frameon": False,
+    "pdf.fonttype": 42,  # letters, not outlines: the text of a figure can be searched and edited
+    "savefig.dpi": 200,
+    "svg.fonttype": "path",  # outlines: a web page shows the same letters on every machine
+    "svg.hashsalt": "bai-gym",
+}
+# What matplotlib would write into the file and what differs between two days or two versions.
+METADATA: dict[str, dict[str, None]] = {
+    ".pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+    ".png": {"Software": None},
+    ".svg": {"Creator": None, "Date": None},
+}
+
+
+def error_curves(
+    results: Sequence[ResultLike],
+    path: str | Path,
+    *,
+    x: Literal["budget", "num_arms"] = "budget",
+    title: str | None = None,
+    chance: float | Literal["one arm"] | None = "one arm",
+    log: bool = False,
+) -> Path:
+    """Draw error probability with its 95 % interval against budget or number of arms, one curve per agent.
+
+    Agents that were told something about the true instance have hollow markers, and the legend says what. The legend
+    is in the order of the curves at their right ends. On a logarithmic axis a point without errors stands at the upper
+    end of its interval, as an arrow pointing down.
+
+    Args:
+        results: The results; an agent has at most one for each value of `x`.
+        path: The file to write, ``.png``, ``.svg`` or ``.pdf``; missing folders are made.
+        x: What the horizontal axis is: the budget, or the number of arms K.
+        title: Title of the figure; without one, the environment where there is only one.
+        chance: Error probability of a guess, drawn dashed: that of naming one of K arms at random, ``1 - 1/K``
+            (``"one arm"``), a number in [0, 1] for other tasks, or None for no such line. On a linear axis that
+            ends far below it, the sentence under the figure gives the number instead of a line.
+        log: Whether the error probability has a logarithmic axis.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        ParameterError: If there is nothing to draw, an agent has two results for one value of `x`, results of
+            several environments would share a curve, or the file's ending is unknown.
+        MissingPackageError: If matplotlib is not installed.
+        OutputError: If the file cannot be written.
+    """
+    curves = _curves(results, x)
+    target = _target(path)
+    if chance not in (None, "one arm") and (isinstance(chance, str) or not 0.0 <= chance <= 1.0):
+        raise ParameterError(f'chance is {chance!r}; it must be a number in [0, 1], "one arm" or None')
+    with _settings():
+        from matplotlib.figure import Figure
+
+        legend = {name: textwrap.fill(name, 28, subsequent_indent="  ", break_on_hyphens=False) for name in curves}
+        lines = sum(words.count("\n") + 1 for words in legend.values())
+        figure = Figure(figsize=(8.0, max(4.5, 0.2 * lines + 1.5)), layout="constrained")
+        axes = figure.add_subplot()
+        handles = {}
+        for i, (name, rows) in enumerate(curves.items()):
+            offset = 5.0 * (i - (len(curves) - 1) / 2)
+            handles[name] = _draw_curve(axes, rows, i, x, log, offset)
+        _place_x_axis(axes, sorted({_x_of(row, x) for row in results}), x)
+        _place_y_axis(axes, results, log)
+        sentence = _reading(results, log)
+        guess = _chance_line(results, x, chance)
+        if guess is not None:
+            shown = _draw_chance(axes, *guess)
+            sentence += f"; {'dashed' if shown else 'above the axis'}: {_chance_words(chance, guess[1])}"
+        axes.set_ylabel("error probability")
+        envs = {row.env for row in results}
+        heading = title if title is not None else (next(iter(envs)) if len(envs) == 1 else None)
+        if heading:
+            axes.set_title(heading, loc="left", fontweight="bold", fontsize=12)
+        order = sorted(curves, key=lambda name: -_last(curves[name], x).error_probability)
+        figure.legend([handles[n] for n in order], [legend[n] for n in order], loc="outside right upper", fontsize=10)
+        _write_sentence(figure, sentence + ".")
+        return _save(figure, target)
+
+
+def instance_plot(
+    means: ArrayLike,
+    variances: ArrayLike,
+    path: str | Path,
+    *,
+    labels: Sequence[str] | None = None,
+    title: str | None = None,
+) -> Path:
+    """Draw the means and the reward variances of the arms of an instance, or of several, in two panels.
+
+    The best arm of each instance carries a ring, in both panels.
+
+    Args:
+        means: Means of the arms, shape (K,) or (R, K) for R instances.
+        variances: Reward variances of the arms, at least 0, of the same shape.
+        path: The file to write, ``.png``, ``.svg`` or ``.pdf``; missing folders are made.
+        labels: Names of the R instances; ``instance 1`` and so on where not given. One instance has no legend.
+        title: Title of the figure.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        ParameterError: If the shapes do not fit together, a number is not finite, a variance is negative, or the
+            file's ending is unknown.
+        MissingPackageError: If matplotlib is not installed.
+        OutputError: If the file cannot be written.
+    """
+    mu, v = _instances(means, variances)
+    target = _target(path)
+    names = [f"instance {i}" for i in range(1, len(mu) + 1)] if labels is None else list(labels)
+    if len(names) != len(mu):
+        raise ParameterError(f"{len(names)} labels for {len(mu)} instances; give one for each")
+    with _settings():
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(8.0, 3.6), layout="constrained")
+        panels = figure.subplots(1, 2, sharex=True)
+        arms = np.arange(mu.shape[1])
+        for axes, values, quantity in zip(panels, (mu, v), ("mean reward", "reward variance"), strict=True):
+            for i, row in enumerate(values):
+                colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
+                size = 6.0 if len(arms) <= 32 else 4.0
+                axes.plot(arms, row, marker, color=colour, markersize=size, label=names[i])
+                best = int(np.argmax(mu[i]))
+                axes.plot(
+                    best, row[best], "o", color=colour, markersize=size + 7, fillstyle="none", markeredgewidth=1.4
+                )
+            axes.set_xlabel("arm")
+            axes.set_ylabel(quantity)
+            axes.locator_params(axis="x", integer=True, steps=[1, 2, 4, 5, 8, 10])
+            axes.margins(x=0.04, y=0.12)
+            if values is v and v.min() < 0.5 * v.max():  # zero is near enough to be shown
+                axes.set_ylim(bottom=0)
+        if len(mu) > 1:
+            shown, words = panels[0].get_legend_handles_labels()
+            figure.legend(shown, words, loc="outside upper right", ncols=min(len(mu), 6), fontsize=10)
+        if title:
+            figure.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=12)
+        best_words = "the ring marks the best arm" if len(mu) == 1 else "a ring marks the best arm of each instance"
+        _write_sentence(
+            figure,
+            f"Each point is an arm, counted from 0: its mean reward (left) and the variance of its "
+            f"rewards (right); {best_words}.",
+        )
+        return _save(figure, target)
+
+
+# ------------------------------------------------------------------------------------------------------- curves
+
+
+def _curves(results: Sequence[ResultLike], x: str) -> dict[str, list[ResultLike]]:
+    """Results by the name that the legend gives them, in order of appearance, each sorted along `x`."""
+    if x not in ("budget", "num_arms"):
+        raise ParameterError(f'x is {x!r}; it must be "budget" or "num_arms"')
+    if not results:
+        raise ParameterError("there are no results to draw")
+    envs = sorted({row.env for row in results})
+    if x == "budget" and len(envs) > 1:
+        raise ParameterError(f"results of {len(envs)} environments ({', '.join(envs)}): draw one figure for each")
+    curves: dict[str, list[ResultLike]] = {}
+    for row in results:
+        curves.setdefault(_legend_name(row), []).append(row)
+    for name, rows in curves.items():
+        rows.sort(key=lambda row: _x_of(row, x))
+        values = [_x_of(row, x) for row in rows]
+        if len(set(values)) < len(values):
+            raise ParameterError(f"agent {name} has several results at one {x}; draw one figure for each setting")
+    return curves
+
+
+def _legend_name(row: ResultLike) -> str:
+    return f"{row.agent} (knows {', '.join(row.knows)})" if row.knows else row.agent
+
+
+def _x_of(row: ResultLike, x: str) -> int:
+    return int(row.budget) if x == "budget" else len(row.mean_pulls)
+
+
+def _last(rows: Sequence[ResultLike], x: str) -> ResultLike:
+    return max(rows, key=lambda row: _x_of(row, x))
+
+
+def _draw_curve(axes: Any, rows: Sequence[ResultLike], index: int, x: str, log: bool, offset: float) -> Any:
+    """Draw one agent's curve and intervals; return what stands for it in the legend.
+
+    Points without errors on a logarithmic axis are apart from the curve, which would seem to rise to them, and
+    `offset` (points of 1/72 inch) to the side, because those of different agents stand at one height.
+    """
+    from matplotlib.transforms import ScaledTranslation
+
+    colour = COLOURS[index % len(COLOURS)]
+    look = {
+        "color": colour,
+        "marker": MARKERS[index % len(MARKERS)],
+        "markerfacecolor": "white" if rows[0].knows else colour,
+        "markeredgewidth": 1.4,
+        "markersize": 6.5,
+        "elinewidth": 1.1,
+        "capsize": 3,
+        "zorder": 3,
+    }
+    at = np.array([_x_of(row, x) for row in rows], dtype=np.float64)
+    p = np.array([row.error_probability for row in rows])
+    low, high = np.array([row.interval for row in rows]).T
+    reach = np.maximum([p - low, high - p], 0.0)  # (2, points)
+    seen = np.full(len(p), True) if not log else p > 0
+    dashes = DASHES[index // len(COLOURS) % len(DASHES)]
+    bars = axes.errorbar(at[seen], p[seen], yerr=reach[:, seen], linestyle=dashes, linewidth=1.6, **look)
+    if not seen.all():
+        aside = axes.transData + ScaledTranslation(offset / 72, 0.0, axes.figure.dpi_scale_trans)
+        none = ~seen
+        axes.errorbar(
+            at[none], high[none], yerr=0.4 * high[none], uplims=True, linestyle="none", transform=aside, **look
+        )
+    return bars
+
+
+def _place_x_axis(axes: Any, values: list[int], x: str) -> None:
+    """Ticks at the values themselves where they are few; logarithmic where they span a decade."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    place = np.array(values, dtype=np.float64)
+    # Set, not fitted: points without errors stand beside the curve and would not be counted in.
+    margin = 0.05 * np.ptp(place) if len(values) > 1 else 0.2 * place[0]
+    axes.set_xlim(place[0] - margin, place[-1] + margin)
+    if values[-1] >= 10 * values[0]:
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_locator(NullLocator())
+        place = np.log(place)
+        axes.set_xlim(*np.exp([place[0] - 0.05 * np.ptp(place), place[-1] + 0.05 * np.ptp(place)]))
+    if len(values) <= 8:
+        ticks: list[int] = []
+        for i, value in enumerate(values):  # a label needs about a tenth of the axis
+            if not ticks or place[i] - place[values.index(ticks[-1])] >= 0.1 * np.ptp(place):
+                ticks.append(value)
+        axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axes.set_xlabel("budget (pulls)" if x == "budget" else "number of arms K")
+    axes.grid(visible=False, axis="x")
+
+
+def _place_y_axis(axes: Any, results: Sequence[ResultLike], log: bool) -> None:
+    """From 0 to a little above the highest interval, or as far down as the lowest point on a logarithmic axis."""
+    top = max(row.interval[1] for row in results)
+    if not log:
+        axes.set_ylim(0.0, min(1.08 * top, 1.02))
+        return
+    from matplotlib.ticker import FuncFormatter
+
+    axes.set_yscale("log")
+    lowest = min(row.interval[0] if row.errors > 0 else 0.5 * row.interval[1] for row in results)
+    axes.set_ylim(0.7 * lowest, min(1.4 * top, 1.3))
+    axes.grid(visible=True, which="minor", axis="y", linewidth=0.5)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    if top < 20 * lowest:  # fewer than two decades: powers of ten alone would leave the axis bare
+        axes.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "25" else ""))
+
+
+def _chance_line(results: Sequence[ResultLike], x: str, chance: float | str | None) -> tuple[Any, Any] | None:
+    """Ends or course of the chance line, as (x, y) arrays; None for no line."""
+    if chance is None:
+        return None
+    at = np.array(sorted({_x_of(row, x) for row in results}), dtype=np.float64)
+    if chance != "one arm":
+        return at, np.full(len(at), float(chance))
+    if x == "num_arms":
+        return at, 1 - 1 / at
+    num_arms = {len(row.mean_pulls) for row in results}
+    return (at, np.full(len(at), 1 - 1 / num_arms.pop())) if len(num_arms) == 1 else None
+
+
+def _draw_chance(axes: Any, at: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
+    """Draw the chance line where the axis can hold it without squeezing the curves; say whether it did."""
+    bottom, top = axes.get_ylim()
+    if axes.get_yscale() == "linear" and y.max() > 2 * top:
+        return False
+    axes.set_ylim(bottom, max(top, 1.15 * y.max() if axes.get_yscale() == "log" else 1.05 * y.max()))
+    if np.ptp(y) > 0:
+        axes.plot(at, y, "--", color="#555555", linewidth=1.2, zorder=2)
+    else:
+        axes.axhline(y[0], linestyle="--", color="#555555", linewidth=1.2, zorder=2)
+    return True
+
+
+def _chance_words(chance: float | str | None, y: NDArray[np.float64]) -> str:
+    if chance == "one arm":
+        return "a random guess, 1 − 1/K" + (f" = {y[0]:.3g}" if np.ptp(y) == 0 else "")
+    return f"a random guess, {y[0]:.3g}"
+
+
+def _reading(results: Sequence[ResultLike], log: bool) -> str:
+    """The sentence under the figure, up to what chance would score."""
+    runs = sorted({row.runs for row in results})
+    count = f"{runs[0]:,}" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,}"
+    parts = [f"Lower is better: share of {count} runs with a wrong recommendation, with 95 % Wilson intervals"]
+    if any(row.knows for row in results):
+        parts.append("hollow markers: agents that were told something about the instance")
+    if log and any(row.errors == 0 for row in results):
+        parts.append("arrows: no error seen, drawn at the upper end of the interval")
+    return "; ".join(parts)
+
+
+# -------------------------------------------------------------------------------------------- instances, and files
+
+
+def _instances(means: ArrayLike, variances: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Means and variances as arrays of shape (R, K), checked."""
+    mu, v = np.asarray(means, dtype=np.float64), np.asarray(variances, dtype=np.float64)
+    if mu.shape != v.shape or mu.ndim not in (1, 2) or mu.size == 0:
+        raise ParameterError(
+            f"means have shape {mu.shape} and variances {v.shape}; both must be (K,), or (R, K) for R instances"
+        )
+    if not (np.isfinite(mu).all() and np.isfinite(v).all()):
+        raise ParameterError("means and variances must be finite numbers")
+    if (v < 0).any():
+        raise ParameterError(f"a variance is {v.min():g}; it must be at least 0")
+    return np.atleast_2d(mu), np.atleast_2d(v)
+
+
+def _target(path: str | Path) -> Path:
+    """The path of the file, if its ending is one that can be written."""
+    target = Path(path)
+    if target.suffix.lower() not in METADATA:
+        raise ParameterError(f"cannot draw a {target.suffix or 'file without ending'}; use .png, .svg or .pdf")
+    return target
+
+
+@contextlib.contextmanager
+def _settings() -> Iterator[None]:
+    """Matplotlib's own defaults and the style above, whatever the user has set, and the user's again afterwards."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise MissingPackageError('drawing figures needs matplotlib; pip install "bai-gym[plots]"') from error
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        parameters: Any = matplotlib.rcParams  # newer versions type its keys one by one
+        parameters.update(STYLE)
+        yield
+
+
+def _write_sentence(figure: Any, sentence: str) -> None:
+    """Put a sentence below the axes, in lines that the figure can hold."""
+    characters = round(figure.get_figwidth() * 14.5)
+    figure.supxlabel(textwrap.fill(sentence, characters), x=0.01, ha="left", fontsize=9, color="#444444")
+
+
+def _save(figure: Any, target: Path) -> Path:
+    """Write a figure to a file, all of it or nothing of it."""
+    suffix = target.suffix.lower()
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=suffix[1:], metadata=METADATA[suffix])
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(buffer.getvalue())
+    except OSError as error:
+        raise OutputError(f"cannot write the figure {target}: {error.strerror or error}") from error
+    return target

@@ -1,0 +1,258 @@
+"""Tables of results: for the terminal, for Markdown, and as CSV.
+
+All three hold the same rows in the same order: by budget, then error probability, lowest first (by environment
+before that where there are several). Each row says what the agent knew about the instance, because an agent that was
+told the variances or the complexity has answered an easier question.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["ResultLike", "rich_table", "to_csv", "to_markdown"]
+
+CSV_COLUMNS = (
+    "agent",
+    "env",
+    "budget",
+    "runs",
+    "errors",
+    "error_probability",
+    "error_probability_lower",
+    "error_probability_upper",
+    "simple_regret",
+    "simple_regret_se",
+    "unspent",
+    "knows",
+    "mean_pulls",
+    "notes",
+)
+
+
+class ResultLike(Protocol):
+    """What a report reads of one result: one agent on one environment with one budget."""
+
+    @property
+    def agent(self) -> str:
+        """Name of the agent."""
+
+    @property
+    def env(self) -> str:
+        """Id of the environment."""
+
+    @property
+    def budget(self) -> int:
+        """Total pulls over all arms in one run."""
+
+    @property
+    def runs(self) -> int:
+        """Number of independent runs."""
+
+    @property
+    def errors(self) -> int:
+        """Number of runs with a wrong recommendation."""
+
+    @property
+    def error_probability(self) -> float:
+        """Share of runs with a wrong recommendation, in [0, 1]."""
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % Wilson interval of the error probability."""
+
+    @property
+    def simple_regret(self) -> float:
+        """Mean simple regret, in units of the reward."""
+
+    @property
+    def simple_regret_se(self) -> float:
+        """Standard error of the mean simple regret."""
+
+    @property
+    def mean_pulls(self) -> NDArray[Any]:
+        """Pulls of each arm, averaged over the runs, shape (K,)."""
+
+    @property
+    def unspent(self) -> float:
+        """Mean number of pulls left over."""
+
+    @property
+    def seconds(self) -> float:
+        """Time of the whole computation in seconds."""
+
+    @property
+    def knows(self) -> tuple[str, ...]:
+        """What the agent was told about the true instance."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks that a reader of the numbers needs."""
+
+
+def rich_table(results: Sequence[ResultLike]) -> Table:
+    """Lay results out for the terminal.
+
+    Args:
+        results: The results, in any order.
+
+    Returns:
+        A table with a row per result; notes become numbered footnotes in its caption.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = _sorted(results)
+    numbers = _footnotes(rows)
+    columns, several = _columns(rows), _several_envs(rows)
+    # Text, not str: square brackets in a str would be read as markup.
+    table = Table(
+        title=None if several or not rows else Text(rows[0].env),
+        caption=Text("\n".join(f"[{number}] {note}" for note, number in numbers.items())) if numbers else None,
+        caption_justify="left",
+    )
+    for heading, numeric in columns:
+        table.add_column(Text(heading), justify="right" if numeric else "left")
+    for row in rows:
+        marks = "".join(f" [{numbers[note]}]" for note in row.notes)
+        table.add_row(*(Text(cell) for cell in _cells(row, several, row.agent + marks)))
+    return table
+
+
+def to_markdown(results: Sequence[ResultLike]) -> str:
+    """Lay results out as a Markdown table.
+
+    Args:
+        results: The results, in any order.
+
+    Returns:
+        The table, with a row per result and the notes as numbered footnotes below, ending in a line break.
+    """
+    rows = _sorted(results)
+    numbers = _footnotes(rows)
+    columns, several = _columns(rows), _several_envs(rows)
+    lines = [
+        "| " + " | ".join(heading for heading, _ in columns) + " |",
+        "| " + " | ".join("---:" if numeric else "---" for _, numeric in columns) + " |",
+    ]
+    for row in rows:
+        marks = ", ".join(str(numbers[note]) for note in row.notes)
+        agent = _escaped(row.agent) + (f" <sup>{marks}</sup>" if marks else "")
+        cells = [agent, *(_escaped(cell) for cell in _cells(row, several, row.agent)[1:])]
+        lines.append("| " + " | ".join(cells) + " |")
+    if numbers:
+        lines.append("")
+        lines.extend(f"{number}. {note}" for note, number in numbers.items())
+    return "\n".join(lines) + "\n"
+
+
+def to_csv(results: Sequence[ResultLike]) -> str:
+    """Write results as CSV, with every digit.
+
+    Equal results give equal bytes, however they were computed: floats are written by ``repr``, the shortest form
+    that reads back to the same number, and the seconds, which differ between two runs of anything, are left out.
+
+    Args:
+        results: The results, in any order.
+
+    Returns:
+        The file: a header line and a line per result, each ending in a line feed. `knows` is ``nothing`` or names
+        joined by ``;``, `mean_pulls` holds K numbers joined by spaces, `notes` are joined by ``;``.
+    """
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    for row in _sorted(results):
+        writer.writerow(
+            (
+                row.agent,
+                row.env,
+                int(row.budget),
+                int(row.runs),
+                int(row.errors),
+                _exact(row.error_probability),
+                _exact(row.interval[0]),
+                _exact(row.interval[1]),
+                _exact(row.simple_regret),
+                _exact(row.simple_regret_se),
+                _exact(row.unspent),
+                ";".join(row.knows) or "nothing",
+                " ".join(_exact(pulls) for pulls in row.mean_pulls),
+                ";".join(row.notes),
+            )
+        )
+    return buffer.getvalue()
+
+
+def _sorted(results: Sequence[ResultLike]) -> list[ResultLike]:
+    """By environment, budget and error probability; ties by name, so that the order never depends on the input's."""
+    return sorted(results, key=lambda row: (row.env, row.budget, row.error_probability, row.agent, row.knows))
+
+
+def _several_envs(rows: Sequence[ResultLike]) -> bool:
+    return len({row.env for row in rows}) > 1
+
+
+def _footnotes(rows: Sequence[ResultLike]) -> dict[str, int]:
+    """Number each distinct note, from 1, in order of appearance."""
+    notes = dict.fromkeys(note for row in rows for note in row.notes)
+    return {note: number for number, note in enumerate(notes, start=1)}
+
+
+def _columns(rows: Sequence[ResultLike]) -> list[tuple[str, bool]]:
+    """Headings, each with whether its column is numeric; the environment has a column where there are several."""
+    return [
+        ("agent", False),
+        *([("env", False)] if _several_envs(rows) else []),
+        ("budget", True),
+        ("runs", True),
+        ("error probability [95 %]", True),
+        ("simple regret ± se", True),
+        ("knows", False),
+        ("seconds", True),
+    ]
+
+
+def _cells(row: ResultLike, several_envs: bool, agent: str) -> list[str]:
+    """The cells of a row, in the order of :func:`_columns`."""
+    lower, upper = row.interval
+    places = _decimals((upper - lower) / 2)
+    regret_places = _decimals(row.simple_regret_se)
+    return [
+        agent,
+        *([row.env] if several_envs else []),
+        f"{row.budget:,}",
+        f"{row.runs:,}",
+        f"{row.error_probability:.{places}f} [{lower:.{places}f}, {upper:.{places}f}]",
+        f"{row.simple_regret:.{regret_places}f} ± {_or_unknown(row.simple_regret_se, regret_places)}",
+        ", ".join(row.knows) or "nothing",
+        f"{row.seconds:.1f}",
+    ]
+
+
+def _decimals(uncertainty: float) -> int:
+    """Decimals that show two digits of the uncertainty, between 2 and 8; 4 where it is 0 or unknown."""
+    if not (math.isfinite(uncertainty) and uncertainty > 0):
+        return 4
+    return min(max(1 - math.floor(math.log10(uncertainty)), 2), 8)
+
+
+def _or_unknown(value: float, places: int) -> str:
+    return "unknown" if math.isnan(value) else f"{value:.{places}f}"
+
+
+def _exact(value: float) -> str:
+    """Shortest decimal form that reads back to the same float."""
+    return repr(float(value))
+
+
+def _escaped(cell: str) -> str:
+    return cell.replace("|", "\\|")

@@ -1,0 +1,85 @@
+"""The largest index of every episode, with ties broken by a stated rule.
+
+Tables here, and only here and in the sampling rules, have the arm axis *first*: ``(k, N)``. A maximum over the
+first axis runs along contiguous episodes and is several times faster in NumPy than one over a short last axis; it
+is the inner loop of every adaptive algorithm.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+
+from bai_gym.errors import ParameterError
+from bai_gym.statistics import FloatArray, IntArray
+
+__all__ = ["ArgmaxTable", "TieRule", "check_tie_rule"]
+
+TieRule = Literal["random", "first"]
+"""``"random"``: uniformly among exact ties. ``"first"``: fewest pulls, then the lowest arm number."""
+
+
+def check_tie_rule(tie: str) -> TieRule:
+    """Return ``tie`` if it is a tie rule.
+
+    Raises:
+        ParameterError: If it is not.
+    """
+    if tie not in get_args(TieRule):
+        raise ParameterError(f"tie must be 'random' or 'first', not {tie!r}")
+    return tie  # type: ignore[return-value]
+
+
+class ArgmaxTable:
+    """Index values of k arms in N episodes, and the arm with the largest one in each.
+
+    Attributes:
+        values: ``(k, N)`` index values; +-inf allowed, NaN not. Write to it through :attr:`flat`.
+        flat: The same memory as one axis; the entry of arm slot s in episode r is at ``s * N + r``.
+    """
+
+    def __init__(self, values: FloatArray, tie: TieRule, rng: np.random.Generator) -> None:
+        """Keep ``values`` (not copied if contiguous)."""
+        self.values: FloatArray = np.ascontiguousarray(values, dtype=np.float64)
+        self.flat: FloatArray = self.values.reshape(-1)
+        self._tie = tie
+        self._rng = rng
+        slots, batch = self.values.shape
+        small = np.uint8 if slots <= 256 else np.uint16 if slots <= 65536 else np.uint32
+        self._slots = np.arange(slots, dtype=small)[:, None]
+        self._episodes = np.arange(batch)
+        self._top = np.empty(batch)
+        self._hits = np.empty((slots, batch), dtype=bool)
+        self._numbered = np.empty((slots, batch), dtype=small)
+
+    def argmax(self, pulls: IntArray) -> IntArray:
+        """Return the flat position of the largest value of each episode.
+
+        Args:
+            pulls: ``(k, N)`` pulls of each arm, read only to break ties by the rule ``"first"``.
+
+        Returns:
+            ``(N,)`` positions in :attr:`flat`.
+        """
+        np.max(self.values, axis=0, out=self._top)
+        np.equal(self.values, self._top, out=self._hits)
+        if np.count_nonzero(self._hits) == self._top.size:
+            np.multiply(self._hits, self._slots, out=self._numbered)
+            slots = self._numbered.max(axis=0).astype(np.int64)
+        else:
+            slots = self._break_ties(pulls)
+        slots *= self._top.size
+        slots += self._episodes
+        return slots
+
+    def _break_ties(self, pulls: IntArray) -> IntArray:
+        slots = self._hits.argmax(axis=0)
+        tied = np.flatnonzero(np.count_nonzero(self._hits, axis=0) > 1)
+        hits = self._hits[:, tied]
+        if self._tie == "random":
+            keys = np.where(hits, self._rng.random(hits.shape), -1.0)
+            slots[tied] = keys.argmax(axis=0)
+        else:
+            slots[tied] = np.where(hits, pulls[:, tied], np.iinfo(np.int64).max).argmin(axis=0)
+        return slots

@@ -1,0 +1,71 @@
+"""What ``allocate`` may return, checked once at the door."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bai_gym.errors import AgentError
+from bai_gym.sampling.block import Block
+from bai_gym.sampling.rule import SamplingRule
+from bai_gym.statistics import IntArray
+
+__all__ = ["Request", "check_arms", "check_request"]
+
+Request = Block | SamplingRule | None
+"""A block, a sampling rule, or None for an agent that needs no more pulls."""
+
+
+def check_request(answer: object, batch: int, num_arms: int, remaining: int) -> tuple[Request, int]:
+    """Return the request as a :class:`Block` or a :class:`SamplingRule`, and its pulls per episode.
+
+    Args:
+        answer: What ``allocate`` returned: counts of shape ``(N, K)`` (or ``(K,)`` for one episode), a block, a rule,
+            or None.
+        batch: N.
+        num_arms: K.
+        remaining: Pulls left in every episode.
+
+    Raises:
+        AgentError: Wrong shape or type, negative counts, unequal totals, or more pulls than are left.
+    """
+    if answer is None:
+        return None, 0
+    if isinstance(answer, SamplingRule):
+        total = answer.steps
+    else:
+        block = answer if isinstance(answer, Block) else Block(_counts(answer))
+        if block.counts.shape != (batch, num_arms):
+            expected = f"({batch}, {num_arms})"
+            raise AgentError(f"allocate must return counts of shape {expected}, not {block.counts.shape}")
+        if block.counts.min() < 0:
+            raise AgentError("allocate returned a negative number of pulls")
+        totals = block.counts.sum(axis=-1)
+        total = int(totals[0])
+        if (totals != total).any():
+            raise AgentError("allocate must ask for equally many pulls in every episode of a batch")
+        answer = block
+    if total > remaining:
+        raise AgentError(f"allocate asked for {total} pulls with {remaining} left of the budget")
+    return (answer, total) if total > 0 else (None, 0)
+
+
+def _counts(answer: object) -> IntArray:
+    counts = np.atleast_2d(np.asarray(answer))
+    if not np.issubdtype(counts.dtype, np.integer):
+        raise AgentError(f"allocate must return whole numbers of pulls, not {counts.dtype}")
+    return counts.astype(np.int64, copy=False)
+
+
+def check_arms(arms: object, batch: int, num_arms: int, what: str) -> IntArray:
+    """Return arms as an ``(N,)`` int64 array.
+
+    Raises:
+        AgentError: Wrong shape or type, or an arm outside 0 .. K-1.
+    """
+    array = np.atleast_1d(np.asarray(arms))
+    if array.shape != (batch,) or not np.issubdtype(array.dtype, np.integer):
+        raise AgentError(f"{what} must be {batch} whole number(s), one arm per episode, not {arms!r}")
+    if array.min() < 0 or array.max() >= num_arms:
+        wrong = int(array[(array < 0) | (array >= num_arms)][0])
+        raise AgentError(f"{what}: arm {wrong} does not exist; arms are numbered 0 to {num_arms - 1}")
+    return array.astype(np.int64, copy=False)

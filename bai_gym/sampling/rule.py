@@ -1,0 +1,98 @@
+"""Sampling rules: phases of an algorithm in which every pull is decided after the previous reward.
+
+A rule works on a *window*: statistics of k candidate arms in N episodes, arm axis first ``(k, N)`` (see
+:mod:`bai_gym.sampling.argmax`). Whoever drives the rule (the runner's fast path, or an agent's ``act`` in a Gymnasium
+loop) draws the rewards and keeps the window, so the same rule serves both.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+
+from bai_gym.sampling.argmax import ArgmaxTable, TieRule
+from bai_gym.statistics import FloatArray, IntArray, Statistics
+
+__all__ = ["IndexFunction", "IndexRule", "SamplingRule"]
+
+IndexFunction = Callable[[IntArray, FloatArray, FloatArray], FloatArray]
+"""Index values from pulls, means and variances, elementwise; parameters of an episode broadcast along the last axis."""
+
+
+class SamplingRule(ABC):
+    """Chooses one arm per episode and step, for a fixed number of steps.
+
+    Attributes:
+        steps: Number of pulls that the rule makes in each episode.
+        arms: ``(N, k)`` candidate arms, or None for all K in their own order.
+        window: ``(N, k)`` statistics of the candidates to start from, or None for all samples of the episode so far.
+    """
+
+    steps: int
+    arms: IntArray | None = None
+    window: Statistics | None = None
+
+    @abstractmethod
+    def start(self, window: Statistics) -> None:
+        """Prepare for the first choice.
+
+        Args:
+            window: ``(k, N)`` statistics, updated in place by the caller after each reward; keep a reference.
+        """
+
+    @abstractmethod
+    def choose(self) -> IntArray:
+        """Return ``(N,)`` flat positions ``slot * N + episode`` of the arms to pull next."""
+
+    @abstractmethod
+    def update(self, flat: IntArray, pulls: IntArray, means: FloatArray, variances: FloatArray) -> None:
+        """Take in the rewards of the last choice.
+
+        Args:
+            flat: ``(N,)`` what :meth:`choose` returned.
+            pulls: ``(N,)`` pulls of those arms, in the window, after the reward.
+            means: ``(N,)`` their means.
+            variances: ``(N,)`` their variances.
+        """
+
+
+class IndexRule(SamplingRule):
+    """Pulls the arm of largest index, where the index of an arm depends on its own statistics alone.
+
+    Only the pulled arm's index is recomputed, so a step costs one maximum over k arms and a dozen operations on
+    arrays of N.
+    """
+
+    def __init__(
+        self,
+        steps: int,
+        index: IndexFunction,
+        *,
+        tie: TieRule,
+        rng: np.random.Generator,
+        arms: IntArray | None = None,
+        window: Statistics | None = None,
+    ) -> None:
+        """Remember the index function and the tie rule."""
+        self.steps = steps
+        self.arms = arms
+        self.window = window
+        self._index = index
+        self._tie: TieRule = tie
+        self._rng = rng
+
+    def start(self, window: Statistics) -> None:
+        """Compute all indices once."""
+        self._pulls = window.pulls
+        index = self._index(window.pulls, window.means, window.variances)
+        self._table = ArgmaxTable(index, self._tie, self._rng)
+
+    def choose(self) -> IntArray:
+        """Return the arms of largest index."""
+        return self._table.argmax(self._pulls)
+
+    def update(self, flat: IntArray, pulls: IntArray, means: FloatArray, variances: FloatArray) -> None:
+        """Recompute the index of the pulled arms."""
+        self._table.flat[flat] = self._index(pulls, means, variances)

@@ -1,0 +1,45 @@
+"""Random streams named by what they are for, so that no result depends on workers, order or neighbours.
+
+A stream is addressed by the user's seed and a path such as ``("instances", chunk)``. Adding an agent to a
+comparison, or a budget to a sweep, changes no other stream; that is also what gives all agents the same instances.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from bai_gym.errors import ParameterError
+
+__all__ = ["check_seed", "generator"]
+
+
+def check_seed(seed: object) -> int:
+    """Return ``seed`` as an int.
+
+    Raises:
+        ParameterError: If it is not an integer of at least 0.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ParameterError(f"seed must be an integer of at least 0, not {seed!r}")
+    return int(seed)
+
+
+def generator(seed: int, *path: int | str) -> np.random.Generator:
+    """Return the generator of the stream ``path`` under ``seed``.
+
+    Args:
+        seed: The user's seed, at least 0.
+        *path: The stream's address: words, and numbers of at least 0. Different paths give independent streams.
+
+    Returns:
+        A fresh generator, the same for the same arguments on every machine.
+    """
+    return np.random.default_rng(np.random.SeedSequence(entropy=seed, spawn_key=tuple(map(_key, path))))
+
+
+def _key(part: int | str) -> int:
+    if isinstance(part, str):
+        return int.from_bytes(hashlib.sha256(part.encode()).digest()[:8], "little")
+    return part

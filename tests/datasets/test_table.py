@@ -1,0 +1,272 @@
+import gzip
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from bai_gym.datasets import ArmSamples, find, read_table
+from bai_gym.errors import DataError, MissingDataError, ParameterError
+
+LOG = "page,clicks,other\nb,1,x\na,2,x\nb,3,y\na,6,y\na,4,z\n"
+
+
+def write(folder: Path, content: str | bytes, name: str = "log.csv") -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def read(path: Path, **keywords: object) -> ArmSamples:
+    return read_table(path, arm_column="page", reward_column="clicks", **keywords)  # type: ignore[arg-type]
+
+
+def parquet(folder: Path, page: object, clicks: object) -> Path:
+    path = folder / "log.parquet"
+    pq.write_table(pa.table({"page": page, "clicks": clicks}), path)
+    return path
+
+
+def check(samples: ArmSamples) -> None:
+    assert samples.names == ("a", "b")
+    assert samples.rewards.tolist() == [2.0, 6.0, 4.0, 1.0, 3.0]
+    assert samples.offsets.tolist() == [0, 3, 5]
+    assert samples.rewards.dtype == np.float64
+    assert samples.offsets.dtype == np.int64
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_the_separator_is_found(tmp_path: Path, separator: str) -> None:
+    check(read(write(tmp_path, LOG.replace(",", separator))))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        LOG.replace("\n", "\r\n"),
+        "\ufeff" + LOG,
+        gzip.compress(LOG.encode()),
+        '"page";"clicks";"a, b, c, d, e"\n"b";1;x\n"a";2;x\nb;3;x\na;6;x\na;4;x\n',
+        "clicks,page\n1,b\n2, a\n3,b \n+6,a\n4.0e0,a\n",
+        '\npage,clicks\n\nb,1\na," 2"\nb,3\na,6\na,4\n\n',
+        'page,clicks,note\nb,1,"two\nlines"\na,2,\nb,3,\na,6,\na,4,\n',
+    ],
+)
+def test_the_usual_shapes_of_csv_are_read(tmp_path: Path, content: str | bytes) -> None:
+    check(read(write(tmp_path, content)))
+
+
+def test_a_given_separator_is_used(tmp_path: Path) -> None:
+    check(read(write(tmp_path, LOG.replace(",", ":")), separator=":"))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        ["b", "a", "b", "a", "a"],
+        pa.array(["b", "a", "b", "a", "a"]).dictionary_encode(),
+        pa.chunked_array([["b", "a"], ["b", "a", "a"]]),
+        pa.array(["b", "a", "b", "a", "a"], pa.large_string()),
+    ],
+)
+@pytest.mark.parametrize(
+    "clicks", [[1, 2, 3, 6, 4], pa.array([1, 2, 3, 6, 4], pa.float32()), ["1", "2", "3", "6", "4"]]
+)
+def test_parquet_is_read(tmp_path: Path, page: object, clicks: object) -> None:
+    check(read(parquet(tmp_path, page, clicks)))
+
+
+def test_moments_are_those_of_the_rows(tmp_path: Path) -> None:
+    samples = read(write(tmp_path, LOG))
+    assert samples.num_arms == 2
+    assert samples.counts.tolist() == [3, 2]
+    assert samples.means.tolist() == [4.0, 2.0]
+    assert samples.variances == pytest.approx([8 / 3, 1.0])  # ddof 0
+
+
+def test_arms_that_are_numbers_are_sorted_as_numbers(tmp_path: Path) -> None:
+    assert read(write(tmp_path, "page,clicks\n10,1\n9.5,1\n-3,1\n1e1,2\n")).names == ("-3", "9.5", "10")
+
+
+def test_other_arms_are_sorted_as_text(tmp_path: Path) -> None:
+    assert read(write(tmp_path, "page,clicks\n10,1\n9,1\nnone,1\n8.0,1\n8,1\n")).names == (
+        "10",
+        "8",
+        "8.0",
+        "9",
+        "none",
+    )
+
+
+def test_equal_numbers_are_one_arm_under_the_shorter_name(tmp_path: Path) -> None:
+    samples = read(write(tmp_path, "page,clicks\n8.0,1\n8,2\n9,3\n"))
+    assert samples.names == ("8", "9")
+    assert samples.rewards.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_large_numbers_that_differ_are_different_arms(tmp_path: Path) -> None:
+    assert read(write(tmp_path, "page,clicks\n9007199254740993,1\n9007199254740992,1\n")).num_arms == 2
+
+
+@pytest.mark.parametrize("page", [[5, 5, 10], [5.0, 5.0, 10.0]])
+def test_numbers_in_parquet_are_named_without_a_useless_point(tmp_path: Path, page: list[float]) -> None:
+    assert read(parquet(tmp_path, page, [1, 2, 3])).names == ("5", "10")
+
+
+def test_wanted_arms_come_in_the_order_asked_for(tmp_path: Path) -> None:
+    samples = read(write(tmp_path, "page,clicks\n1,1\n2,2\n3,3\n2,4\n"), arms=[3, "2.0"])
+    assert samples.names == ("3", "2")
+    assert samples.rewards.tolist() == [3.0, 2.0, 4.0]
+    assert samples.offsets.tolist() == [0, 1, 3]
+
+
+def test_bins_have_equally_many_rows_and_are_named_after_their_ends(tmp_path: Path) -> None:
+    rows = "".join(f"{value / 10},{value}\n" for value in (96, 84, 90, 95, 99, 120))
+    samples = read(write(tmp_path, "page,clicks\n" + rows), bins=3)
+    assert samples.names == ("8.4..9", "9.5..9.6", "9.9..12")
+    assert samples.rewards.tolist() == [84, 90, 96, 95, 99, 120]
+    assert samples.counts.tolist() == [2, 2, 2]
+
+
+def test_equal_values_stay_in_one_bin(tmp_path: Path) -> None:
+    samples = read(write(tmp_path, "page,clicks\n1,1\n1,1\n1,1\n2,1\n5,1\n"), bins=2)
+    assert samples.names == ("1", "2..5")
+    assert samples.counts.tolist() == [3, 2]
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("", "is empty; expected a CSV file with a header line"),
+        ("page,clicks\n", "has a header but no rows"),
+        ("page,click\na,1\n", r"has no column 'clicks'\. Did you mean 'click'\? It has 'page', 'click'"),
+        ("Page,clicks\na,1\n", r"has no column 'page'\. Did you mean 'Page'\?"),
+        ("x,y\na,1\n", r"has no column 'page'\. It has 'x', 'y'"),
+        ("page,clicks,page\na,1,b\n", "has 2 columns named 'page'; expected one"),
+        ("page,clicks\na,1\nb,many\nb,2\n", r"row 2, is 'many'; every reward must be a finite number \(1 of 3 rows"),
+        ("page,clicks\na,1\nb,nan\n", "row 2, is 'nan'"),
+        ("page,clicks\na,1\nb,inf\n", "row 2, is 'inf'"),
+        ("page,clicks\na,1\nb,\n", "row 2, is empty"),
+        ("page,clicks\na,1\n,2\nb,3\n", r"names no arm in row 2 \(1 of 3 rows"),
+        ("page,clicks\na,1\nNaN,2\nb,3\n", "names no arm in row 2"),
+        ("page,clicks\na,1\na,2\n", "has only one arm, 'a'; expected at least two"),
+        ("page,clicks\na,1\nb,2,3\n", "is malformed: .*Expected 2 columns, got 3"),
+        ("page,clicks\na,1e200\na,-1e200\nb,1\n", "arm 'a' .* too large for a finite variance; rescale 'clicks'"),
+        (b"page,clicks\n\xff\xfe,1\nb,2\n", "is malformed: .*UTF8"),
+        (gzip.compress(LOG.encode())[:-9], "is damaged or not complete"),
+        (b"PAR1 and then nothing of the kind", "is not a readable Parquet file"),
+    ],
+)
+def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, content: str | bytes, complaint: str) -> None:
+    path = write(tmp_path, content)
+    with pytest.raises(DataError, match=complaint) as caught:
+        read(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("page", "clicks", "complaint"),
+    [
+        (["a", None, "b"], [1, 2, 3], "names no arm in row 2"),
+        ([1.0, float("nan"), 2.0], [1, 2, 3], "names no arm in row 2"),
+        (["a", "b", "b"], [1, None, 3], "row 2, is empty; every reward"),
+        (["a", "b", "b"], [1.0, 2.0, float("nan")], "row 3, is nan; every reward"),
+        (["a", "b", "b"], [[1], [2], [3]], "has type list.*; every reward must be a number"),
+        ([[1], [2], [3]], [1, 2, 3], "has type list.*, which cannot name arms"),
+        (
+            pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array(["a", "b", "unused"])),
+            [1, 2, 3],
+            "arm 'unused' of column 'page' has no rows",
+        ),
+    ],
+)
+def test_a_parquet_file_that_cannot_be_used_says_why(
+    tmp_path: Path, page: object, clicks: object, complaint: str
+) -> None:
+    with pytest.raises(DataError, match=complaint):
+        read(parquet(tmp_path, page, clicks))
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingDataError, match=r"there is no data file .*absent\.csv"):
+        read(tmp_path / "absent.csv")
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be read"):
+        read(tmp_path)
+
+
+def test_a_wanted_arm_without_rows_names_those_there_are(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"arm 'c' has no rows: column 'page' of .* has the arms 'a', 'b'"):
+        read(write(tmp_path, LOG), arms=["a", "c"])
+
+
+def test_a_wanted_arm_named_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="arm '8' twice"):
+        read(write(tmp_path, "page,clicks\n8,1\n9,2\n"), arms=[8, "8.0"])
+
+
+def test_bins_of_text_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="'page' .*, row 1, is 'b'; every value to be cut into bins must be"):
+        read(write(tmp_path, LOG), bins=2)
+
+
+def test_more_bins_than_the_values_allow_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"cannot be cut into 3 bins: .* \(2 are distinct\); use fewer bins"):
+        read(write(tmp_path, "page,clicks\n1,1\n1,1\n2,1\n"), bins=3)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "complaint"),
+    [
+        ({"bins": 1}, "bins must be a whole number of at least 2, not 1"),
+        ({"bins": 2.5}, "bins must be"),
+        ({"separator": ""}, "separator must be one ASCII character"),
+        ({"separator": "::"}, "separator must be one ASCII character"),
+        ({"separator": '"'}, "separator must be one ASCII character"),
+        ({"arms": ["a"]}, "arms must list at least two arms"),
+        ({"arms": "ab"}, "arms must list at least two arms"),
+        ({"arms": ["a", "b"], "bins": 2}, "arms and bins exclude each other"),
+    ],
+)
+def test_a_keyword_that_cannot_be_used_is_named(tmp_path: Path, keywords: dict[str, object], complaint: str) -> None:
+    with pytest.raises(ParameterError, match=complaint):
+        read(write(tmp_path, LOG), **keywords)
+
+
+def test_one_column_cannot_be_both(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="are both 'page'; they must be two columns"):
+        read_table(write(tmp_path, LOG), arm_column="page", reward_column="page")
+
+
+needs_wine = pytest.mark.skipif(
+    not os.environ.get("BAI_GYM_DATA") or find("wine-quality", "red") is None or find("wine-quality", "white") is None,
+    reason="needs Wine Quality: set BAI_GYM_DATA to a folder that has wine-quality/winequality-red.csv and -white.csv",
+)
+
+
+@needs_wine
+def test_the_real_wines_have_the_published_counts() -> None:
+    red, white = find("wine-quality", "red"), find("wine-quality", "white")
+    assert red is not None and white is not None
+    by_red = read_table(red, arm_column="quality", reward_column="alcohol")
+    by_white = read_table(white, arm_column="quality", reward_column="alcohol")
+    assert dict(zip(by_red.names, by_red.counts.tolist(), strict=True)) == {
+        "3": 10, "4": 53, "5": 681, "6": 638, "7": 199, "8": 18,
+    }  # fmt: skip
+    assert by_white.counts.tolist() == [20, 163, 1457, 2198, 880, 175, 5]
+
+
+@needs_wine
+def test_the_real_wines_can_be_cut_by_alcohol() -> None:
+    white = find("wine-quality", "white")
+    assert white is not None
+    samples = read_table(white, arm_column="alcohol", reward_column="quality", bins=8)
+    assert samples.num_arms == 8
+    assert samples.counts.sum() == 4898
+    assert samples.names[0].startswith("8..")
+    assert samples.means[-1] > samples.means[0]

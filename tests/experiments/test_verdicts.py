@@ -1,0 +1,111 @@
+"""Verdicts: decided where the data decide, and wrong no more often than the level allows."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from bai_gym.benchmark.paired import paired_test
+from bai_gym.errors import ParameterError
+from bai_gym.experiments.verdicts import Verdict, above, all_of, below, bonferroni, lower_error
+
+CONFIRMED, REFUTED, UNDECIDED = Verdict.CONFIRMED, Verdict.REFUTED, Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("only_a", "only_b", "expected"),
+    [(10, 60, CONFIRMED), (60, 10, REFUTED), (33, 35, UNDECIDED), (0, 0, UNDECIDED)],
+)
+def test_lower_error(only_a: int, only_b: int, expected: Verdict) -> None:
+    assert lower_error(paired_test(only_a, only_b, 1000)) is expected
+
+
+def test_lower_error_asks_the_exact_test_too() -> None:
+    # Five discordant runs, all against B: the interval lies below 0, but a fair coin does this with 2/32 > 0.05.
+    few = paired_test(0, 5, 1000)
+    assert few.interval[1] < 0
+    assert lower_error(few) is UNDECIDED
+    assert lower_error(paired_test(0, 6, 1000)) is CONFIRMED
+
+
+def test_lower_error_keeps_the_level_of_the_comparison_unless_told() -> None:
+    weak = paired_test(12, 28, 1000, level=0.95)  # exact p-value 0.0166
+    assert lower_error(weak) is CONFIRMED
+    assert lower_error(weak.at_level(0.99)) is UNDECIDED
+    assert lower_error(weak, level=0.99) is UNDECIDED
+    assert lower_error(weak, parts=5) is UNDECIDED
+
+
+@pytest.mark.parametrize("discordant", [5, 9, 20, 57])
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.995])
+def test_equal_agents_are_told_apart_no_more_often_than_allowed(discordant: int, level: float) -> None:
+    # Exact: with equal errors the discordant runs fall to A as Binomial(discordant, 1/2).
+    wrong = sum(
+        binom.pmf(b, discordant, 0.5)
+        for b in range(discordant + 1)
+        if lower_error(paired_test(b, discordant - b, 500, level)) is not UNDECIDED
+    )
+    assert wrong <= 1 - level + 1e-12
+
+
+def test_below_and_above() -> None:
+    # 10 errors of 200: the exact 95 % interval is about (0.024, 0.090).
+    assert [below(10, 200, threshold) for threshold in (0.1, 0.05, 0.02)] == [CONFIRMED, UNDECIDED, REFUTED]
+    assert [above(10, 200, threshold) for threshold in (0.1, 0.05, 0.02)] == [REFUTED, UNDECIDED, CONFIRMED]
+    assert below(10, 200, 0.1, level=0.999) is UNDECIDED
+
+
+def test_correction_can_only_undecide() -> None:
+    assert below(10, 200, 0.095) is CONFIRMED
+    assert below(10, 200, 0.095, parts=10) is UNDECIDED
+
+
+@pytest.mark.parametrize("p", [0.01, 0.1, 0.5])
+def test_thresholds_at_the_truth_are_decided_no_more_often_than_allowed(p: float) -> None:
+    runs, level = 80, 0.95
+    confirmed = sum(binom.pmf(x, runs, p) for x in range(runs + 1) if below(x, runs, p, level=level) is CONFIRMED)
+    refuted = sum(binom.pmf(x, runs, p) for x in range(runs + 1) if below(x, runs, p, level=level) is REFUTED)
+    assert 0 < confirmed + refuted
+    assert confirmed <= (1 - level) / 2 and refuted <= (1 - level) / 2
+
+
+@given(st.lists(st.sampled_from(list(Verdict)), min_size=1))
+def test_all_of_follows_the_three_rules(parts: list[Verdict]) -> None:
+    whole = all_of(iter(parts))
+    assert (whole is REFUTED) == any(part is REFUTED for part in parts)
+    assert (whole is CONFIRMED) == all(part is CONFIRMED for part in parts)
+
+
+def test_bonferroni_by_hand() -> None:
+    assert bonferroni(0.95, 1) == pytest.approx(0.95)
+    assert bonferroni(0.95, 10) == pytest.approx(0.995)
+
+
+def test_a_true_conjunction_is_rarely_refuted() -> None:
+    # Ten budgets, A and B equal at each, 40 discordant runs: P(some part refuted) <= 0.05 / 2, exactly computed.
+    refuted = sum(
+        binom.pmf(b, 40, 0.5) for b in range(41) if lower_error(paired_test(b, 40 - b, 500), parts=10) is REFUTED
+    )
+    assert 0 < 1 - (1 - refuted) ** 10 <= 0.025
+
+
+def test_verdicts_print_as_words() -> None:
+    assert f"{CONFIRMED}, {REFUTED}, {UNDECIDED}" == "confirmed, refuted, undecided"
+
+
+@pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan")])
+def test_thresholds_outside_the_unit_interval_are_refused(threshold: float) -> None:
+    with pytest.raises(ParameterError, match="threshold"):
+        below(1, 10, threshold)
+
+
+def test_empty_conjunctions_are_refused() -> None:
+    with pytest.raises(ParameterError, match="without parts"):
+        all_of([])
+
+
+def test_no_parts_are_refused() -> None:
+    with pytest.raises(ParameterError, match="parts is 0"):
+        bonferroni(0.95, 0)

@@ -1,0 +1,226 @@
+"""Figures: what they show (read from the text of an SVG), the same bytes again, and refusals."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bai_gym.benchmark.intervals import wilson
+from bai_gym.errors import MissingPackageError, OutputError, ParameterError
+from bai_gym.report import figures
+from bai_gym.report.figures import error_curves, instance_plot
+
+matplotlib = pytest.importorskip("matplotlib")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A result as reports read it."""
+
+    agent: str
+    budget: int
+    errors: int
+    runs: int = 2000
+    env: str = "BAI-Gaussian4-v0"
+    simple_regret: float = 0.0123
+    simple_regret_se: float = 0.0011
+    mean_pulls: np.ndarray = field(default_factory=lambda: np.full(4, 25.0))
+    unspent: float = 0.0
+    seconds: float = 1.25
+    knows: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def error_probability(self) -> float:
+        return self.errors / self.runs
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return wilson(self.errors, self.runs)
+
+
+ROWS = [
+    *(Row("SH", budget, errors) for budget, errors in ((500, 900), (1000, 500), (2000, 260))),
+    *(Row("SHVar", budget, errors, knows=("variances",)) for budget, errors in ((500, 700), (1000, 360), (2000, 0))),
+]
+
+
+@pytest.fixture
+def searchable(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Write text into SVG files as text, so that a test can read it."""
+    monkeypatch.setitem(figures.STYLE, "svg.fonttype", "none")
+    yield
+
+
+def text_of(path: Path) -> str:
+    """All words of an SVG file, in drawing order, with lines joined."""
+    return " ".join(re.findall(r">([^<>]+)</(?:text|tspan)>", path.read_text("utf-8")))
+
+
+@pytest.mark.parametrize(("suffix", "log"), [(".png", False), (".svg", True), (".pdf", False)])
+def test_the_same_input_gives_the_same_bytes(tmp_path: Path, suffix: str, log: bool) -> None:
+    first = error_curves(ROWS, tmp_path / f"a{suffix}", log=log).read_bytes()
+    matplotlib.rcParams["axes.facecolor"] = "red"  # the user's settings have no say
+    try:
+        second = error_curves(ROWS, tmp_path / f"b{suffix}", log=log).read_bytes()
+        assert matplotlib.rcParams["axes.facecolor"] == "red"
+    finally:
+        matplotlib.rcdefaults()
+    assert first == second
+    other = error_curves([replace(ROWS[0], errors=901), *ROWS[1:]], tmp_path / f"c{suffix}", log=log)
+    assert other.read_bytes() != first
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_files_hold_no_date_and_no_version(tmp_path: Path, suffix: str) -> None:
+    data = instance_plot([0.1, 0.2], [1.0, 1.0], tmp_path / f"figure{suffix}").read_bytes()
+    for word in (b"CreationDate", b"Creator", b"Producer", b"Software", b"dc:date", matplotlib.__version__.encode()):
+        assert word not in data
+
+
+def test_png_has_the_promised_size(tmp_path: Path) -> None:
+    data = error_curves(ROWS, tmp_path / "figure.png").read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    assert (int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")) == (1600, 900)
+
+
+@pytest.mark.usefixtures("searchable")
+def test_what_a_reader_needs_is_written_down(tmp_path: Path) -> None:
+    text = text_of(error_curves(ROWS, tmp_path / "figure.svg", log=True))
+    assert "BAI-Gaussian4-v0" in text and "error probability" in text and "budget (pulls)" in text
+    assert "SHVar (knows variances)" in text and "SH (knows" not in text
+    assert "2,000 runs" in text and "95 % Wilson intervals" in text
+    assert "1 − 1/K = 0.75" in text
+    assert "no error seen" in text
+
+
+@pytest.mark.usefixtures("searchable")
+def test_chance_is_a_line_where_it_fits_and_a_number_where_it_does_not(tmp_path: Path) -> None:
+    near = text_of(error_curves(ROWS, tmp_path / "near.svg"))
+    assert "dashed: a random guess, 1 − 1/K = 0.75" in near
+    low = [replace(row, errors=row.errors // 10) for row in ROWS]
+    assert "above the axis: a random guess, 1 − 1/K = 0.75" in text_of(error_curves(low, tmp_path / "far.svg"))
+    assert "dashed: a random guess, 0.5" in text_of(error_curves(ROWS, tmp_path / "own.svg", chance=0.5))
+    assert "guess" not in text_of(error_curves(ROWS, tmp_path / "none.svg", chance=None))
+
+
+@pytest.mark.usefixtures("searchable")
+def test_curves_against_the_number_of_arms(tmp_path: Path) -> None:
+    rows = [Row("SH", 1000, 100 * k, env=f"BAI-Gaussian{k}-v0", mean_pulls=np.full(k, 1000 / k)) for k in (2, 4, 8, 16)]
+    text = text_of(error_curves(rows, tmp_path / "figure.svg", x="num_arms"))
+    assert "number of arms K" in text
+    assert "dashed: a random guess, 1 − 1/K." in text
+    assert "BAI-Gaussian" not in text  # several environments, no common title
+
+
+@pytest.mark.usefixtures("searchable")
+def test_legend_follows_the_curves_from_top_to_bottom(tmp_path: Path) -> None:
+    rows = [Row(name, 500, errors) for name, errors in (("low", 100), ("high", 900), ("middle", 500))]
+    text = text_of(error_curves(rows, tmp_path / "figure.svg"))
+    assert text.index("high") < text.index("middle") < text.index("low")
+
+
+def test_curves_and_intervals_are_drawn_where_they_belong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: dict[str, Any] = {}
+    monkeypatch.setattr(figures, "_save", lambda figure, target: drawn.setdefault("figure", figure))
+    error_curves(ROWS, tmp_path / "figure.png", log=True)
+    (axes,) = drawn["figure"].axes
+    sh, shvar, unseen = axes.containers
+    assert sh.lines[0].get_xydata().tolist() == [[500, 0.45], [1000, 0.25], [2000, 0.13]]
+    assert shvar.lines[0].get_xydata().tolist() == [[500, 0.35], [1000, 0.18]]
+    assert shvar.lines[0].get_markerfacecolor() == "white" != sh.lines[0].get_markerfacecolor()
+    bar = sh.lines[2][0].get_segments()[0]
+    assert bar[:, 1] == pytest.approx(wilson(900, 2000))
+    assert unseen.lines[0].get_xydata().tolist() == [[2000, pytest.approx(wilson(0, 2000)[1])]]
+    left, right = axes.get_xlim()
+    assert left < 500 and right > 2000
+
+
+@pytest.mark.usefixtures("searchable")
+def test_instance_plot_names_its_panels_and_instances(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    one = text_of(instance_plot([0.5, 0.1, -0.2], [1, 2, 0], tmp_path / "one.svg", title="A title"))
+    assert "A title" in one and "mean reward" in one and "reward variance" in one and "instance 1" not in one
+    several = text_of(instance_plot(rng.random((3, 9)), rng.random((3, 9)), tmp_path / "three.svg", labels=list("uvw")))
+    assert several.endswith(" u v w") and "best arm of each instance" in several
+
+
+def test_instance_plot_rings_the_best_arm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: dict[str, Any] = {}
+    monkeypatch.setattr(figures, "_save", lambda figure, target: drawn.setdefault("figure", figure))
+    instance_plot([0.1, 0.9, 0.3], [4.0, 5.0, 6.0], tmp_path / "figure.png")
+    left, right = drawn["figure"].axes
+    assert left.lines[-1].get_xydata().tolist() == [[1, 0.9]]
+    assert right.lines[-1].get_xydata().tolist() == [[1, 5.0]]
+
+
+def test_folders_are_made_and_unwritable_paths_named(tmp_path: Path) -> None:
+    target = tmp_path / "new" / "folder" / "figure.svg"
+    assert error_curves(ROWS, target) == target and target.exists()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="figure.svg"):
+        error_curves(ROWS, tmp_path / "file" / "figure.svg")
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "message"),
+    [
+        ([], {}, "no results"),
+        ([ROWS[0], ROWS[0]], {}, "several results"),
+        ([ROWS[0], replace(ROWS[1], env="other")], {}, "2 environments"),
+        (ROWS, {"x": "arms"}, "num_arms"),
+        (ROWS, {"chance": 1.5}, "chance is 1.5"),
+        (ROWS, {"chance": "top-m"}, "chance is 'top-m'"),
+    ],
+)
+def test_misleading_figures_are_refused(
+    tmp_path: Path, rows: list[Row], options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ParameterError, match=message):
+        error_curves(rows, tmp_path / "figure.png", **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["figure.jpg", "figure"])
+def test_unknown_endings_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ParameterError, match=r"\.png, \.svg or \.pdf"):
+        error_curves(ROWS, tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("means", "variances", "labels", "message"),
+    [
+        ([1.0, 2.0], [1.0], None, "shape"),
+        ([1.0, np.nan], [1.0, 1.0], None, "finite"),
+        ([1.0, 2.0], [1.0, -1.0], None, "at least 0"),
+        ([1.0, 2.0], [1.0, 1.0], ["a", "b"], "2 labels for 1 instances"),
+    ],
+)
+def test_malformed_instances_are_refused(
+    tmp_path: Path, means: list[float], variances: list[float], labels: list[str] | None, message: str
+) -> None:
+    with pytest.raises(ParameterError, match=message):
+        instance_plot(means, variances, tmp_path / "figure.png", labels=labels)
+
+
+def test_missing_matplotlib_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingPackageError, match=r'pip install "bai-gym\[plots\]"'):
+        error_curves(ROWS, tmp_path / "figure.png")
+
+
+def test_importing_and_drawing_leave_pyplot_alone() -> None:
+    code = (
+        "import sys, tempfile, bai_gym.report.figures as figures\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "figures.instance_plot([1.0, 2.0], [1.0, 1.0], tempfile.mkdtemp() + '/figure.svg')\n"
+        "assert 'matplotlib' in sys.modules and 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,142 @@
+"""Tables: what they show, in which order, and that equal results give equal bytes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from bai_gym.benchmark.intervals import wilson
+from bai_gym.report.tables import rich_table, to_csv, to_markdown
+
+
+@dataclass(frozen=True)
+class Row:
+    """A result as reports read it."""
+
+    agent: str
+    errors: int
+    budget: int = 500
+    runs: int = 1000
+    env: str = "BAI-Gaussian64-v0"
+    simple_regret: float = 0.0123
+    simple_regret_se: float = 0.0011
+    mean_pulls: np.ndarray = field(default_factory=lambda: np.array([125.25, 374.75]))
+    unspent: float = 0.0
+    seconds: float = 1.25
+    knows: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def error_probability(self) -> float:
+        return self.errors / self.runs
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return wilson(self.errors, self.runs)
+
+
+ROWS = [
+    Row("SH", 120, budget=5000, seconds=3.0),
+    Row("SHVar", 80, budget=5000, knows=("variances",)),
+    Row("SHVar", 240, knows=("variances",)),
+    Row("VBR", 240, notes=("reading A of the schedule; the paper could not be consulted",)),
+    Row("uniform", 301, notes=("a second note", "reading A of the schedule; the paper could not be consulted")),
+]
+
+
+def text_of(rows: list[Row]) -> str:
+    console = Console(file=io.StringIO(), width=160, color_system=None)
+    console.print(rich_table(rows))
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def body_of(markdown: str) -> list[list[str]]:
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in markdown.splitlines()[2:] if "|" in line]
+
+
+def test_rows_are_sorted_by_budget_then_error() -> None:
+    agents = [(cells[1], cells[0].split(" ")[0]) for cells in body_of(to_markdown(ROWS))]
+    assert agents == [("500", "SHVar"), ("500", "VBR"), ("500", "uniform"), ("5,000", "SHVar"), ("5,000", "SH")]
+
+
+@pytest.mark.parametrize("write", [to_markdown, to_csv, text_of])
+def test_order_of_the_input_does_not_matter(write: object) -> None:
+    # Footnotes are numbered by the sorted rows, so they do not move either.
+    assert write(ROWS) == write(ROWS[::-1])  # type: ignore[operator]
+
+
+def test_markdown_row_in_full() -> None:
+    # 80 errors of 1,000: Wilson's 95 % interval is (0.0647, 0.0985), half width 0.017: three decimals.
+    row = Row("SHVar", 80, budget=5000, knows=("variances", "complexity"))
+    assert to_markdown([row]) == (
+        "| agent | budget | runs | error probability [95 %] | simple regret ± se | knows | seconds |\n"
+        "| --- | ---: | ---: | ---: | ---: | --- | ---: |\n"
+        "| SHVar | 5,000 | 1,000 | 0.080 [0.065, 0.098] | 0.0123 ± 0.0011 | variances, complexity | 1.2 |\n"
+    )
+
+
+def test_every_table_says_what_an_agent_knows() -> None:
+    for text in (to_markdown(ROWS), to_csv(ROWS), text_of(ROWS)):
+        lines = [line for line in text.splitlines() if "SH" in line]
+        assert ["variances" in line for line in lines] == ["SHVar" in line for line in lines]
+        assert ["nothing" in line for line in lines] == ["SHVar" not in line for line in lines]
+
+
+def test_notes_are_numbered_once_each() -> None:
+    markdown = to_markdown(ROWS)
+    assert "| VBR <sup>1</sup> |" in markdown
+    assert "| uniform <sup>2, 1</sup> |" in markdown
+    assert markdown.endswith("\n\n1. reading A of the schedule; the paper could not be consulted\n2. a second note\n")
+    terminal = text_of(ROWS)
+    assert "VBR [1]" in terminal and "uniform [2] [1]" in terminal
+    assert terminal.count("reading A of the schedule") == terminal.count("a second note") == 1
+
+
+def test_environments_get_a_column_where_there_are_several() -> None:
+    rows = [*ROWS, replace(ROWS[0], env="BAI-Bernoulli|16-v0")]
+    assert "| agent | env | budget |" in to_markdown(rows)
+    assert "| SH | BAI-Bernoulli\\|16-v0 | 5,000 |" in to_markdown(rows)
+    assert "BAI-Gaussian64-v0" in text_of(ROWS).splitlines()[0]
+
+
+def test_markup_in_names_is_printed_as_it_is() -> None:
+    assert "[bold]SH[/bold]" in text_of([replace(ROWS[0], agent="[bold]SH[/bold]")])
+
+
+def test_unknown_standard_error_says_so() -> None:
+    assert "0.0123 ± unknown" in to_markdown([replace(ROWS[0], simple_regret_se=math.nan)])
+
+
+def test_csv_reads_back_exactly() -> None:
+    third = Row("SH", 1, runs=3, simple_regret=1 / 3, mean_pulls=np.array([1 / 3, 499 + 2 / 3]), notes=("a, b", "c"))
+    (record,) = csv.DictReader(io.StringIO(to_csv([third])))
+    assert float(record["error_probability"]) == 1 / 3
+    assert (float(record["error_probability_lower"]), float(record["error_probability_upper"])) == third.interval
+    assert float(record["simple_regret"]) == 1 / 3
+    assert [float(pulls) for pulls in record["mean_pulls"].split(" ")] == third.mean_pulls.tolist()
+    assert (record["knows"], record["notes"], record["errors"], record["runs"]) == ("nothing", "a, b;c", "1", "3")
+
+
+def test_csv_does_not_depend_on_the_time_it_took() -> None:
+    slow = [replace(row, seconds=row.seconds * 7) for row in ROWS]
+    assert to_csv(ROWS) == to_csv(slow)
+    assert to_markdown(ROWS) != to_markdown(slow)
+
+
+def test_csv_does_not_depend_on_the_type_of_the_numbers() -> None:
+    row = ROWS[0]
+    numpy_row = replace(row, simple_regret=np.float64(row.simple_regret), unspent=np.float64(0.0))
+    assert to_csv([row]) == to_csv([numpy_row])
+    assert "float64" not in to_csv([numpy_row])
+
+
+def test_no_results_give_headings_only() -> None:
+    assert len(to_markdown([]).splitlines()) == 2
+    assert len(to_csv([]).splitlines()) == 1
+    assert "agent" in text_of([])

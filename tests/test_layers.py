@@ -1,0 +1,215 @@
+"""Imports run one way: a room imports the rooms below it, never one above or beside it.
+
+``MAY_IMPORT`` is the table, and the place to extend when there is a new room. All import statements count: at the top
+of a module, within functions, and under ``if TYPE_CHECKING``. Names in strings, as in entry points, do not.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Room -> the rooms it may import directly; what those may import is allowed as well. A room is a folder or a file
+# under bai_gym/; `agents` is the folder agents/, and `__init__` the front page of the library.
+MAY_IMPORT: dict[str, set[str]] = {
+    "errors": set(),
+    "seeding": {"errors"},
+    "statistics": {"seeding"},
+    "designs": {"statistics"},
+    "sampling": {"statistics"},
+    "bandits": {"sampling"},
+    "theory": {"bandits", "designs"},
+    "tasks": {"bandits"},
+    "datasets": {"tasks", "theory"},
+    "problems": {"datasets"},
+    "envs": {"problems"},
+    "agents": {"envs"},
+    "benchmark": {"envs"},
+    "experiments": {"benchmark"},
+    "report": {"benchmark"},
+    "api": {"agents", "benchmark"},  # the public door: here names of agents become agents
+    "cli": {"api", "experiments", "report"},
+    "__init__": {"api"},
+}
+
+# Optional or slow to import: within functions only, so that `import bai_gym` is light and works without the extras.
+HEAVY = {"dask", "distributed", "matplotlib", "moviepy", "plotly", "pygame", "ray", "stable_baselines3", "torch"}
+
+# The only modules that may import a heavy package at their top; nothing may import them at its top in turn.
+HEAVY_ROOMS = ("bai_gym.agents.learned.",)
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported name: the module it comes from, the line, and whether it runs when the module is imported."""
+
+    name: str
+    line: int
+    eager: bool
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Return all modules of the library, by the name under which they are imported."""
+    found = {}
+    for folder, package in ((ROOT / "bai_gym", "bai_gym"), (ROOT / "agents", "bai_gym.agents")):
+        for path in folder.rglob("*.py"):
+            parts = path.relative_to(folder).with_suffix("").parts
+            found[".".join((package, *parts)).removesuffix(".__init__")] = path
+    return found
+
+
+def room(module: str) -> str:
+    """Return the room of ``module``, for example ``"bandits"`` for ``bai_gym.bandits.gaussian``."""
+    return module.split(".")[1] if "." in module else "__init__"
+
+
+def below(name: str) -> set[str]:
+    """Return all rooms that the room ``name`` may import."""
+    allowed: set[str] = set()
+    waiting = set(MAY_IMPORT[name])
+    while waiting:
+        lower = waiting.pop()
+        if lower not in allowed:
+            allowed.add(lower)
+            waiting |= MAY_IMPORT[lower]
+    return allowed
+
+
+def imports(source: str, package: str, known: frozenset[str]) -> Iterator[Import]:
+    """Yield the imports in ``source``, a module of ``package``.
+
+    ``from x import y`` counts as ``x.y`` where that is one of the ``known`` modules, else as ``x``.
+    """
+
+    def walk(node: ast.AST, eager: bool) -> Iterator[Import]:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(alias.name, node.lineno, eager)
+        elif isinstance(node, ast.ImportFrom):
+            start = node.module or ""
+            if node.level:
+                base = package.split(".")[: len(package.split(".")) - node.level + 1]
+                start = ".".join([*base, start] if start else base)
+            for alias in node.names:
+                full = f"{start}.{alias.name}"
+                yield Import(full if full in known else start, node.lineno, eager)
+        elif isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+            for child in node.body:
+                yield from walk(child, False)
+            for child in node.orelse:
+                yield from walk(child, eager)
+        else:
+            lazy = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            for child in ast.iter_child_nodes(node):
+                yield from walk(child, eager and not lazy)
+
+    return walk(ast.parse(source), True)
+
+
+def imports_of(module: str) -> Iterator[Import]:
+    """Yield the imports of a module of the library."""
+    path = modules()[module]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    return imports(path.read_text(encoding="utf-8"), package, frozenset(modules()))
+
+
+def uphill(module: str, found: Iterator[Import]) -> list[str]:
+    """Return one sentence for each import in ``found`` that ``module`` may not make."""
+    here = room(module)
+    allowed = below(here) | {here}
+    ours = [item for item in found if item.name.split(".")[0] == "bai_gym"]
+    return [
+        f"{module}, line {item.line}: {here} may not import {item.name}"
+        for item in ours
+        if room(item.name) not in allowed
+    ]
+
+
+def heavy(module: str, found: Iterator[Import]) -> list[str]:
+    """Return one sentence for each heavy import in ``found`` that runs when ``module`` is imported."""
+    if module.startswith(HEAVY_ROOMS):
+        return []
+    return [
+        f"{module}, line {item.line}: import {item.name} within the function that needs it"
+        for item in found
+        if item.eager and (item.name.split(".")[0] in HEAVY or f"{item.name}.".startswith(HEAVY_ROOMS))
+    ]
+
+
+def test_every_room_is_in_the_table() -> None:
+    assert {room(module) for module in modules()} - set(MAY_IMPORT) == set()
+
+
+def test_the_table_has_no_circles() -> None:
+    assert [name for name in MAY_IMPORT if name in below(name)] == []
+
+
+def test_imports_run_downhill() -> None:
+    assert [line for module in modules() for line in uphill(module, imports_of(module))] == []
+
+
+def test_the_runner_does_not_know_the_agents() -> None:
+    assert "agents" not in below("benchmark") | below("experiments") | below("report")
+
+
+def test_heavy_packages_are_imported_where_they_are_used() -> None:
+    assert [line for module in modules() for line in heavy(module, imports_of(module))] == []
+
+
+def test_nothing_imports_the_folder_agents_by_its_own_name() -> None:
+    wrong = [module for module in modules() for item in imports_of(module) if item.name.split(".")[0] == "agents"]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("module", ["bai_gym", "bai_gym.agents", "bai_gym.cli"])
+def test_importing_is_light(module: str, tmp_path: Path) -> None:
+    if module not in modules():
+        pytest.skip(f"there is no {module}")
+    code = f"import sys, {module}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert HEAVY & set(done.stdout.split()) == set()
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("bai_gym.bandits.gaussian", "import bai_gym.envs.spaces"),
+        ("bai_gym.bandits.gaussian", "from bai_gym.envs import spaces"),
+        ("bai_gym.bandits.gaussian", "from bai_gym import envs"),
+        ("bai_gym.bandits.gaussian", "from ..envs import spaces"),
+        ("bai_gym.bandits.gaussian", "from bai_gym import evaluate"),
+        ("bai_gym.benchmark.runner", "def run():\n    from bai_gym.agents import make"),
+        ("bai_gym.tasks", "if TYPE_CHECKING:\n    from bai_gym.problems import Problem"),
+        ("bai_gym.report.tables", "try:\n    import bai_gym.cli\nexcept ImportError:\n    pass"),
+    ],
+)
+def test_an_import_uphill_is_seen(module: str, source: str) -> None:
+    known = frozenset({"bai_gym.envs", "bai_gym.envs.spaces"})
+    assert len(uphill(module, imports(source, module.rpartition(".")[0], known))) == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "seen"),
+    [
+        ("import torch", 1),
+        ("from matplotlib import pyplot", 1),
+        ("try:\n    import pygame\nexcept ImportError:\n    pass", 1),
+        ("class Net:\n    import torch.nn", 1),
+        ("import bai_gym.agents.learned.policy", 1),
+        ("import torchless", 0),
+        ("def draw():\n    import matplotlib.pyplot", 0),
+        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import torch", 0),
+    ],
+)
+def test_a_heavy_import_is_seen(source: str, seen: int) -> None:
+    assert len(heavy("bai_gym.report.figures", imports(source, "bai_gym.report", frozenset()))) == seen
