@@ -23,16 +23,18 @@ SMALLEST_BOUND = 1e-9  # of rewards, in their unit
 THEORY_CONSTANTS = {"GapE": 144.0, "GapE-V": 512.0}  # 1/c in the error bounds exp(-c n / H)
 
 
-def hoeffding_width(a: FloatArray, bound: FloatArray, pulls: IntArray) -> FloatArray:
-    """Return b sqrt(a / T), elementwise; +inf without a pull."""
-    return np.where(pulls > 0, bound * np.sqrt(a / np.maximum(pulls, 1)), np.inf)
+def hoeffding_width(a: FloatArray, bound: FloatArray, pulls: FloatArray) -> FloatArray:
+    """Return b sqrt(a / T), elementwise, for T of at least 1."""
+    return np.asarray(bound * np.sqrt(a) / np.sqrt(pulls))
 
 
-def bernstein_width(a: FloatArray, bound: FloatArray, pulls: IntArray, variances: FloatArray) -> FloatArray:
-    """Return sqrt(2 a v / T) + 7 a b / (3 (T - 1)), elementwise; +inf below two pulls."""
-    others = np.maximum(pulls - 1, 1)
-    width = np.sqrt(2.0 * a * variances / np.maximum(pulls, 1)) + 7.0 * a * bound / (3.0 * others)
-    return np.where(pulls > 1, width, np.inf)
+def bernstein_width(a: FloatArray, bound: FloatArray, pulls: FloatArray, variances: FloatArray) -> FloatArray:
+    """Return sqrt(2 a v / T) + 7 a b / (3 (T - 1)), elementwise, for T of at least 2."""
+    width = variances / pulls
+    width *= 2.0 * a
+    np.sqrt(width, out=width)
+    width += (7.0 / 3.0) * a * bound / (pulls - 1.0)
+    return width
 
 
 @dataclass(kw_only=True)
@@ -125,7 +127,7 @@ class GapE(_GapAgent):
         """Return the rule with Hoeffding widths."""
         return GapRule(steps, self._width, tie=self.tie, rng=self.rng)
 
-    def _width(self, pulls: IntArray, variances: FloatArray) -> FloatArray:
+    def _width(self, pulls: FloatArray, variances: FloatArray) -> FloatArray:
         return hoeffding_width(self.exploration, self.bound, pulls)
 
 
@@ -167,16 +169,19 @@ class GapEV(_GapAgent):
         """Return the rule with Bernstein widths."""
         return GapRule(steps, self._width, tie=self.tie, rng=self.rng)
 
-    def _width(self, pulls: IntArray, variances: FloatArray) -> FloatArray:
+    def _width(self, pulls: FloatArray, variances: FloatArray) -> FloatArray:
         return bernstein_width(self.exploration, self.bound, pulls, variances)
 
 
-def estimated_gaps(means: FloatArray, pulls: IntArray) -> FloatArray:
-    """Return each arm's distance to the best other sample mean, for ``(k, N)`` tables; arms without a pull count as worst."""
-    means = np.where(pulls > 0, means, -np.inf)
-    ordered = np.partition(means, -2, axis=0)
-    best, second = ordered[-1], ordered[-2]
-    return np.where(means == best, best - second, best - means)
+def estimated_gaps(means: FloatArray) -> FloatArray:
+    """Return each arm's distance to the best other sample mean, for ``(k, N)`` tables."""
+    best = means.max(axis=0)
+    gap = best - means
+    is_best = gap == 0.0
+    second = np.where(is_best, -np.inf, means).max(axis=0)
+    tied = np.count_nonzero(is_best, axis=0) > 1
+    gap[is_best] = np.broadcast_to(np.where(tied, 0.0, best - second), gap.shape)[is_best]
+    return gap
 
 
 @dataclass(kw_only=True)
@@ -210,10 +215,10 @@ class AGapE(_GapAgent):
         """Return the rule that recomputes every index at each step."""
         return EveryIndexRule(steps, self.index, tie=self.tie, rng=self.rng)
 
-    def index(self, pulls: IntArray, means: FloatArray, variances: FloatArray) -> FloatArray:
+    def index(self, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> FloatArray:
         """Return B for ``(k, N)`` tables."""
-        gap = estimated_gaps(means, pulls)
-        upper = gap + self.bound * np.sqrt(0.5 / np.maximum(pulls, 1))
+        gap = estimated_gaps(means)
+        upper = gap + self.bound * np.sqrt(0.5 / pulls)
         complexity = np.sum((self.bound / upper) ** 2, axis=0)
         exploration = self.scale * (4.0 / 9.0) * max(self.budget - self.num_arms, 0) / complexity
         return hoeffding_width(exploration, self.bound, pulls) - gap
@@ -249,11 +254,11 @@ class AGapEV(_GapAgent):
         """Return the rule that recomputes every index at each step."""
         return EveryIndexRule(steps, self.index, tie=self.tie, rng=self.rng)
 
-    def index(self, pulls: IntArray, means: FloatArray, variances: FloatArray) -> FloatArray:
+    def index(self, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> FloatArray:
         """Return B for ``(k, N)`` tables."""
-        gap = estimated_gaps(means, pulls)
-        upper = gap + self.bound * np.sqrt(0.5 / np.maximum(pulls, 1))
-        lower = np.maximum(np.sqrt(variances) - self.bound * np.sqrt(2.0 / np.maximum(pulls - 1, 1)), 0.0)
+        gap = estimated_gaps(means)
+        upper = gap + self.bound * np.sqrt(0.5 / pulls)
+        lower = np.maximum(np.sqrt(variances) - self.bound * np.sqrt(2.0 / (pulls - 1.0)), 0.0)
         root = lower + np.sqrt(lower**2 + (16.0 / 3.0) * self.bound * upper)
         complexity = np.sum((root / upper) ** 2, axis=0)
         exploration = self.scale * (8.0 / 9.0) * max(self.budget - 2 * self.num_arms, 0) / complexity

@@ -22,7 +22,12 @@ class GapRule(SamplingRule):
     """
 
     def __init__(
-        self, steps: int, width: Callable[[IntArray, FloatArray], FloatArray], *, tie: TieRule, rng: np.random.Generator
+        self,
+        steps: int,
+        width: Callable[[FloatArray, FloatArray], FloatArray],
+        *,
+        tie: TieRule,
+        rng: np.random.Generator,
     ) -> None:
         """Remember the width, a function of pulls and variances, elementwise."""
         self.steps = steps
@@ -31,59 +36,68 @@ class GapRule(SamplingRule):
         self._rng = rng
 
     def start(self, window: Statistics) -> None:
-        """Compute all widths and the two best means."""
+        """Compute all widths and the two best means; every arm has been pulled."""
         self._pulls = window.pulls
-        self._means = np.where(window.pulls > 0, window.means, -np.inf)
-        self._flat_means = self._means.reshape(-1)
-        self._batch = self._means.shape[1]
-        self._widths = np.ascontiguousarray(self._width(window.pulls, window.variances)).reshape(-1)
-        unknown = window.pulls == 0
-        values = np.where(unknown, np.inf, self._means) + self._widths.reshape(self._means.shape)
-        self._table = ArgmaxTable(values, self._tie, self._rng)
-        self._best = np.empty(self._batch, np.int64)
-        self._best_mean = np.empty(self._batch)
-        self._second_mean = np.empty(self._batch)
-        self._find_best(np.arange(self._batch))
-        self._table.flat[self._best] = self._second_mean + self._widths[self._best]
+        self._means = window.means
+        widths = np.ascontiguousarray(self._width(window.pulls, window.variances))
+        self._widths = widths.reshape(-1)
+        self._table = ArgmaxTable(window.means + widths, self._tie, self._rng)
+        batch = window.means.shape[1]
+        self._batch = batch
+        self._first = np.arange(batch)  # any arm; its entry is restored by the first search
+        self._second = np.empty(batch, np.int64)
+        self._first_mean = np.empty(batch)
+        self._second_mean = np.empty(batch)
+        self._others = np.empty(batch)
+        self._first_width = np.empty(batch)
+        self._search(np.arange(batch))
+        self._set_first()
 
     def choose(self) -> IntArray:
         """Return the arms of largest B."""
         return self._table.argmax(self._pulls)
 
-    def update(self, flat: IntArray, pulls: IntArray, means: FloatArray, variances: FloatArray) -> None:
-        """Renew the entries of the pulled arm and of the best one."""
-        table, best = self._table.flat, self._best
-        old_means = self._flat_means[flat]
+    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
+        """Renew the entries of the pulled arm and of the best one, and the two best means."""
         widths = self._width(pulls, variances)
-        self._flat_means[flat] = means
         self._widths[flat] = widths
-        table[best] = self._flat_means[best] + self._widths[best]
-        table[flat] = means + widths
+        self._table.flat[flat] = means + widths
 
-        is_best = flat == best
-        rises = ~is_best & (means > self._best_mean)
-        # The two best means must be looked for again where the best arm fell to the second or below, or where an arm
-        # that may have been the second fell.
-        search = np.where(is_best, means < self._second_mean, (old_means == self._second_mean) & (means < old_means))
-        self._second_mean = np.where(
-            rises, self._best_mean, np.where(is_best, self._second_mean, np.maximum(self._second_mean, means))
-        )
-        changed = is_best | rises
-        self._best_mean = np.where(changed, means, self._best_mean)
-        self._best = np.where(rises, flat, best)
-        rows = np.flatnonzero(search)
+        is_first, is_second = flat == self._first, flat == self._second
+        np.copyto(self._first_mean, means, where=is_first)
+        np.copyto(self._first_width, widths, where=is_first)
+        np.copyto(self._second_mean, means, where=is_second)
+        is_first |= is_second
+        outside = np.where(is_first, -np.inf, means)
+        enters = outside > self._second_mean
+        # An arm that enters the two best pushes the second one out; the bound on all others must hold for either.
+        np.maximum(self._others, np.minimum(outside, self._second_mean), out=self._others)
+        np.copyto(self._second_mean, means, where=enters)
+        np.copyto(self._second, flat, where=enters)
+        swapped = self._second_mean > self._first_mean
+        stale = self._second_mean < self._others
+        stale |= swapped
+        rows = np.flatnonzero(stale)
         if rows.size:
-            self._find_best(rows)
-        table[self._best] = self._second_mean + self._widths[self._best]
+            self._search(rows)
+        self._set_first()
 
-    def _find_best(self, rows: IntArray) -> None:
-        means = self._means[:, rows]
-        slots = means.argmax(axis=0)
+    def _set_first(self) -> None:
+        self._table.flat[self._first] = self._second_mean + self._first_width
+
+    def _search(self, rows: IntArray) -> None:
+        """Find the two best means of some episodes anew, and a bound on all other means."""
+        old = self._first[rows]
+        means = self._means.take(rows, axis=1)
         columns = np.arange(rows.size)
-        self._best[rows] = slots * self._batch + rows
-        self._best_mean[rows] = means[slots, columns]
-        means[slots, columns] = -np.inf
-        self._second_mean[rows] = means.max(axis=0)
+        for arms, best in ((self._first, self._first_mean), (self._second, self._second_mean)):
+            slots = means.argmax(axis=0)
+            arms[rows] = slots * self._batch + rows
+            best[rows] = means[slots, columns]
+            means[slots, columns] = -np.inf
+        self._others[rows] = means.max(axis=0)
+        self._table.flat[old] = self._means.reshape(-1)[old] + self._widths[old]
+        self._first_width[rows] = self._widths[self._first[rows]]
 
 
 class EveryIndexRule(SamplingRule):
@@ -107,5 +121,5 @@ class EveryIndexRule(SamplingRule):
         self._table.values[...] = self._index(window.pulls, window.means, window.variances)
         return self._table.argmax(window.pulls)
 
-    def update(self, flat: IntArray, pulls: IntArray, means: FloatArray, variances: FloatArray) -> None:
+    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
         """Nothing to keep: the window has changed already."""

@@ -56,11 +56,11 @@ class HalvingAgent(PlannedAgent):
         stage_budget, leftover = divmod(self.budget, stages)
         for stage in range(1, stages + 1):
             active = self._active
-            before = self.statistics.take(active)
+            before = self.statistics.take(active, variances=self.uses_variances)
             last = stage == stages and self.leftover == "last"
             yield from self.pull_stage(active, stage_budget + leftover * last, before)
-            now = self.statistics.take(active)
-            estimates = now.since(before) if self.samples == "stage" else now
+            now = self.statistics.take(active, variances=False)
+            estimates = now.since(before, variances=False) if self.samples == "stage" else now
             values = np.where(estimates.pulls > 0, estimates.means, -np.inf)
             size = (active.shape[-1] + 1) // 2
             kept = keep_best(values, size, self.tie, self.rng)

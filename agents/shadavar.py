@@ -56,14 +56,8 @@ class SHAdaVar(HalvingAgent):
         super().begin(briefing)
         if not 0.0 < self.delta < 1.0:
             raise ParameterError(f"delta of SHAdaVar must lie strictly between 0 and 1, not {self.delta}")
-        pulls = np.arange(self.budget + 1, dtype=np.float64)
-        log = math.log(1.0 / self.delta)
-        self._cyclic_share = 4.0 * log + 1.0 if self.ucb else 2.0
-        # The largest number of pulls without a finite bound: T - 1 <= 4 L, or no sample variance at all.
-        self._unbounded_pulls = math.floor(4.0 * log + 1.0) if self.ucb else 1
-        bounded = pulls > self._unbounded_pulls
-        shrink = 2.0 * np.sqrt(log / np.maximum(pulls - 1.0, 1.0)) if self.ucb else 0.0
-        self._factors: FloatArray = np.where(bounded, 1.0, 0.0) / np.where(bounded, pulls * (1.0 - shrink), 1.0)
+        self._log = math.log(1.0 / self.delta)
+        self._cyclic_share = 4.0 * self._log + 1.0 if self.ucb else 2.0
 
     def pull_stage(self, active: IntArray, pulls: int, before: Statistics) -> Plan:
         """Pull cyclically, then greedily by U / pulls."""
@@ -75,8 +69,19 @@ class SHAdaVar(HalvingAgent):
             window = self.statistics.take(active).since(before)
             yield IndexRule(pulls - cyclic, self._index, tie=self.tie, rng=self.rng, arms=active, window=window)
 
-    def _index(self, pulls: IntArray, means: FloatArray, variances: FloatArray) -> FloatArray:
+    def _index(self, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> FloatArray:
+        """Return U / T, elementwise."""
+        if not self.ucb:
+            share = pulls * (pulls > 1)
+        else:
+            share = np.sqrt(self._log / np.maximum(pulls - 1.0, 1e-300))
+            share *= -2.0
+            share += 1.0
+            share *= pulls
+        # Now U / T is variance / share, where the share is positive: there T - 1 > 4 L.
+        if share.min() > 0.0 and variances.all():
+            return variances / share
+        bounded = share > 0.0
         # Arms of zero sample variance have U = 0: they come after all others, the least pulled first.
-        index = np.where(variances > 0.0, variances * self._factors.take(pulls), -1.0 * pulls)
-        index[pulls <= self._unbounded_pulls] = np.inf
-        return index
+        index = np.where(variances > 0.0, variances / np.where(bounded, share, 1.0), -pulls)
+        return np.where(bounded, index, np.inf)

@@ -121,16 +121,16 @@ class _RejectingRule(SamplingRule):
         """Return the active arms of largest radius."""
         return self._table.argmax(self._window.pulls)
 
-    def update(self, flat: IntArray, pulls: IntArray, means: FloatArray, variances: FloatArray) -> None:
+    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
         """Renew the radius of the pulled arms, and reject what is due."""
         self._table.flat[flat] = self._index(pulls, variances)
         self._spent += 1
         self._reject_due()
 
-    def _radius(self, pulls: IntArray, variances: FloatArray) -> FloatArray:
+    def _radius(self, pulls: FloatArray, variances: FloatArray) -> FloatArray:
         return np.where(pulls > 1, self._gamma * np.sqrt(variances / np.maximum(pulls, 1)), np.inf)
 
-    def _index(self, pulls: IntArray, variances: FloatArray) -> FloatArray:
+    def _index(self, pulls: FloatArray, variances: FloatArray) -> FloatArray:
         # Arms of radius 0 tie; the least pulled comes first.
         return np.where((variances > 0) | (pulls < 2), self._radius(pulls, variances), -1.0 * pulls)
 

@@ -7,7 +7,6 @@ split into "before" and "since then" for algorithms that use the samples of one 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,18 +17,6 @@ __all__ = ["FloatArray", "IntArray", "Observation", "Statistics"]
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Observation = dict[str, npt.NDArray[Any]]
-
-
-@lru_cache(maxsize=8)
-def _factors(size: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return 1/T, (T-2)/(T-1) and 1/T again but 0 below two pulls, for T = 0 .. size-1."""
-    pulls = np.arange(size, dtype=np.float64)
-    inverse = 1.0 / np.maximum(pulls, 1.0)
-    decay = np.where(pulls >= 2.0, (pulls - 2.0) / np.maximum(pulls - 1.0, 1.0), 0.0)
-    gain = np.where(pulls >= 2.0, inverse, 0.0)
-    for table in (inverse, decay, gain):
-        table.flags.writeable = False
-    return inverse, decay, gain
 
 
 @dataclass(slots=True)
@@ -75,70 +62,127 @@ class Statistics:
         """Return a deep copy."""
         return Statistics(self.pulls.copy(), self.means.copy(), self.variances.copy())
 
-    def take(self, arms: IntArray) -> Statistics:
-        """Return the statistics of ``arms``, shape ``(N, k)``, from statistics of shape ``(N, K)``."""
-        flat = arms + np.arange(arms.shape[0])[:, None] * self.pulls.shape[-1]
-        return Statistics(self.pulls.take(flat), self.means.take(flat), self.variances.take(flat))
+    def take(self, arms: IntArray, *, variances: bool = True) -> Statistics:
+        """Return the statistics of ``arms``, shape ``(N, k)``, from statistics of shape ``(N, K)``.
 
-    def transposed(self) -> Statistics:
-        """Return a contiguous copy with the axes of a matrix exchanged."""
-        return Statistics(*(np.ascontiguousarray(a.T) for a in (self.pulls, self.means, self.variances)))
+        Args:
+            arms: ``(N, k)`` arms.
+            variances: If False, the variances are left out (0), for callers that do not read them.
+        """
+        flat = arms + np.arange(arms.shape[0])[:, None] * self.pulls.shape[-1]
+        spread = self.variances.take(flat) if variances else _zeros(arms.shape)
+        return Statistics(self.pulls.take(flat), self.means.take(flat), spread)
+
+    def window(self) -> Statistics:
+        """Return a copy of ``(N, k)`` statistics with the arm axis first, ``(k, N)``, and pulls as float64.
+
+        The form in which sampling rules keep them: one type for all three saves conversions at every step.
+        """
+        return Statistics(
+            self.pulls.T.astype(np.float64, order="C"),  # type: ignore[arg-type]
+            self.means.T.copy("C"),
+            self.variances.T.copy("C"),
+        )
+
+    def unwindow(self) -> Statistics:
+        """Return a copy in the usual form, ``(N, k)`` with whole pulls; the inverse of :meth:`window`."""
+        return Statistics(
+            self.pulls.T.astype(np.int64, order="C"), self.means.T.copy("C"), self.variances.T.copy("C")
+        )
 
     def add(
-        self, flat: IntArray | int, rewards: FloatArray | float, most: int
-    ) -> tuple[IntArray, FloatArray, FloatArray]:
+        self, flat: IntArray | int, rewards: FloatArray | float, *, variances: bool = True
+    ) -> tuple[npt.NDArray[Any], FloatArray, FloatArray]:
         """Add one reward to each of some arms, in place, and return the new statistics of just those.
 
         Args:
             flat: Positions in the flattened arrays, each at most once; an int for a single arm.
             rewards: One reward for each position.
-            most: No arm has more pulls than this after the update (the budget); sizes the factor tables.
+            variances: If False, the variances are left as they are (and not returned), for callers that do not read them.
 
         Returns:
-            Pulls, means and variances at ``flat`` after the update, shaped like ``flat``.
+            Pulls, means and variances at ``flat`` after the update, shaped like ``flat``; without ``variances``, the third
+            is meaningless.
 
         Source: Welford's update, with the variance in place of the sum of squared deviations.
         """
-        inverse, decay, gain = _factors(most + 1)
-        pulls, means, variances = self.pulls.reshape(-1), self.means.reshape(-1), self.variances.reshape(-1)
-        count = pulls[flat] + 1
-        step = rewards - means[flat]
-        mean = means[flat] + step * inverse[count]
-        variance = variances[flat] * decay[count] + step * step * gain[count]
-        pulls[flat] = count
-        means[flat] = mean
-        variances[flat] = variance
+        all_pulls, all_means, all_variances = self.pulls.reshape(-1), self.means.reshape(-1), self.variances.reshape(-1)
+        before, mean = all_pulls[flat], all_means[flat]
+        step = rewards - mean
+        count = before + 1
+        shift = step / count
+        mean += shift
+        all_pulls[flat], all_means[flat] = count, mean
+        if not variances:
+            return count, mean, shift
+        variance = all_variances[flat]
+        shift *= step
+        shift *= before
+        variance *= before - 1
+        variance += shift
+        variance /= np.maximum(before, 1)
+        all_variances[flat] = variance
         return count, mean, variance
 
-    def merge(self, part: Statistics) -> None:
-        """Add the pulls of ``part`` (same shape) in place: the parallel form of the variance formula."""
-        total = self.pulls + part.pulls
-        weight = part.pulls / np.maximum(total, 1)
-        step = part.means - self.means
-        deviations = (
-            self.variances * np.maximum(self.pulls - 1, 0)
-            + part.variances * np.maximum(part.pulls - 1, 0)
-            + step * step * weight * self.pulls
-        )
-        self.means += step * weight
-        self.variances[...] = deviations / np.maximum(total - 1, 1)
-        self.pulls[...] = total
+    def merge(self, flat: IntArray, part: Statistics, *, variances: bool = True) -> None:
+        """Add blocks of pulls to some arms in place: the parallel form of the variance formula.
 
-    def since(self, before: Statistics) -> Statistics:
+        Args:
+            flat: ``(R,)`` positions in the flattened arrays, each at most once.
+            part: ``(R,)`` statistics of the new pulls, at least one for each.
+            variances: If False, the variances are left as they are.
+        """
+        pulls, means, variances_now = self.pulls.reshape(-1), self.means.reshape(-1), self.variances.reshape(-1)
+        before = pulls.take(flat)
+        total = before + part.pulls
+        mean = means.take(flat)
+        step = part.means - mean
+        weight = part.pulls / total
+        pulls[flat] = total
+        means[flat] = mean + step * weight
+        if variances:
+            deviations = variances_now.take(flat) * np.maximum(before - 1, 0)
+            deviations += part.variances * (part.pulls - 1)
+            step *= step
+            step *= weight
+            step *= before
+            deviations += step
+            variances_now[flat] = deviations / np.maximum(total - 1, 1)
+
+    def since(self, before: Statistics, *, variances: bool = True) -> Statistics:
         """Return the statistics of the pulls made since ``before``, an earlier state of the same arms.
 
         The inverse of :meth:`merge`. Deviations are taken about the earlier mean, so that a mean far from 0 does not
         cost precision.
+
+        Args:
+            before: Statistics of the same shape.
+            variances: If False, the variances are left out (0), for callers that do not read them.
         """
         pulls = self.pulls - before.pulls
         divisor = np.maximum(pulls, 1)
         shift = self.means - before.means
-        mean_shift = np.where(pulls > 0, shift * self.pulls / divisor, 0.0)
-        deviations = (
-            self.variances * np.maximum(self.pulls - 1, 0)
-            + shift * shift * self.pulls
-            - before.variances * np.maximum(before.pulls - 1, 0)
-            - mean_shift * mean_shift * pulls
-        )
-        variances = np.where(pulls > 1, np.maximum(deviations, 0.0) / np.maximum(pulls - 1, 1), 0.0)
-        return Statistics(pulls, np.where(pulls > 0, before.means + mean_shift, 0.0), variances)
+        mean_shift = shift * self.pulls
+        mean_shift /= divisor
+        means = before.means + mean_shift
+        if not pulls.all():
+            means[pulls == 0] = 0.0
+        if not variances:
+            return Statistics(pulls, means, _zeros(pulls.shape))
+        deviations = self.variances * np.maximum(self.pulls - 1, 0)
+        deviations -= before.variances * np.maximum(before.pulls - 1, 0)
+        shift *= shift
+        shift *= self.pulls
+        deviations += shift
+        mean_shift *= mean_shift
+        mean_shift *= pulls
+        deviations -= mean_shift
+        np.maximum(deviations, 0.0, out=deviations)
+        deviations /= np.maximum(divisor - 1, 1)
+        deviations[pulls < 2] = 0.0
+        return Statistics(pulls, means, deviations)
+
+
+def _zeros(shape: tuple[int, ...]) -> FloatArray:
+    """Return read-only zeros that take no memory."""
+    return np.broadcast_to(0.0, shape)

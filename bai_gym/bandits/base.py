@@ -55,6 +55,21 @@ class Bandit(ABC):
         """
 
     @abstractmethod
+    def draw_blocks(
+        self, flat: IntArray, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
+    ) -> Statistics:
+        """Pull each of some arms several times, from the exact joint law of the sufficient statistics.
+
+        Args:
+            flat: ``(R,)`` positions ``instance * K + arm``, each at most once.
+            counts: ``(R,)`` pulls of each, at least 1.
+            rng: Source of randomness.
+            variances: If False the sample variances are not drawn (0), which saves time.
+
+        Returns:
+            ``(R,)`` statistics of these pulls.
+        """
+
     def pull_block(self, counts: IntArray, rng: np.random.Generator, *, variances: bool = True) -> Statistics:
         """Pull arm k of instance i ``counts[i, k]`` times, from the exact joint law of the sufficient statistics.
 
@@ -67,6 +82,18 @@ class Bandit(ABC):
             ``(N, K)`` statistics of the block alone; ``.sums`` and ``.squares`` give the sums of the rewards and of
             their squares.
         """
+        block = Statistics.zeros(counts.shape)
+        self.pull_into(block, counts, rng, variances=variances)
+        return block
+
+    def pull_into(
+        self, statistics: Statistics, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
+    ) -> None:
+        """Pull a block, as :meth:`pull_block`, and add it to ``(N, K)`` statistics in place."""
+        pulled = np.flatnonzero(counts)
+        if pulled.size:
+            part = self.draw_blocks(pulled, counts.take(pulled), rng, variances=variances)
+            statistics.merge(pulled, part, variances=variances)
 
     @abstractmethod
     def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:

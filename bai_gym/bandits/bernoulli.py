@@ -36,16 +36,12 @@ class BernoulliBandit(Bandit):
         """Return one reward for each pulled arm."""
         return (rng.random(len(flat)) < self.means.take(flat)).astype(np.float64)
 
-    def pull_block(self, counts: IntArray, rng: np.random.Generator, *, variances: bool = True) -> Statistics:
+    def draw_blocks(
+        self, flat: IntArray, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
+    ) -> Statistics:
         """Draw the number of successes of each arm: binomial; it determines the variance too."""
-        block = Statistics(counts, np.zeros(counts.shape), np.zeros(counts.shape))
-        pulled = np.flatnonzero(counts)
-        count = counts.take(pulled)
-        mean = rng.binomial(count, self.means.take(pulled)) / count
-        block.means.reshape(-1)[pulled] = mean
-        if variances:
-            block.variances.reshape(-1)[pulled] = mean * (1.0 - mean) * count / np.maximum(count - 1, 1)
-        return block
+        means = rng.binomial(counts, self.means.take(flat)) / counts
+        return Statistics(counts, means, means * (1.0 - means) * counts / np.maximum(counts - 1, 1))
 
     def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:
         """Return a source of single pulls."""

@@ -78,36 +78,37 @@ class EmpiricalBandit(Bandit):
         """Return one reward for each pulled arm."""
         return _resample(self.table.rewards, self._first.take(flat), self._size.take(flat), rng)
 
-    def pull_block(self, counts: IntArray, rng: np.random.Generator, *, variances: bool = True) -> Statistics:
-        """Draw every reward of the block, in slices of bounded size, and keep its moments."""
-        block = Statistics(counts, np.zeros(counts.shape), np.zeros(counts.shape))
-        pulled = np.flatnonzero(counts)
-        count = counts.take(pulled)
-        ends = np.cumsum(count)
+    def draw_blocks(
+        self, flat: IntArray, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
+    ) -> Statistics:
+        """Draw every reward of the blocks, in slices of bounded size, and keep the moments."""
+        block = Statistics(counts, np.empty(flat.size), np.zeros(flat.size))
+        ends = np.cumsum(counts)
         start = 0
-        while start < pulled.size:
+        while start < flat.size:
             before = int(ends[start - 1]) if start else 0
             stop = max(start + 1, int(np.searchsorted(ends, before + PULLS_AT_ONCE, side="right")))
-            self._pull_slice(block, pulled[start:stop], count[start:stop], rng, variances)
+            self._draw_slice(block, slice(start, stop), flat[start:stop], rng, variances)
             start = stop
         return block
 
-    def _pull_slice(
-        self, block: Statistics, pulled: IntArray, count: IntArray, rng: np.random.Generator, variances: bool
+    def _draw_slice(
+        self, block: Statistics, part: slice, flat: IntArray, rng: np.random.Generator, variances: bool
     ) -> None:
-        first = np.repeat(self._first.take(pulled), count)
-        rewards = _resample(self.table.rewards, first, np.repeat(self._size.take(pulled), count), rng)
+        count = block.pulls[part]
+        first = np.repeat(self._first.take(flat), count)
+        rewards = _resample(self.table.rewards, first, np.repeat(self._size.take(flat), count), rng)
         # Centred at the true mean, so that the variance loses no digits to a mean far from 0.
-        centre = self.means.take(pulled)
+        centre = self.means.take(flat)
         rewards -= np.repeat(centre, count)
         starts = np.cumsum(count) - count
         shift = np.add.reduceat(rewards, starts) / count
-        block.means.reshape(-1)[pulled] = centre + shift
+        block.means[part] = centre + shift
         if variances:
             rewards *= rewards
             deviations = np.add.reduceat(rewards, starts) - count * shift * shift
             deviations[count == 1] = 0.0
-            block.variances.reshape(-1)[pulled] = np.maximum(deviations, 0.0) / np.maximum(count - 1, 1)
+            block.variances[part] = np.maximum(deviations, 0.0) / np.maximum(count - 1, 1)
 
     def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:
         """Return a source of single pulls."""

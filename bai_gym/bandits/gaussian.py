@@ -45,19 +45,22 @@ class GaussianBandit(Bandit):
         """Return one reward for each pulled arm."""
         return self.means.take(flat) + self._deviations.take(flat) * rng.standard_normal(len(flat))
 
-    def pull_block(self, counts: IntArray, rng: np.random.Generator, *, variances: bool = True) -> Statistics:
+    def draw_blocks(
+        self, flat: IntArray, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
+    ) -> Statistics:
         """Draw mean and variance of each arm's block: independent, normal and scaled chi-square."""
-        block = Statistics(counts, np.zeros(counts.shape), np.zeros(counts.shape))
-        pulled = np.flatnonzero(counts)
-        count = counts.take(pulled)
-        noise = rng.standard_normal(pulled.size)
-        noise *= self._deviations.take(pulled) / np.sqrt(count)
-        block.means.reshape(-1)[pulled] = self.means.take(pulled) + noise
-        if variances:
-            freedom = count - 1
-            chi_square = 2.0 * rng.standard_gamma(0.5 * freedom)
-            block.variances.reshape(-1)[pulled] = self.variances.take(pulled) * chi_square / np.maximum(freedom, 1)
-        return block
+        means = rng.standard_normal(flat.size)
+        means *= self._deviations.take(flat)
+        means /= np.sqrt(counts)
+        means += self.means.take(flat)
+        if not variances:
+            return Statistics(counts, means, np.zeros(flat.size))
+        freedom = counts - 1
+        chi_square = rng.standard_gamma(0.5 * freedom)
+        chi_square *= 2.0
+        chi_square *= self.variances.take(flat)
+        chi_square /= np.maximum(freedom, 1)
+        return Statistics(counts, means, chi_square)
 
     def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:
         """Return a source of single pulls."""

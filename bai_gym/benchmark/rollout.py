@@ -53,9 +53,9 @@ def play_blocks(agent: Any, bandit: Bandit, budget: int, rng: np.random.Generato
         if request is None:
             break
         if isinstance(request, Block):
-            statistics.merge(bandit.pull_block(request.counts, rng, variances=variances))
+            bandit.pull_into(statistics, request.counts, rng, variances=variances)
         else:
-            _follow(request, statistics, bandit, rng)
+            _follow(request, statistics, bandit, rng, variances=variances)
         left -= pulls
         remaining[...] = left
     recommendation = check_arms(agent.recommend(observation), bandit.batch, bandit.num_arms, "recommend")
@@ -72,29 +72,32 @@ def _read_only(statistics: Statistics, remaining: IntArray, variances: bool) -> 
     return observation
 
 
-def _follow(rule: SamplingRule, statistics: Statistics, bandit: Bandit, rng: np.random.Generator) -> None:
+def _follow(
+    rule: SamplingRule, statistics: Statistics, bandit: Bandit, rng: np.random.Generator, *, variances: bool
+) -> None:
     """Make the pulls of a sampling rule, one per episode and step, and merge them into ``statistics``."""
     start = rule.window
     if start is None:
         start = statistics if rule.arms is None else statistics.take(rule.arms)
-    window = start.transposed()
-    most = int(start.pulls.max()) + rule.steps
+    window = start.window()
     stream = bandit.stream(rule.arms, rng)
     rule.start(window)
     for _ in range(rule.steps):
         flat = rule.choose()
-        rule.update(flat, *window.add(flat, stream.draw(flat), most))
-    statistics.merge(_spread(window.transposed().since(start), rule.arms, bandit.num_arms))
+        rule.update(flat, *window.add(flat, stream.draw(flat), variances=variances))
+    end = window.unwindow()
+    if rule.window is None and rule.arms is None:
+        statistics.pulls[...], statistics.means[...], statistics.variances[...] = end.pulls, end.means, end.variances
+        return
+    made = end.since(start)
+    pulled = np.flatnonzero(made.pulls)
+    arms = pulled if rule.arms is None else _positions(rule.arms, bandit.num_arms).take(pulled)
+    statistics.merge(arms, Statistics(made.pulls.take(pulled), made.means.take(pulled), made.variances.take(pulled)))
 
 
-def _spread(part: Statistics, arms: IntArray | None, num_arms: int) -> Statistics:
-    """Return ``(N, K)`` statistics with those of the candidate arms in their places."""
-    if arms is None:
-        return part
-    full = Statistics.zeros((arms.shape[0], num_arms))
-    for to, values in ((full.pulls, part.pulls), (full.means, part.means), (full.variances, part.variances)):
-        np.put_along_axis(to, arms, values, -1)
-    return full
+def _positions(arms: IntArray, num_arms: int) -> IntArray:
+    """Return the flat positions of ``(N, k)`` arms in ``(N, K)`` arrays."""
+    return arms + np.arange(arms.shape[0])[:, None] * num_arms
 
 
 def play_steps(agent: Any, env: BestArmVectorEnv, observation: Observation) -> Rollout:

@@ -86,19 +86,19 @@ class Episodes:
     def pull_all(self, arms: IntArray, rng: np.random.Generator) -> None:
         """Pull one arm in every episode; all have pulls left."""
         flat = self._first + arms
-        self.statistics.add(flat, self.bandit.pull(flat, rng), self.budget)
+        self.statistics.add(flat, self.bandit.pull(flat, rng))
         self.remaining -= 1
 
     def pull_one(self, arm: int, rng: np.random.Generator) -> None:
         """Pull an arm of the only episode: :meth:`pull_all` without the cost of arrays of one."""
         reward = float(self.bandit.pull(_FLAT[arm : arm + 1] if arm < _FLAT.size else np.array([arm]), rng)[0])
-        self.statistics.add(arm, reward, self.budget)
+        self.statistics.add(arm, reward)
         self.remaining[0, 0] -= 1
 
     def pull_rows(self, rows: IntArray, arms: IntArray, rng: np.random.Generator) -> None:
         """Pull one arm in each of the given episodes."""
         flat = self._first[rows] + arms[rows]
-        self.statistics.add(flat, self.bandit.pull(flat, rng), self.budget)
+        self.statistics.add(flat, self.bandit.pull(flat, rng))
         self.remaining[rows] -= 1
 
     def recommend(self, rows: IntArray, arms: IntArray) -> tuple[FloatArray, dict[str, npt.NDArray[Any]]]:

@@ -7,9 +7,10 @@ is the inner loop of every adaptive algorithm.
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
@@ -46,14 +47,14 @@ class ArgmaxTable:
         self._tie = tie
         self._rng = rng
         slots, batch = self.values.shape
-        small = np.uint8 if slots <= 256 else np.uint16 if slots <= 65536 else np.uint32
+        small = np.uint8 if slots < 256 else np.uint16 if slots < 65536 else np.uint32
         self._slots = np.arange(slots, dtype=small)[:, None]
         self._episodes = np.arange(batch)
         self._top = np.empty(batch)
         self._hits = np.empty((slots, batch), dtype=bool)
         self._numbered = np.empty((slots, batch), dtype=small)
 
-    def argmax(self, pulls: IntArray) -> IntArray:
+    def argmax(self, pulls: npt.NDArray[Any]) -> IntArray:
         """Return the flat position of the largest value of each episode.
 
         Args:
@@ -64,22 +65,31 @@ class ArgmaxTable:
         """
         np.max(self.values, axis=0, out=self._top)
         np.equal(self.values, self._top, out=self._hits)
-        if np.count_nonzero(self._hits) == self._top.size:
-            np.multiply(self._hits, self._slots, out=self._numbered)
-            slots = self._numbered.max(axis=0).astype(np.int64)
-        else:
-            slots = self._break_ties(pulls)
+        np.multiply(self._hits, self._slots, out=self._numbered)
+        slots = self._numbered.max(axis=0).astype(np.int64)
+        if np.count_nonzero(self._hits) != self._top.size:
+            self._break_ties(slots, pulls)
         slots *= self._top.size
         slots += self._episodes
         return slots
 
-    def _break_ties(self, pulls: IntArray) -> IntArray:
-        slots = self._hits.argmax(axis=0)
-        tied = np.flatnonzero(np.count_nonzero(self._hits, axis=0) > 1)
-        hits = self._hits[:, tied]
-        if self._tie == "random":
-            keys = np.where(hits, self._rng.random(hits.shape), -1.0)
-            slots[tied] = keys.argmax(axis=0)
-        else:
-            slots[tied] = np.where(hits, pulls[:, tied], np.iinfo(np.int64).max).argmin(axis=0)
-        return slots
+    def _break_ties(self, last: IntArray, pulls: npt.NDArray[Any]) -> None:
+        """Replace the last of several tied slots by the one that the rule says, in place."""
+        number = self._hits.sum(axis=0, dtype=self._slots.dtype)
+        pairs = np.flatnonzero(number == 2)
+        if pairs.size:  # by far the most frequent case, so it gets along without keys for all slots
+            np.multiply(self._hits, self._slots[::-1], out=self._numbered)
+            second = last[pairs]
+            first = len(self.values) - 1 - self._numbered.max(axis=0)[pairs].astype(np.int64)
+            if self._tie == "random":
+                takes_first = self._rng.random(pairs.size) < 0.5
+            else:
+                takes_first = pulls[first, pairs] <= pulls[second, pairs]
+            last[pairs] = np.where(takes_first, first, second)
+        crowds = np.flatnonzero(number > 2)
+        if crowds.size:
+            hits = self._hits.take(crowds, axis=1)
+            if self._tie == "random":
+                last[crowds] = np.where(hits, self._rng.random(hits.shape), -1.0).argmax(axis=0)
+            else:
+                last[crowds] = np.where(hits, pulls[:, crowds], np.inf).argmin(axis=0)

@@ -17,8 +17,11 @@ from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["IndexFunction", "IndexRule", "SamplingRule"]
 
-IndexFunction = Callable[[IntArray, FloatArray, FloatArray], FloatArray]
-"""Index values from pulls, means and variances, elementwise; parameters of an episode broadcast along the last axis."""
+IndexFunction = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+"""Index values from pulls (as floats), means and variances, elementwise, as a new array.
+
+Called with ``(k, N)`` tables and with the ``(N,)`` pulled arms; parameters of shape ``(N,)`` broadcast in both.
+"""
 
 
 class SamplingRule(ABC):
@@ -39,7 +42,8 @@ class SamplingRule(ABC):
         """Prepare for the first choice.
 
         Args:
-            window: ``(k, N)`` statistics, updated in place by the caller after each reward; keep a reference.
+            window: ``(k, N)`` statistics, pulls as floats, updated in place by the caller after each reward; keep a
+                reference.
         """
 
     @abstractmethod
@@ -47,7 +51,7 @@ class SamplingRule(ABC):
         """Return ``(N,)`` flat positions ``slot * N + episode`` of the arms to pull next."""
 
     @abstractmethod
-    def update(self, flat: IntArray, pulls: IntArray, means: FloatArray, variances: FloatArray) -> None:
+    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
         """Take in the rewards of the last choice.
 
         Args:
@@ -93,6 +97,6 @@ class IndexRule(SamplingRule):
         """Return the arms of largest index."""
         return self._table.argmax(self._pulls)
 
-    def update(self, flat: IntArray, pulls: IntArray, means: FloatArray, variances: FloatArray) -> None:
+    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
         """Recompute the index of the pulled arms."""
         self._table.flat[flat] = self._index(pulls, means, variances)

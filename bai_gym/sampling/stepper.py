@@ -103,7 +103,7 @@ class Stepper:
             if start is None:
                 start = Statistics.of(observation)
                 start = start if request.arms is None else start.take(request.arms)
-            self._window = start.transposed()
+            self._window = start.window()
             request.start(self._window)
 
     def _choose(self, observation: Observation, episodes: int, num_arms: int) -> IntArray:
@@ -139,5 +139,4 @@ class Stepper:
         elif self._rule is not None and self._window is not None and self._flat is not None:
             old = before.means[episodes, arms]
             rewards = old + (observation["means"][episodes, arms] - old) * pulls
-            most = int(pulls.max())
-            self._rule.update(self._flat, *self._window.add(self._flat, rewards, most))
+            self._rule.update(self._flat, *self._window.add(self._flat, rewards))

@@ -33,11 +33,8 @@ def check(ratings: Ratings) -> None:
     assert ratings.user_ids.tolist() == [1, 7]
     assert ratings.item_ids.tolist() == [10, 30]
     assert (len(ratings), ratings.num_users, ratings.num_items) == (3, 2, 2)
-    assert (ratings.user_index.dtype, ratings.item_index.dtype, ratings.values.dtype) == (
-        np.int32,
-        np.int32,
-        np.float32,
-    )
+    assert ratings.user_index.dtype == ratings.item_index.dtype == np.int32
+    assert ratings.values.dtype == np.float32
     assert ratings.user_ids.dtype == ratings.item_ids.dtype == np.int64
 
 

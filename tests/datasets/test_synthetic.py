@@ -11,11 +11,8 @@ def ratings() -> Ratings:
 
 def test_it_has_the_size_of_movielens_1m(ratings: Ratings) -> None:
     assert (len(ratings), ratings.num_users, ratings.num_items) == (1_000_209, 6_040, 3_952)
-    assert (ratings.user_index.dtype, ratings.item_index.dtype, ratings.values.dtype) == (
-        np.int32,
-        np.int32,
-        np.float32,
-    )
+    assert ratings.user_index.dtype == ratings.item_index.dtype == np.int32
+    assert ratings.values.dtype == np.float32
 
 
 def test_nobody_rates_a_movie_twice(ratings: Ratings) -> None:
