@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +30,14 @@ class Rollout:
 
     recommendation: IntArray
     statistics: Statistics
+
+    @classmethod
+    def joined(cls, parts: Sequence[Rollout]) -> Rollout:
+        """Return several groups of episodes as one."""
+        statistics = (
+            np.concatenate([getattr(part.statistics, name) for part in parts]) for name in ("pulls", "means", "variances")
+        )
+        return cls(np.concatenate([part.recommendation for part in parts]), Statistics(*statistics))
 
 
 def play_blocks(agent: Any, bandit: Bandit, budget: int, rng: np.random.Generator) -> Rollout:

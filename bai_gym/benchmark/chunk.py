@@ -1,0 +1,263 @@
+"""Plays one chunk of the runs of a cell: the unit of work, of seeding and of storage."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode
+
+from bai_gym.bandits import Bandit
+from bai_gym.benchmark.protocol import allocates, describe, knowledge, notes, reset
+from bai_gym.benchmark.result import Episodes
+from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
+from bai_gym.envs.registration import IDS
+from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.envs.vector import BestArmVectorEnv
+from bai_gym.errors import ParameterError, unknown_name
+from bai_gym.problems import Briefing, FixedProblem, Problem
+from bai_gym.seeding import generator
+from bai_gym.tasks import BestArm
+
+__all__ = ["CHUNK_RUNS", "AgentSource", "Cell", "EnvSource", "play_chunk"]
+
+CHUNK_RUNS = 1000
+"""Runs per chunk. Fixed: the random numbers of a run depend on it."""
+
+PATHS = ("auto", "blocks", "steps")
+
+
+@dataclass(frozen=True, eq=False)
+class EnvSource:
+    """An environment that every worker can build for itself.
+
+    Attributes:
+        env: A registered id, or an environment object.
+        keywords: Keyword arguments for ``gym.make``; none for an object.
+    """
+
+    env: str | BestArmEnv
+    keywords: dict[str, Any] = field(default_factory=dict)
+
+    @functools.cached_property
+    def label(self) -> str:
+        """The id with its keyword arguments, short enough for a table."""
+        if not isinstance(self.env, str):
+            return self.env.spec.id if self.env.spec is not None else type(self.env.problem).__name__
+        shown = ", ".join(f"{name}={_short(value)}" for name, value in self.keywords.items())
+        return f"{self.env}({shown})" if shown else self.env
+
+    @functools.cached_property
+    def built(self) -> BestArmEnv:
+        """The scalar environment, built once per process.
+
+        Raises:
+            UnknownNameError: If the id is not registered.
+            ParameterError: If it is not one of this library's environments.
+        """
+        if not isinstance(self.env, str):
+            return self.env
+        return _build(self.env, json.dumps(self.keywords, sort_keys=True, default=_plain), self.keywords)
+
+    @property
+    def problem(self) -> Problem:
+        """Where the instances come from."""
+        return self.built.problem
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave what can be built again out of pickles."""
+        return {"env": self.env, "keywords": self.keywords}
+
+
+_BUILT: dict[tuple[str, str], BestArmEnv] = {}
+KEEP_BUILT = 8
+
+
+def _build(env_id: str, key: str, keywords: dict[str, Any]) -> BestArmEnv:
+    if (env_id, key) not in _BUILT:
+        if env_id not in gym.registry:
+            raise unknown_name("environment", env_id, [entry.id for entry in IDS], "`bai-gym list envs` shows all")
+        env = gym.make(env_id, disable_env_checker=True, **keywords).unwrapped
+        if not isinstance(env, BestArmEnv):
+            raise ParameterError(f"{env_id} is not a best-arm identification environment; `bai-gym list envs` shows them")
+        while len(_BUILT) >= KEEP_BUILT:
+            _BUILT.pop(next(iter(_BUILT)))
+        _BUILT[env_id, key] = env
+    return _BUILT[env_id, key]
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else repr(value)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, str | Path) and ("/" in str(value) or "\\" in str(value)):
+        return Path(value).name
+    text = json.dumps(value, default=_plain) if not isinstance(value, str) else value
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+@dataclass(frozen=True, eq=False)
+class AgentSource:
+    """An agent that every chunk makes anew.
+
+    Attributes:
+        make: Returns a fresh agent; must be picklable for several workers.
+        label: Name in the results; None: what the agent says.
+    """
+
+    make: Callable[[], Any]
+    label: str | None = None
+
+    @classmethod
+    def copying(cls, agent: Any) -> AgentSource:
+        """Return the source that copies a given agent."""
+        return cls(functools.partial(copy.deepcopy, agent))
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One agent on one environment with one budget: a row of a table.
+
+    Attributes:
+        env: The environment.
+        agent: The agent.
+        label: The agent's name in the results.
+        budget: Pulls per episode.
+        seed: The user's seed.
+        path: ``"auto"``: by blocks where the agent asks for blocks, else step by step. ``"blocks"`` or ``"steps"`` force one.
+    """
+
+    env: EnvSource
+    agent: AgentSource
+    label: str
+    budget: int
+    seed: int
+    path: str = "auto"
+
+    @classmethod
+    def of(cls, env: EnvSource, agent: AgentSource, budget: int, seed: int, path: str = "auto") -> Cell:
+        """Name the cell after what the agent says of itself.
+
+        Raises:
+            ParameterError: If the path does not exist, or the agent cannot take it.
+        """
+        made = agent.make()
+        if path not in PATHS:
+            raise ParameterError(f"path must be one of {', '.join(PATHS)}, not {path!r}")
+        if path == "blocks" and not allocates(made):
+            raise ParameterError(f"{describe(made)} has no allocate(observation): it can only be run with path='steps'")
+        return cls(env, agent, agent.label or describe(made), budget, seed, path)
+
+    def first_run(self, chunk: int) -> int:
+        """Return the number of the first run of a chunk."""
+        return chunk * CHUNK_RUNS
+
+    def describe_agent(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return what the agent knows, and the notes about it and about the problem."""
+        agent = self.agent.make()
+        extra = ()
+        least = getattr(agent, "minimum_budget", None)
+        if callable(least) and self.budget < least(self.env.problem.num_arms):
+            extra = (f"{describe(agent)}: budget below its minimum of {least(self.env.problem.num_arms)}",)
+        return tuple(sorted(knowledge(agent))), (*notes(agent), *extra, *self.env.problem.notes)
+
+    def check(self) -> None:
+        """Fail early: reset the agent once, for one run, as a chunk would.
+
+        Raises:
+            BaiGymError: If the agent refuses the budget, a parameter is wrong, or undeclared knowledge is read.
+        """
+        rng = generator(self.seed, "check")
+        agent = self.agent.make()
+        bandit = self.env.problem.draw(1, rng)
+        reset(agent, Briefing(bandit.num_arms, self.budget, 1, truth=bandit, knows=knowledge(agent)), rng)
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """Hash of everything that the outcome depends on, but for the code."""
+        sample = self.env.problem.draw(2, generator(self.seed, "fingerprint"))
+        facts = [self.env.label, self.label, self.budget, self.seed, self.path, CHUNK_RUNS, type(sample).__name__]
+        digest = hashlib.sha256(json.dumps(facts).encode())
+        digest.update(sample.means.tobytes())
+        digest.update(sample.variances.tobytes())
+        return digest.hexdigest()[:16]
+
+
+def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
+    """Play ``runs`` episodes of a cell.
+
+    The instances come from a stream of the chunk alone, so they are the same for every agent and budget; rewards and
+    the agent's own choices have streams of their own for each agent and budget.
+
+    Args:
+        cell: What to play.
+        chunk: Number of the chunk, from 0.
+        runs: Episodes in it, at most :data:`CHUNK_RUNS`.
+    """
+    started = time.perf_counter()
+    bandit = cell.env.problem.draw(runs, generator(cell.seed, "instances", chunk))
+    names = (cell.label, cell.budget, chunk)
+    rewards, own = (generator(cell.seed, stream, *names) for stream in ("rewards", "agent"))
+    rollout, idle = _play(cell, bandit, rewards, own)
+    pulls = rollout.statistics.pulls - (0 if idle is None else idle)
+    task = BestArm()
+    return Episodes(
+        recommendation=rollout.recommendation,
+        answer=task.answer(bandit.means),
+        correct=task.correct(bandit.means, rollout.recommendation),
+        simple_regret=task.simple_regret(bandit.means, rollout.recommendation),
+        spent=pulls.sum(axis=-1),
+        pulls=pulls.sum(axis=0),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.random.Generator) -> tuple[Rollout, Any]:
+    agent = cell.agent.make()
+    knows = knowledge(agent)
+    if allocates(agent) and cell.path != "steps":
+        briefing = Briefing(bandit.num_arms, cell.budget, bandit.batch, truth=bandit, knows=knows)
+        reset(agent, briefing, own)
+        return play_blocks(agent, bandit, cell.budget, rewards), None
+    if allocates(agent) or getattr(agent, "batched", False):
+        env = BestArmVectorEnv(
+            _Given(bandit), bandit.batch, budget=cell.budget, autoreset_mode=AutoresetMode.DISABLED, copy=False
+        )
+        observation, _ = env.reset(seed=int(rewards.integers(2**63)))
+        reset(agent, env.briefing(knows), own)
+        rollout = play_steps(agent, env, observation)
+        return rollout, getattr(agent, "idle_pulls", None)
+    return _play_singly(cell, bandit, rewards, own), None
+
+
+def _play_singly(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.random.Generator) -> Rollout:
+    rollouts = []
+    for run in range(bandit.batch):
+        agent = cell.agent.make()
+        scalar = BestArmEnv(FixedProblem(bandit.select(np.array([run]))), budget=cell.budget)
+        first, _ = scalar.reset(seed=int(rewards.integers(2**63)))
+        reset(agent, scalar.briefing(knowledge(agent)), own)
+        rollouts.append(play_single_steps(agent, scalar, first))
+    return Rollout.joined(rollouts)
+
+
+class _Given(Problem):
+    """The instances of one chunk, handed out once and in order."""
+
+    def __init__(self, bandit: Bandit) -> None:
+        self._bandit = bandit
+        self.num_arms = bandit.num_arms
+
+    def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
+        """Return the instances."""
+        return self._bandit

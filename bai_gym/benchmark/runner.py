@@ -1,0 +1,109 @@
+"""Plays the chunks of many cells, in parallel and resumably, and sums them up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import joblib
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+from bai_gym.benchmark.chunk import CHUNK_RUNS, Cell, play_chunk
+from bai_gym.benchmark.result import Comparison, Episodes, summarize
+from bai_gym.benchmark.store import Store
+from bai_gym.errors import BaiGymError, ParameterError
+
+__all__ = ["OnChunk", "check_runs", "run_cells"]
+
+OnChunk = Callable[[int, int], None]
+"""Told after each chunk: finished chunks, all chunks."""
+
+
+@dataclass(frozen=True)
+class _Job:
+    cell: Cell
+    index: int  # of the cell
+    chunk: int
+    runs: int
+
+
+def check_runs(runs: object, workers: object) -> None:
+    """Raise :class:`ParameterError` unless both are whole numbers, ``runs`` at least 1, ``workers`` at least 1 (or -1, or None)."""
+    if isinstance(runs, bool) or not isinstance(runs, int) or runs < 1:
+        raise ParameterError(f"runs must be a whole number of at least 1, not {runs!r}")
+    if workers is not None and (not isinstance(workers, int) or (workers < 1 and workers != -1)):
+        raise ParameterError(f"workers must be a whole number of at least 1, or -1 for all cores, not {workers!r}")
+
+
+def run_cells(
+    cells: Sequence[Cell],
+    runs: int,
+    *,
+    workers: int | None = 1,
+    out: Path | None = None,
+    on_chunk: OnChunk | None = None,
+) -> Comparison:
+    """Play ``runs`` episodes of every cell.
+
+    Args:
+        cells: What to play; no two of the same agent, environment and budget.
+        runs: Episodes of each, at least 1.
+        workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says.
+        out: Folder for finished chunks; chunks that are there already are not played again.
+        on_chunk: Called after each chunk.
+
+    Returns:
+        The results in the order of the cells, the same for any number of workers.
+
+    Raises:
+        BaiGymError: If an agent cannot play, before any work is done where that can be known.
+    """
+    check_runs(runs, workers)
+    names = [(cell.label, cell.env.label, cell.budget) for cell in cells]
+    for name in names:
+        if names.count(name) > 1:
+            raise ParameterError(f"{name[0]} is given twice for {name[1]} and budget {name[2]}; give each a name of its own")
+    for cell in cells:
+        cell.check()
+    store = Store(out) if out is not None else None
+    parts: list[dict[int, Episodes]] = [{} for _ in cells]
+    jobs = []
+    for index, cell in enumerate(cells):
+        for chunk, start in enumerate(range(0, runs, CHUNK_RUNS)):
+            job = _Job(cell, index, chunk, min(CHUNK_RUNS, runs - start))
+            found = store.load(cell, chunk, job.runs) if store is not None else None
+            if found is None:
+                jobs.append(job)
+            else:
+                parts[index][chunk] = found
+    # The longest first, so that no worker is left with a long one at the end.
+    jobs.sort(key=lambda job: -job.cell.budget)
+    total = sum(map(len, parts)) + len(jobs)
+    if on_chunk is not None:
+        on_chunk(total - len(jobs), total)
+    parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered")
+    try:
+        for done, (index, chunk, episodes) in enumerate(parallel(joblib.delayed(_work)(job, store) for job in jobs)):
+            parts[index][chunk] = episodes
+            if on_chunk is not None:
+                on_chunk(total - len(jobs) + done + 1, total)
+    except TerminatedWorkerError:
+        raise BaiGymError(
+            "a worker process was killed (out of memory?); use fewer workers, or run the same command again with the same "
+            "output folder to go on where it stopped"
+        ) from None
+    results, errors = [], {}
+    for cell, chunks in zip(cells, parts, strict=True):
+        episodes = Episodes.joined([chunks[chunk] for chunk in sorted(chunks)])
+        knows, notes = cell.describe_agent()
+        results.append(summarize(cell.label, cell.env.label, cell.budget, episodes, knows, notes))
+        errors[cell.label, cell.env.label, cell.budget] = ~episodes.correct
+    return Comparison(tuple(results), errors)
+
+
+def _work(job: _Job, store: Store | None) -> tuple[int, int, Episodes]:
+    episodes = play_chunk(job.cell, job.chunk, job.runs)
+    if store is not None:
+        store.save(job.cell, job.chunk, episodes)
+    return job.index, job.chunk, episodes
