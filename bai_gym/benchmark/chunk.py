@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -184,9 +185,9 @@ class Cell:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """Hash of everything that the outcome depends on, but for the code."""
+        """Hash of everything that the outcome depends on; of the code, the version of the library."""
         sample = self.env.problem.draw(2, generator(self.seed, "fingerprint"))
-        facts = [self.env.label, self.label, self.budget, self.seed, self.path, CHUNK_RUNS, type(sample).__name__]
+        facts = [version("bai-gym"), self.env.label, self.label, self.budget, self.seed, self.path, CHUNK_RUNS, type(sample).__name__]
         digest = hashlib.sha256(json.dumps(facts).encode())
         digest.update(sample.means.tobytes())
         digest.update(sample.variances.tobytes())

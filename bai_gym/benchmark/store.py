@@ -95,9 +95,9 @@ class Store:
         with write_atomically(path) as draft:
             pq.write_table(table.replace_schema_metadata(metadata), draft)
 
-    def save_results(self, results: list[Result]) -> Path:
+    def save_results(self, results: list[Result], name: str = "results.parquet") -> Path:
         """Write one row per result as Parquet."""
-        path = self.folder / "results.parquet"
+        path = self.folder / name
         table = pa.table(
             {
                 "agent": [r.agent for r in results],

@@ -1,1 +1,21 @@
-"""The figures of the papers as data, with their claims."""
+"""Figures of the papers as data: settings, agents, and claims that are judged on the results."""
+
+from bai_gym.errors import unknown_name
+from bai_gym.experiments import shvar
+from bai_gym.experiments.model import Claim, Experiment, Judged, Panel, Setting, judge
+
+__all__ = ["EXPERIMENTS", "Claim", "Experiment", "Judged", "Panel", "Setting", "find", "judge"]
+
+EXPERIMENTS: dict[str, Experiment] = {experiment.id: experiment for experiment in shvar.EXPERIMENTS}
+"""All experiments, by id."""
+
+
+def find(name: str) -> Experiment:
+    """Return the experiment of that id.
+
+    Raises:
+        UnknownNameError: If there is none.
+    """
+    if name not in EXPERIMENTS:
+        raise unknown_name("experiment", name, EXPERIMENTS, "`bai-gym list experiments` shows all")
+    return EXPERIMENTS[name]

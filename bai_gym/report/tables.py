@@ -112,7 +112,7 @@ def rich_table(results: Sequence[ResultLike]) -> Table:
 
     rows = _sorted(results)
     numbers = _footnotes(rows)
-    columns, several = _columns(rows), _several_envs(rows)
+    columns, several = _columns(rows, seconds=True), _several_envs(rows)
     # Text, not str: square brackets in a str would be read as markup.
     table = Table(
         title=None if several or not rows else Text(rows[0].env),
@@ -128,7 +128,7 @@ def rich_table(results: Sequence[ResultLike]) -> Table:
 
 
 def to_markdown(results: Sequence[ResultLike]) -> str:
-    """Lay results out as a Markdown table.
+    """Lay results out as a Markdown table, for a file: as in :func:`to_csv`, the seconds are left out.
 
     Args:
         results: The results, in any order.
@@ -138,7 +138,7 @@ def to_markdown(results: Sequence[ResultLike]) -> str:
     """
     rows = _sorted(results)
     numbers = _footnotes(rows)
-    columns, several = _columns(rows), _several_envs(rows)
+    columns, several = _columns(rows, seconds=False), _several_envs(rows)
     lines = [
         "| " + " | ".join(heading for heading, _ in columns) + " |",
         "| " + " | ".join("---:" if numeric else "---" for _, numeric in columns) + " |",
@@ -146,7 +146,7 @@ def to_markdown(results: Sequence[ResultLike]) -> str:
     for row in rows:
         marks = ", ".join(str(numbers[note]) for note in row.notes)
         agent = _escaped(row.agent) + (f" <sup>{marks}</sup>" if marks else "")
-        cells = [agent, *(_escaped(cell) for cell in _cells(row, several, row.agent)[1:])]
+        cells = [agent, *(_escaped(cell) for cell in _cells(row, several, row.agent)[1:-1])]
         lines.append("| " + " | ".join(cells) + " |")
     if numbers:
         lines.append("")
@@ -207,7 +207,7 @@ def _footnotes(rows: Sequence[ResultLike]) -> dict[str, int]:
     return {note: number for number, note in enumerate(notes, start=1)}
 
 
-def _columns(rows: Sequence[ResultLike]) -> list[tuple[str, bool]]:
+def _columns(rows: Sequence[ResultLike], *, seconds: bool) -> list[tuple[str, bool]]:
     """Headings, each with whether its column is numeric; the environment has a column where there are several."""
     return [
         ("agent", False),
@@ -217,7 +217,7 @@ def _columns(rows: Sequence[ResultLike]) -> list[tuple[str, bool]]:
         ("error probability [95 %]", True),
         ("simple regret ± se", True),
         ("knows", False),
-        ("seconds", True),
+        *([("seconds", True)] if seconds else []),
     ]
 
 

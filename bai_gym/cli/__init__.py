@@ -1,0 +1,5 @@
+"""The command line: ``bai-gym list | run | reproduce | data``."""
+
+from bai_gym.cli.main import main
+
+__all__ = ["main"]

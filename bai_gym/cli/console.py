@@ -1,0 +1,39 @@
+"""The terminal: consoles, and a progress bar that is silent where nobody watches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from bai_gym.benchmark.runner import OnChunk
+
+__all__ = ["ERR", "OUT", "progress_bar"]
+
+FILE_WIDTH = 160  # columns of tables that go to a file or a pipe
+
+
+def _console(*, stderr: bool) -> Console:
+    console = Console(stderr=stderr, highlight=False, soft_wrap=False)
+    if not console.is_terminal:
+        console.width = FILE_WIDTH
+    return console
+
+
+OUT = _console(stderr=False)
+ERR = _console(stderr=True)
+
+
+@contextmanager
+def progress_bar(words: str) -> Iterator[OnChunk]:
+    """Show a bar on stderr while chunks are played, if stderr is a terminal."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=ERR, disable=not ERR.is_terminal, transient=True) as progress:
+        task = progress.add_task(words, total=None)
+
+        def on_chunk(done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total)
+
+        yield on_chunk

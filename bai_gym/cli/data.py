@@ -1,0 +1,34 @@
+"""``bai-gym data``: where data sets are, and how to get them."""
+
+from __future__ import annotations
+
+import typer
+from rich.table import Table
+
+from bai_gym.cli.console import OUT
+from bai_gym.datasets import cache_directory, data_directory, fetch, status
+
+__all__ = ["app"]
+
+app = typer.Typer(help="List data sets, or fetch one.")
+
+
+@app.callback(invoke_without_command=True)
+def list_data(context: typer.Context) -> None:
+    """List the data sets, with where they are."""
+    if context.invoked_subcommand is not None:
+        return
+    table = Table("data set", "file", "here", "size", "terms")
+    for row in status():
+        size = "" if row.size is None else f"{row.size:,}"
+        table.add_row(row.dataset, row.file, str(row.path) if row.present else "no", size, row.licence)
+    OUT.print(table)
+    OUT.print(f"data directory: {data_directory()} (set BAI_GYM_DATA for another one)", soft_wrap=True)
+    OUT.print(f"derived files:  {cache_directory()} (set BAI_GYM_CACHE for another one)", soft_wrap=True)
+    OUT.print("With a network: bai-gym data fetch NAME. Without: put the files into the data directory.", soft_wrap=True)
+
+
+@app.command("fetch")
+def fetch_data(name: str = typer.Argument(help="Name of the data set.")) -> None:
+    """Download a data set into the data directory, and check its checksum."""
+    OUT.print(f"{name}: {fetch(name)}", soft_wrap=True)

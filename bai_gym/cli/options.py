@@ -1,0 +1,38 @@
+"""Options that several commands share, and how their text is read."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bai_gym.errors import ParameterError
+
+__all__ = ["Out", "Seed", "Workers", "keywords"]
+
+Seed = Annotated[int, typer.Option(help="The same seed gives the same results, for any number of workers.")]
+Workers = Annotated[int, typer.Option(help="Processes; -1 for all cores.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Folder for results, table and figure; the same command goes on where an interrupted one stopped."),
+]
+
+
+def keywords(pairs: list[str]) -> dict[str, Any]:
+    """Return ``["num_arms=8", "path=log.csv"]`` as keyword arguments; values are read as Python writes them, else as text.
+
+    Raises:
+        ParameterError: If one has no ``=``.
+    """
+    read = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or not name.isidentifier():
+            raise ParameterError(f"--set {pair!r} cannot be read; write --set KEYWORD=VALUE, for example --set num_arms=8")
+        try:
+            read[name] = ast.literal_eval(text)
+        except (SyntaxError, ValueError):
+            read[name] = float(text) if text.lower() in ("nan", "inf", "-inf") else text
+    return read

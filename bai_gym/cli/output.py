@@ -1,0 +1,49 @@
+"""Writes results where the user asked for them, and says where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from bai_gym.benchmark.result import Result
+from bai_gym.benchmark.store import Store
+from bai_gym.cli.console import ERR, OUT
+from bai_gym.errors import MissingPackageError
+from bai_gym.report.figures import error_curves
+from bai_gym.report.tables import rich_table, to_csv, to_markdown
+
+__all__ = ["draw_curves", "print_paths", "print_results", "save_results"]
+
+
+def print_results(results: Sequence[Result]) -> None:
+    """Print the table."""
+    OUT.print(rich_table(results))
+    OUT.print("Intervals: Wilson, 95 %. Agents are compared on the same drawn instances.")
+
+
+def save_results(results: Sequence[Result], folder: Path, name: str = "results") -> list[Path]:
+    """Write the table as Parquet, CSV and Markdown."""
+    store = Store(folder)
+    return [
+        store.save_results(list(results), f"{name}.parquet"),
+        store.save_text(f"{name}.csv", to_csv(results)),
+        store.save_text(f"{name}.md", to_markdown(results)),
+    ]
+
+
+def draw_curves(
+    results: Sequence[Result], path: Path, *, x: Literal["budget", "num_arms"] = "budget", title: str | None = None
+) -> list[Path]:
+    """Draw the figure; without matplotlib say so and go on, since the numbers are there."""
+    try:
+        return [error_curves(results, path, x=x, title=title)]
+    except MissingPackageError as error:
+        ERR.print(f"no figure: {error}", soft_wrap=True)
+        return []
+
+
+def print_paths(paths: Sequence[Path]) -> None:
+    """Say where files are."""
+    for path in paths:
+        OUT.print(f"{path.suffix[1:]:>8}: {path}", soft_wrap=True)

@@ -1,0 +1,113 @@
+"""``bai-gym reproduce``: figures of the papers, with verdicts on their claims."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from bai_gym.api import make_cells
+from bai_gym.benchmark.chunk import EnvSource
+from bai_gym.benchmark.result import Comparison
+from bai_gym.benchmark.runner import run_cells
+from bai_gym.benchmark.store import Store
+from bai_gym.cli.console import ERR, OUT, progress_bar
+from bai_gym.cli.options import Seed, Workers
+from bai_gym.cli.output import draw_curves, print_paths, print_results, save_results
+from bai_gym.errors import MissingDataError, MissingPackageError
+from bai_gym.experiments import Experiment, Judged, Panel, Setting, find, judge
+from bai_gym.report.figures import instance_plot
+from bai_gym.seeding import generator
+
+__all__ = ["reproduce"]
+
+LOOK_ALIKES = {"BAI-MovieLens64-v0": "BAI-MovieLensLike64-v0", "BAI-MovieLens128-v0": "BAI-MovieLensLike128-v0"}
+
+
+def reproduce(
+    figures: Annotated[list[str], typer.Argument(help="Figures, for example shvar-2; `bai-gym list experiments`.")],
+    runs: Annotated[int | None, typer.Option(help="Runs of each agent at each point. [default: as in the paper]")] = None,
+    seed: Seed = 0,
+    workers: Workers = -1,
+    out: Annotated[
+        Path, typer.Option(help="Folder for results; each figure gets a folder of its own in it.")
+    ] = Path("results"),
+) -> None:
+    """Run the experiment of a figure, draw it, and judge what the paper says about it."""
+    for experiment in [find(name) for name in figures]:
+        _reproduce(experiment, runs or experiment.runs, seed, workers, out / experiment.id)
+
+
+def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folder: Path) -> None:
+    OUT.print(f"{experiment.id}: {experiment.title} ({experiment.source})", style="bold", soft_wrap=True)
+    for note in experiment.notes:
+        OUT.print(f"  {note}", soft_wrap=True)
+    store = Store(folder)
+    for panel in experiment.panels:
+        panel, stand_in = _with_available_data(panel)
+        if stand_in:
+            OUT.print(stand_in, style="yellow", soft_wrap=True)
+        name = f"{experiment.id}-{panel.name}" if panel.name else experiment.id
+        if experiment.instances:
+            _draw_instances(experiment, panel, seed, folder / f"{name}.png")
+            continue
+        with progress_bar(f"{experiment.id}: {panel.title}") as on_chunk:
+            cells = [
+                cell
+                for setting in panel.settings
+                for cell in make_cells(experiment.agents, setting.env, [setting.budget], seed, setting.keywords)
+            ]
+            comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk)
+        OUT.print(f"\n{panel.title}", style="bold", soft_wrap=True)
+        print_results(comparison)
+        judged = [judge(claim, panel, comparison, _label) for claim in experiment.claims]
+        lines = [line for verdict in judged for line in _lines(verdict)]
+        OUT.print("\nClaims of the paper, at joint level 95 % each:", style="bold")
+        OUT.print("\n".join(lines), markup=False, soft_wrap=True)
+        paths = save_results(comparison, folder, name)
+        header = [f"{experiment.id}: {experiment.title}", f"{panel.title}; {runs} runs, seed {seed}", stand_in, ""]
+        paths.append(store.save_text(f"{name}-claims.txt", "\n".join([*filter(None, header), *lines]) + "\n"))
+        paths += draw_curves(comparison, folder / f"{name}.png", x=panel.x, title=f"{experiment.title}: {panel.title}")
+        print_paths(paths)
+
+
+def _label(setting: Setting) -> str:
+    return EnvSource(setting.env, dict(setting.keywords)).label
+
+
+def _with_available_data(panel: Panel) -> tuple[Panel, str]:
+    """Return the panel, on the synthetic look-alike where real data are missing, and the sentence that says which."""
+    first = panel.settings[0]
+    if first.env not in LOOK_ALIKES:
+        return panel, ""
+    try:
+        EnvSource(first.env, dict(first.keywords)).built  # noqa: B018 (building it is what may fail)
+    except MissingDataError as error:
+        settings = tuple(dataclasses.replace(s, env=LOOK_ALIKES[s.env]) for s in panel.settings)
+        sentence = f"Data: the synthetic look-alike {settings[0].env}, NOT the real ratings. {error}"
+        return dataclasses.replace(panel, settings=settings, title=f"{panel.title} (synthetic look-alike)"), sentence
+    return panel, "Data: the real ratings of MovieLens 1M."
+
+
+def _draw_instances(experiment: Experiment, panel: Panel, seed: int, path: Path) -> None:
+    setting = panel.settings[0]
+    problem = EnvSource(setting.env, dict(setting.keywords)).problem
+    bandit = problem.draw(experiment.instances, generator(seed, "instances", 0))
+    best = np.flatnonzero(bandit.means[0] == bandit.means[0].max())
+    OUT.print(f"{panel.title}: best arm of the first run {best[0]} (counted from 0)", soft_wrap=True)
+    try:
+        print_paths([instance_plot(bandit.means, bandit.variances, path, title=panel.title)])
+    except MissingPackageError as error:
+        ERR.print(f"no figure: {error}", soft_wrap=True)
+
+
+def _lines(judged: Judged) -> list[str]:
+    lines = [f"  {str(judged.verdict):<10} {judged.claim.text}"]
+    for words, cases in (("against it", judged.against), ("undecided", judged.open)):
+        if cases:
+            more = f" and {len(cases) - 4} more" if len(cases) > 4 else ""
+            lines.append(f"             {words}: {'; '.join(cases[:4])}{more}")
+    return lines

@@ -1,0 +1,58 @@
+"""``bai-gym run``: compare agents on an environment."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bai_gym.api import compare
+from bai_gym.cli.console import progress_bar
+from bai_gym.cli.options import Out, Seed, Workers, keywords
+from bai_gym.cli.output import draw_curves, print_paths, print_results, save_results
+
+__all__ = ["run"]
+
+DEFAULT_AGENTS = ["Uniform", "SH", "SHVar", "SHAdaVar"]
+
+
+def run(
+    env: Annotated[str, typer.Argument(help="Id of the environment, for example BAI-Gaussian64-v0.")],
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(help="Agent, repeatable; parameters in brackets: 'SHAdaVar(delta=0.1)'. [default: four of them]"),
+    ] = None,
+    budget: Annotated[
+        list[int] | None, typer.Option(help="Pulls per episode, repeatable. [default: that of the environment]")
+    ] = None,
+    runs: Annotated[int, typer.Option(help="Independent episodes of each agent at each budget.")] = 1000,
+    seed: Seed = 0,
+    workers: Workers = 1,
+    out: Out = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Keyword of the environment, repeatable: --set num_arms=8 --set path=log.csv"),
+    ] = None,
+    path: Annotated[
+        str, typer.Option(help="How episodes are played: auto, blocks or steps. The law is the same.")
+    ] = "auto",
+) -> None:
+    """Compare agents on an environment: a table, and with --out a figure and files."""
+    with progress_bar("playing") as on_chunk:
+        comparison = compare(
+            agent or DEFAULT_AGENTS,
+            env,
+            budgets=budget,
+            runs=runs,
+            seed=seed,
+            workers=workers,
+            env_kwargs=keywords(set_ or []),
+            out=out,
+            path=path,
+            on_chunk=on_chunk,
+        )
+    print_results(comparison)
+    if out is not None:
+        paths = save_results(comparison, out)
+        paths += draw_curves(comparison, out / "figure.png", title=comparison[0].env)
+        print_paths(paths)

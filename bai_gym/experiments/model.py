@@ -1,0 +1,217 @@
+"""What an experiment consists of: settings, agents, and the claims that the paper's text makes, all as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from bai_gym.benchmark.paired import PairedTest
+from bai_gym.benchmark.result import Comparison, Result
+from bai_gym.errors import ParameterError
+from bai_gym.experiments.verdicts import Verdict, above, all_of, below, bonferroni, lower_error
+
+__all__ = ["Above", "Below", "Claim", "Close", "Experiment", "Judged", "Lower", "Panel", "Setting", "Statement"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One point of a figure's horizontal axis.
+
+    Attributes:
+        env: A registered id.
+        budget: Pulls per episode.
+        x: Value on the axis: the budget, or the number of arms.
+        keywords: Keyword arguments for ``gym.make``.
+    """
+
+    env: str
+    budget: int
+    x: int
+    keywords: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture: all agents over some settings.
+
+    Attributes:
+        name: Short name, part of file names; empty for the only or main panel.
+        title: Shown above the picture.
+        settings: Points of the axis, ascending.
+        x: What the axis shows.
+    """
+
+    name: str
+    title: str
+    settings: tuple[Setting, ...]
+    x: Literal["budget", "num_arms"] = "budget"
+
+
+@dataclass(frozen=True)
+class Lower:
+    """Agent ``better`` has a lower error probability than agent ``worse``, at each point (or those of ``at``)."""
+
+    better: str
+    worse: str
+    at: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Close:
+    """The error probability of ``agent`` exceeds that of ``reference`` by less than ``margin``."""
+
+    agent: str
+    reference: str
+    margin: float
+    at: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Below:
+    """The error probability of ``agent`` is below ``threshold``."""
+
+    agent: str
+    threshold: float
+    at: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Above:
+    """The error probability of ``agent`` is above ``threshold``."""
+
+    agent: str
+    threshold: float
+    at: tuple[int, ...] | None = None
+
+
+Statement = Lower | Close | Below | Above
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper, and the statements that it comes down to.
+
+    Attributes:
+        text: What the paper says, in our words.
+        statements: What is checked, at each point of the axis.
+        points: ``"all"``: the claim holds if its statements hold at all points. ``"most"``: at more than half of them.
+    """
+
+    text: str
+    statements: tuple[Statement, ...]
+    points: Literal["all", "most"] = "all"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim with its verdict.
+
+    Attributes:
+        claim: The claim.
+        verdict: Confirmed, refuted or undecided.
+        against: The statements (with the point of the axis) that are refuted.
+        open: The statements that are undecided.
+    """
+
+    claim: Claim
+    verdict: Verdict
+    against: tuple[str, ...]
+    open: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A figure of a paper.
+
+    Attributes:
+        id: For example ``"shvar-2"``.
+        title: What the figure shows.
+        source: Paper and figure.
+        panels: The pictures; the claims are judged on each.
+        agents: Names of agents, with parameters.
+        claims: What the paper's text says about the figure.
+        runs: Runs of the paper.
+        notes: What a reader of the reproduction must know.
+        instances: For figures that only show instances: how many to draw; 0 for all others.
+    """
+
+    id: str
+    title: str
+    source: str
+    panels: tuple[Panel, ...]
+    agents: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    runs: int = 5000
+    notes: tuple[str, ...] = ()
+    instances: int = 0
+
+
+def judge(claim: Claim, panel: Panel, comparison: Comparison, env_label: Callable[[Setting], str]) -> Judged:
+    """Judge a claim on the results of a panel, at joint level 95 % over everything it states.
+
+    Args:
+        claim: The claim.
+        panel: Where it is to hold.
+        comparison: Results of all agents at all settings of the panel.
+        env_label: The environment's name in the results, for each setting.
+
+    Raises:
+        ParameterError: If the claim speaks of points that the panel does not have.
+    """
+    checks = [
+        (statement, setting)
+        for statement in claim.statements
+        for setting in panel.settings
+        if statement.at is None or setting.x in statement.at
+    ]
+    if not checks:
+        raise ParameterError(f"the claim {claim.text!r} speaks of no point of {panel.title!r}")
+    verdicts = [_check(statement, comparison, env_label(s), s.budget, len(checks)) for statement, s in checks]
+    described = [f"{_words(statement)} at {panel.x} {setting.x:,}" for statement, setting in checks]
+    if claim.points == "all":
+        verdict = all_of(verdicts)
+    else:
+        verdict = _most([s.x for _, s in checks], verdicts)
+    chosen = {
+        wanted: tuple(d for d, v in zip(described, verdicts, strict=True) if v is wanted)
+        for wanted in (Verdict.REFUTED, Verdict.UNDECIDED)
+    }
+    return Judged(claim, verdict, chosen[Verdict.REFUTED], chosen[Verdict.UNDECIDED])
+
+
+def _most(points: list[int], verdicts: list[Verdict]) -> Verdict:
+    """Return whether the statements hold at more than half of the points."""
+    at = {x: all_of(v for p, v in zip(points, verdicts, strict=True) if p == x) for x in dict.fromkeys(points)}
+    held = sum(verdict is Verdict.CONFIRMED for verdict in at.values())
+    failed = sum(verdict is Verdict.REFUTED for verdict in at.values())
+    if 2 * held > len(at):
+        return Verdict.CONFIRMED
+    return Verdict.REFUTED if 2 * failed >= len(at) else Verdict.UNDECIDED
+
+
+def _check(statement: Statement, comparison: Comparison, env: str, budget: int, parts: int) -> Verdict:
+    if isinstance(statement, Lower):
+        return lower_error(comparison.paired(statement.better, statement.worse, budget, env), level=0.95, parts=parts)
+    if isinstance(statement, Close):
+        paired = comparison.paired(statement.agent, statement.reference, budget, env)
+        return _closer(paired.at_level(bonferroni(0.95, parts)), statement.margin)
+    result: Result = comparison.find(statement.agent, budget, env)
+    decide = below if isinstance(statement, Below) else above
+    return decide(result.errors, result.runs, statement.threshold, level=0.95, parts=parts)
+
+
+def _closer(paired: PairedTest, margin: float) -> Verdict:
+    low, high = paired.interval
+    if high < margin:
+        return Verdict.CONFIRMED
+    return Verdict.REFUTED if low > margin else Verdict.UNDECIDED
+
+
+def _words(statement: Statement) -> str:
+    if isinstance(statement, Lower):
+        return f"{statement.better} better than {statement.worse}"
+    if isinstance(statement, Close):
+        return f"{statement.agent} within {statement.margin} of {statement.reference}"
+    side = "below" if isinstance(statement, Below) else "above"
+    return f"{statement.agent} {side} {statement.threshold}"
