@@ -6,7 +6,9 @@ import typer
 from rich.table import Table
 
 from bai_gym.cli.console import OUT
-from bai_gym.datasets import cache_directory, data_directory, fetch, status
+from bai_gym.datasets import cache_directory, data_directory, fetch, require, status
+
+from bai_gym.errors import MissingDataError
 
 __all__ = ["app"]
 
@@ -19,13 +21,18 @@ def list_data(context: typer.Context) -> None:
     if context.invoked_subcommand is not None:
         return
     table = Table("data set", "file", "here", "size", "terms")
-    for row in status():
-        size = "" if row.size is None else f"{row.size:,}"
+    rows = status()
+    for row in rows:
+        size = f"{row.size:,}" if row.present else ""
         table.add_row(row.dataset, row.file, str(row.path) if row.present else "no", size, row.licence)
     OUT.print(table)
     OUT.print(f"data directory: {data_directory()} (set BAI_GYM_DATA for another one)", soft_wrap=True)
     OUT.print(f"derived files:  {cache_directory()} (set BAI_GYM_CACHE for another one)", soft_wrap=True)
-    OUT.print("With a network: bai-gym data fetch NAME. Without: put the files into the data directory.", soft_wrap=True)
+    for name in dict.fromkeys(row.dataset for row in rows):
+        try:
+            require(name)
+        except MissingDataError as error:
+            OUT.print(f"missing: {error}", soft_wrap=True)
 
 
 @app.command("fetch")

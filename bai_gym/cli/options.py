@@ -32,7 +32,15 @@ def keywords(pairs: list[str]) -> dict[str, Any]:
         if not equals or not name.isidentifier():
             raise ParameterError(f"--set {pair!r} cannot be read; write --set KEYWORD=VALUE, for example --set num_arms=8")
         try:
-            read[name] = ast.literal_eval(text)
+            read[name] = ast.literal_eval(_Numbers().visit(ast.parse(text, mode="eval")))
         except (SyntaxError, ValueError):
-            read[name] = float(text) if text.lower() in ("nan", "inf", "-inf") else text
+            read[name] = text
     return read
+
+
+class _Numbers(ast.NodeTransformer):
+    """Makes ``nan`` and ``inf`` numbers, so that the check of the environment sees them."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """Replace the two names."""
+        return ast.Constant(float(node.id)) if node.id in ("nan", "inf") else node

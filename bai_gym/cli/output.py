@@ -37,7 +37,7 @@ def draw_curves(
 ) -> list[Path]:
     """Draw the figure; without matplotlib say so and go on, since the numbers are there."""
     try:
-        return [error_curves(results, path, x=x, title=title)]
+        return [error_curves(results, path, x=x, title=title, log=True)]
     except MissingPackageError as error:
         ERR.print(f"no figure: {error}", soft_wrap=True)
         return []

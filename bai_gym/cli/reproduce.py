@@ -70,7 +70,7 @@ def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folde
         paths = save_results(comparison, folder, name)
         header = [f"{experiment.id}: {experiment.title}", f"{panel.title}; {runs} runs, seed {seed}", stand_in, ""]
         paths.append(store.save_text(f"{name}-claims.txt", "\n".join([*filter(None, header), *lines]) + "\n"))
-        paths += draw_curves(comparison, folder / f"{name}.png", x=panel.x, title=f"{experiment.title}: {panel.title}")
+        paths += draw_curves(comparison, folder / f"{name}.png", x=panel.x, title=f"{experiment.title}\n{panel.title}")
         print_paths(paths)
 
 

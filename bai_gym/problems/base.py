@@ -7,8 +7,33 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from bai_gym.bandits import Bandit
+from bai_gym.bandits.base import check_num_arms
+from bai_gym.errors import InstanceError, ParameterError
 
-__all__ = ["FixedProblem", "FrozenProblem", "Problem"]
+__all__ = ["FixedProblem", "FrozenProblem", "Problem", "check_flag", "whole_arms"]
+
+
+def whole_arms(num_arms: object) -> int:
+    """Return the number of arms as an int.
+
+    Raises:
+        InstanceError: If it is not a whole number of at least 2.
+    """
+    if isinstance(num_arms, bool) or not isinstance(num_arms, int | np.integer):
+        raise InstanceError(f"num_arms must be a whole number of at least 2, not {num_arms!r}")
+    check_num_arms(int(num_arms))
+    return int(num_arms)
+
+
+def check_flag(value: object, name: str) -> bool:
+    """Return a switch as a bool.
+
+    Raises:
+        ParameterError: If it is neither True nor False; the text ``"False"`` would otherwise count as true.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"{name} must be True or False, not {value!r}")
+    return bool(value)
 
 
 class Problem(ABC):
@@ -34,12 +59,19 @@ class FixedProblem(Problem):
 
     Args:
         bandit: A bandit of one instance.
+        notes: See :class:`Problem`.
+        arm_names: See :class:`Problem`.
+
+    Raises:
+        InstanceError: If the bandit holds several instances.
     """
 
     def __init__(
         self, bandit: Bandit, notes: tuple[str, ...] = (), arm_names: tuple[str, ...] | None = None
     ) -> None:
         """Keep the instance."""
+        if bandit.batch != 1:
+            raise InstanceError(f"a fixed problem takes one instance, means of shape (K,), not {bandit.batch} of them")
         self._bandit = bandit.select(np.zeros(1, np.int64))
         self.num_arms = bandit.num_arms
         self.notes = notes

@@ -20,12 +20,12 @@ KNOWLEDGE: dict[str, str] = {
 
 
 def check_knowledge(knows: Iterable[str]) -> frozenset[str]:
-    """Return the declared knowledge as a set.
+    """Return the declared knowledge, several words or a single one, as a set.
 
     Raises:
         ParameterError: If a word is not in :data:`KNOWLEDGE`.
     """
-    declared = frozenset(knows)
+    declared = frozenset((knows,) if isinstance(knows, str) else knows)
     unknown = sorted(declared - set(KNOWLEDGE))
     if unknown:
         raise ParameterError(f"an agent cannot declare to know {unknown[0]!r}; allowed: {', '.join(KNOWLEDGE)}")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bai_gym.bandits import GaussianBandit
-from bai_gym.bandits.base import check_num_arms
-from bai_gym.problems.base import Problem
+from bai_gym.problems.base import Problem, check_flag, whole_arms
 from bai_gym.statistics import FloatArray
 
 __all__ = ["HeterogeneousGaussianProblem", "draw_moments"]
@@ -31,15 +30,16 @@ class HeterogeneousGaussianProblem(Problem):
 
     Raises:
         InstanceError: Fewer than two arms.
+        ParameterError: If ``noisy_best`` is neither True nor False.
 
-    Source: Lalitha et al. (2023), "Fixed-Budget Best-Arm Identification with Heterogeneous Reward Variances", section 5.1.
+    Source: Lalitha et al. (2023), "Fixed-Budget Best-Arm Identification with Heterogeneous Reward Variances",
+    section 5.1.
     """
 
     def __init__(self, num_arms: int = 64, *, noisy_best: bool = True) -> None:
         """Check the number of arms."""
-        check_num_arms(num_arms)
-        self.num_arms = num_arms
-        self.noisy_best = noisy_best
+        self.num_arms = whole_arms(num_arms)
+        self.noisy_best = check_flag(noisy_best, "noisy_best")
 
     def draw(self, batch: int, rng: np.random.Generator) -> GaussianBandit:
         """Return freshly perturbed instances."""

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bai_gym.envs import rendering
-from bai_gym.envs.rendering import Snapshot, Window, half_widths, to_rgb, to_text
+from bai_gym.envs.rendering import Snapshot, Window, half_widths, picture, text, to_rgb, to_text
 from bai_gym.errors import MissingPackageError, ParameterError
 
 # Half widths: 1.96 sqrt(0.25 / 4) = 0.98 / 2 = 0.49; unknown for one pull; 1.96 sqrt(1 / 100) = 0.196; never pulled.
@@ -74,7 +73,7 @@ def test_text_of_a_small_episode() -> None:
 
 def test_text_bar_by_hand() -> None:
     # 21 characters over [-1, 1]: zero is character 10, 0.5 character 15, and 0.3 either way 3 characters.
-    assert rendering._text_bar(0.5, 0.3, -1.0, 1.0, 21) == "          | ---o---  "
+    assert text._text_bar(0.5, 0.3, -1.0, 1.0, 21) == "          | ---o---  "
 
 
 def test_text_marks_the_phases() -> None:
@@ -136,17 +135,17 @@ def test_array_is_a_pure_function() -> None:
 
 def test_colours_mark_the_last_pull_and_the_answer() -> None:
     pytest.importorskip("pygame")
-    assert has_colour(to_rgb(SMALL), rendering.LAST)
-    assert not has_colour(to_rgb(SMALL), rendering.RIGHT)
+    assert has_colour(to_rgb(SMALL), picture.LAST)
+    assert not has_colour(to_rgb(SMALL), picture.RIGHT)
     right, wrong = to_rgb(DONE), to_rgb(replace(DONE, correct=False))
-    assert has_colour(right, rendering.RIGHT) and not has_colour(right, rendering.LAST)
-    assert has_colour(wrong, rendering.WRONG) and not has_colour(wrong, rendering.RIGHT)
+    assert has_colour(right, picture.RIGHT) and not has_colour(right, picture.LAST)
+    assert has_colour(wrong, picture.WRONG) and not has_colour(wrong, picture.RIGHT)
 
 
 def test_budget_bar_grows_with_the_pulls() -> None:
     pytest.importorskip("pygame")
     bare = replace(SMALL, pulls=np.zeros(4, int), last_arm=None)  # no other bar has this colour
-    filled = [count_colour(to_rgb(replace(bare, remaining=left)), rendering.BAR) for left in (200, 100, 0)]
+    filled = [count_colour(to_rgb(replace(bare, remaining=left)), picture.BAR) for left in (200, 100, 0)]
     assert filled[0] == 0
     assert filled[1] == pytest.approx(filled[2] / 2, rel=0.01)
 
@@ -162,9 +161,9 @@ def test_bars_are_proportional_to_the_means() -> None:
         budget=10,
     )
     image = to_rgb(snapshot)
-    columns = np.flatnonzero((image == np.array(rendering.BAR)).all(axis=-1).any(axis=0))
+    columns = np.flatnonzero((image == np.array(picture.BAR)).all(axis=-1).any(axis=0))
     middle = (columns[0] + columns[-1]) // 2
-    left, right = count_colour(image[:, :middle], rendering.BAR), count_colour(image[:, middle:], rendering.BAR)
+    left, right = count_colour(image[:, :middle], picture.BAR), count_colour(image[:, middle:], picture.BAR)
     assert left == pytest.approx(2 * right, rel=0.06)  # whiskers of no height still cover a line
 
 

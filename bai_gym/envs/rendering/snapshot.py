@@ -1,0 +1,110 @@
+"""What there is to see of an episode, and the few numbers that every drawing derives from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bai_gym.errors import ParameterError
+
+__all__ = ["Snapshot", "half_widths", "headline", "mean_range", "played_means", "share"]
+
+Z95 = 1.96  # two-sided 95 % critical value of the normal law
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Snapshot:
+    """What there is to see of one episode at one moment.
+
+    Attributes:
+        pulls: Number of pulls of each arm, shape (K,), integers.
+        means: Sample means, shape (K,); not read where `pulls` is 0.
+        variances: Unbiased sample variances, shape (K,); not read where `pulls` is below 2.
+        remaining: Pulls left.
+        budget: Total pulls over all arms.
+        last_arm: Arm of the last pull, from 0; None before the first.
+        recommendation: The recommended arm, or arms where the answer is a set; None before the recommendation.
+        correct: Whether the recommendation was right; None before it, or where that is not to be shown.
+
+    Raises:
+        ParameterError: If the three arrays do not have one common shape (K,) with K at least 1.
+    """
+
+    pulls: NDArray[np.integer[Any]]
+    means: NDArray[np.floating[Any]]
+    variances: NDArray[np.floating[Any]]
+    remaining: int
+    budget: int
+    last_arm: int | None = None
+    recommendation: int | tuple[int, ...] | None = None
+    correct: bool | None = None
+
+    def __post_init__(self) -> None:
+        shapes = (np.shape(self.pulls), np.shape(self.means), np.shape(self.variances))
+        if len(shapes[0]) != 1 or shapes[0] == (0,) or len(set(shapes)) > 1:
+            raise ParameterError(f"pulls, means and variances have shapes {shapes}; they must share one shape (K,)")
+
+    @property
+    def phase(self) -> Literal["explore", "recommend", "done"]:
+        """Phase of the episode: pulls to make, a recommendation to make, or nothing."""
+        if self.recommendation is not None:
+            return "done"
+        return "explore" if self.remaining > 0 else "recommend"
+
+    @property
+    def recommended(self) -> tuple[int, ...]:
+        """The recommended arms, none before the recommendation."""
+        if self.recommendation is None:
+            return ()
+        return self.recommendation if isinstance(self.recommendation, tuple) else (self.recommendation,)
+
+
+def half_widths(snapshot: Snapshot) -> NDArray[np.float64]:
+    """Half widths of the 95 % confidence intervals of the means, ``1.96 sqrt(variance / pulls)``.
+
+    Args:
+        snapshot: The episode.
+
+    Returns:
+        Half widths in units of the reward, shape (K,); 0 for arms below two pulls, whose variance is unknown.
+    """
+    known = snapshot.pulls >= 2
+    variances = np.where(known, np.nan_to_num(np.asarray(snapshot.variances, np.float64)), 0.0)
+    halves: NDArray[np.float64] = Z95 * np.sqrt(np.maximum(variances, 0.0) / np.maximum(snapshot.pulls, 1))
+    return halves
+
+
+def headline(snapshot: Snapshot) -> str:
+    """The phase and, at the end, the recommendation and whether it was right."""
+    if snapshot.phase != "done":
+        return f"phase: {snapshot.phase}"
+    arms = snapshot.recommended
+    named = ", ".join(map(str, arms[:6])) + (f", ... ({len(arms)} arms)" if len(arms) > 6 else "")
+    outcome = {None: "", True: " (correct)", False: " (wrong)"}[snapshot.correct]
+    return f"phase: done, recommended arm{'s' if len(arms) != 1 else ''} {named or 'none'}{outcome}"
+
+
+def played_means(snapshot: Snapshot) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Which arms were pulled, and their means, 0 elsewhere."""
+    played = np.asarray(snapshot.pulls) > 0
+    return played, np.where(played, np.nan_to_num(np.asarray(snapshot.means, np.float64)), 0.0)
+
+
+def mean_range(
+    means: NDArray[np.float64], widths: NDArray[np.float64], played: NDArray[np.bool_]
+) -> tuple[float, float]:
+    """Range of the mean axis: zero, all means, and their intervals as far as these do not dwarf the means."""
+    if not played.any():
+        return 0.0, 1.0
+    span = max(float(means.max()), 0.0) - min(float(means.min()), 0.0)
+    shown = np.minimum(widths, span) if span > 0 else widths
+    low, high = min(float((means - shown).min()), 0.0), max(float((means + shown).max()), 0.0)
+    return (low, high) if high > low else (0.0, 1.0)
+
+
+def share(part: float, whole: float) -> float:
+    """``part`` as a share of ``whole``, within [0, 1]; 1 of nothing."""
+    return min(max(part / whole, 0.0), 1.0) if whole > 0 else 1.0
