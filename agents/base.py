@@ -36,6 +36,7 @@ class Agent(ABC):
     Attributes:
         name: The name in tables and in ``agents.make``.
         knows: What the agent is told that a real user would not know, words of ``bai_gym.problems.KNOWLEDGE``.
+        batched: Tells the runner that :meth:`act` takes batches.
         uses_variances: Whether the agent reads ``observation["variances"]``. Where it does not, the runner saves
             drawing them and leaves the key out.
         notes: Sentences that every report showing the agent must carry.
@@ -44,6 +45,7 @@ class Agent(ABC):
     tie: TieRule = "random"
     allow_small_budget: bool = False
 
+    batched: ClassVar[bool] = True
     name: ClassVar[str]
     knows: ClassVar[frozenset[str]] = frozenset()
     uses_variances: ClassVar[bool] = True
@@ -101,8 +103,8 @@ class Agent(ABC):
         """Say which pulls come next.
 
         Args:
-            observation: ``pulls``, ``means``, ``variances`` of shape ``(N, K)`` and ``remaining`` of shape ``(N, 1)``; not
-                to be written to, and overwritten by the next pulls.
+            observation: ``pulls``, ``means``, ``variances`` of shape ``(N, K)`` and ``remaining`` of shape ``(N, 1)``;
+                not to be written to, and overwritten by the next pulls.
 
         Returns:
             Counts ``(N, K)`` of pulls to be made before anything more is looked at, equally many in each episode; or a
@@ -126,7 +128,8 @@ class Agent(ABC):
             AgentError: If the agent has not been reset, or the observation does not follow from its last action.
         """
         if not hasattr(self, "_stepper"):
-            raise AgentError(f"{self.name} has not been reset: call agent.reset(env.unwrapped.briefing(agent.knows), rng)")
+            call = "agent.reset(env.unwrapped.briefing(agent.knows), rng)"
+            raise AgentError(f"{self.name} has not been reset: call {call}")
         return self._stepper.act(observation)
 
     @property

@@ -6,13 +6,15 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.sampling import TieRule
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics
 
 __all__ = ["best_mean", "keep_best", "random_subset", "spread_evenly"]
 
 
 def best_mean(statistics: Statistics, tie: TieRule, rng: np.random.Generator) -> IntArray:
     """Return the arm of largest sample mean; ties go to more pulls, then by the rule; arms without a pull come last.
+
+    Means that differ by no more than the rounding of a running mean are tied: 1/3 after 3 pulls equals 1/3 after 6.
 
     Args:
         statistics: ``(N, K)``.
@@ -23,7 +25,8 @@ def best_mean(statistics: Statistics, tie: TieRule, rng: np.random.Generator) ->
         ``(N,)`` arms.
     """
     means = np.where(statistics.pulls > 0, statistics.means, -np.inf)
-    best = means == means.max(axis=-1, keepdims=True)
+    top = means.max(axis=-1, keepdims=True)
+    best = means >= top - ROUNDING * np.abs(top)
     arms = best.argmax(axis=-1)
     tied = np.flatnonzero(np.count_nonzero(best, axis=-1) > 1)
     if tied.size:
@@ -61,7 +64,7 @@ def keep_best(values: FloatArray, size: int, tie: TieRule, rng: np.random.Genera
 
 
 def random_subset(batch: int, columns: int, size: int, tie: TieRule, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
-    """Return a mask of ``size`` columns per row: uniformly random ones, or the first ones under the rule ``"first"``."""
+    """Return a mask of ``size`` columns per row: uniformly random, or the first ones under the rule ``"first"``."""
     if size == 0 or tie == "first":
         return np.broadcast_to(np.arange(columns) < size, (batch, columns))
     if size == 1:

@@ -11,13 +11,13 @@ import numpy as np
 
 from bai_gym.agents.base import Agent
 from bai_gym.agents.choosing import best_mean, spread_evenly
-from bai_gym.agents.gape_rules import EveryIndexRule, GapRule
+from bai_gym.agents.gape_rules import AdaptiveGapRule, GapRule
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Request, SamplingRule
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
-__all__ = ["AGapE", "AGapEV", "GapE", "GapEV", "bernstein_width", "estimated_gaps", "hoeffding_width"]
+__all__ = ["AGapE", "AGapEV", "GapE", "GapEV", "bernstein_width", "hoeffding_width"]
 
 SMALLEST_BOUND = 1e-9  # of rewards, in their unit
 THEORY_CONSTANTS = {"GapE": 144.0, "GapE-V": 512.0}  # 1/c in the error bounds exp(-c n / H)
@@ -42,11 +42,13 @@ class _GapAgent(Agent):
     """What the four have in common: the first pulls, then a sampling rule to the end, then the best mean.
 
     Args:
+        scale: Multiplies the exploration a; at least 0, default 1.
         b: Bound of the rewards, which lie in [0, b]; None (default): max over arms of mean + sigma sqrt(log n), as in
             Lalitha et al. (2023), section 5, which takes knowledge of the range.
     """
 
     b: float | None = None
+    scale: float = 1.0
 
     first_pulls: ClassVar[int]
 
@@ -55,7 +57,9 @@ class _GapAgent(Agent):
         return self.first_pulls * num_arms
 
     def begin(self, briefing: Briefing) -> None:
-        """Find the bound of the rewards."""
+        """Check the parameters and find the bound of the rewards."""
+        if not (math.isfinite(self.scale) and self.scale >= 0):
+            raise ParameterError(f"scale of {self.name} must be a number of at least 0, not {self.scale}")
         if self.b is not None and not (math.isfinite(self.b) and self.b > 0):
             raise ParameterError(f"b of {self.name} must be a positive number, not {self.b}")
         if self.b is None:
@@ -93,20 +97,19 @@ class GapE(_GapAgent):
     The exploration a = (4/9) (n - K) / H is the largest that the theory covers; H is the true complexity, the sum of
     b^2 / gap^2. It recommends the arm of largest mean.
 
-    Paper: Gabillon, Ghavamzadeh, Lazaric and Bubeck (2011), "Multi-Bandit Best Arm Identification", for one bandit; with
-    the changes of Lalitha et al. (2023), section 5.
+    Paper: Gabillon, Ghavamzadeh, Lazaric and Bubeck (2011), "Multi-Bandit Best Arm Identification", for one bandit;
+    with the changes of Lalitha et al. (2023), section 5.
 
     Args:
         rescaled: True (default): H is divided by 36 / log2 K, as in Lalitha et al., so that the error bound is
             comparable to that of SHVar. False: the original constant.
-        scale: Multiplies a, default 1.
+        scale: Multiplies a; at least 0, default 1.
         b: Bound of the rewards, see above.
 
     Knows the complexity H, and the range of the rewards unless ``b`` is given. Minimum budget: K.
     """
 
     rescaled: bool = True
-    scale: float = 1.0
 
     name: ClassVar[str] = "GapE"
     uses_variances: ClassVar[bool] = False
@@ -142,14 +145,13 @@ class GapEV(_GapAgent):
 
     Args:
         rescaled: True (default): H is divided by 128 / log2 K, as in Lalitha et al. False: the original constant.
-        scale: Multiplies a, default 1.
+        scale: Multiplies a; at least 0, default 1.
         b: Bound of the rewards, see above.
 
     Knows the complexity H, and the range of the rewards unless ``b`` is given. Minimum budget: 2 K.
     """
 
     rescaled: bool = True
-    scale: float = 1.0
 
     name: ClassVar[str] = "GapE-V"
     first_pulls: ClassVar[int] = 2
@@ -173,19 +175,34 @@ class GapEV(_GapAgent):
         return bernstein_width(self.exploration, self.bound, pulls, variances)
 
 
-def estimated_gaps(means: FloatArray) -> FloatArray:
-    """Return each arm's distance to the best other sample mean, for ``(k, N)`` tables."""
-    best = means.max(axis=0)
-    gap = best - means
-    is_best = gap == 0.0
-    second = np.where(is_best, -np.inf, means).max(axis=0)
-    tied = np.count_nonzero(is_best, axis=0) > 1
-    gap[is_best] = np.broadcast_to(np.where(tied, 0.0, best - second), gap.shape)[is_best]
-    return gap
+@dataclass(kw_only=True)
+class _AdaptiveGapAgent(_GapAgent):
+    """What the two that estimate the complexity have in common."""
+
+    @property
+    def knows(self) -> frozenset[str]:  # type: ignore[override]
+        """The range, unless ``b`` is given."""
+        return frozenset() if self.b is not None else frozenset({"range"})
+
+    def rule(self, steps: int) -> SamplingRule:
+        """Return the rule that estimates H at each step."""
+        return AdaptiveGapRule(steps, self._margin, self._terms, self._index, tie=self.tie, rng=self.rng)
+
+    def _margin(self, pulls: FloatArray) -> FloatArray:
+        """Return b sqrt(1 / (2 T)), by which the estimated gaps are increased in H."""
+        return np.asarray(self.bound * np.sqrt(0.5 / pulls))
+
+    @abstractmethod
+    def _terms(self, pulls: FloatArray, variances: FloatArray) -> FloatArray:
+        """Return what H and the width need of an arm's own statistics, see :class:`AdaptiveGapRule`."""
+
+    @abstractmethod
+    def _index(self, upper: FloatArray, lowered: FloatArray, terms: FloatArray, out: FloatArray) -> None:
+        """Set ``out`` to B, see :class:`AdaptiveGapRule`."""
 
 
 @dataclass(kw_only=True)
-class AGapE(_GapAgent):
+class AGapE(_AdaptiveGapAgent):
     """GapE that estimates the complexity: before each pull, H is replaced by an estimate from below.
 
     H is the sum of b^2 / (gap + b sqrt(1 / (2 T)))^2 with the estimated gaps, and a = (4/9) (n - K) / H.
@@ -194,38 +211,32 @@ class AGapE(_GapAgent):
     by scaling. The constants are from a secondary description and could not be checked against the paper.
 
     Args:
-        scale: Multiplies a, default 1.
+        scale: Multiplies a; at least 0, default 1.
         b: Bound of the rewards, see above.
 
     Knows the range of the rewards unless ``b`` is given. Minimum budget: K.
     """
 
-    scale: float = 1.0
-
     name: ClassVar[str] = "A-GapE"
     uses_variances: ClassVar[bool] = False
     first_pulls: ClassVar[int] = 1
 
-    @property
-    def knows(self) -> frozenset[str]:  # type: ignore[override]
-        """The range, unless ``b`` is given."""
-        return frozenset() if self.b is not None else frozenset({"range"})
+    def _terms(self, pulls: FloatArray, variances: FloatArray) -> FloatArray:
+        """Return sqrt(1 / T), which the margin of a gap and the width have in common: ``(1, ...)``."""
+        return np.sqrt(1.0 / pulls)[None]
 
-    def rule(self, steps: int) -> SamplingRule:
-        """Return the rule that recomputes every index at each step."""
-        return EveryIndexRule(steps, self.index, tie=self.tie, rng=self.rng)
-
-    def index(self, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> FloatArray:
-        """Return B for ``(k, N)`` tables."""
-        gap = estimated_gaps(means)
-        upper = gap + self.bound * np.sqrt(0.5 / pulls)
-        complexity = np.sum((self.bound / upper) ** 2, axis=0)
+    def _index(self, upper: FloatArray, lowered: FloatArray, terms: FloatArray, out: FloatArray) -> None:
+        """Set ``out`` to B."""
+        np.divide(self.bound, upper, out=out)
+        complexity = np.einsum("kn,kn->n", out, out)
         exploration = self.scale * (4.0 / 9.0) * max(self.budget - self.num_arms, 0) / complexity
-        return hoeffding_width(exploration, self.bound, pulls) - gap
+        # The lowered means are raised again by the margin, b sqrt(1 / (2 T)), and by the width, b sqrt(a / T).
+        np.multiply(terms[0], self.bound * (math.sqrt(0.5) + np.sqrt(exploration)), out=out)
+        out += lowered
 
 
 @dataclass(kw_only=True)
-class AGapEV(_GapAgent):
+class AGapEV(_AdaptiveGapAgent):
     """GapE-V that estimates the variance-aware complexity before each pull.
 
     With the estimated gaps increased by b sqrt(1 / (2 T)) and the standard deviations decreased by b sqrt(2 / (T - 1)),
@@ -234,32 +245,32 @@ class AGapEV(_GapAgent):
     Paper: Gabillon et al. (2011), adaptive version for one bandit. Differences: as for A-GapE.
 
     Args:
-        scale: Multiplies a, default 1.
+        scale: Multiplies a; at least 0, default 1.
         b: Bound of the rewards, see above.
 
     Knows the range of the rewards unless ``b`` is given. Minimum budget: 2 K.
     """
 
-    scale: float = 1.0
-
     name: ClassVar[str] = "A-GapE-V"
     first_pulls: ClassVar[int] = 2
 
-    @property
-    def knows(self) -> frozenset[str]:  # type: ignore[override]
-        """The range, unless ``b`` is given."""
-        return frozenset() if self.b is not None else frozenset({"range"})
-
-    def rule(self, steps: int) -> SamplingRule:
-        """Return the rule that recomputes every index at each step."""
-        return EveryIndexRule(steps, self.index, tie=self.tie, rng=self.rng)
-
-    def index(self, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> FloatArray:
-        """Return B for ``(k, N)`` tables."""
-        gap = estimated_gaps(means)
-        upper = gap + self.bound * np.sqrt(0.5 / pulls)
+    def _terms(self, pulls: FloatArray, variances: FloatArray) -> FloatArray:
+        """Return ``(5, ...)``: lower bound on sigma, its square, margin, and the width's factors of sqrt(a) and a."""
         lower = np.maximum(np.sqrt(variances) - self.bound * np.sqrt(2.0 / (pulls - 1.0)), 0.0)
-        root = lower + np.sqrt(lower**2 + (16.0 / 3.0) * self.bound * upper)
-        complexity = np.sum((root / upper) ** 2, axis=0)
+        root = np.sqrt(2.0 * variances / pulls)
+        return np.stack([lower, lower**2, self._margin(pulls), root, (7.0 / 3.0) * self.bound / (pulls - 1.0)])
+
+    def _index(self, upper: FloatArray, lowered: FloatArray, terms: FloatArray, out: FloatArray) -> None:
+        """Set ``out`` to B."""
+        lower, square, margin, root, correction = terms
+        np.multiply(upper, (16.0 / 3.0) * self.bound, out=out)
+        out += square
+        np.sqrt(out, out=out)
+        out += lower
+        out /= upper
+        complexity = np.einsum("kn,kn->n", out, out)
         exploration = self.scale * (8.0 / 9.0) * max(self.budget - 2 * self.num_arms, 0) / complexity
-        return bernstein_width(exploration, self.bound, pulls, variances) - gap
+        np.multiply(root, np.sqrt(exploration), out=out)
+        out += np.multiply(correction, exploration, out=upper)
+        out += margin
+        out += lowered

@@ -7,10 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from bai_gym.sampling import ArgmaxTable, SamplingRule, TieRule
-from bai_gym.sampling.rule import IndexFunction
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["EveryIndexRule", "GapRule"]
+__all__ = ["AdaptiveGapRule", "GapRule"]
 
 
 class GapRule(SamplingRule):
@@ -82,6 +81,16 @@ class GapRule(SamplingRule):
             self._search(rows)
         self._set_first()
 
+    @property
+    def values(self) -> FloatArray:
+        """``(k, N)`` mean + width, with the second-best mean for the best arm: B up to the best mean."""
+        return self._table.values
+
+    @property
+    def best_mean(self) -> FloatArray:
+        """``(N,)`` largest means."""
+        return self._first_mean
+
     def _set_first(self) -> None:
         self._table.flat[self._first] = self._second_mean + self._first_width
 
@@ -100,26 +109,63 @@ class GapRule(SamplingRule):
         self._first_width[rows] = self._widths[self._first[rows]]
 
 
-class EveryIndexRule(SamplingRule):
-    """Pulls the arm of largest index, where every index may change with every reward: all are recomputed."""
+class AdaptiveGapRule(SamplingRule):
+    """Pulls the arm of largest B = -gap + width, where the width depends on an estimate of the complexity H.
 
-    def __init__(self, steps: int, index: IndexFunction, *, tie: TieRule, rng: np.random.Generator) -> None:
-        """Remember the index function, of ``(k, N)`` pulls, means and variances."""
+    H, and with it every B, may change with every reward. What an arm contributes of its own is kept in tables, of which
+    a step renews one entry per episode; for the rest a step is a few operations on all arms.
+
+    H increases the estimated gaps by a margin m. The table of a :class:`GapRule` whose width is -m holds mean - m
+    (second-best mean - m for the best arm). Then best mean - table is gap + m, and table + m + width is B up to the
+    best mean, which changes no comparison.
+    """
+
+    def __init__(
+        self,
+        steps: int,
+        margin: Callable[[FloatArray], FloatArray],
+        terms: Callable[[FloatArray, FloatArray], FloatArray],
+        index: Callable[[FloatArray, FloatArray, FloatArray, FloatArray], None],
+        *,
+        tie: TieRule,
+        rng: np.random.Generator,
+    ) -> None:
+        """Remember the three functions.
+
+        Args:
+            steps: Number of pulls.
+            margin: m, a function of pulls, elementwise.
+            terms: ``(terms, ...)`` quantities that ``index`` needs, a function of pulls and variances, elementwise.
+            index: Called with gap + m (which it may overwrite), the table mean - m, the terms, and the array that it
+                sets to B up to a constant of the episode; all but the terms ``(k, N)``.
+            tie: Tie rule.
+            rng: Source of randomness for ties.
+        """
         self.steps = steps
+        self._terms_of = terms
         self._index = index
         self._tie: TieRule = tie
         self._rng = rng
+        self._gaps = GapRule(steps, lambda pulls, variances: -margin(pulls), tie=tie, rng=rng)
 
     def start(self, window: Statistics) -> None:
-        """Keep the window, which the caller updates."""
-        self._window = window
-        self._table = ArgmaxTable(np.zeros(window.pulls.shape), self._tie, self._rng)
+        """Fill the tables; every arm has been pulled."""
+        self._pulls = window.pulls
+        self._gaps.start(window)
+        self._terms = np.ascontiguousarray(self._terms_of(window.pulls, window.variances))
+        self._flat_terms = self._terms.reshape(len(self._terms), -1)
+        self._table = ArgmaxTable(np.empty(window.pulls.shape), self._tie, self._rng)
+        self._upper = np.empty(window.pulls.shape)
 
     def choose(self) -> IntArray:
         """Compute all indices and return the arms of the largest."""
-        window = self._window
-        self._table.values[...] = self._index(window.pulls, window.means, window.variances)
-        return self._table.argmax(window.pulls)
+        best = self._gaps.best_mean
+        # Raised by the last digits, so that a margin lost in rounding does not make a divisor of 0.
+        np.subtract(best + 2.0 * np.spacing(np.abs(best)), self._gaps.values, out=self._upper)
+        self._index(self._upper, self._gaps.values, self._terms, self._table.values)
+        return self._table.argmax(self._pulls)
 
     def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
-        """Nothing to keep: the window has changed already."""
+        """Renew the entries of the pulled arms."""
+        self._gaps.update(flat, pulls, means, variances)
+        self._flat_terms[:, flat] = self._terms_of(pulls, variances)

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from bai_gym.agents.base import Plan, PlannedAgent
-from bai_gym.agents.choosing import best_mean, keep_best
+from bai_gym.agents.choosing import best_mean, keep_best, spread_evenly
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
+from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Statistics
 
 __all__ = ["HalvingAgent", "num_stages", "scatter"]
+
 
 def num_stages(num_arms: int) -> int:
     """Return ceil(log2 K), the number of halvings that leave one arm of K."""
@@ -25,11 +27,12 @@ class HalvingAgent(PlannedAgent):
     """Algorithm 1 of Lalitha et al. (2023): in each of ceil(log2 K) stages the better half of the arms survives.
 
     Every stage has floor(n / stages) pulls. Pulls that this leaves over are not made, unless ``leftover`` says
-    otherwise. A stage's estimates come from its own samples only, unless ``samples`` says otherwise.
+    otherwise. A stage's estimates come from its own samples only, unless ``samples`` says otherwise. A budget below K,
+    where it is allowed, is one pull for each of that many arms, and the best mean.
 
     Args:
-        samples: ``"stage"`` (default, as published): estimates from the samples of the stage. ``"all"``: from all samples
-            so far.
+        samples: ``"stage"`` (default, as published): estimates from the samples of the stage. ``"all"``: from all
+            samples so far.
         leftover: ``"drop"`` (default) or ``"last"``: give the pulls left over by rounding to the last stage.
 
     Minimum budget: K ceil(log2 K), one pull per arm in the first stage.
@@ -52,6 +55,9 @@ class HalvingAgent(PlannedAgent):
 
     def plan(self) -> Plan:
         """Run the stages."""
+        if self.budget < self.num_arms:
+            yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
+            return
         stages = num_stages(self.num_arms)
         stage_budget, leftover = divmod(self.budget, stages)
         for stage in range(1, stages + 1):
@@ -60,7 +66,8 @@ class HalvingAgent(PlannedAgent):
             last = stage == stages and self.leftover == "last"
             yield from self.pull_stage(active, stage_budget + leftover * last, before)
             now = self.statistics.take(active, variances=False)
-            estimates = now.since(before, variances=False) if self.samples == "stage" else now
+            origin = before if self.samples == "stage" else Statistics.zeros(active.shape)
+            estimates = now.since(origin, variances=False)
             values = np.where(estimates.pulls > 0, estimates.means, -np.inf)
             size = (active.shape[-1] + 1) // 2
             kept = keep_best(values, size, self.tie, self.rng)
@@ -77,7 +84,7 @@ class HalvingAgent(PlannedAgent):
         """
 
     def answer(self) -> IntArray:
-        """Return the survivor; before the last stage has ended, the best mean of the arms still active."""
+        """Return the survivor; where several arms are still active, the best mean of these."""
         if self._active.shape[-1] == 1:
             return self._active[:, 0]
         slots = best_mean(self.statistics.take(self._active), self.tie, self.rng)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bai_gym.agents.choosing import spread_evenly
 from bai_gym.agents.base import Plan
+from bai_gym.agents.choosing import spread_evenly
 from bai_gym.agents.halving import HalvingAgent, scatter
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
@@ -26,7 +26,8 @@ class SequentialHalving(HalvingAgent):
     Args:
         rounding: ``"stage"`` (default): all floor(n / stages) pulls of a stage are made, in cyclic order, so that some
             random arms get one more than others. ``"equal"`` (Karnin et al.): every arm gets
-            floor(n / (active arms x stages)) pulls, and the rest is not spent.
+            floor(n / (active arms x stages)) pulls, and the rest is not spent. Where that is 0, which takes a budget
+            below the minimum, the stage is as with ``"stage"``.
         samples: ``"stage"`` (default) or ``"all"``, see :class:`bai_gym.agents.halving.HalvingAgent`.
         leftover: ``"drop"`` (default) or ``"last"``.
 
@@ -47,7 +48,7 @@ class SequentialHalving(HalvingAgent):
     def pull_stage(self, active: IntArray, pulls: int, before: Statistics) -> Plan:
         """Pull the active arms in cyclic order."""
         size = active.shape[-1]
-        if self.rounding == "equal":
+        if self.rounding == "equal" and pulls >= size:
             pulls -= pulls % size
         counts = spread_evenly(self.batch, size, pulls, self.tie, self.rng)
         yield Block(scatter(active, counts, self.num_arms))

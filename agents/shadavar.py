@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.choosing import spread_evenly
 from bai_gym.agents.base import Plan
+from bai_gym.agents.choosing import spread_evenly
 from bai_gym.agents.halving import HalvingAgent, scatter
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
@@ -52,11 +52,11 @@ class SHAdaVar(HalvingAgent):
         return super().minimum_budget(num_arms) * (1 if self.ucb else 2)
 
     def begin(self, briefing: Briefing) -> None:
-        """Tabulate the factor that turns a sample variance into an index, for every number of pulls."""
+        """Compute L and the cyclic pulls per arm."""
         super().begin(briefing)
         if not 0.0 < self.delta < 1.0:
             raise ParameterError(f"delta of SHAdaVar must lie strictly between 0 and 1, not {self.delta}")
-        self._log = math.log(1.0 / self.delta)
+        self._log = -math.log(self.delta)
         self._cyclic_share = 4.0 * self._log + 1.0 if self.ucb else 2.0
 
     def pull_stage(self, active: IntArray, pulls: int, before: Statistics) -> Plan:

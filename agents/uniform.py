@@ -21,8 +21,8 @@ class Uniform(Agent):
     """Pulls all arms equally often and recommends the one of largest sample mean.
 
     Args:
-        mode: ``"cycle"`` (default): round-robin in random order, so that pulls differ by at most one. ``"random"``: every
-            pull goes to an arm drawn uniformly.
+        mode: ``"cycle"`` (default): round-robin in random order, so that pulls differ by at most one. ``"random"``:
+            every pull goes to an arm drawn uniformly.
 
     Knows nothing. Minimum budget: K.
     """

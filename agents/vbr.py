@@ -37,7 +37,7 @@ def rejection_times(num_arms: int, budget: int) -> IntArray:
 
 @dataclass(kw_only=True)
 class VBR(PlannedAgent):
-    """Pulls the arm of widest confidence interval and rejects one arm after the other, on the schedule of successive rejects.
+    """Pulls the arm of widest confidence interval, and rejects arms on the schedule of successive rejects.
 
     Every arm is pulled twice. Then each pull goes to the active arm of largest r = gamma sqrt(v / T), from all samples
     so far; at the times at which successive rejects would drop an arm, the active arm of smallest mean is dropped. The
@@ -52,8 +52,9 @@ class VBR(PlannedAgent):
         gamma: Width of the intervals in standard errors, positive. Default 1.96, as in Lalitha et al. Without
             ``early`` it has almost no effect.
         reject: ``"mean"`` (default): drop the smallest mean. ``"ucb"``: drop the smallest mean + r.
-        early: If True, an arm is also dropped as soon as its mean + r is below another's mean - r, and the schedule
-            moves on. Default False.
+        early: If True, an arm is also dropped, by the same rule, after every pull that leaves some active arm's
+            mean + r below another's mean - r; the schedule moves on. Default False. Pulls after the last rejection go
+            to the survivor.
 
     Knows nothing. Minimum budget: 2 K.
     """
@@ -110,12 +111,12 @@ class _RejectingRule(SamplingRule):
         self._spent = agent.budget - steps
 
     def start(self, window: Statistics) -> None:
-        """Compute all radii, and reject what is due before the first pull."""
+        """Compute all radii, and reject what is due before the first pull; every arm has been pulled twice."""
         self._window = window
         self.active = np.ones(window.pulls.shape, dtype=bool)
         self._rejected = np.zeros(window.pulls.shape[1], np.int64)
         self._table = ArgmaxTable(self._index(window.pulls, window.variances), self._tie, self._rng)
-        self._reject_due()
+        self._reject_due(early=False)
 
     def choose(self) -> IntArray:
         """Return the active arms of largest radius."""
@@ -125,22 +126,27 @@ class _RejectingRule(SamplingRule):
         """Renew the radius of the pulled arms, and reject what is due."""
         self._table.flat[flat] = self._index(pulls, variances)
         self._spent += 1
-        self._reject_due()
+        self._reject_due(early=self._early)
 
     def _radius(self, pulls: FloatArray, variances: FloatArray) -> FloatArray:
-        return np.where(pulls > 1, self._gamma * np.sqrt(variances / np.maximum(pulls, 1)), np.inf)
+        radius = variances / pulls
+        np.sqrt(radius, out=radius)
+        radius *= self._gamma
+        return radius
 
     def _index(self, pulls: FloatArray, variances: FloatArray) -> FloatArray:
         # Arms of radius 0 tie; the least pulled comes first.
-        return np.where((variances > 0) | (pulls < 2), self._radius(pulls, variances), -1.0 * pulls)
+        return np.where(variances > 0, self._radius(pulls, variances), -pulls)
 
-    def _reject_due(self) -> None:
+    def _reject_due(self, *, early: bool) -> None:
+        """Reject one arm where the schedule, or an early separation, asks for it, then all others already due."""
         last = len(self._times)
         while True:
-            due = self._rejected < last
-            due &= self._times[np.minimum(self._rejected, last - 1)] <= self._spent
-            if self._early:
-                due |= self._separated() & (self._rejected < last)
+            due = self._times[np.minimum(self._rejected, last - 1)] <= self._spent
+            if early:
+                due |= self._separated()
+                early = False
+            due &= self._rejected < last
             rows = np.flatnonzero(due)
             if rows.size == 0:
                 return
@@ -157,9 +163,7 @@ class _RejectingRule(SamplingRule):
         values = self._window.means[:, rows]
         if not self._by_mean:
             values = values + self._radius(self._window.pulls[:, rows], self._window.variances[:, rows])
-        # Arms without a pull (budgets below the minimum) are the first to go.
-        values = np.where(self._window.pulls[:, rows] > 0, -values, np.finfo(float).max)
-        values = np.where(self.active[:, rows], values, -np.inf)
+        values = np.where(self.active[:, rows], -values, -np.inf)
         chosen = ArgmaxTable(values, self._tie, self._rng).argmax(self._window.pulls[:, rows])
         slots = chosen // rows.size
         self.active[slots, rows] = False

@@ -12,11 +12,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["FloatArray", "IntArray", "Observation", "Statistics"]
+__all__ = ["ROUNDING", "FloatArray", "IntArray", "Observation", "Statistics", "snapped"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Observation = dict[str, npt.NDArray[Any]]
+
+ROUNDING = 2.0**-46  # a relative difference this small is rounding: 64 times the spacing of floats near 1
+
+
+def snapped(values: FloatArray, scale: FloatArray) -> FloatArray:
+    """Return values rounded to multiples of a power of two, about ``ROUNDING`` times ``scale``.
+
+    Sums recovered from means carry rounding errors. Where rewards are whole numbers of one sign (0 or 1, ratings), this
+    restores the exact sums, and with them the exact ties that a tie rule is about; elsewhere nothing significant is
+    lost.
+
+    Args:
+        values: What carries errors in proportion to ``scale``.
+        scale: Of the same shape, at least 0: the largest magnitude met on the way to ``values``.
+    """
+    quantum = np.ldexp(1.0, np.maximum(np.frexp(scale)[1] - 46, -1000))
+    return np.asarray(np.rint(values / quantum) * quantum)
 
 
 @dataclass(slots=True)
@@ -86,9 +103,7 @@ class Statistics:
 
     def unwindow(self) -> Statistics:
         """Return a copy in the usual form, ``(N, k)`` with whole pulls; the inverse of :meth:`window`."""
-        return Statistics(
-            self.pulls.T.astype(np.int64, order="C"), self.means.T.copy("C"), self.variances.T.copy("C")
-        )
+        return Statistics(self.pulls.T.astype(np.int64, order="C"), self.means.T.copy("C"), self.variances.T.copy("C"))
 
     def add(
         self, flat: IntArray | int, rewards: FloatArray | float, *, variances: bool = True
@@ -98,11 +113,12 @@ class Statistics:
         Args:
             flat: Positions in the flattened arrays, each at most once; an int for a single arm.
             rewards: One reward for each position.
-            variances: If False, the variances are left as they are (and not returned), for callers that do not read them.
+            variances: If False, the variances are left as they are (and not returned), for callers that do not read
+                them.
 
         Returns:
-            Pulls, means and variances at ``flat`` after the update, shaped like ``flat``; without ``variances``, the third
-            is meaningless.
+            Pulls, means and variances at ``flat`` after the update, shaped like ``flat``; without ``variances``, the
+            third is meaningless.
 
         Source: Welford's update, with the variance in place of the sum of squared deviations.
         """
@@ -152,8 +168,9 @@ class Statistics:
     def since(self, before: Statistics, *, variances: bool = True) -> Statistics:
         """Return the statistics of the pulls made since ``before``, an earlier state of the same arms.
 
-        The inverse of :meth:`merge`. Deviations are taken about the earlier mean, so that a mean far from 0 does not
-        cost precision.
+        The inverse of :meth:`merge`, likewise from the difference of the means alone, so that a mean far from 0 does
+        not cost precision in the variance. Rounding errors are removed where that restores exact values: sums of
+        whole rewards (see :func:`snapped`), and variances of 0.
 
         Args:
             before: Statistics of the same shape.
@@ -162,22 +179,22 @@ class Statistics:
         pulls = self.pulls - before.pulls
         divisor = np.maximum(pulls, 1)
         shift = self.means - before.means
-        mean_shift = shift * self.pulls
-        mean_shift /= divisor
-        means = before.means + mean_shift
+        sums = snapped(
+            before.means * pulls + shift * self.pulls, self.pulls * np.maximum(np.abs(self.means), np.abs(before.means))
+        )
+        means = sums / divisor
         if not pulls.all():
             means[pulls == 0] = 0.0
         if not variances:
             return Statistics(pulls, means, _zeros(pulls.shape))
-        deviations = self.variances * np.maximum(self.pulls - 1, 0)
-        deviations -= before.variances * np.maximum(before.pulls - 1, 0)
+        all_deviations = self.variances * np.maximum(self.pulls - 1, 0)
+        deviations = all_deviations - before.variances * np.maximum(before.pulls - 1, 0)
         shift *= shift
         shift *= self.pulls
-        deviations += shift
-        mean_shift *= mean_shift
-        mean_shift *= pulls
-        deviations -= mean_shift
-        np.maximum(deviations, 0.0, out=deviations)
+        shift *= before.pulls
+        shift /= divisor
+        deviations -= shift
+        deviations[deviations <= ROUNDING * all_deviations] = 0.0
         deviations /= np.maximum(divisor - 1, 1)
         deviations[pulls < 2] = 0.0
         return Statistics(pulls, means, deviations)

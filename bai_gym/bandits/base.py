@@ -18,7 +18,10 @@ class Stream(ABC):
 
     @abstractmethod
     def draw(self, flat: IntArray) -> FloatArray:
-        """Return ``(N,)`` rewards of the arms at flat positions ``slot * N + episode`` of a ``(k, N)`` table."""
+        """Return ``(N,)`` rewards of the arms at flat positions ``slot * N + episode`` of a ``(k, N)`` table.
+
+        The array may be overwritten by the next call.
+        """
 
 
 class Bandit(ABC):
@@ -116,7 +119,7 @@ class Bandit(ABC):
 def check_num_arms(num_arms: int) -> None:
     """Raise :class:`InstanceError` below two arms."""
     if num_arms < 2:
-        raise InstanceError(f"a bandit needs at least 2 arms, not {num_arms}: with one arm there is nothing to identify")
+        raise InstanceError(f"a bandit needs at least 2 arms, not {num_arms}: one arm leaves nothing to identify")
 
 
 def check_means(means: object, name: str = "means") -> FloatArray:

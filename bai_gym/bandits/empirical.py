@@ -9,7 +9,7 @@ import numpy as np
 
 from bai_gym.bandits.base import Bandit, Stream, check_num_arms, gather
 from bai_gym.errors import InstanceError
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics, snapped
 
 __all__ = ["EmpiricalBandit", "SampleTable"]
 
@@ -103,12 +103,13 @@ class EmpiricalBandit(Bandit):
         rewards -= np.repeat(centre, count)
         starts = np.cumsum(count) - count
         shift = np.add.reduceat(rewards, starts) / count
-        block.means[part] = centre + shift
+        block.means[part] = snapped((centre + shift) * count, (np.abs(centre) + np.abs(shift)) * count) / count
         if variances:
             rewards *= rewards
-            deviations = np.add.reduceat(rewards, starts) - count * shift * shift
-            deviations[count == 1] = 0.0
-            block.variances[part] = np.maximum(deviations, 0.0) / np.maximum(count - 1, 1)
+            squares = np.add.reduceat(rewards, starts)
+            deviations = squares - count * shift * shift
+            deviations[deviations <= ROUNDING * squares] = 0.0
+            block.variances[part] = deviations / np.maximum(count - 1, 1)
 
     def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:
         """Return a source of single pulls."""

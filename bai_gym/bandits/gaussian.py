@@ -20,7 +20,7 @@ class GaussianBandit(Bandit):
 
     Args:
         means: ``(K,)`` or ``(N, K)``, finite.
-        variances: Like ``means``, each finite and at least 0 (0: the reward is always the mean); a scalar holds for all.
+        variances: Like ``means``, finite and at least 0 (0: the reward is always the mean); a scalar holds for all.
 
     Raises:
         InstanceError: NaN or infinite values, negative variances, different shapes, fewer than two arms.

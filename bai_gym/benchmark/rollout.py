@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from bai_gym.bandits import Bandit
-from bai_gym.benchmark.protocol import allocates
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError
@@ -117,7 +116,7 @@ def play_steps(agent: Any, env: BestArmVectorEnv, observation: Observation) -> R
         env: A batch that has just been reset.
         observation: What that reset returned.
     """
-    act = Stepper(agent).act if allocates(agent) else agent.act
+    act = agent.act if getattr(agent, "batched", False) else Stepper(agent).act
     for _ in range(env.budget):
         observation, *_ = env.step(check_arms(act(observation), env.num_envs, env.num_arms, "act"))
     recommendation = check_arms(act(observation), env.num_envs, env.num_arms, "act")

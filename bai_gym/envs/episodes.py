@@ -24,10 +24,10 @@ def check_budget(budget: object) -> int:
     """Return the budget as an int.
 
     Raises:
-        BudgetError: If it is not a whole number of at least 1.
+        BudgetError: If it is not a whole number of at least 1 (and at most 2^53, up to which floats count exactly).
     """
-    if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 1:
-        raise BudgetError(f"budget must be a whole number of pulls, at least 1, not {budget!r}")
+    if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or not 1 <= budget <= 2**53:
+        raise BudgetError(f"budget must be a whole number of pulls, at least 1 (and at most 2^53), not {budget!r}")
     return int(budget)
 
 
@@ -35,10 +35,13 @@ def make_problem(problem: Problem | str, keywords: dict[str, Any]) -> Problem:
     """Return the problem, built from the name of its family unless it is one already.
 
     Raises:
-        ParameterError: Unknown keywords, or values outside their range.
+        UnknownNameError: If there is no such family.
+        ParameterError: Neither a name nor a problem, unknown keywords, or values outside their range.
     """
     if isinstance(problem, str):
         return build(problem, **keywords)
+    if not isinstance(problem, Problem):
+        raise ParameterError(f"problem must be the name of a family or a Problem, not a {type(problem).__name__}")
     if keywords:
         raise ParameterError(f"{next(iter(keywords))!r} cannot be given together with a problem object")
     return problem
@@ -112,7 +115,7 @@ class Episodes:
         correct = self.task.correct(means, chosen)
         self.over[rows] = True
         truth = {"correct": correct, "simple_regret": regret, "answer": self.task.answer(means)}
-        return (-regret if self._by_regret else correct.astype(np.float64)), truth
+        return (0.0 - regret if self._by_regret else correct.astype(np.float64)), truth  # 0 - 0 is 0, -0.0 is not
 
     def observation(self, *, copy: bool) -> Observation:
         """Return the observation of all episodes, as copies or as the live arrays."""

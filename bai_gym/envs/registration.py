@@ -73,8 +73,18 @@ IDS: tuple[Registration, ...] = (
         )
         for arms, budget in ((64, 5000), (128, 10000))
     ),
-    Registration("BAI-Custom-v0", "custom", 1000, "your own arms: means=[...], variances=[...]"),
-    Registration("BAI-Table-v0", "table", 1000, "your own logged data: path=, arm_column=, reward_column="),
+    Registration(
+        "BAI-Custom-v0",
+        "custom",
+        1000,
+        "your own arms: means=[...] with variances=[...], or distribution='bernoulli'; else four for demonstration",
+    ),
+    Registration(
+        "BAI-Table-v0",
+        "table",
+        1000,
+        "your own logged data: path=, arm_column=, reward_column=; else a synthetic A/B test for demonstration",
+    ),
 )
 """Every registered id."""
 

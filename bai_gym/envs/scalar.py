@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any, cast
 
 import gymnasium as gym
 import numpy as np
@@ -44,12 +44,12 @@ class BestArmEnv(gym.Env[Observation, np.int64]):
     ``"explore"`` or ``"recommend"`` (``"done"`` at the end); in the observation, ``remaining == 0`` says the same.
 
     ## Observation space
-    The sufficient statistics of the episode, see :func:`bai_gym.envs.spaces.observation_space`: ``pulls``, ``means`` and
-    ``variances`` of shape (K,), and ``remaining`` of shape (1,).
+    The sufficient statistics of the episode, see :func:`bai_gym.envs.spaces.observation_space`: ``pulls``, ``means``
+    and ``variances`` of shape (K,), and ``remaining`` of shape (1,).
 
     ## Rewards
-    0 for every pull. For the recommendation, by ``reward``: ``"correct"`` (default) 1 if no arm has a larger mean, else 0;
-    ``"simple_regret"`` minus the best mean plus the recommended arm's mean.
+    0 for every pull. For the recommendation, by ``reward``: ``"correct"`` (default) 1 if no arm has a larger mean, else
+    0; ``"simple_regret"`` minus the best mean plus the recommended arm's mean.
 
     ## Starting state
     No pulls. The instance is drawn anew at each reset or always the same, by ``instance``.
@@ -60,8 +60,8 @@ class BestArmEnv(gym.Env[Observation, np.int64]):
 
     ## Arguments
     ``problem``: a family name or a :class:`bai_gym.problems.Problem`, fixed by the id. ``budget``: pulls, at least 1.
-    ``reward``: see above. ``render_mode``: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. All others go to the problem,
-    for example ``num_arms``, ``instance="fixed"``, ``instance_seed``.
+    ``reward``: see above. ``render_mode``: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. All others go to the
+    problem, for example ``num_arms``, ``instance="fixed"``, ``instance_seed``.
 
     ## Vectorised form
     ``gym.make_vec`` gives :class:`bai_gym.envs.vector.BestArmVectorEnv`, where a batch of one is this environment, step
@@ -71,7 +71,7 @@ class BestArmEnv(gym.Env[Observation, np.int64]):
     v0: first version.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {
+    metadata: dict[str, Any] = {
         "render_modes": ["ansi", "rgb_array", "human"],
         "render_fps": RENDER_FPS,
     }
@@ -94,7 +94,7 @@ class BestArmEnv(gym.Env[Observation, np.int64]):
         self._episode = Episodes(self.problem, budget, reward, 1)
         self.num_arms = self.problem.num_arms
         self.budget = self._episode.budget
-        self.observation_space = observation_space(self.num_arms, self.budget)
+        self.observation_space = cast("gym.Space[Observation]", observation_space(self.num_arms, self.budget))
         self.action_space = action_space(self.num_arms)
         self._left = -1
         self._last_arm: int | None = None
@@ -121,9 +121,13 @@ class BestArmEnv(gym.Env[Observation, np.int64]):
             ParameterError: If the action is not an arm.
             ResetNeeded: If the episode is over.
         """
-        arm = int(action)
+        try:
+            arm = int(action)
+        except (TypeError, ValueError, OverflowError):
+            arm = -1  # not a number, or none that is finite
         if not 0 <= arm < self.num_arms or arm != action:
-            raise ParameterError(f"action {action!r} is not an arm; arms are numbered 0 to {self.num_arms - 1}")
+            shown = " ".join(repr(action).split())[:60]
+            raise ParameterError(f"action {shown} is not an arm; arms are numbered 0 to {self.num_arms - 1}")
         if self._left > 0:
             self._episode.pull_one(arm, self.np_random)
             self._left -= 1
@@ -164,10 +168,17 @@ class BestArmEnv(gym.Env[Observation, np.int64]):
         return self._episode.briefing(knows)
 
     def render(self) -> Any:
-        """Return text (``"ansi"``) or a picture (``"rgb_array"``), or show the picture in a window (``"human"``)."""
+        """Return text (``"ansi"``) or a picture (``"rgb_array"``), or show the picture in a window (``"human"``).
+
+        Raises:
+            ResetNeeded: Before the first reset.
+            MissingPackageError: If a picture is wanted and pygame is not installed.
+        """
         if self.render_mode is None:
             gym.logger.warn("render() does nothing: give render_mode='ansi', 'rgb_array' or 'human' to gym.make")
             return None
+        if not hasattr(self._episode, "bandit"):
+            raise ResetNeeded("there is nothing to see before the first episode: call reset() before render()")
         statistics = self._episode.statistics
         snapshot = Snapshot(
             pulls=statistics.pulls[0].copy(),
@@ -184,7 +195,7 @@ class BestArmEnv(gym.Env[Observation, np.int64]):
         if self.render_mode == "rgb_array":
             return to_rgb(snapshot)
         if self._window is None:
-            self._window = Window()
+            self._window = Window(RENDER_FPS)
         self._window.show(snapshot)
         return None
 

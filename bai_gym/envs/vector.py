@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +43,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         BaiGymError: Whatever is wrong with an argument, in one line.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
 
     def __init__(
         self,
@@ -61,13 +61,13 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             raise ParameterError(
                 "a native batch has no render_mode: use gym.make(...), or vectorization_mode='sync' in gym.make_vec"
             )
-        if num_envs < 1:
-            raise ParameterError(f"num_envs must be at least 1, not {num_envs}")
+        if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
+            raise ParameterError(f"num_envs must be a whole number of at least 1, not {num_envs!r}")
         self._mode = _check_mode(autoreset_mode)
-        self.metadata = {**type(self).metadata, "autoreset_mode": self._mode}  # type: ignore[misc]
+        self.metadata = {**type(self).metadata, "autoreset_mode": self._mode}
         self.render_mode = None
         self.problem = make_problem(problem, keywords)
-        self.num_envs = num_envs
+        self.num_envs = num_envs = int(num_envs)
         self.num_arms = self.problem.num_arms
         self._episodes = Episodes(self.problem, budget, reward, num_envs)
         self.budget = self._episodes.budget
@@ -108,7 +108,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
                 raise ResetNeeded("the first reset must start all episodes: call reset() without a reset_mask")
             self._episodes.begin(self.np_random, np.flatnonzero(mask))
         self._find_steady()
-        return self._observation(), {"phase": np.where(mask, "explore", None), "_phase": mask.copy()}
+        return self._observation(), {"phase": _where(mask, "explore"), "_phase": mask.copy()}
 
     def step(self, actions: Any) -> Step:
         """Pull or recommend one arm in every episode.
@@ -154,7 +154,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         if starting.any():
             episodes.begin(rng, np.flatnonzero(starting))
         if rows.size and self._mode is AutoresetMode.SAME_STEP:
-            last |= {"phase": np.where(ended, "done", None), "_phase": ended.copy()}
+            last |= {"phase": _where(ended, "done"), "_phase": ended.copy()}
             info |= {"final_obs": self._single_observations(rows), "_final_obs": ended.copy()}
             info |= {"final_info": last, "_final_info": ended.copy()}
             episodes.begin(rng, rows)
@@ -170,7 +170,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             raise ParameterError(f"actions must be {self.num_envs} whole numbers, one arm per episode")
         if arms.min() < 0 or arms.max() >= self.num_arms:
             raise ParameterError(f"an action is not an arm; arms are numbered 0 to {self.num_arms - 1}")
-        return arms
+        return arms if arms.dtype == np.int64 else arms.astype(np.int64)  # uint64 + int64 would be float64
 
     def _find_steady(self) -> None:
         self._steady = 0 if self._episodes.over.any() else int(self._episodes.remaining.min())
@@ -209,15 +209,12 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             raise ResetNeeded("the instances are drawn by reset(): call it before briefing()")
         return self._episodes.briefing(knows)
 
-    def load(self, problem: Problem) -> None:
-        """Take the instances of the next episodes from another problem with the same number of arms.
 
-        Raises:
-            ParameterError: If the number of arms differs.
-        """
-        if problem.num_arms != self.num_arms:
-            raise ParameterError(f"the problem has {problem.num_arms} arms, this environment {self.num_arms}")
-        self.problem = self._episodes.problem = problem
+def _where(mask: npt.NDArray[np.bool_], word: str) -> npt.NDArray[Any]:
+    """Return ``word`` where the mask says so, and None elsewhere."""
+    words = np.full(mask.shape, None, dtype=object)
+    words[mask] = word
+    return words
 
 
 def _check_mode(mode: AutoresetMode | str) -> AutoresetMode:

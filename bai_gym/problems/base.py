@@ -66,9 +66,7 @@ class FixedProblem(Problem):
         InstanceError: If the bandit holds several instances.
     """
 
-    def __init__(
-        self, bandit: Bandit, notes: tuple[str, ...] = (), arm_names: tuple[str, ...] | None = None
-    ) -> None:
+    def __init__(self, bandit: Bandit, notes: tuple[str, ...] = (), arm_names: tuple[str, ...] | None = None) -> None:
         """Keep the instance."""
         if bandit.batch != 1:
             raise InstanceError(f"a fixed problem takes one instance, means of shape (K,), not {bandit.batch} of them")

@@ -7,13 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from bai_gym.bandits import EmpiricalBandit, GaussianBandit, SampleTable
-from bai_gym.datasets import read_table
 from bai_gym.errors import ParameterError, unknown_name
-from bai_gym.problems.base import FixedProblem, FrozenProblem, Problem
+from bai_gym.problems.base import FrozenProblem, Problem
 from bai_gym.problems.bernoulli import BernoulliPriorProblem
+from bai_gym.problems.custom import custom_problem, table_problem
 from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
 from bai_gym.problems.movielens import MovieLensProblem, look_alike_source, movielens_source
 from bai_gym.seeding import check_seed
@@ -40,34 +37,13 @@ def _movielens_like(num_arms: int = 64, matching: str = "rescaled", noisy_best: 
     return MovieLensProblem(look_alike_source(), num_arms, matching=matching, noisy_best=noisy_best, notes=(note,))
 
 
-def _custom(means: object = None, variances: object = 1.0) -> Problem:
-    if means is None:
-        raise ParameterError("BAI-Custom needs means=[...], one per arm (and variances=[...], or one number for all)")
-    return FixedProblem(GaussianBandit(means, variances))
-
-
-def _table(
-    path: str | Path | None = None,
-    arm_column: str | None = None,
-    reward_column: str | None = None,
-    separator: str | None = None,
-    bins: int | None = None,
-) -> Problem:
-    if path is None or arm_column is None or reward_column is None:
-        raise ParameterError("BAI-Table needs path=, arm_column= and reward_column= of your CSV or Parquet file")
-    samples = read_table(path, arm_column=arm_column, reward_column=reward_column, separator=separator, bins=bins)
-    table = SampleTable.of(samples.rewards, samples.offsets)
-    bandit = EmpiricalBandit(table, np.arange(len(samples.names))[None, :])
-    return FixedProblem(bandit, arm_names=samples.names)
-
-
 FAMILIES: dict[str, Callable[..., Problem]] = {
     "gaussian": _gaussian,
     "bernoulli": _bernoulli,
     "movielens": _movielens,
     "movielens-like": _movielens_like,
-    "custom": _custom,
-    "table": _table,
+    "custom": custom_problem,
+    "table": table_problem,
 }
 """Builders of problems, by the name of the family."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -75,13 +76,13 @@ class MovieLensProblem(Problem):
         movies, users = source.matrix.shape
         if movies < num_arms:
             raise DataError(
-                f"{num_arms} arms asked for, but only {movies} movies have enough ratings; use num_arms={movies} or fewer"
+                f"{num_arms} arms asked for, but only {movies} movies have enough ratings; give at most that many"
             )
         if matching not in ("rescaled", "raw"):
             raise ParameterError(f"matching must be 'rescaled' or 'raw', not {matching!r}")
         self.noisy_best = check_flag(noisy_best, "noisy_best")
         self.notes = notes
-        rewards = np.asarray(source.matrix).reshape(-1)
+        rewards: Any = np.asarray(source.matrix).reshape(-1)  # float32
         self._table = SampleTable(rewards, np.arange(movies + 1) * users, source.means, source.variances)
         low, high = VARIANCE_RANGE
         rescaled = matching == "rescaled"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block
@@ -33,7 +36,7 @@ def check_request(answer: object, batch: int, num_arms: int, remaining: int) -> 
     if isinstance(answer, SamplingRule):
         total = answer.steps
     else:
-        block = answer if isinstance(answer, Block) else Block(_counts(answer))
+        block = Block(_counts(answer.counts), answer.weights) if isinstance(answer, Block) else Block(_counts(answer))
         if block.counts.shape != (batch, num_arms):
             expected = f"({batch}, {num_arms})"
             raise AgentError(f"allocate must return counts of shape {expected}, not {block.counts.shape}")
@@ -50,7 +53,8 @@ def check_request(answer: object, batch: int, num_arms: int, remaining: int) -> 
 
 
 def _counts(answer: object) -> IntArray:
-    counts = np.atleast_2d(np.asarray(answer))
+    counts = _array(answer, "allocate must return counts of pulls, or a Block, a SamplingRule or None")
+    counts = np.atleast_2d(counts)
     if not np.issubdtype(counts.dtype, np.integer):
         raise AgentError(f"allocate must return whole numbers of pulls, not {counts.dtype}")
     return counts.astype(np.int64, copy=False)
@@ -62,10 +66,17 @@ def check_arms(arms: object, batch: int, num_arms: int, what: str) -> IntArray:
     Raises:
         AgentError: Wrong shape or type, or an arm outside 0 .. K-1.
     """
-    array = np.atleast_1d(np.asarray(arms))
+    array = np.atleast_1d(_array(arms, f"{what} must be {batch} whole number(s), one arm per episode"))
     if array.shape != (batch,) or not np.issubdtype(array.dtype, np.integer):
         raise AgentError(f"{what} must be {batch} whole number(s), one arm per episode, not {arms!r}")
     if array.min() < 0 or array.max() >= num_arms:
         wrong = int(array[(array < 0) | (array >= num_arms)][0])
         raise AgentError(f"{what}: arm {wrong} does not exist; arms are numbered 0 to {num_arms - 1}")
     return array.astype(np.int64, copy=False)
+
+
+def _array(answer: object, rule: str) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(answer)
+    except ValueError:  # lists of unequal lengths
+        raise AgentError(f"{rule}, not {answer!r}") from None

@@ -10,7 +10,7 @@ from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.requests import check_arms, check_request
 from bai_gym.sampling.rule import SamplingRule
-from bai_gym.statistics import IntArray, Observation, Statistics
+from bai_gym.statistics import IntArray, Observation, Statistics, snapped
 
 __all__ = ["Allocator", "Stepper", "batched"]
 
@@ -36,8 +36,8 @@ class Stepper:
     """Unrolls an agent's requests, one pull per step, from observations alone.
 
     A reward is not part of an observation; where a sampling rule needs it, it is recovered from the change of the
-    pulled arm's mean. An agent that stops before the budget is spent goes on pulling what it would recommend, because
-    an episode spends its whole budget; those pulls are counted in :attr:`idle`.
+    pulled arm's mean (exactly, if it is 0 or 1 or a rating). An agent that stops before the budget is spent goes on pulling
+    what it would recommend, because an episode spends its whole budget; those pulls are counted in :attr:`idle`.
 
     Attributes:
         idle: ``(N, K)`` pulls made after the agent had asked for its last one, or None before the first step.
@@ -55,6 +55,7 @@ class Stepper:
         self._arms: IntArray | None = None
         self._before: Statistics | None = None
         self._finished = False
+        self._answer: IntArray | None = None
         self.idle: IntArray | None = None
 
     def act(self, observation: Observation) -> Any:
@@ -64,7 +65,11 @@ class Stepper:
             observation: Of one episode, arrays ``(K,)``, or of a batch in lock-step, ``(N, K)``.
 
         Returns:
-            An int for one episode, ``(N,)`` int64 for a batch.
+            An int for one episode, ``(N,)`` int64 for a batch; the same as before if asked twice about one observation.
+
+        Raises:
+            AgentError: If the observation does not follow from the last action, or the agent asks for something
+                impossible.
         """
         batch = batched(observation)
         arms = self._next(batch)
@@ -75,12 +80,17 @@ class Stepper:
         remaining = int(observation["remaining"].flat[0])
         if (observation["remaining"] != remaining).any():
             raise AgentError("the episodes of a batch must be in lock-step: equally many pulls left in all of them")
+        if self._answer is not None:
+            if remaining > 0:
+                raise AgentError("the agent has given its recommendation: reset it before the next episode")
+            return self._answer
         if self._arms is not None and self._before is not None:
             if (observation["pulls"] == self._before.pulls).all() and remaining > 0:
                 return self._arms  # asked twice about the same observation
             self._take_in(observation)
         if remaining == 0:
-            return check_arms(self._agent.recommend(observation), episodes, num_arms, "recommend")
+            self._answer = check_arms(self._agent.recommend(observation), episodes, num_arms, "recommend")
+            return self._answer
         if self._steps_left == 0 and not self._finished:
             self._ask(observation, episodes, num_arms, remaining)
         self._arms = self._choose(observation, episodes, num_arms)
@@ -138,5 +148,6 @@ class Stepper:
             self._left[episodes, arms] -= 1
         elif self._rule is not None and self._window is not None and self._flat is not None:
             old = before.means[episodes, arms]
-            rewards = old + (observation["means"][episodes, arms] - old) * pulls
+            new = observation["means"][episodes, arms]
+            rewards = snapped(old + (new - old) * pulls, pulls * np.maximum(np.abs(old), np.abs(new)))
             self._rule.update(self._flat, *self._window.add(self._flat, rewards))

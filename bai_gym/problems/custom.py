@@ -1,0 +1,95 @@
+"""The user's own arms: means and variances given outright, or the rewards of a log.
+
+Without arguments each gives a small demonstration, so that every id can be made and tried; reports say so.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, GaussianBandit, SampleTable
+from bai_gym.datasets import ArmSamples, read_table
+from bai_gym.errors import ParameterError
+from bai_gym.problems.base import FixedProblem
+
+__all__ = ["custom_problem", "table_problem"]
+
+DEMO_MEANS = (0.5, 0.45, 0.4, 0.3)
+DEMO_VARIANCE = 0.25  # about that of Bernoulli arms with these means
+
+# Sign-ups in the synthetic log of an A/B test; the log is written out from these numbers, no draw is involved.
+DEMO_VISITORS = 1000  # per variant
+DEMO_SIGN_UPS = {"long form": 250, "present page": 300, "one field": 340, "one field, quote": 400}
+
+
+def custom_problem(means: object = None, variances: object = None, distribution: str = "gaussian") -> FixedProblem:
+    """Return the problem of one given instance.
+
+    Args:
+        means: ``(K,)`` means. None: the demonstration instance, four arms with means 0.5, 0.45, 0.4 and 0.3 (and
+            variances 0.25 where they are Gaussian).
+        variances: ``(K,)`` variances of Gaussian arms, or one number for all. None: 1.
+        distribution: ``"gaussian"``, or ``"bernoulli"``, where the means alone determine everything.
+
+    Raises:
+        InstanceError: Malformed means or variances.
+        ParameterError: An unknown distribution, variances of Bernoulli arms, or variances without means.
+    """
+    if distribution not in ("gaussian", "bernoulli"):
+        raise ParameterError(f"distribution must be 'gaussian' or 'bernoulli', not {distribution!r}")
+    if distribution == "bernoulli" and variances is not None:
+        raise ParameterError("variances cannot be given with distribution='bernoulli': the means determine them")
+    notes: tuple[str, ...] = ()
+    if means is None:
+        if variances is not None:
+            raise ParameterError("variances are given without means: give means=[...] too, one per arm")
+        means, variances = DEMO_MEANS, DEMO_VARIANCE
+        notes = (f"no means were given: this is the demonstration instance with means {', '.join(map(str, means))}",)
+    if distribution == "bernoulli":
+        bandit: Bandit = BernoulliBandit(means)
+    else:
+        bandit = GaussianBandit(means, 1.0 if variances is None else variances)
+    return FixedProblem(bandit, notes)
+
+
+def table_problem(
+    path: str | Path | None = None,
+    arm_column: str | None = None,
+    reward_column: str | None = None,
+    separator: str | None = None,
+    bins: int | None = None,
+) -> FixedProblem:
+    """Return the problem whose arms are the values of one column of a log; a pull returns the reward of a random row.
+
+    Args:
+        path: A CSV or Parquet file, see :func:`bai_gym.datasets.read_table`. None, with all else left out too: the
+            synthetic log of an A/B test, four variants of a page shown to 1,000 visitors each, reward 1 for a sign-up.
+        arm_column: The column that names the arm.
+        reward_column: The column with the reward.
+        separator: One character between the fields of a CSV file; None looks for it.
+        bins: Cut a numeric arm column into this many arms.
+
+    Raises:
+        ParameterError: Some of ``path``, ``arm_column`` and ``reward_column`` are given, but not all.
+        DataError: The file cannot be used.
+    """
+    notes: tuple[str, ...] = ()
+    if path is not None and arm_column is not None and reward_column is not None:
+        samples = read_table(path, arm_column=arm_column, reward_column=reward_column, separator=separator, bins=bins)
+    elif any(given is not None for given in (path, arm_column, reward_column, separator, bins)):
+        raise ParameterError("BAI-Table needs path=, arm_column= and reward_column= of your CSV or Parquet file")
+    else:
+        samples = _demo_log()
+        notes = ("no path was given: these are synthetic data of an A/B test that never took place",)
+    table = SampleTable.of(samples.rewards, samples.offsets)
+    bandit = EmpiricalBandit(table, np.arange(samples.num_arms)[None, :])
+    return FixedProblem(bandit, notes, samples.names)
+
+
+def _demo_log() -> ArmSamples:
+    """Return the log of the demonstration: as many ones per variant as :data:`DEMO_SIGN_UPS` says, else zeros."""
+    sign_ups = np.array(list(DEMO_SIGN_UPS.values()))
+    rewards = (np.arange(DEMO_VISITORS) < sign_ups[:, None]).astype(np.float64)  # (K, visitors)
+    return ArmSamples(tuple(DEMO_SIGN_UPS), rewards.reshape(-1), np.arange(sign_ups.size + 1) * DEMO_VISITORS)

@@ -1,0 +1,188 @@
+"""Every registered id, swept through the checkers of Gymnasium and stable-baselines3 and through the same contract."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from bai_gym import datasets
+from bai_gym.envs.registration import IDS, Registration, register_all
+from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.envs.vector import BestArmVectorEnv
+
+# What a checker may say. Rewards, and so means and variances, have no bound that holds for every problem.
+ALLOWED = (
+    "A Box observation space minimum value is -infinity.",
+    "A Box observation space maximum value is infinity.",
+)
+
+every_id = pytest.mark.parametrize("entry", IDS, ids=lambda entry: str(entry.id))
+
+
+def make(entry: Registration, **keywords: Any) -> gym.Env[Any, Any]:
+    """Make the environment, or skip where its data are missing."""
+    if entry.data is not None and datasets.find(entry.data) is None:
+        pytest.skip(f"the data set {entry.data} is not here: set BAI_GYM_DATA to the folder that has it")
+    return gym.make(entry.id, **keywords)
+
+
+def complaints(caught: list[warnings.WarningMessage]) -> list[str]:
+    messages = [str(warning.message) for warning in caught]
+    return [message for message in messages if not any(allowed in message for allowed in ALLOWED)]
+
+
+def test_the_ids_are_distinct_and_registered() -> None:
+    ids = [entry.id for entry in IDS]
+    assert len(ids) == len(set(ids))
+    assert set(ids) <= set(gym.registry)
+
+
+def test_registering_again_changes_nothing() -> None:
+    before = {entry.id: gym.registry[entry.id] for entry in IDS}
+    register_all()  # a second registration would warn
+    assert all(gym.registry[name] is spec for name, spec in before.items())
+
+
+def test_what_an_id_says_is_what_one_gets() -> None:
+    env = gym.make("BAI-Gaussian40-v0").unwrapped
+    assert isinstance(env, BestArmEnv)
+    assert (env.num_arms, env.budget) == (40, 5000)
+    assert gym.make("BAI-Bernoulli4-v0").unwrapped.get_wrapper_attr("budget") == 20
+
+
+@every_id
+def test_gymnasium_finds_nothing_wrong(entry: Registration) -> None:
+    pytest.importorskip("pygame")  # the checker renders in every mode
+    env = make(entry)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        check_env(env.unwrapped)
+    assert complaints(caught) == []
+
+
+@every_id
+def test_stable_baselines_finds_nothing_wrong(entry: Registration) -> None:
+    checker = pytest.importorskip("stable_baselines3.common.env_checker")
+    env = make(entry)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        checker.check_env(env)
+    assert [str(warning.message) for warning in caught] == []
+
+
+@every_id
+def test_observations_and_actions_are_in_their_spaces(entry: Registration) -> None:
+    env = make(entry, budget=6)
+    observation, info = env.reset(seed=1)
+    env.action_space.seed(1)
+    terminated, steps = False, 0
+    assert isinstance(env.action_space, gym.spaces.Discrete)
+    num_arms = env.action_space.n
+    assert isinstance(env.observation_space, gym.spaces.Dict)
+    assert {key: space.shape for key, space in env.observation_space.items()} == {
+        "pulls": (num_arms,),
+        "means": (num_arms,),
+        "variances": (num_arms,),
+        "remaining": (1,),
+    }
+    while not terminated:
+        assert env.observation_space.contains(observation)
+        assert info == {"phase": "explore" if steps < 6 else "recommend"}
+        assert (observation["pulls"].sum(), observation["remaining"].item()) == (steps, 6 - steps)
+        observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+        steps += 1
+        assert type(reward) is float
+        assert truncated is False
+    assert steps == 7
+    assert env.observation_space.contains(observation)
+    assert set(info) == {"phase", "correct", "simple_regret", "answer"}
+    assert [type(info[key]) for key in ("correct", "simple_regret", "answer")] == [bool, float, int]
+
+
+def rollout(env: gym.Env[Any, Any], seed: int, steps: int) -> list[Any]:
+    """Everything that comes back from some steps, over several episodes."""
+    observation, info = env.reset(seed=seed)
+    env.action_space.seed(0)
+    seen: list[Any] = [observation, info]
+    for _ in range(steps):
+        observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+        seen += [observation, reward, terminated, truncated, info]
+        if terminated:
+            seen += env.reset()
+    return seen
+
+
+@every_id
+def test_equal_seeds_give_equal_episodes_and_other_seeds_others(entry: Registration) -> None:
+    first, again, other = (rollout(make(entry, budget=20), seed, 50) for seed in (3, 3, 4))
+    np.testing.assert_equal(first, again)
+    with pytest.raises(AssertionError):
+        np.testing.assert_equal(first, other)
+
+
+@every_id
+def test_a_batch_is_native_unless_asked_otherwise(entry: Registration) -> None:
+    make(entry)
+    native = gym.make_vec(entry.id, num_envs=3, budget=4)
+    sync = gym.make_vec(entry.id, num_envs=3, vectorization_mode="sync", budget=4)
+    assert isinstance(native, BestArmVectorEnv)
+    assert isinstance(sync, gym.vector.SyncVectorEnv)
+    assert native.observation_space == sync.observation_space
+    assert native.action_space == sync.action_space
+    for envs in (native, sync):
+        observation, _ = envs.reset(seed=2)
+        assert envs.observation_space.contains(observation)
+        for _ in range(7):
+            observation, *_ = envs.step(envs.action_space.sample())
+            assert envs.observation_space.contains(observation)
+        envs.close()
+
+
+@pytest.mark.parametrize("name", ["BAI-Gaussian32-v0", "BAI-Custom-v0"])
+def test_an_environment_can_be_made_again_from_its_spec(name: str) -> None:
+    env = gym.make(name, budget=7)
+    assert env.spec is not None
+    assert gym.make(env.spec).unwrapped.get_wrapper_attr("budget") == 7
+    envs = gym.make_vec(name, num_envs=2, budget=7)
+    assert envs.unwrapped.spec is not None
+    twin = gym.make_vec(envs.unwrapped.spec)
+    assert (twin.num_envs, twin.get_wrapper_attr("budget") if hasattr(twin, "get_wrapper_attr") else 7) == (2, 7)
+
+
+@pytest.mark.parametrize(("name", "note"), [("BAI-Custom-v0", "demonstration"), ("BAI-Table-v0", "synthetic")])
+def test_demonstrations_say_what_they_are(name: str, note: str) -> None:
+    env = gym.make(name).unwrapped
+    assert isinstance(env, BestArmEnv)
+    assert any(note in sentence for sentence in env.problem.notes)
+
+
+@pytest.mark.slow
+def test_the_look_alike_is_the_same_in_another_process_without_the_cache(tmp_path: Path) -> None:
+    code = """if True:
+        import gymnasium
+        env = gymnasium.make("BAI-MovieLensLike64-v0")
+        env.reset(seed=5)
+        bandit = env.unwrapped._episode.bandit
+        print(bandit.candidates.tolist(), [x.hex() for x in bandit.means[0]])
+    """
+    answers = [
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", code],
+            env=os.environ | {"BAI_GYM_CACHE": str(tmp_path / threads), "OMP_NUM_THREADS": threads},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2")
+    ]
+    assert answers[0] == answers[1]
+    assert answers[0].count(",") > 64

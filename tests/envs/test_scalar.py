@@ -1,0 +1,389 @@
+"""One episode at a time: rewards worked by hand, what is told and what is not, mistakes, and pictures."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.wrappers import RecordVideo
+
+from bai_gym.bandits import GaussianBandit
+from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.envs.vector import BestArmVectorEnv
+from bai_gym.errors import (
+    BaiGymError,
+    BudgetError,
+    DataError,
+    InstanceError,
+    MissingDataError,
+    ParameterError,
+    UnknownNameError,
+)
+from bai_gym.problems import FixedProblem
+
+MEANS = [0.2, 0.9, 0.9, 0.5]  # two best arms
+EXACT = {"means": MEANS, "variances": 0.0}  # every reward is its arm's mean
+
+
+def play(env: gym.Env[Any, Any], pulls: list[int], recommendation: int) -> tuple[float, dict[str, Any]]:
+    """Return the reward and info of the last step."""
+    env.reset(seed=0)
+    for arm in pulls:
+        _, reward, terminated, _, _ = env.step(arm)
+        assert (reward, terminated) == (0.0, False)
+    _, last, terminated, truncated, info = env.step(recommendation)
+    assert (terminated, truncated) == (True, False)
+    return float(last), info
+
+
+# Recommended arm -> (1 if right, simple regret), with the best mean 0.9.
+BY_HAND = {0: (0.0, 0.7), 1: (1.0, 0.0), 2: (1.0, 0.0), 3: (0.0, 0.4)}
+
+
+@pytest.mark.parametrize(("arm", "expected"), BY_HAND.items())
+def test_rewards_by_hand(arm: int, expected: tuple[float, float]) -> None:
+    right, regret = expected
+    for kind, reward in (("correct", right), ("simple_regret", -regret)):
+        got, info = play(gym.make("BAI-Custom-v0", budget=2, reward=kind, **EXACT), [0, 1], arm)
+        assert got == pytest.approx(reward)
+        assert math.copysign(1.0, got) == (-1.0 if reward < 0 else 1.0)  # no minus zero
+        assert info == {"phase": "done", "correct": bool(right), "simple_regret": pytest.approx(regret), "answer": 1}
+
+
+def test_the_default_reward_is_correct() -> None:
+    assert play(gym.make("BAI-Custom-v0", budget=1, **EXACT), [0], 2)[0] == 1.0
+
+
+def test_observations_are_the_statistics() -> None:
+    env = gym.make("BAI-Custom-v0", means=[0.0, 5.0, -1.0], variances=[1.0, 4.0, 0.0], budget=5)
+    env.reset(seed=3)
+    rewards: dict[int, list[float]] = {0: [], 1: [], 2: []}
+    for arm in (0, 1, 1, 2, 1):
+        observation, *_ = env.step(arm)
+        # The last reward, recovered from the change of the mean.
+        rewards[arm].append(observation["means"][arm] * observation["pulls"][arm] - sum(rewards[arm]))
+        for other, seen in rewards.items():
+            assert observation["pulls"][other] == len(seen)
+            assert observation["means"][other] == pytest.approx(np.mean(seen) if seen else 0.0)
+            assert observation["variances"][other] == pytest.approx(np.var(seen, ddof=1) if len(seen) > 1 else 0.0)
+    assert len(set(rewards[1])) == 3
+    assert rewards[2] == [-1.0]
+
+
+def test_an_observation_belongs_to_who_got_it() -> None:
+    env = gym.make("BAI-Custom-v0", budget=3)
+    first, _ = env.reset(seed=0)
+    second, *_ = env.step(1)
+    assert first["pulls"].sum() == 0
+    second["pulls"][:] = 77
+    second["remaining"][:] = 77
+    third, *_ = env.step(1)
+    assert (third["pulls"].tolist(), third["remaining"].item()) == ([0, 2, 0, 0], 1)
+
+
+def test_nothing_of_the_truth_is_told_before_the_end() -> None:
+    env = gym.make("BAI-Gaussian32-v0", budget=3)
+    observation, info = env.reset(seed=0)
+    seen = [(observation, info)]
+    for arm in range(3):
+        observation, _, _, _, info = env.step(arm)
+        seen.append((observation, info))
+    for observation, info in seen:
+        assert set(observation) == {"pulls", "means", "variances", "remaining"}
+        assert set(info) == {"phase"}
+    assert [info["phase"] for _, info in seen] == ["explore", "explore", "explore", "recommend"]
+
+
+def test_the_recommendation_leaves_the_statistics_alone() -> None:
+    env = gym.make("BAI-Custom-v0", budget=2, **EXACT)
+    env.reset(seed=0)
+    env.step(0)
+    before, *_ = env.step(1)
+    after, *_ = env.step(3)
+    np.testing.assert_equal(after, before)
+
+
+def test_an_action_can_be_any_whole_number_type() -> None:
+    env = gym.make("BAI-Custom-v0", budget=5, disable_env_checker=True, **EXACT).unwrapped
+    env.reset(seed=0)
+    for action in (1, np.int64(1), np.uint8(1), np.array(1), 1.0):
+        observation, *_ = env.step(action)
+    assert observation["pulls"].tolist() == [0, 5, 0, 0]
+
+
+# Fixed and random instances
+
+
+def instances(name: str, seeds: tuple[int, ...], **keywords: Any) -> list[list[float]]:
+    env = gym.make(name, **keywords).unwrapped
+    assert isinstance(env, BestArmEnv)
+    found = []
+    for seed in seeds:
+        env.reset(seed=seed)
+        found.append(env._episode.bandit.means[0].tolist())
+    return found
+
+
+def test_a_random_instance_is_new_at_every_reset_and_the_seed_decides() -> None:
+    first, other, again = instances("BAI-Gaussian32-v0", (1, 2, 1))
+    assert first == again
+    assert first != other
+
+
+@pytest.mark.parametrize("name", ["BAI-Gaussian32-v0", "BAI-Bernoulli10-v0"])
+def test_a_fixed_instance_stays(name: str) -> None:
+    one, two = instances(name, (1, 2), instance="fixed")
+    assert one == two
+    assert instances(name, (5,), instance="fixed", instance_seed=0) == [one]
+    assert instances(name, (1,), instance="fixed", instance_seed=1) != [one]
+
+
+def test_a_fixed_instance_still_has_random_rewards() -> None:
+    env = gym.make("BAI-Gaussian32-v0", instance="fixed", budget=1)
+    seen = set()
+    for seed in (1, 2):
+        env.reset(seed=seed)
+        observation, *_ = env.step(0)
+        seen.add(observation["means"][0])
+    assert len(seen) == 2
+
+
+def test_a_problem_object_can_be_given() -> None:
+    env = BestArmEnv(FixedProblem(GaussianBandit([0.0, 1.0], 0.0)), budget=1)
+    assert play(env, [0], 1)[1]["correct"] is True
+
+
+# Briefing
+
+
+def test_a_briefing_tells_only_what_is_declared() -> None:
+    env = gym.make("BAI-Custom-v0", means=[0.0, 1.0], variances=[2.0, 3.0], budget=9).unwrapped
+    assert isinstance(env, BestArmEnv)
+    with pytest.raises(ResetNeeded, match="before briefing"):
+        env.briefing()
+    env.reset(seed=0)
+    briefing = env.briefing(["variances"])
+    assert (briefing.num_arms, briefing.budget, briefing.batch) == (2, 9, 1)
+    assert briefing.variances.tolist() == [[2.0, 3.0]]
+    with pytest.raises(BaiGymError, match="'range' without having declared it"):
+        _ = briefing.reward_bound
+    with pytest.raises(BaiGymError, match="'variances' without having declared it"):
+        _ = env.briefing().variances
+
+
+# Mistakes
+
+
+@pytest.mark.parametrize(
+    "action", [-1, 4, 1.5, math.nan, math.inf, None, "1", "arm", [0, 1], np.zeros(99), np.array([0, 1])]
+)
+def test_an_action_that_is_no_arm_is_refused(action: Any) -> None:
+    env = BestArmEnv("custom", means=MEANS)
+    env.reset(seed=0)
+    with pytest.raises(ParameterError, match=r"is not an arm; arms are numbered 0 to 3$") as caught:
+        env.step(action)
+    assert "\n" not in str(caught.value)
+    observation, *_ = env.step(0)  # nothing has happened in between
+    assert observation["pulls"].sum() == 1
+
+
+def test_steps_and_pictures_need_a_reset() -> None:
+    env = BestArmEnv("custom", budget=1, render_mode="ansi")
+    with pytest.raises(ResetNeeded, match=r"call reset\(\)"):
+        env.step(0)
+    with pytest.raises(ResetNeeded, match=r"call reset\(\)"):
+        env.render()
+    play(env, [0], 0)
+    with pytest.raises(ResetNeeded, match=r"the episode is over: call reset\(\)"):
+        env.step(0)
+    assert "done" in env.render()
+
+
+MISTAKES: list[tuple[str, dict[str, Any], type[BaiGymError], str]] = [
+    ("BAI-Gaussian64-v0", {"reward": "regret"}, ParameterError, "'correct' or 'simple_regret', not 'regret'"),
+    ("BAI-Gaussian64-v0", {"budget": 0}, BudgetError, "at least 1.*not 0"),
+    ("BAI-Gaussian64-v0", {"budget": -5}, BudgetError, "not -5"),
+    ("BAI-Gaussian64-v0", {"budget": 2.5}, BudgetError, "not 2.5"),
+    ("BAI-Gaussian64-v0", {"budget": math.nan}, BudgetError, "not nan"),
+    ("BAI-Gaussian64-v0", {"budget": True}, BudgetError, "not True"),
+    ("BAI-Gaussian64-v0", {"budget": "100"}, BudgetError, "not '100'"),
+    ("BAI-Gaussian64-v0", {"budget": 10**30}, BudgetError, r"at most 2\^53"),
+    ("BAI-Gaussian64-v0", {"num_arms": 1}, InstanceError, "at least 2"),
+    ("BAI-Gaussian64-v0", {"num_arms": 2.5}, InstanceError, "whole number.*not 2.5"),
+    ("BAI-Gaussian64-v0", {"num_arms": math.nan}, InstanceError, "not nan"),
+    ("BAI-Gaussian64-v0", {"num_arms": "64"}, InstanceError, "not '64'"),
+    ("BAI-Bernoulli10-v0", {"num_arms": 1}, InstanceError, "at least 2"),
+    ("BAI-Bernoulli10-v0", {"num_arms": True}, InstanceError, "not True"),
+    ("BAI-Gaussian64-v0", {"noisy_best": "False"}, ParameterError, "True or False, not 'False'"),
+    ("BAI-Gaussian64-v0", {"instance": "frozen"}, ParameterError, "'random' or 'fixed', not 'frozen'"),
+    ("BAI-Gaussian64-v0", {"instance": "fixed", "instance_seed": -1}, ParameterError, "seed.*-1"),
+    ("BAI-Gaussian64-v0", {"arms": 3}, ParameterError, "'arms' is not a keyword.*num_arms, noisy_best, instance"),
+    ("BAI-Custom-v0", {"num_arms": 3}, ParameterError, "'num_arms' is not a keyword.*means, variances, distribution"),
+    ("BAI-Custom-v0", {"means": [1.0]}, InstanceError, "at least 2 arms"),
+    ("BAI-Custom-v0", {"means": []}, InstanceError, "at least 2 arms"),
+    ("BAI-Custom-v0", {"means": [1.0, math.nan]}, InstanceError, "means: arm 1 has nan"),
+    ("BAI-Custom-v0", {"means": [math.inf, 0.0]}, InstanceError, "means: arm 0 has inf"),
+    ("BAI-Custom-v0", {"means": ["a", "b"]}, InstanceError, "must be numbers"),
+    ("BAI-Custom-v0", {"means": [[0.0, 1.0], [1.0, 0.0]]}, InstanceError, "one instance.*not 2"),
+    ("BAI-Custom-v0", {"means": [0.0, 1.0], "variances": [1.0, -1.0]}, InstanceError, "arm 1 has -1.0.*negative"),
+    ("BAI-Custom-v0", {"means": [0.0, 1.0], "variances": [1.0, math.nan]}, InstanceError, "variances: arm 1 has nan"),
+    ("BAI-Custom-v0", {"means": [0.0, 1.0], "variances": [1.0] * 3}, InstanceError, "2 means and 3 variances"),
+    ("BAI-Custom-v0", {"variances": [1.0, 1.0]}, ParameterError, "without means"),
+    ("BAI-Custom-v0", {"distribution": "poisson"}, ParameterError, "'gaussian' or 'bernoulli', not 'poisson'"),
+    ("BAI-Custom-v0", {"means": [0.1, 1.5], "distribution": "bernoulli"}, InstanceError, r"arm 1 has 1.5.*\[0, 1\]"),
+    ("BAI-Custom-v0", {"variances": 1.0, "distribution": "bernoulli"}, ParameterError, "variances cannot be given"),
+    ("BAI-Table-v0", {"path": "log.csv"}, ParameterError, "path=, arm_column= and reward_column="),
+    ("BAI-Table-v0", {"arm_column": "a", "reward_column": "b"}, ParameterError, "path=, arm_column="),
+    ("BAI-Table-v0", {"bins": 3}, ParameterError, "path=, arm_column="),
+    (
+        "BAI-Table-v0",
+        {"path": "/nowhere/log.csv", "arm_column": "a", "reward_column": "b"},
+        MissingDataError,
+        "/nowhere/log.csv",
+    ),
+]
+
+
+@pytest.mark.parametrize("batch", [False, True], ids=["scalar", "batch"])
+@pytest.mark.parametrize(("name", "keywords", "kind", "match"), MISTAKES)
+def test_mistakes_are_named_in_one_line(
+    name: str, keywords: dict[str, Any], kind: type[BaiGymError], match: str, batch: bool
+) -> None:
+    with pytest.raises(kind, match=match) as caught:
+        gym.make_vec(name, num_envs=2, **keywords) if batch else gym.make(name, **keywords)
+    assert type(caught.value) is kind
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("content", "column", "match"),
+    [
+        ("page,clicks\na,1\nb,x\n", "clicks", "clicks"),
+        ("page,clicks\na,1\nb,\n", "clicks", "clicks"),
+        ("page,clicks\na,1\na,2\n", "clicks", "only one arm"),
+        ("page,clicks\n", "clicks", "no rows"),
+        ("page,clicks\na,1\nb,2\n", "views", "views"),
+    ],
+)
+def test_mistakes_in_a_table(tmp_path: Path, content: str, column: str, match: str) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(content)
+    with pytest.raises(DataError, match=match) as caught:
+        gym.make("BAI-Table-v0", path=path, arm_column="page", reward_column=column)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_data_say_how_to_get_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("BAI_GYM_DATA", str(tmp_path))
+    with pytest.raises(MissingDataError, match="BAI_GYM_DATA") as caught:
+        gym.make("BAI-MovieLens64-v0")
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_family_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean gaussian"):
+        BestArmEnv("gausian")
+
+
+def test_a_problem_is_a_name_or_a_problem() -> None:
+    with pytest.raises(ParameterError, match="not a GaussianBandit"):
+        BestArmEnv(GaussianBandit([0.0, 1.0]))  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="'num_arms' cannot be given"):
+        BestArmEnv(FixedProblem(GaussianBandit([0.0, 1.0])), num_arms=2)
+
+
+# Pictures
+
+
+def test_an_unknown_render_mode_is_refused() -> None:
+    with pytest.raises(ParameterError, match="ansi, rgb_array, human, not 'svg'"):
+        BestArmEnv("custom", render_mode="svg")
+    with pytest.warns(UserWarning, match="render_mode='svg'"), pytest.raises(ParameterError, match="not 'svg'"):
+        gym.make("BAI-Custom-v0", render_mode="svg")
+    with pytest.raises(ParameterError, match="vectorization_mode='sync'"):
+        BestArmVectorEnv("custom", render_mode="ansi")
+
+
+def test_text_follows_the_episode() -> None:
+    env = gym.make("BAI-Custom-v0", budget=2, render_mode="ansi", **EXACT)
+    env.reset(seed=0)
+    seen = [env.render()]
+    for action in (1, 1, 3):
+        env.step(action)
+        seen.append(env.render())
+    assert [str(text).splitlines()[0] for text in seen] == [
+        "phase: explore",
+        "phase: explore",
+        "phase: recommend",
+        "phase: done, recommended arm 3 (wrong)",
+    ]
+    assert [int(re.findall(r"pulls (\d)/2", str(text))[0]) for text in seen] == [0, 1, 2, 2]
+
+
+def test_without_a_mode_there_is_a_hint() -> None:
+    env = BestArmEnv("custom")
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match="render_mode"):
+        assert env.render() is None
+
+
+def test_pictures_are_arrays() -> None:
+    pytest.importorskip("pygame")
+    env = gym.make("BAI-Custom-v0", budget=1, render_mode="rgb_array")
+    env.reset(seed=0)
+    first = env.render()
+    env.step(2)
+    second = env.render()
+    assert isinstance(first, np.ndarray) and isinstance(second, np.ndarray)
+    assert (first.shape, first.dtype) == ((540, 960, 3), np.uint8)
+    assert (first != second).any()
+
+
+def test_a_window_opens_and_closes() -> None:
+    pygame = pytest.importorskip("pygame")
+    env = gym.make("BAI-Custom-v0", budget=2, render_mode="human")
+    env.reset(seed=0)
+    assert pygame.display.get_surface() is not None
+    start = pygame.surfarray.array3d(pygame.display.get_surface())
+    env.step(1)
+    assert (pygame.surfarray.array3d(pygame.display.get_surface()) != start).any()
+    env.close()
+    assert not pygame.display.get_init()
+    env.close()
+
+
+def test_drawing_does_not_disturb_the_episode() -> None:
+    pytest.importorskip("pygame")
+    seen = []
+    for mode in (None, "ansi", "rgb_array", "human"):
+        env = gym.make("BAI-Gaussian32-v0", budget=3, render_mode=mode)
+        env.reset(seed=4)
+        for arm in range(3):
+            observation, *_ = env.step(arm)
+            if mode is not None:
+                env.render()
+        seen.append(observation)
+        env.close()
+    for other in seen[1:]:
+        np.testing.assert_equal(other, seen[0])
+
+
+def test_an_episode_can_be_recorded(tmp_path: Path) -> None:
+    pytest.importorskip("pygame")
+    pytest.importorskip("moviepy")
+    env = RecordVideo(
+        gym.make("BAI-Custom-v0", budget=5, render_mode="rgb_array"), str(tmp_path), episode_trigger=lambda _: True
+    )
+    env.reset(seed=0)
+    for _ in range(6):
+        env.step(0)
+    env.close()
+    (video,) = tmp_path.glob("*.mp4")
+    assert video.stat().st_size > 1000
