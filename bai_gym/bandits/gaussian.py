@@ -33,8 +33,9 @@ class GaussianBandit(Bandit):
             variances = np.full(self.means.shape, variances)
         self.variances = check_means(variances, "variances")
         if self.variances.shape != self.means.shape:
-            shapes = f"{self.means.shape[-1]} means and {self.variances.shape[-1]} variances"
-            raise InstanceError(f"{shapes} given: there must be one variance per arm")
+            given = f"{self.means.shape[-1]} means and {self.variances.shape[-1]} variances"
+            shapes = f"shapes {self.means.shape} and {self.variances.shape}"
+            raise InstanceError(f"{given} given ({shapes}): there must be one variance per mean")
         if self.variances.min() < 0:
             arm = int(np.argwhere(self.variances < 0)[0, 1])
             value = self.variances[self.variances < 0][0]

@@ -378,12 +378,11 @@ def test_drawing_does_not_disturb_the_episode() -> None:
 def test_an_episode_can_be_recorded(tmp_path: Path) -> None:
     pytest.importorskip("pygame")
     pytest.importorskip("moviepy")
-    env = RecordVideo(
-        gym.make("BAI-Custom-v0", budget=5, render_mode="rgb_array"), str(tmp_path), episode_trigger=lambda _: True
-    )
+    drawn = gym.make("BAI-Custom-v0", budget=5, render_mode="rgb_array")
+    env = RecordVideo(drawn, str(tmp_path / "videos"), episode_trigger=lambda episode: episode == 0)
     env.reset(seed=0)
     for _ in range(6):
         env.step(0)
     env.close()
-    (video,) = tmp_path.glob("*.mp4")
+    (video,) = tmp_path.glob("videos/*.mp4")
     assert video.stat().st_size > 1000

@@ -1,0 +1,118 @@
+"""Scripted rewards, and drivers that play an agent on them pull by pull and block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import pytest
+
+from bai_gym.agents import Agent
+from bai_gym.bandits import Bandit, Stream
+from bai_gym.benchmark.rollout import Rollout, play_blocks
+from bai_gym.problems import Briefing
+from bai_gym.statistics import FloatArray, IntArray, Statistics
+
+
+class ScriptedBandit(Bandit):
+    """One instance whose arms pay prescribed rewards: pull j of arm k pays ``rewards[k][j]``, repeated in a cycle.
+
+    The stated means and variances, which oracles read, are given separately.
+    """
+
+    def __init__(self, rewards: Any, means: Any = None, variances: Any = None) -> None:
+        self.rewards = [np.asarray(arm, float) for arm in rewards]
+        self.means = np.array([[arm.mean() for arm in self.rewards] if means is None else means], float)
+        self.variances = np.array([[arm.var() for arm in self.rewards] if variances is None else variances], float)
+        self.made = [0] * len(self.rewards)
+
+    def one(self, arm: int) -> float:
+        self.made[arm] += 1
+        return float(self.rewards[arm][(self.made[arm] - 1) % len(self.rewards[arm])])
+
+    def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
+        return np.array([self.one(int(arm)) for arm in flat])
+
+    def draw_blocks(
+        self, flat: IntArray, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
+    ) -> Statistics:
+        block = Statistics.zeros(flat.shape)
+        for position, (arm, count) in enumerate(zip(flat, counts, strict=True)):
+            for _ in range(count):
+                block.add(position, self.one(int(arm)), variances=variances)
+        return block
+
+    def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:
+        bandit = self
+
+        class Script(Stream):
+            def draw(self, flat: IntArray) -> FloatArray:
+                return np.array([bandit.one(int(slot if arms is None else arms[0, slot])) for slot in flat])
+
+        return Script()
+
+    def select(self, rows: IntArray) -> Self:
+        raise NotImplementedError
+
+    def replace(self, rows: IntArray, other: Self) -> None:
+        raise NotImplementedError
+
+
+@dataclass
+class Trace:
+    """What an agent did in one episode."""
+
+    arms: list[int]  # every pull that it asked for
+    idle: list[int]  # pulls after it had asked for its last one
+    recommendation: int
+
+    def counts(self, num_arms: int) -> list[int]:
+        return np.bincount(self.arms, minlength=num_arms).tolist()
+
+
+def play_trace(
+    agent: Agent, rewards: Any, budget: int, means: Any = None, variances: Any = None, seed: int | None = 0
+) -> Trace:
+    """Play one episode on scripted rewards by ``act`` alone, from observations of one episode."""
+    bandit = ScriptedBandit(rewards, means, variances)
+    briefing = Briefing(bandit.num_arms, budget, truth=bandit, knows=agent.knows)
+    agent.reset(briefing, np.random.default_rng(seed))
+    statistics = Statistics.zeros((bandit.num_arms,))
+    arms: list[int] = []
+    asked = budget
+    for step in range(budget + 1):
+        observation = {
+            "pulls": statistics.pulls.copy(),
+            "means": statistics.means.copy(),
+            "variances": statistics.variances.copy(),
+            "remaining": np.array([budget - step]),
+        }
+        arm = agent.act(observation)
+        if agent.idle_pulls is not None:
+            asked = min(asked, step)
+        if step < budget:
+            arms.append(arm)
+            statistics.add(arm, bandit.one(arm))
+    return Trace(arms[:asked], arms[asked:], arm)
+
+
+def play_scripted_blocks(agent: Agent, rewards: Any, budget: int, means: Any = None, variances: Any = None) -> Rollout:
+    """Play one episode on scripted rewards by blocks."""
+    bandit = ScriptedBandit(rewards, means, variances)
+    briefing = Briefing(bandit.num_arms, budget, truth=bandit, knows=agent.knows)
+    agent.reset(briefing, np.random.default_rng(0))
+    return play_blocks(agent, bandit, budget, np.random.default_rng(0))
+
+
+@pytest.fixture(scope="session")
+def trace() -> Callable[..., Trace]:
+    """:func:`play_trace`."""
+    return play_trace
+
+
+@pytest.fixture(scope="session")
+def scripted_blocks() -> Callable[..., Rollout]:
+    """:func:`play_scripted_blocks`."""
+    return play_scripted_blocks

@@ -1,0 +1,56 @@
+"""Uniform allocation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.stats import binom, chisquare
+
+from bai_gym.agents import Uniform
+from bai_gym.problems import Briefing
+
+LEVEL = 0.001
+RUNS = 20_000
+
+
+def allocation(agent: Uniform, num_arms: int, budget: int) -> np.ndarray:
+    agent.reset(Briefing(num_arms, budget, RUNS), np.random.default_rng(0))
+    return agent.allocate({})
+
+
+def test_round_robin_by_hand(trace: Callable[..., Any]) -> None:
+    played = trace(Uniform(tie="first"), [[1.0], [3.0], [2.0]], 8)
+    assert played.arms == [0, 1, 2, 0, 1, 2, 0, 1]
+    assert (played.idle, played.recommendation) == ([], 1)
+
+
+def test_ties_of_means_go_to_more_pulls(trace: Callable[..., Any]) -> None:
+    assert trace(Uniform(tie="first"), [[1.0, 0.0, 0.5], [0.5], [0.5]], 4).recommendation == 0
+    assert trace(Uniform(tie="first"), [[0.0], [0.5], [0.5]], 8).recommendation == 1
+
+
+def test_which_arms_get_one_more_is_random() -> None:
+    counts = allocation(Uniform(), 4, 21)
+    assert set(np.unique(counts)) == {5, 6}
+    assert chisquare((counts == 6).sum(axis=0)).pvalue > LEVEL / 3  # one of four arms in each run
+
+
+def test_random_mode_is_multinomial() -> None:
+    counts = allocation(Uniform(mode="random"), 4, 21)
+    assert (counts.sum(axis=1) == 21).all()
+    for arm in range(4):
+        observed = np.bincount(counts[:, arm], minlength=22)
+        expected = RUNS * binom(21, 0.25).pmf(np.arange(22))
+        cells = expected >= 10
+        rest = [observed[~cells].sum()], [expected[~cells].sum()]
+        pairs = [np.concatenate(pair) for pair in zip((observed[cells], expected[cells]), rest, strict=True)]
+        assert chisquare(*pairs).pvalue > LEVEL / 4
+
+
+def test_random_mode_can_leave_an_arm_without_a_pull(trace: Callable[..., Any]) -> None:
+    # The arms paid -1; one without a pull has the mean 0 in the observation, and must not win.
+    for seed in range(40):
+        played = trace(Uniform(mode="random"), [[-1.0]] * 4, 4, seed=seed)
+        assert played.recommendation in played.arms

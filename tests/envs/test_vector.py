@@ -1,0 +1,332 @@
+"""The native batch: a batch of one is the scalar form, and autoreset is that of Gymnasium's own vector environments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
+
+from bai_gym import datasets
+from bai_gym.bandits import GaussianBandit
+from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.envs.vector import BestArmVectorEnv
+from bai_gym.errors import BaiGymError, ParameterError
+from bai_gym.problems import FixedProblem
+
+# Two best arms, and every reward is its arm's mean, so that batches with different generators can be compared.
+EXACT: dict[str, Any] = {"means": [0.2, 0.9, 0.9, 0.5], "variances": 0.0}
+
+ONE_OF_EACH_FAMILY: list[tuple[str, dict[str, Any]]] = [
+    ("BAI-Gaussian32-v0", {}),
+    ("BAI-Gaussian32-v0", {"noisy_best": False, "instance": "fixed"}),
+    ("BAI-Bernoulli4-v0", {}),
+    ("BAI-MovieLens64-v0", {}),
+    ("BAI-MovieLensLike64-v0", {"matching": "raw"}),
+    ("BAI-Custom-v0", {}),
+    ("BAI-Custom-v0", {"distribution": "bernoulli"}),
+    ("BAI-Table-v0", {}),
+]
+
+every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: str(mode.value))
+
+
+def same(one: Any, two: Any, where: str = "") -> None:
+    """Assert that two answers have equal keys, types, shapes and values."""
+    assert type(one) is type(two), where
+    if isinstance(one, dict):
+        assert set(one) == set(two), where
+        for key in one:
+            same(one[key], two[key], f"{where}[{key!r}]")
+    elif isinstance(one, tuple):
+        assert len(one) == len(two), where
+        for i, (left, right) in enumerate(zip(one, two, strict=True)):
+            same(left, right, f"{where}[{i}]")
+    elif isinstance(one, np.ndarray):
+        assert (one.dtype, one.shape) == (two.dtype, two.shape), where
+        if one.dtype == object:
+            for i, (left, right) in enumerate(zip(one.flat, two.flat, strict=True)):
+                same(left, right, f"{where}[{i}]")
+        else:
+            np.testing.assert_array_equal(one, two, err_msg=where)
+    else:
+        assert one == two, where
+
+
+def first_of(info: dict[str, Any]) -> dict[str, Any]:
+    """The info of a batch of one as that of a single episode."""
+    return {key: values[0] for key, values in info.items() if not key.startswith("_") and info[f"_{key}"][0]}
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP], ids=lambda mode: str(mode.value))
+@pytest.mark.parametrize(("name", "keywords"), ONE_OF_EACH_FAMILY)
+def test_a_batch_of_one_is_the_scalar_form(name: str, keywords: dict[str, Any], mode: AutoresetMode) -> None:
+    if name == "BAI-MovieLens64-v0" and datasets.find("movielens-1m") is None:
+        pytest.skip("the data set movielens-1m is not here: set BAI_GYM_DATA to the folder that has it")
+    env = gym.make(name, budget=9, **keywords)
+    batch = gym.make_vec(name, num_envs=1, budget=9, autoreset_mode=mode, **keywords)
+    rng = np.random.default_rng(0)
+    (one, info), (many, infos) = env.reset(seed=7), batch.reset(seed=7)
+    same(one, {key: value[0] for key, value in many.items()})
+    same(info, first_of(infos))
+    assert isinstance(batch, BestArmVectorEnv)
+    for _ in range(4):  # episodes
+        for step in range(10):
+            action = int(rng.integers(batch.num_arms))
+            one, reward, terminated, truncated, info = env.step(action)
+            many, rewards, ends, cuts, infos = batch.step(np.array([action]))
+            assert (reward, terminated, truncated) == (rewards[0], ends[0], cuts[0])
+            if step == 9 and mode is AutoresetMode.SAME_STEP:
+                same(one, infos["final_obs"][0])
+                assert info == first_of(infos["final_info"])
+                break
+            same(one, {key: value[0] for key, value in many.items()})
+            assert info == first_of(infos)
+        assert terminated
+        one, info = env.reset()
+        if mode is AutoresetMode.NEXT_STEP:
+            many, rewards, ends, _, infos = batch.step(np.array([0]))
+            assert (rewards[0], ends[0]) == (0.0, False)
+        same(one, {key: value[0] for key, value in many.items()})
+        assert info == ({"phase": infos["phase"][0]})
+
+
+def both(mode: AutoresetMode, num_envs: int = 3, **keywords: Any) -> tuple[VectorEnv[Any, Any, Any], ...]:
+    """The native batch, and Gymnasium's of scalar environments."""
+    sync = {"autoreset_mode": mode}
+    return (
+        gym.make_vec("BAI-Custom-v0", num_envs=num_envs, autoreset_mode=mode, **EXACT, **keywords),
+        gym.make_vec(
+            "BAI-Custom-v0", num_envs=num_envs, vectorization_mode="sync", vector_kwargs=sync, **EXACT, **keywords
+        ),
+    )
+
+
+@every_mode
+@pytest.mark.parametrize("reward", ["correct", "simple_regret"])
+def test_autoreset_is_that_of_gymnasium(mode: AutoresetMode, reward: str) -> None:
+    ours, theirs = both(mode, budget=4, reward=reward)
+    assert ours.metadata["autoreset_mode"] is theirs.metadata["autoreset_mode"] is mode
+    rng = np.random.default_rng(1)
+    same(ours.reset(seed=0), theirs.reset(seed=0))
+    finished = np.zeros(3, int)
+    together = []
+    for step in range(60):
+        if step in (2, 7, 8, 23):  # episodes get out of step
+            mask = rng.random(3) < 0.5
+            mask[step % 3] = True
+            same(
+                ours.reset(options={"reset_mask": mask.copy()}),
+                theirs.reset(options={"reset_mask": mask.copy()}),
+                "reset",
+            )
+        actions = rng.integers(4, size=3)
+        answer = ours.step(actions)
+        same(answer, theirs.step(actions), f"step {step}")
+        ended = answer[2]
+        finished += ended
+        together.append(int(ended.sum()))
+        if mode is AutoresetMode.DISABLED and ended.any():
+            same(ours.reset(options={"reset_mask": ended.copy()}), theirs.reset(options={"reset_mask": ended.copy()}))
+    assert finished.min() >= 8
+    assert 1 in together  # they did not all end together
+
+
+@every_mode
+def test_a_whole_reset_in_between_starts_all_anew(mode: AutoresetMode) -> None:
+    ours, theirs = both(mode, budget=2)
+    same(ours.reset(seed=0), theirs.reset(seed=0))
+    for _ in range(3):
+        actions = np.array([1, 2, 3])
+        same(ours.step(actions), theirs.step(actions))
+    same(ours.reset(), theirs.reset())
+    for _ in range(3):
+        same(ours.step(actions), theirs.step(actions))
+
+
+def test_every_episode_has_its_own_instance_and_autoreset_draws_a_new_one() -> None:
+    envs = BestArmVectorEnv("bernoulli", num_envs=3, num_arms=4, budget=1)
+    envs.reset(seed=0)
+    first = envs._episodes.bandit.means.copy()
+    assert len(np.unique(first)) == 12
+    envs.reset(options={"reset_mask": np.array([False, True, False])})
+    second = envs._episodes.bandit.means.copy()
+    assert (first[[0, 2]] == second[[0, 2]]).all()
+    assert (first[1] != second[1]).all()
+    arms = np.zeros(3, np.int64)
+    envs.step(arms)
+    envs.step(arms)
+    assert (envs._episodes.bandit.means == second).all()  # over, but not yet started anew
+    envs.step(arms)
+    assert (envs._episodes.bandit.means != second).all()
+
+
+def test_without_autoreset_an_episode_that_is_over_must_be_reset() -> None:
+    envs = gym.make_vec("BAI-Custom-v0", num_envs=2, budget=1, autoreset_mode="Disabled")
+    with pytest.raises(ResetNeeded, match=r"call reset\(\) before the first step"):
+        envs.step(np.array([0, 0]))
+    envs.reset(seed=0)
+    envs.step(np.array([0, 0]))
+    envs.step(np.array([0, 0]))
+    with pytest.raises(ResetNeeded, match="reset_mask"):
+        envs.step(np.array([0, 0]))
+    envs.reset(options={"reset_mask": np.array([True, False])})
+    with pytest.raises(ResetNeeded, match="reset_mask"):
+        envs.step(np.array([0, 0]))
+    envs.reset()
+    envs.step(np.array([0, 0]))
+
+
+@pytest.mark.parametrize(
+    ("given", "mode"), [("NextStep", "NEXT_STEP"), ("SameStep", "SAME_STEP"), ("Disabled", "DISABLED")]
+)
+def test_the_mode_can_be_a_string_or_an_enum(given: str, mode: str) -> None:
+    for value in (given, AutoresetMode[mode]):
+        envs = gym.make_vec("BAI-Custom-v0", num_envs=2, autoreset_mode=value)
+        assert envs.metadata["autoreset_mode"] is AutoresetMode[mode]
+    assert BestArmVectorEnv.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP  # the class is left alone
+
+
+def test_without_copies_the_arrays_are_the_live_ones() -> None:
+    copied, live = (
+        gym.make_vec("BAI-Gaussian32-v0", num_envs=3, budget=4, copy=copy, autoreset_mode="SameStep")
+        for copy in (True, False)
+    )
+    (kept, _), (first, _) = copied.reset(seed=0), live.reset(seed=0)
+    for step in range(12):
+        actions = np.array([step % 3, 4, 5])
+        one, two = copied.step(actions), live.step(actions)
+        same(one, two)
+        assert all(np.shares_memory(two[0][key], first[key]) for key in first)
+        assert not any(np.shares_memory(one[0][key], kept[key]) for key in kept)
+        if one[2].any():  # what has ended is kept apart, although the arrays have gone on
+            assert [end["pulls"].sum() for end in two[4]["final_obs"]] == [4, 4, 4]
+    assert kept["pulls"].sum() == 0
+
+
+def test_seeds_decide_and_a_list_of_them_is_refused() -> None:
+    envs = gym.make_vec("BAI-Gaussian32-v0", num_envs=3, budget=2)
+
+    def means(seed: int) -> Any:
+        envs.reset(seed=seed)
+        return envs.step(np.array([0, 0, 0]))[0]["means"]
+
+    np.testing.assert_array_equal(means(1), means(1))
+    assert (means(1) != means(2)).any()
+    with pytest.raises(ParameterError, match="one seed for all"):
+        envs.reset(seed=[1, 2, 3])
+
+
+@pytest.mark.parametrize("kind", ["uint64", "int8", "uint8", "int64", "list"])
+def test_actions_may_have_any_whole_number_type(kind: str) -> None:
+    envs = gym.make_vec("BAI-Custom-v0", num_envs=3, budget=3, **EXACT)
+    envs.reset(seed=0)
+    actions: Any = [1, 2, 3] if kind == "list" else np.array([1, 2, 3], kind)
+    for _ in range(3):
+        observation, *_ = envs.step(actions)
+    assert observation["pulls"].tolist() == [[0, 3, 0, 0], [0, 0, 3, 0], [0, 0, 0, 3]]
+    _, rewards, *_ = envs.step(actions)
+    assert rewards.tolist() == [1.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [[0, 0], [0, 0, 4], [0, 0, -1], [0.0, 0.0, 0.0], [True, True, True], 0, None, ["0", "0", "0"], [[0, 0, 0]]],
+)
+def test_actions_that_are_no_arms_are_refused(actions: Any) -> None:
+    envs = BestArmVectorEnv("custom", num_envs=3, budget=3)
+    envs.reset(seed=0)
+    with pytest.raises(ParameterError, match="arm") as caught:
+        envs.step(actions)
+    assert "\n" not in str(caught.value)
+    assert envs.step([0, 0, 0])[0]["pulls"].sum() == 3
+
+
+@pytest.mark.parametrize("num_envs", [0, -1, 2.5, True, "3"])
+def test_the_size_of_a_batch_is_a_whole_number(num_envs: Any) -> None:
+    with pytest.raises(ParameterError, match="num_envs must be a whole number of at least 1"):
+        BestArmVectorEnv("custom", num_envs=num_envs)
+
+
+def test_an_unknown_autoreset_mode_is_refused() -> None:
+    with pytest.raises(ParameterError, match="'NextStep', 'SameStep', 'Disabled', not 'never'"):
+        gym.make_vec("BAI-Custom-v0", num_envs=2, autoreset_mode="never")
+
+
+@pytest.mark.parametrize("mask", [np.array([True]), np.zeros(2, bool), np.array([1, 0]), "first"])
+def test_a_malformed_reset_mask_is_refused(mask: Any) -> None:
+    envs = BestArmVectorEnv("custom", num_envs=2)
+    envs.reset(seed=0)
+    with pytest.raises(ParameterError, match="2 booleans"):
+        envs.reset(options={"reset_mask": mask})
+
+
+def test_the_first_reset_starts_all() -> None:
+    with pytest.raises(ResetNeeded, match="without a reset_mask"):
+        BestArmVectorEnv("custom", num_envs=2).reset(options={"reset_mask": np.array([True, False])})
+
+
+def test_a_briefing_is_about_all_episodes() -> None:
+    envs = BestArmVectorEnv("gaussian", num_envs=3, num_arms=4, budget=6)
+    with pytest.raises(ResetNeeded, match="before briefing"):
+        envs.briefing()
+    envs.reset(seed=0)
+    briefing = envs.briefing({"variances"})
+    assert (briefing.batch, briefing.num_arms, briefing.budget) == (3, 4, 6)
+    np.testing.assert_array_equal(briefing.variances, envs._episodes.bandit.variances)
+    with pytest.raises(BaiGymError, match="without having declared"):
+        _ = envs.briefing().variances
+
+
+@every_mode
+def test_the_statistics_of_episodes_can_be_recorded(mode: AutoresetMode) -> None:
+    recorded = []
+    for envs in both(mode, budget=3):
+        wrapped = RecordEpisodeStatistics(envs)
+        wrapped.reset(seed=0)
+        wrapped.step(np.array([0, 0, 0]))
+        mask = np.array([False, True, False])
+        wrapped.reset(options={"reset_mask": mask.copy()})
+        if isinstance(envs, SyncVectorEnv):
+            # Gymnasium's own batch takes the mask out of the options before the wrapper sees it.
+            wrapped.episode_lengths[:] = [1, 0, 1]
+            wrapped.episode_returns[:] = 0.0
+        rng = np.random.default_rng(3)
+        for _ in range(20):
+            *_, ended, _, info = wrapped.step(rng.integers(4, size=3))
+            if "episode" in info:
+                recorded.append(
+                    (info["_episode"].tolist(), info["episode"]["r"].tolist(), info["episode"]["l"].tolist())
+                )
+            if mode is AutoresetMode.DISABLED and ended.any():
+                break
+    half = len(recorded) // 2
+    assert half >= 1
+    assert recorded[:half] == recorded[half:]
+    assert recorded[0][2] == [4, 0, 4]  # three pulls and the recommendation
+
+
+def test_a_batch_can_be_spread_over_processes() -> None:
+    native, spread = (
+        gym.make_vec("BAI-Custom-v0", num_envs=2, budget=2, vectorization_mode=how, **EXACT) for how in (None, "async")
+    )
+    try:
+        same(native.reset(seed=0), spread.reset(seed=0))
+        for arms in ([0, 1], [1, 1], [2, 3], [0, 0], [3, 3]):
+            same(native.step(np.array(arms)), spread.step(np.array(arms)))
+    finally:
+        spread.close()
+
+
+def test_a_problem_object_can_be_given() -> None:
+    problem = FixedProblem(GaussianBandit([0.0, 1.0], 0.0))
+    envs, env = BestArmVectorEnv(problem, num_envs=2, budget=1), BestArmEnv(problem, budget=1)
+    envs.reset(seed=0)
+    env.reset(seed=0)
+    observation, *_ = envs.step([1, 0])
+    assert observation["means"].tolist() == [[0.0, 1.0], [0.0, 0.0]]
+    assert env.step(1)[0]["means"].tolist() == [0.0, 1.0]

@@ -1,0 +1,97 @@
+"""The user's own arms, and the two demonstrations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bai_gym.bandits import BernoulliBandit, GaussianBandit
+from bai_gym.errors import InstanceError, ParameterError
+from bai_gym.problems import build
+
+RNG = np.random.default_rng(0)
+
+
+def test_given_moments_are_taken_as_they_are() -> None:
+    problem = build("custom", means=[1.0, 2.0], variances=[0.5, 3.0])
+    bandit = problem.draw(3, RNG)
+    assert isinstance(bandit, GaussianBandit)
+    assert bandit.means.tolist() == [[1.0, 2.0]] * 3
+    assert bandit.variances.tolist() == [[0.5, 3.0]] * 3
+    assert problem.notes == ()
+    assert build("custom", means=[1, 2]).draw(1, RNG).variances.tolist() == [[1.0, 1.0]]
+    assert build("custom", means=[1, 2], variances=4).draw(1, RNG).variances.tolist() == [[4.0, 4.0]]
+
+
+def test_bernoulli_arms_need_means_alone() -> None:
+    bandit = build("custom", means=[0.25, 0.5], distribution="bernoulli").draw(1, RNG)
+    assert isinstance(bandit, BernoulliBandit)
+    assert bandit.variances.tolist() == [[0.1875, 0.25]]
+    with pytest.raises(ParameterError, match="the means determine them"):
+        build("custom", means=[0.25, 0.5], variances=[1.0, 1.0], distribution="bernoulli")
+    with pytest.raises(InstanceError, match=r"lies in \[0, 1\]"):
+        build("custom", means=[0.25, -0.5], distribution="bernoulli")
+
+
+def test_what_the_user_gave_is_copied() -> None:
+    means = np.array([0.0, 1.0])
+    problem = build("custom", means=means)
+    first = problem.draw(1, RNG)
+    means[:] = 7.0
+    first.means[:] = 8.0
+    assert problem.draw(1, RNG).means.tolist() == [[0.0, 1.0]]
+
+
+@pytest.mark.parametrize("distribution", ["gaussian", "bernoulli"])
+def test_the_demonstration_instance(distribution: str) -> None:
+    problem = build("custom", distribution=distribution)
+    bandit = problem.draw(1, RNG)
+    assert bandit.means.tolist() == [[0.5, 0.45, 0.4, 0.3]]
+    assert bandit.variances[0, 0] == 0.25
+    assert ["demonstration" in note for note in problem.notes] == [True]
+
+
+def test_a_log_becomes_arms(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("page,clicks\nb,1\na,2\nb,3\na,6\na,4\n")
+    problem = build("table", path=path, arm_column="page", reward_column="clicks")
+    bandit = problem.draw(2, RNG)
+    assert problem.arm_names == ("a", "b")
+    assert problem.notes == ()
+    assert bandit.means.tolist() == [[4.0, 2.0]] * 2
+    np.testing.assert_allclose(bandit.variances, [[8 / 3, 1.0]] * 2)
+    assert set(bandit.pull(np.zeros(99, np.int64), RNG)) == {2.0, 6.0, 4.0}
+    assert set(bandit.pull(np.ones(99, np.int64), RNG)) == {1.0, 3.0}
+
+
+def test_numbers_are_cut_into_bins(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("dose;effect\n1;0\n2;0\n3;1\n4;1\n")
+    problem = build("table", path=path, arm_column="dose", reward_column="effect", separator=";", bins=2)
+    assert problem.arm_names == ("1..2", "3..4")
+    assert problem.draw(1, RNG).means.tolist() == [[0.0, 1.0]]
+
+
+def test_the_demonstration_log() -> None:
+    problem = build("table")
+    bandit = problem.draw(1, RNG)
+    assert problem.arm_names == ("long form", "present page", "one field", "one field, quote")
+    np.testing.assert_allclose(bandit.means, [[0.25, 0.3, 0.34, 0.4]])
+    np.testing.assert_allclose(bandit.variances, [[0.1875, 0.21, 0.2244, 0.24]])
+    assert ["synthetic" in note for note in problem.notes] == [True]
+
+
+@pytest.mark.parametrize("given", ["path", "arm_column", "reward_column", "separator", "bins"])
+def test_half_of_what_a_table_needs_is_refused(given: str) -> None:
+    with pytest.raises(ParameterError, match="path=, arm_column= and reward_column="):
+        build("table", **{given: 2 if given == "bins" else ";"})
+
+
+@pytest.mark.parametrize("left_out", ["path", "arm_column", "reward_column"])
+def test_most_of_what_a_table_needs_is_refused(left_out: str) -> None:
+    keywords = {"path": "log.csv", "arm_column": "page", "reward_column": "clicks"}
+    del keywords[left_out]
+    with pytest.raises(ParameterError, match="path=, arm_column= and reward_column="):
+        build("table", **keywords)

@@ -1,0 +1,84 @@
+"""The law of section 5.1 of Lalitha et al. (2023), against a loop over arms that are numbered as in the paper."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bai_gym.errors import InstanceError, ParameterError
+from bai_gym.problems import HeterogeneousGaussianProblem
+
+LEVEL = 1e-3  # false-alarm rate of each statistical test here; the seeds are fixed
+BATCH = 400
+
+
+def by_hand(num_arms: int, noisy_best: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Unperturbed means and variances, arm by arm, i from 1."""
+    means, variances = [], []
+    for i in range(1, num_arms + 1):
+        mean = 1 - math.sqrt((i - 1) / num_arms)
+        even = i % 2 == 0  # the literal text makes these noisy
+        means.append(mean)
+        variances.append(0.9 * mean**2 + 0.1 if even != noisy_best else 0.1)
+    return np.array(means), np.array(variances)
+
+
+def test_by_hand_of_four_arms() -> None:
+    # Means 1, 1 - sqrt(1/4) = 0.5, 1 - sqrt(1/2) = 0.293, 1 - sqrt(3/4) = 0.134.
+    assert by_hand(4, True)[1] == pytest.approx([1.0, 0.1, 0.9 * 0.292893**2 + 0.1, 0.1], abs=1e-6)
+    assert by_hand(4, False)[1] == pytest.approx([0.1, 0.325, 0.1, 0.9 * 0.133975**2 + 0.1], abs=1e-6)
+
+
+@pytest.mark.parametrize("noisy_best", [True, False])
+@pytest.mark.parametrize("num_arms", [32, 64])
+def test_the_perturbations_have_the_stated_laws(num_arms: int, noisy_best: bool) -> None:
+    bandit = HeterogeneousGaussianProblem(num_arms, noisy_best=noisy_best).draw(BATCH, np.random.default_rng(11))
+    means, variances = by_hand(num_arms, noisy_best)
+    shifts = ((bandit.means - means) / 0.05).reshape(-1)
+    factors = (bandit.variances / variances).reshape(-1)
+    assert stats.kstest(shifts, "norm").pvalue > LEVEL
+    assert stats.kstest(factors, stats.uniform(0.5, 1.0).cdf).pvalue > LEVEL
+    # Of one another they are independent: a correlation of n pairs is about N(0, 1/n).
+    bound = stats.norm.isf(LEVEL / 2) / math.sqrt(shifts.size)
+    assert abs(np.corrcoef(shifts, factors)[0, 1]) < bound
+
+
+@pytest.mark.parametrize("noisy_best", [True, False])
+def test_every_second_arm_is_noisy(noisy_best: bool) -> None:
+    bandit = HeterogeneousGaussianProblem(8, noisy_best=noisy_best).draw(BATCH, np.random.default_rng(0))
+    quiet = bandit.variances[:, 1 if noisy_best else 0 :: 2]
+    assert quiet.min() >= 0.05 and quiet.max() <= 0.15
+    best_noisy = bandit.variances[:, 0 if noisy_best else 1]
+    assert best_noisy.min() > 0.15
+
+
+def test_the_figures_version_is_the_default() -> None:
+    default, figures = (
+        problem.draw(2, np.random.default_rng(0))
+        for problem in (HeterogeneousGaussianProblem(4), HeterogeneousGaussianProblem(4, noisy_best=True))
+    )
+    np.testing.assert_array_equal(default.variances, figures.variances)
+
+
+def test_the_seed_decides_and_runs_differ() -> None:
+    problem = HeterogeneousGaussianProblem(8)
+    first, again, other = (problem.draw(2, np.random.default_rng(seed)).means for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).all()
+    assert (first[0] != first[1]).all()
+
+
+@pytest.mark.parametrize("num_arms", [1, 0, -3, 2.0, True, None])
+def test_the_number_of_arms_is_checked(num_arms: Any) -> None:
+    with pytest.raises(InstanceError, match="at least 2"):
+        HeterogeneousGaussianProblem(num_arms)
+
+
+@pytest.mark.parametrize("flag", ["yes", "False", 1, None])
+def test_a_switch_is_true_or_false(flag: Any) -> None:
+    with pytest.raises(ParameterError, match="noisy_best must be True or False"):
+        HeterogeneousGaussianProblem(4, noisy_best=flag)

@@ -1,0 +1,154 @@
+"""Movies as arms: the matching by hand, and against a loop that does what the paper says."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from bai_gym.datasets import CompletedRatings, Ratings
+from bai_gym.errors import DataError, InstanceError, ParameterError
+from bai_gym.problems import MovieLensProblem, look_alike_source, movielens
+from bai_gym.problems.heterogeneous import draw_moments
+
+# Three movies and four users, and their moments: means 1, 2.5 and 5, variances 0, 0.25 and 0.
+MATRIX = np.array([[1, 1, 1, 1], [2, 3, 2, 3], [5, 5, 5, 5]], np.float32)
+
+
+def source(matrix: np.ndarray) -> CompletedRatings:
+    values = matrix.astype(np.float64)
+    return CompletedRatings(
+        matrix.astype(np.float32), np.arange(len(matrix)), values.mean(axis=-1), values.var(axis=-1)
+    )
+
+
+def random_source(movies: int, seed: int = 0) -> CompletedRatings:
+    rng = np.random.default_rng(seed)
+    return source(rng.normal(rng.uniform(1, 5, (movies, 1)), rng.uniform(0.2, 1, (movies, 1)), (movies, 20)))
+
+
+def targets(monkeypatch: pytest.MonkeyPatch, means: list[float], variances: list[float]) -> None:
+    """Let every run draw these moments."""
+
+    def draw(batch: int, num_arms: int, rng: np.random.Generator, *, noisy_best: bool) -> tuple[np.ndarray, np.ndarray]:
+        assert num_arms == len(means)
+        return np.tile(means, (batch, 1)), np.tile(variances, (batch, 1))
+
+    monkeypatch.setattr(movielens, "draw_moments", draw)
+
+
+def test_rescaled_matching_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Rescaled moments of the movies: (0, 0.05), (0.375, 1.5), (1, 0.05).
+    targets(monkeypatch, [0.9, 0.9], [0.1, 1.2])
+    bandit = MovieLensProblem(source(MATRIX), 2).draw(20, np.random.default_rng(0))
+    assert bandit.candidates.tolist() == [[2, 1]] * 20  # whichever arm chooses first
+    # The rewards stay raw ratings.
+    assert bandit.means.tolist() == [[5.0, 2.5]] * 20
+    assert bandit.variances.tolist() == [[0.0, 0.25]] * 20
+    assert set(bandit.pull(np.full(50, 1), np.random.default_rng(0))) == {2.0, 3.0}
+
+
+def test_raw_matching_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Both arms want movie 0, the worst; who comes second takes movie 1. Random order: both ways happen.
+    targets(monkeypatch, [0.9, 0.9], [0.1, 1.2])
+    bandit = MovieLensProblem(source(MATRIX), 2, matching="raw").draw(40, np.random.default_rng(0))
+    found = {tuple(row) for row in bandit.candidates.tolist()}
+    assert found == {(0, 1), (1, 0)}
+
+
+def test_with_as_many_arms_as_movies_all_are_taken() -> None:
+    bandit = MovieLensProblem(source(MATRIX), 3).draw(30, np.random.default_rng(0))
+    assert np.sort(bandit.candidates).tolist() == [[0, 1, 2]] * 30
+
+
+def in_a_loop(problem: MovieLensProblem, means: np.ndarray, variances: np.ndarray, order: np.ndarray) -> np.ndarray:
+    chosen = np.empty(means.shape, np.int64)
+    for run in range(len(means)):
+        free = list(range(problem._means.size))
+        for arm in order[run]:
+            distances = [
+                (problem._means[movie] - means[run, arm]) ** 2 + (problem._variances[movie] - variances[run, arm]) ** 2
+                for movie in free
+            ]
+            chosen[run, arm] = free.pop(int(np.argmin(distances)))  # the first of several nearest ones
+    return chosen
+
+
+@pytest.mark.parametrize("matching", ["rescaled", "raw"])
+@pytest.mark.parametrize("batch", [1, 2 * movielens.RUNS_AT_ONCE + 3])
+def test_matching_is_that_of_a_plain_loop(matching: str, batch: int) -> None:
+    movies = random_source(40)
+    doubled = CompletedRatings(  # every movie twice, so that nearest ones tie
+        np.tile(movies.matrix, (2, 1)), np.arange(80), np.tile(movies.means, 2), np.tile(movies.variances, 2)
+    )
+    problem = MovieLensProblem(doubled, 12, matching=matching)
+    means, variances = draw_moments(batch, 12, np.random.default_rng(1), noisy_best=True)
+    order = np.random.default_rng(2).random((batch, 12)).argsort(axis=-1)
+    found = problem._match(means, variances, np.random.default_rng(2))
+    np.testing.assert_array_equal(found, in_a_loop(problem, means, variances, order))
+    assert (np.diff(np.sort(found)) > 0).all()  # each movie at most once
+
+
+def test_equal_seeds_give_equal_instances() -> None:
+    problem = MovieLensProblem(random_source(60), 8)
+    first, again, other = (problem.draw(3, np.random.default_rng(seed)).candidates for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+def test_a_thousand_runs_are_matched_in_little_time_and_memory() -> None:
+    problem = MovieLensProblem(random_source(3000), 64)
+    means, variances = draw_moments(1000, 64, np.random.default_rng(0), noisy_best=True)
+    start = time.process_time()
+    problem._match(means, variances, np.random.default_rng(0))
+    assert time.process_time() - start < 2.5  # ten times what it takes
+    tracemalloc.start()
+    problem._match(means[:200], variances[:200], np.random.default_rng(0))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20e6  # bytes; it does not grow with the number of runs
+
+
+def test_too_few_movies_are_refused() -> None:
+    with pytest.raises(DataError, match="4 arms asked for, but only 3 movies"):
+        MovieLensProblem(source(MATRIX), 4)
+
+
+def test_parameters_are_checked() -> None:
+    with pytest.raises(InstanceError, match="at least 2"):
+        MovieLensProblem(source(MATRIX), 1)
+    with pytest.raises(ParameterError, match="'rescaled' or 'raw', not 'nearest'"):
+        MovieLensProblem(source(MATRIX), 2, matching="nearest")
+    with pytest.raises(ParameterError, match="noisy_best must be True or False"):
+        MovieLensProblem(source(MATRIX), 2, noisy_best="no")  # type: ignore[arg-type]
+
+
+def test_equal_moments_do_not_divide_by_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    targets(monkeypatch, [0.0, 1.0], [0.1, 0.1])
+    bandit = MovieLensProblem(source(np.array([[1.0, 2.0], [1.0, 2.0]])), 2).draw(5, np.random.default_rng(0))
+    assert np.sort(bandit.candidates).tolist() == [[0, 1]] * 5
+
+
+@pytest.fixture
+def forget() -> Iterator[None]:
+    look_alike_source.cache_clear()
+    yield
+    look_alike_source.cache_clear()
+
+
+@pytest.mark.usefixtures("forget")
+def test_synthetic_ratings_are_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+
+    def draw() -> Ratings:
+        drawn.append(1)
+        one = np.zeros(1, np.int32)
+        return Ratings(one, one, np.ones(1, np.float32), np.ones(1, np.int64), np.ones(1, np.int64))
+
+    monkeypatch.setattr(movielens, "movielens_like", draw)
+    monkeypatch.setattr(movielens, "completed", lambda _: source(MATRIX))
+    assert look_alike_source() is look_alike_source()
+    assert drawn == [1]

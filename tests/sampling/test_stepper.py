@@ -1,0 +1,258 @@
+"""Unrolling blocks and rules from observations alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bai_gym.errors import AgentError
+from bai_gym.sampling import Block, SamplingRule, Stepper, batched
+from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+
+
+class World:
+    """N episodes of K arms; reward j of arm k in episode i is ``rewards[i, k, j]``, repeated in a cycle."""
+
+    def __init__(self, rewards: Any, budget: int) -> None:
+        self.rewards = np.asarray(rewards, float)
+        self.statistics = Statistics.zeros(self.rewards.shape[:2])
+        self.left = budget
+
+    def observation(self) -> Observation:
+        s = self.statistics
+        remaining = np.full((len(s.pulls), 1), self.left)
+        return {"pulls": s.pulls, "means": s.means, "variances": s.variances, "remaining": remaining}
+
+    def pull(self, arms: IntArray) -> FloatArray:
+        rows = np.arange(len(self.rewards))
+        turn = self.statistics.pulls[rows, arms] % self.rewards.shape[2]
+        rewards = self.rewards[rows, arms, turn]
+        self.statistics.add(rows * self.rewards.shape[1] + arms, rewards)
+        self.left -= 1
+        return rewards
+
+
+class Scripted:
+    """Asks for the given requests, one after the other, and recommends arm 1."""
+
+    def __init__(self, *requests: Any) -> None:
+        self.requests = list(requests)
+        self.seen: list[list[list[int]]] = []
+
+    def allocate(self, observation: Observation) -> Any:
+        self.seen.append(observation["pulls"].tolist())
+        return self.requests.pop(0) if self.requests else None
+
+    def recommend(self, observation: Observation) -> IntArray:
+        return np.ones(len(observation["pulls"]), np.int64)
+
+
+class Cycle(SamplingRule):
+    """Pulls slot 0, 1, ..., 0, 1, ... and notes what it is told."""
+
+    def __init__(self, steps: int, arms: IntArray | None = None, window: Statistics | None = None) -> None:
+        self.steps, self.arms, self.window = steps, arms, window
+        self.told: list[tuple[Any, ...]] = []
+
+    def start(self, window: Statistics) -> None:
+        self.kept = window
+        self.next = 0
+
+    def choose(self) -> IntArray:
+        slots, batch = self.kept.pulls.shape
+        return (self.next % slots) * batch + np.arange(batch)
+
+    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
+        self.next += 1
+        self.told.append(tuple(array.tolist() for array in (flat, pulls, means, variances)))
+
+
+def play(stepper: Stepper, world: World, steps: int) -> list[list[int]]:
+    arms = []
+    for _ in range(steps):
+        arms.append(stepper.act(world.observation()))
+        world.pull(arms[-1])
+    return np.transpose(arms).tolist()
+
+
+def play_out(agent: Scripted, world: World) -> list[list[int]]:
+    """Play to the end, and let the stepper take in the last reward."""
+    stepper = Stepper(agent)
+    arms = play(stepper, world, world.left)
+    stepper.act(world.observation())
+    return arms
+
+
+def test_blocks_are_unrolled_in_order_and_asked_for_when_spent() -> None:
+    agent = Scripted([[2, 1, 0], [1, 1, 1]], [[0, 0, 1], [0, 1, 0]])
+    world = World(np.zeros((2, 3, 1)), 4)
+    stepper = Stepper(agent)
+    assert play(stepper, world, 4) == [[0, 1, 0, 2], [0, 1, 2, 1]]
+    assert agent.seen == [[[0, 0, 0], [0, 0, 0]], [[2, 1, 0], [1, 1, 1]]]
+    assert stepper.act(world.observation()).tolist() == [1, 1]
+    assert stepper.idle is None
+
+
+def test_one_episode_gives_python_ints() -> None:
+    stepper = Stepper(Scripted([1, 1]))
+    world = World(np.zeros((1, 2, 1)), 2)
+    for expected in (0, 1):
+        arm = stepper.act({name: value[0] for name, value in world.observation().items()})
+        assert type(arm) is int and arm == expected
+        world.pull(np.array([arm]))
+    final = stepper.act({name: value[0] for name, value in world.observation().items()})
+    assert type(final) is int and final == 1
+
+
+def test_a_rule_sees_the_window_of_its_candidates() -> None:
+    rewards = np.array([[[1.0, 3.0], [5.0, 5.0], [2.0, 4.0]], [[0.0, 8.0], [6.0, 2.0], [7.0, 7.0]]])
+    rule = Cycle(2, arms=np.array([[2, 0], [1, 2]]))
+    world = World(rewards, 5)
+    assert play_out(Scripted([[1, 1, 1], [1, 1, 1]], rule), world) == [[0, 1, 2, 2, 0], [0, 1, 2, 1, 2]]
+    # Slots 0: arm 2 of episode 0 (2, then 4) and arm 1 of episode 1 (6, then 2).
+    assert rule.told[0] == ([0, 1], [2.0, 2.0], [3.0, 4.0], [2.0, 8.0])
+    # Slots 1: arm 0 (1, then 3) and arm 2 (7, then 7).
+    assert rule.told[1] == ([2, 3], [2.0, 2.0], [2.0, 7.0], [2.0, 0.0])
+
+
+def test_a_rule_with_a_window_of_its_own_starts_from_it() -> None:
+    window = Statistics(np.array([[1, 0]]), np.array([[4.0, 0.0]]), np.zeros((1, 2)))
+    rule = Cycle(2, arms=np.array([[1, 0]]), window=window)
+    world = World(np.array([[[1.0], [2.0], [3.0]]]), 5)
+    assert play_out(Scripted([1, 1, 1], rule), world) == [[0, 1, 2, 1, 0]]
+    assert rule.told == [([0], [2.0], [3.0], [2.0]), ([1], [1.0], [1.0], [0.0])]
+    assert window.pulls.tolist() == [[1, 0]]
+
+
+def test_a_rule_over_all_arms_starts_from_all_samples() -> None:
+    rule = Cycle(3)
+    world = World(np.array([[[1.0, 3.0], [2.0, 2.0]]]), 4)
+    assert play_out(Scripted([1, 0], rule), world) == [[0, 0, 1, 0]]
+    assert [told[1] for told in rule.told] == [[2.0], [1.0], [3.0]]
+
+
+@given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=30), min_size=2, max_size=3))
+def test_whole_rewards_are_recovered_exactly(rewards: list[list[int]]) -> None:
+    longest = max(map(len, rewards))
+    world = World([[(arm * longest)[:longest] for arm in rewards]], 60)
+    # An empty window: its means are exact only if every recovered reward is.
+    empty = Statistics.zeros((1, len(rewards)))
+    rule = Cycle(40, arms=np.arange(len(rewards))[None], window=empty)
+    stepper = Stepper(Scripted([20] + [0] * (len(rewards) - 1), rule))
+    play(stepper, world, 20)
+    drawn: list[list[float]] = [[] for _ in rewards]
+    for step in range(40):
+        arm = stepper.act(world.observation())
+        drawn[arm[0]].append(world.pull(arm)[0])
+        stepper.act(world.observation())
+        expected = Statistics.zeros((1,))
+        for reward in drawn[arm[0]]:
+            expected.add(0, reward)
+        assert rule.told[step][2] == expected.means.tolist()
+        assert rule.told[step][3] == expected.variances.tolist()
+
+
+def test_asking_twice_changes_nothing() -> None:
+    rule = Cycle(2)
+    agent = Scripted([[1, 1]], rule)
+    stepper, world = Stepper(agent), World(np.array([[[1.0], [2.0]]]), 4)
+    arms = []
+    for _ in range(4):
+        answers = {int(stepper.act(world.observation())[0]) for _ in range(3)}
+        assert len(answers) == 1
+        arms.append(answers.pop())
+        world.pull(np.array(arms[-1:]))
+    assert arms == [0, 1, 0, 1]
+    assert len(agent.seen) == 2 and len(rule.told) == 1
+
+
+def test_the_recommendation_is_given_once_and_repeated() -> None:
+    class Fickle(Scripted):
+        calls = 0
+
+        def recommend(self, observation: Observation) -> IntArray:
+            self.calls += 1
+            return np.array([self.calls])
+
+    agent = Fickle([[1, 0, 0]])
+    stepper, world = Stepper(agent), World(np.zeros((1, 3, 1)), 1)
+    play(stepper, world, 1)
+    assert [stepper.act(world.observation()).tolist() for _ in range(3)] == [[1], [1], [1]]
+
+
+def test_pulls_after_the_agent_stopped_are_counted() -> None:
+    stepper, world = Stepper(Scripted([[1, 0, 1], [0, 2, 0]])), World(np.zeros((2, 3, 1)), 5)
+    assert play(stepper, world, 5) == [[0, 2, 1, 1, 1], [1, 1, 1, 1, 1]]
+    stepper.act(world.observation())
+    assert stepper.idle is not None and stepper.idle.tolist() == [[0, 3, 0], [0, 3, 0]]
+    assert (world.statistics.pulls - stepper.idle).tolist() == [[1, 0, 1], [0, 2, 0]]
+
+
+def other_arm(world: World) -> None:
+    world.pull(np.array([1, 1]))
+
+
+def two_pulls(world: World) -> None:
+    world.pull(np.array([0, 0]))
+    world.pull(np.array([0, 0]))
+
+
+def half(world: World) -> None:
+    world.pull(np.array([0, 1]))
+
+
+@pytest.mark.parametrize("change", [other_arm, two_pulls, half])
+def test_an_observation_that_does_not_follow_is_refused(change: Callable[[World], None]) -> None:
+    stepper, world = Stepper(Scripted([[4, 0], [4, 0]])), World(np.zeros((2, 2, 1)), 8)
+    assert stepper.act(world.observation()).tolist() == [0, 0]
+    change(world)
+    with pytest.raises(AgentError, match="does not follow from the agent's last action: was the agent reset"):
+        stepper.act(world.observation())
+
+
+def test_a_new_episode_without_a_reset_is_refused() -> None:
+    stepper, world = Stepper(Scripted([[2, 0]], [[2, 0]])), World(np.zeros((1, 2, 1)), 4)
+    play(stepper, world, 2)
+    world.pull(stepper.act(world.observation()))
+    with pytest.raises(AgentError, match="was the agent reset"):
+        stepper.act(World(np.zeros((1, 2, 1)), 4).observation())
+
+
+def test_an_episode_after_the_recommendation_needs_a_reset() -> None:
+    stepper, world = Stepper(Scripted([[2, 0]])), World(np.zeros((1, 2, 1)), 2)
+    play(stepper, world, 2)
+    stepper.act(world.observation())
+    with pytest.raises(AgentError, match="has given its recommendation: reset it"):
+        stepper.act(World(np.zeros((1, 2, 1)), 2).observation())
+
+
+def test_episodes_out_of_step_are_refused() -> None:
+    observation = World(np.zeros((2, 2, 1)), 3).observation()
+    observation["remaining"][1] = 2
+    with pytest.raises(AgentError, match="lock-step"):
+        Stepper(Scripted([[1, 0], [1, 0]])).act(observation)
+
+
+def test_impossible_recommendations_are_refused() -> None:
+    stepper, world = Stepper(Scripted([[1]])), World(np.zeros((1, 1, 1)), 1)
+    play(stepper, world, 1)
+    with pytest.raises(AgentError, match="recommend: arm 1 does not exist"):
+        stepper.act(world.observation())
+
+
+def test_batched_adds_the_missing_axis() -> None:
+    single = {"pulls": np.zeros(3), "remaining": np.ones(1)}
+    assert {name: array.shape for name, array in batched(single).items()} == {"pulls": (1, 3), "remaining": (1, 1)}
+    batch: Observation = {"pulls": np.zeros((2, 3))}
+    assert batched(batch) is batch
+
+
+def test_block_and_its_counts_survive_the_unrolling() -> None:
+    block = Block(np.array([[2, 0]]))
+    play(Stepper(Scripted(block)), World(np.zeros((1, 2, 1)), 2), 2)
+    assert block.counts.tolist() == [[2, 0]]
