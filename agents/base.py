@@ -141,12 +141,18 @@ class Agent(ABC):
 class PlannedAgent(Agent):
     """An agent whose algorithm is written as a plan: a generator that yields requests.
 
-    Attributes:
-        statistics: ``(N, K)`` statistics of the episodes so far, renewed (perhaps in place) after every ``yield``: look
-            them up again, and copy what must be kept.
+    What a request brought in is in its ``outcome`` after the ``yield``.
     """
 
-    statistics: Statistics
+    _seen: Observation
+
+    @property
+    def statistics(self) -> Statistics:
+        """``(N, K)`` statistics of the episodes so far, overwritten by the next pulls: copy what must be kept.
+
+        They are put together when they are looked at, so a plan that needs only outcomes is faster without them.
+        """
+        return Statistics.of(self._seen)
 
     @final
     def reset(self, briefing: Briefing, rng: np.random.Generator | None = None) -> None:
@@ -158,7 +164,7 @@ class PlannedAgent(Agent):
     @final
     def allocate(self, observation: Observation) -> Request:
         """Advance the plan to its next request."""
-        self.statistics = Statistics.of(observation)
+        self._seen = observation
         if not self._planned:
             self._planned = True
             self._plan = self.plan()
@@ -172,7 +178,7 @@ class PlannedAgent(Agent):
     @final
     def recommend(self, observation: Observation) -> IntArray:
         """Return the answer of the plan; with no pulls left, run it to its end first."""
-        self.statistics = Statistics.of(observation)
+        self._seen = observation
         if self._plan is not None and not observation["remaining"].any():
             if next(self._plan, None) is not None:
                 raise AgentError(f"{self.name} asks for more pulls than the budget of {self.budget}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,10 +12,10 @@ from bai_gym.agents.base import Plan, PlannedAgent
 from bai_gym.agents.choosing import best_mean, keep_best, spread_evenly
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Block
+from bai_gym.sampling import Block, Request
 from bai_gym.statistics import IntArray, Statistics
 
-__all__ = ["HalvingAgent", "num_stages", "scatter"]
+__all__ = ["HalvingAgent", "num_stages"]
 
 
 def num_stages(num_arms: int) -> int:
@@ -62,26 +63,29 @@ class HalvingAgent(PlannedAgent):
         stage_budget, leftover = divmod(self.budget, stages)
         for stage in range(1, stages + 1):
             active = self._active
-            before = self.statistics.take(active, variances=self.uses_variances)
             last = stage == stages and self.leftover == "last"
-            yield from self.pull_stage(active, stage_budget + leftover * last, before)
-            now = self.statistics.take(active, variances=False)
-            origin = before if self.samples == "stage" else Statistics.zeros(active.shape)
-            estimates = now.since(origin, variances=False)
-            values = np.where(estimates.pulls > 0, estimates.means, -np.inf)
+            estimates = yield from self.pull_stage(active, stage_budget + leftover * last)
+            if self.samples == "all":
+                estimates = self.statistics.take(active, variances=False)
+            values = estimates.means
+            if not estimates.pulls.all():
+                values = np.where(estimates.pulls > 0, values, -np.inf)
             size = (active.shape[-1] + 1) // 2
             kept = keep_best(values, size, self.tie, self.rng)
             self._active = active[kept].reshape(self.batch, size)
 
     @abstractmethod
-    def pull_stage(self, active: IntArray, pulls: int, before: Statistics) -> Plan:
-        """Yield the requests of one stage.
+    def pull_stage(self, active: IntArray, pulls: int) -> Generator[Request, None, Statistics]:
+        """Yield the requests of one stage, and return the ``(N, k)`` statistics of its pulls.
 
         Args:
             active: ``(N, k)`` arms of the stage, ascending.
             pulls: Pulls that the stage has.
-            before: ``(N, k)`` statistics of the active arms at the start of the stage.
         """
+
+    def candidates(self, active: IntArray) -> IntArray | None:
+        """Return the candidate arms for a request: None, which is faster, as long as all arms are active."""
+        return active if active.shape[-1] < self.num_arms else None
 
     def answer(self) -> IntArray:
         """Return the survivor; where several arms are still active, the best mean of these."""
@@ -89,10 +93,3 @@ class HalvingAgent(PlannedAgent):
             return self._active[:, 0]
         slots = best_mean(self.statistics.take(self._active), self.tie, self.rng)
         return np.take_along_axis(self._active, slots[:, None], -1)[:, 0]
-
-
-def scatter(active: IntArray, values: IntArray, num_arms: int) -> IntArray:
-    """Return ``(N, K)`` zeros with the ``(N, k)`` values at the active arms."""
-    full = np.zeros((active.shape[0], num_arms), values.dtype)
-    np.put_along_axis(full, active, values, -1)
-    return full

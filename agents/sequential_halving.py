@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bai_gym.agents.base import Plan
 from bai_gym.agents.choosing import spread_evenly
-from bai_gym.agents.halving import HalvingAgent, scatter
+from bai_gym.agents.halving import HalvingAgent
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Block
+from bai_gym.sampling import Block, Request
 from bai_gym.statistics import IntArray, Statistics
 
 __all__ = ["SequentialHalving"]
@@ -45,10 +45,11 @@ class SequentialHalving(HalvingAgent):
         if self.rounding not in ("stage", "equal"):
             raise ParameterError(f"rounding of SH must be 'stage' or 'equal', not {self.rounding!r}")
 
-    def pull_stage(self, active: IntArray, pulls: int, before: Statistics) -> Plan:
+    def pull_stage(self, active: IntArray, pulls: int) -> Generator[Request, None, Statistics]:
         """Pull the active arms in cyclic order."""
         size = active.shape[-1]
         if self.rounding == "equal" and pulls >= size:
             pulls -= pulls % size
-        counts = spread_evenly(self.batch, size, pulls, self.tie, self.rng)
-        yield Block(scatter(active, counts, self.num_arms))
+        block = Block(spread_evenly(self.batch, size, pulls, self.tie, self.rng), self.candidates(active))
+        yield block
+        return block.outcome

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.base import Plan
 from bai_gym.agents.choosing import spread_evenly
-from bai_gym.agents.halving import HalvingAgent, scatter
+from bai_gym.agents.halving import HalvingAgent
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Block, IndexRule
+from bai_gym.sampling import Block, IndexRule, Request
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["SHAdaVar"]
@@ -56,32 +56,36 @@ class SHAdaVar(HalvingAgent):
         super().begin(briefing)
         if not 0.0 < self.delta < 1.0:
             raise ParameterError(f"delta of SHAdaVar must lie strictly between 0 and 1, not {self.delta}")
-        self._log = -math.log(self.delta)
-        self._cyclic_share = 4.0 * self._log + 1.0 if self.ucb else 2.0
+        log = -math.log(self.delta)
+        self._cyclic_share = 4.0 * log + 1.0 if self.ucb else 2.0
+        pulls = np.arange(self.budget + 1, dtype=np.float64)
+        others = np.maximum(pulls - 1.0, 1.0)
+        shrunk = pulls * (1.0 - 2.0 * np.sqrt(log / others)) if self.ucb else pulls
+        bounded = (pulls > 1.0) & (shrunk > 0.0)
+        # U / T is the sample variance times this; 0 where there is no finite bound.
+        self._factors: FloatArray = np.where(bounded, 1.0 / np.where(bounded, shrunk, 1.0), 0.0)
 
-    def pull_stage(self, active: IntArray, pulls: int, before: Statistics) -> Plan:
+    def pull_stage(self, active: IntArray, pulls: int) -> Generator[Request, None, Statistics]:
         """Pull cyclically, then greedily by U / pulls."""
         size = active.shape[-1]
+        candidates = self.candidates(active)
         cyclic = min(pulls, math.floor(size * self._cyclic_share))
-        counts = spread_evenly(self.batch, size, cyclic, self.tie, self.rng)
-        yield Block(scatter(active, counts, self.num_arms))
-        if pulls > cyclic:
-            window = self.statistics.take(active).since(before)
-            yield IndexRule(pulls - cyclic, self._index, tie=self.tie, rng=self.rng, arms=active, window=window)
+        block = Block(spread_evenly(self.batch, size, cyclic, self.tie, self.rng), candidates)
+        yield block
+        if pulls == cyclic:
+            return block.outcome
+        rule = IndexRule(
+            pulls - cyclic, self._index, tie=self.tie, rng=self.rng, arms=candidates, window=block.outcome
+        )
+        yield rule
+        return rule.outcome
 
     def _index(self, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> FloatArray:
         """Return U / T, elementwise."""
-        if not self.ucb:
-            share = pulls * (pulls > 1)
-        else:
-            share = np.sqrt(self._log / np.maximum(pulls - 1.0, 1e-300))
-            share *= -2.0
-            share += 1.0
-            share *= pulls
-        # Now U / T is variance / share, where the share is positive: there T - 1 > 4 L.
-        if share.min() > 0.0 and variances.all():
-            return variances / share
-        bounded = share > 0.0
+        factors = self._factors.take(pulls.astype(np.int64))
+        index = variances * factors
+        if index.min() > 0.0:
+            return index
         # Arms of zero sample variance have U = 0: they come after all others, the least pulled first.
-        index = np.where(variances > 0.0, variances / np.where(bounded, share, 1.0), -pulls)
-        return np.where(bounded, index, np.inf)
+        index = np.where(variances > 0.0, index, -pulls)
+        return np.where(factors > 0.0, index, np.inf)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.base import Plan
-from bai_gym.agents.halving import HalvingAgent, scatter
+from bai_gym.agents.halving import HalvingAgent
 from bai_gym.problems import Briefing
-from bai_gym.sampling import ArgmaxTable, Block, TieRule
+from bai_gym.sampling import ArgmaxTable, Block, Request, TieRule
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["SHVar", "greedy_counts", "variance_index"]
@@ -41,11 +41,13 @@ class SHVar(HalvingAgent):
         super().begin(briefing)
         self._variances = briefing.variances
 
-    def pull_stage(self, active: IntArray, pulls: int, before: Statistics) -> Plan:
+    def pull_stage(self, active: IntArray, pulls: int) -> Generator[Request, None, Statistics]:
         """Pull greedily by sigma^2 / pulls."""
-        variances = np.take_along_axis(self._variances, active, -1)
-        counts = greedy_counts(variances, pulls, self.tie, self.rng)
-        yield Block(scatter(active, counts, self.num_arms), weights=self._variances)
+        candidates = self.candidates(active)
+        variances = self._variances if candidates is None else np.take_along_axis(self._variances, active, -1)
+        block = Block(greedy_counts(variances, pulls, self.tie, self.rng), candidates, variances)
+        yield block
+        return block.outcome
 
 
 def variance_index(variances: FloatArray, pulls: IntArray) -> FloatArray:

@@ -6,17 +6,18 @@ split into "before" and "since then" for algorithms that use the samples of one 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ROUNDING", "FloatArray", "IntArray", "Observation", "Statistics", "snapped"]
+__all__ = ["ROUNDING", "FloatArray", "IntArray", "Observation", "Statistics", "snapped", "zeros"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-Observation = dict[str, npt.NDArray[Any]]
+Observation = Mapping[str, npt.NDArray[Any]]
 
 ROUNDING = 2.0**-46  # a relative difference this small is rounding: 64 times the spacing of floats near 1
 
@@ -87,7 +88,7 @@ class Statistics:
             variances: If False, the variances are left out (0), for callers that do not read them.
         """
         flat = arms + np.arange(arms.shape[0])[:, None] * self.pulls.shape[-1]
-        spread = self.variances.take(flat) if variances else _zeros(arms.shape)
+        spread = self.variances.take(flat) if variances else zeros(arms.shape)
         return Statistics(self.pulls.take(flat), self.means.take(flat), spread)
 
     def window(self) -> Statistics:
@@ -186,7 +187,7 @@ class Statistics:
         if not pulls.all():
             means[pulls == 0] = 0.0
         if not variances:
-            return Statistics(pulls, means, _zeros(pulls.shape))
+            return Statistics(pulls, means, zeros(pulls.shape))
         all_deviations = self.variances * np.maximum(self.pulls - 1, 0)
         deviations = all_deviations - before.variances * np.maximum(before.pulls - 1, 0)
         shift *= shift
@@ -200,6 +201,6 @@ class Statistics:
         return Statistics(pulls, means, deviations)
 
 
-def _zeros(shape: tuple[int, ...]) -> FloatArray:
+def zeros(shape: tuple[int, ...]) -> FloatArray:
     """Return read-only zeros that take no memory."""
     return np.broadcast_to(0.0, shape)

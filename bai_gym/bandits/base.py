@@ -59,12 +59,12 @@ class Bandit(ABC):
 
     @abstractmethod
     def draw_blocks(
-        self, flat: IntArray, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
+        self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
     ) -> Statistics:
         """Pull each of some arms several times, from the exact joint law of the sufficient statistics.
 
         Args:
-            flat: ``(R,)`` positions ``instance * K + arm``, each at most once.
+            flat: ``(R,)`` positions ``instance * K + arm``, each at most once; or the slice of all.
             counts: ``(R,)`` pulls of each, at least 1.
             rng: Source of randomness.
             variances: If False the sample variances are not drawn (0), which saves time.
@@ -73,30 +73,37 @@ class Bandit(ABC):
             ``(R,)`` statistics of these pulls.
         """
 
-    def pull_block(self, counts: IntArray, rng: np.random.Generator, *, variances: bool = True) -> Statistics:
-        """Pull arm k of instance i ``counts[i, k]`` times, from the exact joint law of the sufficient statistics.
+    def pull_block(
+        self, counts: IntArray, rng: np.random.Generator, *, arms: IntArray | None = None, variances: bool = True
+    ) -> Statistics:
+        """Pull arms several times each, from the exact joint law of the sufficient statistics.
 
         Args:
-            counts: ``(N, K)`` pulls, each at least 0.
+            counts: ``(N, K)`` pulls of all arms, or ``(N, k)`` pulls of the candidates; each at least 0.
             rng: Source of randomness.
+            arms: ``(N, k)`` candidate arms, no arm twice in an instance; None: all K.
             variances: If False the sample variances are not drawn (0), which saves time.
 
         Returns:
-            ``(N, K)`` statistics of the block alone; ``.sums`` and ``.squares`` give the sums of the rewards and of
-            their squares.
+            Statistics of these pulls alone, shaped like ``counts``; ``.sums`` and ``.squares`` give the sums of the
+            rewards and of their squares.
         """
-        block = Statistics.zeros(counts.shape)
-        self.pull_into(block, counts, rng, variances=variances)
+        flat = slice(None) if arms is None else self.positions(arms).reshape(-1)
+        if counts.all():
+            part = self.draw_blocks(flat, counts.reshape(-1), rng, variances=variances)
+            shape = counts.shape
+            return Statistics(counts, part.means.reshape(shape), part.variances.reshape(shape))
+        pulled = np.flatnonzero(counts)
+        flat = pulled if isinstance(flat, slice) else flat.take(pulled)
+        part = self.draw_blocks(flat, counts.take(pulled), rng, variances=variances)
+        block = Statistics(counts, np.zeros(counts.shape), np.zeros(counts.shape))
+        block.means.reshape(-1)[pulled] = part.means
+        block.variances.reshape(-1)[pulled] = part.variances
         return block
 
-    def pull_into(
-        self, statistics: Statistics, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
-    ) -> None:
-        """Pull a block, as :meth:`pull_block`, and add it to ``(N, K)`` statistics in place."""
-        pulled = np.flatnonzero(counts)
-        if pulled.size:
-            part = self.draw_blocks(pulled, counts.take(pulled), rng, variances=variances)
-            statistics.merge(pulled, part, variances=variances)
+    def positions(self, arms: IntArray) -> IntArray:
+        """Return the flat positions ``instance * K + arm`` of ``(N, k)`` arms."""
+        return arms + np.arange(self.batch)[:, None] * self.num_arms
 
     @abstractmethod
     def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:

@@ -37,10 +37,10 @@ class BernoulliBandit(Bandit):
         return (rng.random(len(flat)) < self.means.take(flat)).astype(np.float64)
 
     def draw_blocks(
-        self, flat: IntArray, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
+        self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
     ) -> Statistics:
         """Draw the number of successes of each arm: binomial; it determines the variance too."""
-        means = rng.binomial(counts, self.means.take(flat)) / counts
+        means = rng.binomial(counts, self.means.reshape(-1)[flat]) / counts
         return Statistics(counts, means, means * (1.0 - means) * counts / np.maximum(counts - 1, 1))
 
     def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:

@@ -79,9 +79,11 @@ class EmpiricalBandit(Bandit):
         return _resample(self.table.rewards, self._first.take(flat), self._size.take(flat), rng)
 
     def draw_blocks(
-        self, flat: IntArray, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
+        self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
     ) -> Statistics:
         """Draw every reward of the blocks, in slices of bounded size, and keep the moments."""
+        if isinstance(flat, slice):
+            flat = np.arange(self.means.size)[flat]
         block = Statistics(counts, np.empty(flat.size), np.zeros(flat.size))
         ends = np.cumsum(counts)
         start = 0

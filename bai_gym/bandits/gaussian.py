@@ -8,7 +8,7 @@ import numpy as np
 
 from bai_gym.bandits.base import Bandit, Stream, check_means, gather
 from bai_gym.errors import InstanceError
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
 __all__ = ["GaussianBandit"]
 
@@ -47,19 +47,19 @@ class GaussianBandit(Bandit):
         return self.means.take(flat) + self._deviations.take(flat) * rng.standard_normal(len(flat))
 
     def draw_blocks(
-        self, flat: IntArray, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
+        self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
     ) -> Statistics:
         """Draw mean and variance of each arm's block: independent, normal and scaled chi-square."""
-        means = rng.standard_normal(flat.size)
-        means *= self._deviations.take(flat)
+        means = rng.standard_normal(counts.size)
+        means *= self._deviations.reshape(-1)[flat]
         means /= np.sqrt(counts)
-        means += self.means.take(flat)
+        means += self.means.reshape(-1)[flat]
         if not variances:
-            return Statistics(counts, means, np.zeros(flat.size))
+            return Statistics(counts, means, zeros(means.shape))
         freedom = counts - 1
         chi_square = rng.standard_gamma(0.5 * freedom)
         chi_square *= 2.0
-        chi_square *= self.variances.take(flat)
+        chi_square *= self.variances.reshape(-1)[flat]
         chi_square /= np.maximum(freedom, 1)
         return Statistics(counts, means, chi_square)
 

@@ -210,7 +210,7 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
     names = (cell.label, cell.budget, chunk)
     rewards, own = (generator(cell.seed, stream, *names) for stream in ("rewards", "agent"))
     rollout, idle = _play(cell, bandit, rewards, own)
-    pulls = rollout.statistics.pulls - (0 if idle is None else idle)
+    pulls = rollout.pulls - (0 if idle is None else idle)
     task = BestArm()
     return Episodes(
         recommendation=rollout.recommendation,

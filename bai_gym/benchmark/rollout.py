@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bai_gym.bandits import Bandit
+from bai_gym.benchmark.record import Record
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError
@@ -24,11 +25,21 @@ class Rollout:
 
     Attributes:
         recommendation: ``(N,)`` recommended arms.
-        statistics: ``(N, K)`` statistics of all pulls.
+        source: Where the statistics come from.
     """
 
     recommendation: IntArray
-    statistics: Statistics
+    source: Statistics | Record
+
+    @property
+    def pulls(self) -> IntArray:
+        """``(N, K)`` pulls of each arm."""
+        return self.source.pulls
+
+    @property
+    def statistics(self) -> Statistics:
+        """``(N, K)`` statistics of all pulls."""
+        return self.source.statistics if isinstance(self.source, Record) else self.source
 
     @classmethod
     def joined(cls, parts: Sequence[Rollout]) -> Rollout:
@@ -51,61 +62,34 @@ def play_blocks(agent: Any, bandit: Bandit, budget: int, rng: np.random.Generato
     Raises:
         AgentError: If the agent asks for something impossible.
     """
-    variances = bool(getattr(agent, "uses_variances", True))
-    statistics = Statistics.zeros((bandit.batch, bandit.num_arms))
-    remaining = np.full((bandit.batch, 1), budget, np.int64)
-    observation = _read_only(statistics, remaining, variances)
-    left = budget
-    while left > 0:
-        request, pulls = check_request(agent.allocate(observation), bandit.batch, bandit.num_arms, left)
+    record = Record(bandit.batch, bandit.num_arms, budget, variances=bool(getattr(agent, "uses_variances", True)))
+    while record.left > 0:
+        request, pulls = check_request(agent.allocate(record), bandit.batch, bandit.num_arms, record.left)
         if request is None:
             break
         if isinstance(request, Block):
-            bandit.pull_into(statistics, request.counts, rng, variances=variances)
+            request.answer = bandit.pull_block(request.counts, rng, arms=request.arms, variances=record.has_variances)
+            record.add(request.arms, request.answer)
         else:
-            _follow(request, statistics, bandit, rng, variances=variances)
-        left -= pulls
-        remaining[...] = left
-    recommendation = check_arms(agent.recommend(observation), bandit.batch, bandit.num_arms, "recommend")
-    return Rollout(recommendation, statistics)
+            _follow(request, record, bandit, rng)
+        record.spend(pulls)
+    recommendation = check_arms(agent.recommend(record), bandit.batch, bandit.num_arms, "recommend")
+    return Rollout(recommendation, record)
 
 
-def _read_only(statistics: Statistics, remaining: IntArray, variances: bool) -> Observation:
-    arrays = {"pulls": statistics.pulls, "means": statistics.means, "remaining": remaining}
-    if variances:
-        arrays["variances"] = statistics.variances
-    observation = {name: array.view() for name, array in arrays.items()}
-    for view in observation.values():
-        view.flags.writeable = False
-    return observation
-
-
-def _follow(
-    rule: SamplingRule, statistics: Statistics, bandit: Bandit, rng: np.random.Generator, *, variances: bool
-) -> None:
-    """Make the pulls of a sampling rule, one per episode and step, and merge them into ``statistics``."""
-    start = rule.window
-    if start is None:
-        start = statistics if rule.arms is None else statistics.take(rule.arms)
-    window = start.window()
+def _follow(rule: SamplingRule, record: Record, bandit: Bandit, rng: np.random.Generator) -> None:
+    """Make the pulls of a sampling rule, one per episode and step."""
+    window = rule.first_window(lambda: record.statistics)
     stream = bandit.stream(rule.arms, rng)
     rule.start(window)
     for _ in range(rule.steps):
         flat = rule.choose()
-        rule.update(flat, *window.add(flat, stream.draw(flat), variances=variances))
-    end = window.unwindow()
-    if rule.window is None and rule.arms is None:
-        statistics.pulls[...], statistics.means[...], statistics.variances[...] = end.pulls, end.means, end.variances
-        return
-    made = end.since(start)
-    pulled = np.flatnonzero(made.pulls)
-    arms = pulled if rule.arms is None else _positions(rule.arms, bandit.num_arms).take(pulled)
-    statistics.merge(arms, Statistics(made.pulls.take(pulled), made.means.take(pulled), made.variances.take(pulled)))
-
-
-def _positions(arms: IntArray, num_arms: int) -> IntArray:
-    """Return the flat positions of ``(N, k)`` arms in ``(N, K)`` arrays."""
-    return arms + np.arange(arms.shape[0])[:, None] * num_arms
+        rule.update(flat, *window.add(flat, stream.draw(flat), variances=record.has_variances))
+    rule.answer = window.unwindow()
+    if rule.window is None:
+        record.set(rule.arms, rule.answer)
+    else:
+        record.add(rule.arms, rule.answer, since=rule.window)
 
 
 def play_steps(agent: Any, env: BestArmVectorEnv, observation: Observation) -> Rollout:

@@ -2,40 +2,55 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.errors import AgentError
+from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Block"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Block:
-    """Counts of pulls, and the order in which a step-by-step loop makes them.
+    """Counts of pulls; once they are made, the block holds the statistics of just these pulls.
 
-    The order has no influence on the law of the statistics after the block; it is kept so that a loop over
-    ``env.step`` shows the algorithm as its pseudo-code reads.
+    The order of the pulls has no influence on the law of the statistics after the block; it is kept so that a
+    step-by-step loop shows the algorithm as its pseudo-code reads.
 
     Attributes:
-        counts: ``(N, K)`` pulls of each arm, int64; every episode pulls equally often in total.
-        weights: ``(N, K)``, or None for equal weights. The next pull goes to the arm (with pulls left) of largest
-            weight / pulls made in this block, where x/0 is +inf; ties go to the fewest pulls, then to the lowest arm
-            number. Equal weights give round-robin.
+        counts: ``(N, k)`` pulls of each candidate arm, int64; every episode pulls equally often in total.
+        arms: ``(N, k)`` candidate arms, no arm twice in an episode; or None for all K arms in their own order.
+        weights: ``(N, k)``, or None for equal weights. The next pull goes to the arm (with pulls left) of largest
+            weight / pulls made in this block, where x/0 is +inf; ties go to the fewest pulls, then to the candidate
+            that comes first. Equal weights give round-robin.
     """
 
     counts: IntArray
+    arms: IntArray | None = None
     weights: FloatArray | None = None
+    answer: Statistics | None = field(default=None, init=False, repr=False)
 
-    def next_arms(self, left: IntArray) -> IntArray:
-        """Return the arm to be pulled next.
+    @property
+    def outcome(self) -> Statistics:
+        """``(N, k)`` statistics of the pulls of this block alone.
+
+        Raises:
+            AgentError: If the pulls have not been made.
+        """
+        if self.answer is None:
+            raise AgentError("the outcome of a block is known once its pulls have been made, at the next allocate")
+        return self.answer
+
+    def next_slots(self, left: IntArray) -> IntArray:
+        """Return the candidate to be pulled next.
 
         Args:
-            left: ``(N, K)`` pulls still to be made.
+            left: ``(N, k)`` pulls still to be made.
 
         Returns:
-            ``(N,)`` arms.
+            ``(N,)`` candidates, as columns of :attr:`counts`.
         """
         made = self.counts - left
         weights = 1.0 if self.weights is None else self.weights

@@ -36,20 +36,29 @@ def check_request(answer: object, batch: int, num_arms: int, remaining: int) -> 
     if isinstance(answer, SamplingRule):
         total = answer.steps
     else:
-        block = Block(_counts(answer.counts), answer.weights) if isinstance(answer, Block) else Block(_counts(answer))
-        if block.counts.shape != (batch, num_arms):
-            expected = f"({batch}, {num_arms})"
-            raise AgentError(f"allocate must return counts of shape {expected}, not {block.counts.shape}")
-        if block.counts.min() < 0:
+        if isinstance(answer, Block):
+            answer.counts = _counts(answer.counts)
+        else:
+            answer = Block(_counts(answer))
+        counts = answer.counts
+        _check_candidates(answer, batch, num_arms)
+        if counts.min() < 0:
             raise AgentError("allocate returned a negative number of pulls")
-        totals = block.counts.sum(axis=-1)
+        totals = counts.sum(axis=-1)
         total = int(totals[0])
         if (totals != total).any():
             raise AgentError("allocate must ask for equally many pulls in every episode of a batch")
-        answer = block
     if total > remaining:
         raise AgentError(f"allocate asked for {total} pulls with {remaining} left of the budget")
     return (answer, total) if total > 0 else (None, 0)
+
+
+def _check_candidates(block: Block, batch: int, num_arms: int) -> None:
+    shape = (batch, num_arms) if block.arms is None else block.arms.shape
+    if block.counts.shape != shape or shape[0] != batch:
+        raise AgentError(f"allocate must return counts of shape {shape}, not {block.counts.shape}")
+    if block.arms is not None and (block.arms.min() < 0 or block.arms.max() >= num_arms):
+        raise AgentError(f"allocate names an arm that does not exist; arms are numbered 0 to {num_arms - 1}")
 
 
 def _counts(answer: object) -> IntArray:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from bai_gym.errors import AgentError
 from bai_gym.sampling.argmax import ArgmaxTable, TieRule
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
@@ -36,6 +37,29 @@ class SamplingRule(ABC):
     steps: int
     arms: IntArray | None = None
     window: Statistics | None = None
+    answer: Statistics | None = None
+
+    @property
+    def outcome(self) -> Statistics:
+        """``(N, k)`` statistics of the window after the last pull.
+
+        Raises:
+            AgentError: If the pulls have not been made.
+        """
+        if self.answer is None:
+            raise AgentError("the outcome of a rule is known once its pulls have been made, at the next allocate")
+        return self.answer
+
+    def first_window(self, statistics: Callable[[], Statistics]) -> Statistics:
+        """Return the window to start from, ``(k, N)``, for whoever drives the rule.
+
+        Args:
+            statistics: Gives the ``(N, K)`` statistics of all samples so far; called only where they are needed.
+        """
+        if self.window is not None:
+            return self.window.window()
+        start = statistics()
+        return (start if self.arms is None else start.take(self.arms)).window()
 
     @abstractmethod
     def start(self, window: Statistics) -> None:

@@ -46,15 +46,9 @@ class Stepper:
     def __init__(self, agent: Allocator) -> None:
         """Start an episode."""
         self._agent = agent
-        self._block: Block | None = None
-        self._left: IntArray | None = None
-        self._rule: SamplingRule | None = None
+        self._progress: _Progress | None = None
         self._steps_left = 0
-        self._window: Statistics | None = None
-        self._flat: IntArray | None = None
-        self._arms: IntArray | None = None
-        self._before: Statistics | None = None
-        self._finished = False
+        self._pulled: tuple[IntArray, Statistics] | None = None  # the arms of the last action, and what was seen then
         self._answer: IntArray | None = None
         self.idle: IntArray | None = None
 
@@ -84,70 +78,97 @@ class Stepper:
             if remaining > 0:
                 raise AgentError("the agent has given its recommendation: reset it before the next episode")
             return self._answer
-        if self._arms is not None and self._before is not None:
-            if (observation["pulls"] == self._before.pulls).all() and remaining > 0:
-                return self._arms  # asked twice about the same observation
-            self._take_in(observation)
+        if self._pulled is not None:
+            arms, before = self._pulled
+            if remaining > 0 and (observation["pulls"] == before.pulls).all():
+                return arms  # asked twice about the same observation
+            self._take_in(arms, before, Statistics.of(observation))
         if remaining == 0:
             self._answer = check_arms(self._agent.recommend(observation), episodes, num_arms, "recommend")
             return self._answer
-        if self._steps_left == 0 and not self._finished:
-            self._ask(observation, episodes, num_arms, remaining)
-        self._arms = self._choose(observation, episodes, num_arms)
-        self._before = Statistics.of(observation).copy()
-        return self._arms
-
-    def _ask(self, observation: Observation, episodes: int, num_arms: int, remaining: int) -> None:
-        answer = self._agent.allocate(observation)
-        request, self._steps_left = check_request(answer, episodes, num_arms, remaining)
-        self._block = self._rule = None
-        if request is None:
-            self._finished = True
-            self.idle = np.zeros((episodes, num_arms), np.int64)
-        elif isinstance(request, Block):
-            self._block = request
-            self._left = request.counts.copy()
+        if self._steps_left == 0 and self.idle is None:
+            answer = self._agent.allocate(observation)
+            request, self._steps_left = check_request(answer, episodes, num_arms, remaining)
+            if request is None:
+                self.idle = np.zeros((episodes, num_arms), np.int64)
+            else:
+                progress = _BlockProgress if isinstance(request, Block) else _RuleProgress
+                self._progress = progress(request, Statistics.of(observation))  # type: ignore[arg-type]
+        if self._progress is None or self.idle is not None:
+            arms = check_arms(self._agent.recommend(observation), episodes, num_arms, "recommend")
         else:
-            self._rule = request
-            start = request.window
-            if start is None:
-                start = Statistics.of(observation)
-                start = start if request.arms is None else start.take(request.arms)
-            self._window = start.window()
-            request.start(self._window)
+            arms = self._progress.choose()
+        self._pulled = arms, Statistics.of(observation).copy()
+        return arms
 
-    def _choose(self, observation: Observation, episodes: int, num_arms: int) -> IntArray:
-        if self._finished:
-            return check_arms(self._agent.recommend(observation), episodes, num_arms, "recommend")
-        if self._block is not None and self._left is not None:
-            return self._block.next_arms(self._left)
-        if self._rule is None:
-            raise AgentError("the agent was asked to act before its first request")
-        self._flat = self._rule.choose()
-        slots = self._flat // episodes
-        if self._rule.arms is None:
-            return slots
-        return np.take_along_axis(self._rule.arms, slots[:, None], -1)[:, 0]
-
-    def _take_in(self, observation: Observation) -> None:
-        arms, before = self._arms, self._before
-        if arms is None or before is None:
-            return
+    def _take_in(self, arms: IntArray, before: Statistics, now: Statistics) -> None:
         episodes = np.arange(arms.size)
-        pulls = observation["pulls"][episodes, arms]
-        if (observation["pulls"].sum(axis=-1) != before.pulls.sum(axis=-1) + 1).any() or (
-            pulls != before.pulls[episodes, arms] + 1
-        ).any():
+        one_more = now.pulls[episodes, arms] == before.pulls[episodes, arms] + 1
+        if not (one_more & (now.pulls.sum(axis=-1) == before.pulls.sum(axis=-1) + 1)).all():
             raise AgentError("the observation does not follow from the agent's last action: was the agent reset?")
-        self._arms = self._before = None
-        if self._finished and self.idle is not None:
+        self._pulled = None
+        if self.idle is not None:
             self.idle[episodes, arms] += 1
-            return
-        self._steps_left -= 1
-        if self._left is not None and self._block is not None:
-            self._left[episodes, arms] -= 1
-        elif self._rule is not None and self._window is not None and self._flat is not None:
-            old = before.means[episodes, arms]
-            new = observation["means"][episodes, arms]
-            rewards = snapped(old + (new - old) * pulls, pulls * np.maximum(np.abs(old), np.abs(new)))
-            self._rule.update(self._flat, *self._window.add(self._flat, rewards))
+        elif self._progress is not None:
+            self._steps_left -= 1
+            self._progress.take_in(arms, before, now)
+            if self._steps_left == 0:
+                self._progress.finish(now)
+
+
+class _Progress(Protocol):
+    """A request of which some pulls have been made."""
+
+    def choose(self) -> IntArray:
+        """Return the ``(N,)`` arms to pull next."""
+
+    def take_in(self, arms: IntArray, before: Statistics, now: Statistics) -> None:
+        """Take in what the pull has changed."""
+
+    def finish(self, now: Statistics) -> None:
+        """Tell the request its outcome."""
+
+
+class _BlockProgress:
+    def __init__(self, block: Block, start: Statistics) -> None:
+        self._block = block
+        self._start = start.copy()
+        self._left = block.counts.copy()
+        self._slots = np.zeros(len(self._left), np.int64)
+
+    def choose(self) -> IntArray:
+        self._slots = self._block.next_slots(self._left)
+        return _named(self._slots, self._block.arms)
+
+    def take_in(self, arms: IntArray, before: Statistics, now: Statistics) -> None:
+        self._left[np.arange(arms.size), self._slots] -= 1
+
+    def finish(self, now: Statistics) -> None:
+        made = now.since(self._start)
+        self._block.answer = made if self._block.arms is None else made.take(self._block.arms)
+
+
+class _RuleProgress:
+    def __init__(self, rule: SamplingRule, start: Statistics) -> None:
+        self._rule = rule
+        self._window = rule.first_window(lambda: start)
+        rule.start(self._window)
+        self._flat = np.zeros(0, np.int64)
+
+    def choose(self) -> IntArray:
+        self._flat = self._rule.choose()
+        return _named(self._flat // self._flat.size, self._rule.arms)
+
+    def take_in(self, arms: IntArray, before: Statistics, now: Statistics) -> None:
+        episodes = np.arange(arms.size)
+        old, new, pulls = before.means[episodes, arms], now.means[episodes, arms], now.pulls[episodes, arms]
+        rewards = snapped(old + (new - old) * pulls, pulls * np.maximum(np.abs(old), np.abs(new)))
+        self._rule.update(self._flat, *self._window.add(self._flat, rewards))
+
+    def finish(self, now: Statistics) -> None:
+        self._rule.answer = self._window.unwindow()
+
+
+def _named(slots: IntArray, arms: IntArray | None) -> IntArray:
+    """Return the arms in the given columns of ``(N, k)`` candidates."""
+    return slots if arms is None else np.take_along_axis(arms, slots[:, None], -1)[:, 0]
