@@ -11,7 +11,7 @@ import numpy as np
 
 from bai_gym.errors import AgentError, BudgetError
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Request, Stepper, TieRule, check_tie_rule
+from bai_gym.sampling import Block, Request, Stepper, TieRule, check_tie_rule
 from bai_gym.statistics import IntArray, Observation, Statistics
 
 __all__ = ["Agent", "Plan", "PlannedAgent"]
@@ -159,12 +159,13 @@ class PlannedAgent(Agent):
         """Begin new episodes, see :meth:`Agent.reset`."""
         self._plan: Plan | None = None
         self._planned = False
+        self._open_block: tuple[Block, Statistics] | None = None
         super().reset(briefing, rng)
 
     @final
     def allocate(self, observation: Observation) -> Request:
         """Advance the plan to its next request."""
-        self._seen = observation
+        self._look_at(observation)
         if not self._planned:
             self._planned = True
             self._plan = self.plan()
@@ -173,12 +174,26 @@ class PlannedAgent(Agent):
         request = next(self._plan, None)
         if request is None:
             self._plan = None
+        elif isinstance(request, Block) and isinstance(observation, dict):
+            self._open_block = request, self.statistics.copy()
         return request
+
+    def _look_at(self, observation: Observation) -> None:
+        """Take in an observation; find the outcome of the last block where nobody has told it.
+
+        The runner and the stepper tell it. Who calls ``allocate`` by hand need not.
+        """
+        self._seen = observation
+        if self._open_block is not None:
+            block, before = self._open_block
+            self._open_block = None
+            if block.answer is None:
+                block.settle(before, self.statistics)
 
     @final
     def recommend(self, observation: Observation) -> IntArray:
         """Return the answer of the plan; with no pulls left, run it to its end first."""
-        self._seen = observation
+        self._look_at(observation)
         if self._plan is not None and not observation["remaining"].any():
             if next(self._plan, None) is not None:
                 raise AgentError(f"{self.name} asks for more pulls than the budget of {self.budget}")

@@ -8,7 +8,7 @@ import numpy as np
 
 from bai_gym.bandits.base import Bandit, Stream, check_means, gather
 from bai_gym.errors import InstanceError
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
 __all__ = ["BernoulliBandit"]
 
@@ -41,6 +41,8 @@ class BernoulliBandit(Bandit):
     ) -> Statistics:
         """Draw the number of successes of each arm: binomial; it determines the variance too."""
         means = rng.binomial(counts, self.means.reshape(-1)[flat]) / counts
+        if not variances:
+            return Statistics(counts, means, zeros(means.shape))
         return Statistics(counts, means, means * (1.0 - means) * counts / np.maximum(counts - 1, 1))
 
     def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import hashlib
+import inspect
 import json
+import os
+import pickle
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+import joblib
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
@@ -24,7 +29,7 @@ from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, p
 from bai_gym.envs.registration import IDS
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
-from bai_gym.errors import ParameterError, unknown_name
+from bai_gym.errors import AgentError, ParameterError, unknown_name
 from bai_gym.problems import Briefing, FixedProblem, Problem
 from bai_gym.seeding import generator
 from bai_gym.tasks import BestArm
@@ -35,6 +40,7 @@ CHUNK_RUNS = 1000
 """Runs per chunk. Fixed: the random numbers of a run depend on it."""
 
 PATHS = ("auto", "blocks", "steps")
+PROBES = 16  # rewards of each arm that tell two problems with the same means and variances apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +58,16 @@ class EnvSource:
     @functools.cached_property
     def label(self) -> str:
         """The id with its keyword arguments, short enough for a table."""
-        if not isinstance(self.env, str):
-            return self.env.spec.id if self.env.spec is not None else type(self.env.problem).__name__
-        shown = ", ".join(f"{name}={_short(value)}" for name, value in self.keywords.items())
-        return f"{self.env}({shown})" if shown else self.env
+        name, keywords = self.env, self.keywords
+        if not isinstance(name, str):
+            spec = name.spec
+            if spec is None:
+                return type(name.problem).__name__
+            fixed = gym.registry[spec.id].kwargs if spec.id in gym.registry else {}
+            keywords = {word: value for word, value in spec.kwargs.items() if _short(fixed.get(word, "")) != _short(value)}
+            name = spec.id
+        shown = ", ".join(f"{word}={_short(value)}" for word, value in keywords.items())
+        return f"{name}({shown})" if shown else name
 
     @functools.cached_property
     def built(self) -> BestArmEnv:
@@ -67,7 +79,8 @@ class EnvSource:
         """
         if not isinstance(self.env, str):
             return self.env
-        return _build(self.env, json.dumps(self.keywords, sort_keys=True, default=_plain), self.keywords)
+        facts = [self.keywords, {word: _stamp(value) for word, value in self.keywords.items()}]
+        return _build(self.env, json.dumps(facts, sort_keys=True, default=_plain), self.keywords)
 
     @property
     def problem(self) -> Problem:
@@ -75,8 +88,16 @@ class EnvSource:
         return self.built.problem
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave what can be built again out of pickles."""
-        return {"env": self.env, "keywords": self.keywords}
+        """Leave what can be built again out of pickles, and take the registration of a user's own id along."""
+        own = isinstance(self.env, str) and self.env not in {entry.id for entry in IDS}
+        return {"env": self.env, "keywords": self.keywords, "spec": gym.registry.get(str(self.env)) if own else None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Register in a worker process what only the user's own process has registered."""
+        spec = state.pop("spec")
+        if spec is not None:
+            gym.registry.setdefault(spec.id, spec)
+        self.__dict__.update(state)
 
 
 _BUILT: dict[tuple[str, str], BestArmEnv] = {}
@@ -87,13 +108,28 @@ def _build(env_id: str, key: str, keywords: dict[str, Any]) -> BestArmEnv:
     if (env_id, key) not in _BUILT:
         if env_id not in gym.registry:
             raise unknown_name("environment", env_id, [entry.id for entry in IDS], "`bai-gym list envs` shows all")
-        env = gym.make(env_id, disable_env_checker=True, **keywords).unwrapped
+        for word in keywords:
+            if word in inspect.signature(gym.make).parameters or not word.isidentifier():
+                raise ParameterError(f"{word!r} is not a keyword of the environment, but an argument of gym.make itself")
+        try:
+            env = gym.make(env_id, disable_env_checker=True, **keywords).unwrapped
+        except gym.error.Error as error:
+            raise ParameterError(f"{env_id} cannot be made: {' '.join(str(error).split())}") from None
         if not isinstance(env, BestArmEnv):
             raise ParameterError(f"{env_id} is not a best-arm identification environment; `bai-gym list envs` shows them")
         while len(_BUILT) >= KEEP_BUILT:
             _BUILT.pop(next(iter(_BUILT)))
         _BUILT[env_id, key] = env
     return _BUILT[env_id, key]
+
+
+def _stamp(value: Any) -> Any:
+    """Return time and size of the file that a value names, if it does: a changed file is another problem."""
+    try:
+        facts = os.stat(value) if isinstance(value, str | Path) else None
+    except (OSError, ValueError):
+        return None
+    return facts and [facts.st_mtime_ns, facts.st_size]
 
 
 def _plain(value: Any) -> Any:
@@ -123,6 +159,26 @@ class AgentSource:
     def copying(cls, agent: Any) -> AgentSource:
         """Return the source that copies a given agent."""
         return cls(functools.partial(copy.deepcopy, agent))
+
+    def fingerprint(self) -> str:
+        """Return a hash of the agent's class, its parameters, and its code where that is the user's own.
+
+        Raises:
+            AgentError: If its parameters cannot be hashed.
+        """
+        agent = self.make()
+        lines = [type(agent).__qualname__]
+        for kind in type(agent).__mro__:
+            if not kind.__module__.startswith("bai_gym."):
+                with contextlib.suppress(OSError, TypeError):  # built in, or typed at a prompt
+                    lines.append(inspect.getsource(kind))
+        try:
+            return f"{joblib.hash(lines)}{joblib.hash(getattr(agent, '__dict__', None))}"
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            raise AgentError(
+                f"finished chunks of {describe(agent)} cannot be told from those of another agent, because its attributes "
+                f"cannot be pickled ({error}); give no output folder, or another agent"
+            ) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +222,7 @@ class Cell:
     def describe_agent(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return what the agent knows, and the notes about it and about the problem."""
         agent = self.agent.make()
-        extra = ()
+        extra: tuple[str, ...] = ()
         least = getattr(agent, "minimum_budget", None)
         if callable(least) and self.budget < least(self.env.problem.num_arms):
             extra = (f"{describe(agent)}: budget below its minimum of {least(self.env.problem.num_arms)}",)
@@ -185,12 +241,13 @@ class Cell:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """Hash of everything that the outcome depends on; of the code, the version of the library."""
-        sample = self.env.problem.draw(2, generator(self.seed, "fingerprint"))
+        """Hash of everything that the outcome depends on; of the library's code, the version."""
+        rng = generator(self.seed, "fingerprint")
+        sample = self.env.problem.draw(2, rng)
         facts = [version("bai-gym"), self.env.label, self.label, self.budget, self.seed, self.path, CHUNK_RUNS, type(sample).__name__]
-        digest = hashlib.sha256(json.dumps(facts).encode())
-        digest.update(sample.means.tobytes())
-        digest.update(sample.variances.tobytes())
+        digest = hashlib.sha256(json.dumps([*facts, self.agent.fingerprint()]).encode())
+        for numbers in (sample.means, sample.variances, sample.pull(np.tile(np.arange(sample.means.size), PROBES), rng)):
+            digest.update(numbers.tobytes())
         return digest.hexdigest()[:16]
 
 

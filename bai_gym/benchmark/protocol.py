@@ -44,14 +44,24 @@ def knowledge(agent: Any) -> frozenset[str]:
 
 def notes(agent: Any) -> tuple[str, ...]:
     """Return sentences that every report showing the agent must carry."""
-    return tuple(getattr(agent, "notes", ()))
+    said = getattr(agent, "notes", ())
+    return (said,) if isinstance(said, str) else tuple(said)
 
 
 def reset(agent: Any, briefing: Briefing, rng: np.random.Generator) -> None:
-    """Call the agent's ``reset(briefing, rng)``, if it has one, with as many of the two as it takes."""
+    """Call the agent's ``reset(briefing, rng)``, if it has one, with as many of the two as it takes.
+
+    Raises:
+        AgentError: If it needs anything else.
+    """
     method = getattr(agent, "reset", None)
-    if callable(method):
-        arguments = (briefing, rng)
-        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        taken = [p for p in inspect.signature(method).parameters.values() if p.kind in kinds]
-        method(*arguments[: len(taken)])
+    if not callable(method):
+        return
+    parameters = inspect.signature(method).parameters.values()
+    by_position = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    taken = 2 if any(p.kind is p.VAR_POSITIONAL for p in parameters) else min(len(by_position), 2)
+    others = [*by_position[2:], *(p for p in parameters if p.kind is p.KEYWORD_ONLY)]
+    missing = [p.name for p in others if p.default is p.empty]
+    if missing:
+        raise AgentError(f"reset of {describe(agent)} needs {missing[0]!r}: it is called as reset(briefing, rng), or with fewer")
+    method(*(briefing, rng)[:taken])

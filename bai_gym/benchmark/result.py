@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bai_gym.benchmark.intervals import wilson
 from bai_gym.benchmark.paired import PairedTest, compare_paired
-from bai_gym.errors import ParameterError, unknown_name
+from bai_gym.errors import ParameterError, UnknownNameError, unknown_name
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["Comparison", "Episodes", "Result", "summarize"]
@@ -165,8 +165,11 @@ class Comparison(Sequence[Result]):
         if not found:
             known = dict.fromkeys(result.agent for result in self.results)
             cells = sorted({(result.env, result.budget) for result in self.results})
-            hint = f"agents compared: {', '.join(known)}; environments and budgets: {cells}"
-            raise unknown_name("result", agent, known, hint)
+            there = ", ".join(f"{env} with budget {pulls}" for env, pulls in cells)
+            if agent in known:
+                asked = f"{env or 'any environment'} with {'any budget' if budget is None else f'budget {budget}'}"
+                raise UnknownNameError(f"no result of {agent} on {asked}; there are: {there}")
+            raise unknown_name("result", agent, known, f"agents compared: {', '.join(known)}; on {there}")
         if len(found) > 1:
             raise ParameterError(f"there are {len(found)} results of {agent}: say which budget (and env) is meant")
         return found[0]

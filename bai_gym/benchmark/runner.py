@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import joblib
-from joblib.externals.loky.process_executor import TerminatedWorkerError
+import numpy as np
+from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 
 from bai_gym.benchmark.chunk import CHUNK_RUNS, Cell, play_chunk
 from bai_gym.benchmark.result import Comparison, Episodes, summarize
@@ -28,11 +30,12 @@ class _Job:
     runs: int
 
 
-def check_runs(runs: object, workers: object) -> None:
+def check_runs(runs: int, workers: int | None) -> None:
     """Raise :class:`ParameterError` unless both are whole numbers, ``runs`` at least 1, ``workers`` at least 1 (or -1, or None)."""
-    if isinstance(runs, bool) or not isinstance(runs, int) or runs < 1:
+    if isinstance(runs, bool) or not isinstance(runs, int | np.integer) or runs < 1:
         raise ParameterError(f"runs must be a whole number of at least 1, not {runs!r}")
-    if workers is not None and (not isinstance(workers, int) or (workers < 1 and workers != -1)):
+    whole = isinstance(workers, int | np.integer) and not isinstance(workers, bool)
+    if workers is not None and not (whole and (workers >= 1 or workers == -1)):
         raise ParameterError(f"workers must be a whole number of at least 1, or -1 for all cores, not {workers!r}")
 
 
@@ -93,6 +96,9 @@ def run_cells(
             "a worker process was killed (out of memory?); use fewer workers, or run the same command again with the same "
             "output folder to go on where it stopped"
         ) from None
+    except (BrokenProcessPool, pickle.PicklingError) as error:
+        reason = " ".join(str(error.__cause__ or error).split("\n")[-1].strip("'\" ").split())
+        raise BaiGymError(f"the agent or the environment cannot be sent to worker processes ({reason}); use workers=1") from None
     results, errors = [], {}
     for cell, chunks in zip(cells, parts, strict=True):
         episodes = Episodes.joined([chunks[chunk] for chunk in sorted(chunks)])

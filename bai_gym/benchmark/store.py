@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
+import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +24,7 @@ __all__ = ["SCHEMA_VERSION", "Store", "write_atomically"]
 
 SCHEMA_VERSION = 1
 _DRAFT = re.compile(r"^\.draft-(\d+)-")
+_DRAFT_SECONDS = 86400  # a draft older than a day is nobody's, whatever process now has its number
 
 
 class Store:
@@ -43,15 +46,14 @@ class Store:
         self.folder = Path(folder)
         try:
             (self.folder / "chunks").mkdir(parents=True, exist_ok=True)
-            with write_atomically(self.folder / ".writable") as draft:
-                draft.write_bytes(b"")
-            (self.folder / ".writable").unlink()
+            probe = _draft(self.folder / "probe")
+            probe.write_bytes(b"")
+            probe.unlink()
         except OSError as error:
             reason = error.strerror or error
             raise OutputError(f"cannot write to the output folder {self.folder}: {reason}; choose another one") from None
         for draft in self.folder.rglob(".draft-*"):
-            match = _DRAFT.match(draft.name)
-            if match and not _alive(int(match[1])):
+            if _abandoned(draft):
                 draft.unlink(missing_ok=True)
 
     def chunk_path(self, cell: Cell, chunk: int, runs: int) -> Path:
@@ -72,14 +74,14 @@ class Store:
             columns = {name: table[name].to_numpy() for name in table.column_names if name != "run"}
             return Episodes(**columns, pulls=np.array(json.loads(metadata[b"pulls"]), np.int64))
         except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
-            warnings.warn(f"{path} cannot be read ({error}); this chunk is played again", stacklevel=2)
+            reason = " ".join(str(error).split())
+            warnings.warn(f"{path} cannot be read ({reason}); this chunk is played again", stacklevel=2)
             return None
 
     def save(self, cell: Cell, chunk: int, episodes: Episodes) -> None:
         """Write a finished chunk."""
         runs = episodes.correct.size
         path = self.chunk_path(cell, chunk, runs)
-        path.parent.mkdir(parents=True, exist_ok=True)
         first = cell.first_run(chunk)
         table = pa.table(
             {
@@ -130,13 +132,14 @@ class Store:
 
 @contextmanager
 def write_atomically(path: Path) -> Iterator[Path]:
-    """Give a draft beside ``path`` to write to; it takes its place only when complete.
+    """Give a draft beside ``path`` to write to; it takes its place only when complete. The folder is made if missing.
 
     Raises:
         OutputError: If the disk refuses.
     """
-    draft = path.with_name(f".draft-{os.getpid()}-{path.name}")
+    draft = _draft(path)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield draft
         with draft.open("rb") as written:
             os.fsync(written.fileno())
@@ -144,14 +147,27 @@ def write_atomically(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}; free some space or choose another folder") from None
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
 
 
-def _alive(pid: int) -> bool:
+def _draft(path: Path) -> Path:
+    """Return a name that no other process or thread uses, and that tells whose it is."""
+    return path.with_name(f".draft-{os.getpid()}-{secrets.token_hex(4)}-{path.name}")
+
+
+def _abandoned(draft: Path) -> bool:
+    """Return whether the process that wrote a draft is gone."""
+    match = _DRAFT.match(draft.name)
     try:
-        os.kill(pid, 0)
+        if match is None or time.time() - draft.stat().st_mtime > _DRAFT_SECONDS:
+            return match is not None
+        if os.name == "nt":  # os.kill(pid, 0) would send Ctrl-C there
+            return False
+        os.kill(int(match[1]), 0)
+        state = Path(f"/proc/{match[1]}/stat").read_text().rpartition(")")[2].split()[0]
+        return state == "Z"  # killed, and not yet buried
     except ProcessLookupError:
-        return False
-    except OSError:
         return True
-    return True
+    except OSError:  # another user's process, no /proc, or the draft is gone by now
+        return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from importlib import metadata
 
 import typer
 
@@ -30,9 +31,7 @@ app.add_typer(data.app, name="data")
 def root(version: bool = typer.Option(False, "--version", help="Show the version and leave.")) -> None:
     """Best-arm identification: environments, agents, and an honest benchmark."""
     if version:
-        from bai_gym import __version__
-
-        typer.echo(__version__)
+        typer.echo(metadata.version("bai-gym"))
         raise typer.Exit
 
 

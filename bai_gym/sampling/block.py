@@ -43,6 +43,11 @@ class Block:
             raise AgentError("the outcome of a block is known once its pulls have been made, at the next allocate")
         return self.answer
 
+    def settle(self, before: Statistics, now: Statistics) -> None:
+        """Find the outcome from ``(N, K)`` statistics of the episode before the block's pulls and after them."""
+        made = now.since(before)
+        self.answer = made if self.arms is None else made.take(self.arms)
+
     def next_slots(self, left: IntArray) -> IntArray:
         """Return the candidate to be pulled next.
 

@@ -144,8 +144,7 @@ class _BlockProgress:
         self._left[np.arange(arms.size), self._slots] -= 1
 
     def finish(self, now: Statistics) -> None:
-        made = now.since(self._start)
-        self._block.answer = made if self._block.arms is None else made.take(self._block.arms)
+        self._block.settle(self._start, now)
 
 
 class _RuleProgress:

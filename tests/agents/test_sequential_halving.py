@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from bai_gym.agents import SequentialHalving
-from bai_gym.agents.halving import num_stages, scatter
+from bai_gym.agents.halving import num_stages
 from bai_gym.problems import Briefing
 
 Play = Callable[..., Any]
@@ -20,10 +20,6 @@ Play = Callable[..., Any]
 
 def test_number_of_stages() -> None:
     assert [num_stages(k) for k in (2, 3, 4, 5, 8, 9, 64, 65, 100)] == [1, 2, 2, 3, 3, 4, 6, 7, 7]
-
-
-def test_scatter_by_hand() -> None:
-    assert scatter(np.array([[1, 3], [0, 2]]), np.array([[7, 8], [9, 5]]), 4).tolist() == [[0, 7, 0, 8], [9, 0, 5, 0]]
 
 
 def test_five_arms_with_remainders_by_hand(trace: Play) -> None:
@@ -76,10 +72,20 @@ def test_karnin_s_counts_are_floor_of_n_over_arms_times_stages(num_arms: int, fa
         assert (stage - stage % size) // size == budget // (size * stages)
 
 
-def test_a_tie_of_means_from_different_numbers_of_pulls_is_a_tie(scripted_blocks: Play) -> None:
-    # In stage 2 arms 0 and 1 have 4 and 3 pulls, each with mean 1/3 exactly, after a different past.
-    rewards = [[1.0, 0.0] + [1.0, 0.0, 0.0, 1 / 3], [1.0, 1.0] + [0.0, 1.0, 0.0], [0.0], [0.0]]
-    assert scripted_blocks(SequentialHalving(tie="first"), rewards, 14).recommendation.tolist() == [0]
+bits = st.integers(0, 1).map(float)
+
+
+@given(st.lists(bits, min_size=2, max_size=14), st.lists(bits, min_size=2, max_size=14), st.integers(0, 7), st.data())
+def test_equal_sums_tie_whatever_the_past(
+    scripted_blocks: Play, past: list[float], other: list[float], ones: int, data: st.DataObject
+) -> None:
+    # Four arms; the first two survive stage 1 with these rewards, and have as many ones in stage 2.
+    pulls = max(len(past), len(other))
+    late = [1.0] * ones + [0.0] * (2 * pulls - ones)
+    rewards = [(early * pulls)[:pulls] + data.draw(st.permutations(late)) for early in (past, other)]
+    agent = SequentialHalving(tie="first")
+    rollout = scripted_blocks(agent, [*rewards, [0.0], [0.0]], 8 * pulls)
+    assert rollout.recommendation.tolist() == [0]
 
 
 def test_the_arms_with_one_more_pull_are_random_in_each_stage() -> None:

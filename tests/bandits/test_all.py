@@ -123,15 +123,16 @@ def test_sums_and_squares_of_a_block_obey_cauchy_schwarz(make_bandit: MakeBandit
     assert ((block.variances == 0) >= (bandit.variances == 0)).all()
 
 
-def test_pull_into_adds_to_what_is_there(make_bandit: MakeBandit) -> None:
+def test_candidates_get_the_pulls_that_all_arms_would(make_bandit: MakeBandit) -> None:
     bandit = make_bandit()
-    counts = np.array([[3, 0, 2], [1, 4, 0]])
-    statistics = Statistics(np.full((2, 3), 2), np.full((2, 3), 0.5), np.full((2, 3), 0.25))
-    bandit.pull_into(statistics, counts, np.random.default_rng(8))
-    block = bandit.pull_block(counts, np.random.default_rng(8))
-    np.testing.assert_array_equal(statistics.pulls, counts + 2)
-    np.testing.assert_allclose(statistics.sums, block.sums + 1.0, rtol=1e-12)
-    np.testing.assert_allclose(statistics.squares, block.squares + 0.75, rtol=1e-12)  # deviations 0.25 + 2 x 0.5^2
+    arms, counts = np.array([[2, 0], [0, 1]]), np.array([[2, 3], [1, 4]])
+    some = bandit.pull_block(counts, np.random.default_rng(8), arms=arms)
+    full = np.zeros((2, 3), np.int64)
+    np.put_along_axis(full, arms, counts, -1)
+    every = bandit.select(np.arange(2)).pull_block(full, np.random.default_rng(8)).take(arms)
+    np.testing.assert_array_equal(some.pulls, counts)
+    np.testing.assert_array_equal(every.pulls, counts)
+    assert some.means.shape == some.variances.shape == counts.shape
 
 
 def test_blocks_without_variances_keep_the_law_of_the_means(make_bandit: MakeBandit) -> None:

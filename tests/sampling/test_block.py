@@ -14,7 +14,7 @@ def unroll(block: Block) -> list[list[int]]:
     """Arms of every step, episode by episode."""
     left, arms = block.counts.copy(), []
     for _ in range(int(block.counts[0].sum())):
-        arms.append(block.next_arms(left))
+        arms.append(block.next_slots(left))
         left[np.arange(len(left)), arms[-1]] -= 1
     return np.transpose(arms).tolist()
 
@@ -32,12 +32,12 @@ def unroll(block: Block) -> list[list[int]]:
     ],
 )
 def test_order_by_hand(counts: list[int], weights: list[float] | None, order: list[int]) -> None:
-    block = Block(np.array([counts]), None if weights is None else np.array([weights]))
+    block = Block(np.array([counts]), weights=None if weights is None else np.array([weights]))
     assert unroll(block) == [order]
 
 
 def test_episodes_have_their_own_order() -> None:
-    block = Block(np.array([[1, 2, 0], [0, 1, 2]]), np.array([[1.0, 5.0, 1.0], [1.0, 1.0, 9.0]]))
+    block = Block(np.array([[1, 2, 0], [0, 1, 2]]), weights=np.array([[1.0, 5.0, 1.0], [1.0, 1.0, 9.0]]))
     assert unroll(block) == [[0, 1, 1], [1, 2, 2]]
 
 
@@ -48,7 +48,7 @@ def test_episodes_have_their_own_order() -> None:
 )
 def test_every_count_is_met_and_no_other_order_of_priority_would_do(arms: list[tuple[int, float]]) -> None:
     counts, weights = (np.array([column]) for column in zip(*arms, strict=True))
-    order = unroll(Block(counts, weights))[0]
+    order = unroll(Block(counts, weights=weights))[0]
     np.testing.assert_array_equal(np.bincount(order, minlength=counts.shape[1]), counts[0])
     made = np.zeros(counts.shape[1])
     for arm in order:

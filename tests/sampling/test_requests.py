@@ -33,7 +33,7 @@ def test_one_episode_may_leave_out_its_axis() -> None:
 
 def test_weights_of_a_block_are_kept() -> None:
     weights = np.array([[2.0, 1.0]])
-    request, _ = check_request(Block(np.array([[1, 1]]), weights), 1, 2, 2)
+    request, _ = check_request(Block(np.array([[1, 1]]), weights=weights), 1, 2, 2)
     assert isinstance(request, Block) and request.weights is weights
 
 
