@@ -66,7 +66,8 @@ class HalvingAgent(PlannedAgent):
             last = stage == stages and self.leftover == "last"
             estimates = yield from self.pull_stage(active, stage_budget + leftover * last)
             if self.samples == "all":
-                estimates = self.statistics.take(active, variances=False)
+                everything = self.statistics.take(active, variances=False)
+                estimates = everything.since(Statistics.zeros(active.shape), variances=False)  # exact ties, see `since`
             values = estimates.means
             if not estimates.pulls.all():
                 values = np.where(estimates.pulls > 0, values, -np.inf)

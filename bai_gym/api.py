@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import copy
 import functools
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import gymnasium as gym
 
 from bai_gym.agents.registry import find, make
 from bai_gym.benchmark.chunk import AgentSource, Cell, EnvSource
@@ -15,7 +19,7 @@ from bai_gym.benchmark.result import Comparison, Result
 from bai_gym.benchmark.runner import OnChunk, run_cells
 from bai_gym.envs.episodes import check_budget
 from bai_gym.envs.scalar import BestArmEnv
-from bai_gym.errors import ParameterError
+from bai_gym.errors import AgentError, ParameterError
 from bai_gym.seeding import check_seed
 
 __all__ = ["agent_source", "compare", "evaluate", "make_cells"]
@@ -30,18 +34,54 @@ def agent_source(agent: Any) -> AgentSource:
     Raises:
         UnknownNameError: If there is no agent of that name.
         ParameterError: If a parameter does not exist.
-        AgentError: If it is no agent at all.
+        AgentError: If it is no agent at all, or cannot be made or copied.
     """
+    source: AgentSource
     if isinstance(agent, str):
         name, parameters = parse_agent(agent)
-        find(name)
-        source = AgentSource(functools.partial(make, name, **parameters))
+        # The factory, not its name: agents that the user has registered are unknown in worker processes.
+        source = AgentSource(functools.partial(find(name), **parameters))
+        first: Callable[[], Any] = functools.partial(make, name, **parameters)
+        remedy = "see `bai-gym list agents` for its parameters"
     elif inspect.isclass(agent):
         source = AgentSource(agent)
+        first, remedy = agent, "give an instance, if it needs arguments"
     else:
-        source = AgentSource.copying(agent)
-    check_agent(source.make())
+        source = AgentSource(functools.partial(copy.deepcopy, agent))
+        first, remedy = source.make, "every chunk of runs plays with a copy of its own: give the class instead"
+    try:
+        made = first()
+    except TypeError as error:
+        raise AgentError(f"agent {_shown(agent)} cannot be made: {error}; {remedy}") from None
+    check_agent(made)
     return source
+
+
+def _shown(agent: Any) -> str:
+    return repr(agent) if isinstance(agent, str) else getattr(agent, "__name__", type(agent).__name__)
+
+
+def _env_source(env: Any, keywords: Mapping[str, Any] | None) -> EnvSource:
+    """Return where the environment comes from: its id, or the object itself without Gymnasium's wrappers."""
+    if isinstance(env, str):
+        return EnvSource(env, dict(keywords or {}))
+    bare = env.unwrapped if isinstance(env, gym.Env) else env
+    if not isinstance(bare, BestArmEnv):
+        raise ParameterError(
+            f"env must be a registered id or a best-arm identification environment, not a {type(bare).__name__}; "
+            "of a batch give the id"
+        )
+    if keywords:
+        raise ParameterError(
+            f"env_kwargs cannot be given with an environment object ({', '.join(keywords)}): make it with them"
+        )
+    return EnvSource(bare)
+
+
+def _listed(values: Any, what: str) -> list[Any]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ParameterError(f"{what} must be a list, even of one: write {what}=[{values!r}]")
+    return list(values)
 
 
 def parse_agent(text: str) -> tuple[str, dict[str, Any]]:
@@ -50,25 +90,23 @@ def parse_agent(text: str) -> tuple[str, dict[str, Any]]:
     Raises:
         ParameterError: If the brackets do not hold ``name=value`` pairs, with values as Python writes them.
     """
-    import ast
-
     name, bracket, rest = text.partition("(")
     if not bracket:
-        return text, {}
+        return text.strip(), {}
     try:
         call = ast.parse(f"f({rest}", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args or any(word.arg is None for word in call.keywords):
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            raise ValueError
+        if call.args or any(word.arg is None for word in call.keywords):
             raise ValueError
         return name.strip(), {str(word.arg): _literal(word.value) for word in call.keywords}
-    except (SyntaxError, ValueError):
+    except (SyntaxError, TypeError, ValueError):
         raise ParameterError(
             f"agent {text!r} cannot be read; write NAME or NAME(parameter=value, ...), for example SHAdaVar(delta=0.1)"
         ) from None
 
 
-def _literal(node: Any) -> Any:
-    import ast
-
+def _literal(node: ast.expr) -> Any:
     return node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
 
 
@@ -77,7 +115,7 @@ def make_cells(
     env: str | BestArmEnv,
     budgets: Sequence[int] | None,
     seed: int,
-    env_kwargs: dict[str, Any] | None = None,
+    env_kwargs: Mapping[str, Any] | None = None,
     path: str = "auto",
 ) -> list[Cell]:
     """Return the cells of a comparison, all agents at the first budget first.
@@ -86,12 +124,12 @@ def make_cells(
         BaiGymError: Whatever is wrong with the arguments.
     """
     check_seed(seed)
-    source = EnvSource(env, dict(env_kwargs or {}))
-    budgets = [source.built.budget] if budgets is None else [check_budget(budget) for budget in budgets]
-    agents = [agent_source(agent) for agent in agents]
-    if not agents or not budgets:
+    source = _env_source(env, env_kwargs)
+    pulls = [source.built.budget] if budgets is None else [check_budget(b) for b in _listed(budgets, "budgets")]
+    players = [agent_source(agent) for agent in _listed(agents, "agents")]
+    if not players or not pulls:
         raise ParameterError("give at least one agent and one budget")
-    return [Cell.of(source, agent, budget, seed, path) for budget in budgets for agent in agents]
+    return [Cell.of(source, player, budget, seed, path) for budget in pulls for player in players]
 
 
 def evaluate(
@@ -102,7 +140,7 @@ def evaluate(
     runs: int = 1000,
     seed: int = 0,
     workers: int | None = 1,
-    env_kwargs: dict[str, Any] | None = None,
+    env_kwargs: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     path: str = "auto",
     on_chunk: OnChunk | None = None,
@@ -112,7 +150,7 @@ def evaluate(
     Args:
         agent: A name (``"SHAdaVar"``, ``"SHAdaVar(delta=0.1)"``), a class, or an instance; anything that has
             ``act(observation)``, or ``allocate(observation)`` and ``recommend(observation)``.
-        env: A registered id, or an environment object.
+        env: A registered id, or an environment object, as ``gym.make`` returns it.
         budget: Pulls per episode, over all arms; None: the environment's.
         runs: Independent episodes, at least 1.
         seed: At least 0. The same seed gives the same result, for any number of workers.
@@ -151,7 +189,7 @@ def compare(
     runs: int = 1000,
     seed: int = 0,
     workers: int | None = 1,
-    env_kwargs: dict[str, Any] | None = None,
+    env_kwargs: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     path: str = "auto",
     on_chunk: OnChunk | None = None,

@@ -42,12 +42,12 @@ class Statistics:
     """Pulls, means and unbiased variances of arms, all of one shape.
 
     Attributes:
-        pulls: Number of pulls of each arm, int64.
+        pulls: Number of pulls of each arm, int64 (float64 in a :meth:`window`).
         means: Sample means; 0 for arms without a pull.
         variances: Unbiased sample variances (divisor: pulls minus one); 0 below two pulls.
     """
 
-    pulls: IntArray
+    pulls: npt.NDArray[Any]
     means: FloatArray
     variances: FloatArray
 
@@ -97,7 +97,7 @@ class Statistics:
         The form in which sampling rules keep them: one type for all three saves conversions at every step.
         """
         return Statistics(
-            self.pulls.T.astype(np.float64, order="C"),  # type: ignore[arg-type]
+            self.pulls.T.astype(np.float64, order="C"),
             self.means.T.copy("C"),
             self.variances.T.copy("C"),
         )

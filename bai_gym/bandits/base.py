@@ -142,7 +142,7 @@ def check_means(means: object, name: str = "means") -> FloatArray:
     if array.ndim == 1:
         array = array[None, :]
     if array.ndim != 2 or array.shape[0] == 0:
-        raise InstanceError(f"{name} must have shape (K,) or (N, K), not {np.shape(means)}")
+        raise InstanceError(f"{name} must have shape (K,) or (N, K), not {array.shape}")
     check_num_arms(array.shape[1])
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):

@@ -90,7 +90,7 @@ class _GaussianStream(Stream):
         if self._next == len(self._noise):
             self._rng.standard_normal(out=self._noise)
             self._next = 0
-        rewards = self._noise[self._next]  # each row is used once, so it may be overwritten
+        rewards: FloatArray = self._noise[self._next]  # each row is used once, so it may be overwritten
         self._next += 1
         rewards *= self._deviations.take(flat)
         rewards += self._means.take(flat)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import functools
 import hashlib
 import inspect
@@ -64,7 +63,9 @@ class EnvSource:
             if spec is None:
                 return type(name.problem).__name__
             fixed = gym.registry[spec.id].kwargs if spec.id in gym.registry else {}
-            keywords = {word: value for word, value in spec.kwargs.items() if _short(fixed.get(word, "")) != _short(value)}
+            keywords = {
+                word: value for word, value in spec.kwargs.items() if _short(fixed.get(word, "")) != _short(value)
+            }
             name = spec.id
         shown = ", ".join(f"{word}={_short(value)}" for word, value in keywords.items())
         return f"{name}({shown})" if shown else name
@@ -110,13 +111,17 @@ def _build(env_id: str, key: str, keywords: dict[str, Any]) -> BestArmEnv:
             raise unknown_name("environment", env_id, [entry.id for entry in IDS], "`bai-gym list envs` shows all")
         for word in keywords:
             if word in inspect.signature(gym.make).parameters or not word.isidentifier():
-                raise ParameterError(f"{word!r} is not a keyword of the environment, but an argument of gym.make itself")
+                raise ParameterError(
+                    f"{word!r} is not a keyword of the environment, but an argument of gym.make itself"
+                )
         try:
             env = gym.make(env_id, disable_env_checker=True, **keywords).unwrapped
         except gym.error.Error as error:
             raise ParameterError(f"{env_id} cannot be made: {' '.join(str(error).split())}") from None
         if not isinstance(env, BestArmEnv):
-            raise ParameterError(f"{env_id} is not a best-arm identification environment; `bai-gym list envs` shows them")
+            raise ParameterError(
+                f"{env_id} is not a best-arm identification environment; `bai-gym list envs` shows them"
+            )
         while len(_BUILT) >= KEEP_BUILT:
             _BUILT.pop(next(iter(_BUILT)))
         _BUILT[env_id, key] = env
@@ -154,11 +159,6 @@ class AgentSource:
 
     make: Callable[[], Any]
     label: str | None = None
-
-    @classmethod
-    def copying(cls, agent: Any) -> AgentSource:
-        """Return the source that copies a given agent."""
-        return cls(functools.partial(copy.deepcopy, agent))
 
     def fingerprint(self) -> str:
         """Return a hash of the agent's class, its parameters, and its code where that is the user's own.
@@ -244,9 +244,22 @@ class Cell:
         """Hash of everything that the outcome depends on; of the library's code, the version."""
         rng = generator(self.seed, "fingerprint")
         sample = self.env.problem.draw(2, rng)
-        facts = [version("bai-gym"), self.env.label, self.label, self.budget, self.seed, self.path, CHUNK_RUNS, type(sample).__name__]
+        facts = [
+            version("bai-gym"),
+            self.env.label,
+            self.label,
+            self.budget,
+            self.seed,
+            self.path,
+            CHUNK_RUNS,
+            type(sample).__name__,
+        ]
         digest = hashlib.sha256(json.dumps([*facts, self.agent.fingerprint()]).encode())
-        for numbers in (sample.means, sample.variances, sample.pull(np.tile(np.arange(sample.means.size), PROBES), rng)):
+        for numbers in (
+            sample.means,
+            sample.variances,
+            sample.pull(np.tile(np.arange(sample.means.size), PROBES), rng),
+        ):
             digest.update(numbers.tobytes())
         return digest.hexdigest()[:16]
 

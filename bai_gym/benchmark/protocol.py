@@ -63,5 +63,7 @@ def reset(agent: Any, briefing: Briefing, rng: np.random.Generator) -> None:
     others = [*by_position[2:], *(p for p in parameters if p.kind is p.KEYWORD_ONLY)]
     missing = [p.name for p in others if p.default is p.empty]
     if missing:
-        raise AgentError(f"reset of {describe(agent)} needs {missing[0]!r}: it is called as reset(briefing, rng), or with fewer")
+        raise AgentError(
+            f"reset of {describe(agent)} needs {missing[0]!r}: it is called as reset(briefing, rng), or with fewer"
+        )
     method(*(briefing, rng)[:taken])

@@ -41,10 +41,15 @@ class Episodes:
     @classmethod
     def joined(cls, parts: Sequence[Episodes]) -> Episodes:
         """Return several groups of episodes as one."""
-        columns = ("recommendation", "answer", "correct", "simple_regret", "spent")
-        joined = (np.concatenate([getattr(part, name) for part in parts]) for name in columns)
-        pulls = np.sum([part.pulls for part in parts], axis=0)
-        return cls(*joined, pulls=pulls, seconds=sum(part.seconds for part in parts))
+        return cls(
+            recommendation=np.concatenate([part.recommendation for part in parts]),
+            answer=np.concatenate([part.answer for part in parts]),
+            correct=np.concatenate([part.correct for part in parts]),
+            simple_regret=np.concatenate([part.simple_regret for part in parts]),
+            spent=np.concatenate([part.spent for part in parts]),
+            pulls=np.sum([part.pulls for part in parts], axis=0),
+            seconds=sum(part.seconds for part in parts),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,4 +195,5 @@ class Comparison(Sequence[Result]):
             The difference of the error probabilities, first minus second, with interval and exact p-value.
         """
         a, b = (self.find(agent, budget, env) for agent in (agent_a, agent_b))
-        return compare_paired(*(self._errors[r.agent, r.env, r.budget] for r in (a, b)), level)
+        errors_a, errors_b = (self._errors[r.agent, r.env, r.budget] for r in (a, b))
+        return compare_paired(errors_a, errors_b, level)

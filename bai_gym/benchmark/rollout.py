@@ -45,7 +45,8 @@ class Rollout:
     def joined(cls, parts: Sequence[Rollout]) -> Rollout:
         """Return several groups of episodes as one."""
         statistics = (
-            np.concatenate([getattr(part.statistics, name) for part in parts]) for name in ("pulls", "means", "variances")
+            np.concatenate([getattr(part.statistics, name) for part in parts])
+            for name in ("pulls", "means", "variances")
         )
         return cls(np.concatenate([part.recommendation for part in parts]), Statistics(*statistics))
 

@@ -66,7 +66,9 @@ def run_cells(
     names = [(cell.label, cell.env.label, cell.budget) for cell in cells]
     for name in names:
         if names.count(name) > 1:
-            raise ParameterError(f"{name[0]} is given twice for {name[1]} and budget {name[2]}; give each a name of its own")
+            raise ParameterError(
+                f"{name[0]} is given twice for {name[1]} and budget {name[2]}; give each a name of its own"
+            )
     for cell in cells:
         cell.check()
     store = Store(out) if out is not None else None
@@ -98,7 +100,9 @@ def run_cells(
         ) from None
     except (BrokenProcessPool, pickle.PicklingError) as error:
         reason = " ".join(str(error.__cause__ or error).split("\n")[-1].strip("'\" ").split())
-        raise BaiGymError(f"the agent or the environment cannot be sent to worker processes ({reason}); use workers=1") from None
+        raise BaiGymError(
+            f"the agent or the environment cannot be sent to worker processes ({reason}); use workers=1"
+        ) from None
     results, errors = [], {}
     for cell, chunks in zip(cells, parts, strict=True):
         episodes = Episodes.joined([chunks[chunk] for chunk in sorted(chunks)])

@@ -51,7 +51,9 @@ class Store:
             probe.unlink()
         except OSError as error:
             reason = error.strerror or error
-            raise OutputError(f"cannot write to the output folder {self.folder}: {reason}; choose another one") from None
+            raise OutputError(
+                f"cannot write to the output folder {self.folder}: {reason}; choose another one"
+            ) from None
         for draft in self.folder.rglob(".draft-*"):
             if _abandoned(draft):
                 draft.unlink(missing_ok=True)
@@ -145,7 +147,9 @@ def write_atomically(path: Path) -> Iterator[Path]:
             os.fsync(written.fileno())
         draft.replace(path)
     except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}; free some space or choose another folder") from None
+        raise OutputError(
+            f"cannot write {path}: {error.strerror or error}; free some space or choose another folder"
+        ) from None
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)

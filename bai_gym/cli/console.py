@@ -16,7 +16,8 @@ FILE_WIDTH = 160  # columns of tables that go to a file or a pipe
 
 
 def _console(*, stderr: bool) -> Console:
-    console = Console(stderr=stderr, highlight=False, soft_wrap=False)
+    # Text is shown as it is: brackets in a path or in "bai-gym[plots]" are no markup, and :x: is no emoji.
+    console = Console(stderr=stderr, highlight=False, soft_wrap=False, markup=False, emoji=False)
     if not console.is_terminal:
         console.width = FILE_WIDTH
     return console
@@ -29,7 +30,13 @@ ERR = _console(stderr=True)
 @contextmanager
 def progress_bar(words: str) -> Iterator[OnChunk]:
     """Show a bar on stderr while chunks are played, if stderr is a terminal."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=ERR, disable=not ERR.is_terminal, transient=True) as progress:
         task = progress.add_task(words, total=None)
 

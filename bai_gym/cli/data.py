@@ -7,7 +7,6 @@ from rich.table import Table
 
 from bai_gym.cli.console import OUT
 from bai_gym.datasets import cache_directory, data_directory, fetch, require, status
-
 from bai_gym.errors import MissingDataError
 
 __all__ = ["app"]

@@ -24,7 +24,13 @@ def envs() -> None:
     """List the environments."""
     table = Table("id", "budget", "what", "data")
     for entry in IDS:
-        status = "" if entry.data is None else "here" if find_data(entry.data) else f"missing: bai-gym data fetch {entry.data}"
+        status = (
+            ""
+            if entry.data is None
+            else "here"
+            if find_data(entry.data)
+            else f"missing: bai-gym data fetch {entry.data}"
+        )
         table.add_row(entry.id, f"{entry.budget:,}", entry.summary, status)
     OUT.print(table)
 
@@ -52,5 +58,7 @@ def experiments() -> None:
     """List the figures that `bai-gym reproduce` knows."""
     table = Table("id", "what", "source", "runs")
     for experiment in EXPERIMENTS.values():
-        table.add_row(experiment.id, experiment.title, experiment.source, "" if experiment.instances else f"{experiment.runs:,}")
+        table.add_row(
+            experiment.id, experiment.title, experiment.source, "" if experiment.instances else f"{experiment.runs:,}"
+        )
     OUT.print(table)

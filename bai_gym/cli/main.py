@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from importlib import metadata
+from typing import Any
 
 import typer
 
@@ -35,18 +36,40 @@ def root(version: bool = typer.Option(False, "--version", help="Show the version
         raise typer.Exit
 
 
+UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+"""What a wrong command line raises; Typer has no public name for it."""
+INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+
+
 def main() -> None:
     """Run the command line."""
     warnings.showwarning = _show_warning
     try:
-        app()
+        code = app(standalone_mode=False) or 0
     except BaiGymError as error:
-        ERR.print(f"error: {error}", style="red", markup=False, soft_wrap=True)
-        sys.exit(2)
-    except KeyboardInterrupt:
+        _show_error(str(error))
+        code = 2
+    except UsageError as error:
+        _show_usage(error)
+        code = 2
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    if code == INTERRUPTED:
         ERR.print("interrupted; with --out, the same command goes on where it stopped", soft_wrap=True)
-        sys.exit(130)
+    sys.exit(code)
+
+
+def _show_usage(error: Any) -> None:
+    message = error.format_message()
+    if error.ctx is None or message == error.ctx.get_help():  # no command was given
+        ERR.print(message, soft_wrap=True)
+    else:
+        _show_error(f"{message} (see `{error.ctx.command_path} --help`)")
+
+
+def _show_error(message: str) -> None:
+    ERR.print(f"error: {' '.join(message.splitlines())}", style="red", soft_wrap=True)
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    ERR.print(f"warning: {message}", style="yellow", markup=False, soft_wrap=True)
+    ERR.print(f"warning: {message}", style="yellow", soft_wrap=True)

@@ -16,7 +16,9 @@ Seed = Annotated[int, typer.Option(help="The same seed gives the same results, f
 Workers = Annotated[int, typer.Option(help="Processes; -1 for all cores.")]
 Out = Annotated[
     Path | None,
-    typer.Option(help="Folder for results, table and figure; the same command goes on where an interrupted one stopped."),
+    typer.Option(
+        help="Folder for results, table and figure; the same command goes on where an interrupted one stopped."
+    ),
 ]
 
 
@@ -30,10 +32,12 @@ def keywords(pairs: list[str]) -> dict[str, Any]:
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not equals or not name.isidentifier():
-            raise ParameterError(f"--set {pair!r} cannot be read; write --set KEYWORD=VALUE, for example --set num_arms=8")
+            raise ParameterError(
+                f"--set {pair!r} cannot be read; write --set KEYWORD=VALUE, for example --set num_arms=8"
+            )
         try:
-            read[name] = ast.literal_eval(_Numbers().visit(ast.parse(text, mode="eval")))
-        except (SyntaxError, ValueError):
+            read[name] = ast.literal_eval(_Numbers().visit(ast.parse(text.strip(), mode="eval")))
+        except (SyntaxError, TypeError, ValueError):
             read[name] = text
     return read
 

@@ -11,8 +11,7 @@ import typer
 
 from bai_gym.api import make_cells
 from bai_gym.benchmark.chunk import EnvSource
-from bai_gym.benchmark.result import Comparison
-from bai_gym.benchmark.runner import run_cells
+from bai_gym.benchmark.runner import check_runs, run_cells
 from bai_gym.benchmark.store import Store
 from bai_gym.cli.console import ERR, OUT, progress_bar
 from bai_gym.cli.options import Seed, Workers
@@ -20,7 +19,7 @@ from bai_gym.cli.output import draw_curves, print_paths, print_results, save_res
 from bai_gym.errors import MissingDataError, MissingPackageError
 from bai_gym.experiments import Experiment, Judged, Panel, Setting, find, judge
 from bai_gym.report.figures import instance_plot
-from bai_gym.seeding import generator
+from bai_gym.seeding import check_seed, generator
 
 __all__ = ["reproduce"]
 
@@ -29,16 +28,22 @@ LOOK_ALIKES = {"BAI-MovieLens64-v0": "BAI-MovieLensLike64-v0", "BAI-MovieLens128
 
 def reproduce(
     figures: Annotated[list[str], typer.Argument(help="Figures, for example shvar-2; `bai-gym list experiments`.")],
-    runs: Annotated[int | None, typer.Option(help="Runs of each agent at each point. [default: as in the paper]")] = None,
+    runs: Annotated[
+        int | None, typer.Option(help="Runs of each agent at each point. [default: as in the paper]")
+    ] = None,
     seed: Seed = 0,
     workers: Workers = -1,
-    out: Annotated[
-        Path, typer.Option(help="Folder for results; each figure gets a folder of its own in it.")
-    ] = Path("results"),
+    out: Annotated[Path, typer.Option(help="Folder for results; each figure gets a folder of its own in it.")] = Path(
+        "results"
+    ),
 ) -> None:
     """Run the experiment of a figure, draw it, and judge what the paper says about it."""
-    for experiment in [find(name) for name in figures]:
-        _reproduce(experiment, runs or experiment.runs, seed, workers, out / experiment.id)
+    experiments = [find(name) for name in figures]
+    check_seed(seed)
+    for experiment in experiments:
+        chosen = experiment.runs if runs is None else runs
+        check_runs(chosen, workers)
+        _reproduce(experiment, chosen, seed, workers, out / experiment.id)
 
 
 def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folder: Path) -> None:
@@ -66,7 +71,7 @@ def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folde
         judged = [judge(claim, panel, comparison, _label) for claim in experiment.claims]
         lines = [line for verdict in judged for line in _lines(verdict)]
         OUT.print("\nClaims of the paper, at joint level 95 % each:", style="bold")
-        OUT.print("\n".join(lines), markup=False, soft_wrap=True)
+        OUT.print("\n".join(lines), soft_wrap=True)
         paths = save_results(comparison, folder, name)
         header = [f"{experiment.id}: {experiment.title}", f"{panel.title}; {runs} runs, seed {seed}", stand_in, ""]
         paths.append(store.save_text(f"{name}-claims.txt", "\n".join([*filter(None, header), *lines]) + "\n"))

@@ -1,13 +1,18 @@
 """Figures of the papers as data: settings, agents, and claims that are judged on the results."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from bai_gym.errors import unknown_name
 from bai_gym.experiments import shvar
 from bai_gym.experiments.model import Claim, Experiment, Judged, Panel, Setting, judge
 
 __all__ = ["EXPERIMENTS", "Claim", "Experiment", "Judged", "Panel", "Setting", "find", "judge"]
 
-EXPERIMENTS: dict[str, Experiment] = {experiment.id: experiment for experiment in shvar.EXPERIMENTS}
-"""All experiments, by id."""
+EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
+    {experiment.id: experiment for experiment in shvar.EXPERIMENTS}
+)
+"""All experiments, by id; read-only."""
 
 
 def find(name: str) -> Experiment:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal
 
 from bai_gym.benchmark.paired import PairedTest
@@ -22,13 +23,17 @@ class Setting:
         env: A registered id.
         budget: Pulls per episode.
         x: Value on the axis: the budget, or the number of arms.
-        keywords: Keyword arguments for ``gym.make``.
+        keywords: Keyword arguments for ``gym.make``, read-only.
     """
 
     env: str
     budget: int
     x: int
-    keywords: dict[str, Any] = field(default_factory=dict)
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Make the keyword arguments read-only."""
+        object.__setattr__(self, "keywords", MappingProxyType(dict(self.keywords)))
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,9 @@ def _over_arms(budget: int, **keywords: Any) -> tuple[Setting, ...]:
     return tuple(Setting(f"BAI-Gaussian{arms}-v0", budget, arms, keywords) for arms in ARMS)
 
 
-def _all_better(betters: tuple[str, ...], worses: tuple[str, ...], at: tuple[int, ...] | None = None) -> tuple[Lower, ...]:
+def _all_better(
+    betters: tuple[str, ...], worses: tuple[str, ...], at: tuple[int, ...] | None = None
+) -> tuple[Lower, ...]:
     return tuple(Lower(better, worse, at) for better in betters for worse in worses if better != worse)
 
 
@@ -46,7 +48,9 @@ UNIFORM_WORST = Claim(
     "Uniform allocation performs worst.", _all_better(tuple(a for a in AGENTS if a != "Uniform"), ("Uniform",))
 )
 SH_BEATS_GAPE = Claim("Sequential halving outperforms GapE and GapE-V.", _all_better(("SH",), ("GapE", "GapE-V")))
-GAPE_ABOVE_UNIFORM = Claim("GapE and GapE-V improve on uniform allocation.", _all_better(("GapE", "GapE-V"), ("Uniform",)))
+GAPE_ABOVE_UNIFORM = Claim(
+    "GapE and GapE-V improve on uniform allocation.", _all_better(("GapE", "GapE-V"), ("Uniform",))
+)
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(

@@ -66,7 +66,7 @@ class ArgmaxTable:
         np.max(self.values, axis=0, out=self._top)
         np.equal(self.values, self._top, out=self._hits)
         np.multiply(self._hits, self._slots, out=self._numbered)
-        slots = self._numbered.max(axis=0).astype(np.int64)
+        slots: IntArray = self._numbered.max(axis=0).astype(np.int64)
         if np.count_nonzero(self._hits) != self._top.size:
             self._break_ties(slots, pulls)
         slots *= self._top.size

@@ -36,13 +36,14 @@ class ScriptedBandit(Bandit):
         return np.array([self.one(int(arm)) for arm in flat])
 
     def draw_blocks(
-        self, flat: IntArray, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
+        self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
     ) -> Statistics:
-        block = Statistics.zeros(flat.shape)
-        for position, (arm, count) in enumerate(zip(flat, counts, strict=True)):
-            for _ in range(count):
-                block.add(position, self.one(int(arm)), variances=variances)
-        return block
+        flat = np.arange(self.num_arms)[flat] if isinstance(flat, slice) else flat
+        samples = [
+            np.array([self.one(int(arm)) for _ in range(count)]) for arm, count in zip(flat, counts, strict=True)
+        ]
+        spreads = [sample.var(ddof=1) if variances and len(set(sample)) > 1 else 0.0 for sample in samples]
+        return Statistics(counts, np.array([sample.mean() for sample in samples]), np.array(spreads))
 
     def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:
         bandit = self

@@ -70,7 +70,7 @@ def test_lemma_1_exact_counts(shares: list[int], unit: float) -> None:
     ("variances", "pulls", "counts"),
     [
         ([4.0, 2.0, 1.0], 7, [4, 2, 1]),
-        ([4.0, 2.0, 1.0], 9, [5, 3, 1]),  # two more: 4/4 and 2/2 and 1/1 tie; fewest pulls: arm 2?
+        ([4.0, 2.0, 1.0], 9, [4, 3, 2]),  # 4/4, 2/2 and 1/1 tie: the fewest pulls first, arm 2, then arm 1
         ([0.0, 3.0], 6, [1, 5]),
         ([0.0, 0.0, 5.0], 2, [1, 1, 0]),
         ([0.0, 0.0, 0.0], 7, [3, 2, 2]),  # all zero: cyclic

@@ -42,8 +42,10 @@ def test_the_perturbations_have_the_stated_laws(num_arms: int, noisy_best: bool)
     factors = (bandit.variances / variances).reshape(-1)
     assert stats.kstest(shifts, "norm").pvalue > LEVEL
     assert stats.kstest(factors, stats.uniform(0.5, 1.0).cdf).pvalue > LEVEL
-    # Of one another they are independent: a correlation of n pairs is about N(0, 1/n).
+    # Mean, spread and correlation of n pairs are about N(0, 1/n), N(1, 1/2n) and N(0, 1/n).
     bound = stats.norm.isf(LEVEL / 2) / math.sqrt(shifts.size)
+    assert abs(shifts.mean()) < bound
+    assert abs(shifts.std() - 1.0) < bound / math.sqrt(2)
     assert abs(np.corrcoef(shifts, factors)[0, 1]) < bound
 
 
