@@ -29,7 +29,8 @@ def agent_source(agent: Any) -> AgentSource:
     """Return where fresh copies of an agent come from.
 
     Args:
-        agent: A registered name (with parameters in brackets, if any: ``"SHAdaVar(delta=0.1)"``), a class, or an instance.
+        agent: A registered name (with parameters in brackets, if any: ``"SHAdaVar(delta=0.1)"``), a class, or an
+            instance.
 
     Raises:
         UnknownNameError: If there is no agent of that name.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ROUNDING", "FloatArray", "IntArray", "Observation", "Statistics", "snapped", "zeros"]
+__all__ = ["ROUNDING", "FloatArray", "IntArray", "Observation", "Statistics", "exact_means", "zeros"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -22,19 +22,20 @@ Observation = Mapping[str, npt.NDArray[Any]]
 ROUNDING = 2.0**-46  # a relative difference this small is rounding: 64 times the spacing of floats near 1
 
 
-def snapped(values: FloatArray, scale: FloatArray) -> FloatArray:
-    """Return values rounded to multiples of a power of two, about ``ROUNDING`` times ``scale``.
+def exact_means(means: FloatArray, counts: npt.NDArray[Any] | int, scale: FloatArray) -> FloatArray:
+    """Return means freed from rounding errors, where the rewards are whole numbers of one sign (0 or 1, ratings).
 
-    Sums recovered from means carry rounding errors. Where rewards are whole numbers of one sign (0 or 1, ratings), this
-    restores the exact sums, and with them the exact ties that a tie rule is about; elsewhere nothing significant is
-    lost.
+    Where mean x count is within rounding of a multiple of 1/1024, that is taken for the sum of the rewards. This
+    restores the exact ties that a tie rule is about, and variances of 0. All other means stay as they are.
 
     Args:
-        values: What carries errors in proportion to ``scale``.
-        scale: Of the same shape, at least 0: the largest magnitude met on the way to ``values``.
+        means: Means that carry rounding errors.
+        counts: How many rewards each is the mean of.
+        scale: At least 0: the largest magnitude met when mean x count was computed.
     """
-    quantum = np.ldexp(1.0, np.maximum(np.frexp(scale)[1] - 46, -1000))
-    return np.asarray(np.rint(values / quantum) * quantum)
+    sums = means * counts
+    simple = np.rint(sums * 1024.0) / 1024.0
+    return np.where(np.abs(sums - simple) <= ROUNDING * scale, simple / np.maximum(counts, 1), means)
 
 
 @dataclass(slots=True)
@@ -171,7 +172,7 @@ class Statistics:
 
         The inverse of :meth:`merge`, likewise from the difference of the means alone, so that a mean far from 0 does
         not cost precision in the variance. Rounding errors are removed where that restores exact values: sums of
-        whole rewards (see :func:`snapped`), and variances of 0.
+        whole rewards (see :func:`exact_means`), and variances of 0.
 
         Args:
             before: Statistics of the same shape.
@@ -180,10 +181,8 @@ class Statistics:
         pulls = self.pulls - before.pulls
         divisor = np.maximum(pulls, 1)
         shift = self.means - before.means
-        sums = snapped(
-            before.means * pulls + shift * self.pulls, self.pulls * np.maximum(np.abs(self.means), np.abs(before.means))
-        )
-        means = sums / divisor
+        scale = self.pulls * np.maximum(np.abs(self.means), np.abs(before.means))
+        means = exact_means(before.means + shift * (self.pulls / divisor), pulls, scale)
         if not pulls.all():
             means[pulls == 0] = 0.0
         if not variances:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics, snapped
+from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics, exact_means
 
 # Rewards spread 1 about a centre; at 1e6 a formula that squares the rewards keeps 4 of 16 digits of the variance.
 CENTRES = (0.0, -3.0, 1e3, 1e6)
@@ -154,15 +154,29 @@ def test_since_recovers_whole_rewards_exactly(before: list[list[float]], after: 
         assert later.variances[0] == 0.0
 
 
-@given(st.integers(-(10**6), 10**6), st.floats(-30, 30))
-def test_snapping_removes_errors_of_30_last_digits_and_keeps_the_others(total: int, error: float) -> None:
+@given(st.integers(-(10**6), 10**6), st.integers(1, 1000), st.floats(-50, 50))
+def test_exact_means_of_whole_sums(total: int, count: int, error: float) -> None:
     scale = np.array([abs(total) + 1.0])
-    assert snapped(total + error * np.finfo(float).eps * scale, scale)[0] == total
-    assert abs(snapped(scale / 7, scale) - scale / 7)[0] <= ROUNDING * scale[0]
+    off = (total + error * np.finfo(float).eps * scale) / count
+    assert exact_means(off, count, scale)[0] == total / count
 
 
-def test_snapping_of_zero_and_of_the_smallest_numbers_is_finite() -> None:
-    assert snapped(np.array([0.0, 5e-324]), np.array([0.0, 5e-324])).tolist() == [0.0, 0.0]
+@given(st.floats(-1e3, 1e3), st.integers(1, 1000))
+def test_exact_means_leave_all_others_as_they_are(mean: float, count: int) -> None:
+    distance = abs(mean * count * 1024 - round(mean * count * 1024)) / 1024
+    assume(distance > 2 * ROUNDING * abs(mean * count))
+    assert exact_means(np.array([mean]), count, np.array([abs(mean * count)]))[0] == mean
+
+
+def test_exact_means_without_rewards_are_finite() -> None:
+    assert exact_means(np.zeros(2), np.array([0, 1]), np.zeros(2)).tolist() == [0.0, 0.0]
+
+
+@given(st.floats(-1e3, 1e3), st.integers(0, 9), st.integers(1, 9))
+def test_since_of_equal_rewards_is_that_reward_without_variance(reward: float, early: int, late: int) -> None:
+    before, after = by_single_pulls([np.full(early, reward)]), by_single_pulls([np.full(early + late, reward)])
+    later = after.since(before)
+    assert later.means[0] == pytest.approx(reward, rel=2 * ROUNDING) and later.variances[0] == 0.0
 
 
 def random_statistics(rng: np.random.Generator, shape: tuple[int, ...]) -> Statistics:

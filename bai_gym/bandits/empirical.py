@@ -9,7 +9,7 @@ import numpy as np
 
 from bai_gym.bandits.base import Bandit, Stream, check_num_arms, gather
 from bai_gym.errors import InstanceError
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics, snapped
+from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics, exact_means
 
 __all__ = ["EmpiricalBandit", "SampleTable"]
 
@@ -105,7 +105,7 @@ class EmpiricalBandit(Bandit):
         rewards -= np.repeat(centre, count)
         starts = np.cumsum(count) - count
         shift = np.add.reduceat(rewards, starts) / count
-        block.means[part] = snapped((centre + shift) * count, (np.abs(centre) + np.abs(shift)) * count) / count
+        block.means[part] = exact_means(centre + shift, count, (np.abs(centre) + np.abs(shift)) * count)
         if variances:
             rewards *= rewards
             squares = np.add.reduceat(rewards, starts)

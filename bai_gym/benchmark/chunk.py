@@ -22,7 +22,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from bai_gym.bandits import Bandit
-from bai_gym.benchmark.protocol import allocates, describe, knowledge, notes, reset
+from bai_gym.benchmark.protocol import acts_on_batches, allocates, describe, knowledge, notes, reset
 from bai_gym.benchmark.result import Episodes
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
 from bai_gym.envs.registration import IDS
@@ -30,6 +30,7 @@ from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError, unknown_name
 from bai_gym.problems import Briefing, FixedProblem, Problem
+from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 from bai_gym.tasks import BestArm
 
@@ -176,8 +177,8 @@ class AgentSource:
             return f"{joblib.hash(lines)}{joblib.hash(getattr(agent, '__dict__', None))}"
         except (pickle.PicklingError, TypeError, AttributeError) as error:
             raise AgentError(
-                f"finished chunks of {describe(agent)} cannot be told from those of another agent, because its attributes "
-                f"cannot be pickled ({error}); give no output folder, or another agent"
+                f"finished chunks of {describe(agent)} cannot be told from those of another agent, because its "
+                f"attributes cannot be pickled ({error}); give no output folder, or another agent"
             ) from None
 
 
@@ -191,7 +192,8 @@ class Cell:
         label: The agent's name in the results.
         budget: Pulls per episode.
         seed: The user's seed.
-        path: ``"auto"``: by blocks where the agent asks for blocks, else step by step. ``"blocks"`` or ``"steps"`` force one.
+        path: ``"auto"``: by blocks where the agent asks for blocks, else step by step. ``"blocks"`` or ``"steps"``
+            force one.
     """
 
     env: EnvSource
@@ -244,22 +246,10 @@ class Cell:
         """Hash of everything that the outcome depends on; of the library's code, the version."""
         rng = generator(self.seed, "fingerprint")
         sample = self.env.problem.draw(2, rng)
-        facts = [
-            version("bai-gym"),
-            self.env.label,
-            self.label,
-            self.budget,
-            self.seed,
-            self.path,
-            CHUNK_RUNS,
-            type(sample).__name__,
-        ]
-        digest = hashlib.sha256(json.dumps([*facts, self.agent.fingerprint()]).encode())
-        for numbers in (
-            sample.means,
-            sample.variances,
-            sample.pull(np.tile(np.arange(sample.means.size), PROBES), rng),
-        ):
+        probes = sample.pull(np.tile(np.arange(sample.means.size), PROBES), rng)
+        names = [version("bai-gym"), self.env.label, type(sample).__name__, self.label, self.agent.fingerprint()]
+        digest = hashlib.sha256(json.dumps([*names, self.budget, self.seed, self.path, CHUNK_RUNS]).encode())
+        for numbers in (sample.means, sample.variances, probes):
             digest.update(numbers.tobytes())
         return digest.hexdigest()[:16]
 
@@ -300,14 +290,17 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
         briefing = Briefing(bandit.num_arms, cell.budget, bandit.batch, truth=bandit, knows=knows)
         reset(agent, briefing, own)
         return play_blocks(agent, bandit, cell.budget, rewards), None
-    if allocates(agent) or getattr(agent, "batched", False):
+    batched = acts_on_batches(agent)
+    if batched or allocates(agent):
         env = BestArmVectorEnv(
             _Given(bandit), bandit.batch, budget=cell.budget, autoreset_mode=AutoresetMode.DISABLED, copy=False
         )
         observation, _ = env.reset(seed=int(rewards.integers(2**63)))
         reset(agent, env.briefing(knows), own)
-        rollout = play_steps(agent, env, observation)
-        return rollout, getattr(agent, "idle_pulls", None)
+        if batched:
+            return play_steps(agent.act, env, observation), getattr(agent, "idle_pulls", None)
+        stepper = Stepper(agent)
+        return play_steps(stepper.act, env, observation), stepper.idle
     return _play_singly(cell, bandit, rewards, own), None
 
 

@@ -11,7 +11,7 @@ from bai_gym.errors import AgentError
 from bai_gym.problems import Briefing
 from bai_gym.problems.briefing import check_knowledge
 
-__all__ = ["allocates", "check_agent", "describe", "knowledge", "notes", "reset"]
+__all__ = ["acts_on_batches", "allocates", "check_agent", "describe", "knowledge", "notes", "reset"]
 
 
 def check_agent(agent: Any) -> None:
@@ -26,6 +26,11 @@ def check_agent(agent: Any) -> None:
 def allocates(agent: Any) -> bool:
     """Return whether the agent asks for blocks of pulls, so that it can play many episodes at once."""
     return callable(getattr(agent, "allocate", None)) and callable(getattr(agent, "recommend", None))
+
+
+def acts_on_batches(agent: Any) -> bool:
+    """Return whether the agent's ``act`` takes many episodes at once: it says so by ``batched = True``."""
+    return bool(getattr(agent, "batched", False)) and callable(getattr(agent, "act", None))
 
 
 def describe(agent: Any) -> str:

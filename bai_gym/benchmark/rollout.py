@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from bai_gym.benchmark.record import Record
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError
-from bai_gym.sampling import Block, SamplingRule, Stepper, check_arms, check_request
+from bai_gym.sampling import Block, SamplingRule, check_arms, check_request
 from bai_gym.statistics import IntArray, Observation, Statistics
 
 __all__ = ["Rollout", "play_blocks", "play_single_steps", "play_steps"]
@@ -93,15 +93,14 @@ def _follow(rule: SamplingRule, record: Record, bandit: Bandit, rng: np.random.G
         record.add(rule.arms, rule.answer, since=rule.window)
 
 
-def play_steps(agent: Any, env: BestArmVectorEnv, observation: Observation) -> Rollout:
+def play_steps(act: Callable[[Observation], Any], env: BestArmVectorEnv, observation: Observation) -> Rollout:
     """Play a batch pull by pull through the vector environment.
 
     Args:
-        agent: Already reset, able to act on batches: one that allocates, or one whose class says ``batched = True``.
+        act: What an agent, already reset, does with the observation of a batch.
         env: A batch that has just been reset.
         observation: What that reset returned.
     """
-    act = agent.act if getattr(agent, "batched", False) else Stepper(agent).act
     for _ in range(env.budget):
         observation, *_ = env.step(check_arms(act(observation), env.num_envs, env.num_arms, "act"))
     recommendation = check_arms(act(observation), env.num_envs, env.num_arms, "act")

@@ -31,7 +31,11 @@ class _Job:
 
 
 def check_runs(runs: int, workers: int | None) -> None:
-    """Raise :class:`ParameterError` unless both are whole numbers, ``runs`` at least 1, ``workers`` at least 1 (or -1, or None)."""
+    """Check what the user asked for.
+
+    Raises:
+        ParameterError: If ``runs`` is no whole number of at least 1, or ``workers`` neither one nor -1 nor None.
+    """
     if isinstance(runs, bool) or not isinstance(runs, int | np.integer) or runs < 1:
         raise ParameterError(f"runs must be a whole number of at least 1, not {runs!r}")
     whole = isinstance(workers, int | np.integer) and not isinstance(workers, bool)
@@ -95,8 +99,8 @@ def run_cells(
                 on_chunk(total - len(jobs) + done + 1, total)
     except TerminatedWorkerError:
         raise BaiGymError(
-            "a worker process was killed (out of memory?); use fewer workers, or run the same command again with the same "
-            "output folder to go on where it stopped"
+            "a worker process was killed (out of memory?); use fewer workers, or run the same command again with the "
+            "same output folder to go on where it stopped"
         ) from None
     except (BrokenProcessPool, pickle.PicklingError) as error:
         reason = " ".join(str(error.__cause__ or error).split("\n")[-1].strip("'\" ").split())

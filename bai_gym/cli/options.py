@@ -23,7 +23,9 @@ Out = Annotated[
 
 
 def keywords(pairs: list[str]) -> dict[str, Any]:
-    """Return ``["num_arms=8", "path=log.csv"]`` as keyword arguments; values are read as Python writes them, else as text.
+    """Return ``["num_arms=8", "path=log.csv"]`` as keyword arguments.
+
+    Values are read as Python writes them, and what Python cannot read is text.
 
     Raises:
         ParameterError: If one has no ``=``.

@@ -10,7 +10,7 @@ from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.requests import check_arms, check_request
 from bai_gym.sampling.rule import SamplingRule
-from bai_gym.statistics import IntArray, Observation, Statistics, snapped
+from bai_gym.statistics import IntArray, Observation, Statistics, exact_means
 
 __all__ = ["Allocator", "Stepper", "batched"]
 
@@ -36,8 +36,9 @@ class Stepper:
     """Unrolls an agent's requests, one pull per step, from observations alone.
 
     A reward is not part of an observation; where a sampling rule needs it, it is recovered from the change of the
-    pulled arm's mean (exactly, if it is 0 or 1 or a rating). An agent that stops before the budget is spent goes on pulling
-    what it would recommend, because an episode spends its whole budget; those pulls are counted in :attr:`idle`.
+    pulled arm's mean (exactly, if it is 0 or 1 or a rating). An agent that stops before the budget is spent goes on
+    pulling what it would recommend, because an episode spends its whole budget; those pulls are counted in
+    :attr:`idle`.
 
     Attributes:
         idle: ``(N, K)`` pulls made after the agent had asked for its last one, or None before the first step.
@@ -161,7 +162,7 @@ class _RuleProgress:
     def take_in(self, arms: IntArray, before: Statistics, now: Statistics) -> None:
         episodes = np.arange(arms.size)
         old, new, pulls = before.means[episodes, arms], now.means[episodes, arms], now.pulls[episodes, arms]
-        rewards = snapped(old + (new - old) * pulls, pulls * np.maximum(np.abs(old), np.abs(new)))
+        rewards = exact_means(old + (new - old) * pulls, 1, pulls * np.maximum(np.abs(old), np.abs(new)))
         self._rule.update(self._flat, *self._window.add(self._flat, rewards))
 
     def finish(self, now: Statistics) -> None:

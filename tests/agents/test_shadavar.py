@@ -174,10 +174,17 @@ def test_arms_without_variance_share_what_is_left_equally(trace: Play) -> None:
     played = trace(SHAdaVar(tie="first"), [[0.0], [1.0], [0.0], [1.0]], 200)
     assert played.arms[:100] == [0, 1, 2, 3] * 25
     assert played.arms[100:] == [1, 3] * 50
-    # Whatever the past: ones only in stage 2, after a stage of ones and zeros.
-    mixed = [0.0, 1.0, 1.0] * 8
-    played = trace(SHAdaVar(tie="first"), [mixed + [1.0] * 200, mixed[1:] + [1.0] * 200, [0.0], [0.0]], 400)
-    assert np.bincount(played.arms[200:]).tolist()[:2] == [100, 100] or len(played.arms) == 0
+
+
+@given(st.lists(st.integers(0, 1), min_size=2, max_size=6).filter(lambda bits: 0 < sum(bits) < len(bits)))
+def test_a_past_with_variance_does_not_disturb_arms_without(trace: Play, bits: list[int]) -> None:
+    # Arms 0 and 1 survive stage 1 with zeros and ones, and pay only ones in stage 2.
+    mixed = [[float(bit) for bit in bits] * 100, [float(bit) for bit in reversed(bits)] * 100]
+    past = trace(SHAdaVar(tie="first"), [*mixed, [0.0], [0.0]], 400).arms[:200]
+    rewards = [sample[: past.count(arm)] + [1.0] * 200 for arm, sample in enumerate(mixed)]
+    played = trace(SHAdaVar(tie="first"), [*rewards, [0.0], [0.0]], 400)
+    assert played.arms[:200] == past
+    assert np.bincount(played.arms[200:]).tolist() == [100, 100]
 
 
 @given(st.integers(2, 9), st.integers(0, 300))

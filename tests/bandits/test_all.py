@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import chi2_contingency, ks_2samp
 
 from bai_gym.bandits import Bandit, GaussianBandit
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.statistics import FloatArray, IntArray
 
 LEVEL = 0.001
 DRAWS = 20_000

@@ -42,6 +42,10 @@ def test_the_perturbations_have_the_stated_laws(num_arms: int, noisy_best: bool)
     factors = (bandit.variances / variances).reshape(-1)
     assert stats.kstest(shifts, "norm").pvalue > LEVEL
     assert stats.kstest(factors, stats.uniform(0.5, 1.0).cdf).pvalue > LEVEL
+    # The ends: the smallest of n uniform draws lies above x with probability (1 - x)^n, at most exp(-n x).
+    reach = -math.log(LEVEL) / factors.size
+    assert 0.5 <= factors.min() < 0.5 + reach
+    assert 1.5 - reach < factors.max() <= 1.5
     # Mean, spread and correlation of n pairs are about N(0, 1/n), N(1, 1/2n) and N(0, 1/n).
     bound = stats.norm.isf(LEVEL / 2) / math.sqrt(shifts.size)
     assert abs(shifts.mean()) < bound

@@ -1,0 +1,205 @@
+"""GapE, GapE-V and their adaptive forms: constants by hand, and every choice against the formulas."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bai_gym.agents import Agent, AGapE, AGapEV, GapE, GapEV
+from bai_gym.agents.gape import bernstein_width, hoeffding_width
+from bai_gym.bandits import BernoulliBandit, GaussianBandit
+from bai_gym.errors import ParameterError
+from bai_gym.problems import Briefing
+from bai_gym.sampling import SamplingRule
+from bai_gym.statistics import FloatArray, Statistics
+from bai_gym.theory import gape_complexity, gape_v_complexity
+
+Play = Callable[..., Any]
+MEANS, VARIANCES = [0.5, 0.75, 0.25], [0.0, 0.25, 1.0]
+GAPS = [0.25, 0.25, 0.5]
+
+
+def begun(agent: Agent, means: Any, budget: int, variances: Any = 1.0) -> Any:
+    truth = GaussianBandit(means, variances)
+    agent.reset(Briefing(truth.num_arms, budget, truth.batch, truth=truth, knows=agent.knows), np.random.default_rng(0))
+    return agent
+
+
+def test_bound_by_hand() -> None:
+    # log(55) = 4.00733: 0.5, 0.75 + 0.5 sqrt(log n) and 0.25 + sqrt(log n), of which the last is the largest.
+    assert begun(GapE(), MEANS, 55, VARIANCES).bound[0] == pytest.approx(0.25 + math.sqrt(math.log(55)), rel=1e-14)
+    assert begun(GapE(b=3.0), MEANS, 55, VARIANCES).bound.tolist() == [3.0]
+
+
+def test_a_bound_of_negative_rewards_is_tiny() -> None:
+    assert begun(GapE(), [-5.0, -4.0], 55, 0.0).bound.tolist() == [1e-9]
+
+
+@pytest.mark.parametrize(
+    ("rescaled", "scale", "exploration"),
+    # H = b^2 (16 + 16 + 4) = 144 at b = 2. Original: a = (4/9) 90 / 144 = 0.27778; rescaled: times 36 / log2 3 = 22.713.
+    [(False, 1.0, 0.2777777778), (True, 1.0, 6.3092975358), (False, 3.0, 0.8333333333), (True, 0.0, 0.0)],
+)
+def test_exploration_of_gape_by_hand(rescaled: bool, scale: float, exploration: float) -> None:
+    agent = begun(GapE(b=2.0, rescaled=rescaled, scale=scale), MEANS, 93)
+    assert agent.exploration[0] == pytest.approx(exploration, rel=1e-9)
+
+
+def test_rescaling_factors_of_the_specification() -> None:
+    # K = 64: a grows by 144 / (4 x 6) = 6, or 512 / 24 = 21.33.
+    means = np.linspace(0, 1, 64)
+    for kind, factor in ((GapE, 6.0), (GapEV, 64 / 3)):
+        one, other = (begun(kind(rescaled=rescaled), means, 1000).exploration[0] for rescaled in (True, False))
+        assert one / other == pytest.approx(factor, rel=1e-12)
+
+
+def test_exploration_of_gape_v_by_hand() -> None:
+    # b = 1.5: (16/3) b gap = 8 gap = 2, 2, 4. Roots: sqrt 2; 0.5 + sqrt 2.25 = 2; 1 + sqrt 5.
+    complexity = (2 + 4) / 0.25**2 + (1 + math.sqrt(5)) ** 2 / 0.5**2
+    agent = begun(GapEV(b=1.5, rescaled=False), MEANS, 96, VARIANCES)
+    assert agent.exploration[0] == pytest.approx((8 / 9) * 90 / complexity, rel=1e-12)
+    agent = begun(GapEV(b=1.5), MEANS, 96, VARIANCES)
+    assert agent.exploration[0] == pytest.approx((8 / 9) * 90 / complexity * 512 / (4 * math.log2(3)), rel=1e-12)
+
+
+def test_two_arms() -> None:
+    # K = 2: log2 K = 1, H = 2 b^2 / 0.25^2 = 32 b^2; a = (4/9) 98 / 32 x 36 at b = 1.
+    assert begun(GapE(b=1.0), [0.5, 0.75], 100).exploration[0] == pytest.approx(49.0, rel=1e-12)
+
+
+def test_widths_by_hand() -> None:
+    two = np.array([2.0])
+    assert hoeffding_width(np.array([9.0]), two, np.array([4.0])).tolist() == [3.0]
+    # sqrt(2 x 3 x 6 / 4) + 7 x 3 x 2 / (3 x 3) = 3 + 14/3.
+    assert bernstein_width(np.array([3.0]), two, np.array([4.0]), np.array([6.0])) == pytest.approx([3 + 14 / 3])
+
+
+def test_a_shared_best_mean_leaves_no_exploration(trace: Play) -> None:
+    # H is infinite, a = 0 and B = -gap: after one pull of each, arms 0 and 1 tie with gap 0.
+    played = trace(GapE(tie="first", b=1.0), [[1.0], [1.0], [0.0]], 9)
+    assert (played.arms, played.recommendation) == ([0, 1, 2, 0, 1, 0, 1, 0, 1], 0)
+
+
+def test_gape_by_hand(trace: Play) -> None:
+    # K = 2, n = 6, means 1 and 0, b = 2, original: H = 4 + 4 = 8, a = (4/9) 4 / 8 = 2/9; both gaps are 1 for ever, so that
+    # the fewest pulls win, and ties go to the lowest arm.
+    assert trace(GapE(tie="first", b=2.0, rescaled=False), [[1.0], [0.0]], 6).arms == [0, 1, 0, 1, 0, 1]
+    # A third arm of mean -3 has gap 4 and is pulled when 2 sqrt(a) / sqrt(1) - 4 exceeds the others' B. H = 4 (1 + 1 + 1/16)
+    # = 8.25; rescaled, a = (4/9) 27 / 8.25 x 36 / log2 3 = 33.04, 2 sqrt(a) = 11.496: first after 11.496 / sqrt(T) - 1 <
+    # 7.496, so T = 2 (8.129 - 1 = 7.129), then at 2 pulls (4.129) after T = 6 (4.693 -1 = 3.693; T = 5: 4.141) ...
+    played = trace(GapE(tie="first", b=2.0), [[1.0], [0.0], [-3.0]], 30)
+    assert played.arms[:6] == [0, 1, 2, 0, 1, 2]
+    assert played.arms[6:15] == [0, 1, 0, 1, 0, 1, 0, 1, 2]
+    assert played.recommendation == 0
+
+
+def gaps_of(means: FloatArray) -> FloatArray:
+    return np.array([abs(np.delete(means, arm).max() - mean) for arm, mean in enumerate(means)])
+
+
+def index_of(agent: Any, window: Statistics, episode: int, num_arms: int, budget: int, truth: Any) -> FloatArray:
+    """B of every arm in one episode, from the formulas of the specification."""
+    pulls, means, variances = (getattr(window, name)[:, episode] for name in ("pulls", "means", "variances"))
+    gap, b = gaps_of(means), agent.b
+    if isinstance(agent, GapE | AGapE):
+        if isinstance(agent, GapE):
+            h = gape_complexity(truth.means[episode], np.array(b)) * (math.log2(num_arms) / 36 if agent.rescaled else 1)
+        else:
+            h = np.sum(b**2 / (gap + b * np.sqrt(1 / (2 * pulls))) ** 2)
+        a = agent.scale * (4 / 9) * (budget - num_arms) / h
+        return -gap + b * np.sqrt(a / pulls)
+    if isinstance(agent, GapEV):
+        h = gape_v_complexity(truth.means[episode], truth.variances[episode], np.array(b))
+        h *= math.log2(num_arms) / 128 if agent.rescaled else 1
+    else:
+        upper = gap + b * np.sqrt(1 / (2 * pulls))
+        lower = np.maximum(0, np.sqrt(variances) - b * np.sqrt(2 / (pulls - 1)))
+        h = np.sum((lower + np.sqrt(lower**2 + 16 / 3 * b * upper)) ** 2 / upper**2)
+    a = agent.scale * (8 / 9) * (budget - 2 * num_arms) / h
+    return -gap + np.sqrt(2 * a * variances / pulls) + 7 * a * b / (3 * (pulls - 1))
+
+
+def maximisers(index: FloatArray) -> set[int]:
+    top = index.max()
+    return set(np.flatnonzero(index >= top - 1e-9 * (1 + abs(top))).tolist())
+
+
+def table_of(rule: Any) -> FloatArray:
+    return rule._table.values
+
+
+agents = st.builds(
+    lambda kind, b, scale, options: kind(b=b, scale=scale, **(options if kind in (GapE, GapEV) else {})),
+    st.sampled_from([GapE, GapEV, AGapE, AGapEV]),
+    st.sampled_from([1.0, 0.3, 7.0]),
+    st.sampled_from([1.0, 0.01, 30.0]),
+    st.sampled_from([{}, {"rescaled": False}]),
+)
+
+
+@settings(max_examples=120, deadline=None)
+@given(agents, st.integers(2, 6), st.booleans(), st.integers(0, 2**32 - 1))
+def test_every_choice_has_the_largest_b(agent: Any, num_arms: int, bernoulli: bool, seed: int) -> None:
+    episodes, steps = 3, 40
+    rng = np.random.default_rng(seed)
+    means = rng.random((episodes, num_arms)).round(2) + np.arange(num_arms) * 1e-3
+    truth = BernoulliBandit(means / 2) if bernoulli else GaussianBandit(means, rng.random(means.shape))
+    budget = agent.first_pulls * num_arms + steps
+    agent.reset(Briefing(num_arms, budget, episodes, truth=truth, knows=agent.knows), rng)
+    window = truth.pull_block(np.full((episodes, num_arms), agent.first_pulls), rng).window()
+    rule: SamplingRule = agent.rule(steps)
+    rule.start(window)
+    for _ in range(steps):
+        flat = rule.choose()
+        for episode in range(episodes):
+            expected = maximisers(index_of(agent, window, episode, num_arms, budget, truth))
+            assert flat[episode] // episodes in expected and flat[episode] % episodes == episode
+            assert maximisers(table_of(rule)[:, episode]) == expected
+        reward = truth.pull((flat % episodes) * num_arms + flat // episodes, rng)
+        rule.update(flat, *window.add(flat, reward))
+
+
+@pytest.mark.parametrize("kind", [GapE, GapEV, AGapE, AGapEV])
+def test_adding_a_constant_to_all_rewards_changes_nothing(trace: Play, kind: Any) -> None:
+    rng = np.random.default_rng(3)
+    rewards = rng.integers(0, 8, (4, 30)) / 4
+    plain = trace(kind(tie="first", b=2.0), rewards, 60, means=[0.1, 0.5, 0.4, 0.3])
+    raised = trace(kind(tie="first", b=2.0), rewards + 16, 60, means=[16.1, 16.5, 16.4, 16.3])
+    assert plain == raised
+
+
+def test_bounds_far_below_the_means_leave_finite_indices(trace: Play) -> None:
+    for kind in (AGapE, AGapEV):
+        played = trace(kind(tie="first"), [[-1e8], [-2e8], [-1e8]], 30)
+        assert played.recommendation in (0, 2)
+
+
+def test_knowledge_follows_the_parameters() -> None:
+    assert GapE().knows == GapEV().knows == {"complexity", "range"}
+    assert GapE(b=1.0).knows == GapEV(b=1.0).knows == {"complexity"}
+    assert AGapE().knows == AGapEV().knows == {"range"}
+    assert AGapE(b=1.0).knows == AGapEV(b=1.0).knows == frozenset()
+
+
+@pytest.mark.parametrize("kind", [GapE, GapEV, AGapE, AGapEV])
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("b", 0.0),
+        ("b", -1.0),
+        ("b", math.nan),
+        ("b", math.inf),
+        ("scale", -0.1),
+        ("scale", math.nan),
+        ("scale", math.inf),
+    ],
+)
+def test_parameters_out_of_range(kind: Any, parameter: str, value: float) -> None:
+    with pytest.raises(ParameterError, match=f"{parameter} of {kind.name} must be a .*, not {value}"):
+        begun(kind(**{parameter: value}), MEANS, 100)

@@ -1,0 +1,145 @@
+"""What the runner asks of an agent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bai_gym.benchmark.protocol import acts_on_batches, allocates, check_agent, describe, knowledge, notes, reset
+from bai_gym.errors import AgentError, ParameterError
+from bai_gym.problems import Briefing
+
+
+class Acting:
+    def act(self, observation: Any) -> int:
+        return 0
+
+
+class Allocating:
+    def allocate(self, observation: Any) -> None:
+        return None
+
+    def recommend(self, observation: Any) -> Any:
+        return np.zeros(1, int)
+
+
+class Half:
+    def allocate(self, observation: Any) -> None:
+        return None
+
+
+def test_two_shapes_of_agents() -> None:
+    check_agent(Acting())
+    check_agent(Allocating())
+    assert not allocates(Acting())
+    assert allocates(Allocating())
+    assert not allocates(Half())
+
+
+@pytest.mark.parametrize("agent", [Half(), object(), 3, None])
+def test_anything_else_is_refused(agent: object) -> None:
+    with pytest.raises(AgentError, match=r"is not an agent: it needs act\(observation\), or allocate"):
+        check_agent(agent)
+
+
+def test_acting_on_batches_is_declared_and_needs_act() -> None:
+    class Both(Acting):
+        batched = True
+
+    class Only(Allocating):
+        batched = True
+
+    assert acts_on_batches(Both())
+    assert not acts_on_batches(Only())
+    assert not acts_on_batches(Acting())
+
+
+def test_the_label_goes_before_the_name_before_the_class() -> None:
+    agent: Any = Acting()
+    assert describe(agent) == "Acting"
+    agent.name = "mine"
+    assert describe(agent) == "mine"
+    agent.label = "mine(a=1)"
+    assert describe(agent) == "mine(a=1)"
+
+
+@pytest.mark.parametrize(
+    ("declared", "granted"), [((), set()), ("range", {"range"}), (["variances", "range"], {"variances", "range"})]
+)
+def test_knowledge_is_one_word_or_several(declared: object, granted: set[str]) -> None:
+    agent: Any = Acting()
+    agent.knows = declared
+    assert knowledge(agent) == granted
+
+
+def test_knowledge_that_cannot_be_granted() -> None:
+    agent: Any = Acting()
+    agent.knows = {"the answer"}
+    with pytest.raises(ParameterError, match="cannot declare to know 'the answer'; allowed: complexity, range, variances"):
+        knowledge(agent)
+
+
+@pytest.mark.parametrize(("said", "kept"), [("one note", ("one note",)), (["a", "b"], ("a", "b")), ((), ())])
+def test_notes_are_one_sentence_or_several(said: object, kept: tuple[str, ...]) -> None:
+    agent: Any = Acting()
+    agent.notes = said
+    assert notes(agent) == kept
+
+
+def called_with(method: Any) -> list[Any]:
+    """Return what the runner gives to a ``reset`` that returns nothing and keeps its arguments."""
+    seen: list[Any] = []
+    agent: Any = Acting()
+    agent.reset = method(seen)
+    reset(agent, BRIEFING, RNG)
+    return seen
+
+
+BRIEFING = Briefing(3, 10)
+RNG = np.random.default_rng(0)
+
+
+def none(seen: list[Any]) -> Any:
+    return lambda: seen.append("called")
+
+
+def one(seen: list[Any]) -> Any:
+    return lambda briefing: seen.append(briefing)
+
+
+def two(seen: list[Any]) -> Any:
+    return lambda briefing, rng: seen.extend([briefing, rng])
+
+
+def starred(seen: list[Any]) -> Any:
+    return lambda *arguments: seen.extend(arguments)
+
+
+def optional(seen: list[Any]) -> Any:
+    return lambda briefing, rng=None, more=7, *, other=8: seen.extend([briefing, rng, more, other])
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        (none, ["called"]),
+        (one, [BRIEFING]),
+        (two, [BRIEFING, RNG]),
+        (starred, [BRIEFING, RNG]),
+        (optional, [BRIEFING, RNG, 7, 8]),
+    ],
+)
+def test_reset_gets_as_many_arguments_as_it_takes(method: Any, expected: list[Any]) -> None:
+    assert called_with(method) == expected
+
+
+def test_an_agent_without_reset() -> None:
+    reset(Acting(), BRIEFING, RNG)
+
+
+@pytest.mark.parametrize("method", [lambda s: lambda a, b, third: None, lambda s: lambda a, *, third: None])
+def test_reset_that_needs_more(method: Any) -> None:
+    with pytest.raises(AgentError, match="reset of Acting needs 'third'"):
+        called_with(method)
