@@ -27,6 +27,10 @@ __all__ = [
 class BaiGymError(Exception):
     """Base of all errors that this library raises on purpose."""
 
+    def __str__(self) -> str:
+        """The message in one line, whatever was quoted in it."""
+        return " ".join(line.strip() for line in super().__str__().splitlines())
+
 
 class UnknownNameError(BaiGymError, LookupError):
     """An environment, agent, experiment or data set of that name does not exist."""

@@ -68,7 +68,7 @@ def _show_usage(error: Any) -> None:
 
 
 def _show_error(message: str) -> None:
-    ERR.print(f"error: {' '.join(message.splitlines())}", style="red", soft_wrap=True)
+    ERR.print(f"error: {message}", style="red", soft_wrap=True)
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:

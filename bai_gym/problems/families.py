@@ -48,14 +48,14 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
 """Builders of problems, by the name of the family."""
 
 
-def build(family: str, *, instance: str = "random", instance_seed: int = 0, **keywords: Any) -> Problem:
+def build(family: str, *, instance: str = "random", instance_seed: int | None = None, **keywords: Any) -> Problem:
     """Return the problem of a family.
 
     Args:
         family: A key of :data:`FAMILIES`.
         instance: ``"random"``: drawn anew at each reset. ``"fixed"``: drawn once, from ``instance_seed``, and the same
             in every episode.
-        instance_seed: Seed of the fixed instance, at least 0.
+        instance_seed: Seed of the fixed instance, at least 0; 0 unless given.
         **keywords: What the family's builder takes.
 
     Raises:
@@ -72,5 +72,8 @@ def build(family: str, *, instance: str = "random", instance_seed: int = 0, **ke
             raise ParameterError(f"{keyword!r} is not a keyword of the {family} environments; allowed: {names}")
     if instance not in ("random", "fixed"):
         raise ParameterError(f"instance must be 'random' or 'fixed', not {instance!r}")
-    problem = builder(**keywords)
-    return FrozenProblem(problem, check_seed(instance_seed)) if instance == "fixed" else problem
+    if instance == "random":
+        if instance_seed is not None:
+            raise ParameterError("instance_seed is the seed of a fixed instance: give instance='fixed' with it")
+        return builder(**keywords)
+    return FrozenProblem(builder(**keywords), check_seed(0 if instance_seed is None else instance_seed))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bai_gym.agents import Agent, AGapE, AGapEV, GapE, GapEV
+from bai_gym.agents import AGapE, AGapEV, Agent, GapE, GapEV
 from bai_gym.agents.gape import bernstein_width, hoeffding_width
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.errors import ParameterError
@@ -43,7 +43,7 @@ def test_a_bound_of_negative_rewards_is_tiny() -> None:
 
 @pytest.mark.parametrize(
     ("rescaled", "scale", "exploration"),
-    # H = b^2 (16 + 16 + 4) = 144 at b = 2. Original: a = (4/9) 90 / 144 = 0.27778; rescaled: times 36 / log2 3 = 22.713.
+    # H = b^2 (16 + 16 + 4) = 144 at b = 2. Original: a = (4/9) 90 / 144 = 5 / 18; rescaled: times 36 / log2 3 = 22.713.
     [(False, 1.0, 0.2777777778), (True, 1.0, 6.3092975358), (False, 3.0, 0.8333333333), (True, 0.0, 0.0)],
 )
 def test_exploration_of_gape_by_hand(rescaled: bool, scale: float, exploration: float) -> None:
@@ -87,12 +87,11 @@ def test_a_shared_best_mean_leaves_no_exploration(trace: Play) -> None:
 
 
 def test_gape_by_hand(trace: Play) -> None:
-    # K = 2, n = 6, means 1 and 0, b = 2, original: H = 4 + 4 = 8, a = (4/9) 4 / 8 = 2/9; both gaps are 1 for ever, so that
-    # the fewest pulls win, and ties go to the lowest arm.
+    # K = 2, means 1 and 0: both gaps are 1 for ever, so that the fewest pulls win, and ties go to the lowest arm.
     assert trace(GapE(tie="first", b=2.0, rescaled=False), [[1.0], [0.0]], 6).arms == [0, 1, 0, 1, 0, 1]
-    # A third arm of mean -3 has gap 4 and is pulled when 2 sqrt(a) / sqrt(1) - 4 exceeds the others' B. H = 4 (1 + 1 + 1/16)
-    # = 8.25; rescaled, a = (4/9) 27 / 8.25 x 36 / log2 3 = 33.04, 2 sqrt(a) = 11.496: first after 11.496 / sqrt(T) - 1 <
-    # 7.496, so T = 2 (8.129 - 1 = 7.129), then at 2 pulls (4.129) after T = 6 (4.693 -1 = 3.693; T = 5: 4.141) ...
+    # A third arm of mean -3 has gap 4. With b = 2, n = 30: H = 4 (1 + 1 + 1/16) = 8.25, rescaled
+    # a = (4/9) 27 / 8.25 x 36 / log2 3 = 33.04 and 2 sqrt(a) = 11.50. With one pull, arm 2 has B = 7.50; the others have
+    # 10.50 with one pull, 7.13 with two. With two pulls arm 2 has 4.13; the others 5.64 (3), 4.75 (4), 4.14 (5), 3.69 (6).
     played = trace(GapE(tie="first", b=2.0), [[1.0], [0.0], [-3.0]], 30)
     assert played.arms[:6] == [0, 1, 2, 0, 1, 2]
     assert played.arms[6:15] == [0, 1, 0, 1, 0, 1, 0, 1, 2]

@@ -22,7 +22,7 @@ Play = Callable[..., Any]
 @pytest.mark.parametrize(
     ("num_arms", "budget", "times"),
     [
-        # logbar(3) = 1/2 + 1/2 + 1/3 = 4/3: n_1 = ceil(17 / 4) = 5, n_2 = ceil(17 / (8/3)) = 7. 3 x 5; 5 + 2 x 7 = 19 -> n.
+        # logbar(3) = 4/3: n_1 = ceil(17 / 4) = 5, n_2 = ceil(17 / (8/3)) = 7. Times 3 x 5, and 5 + 2 x 7 = 19, set to n.
         (3, 20, [15, 20]),
         # logbar(4) = 19/12: n_1 = ceil(36 x 12 / 76) = 6, n_2 = ceil(36 x 12 / 57) = 8, n_3 = 12. 24; 6 + 24; 40.
         (4, 40, [24, 30, 40]),
@@ -48,13 +48,13 @@ def test_rejection_times_rise_to_the_budget(num_arms: int, budget: int) -> None:
 
 
 def test_rejections_of_equal_spread_by_hand(trace: Play) -> None:
-    # Arms pay m, m + 2, m, m + 2, ...: after two pulls all variances are 2; the pulls go round, the lowest arm first.
-    # Arm 2 (smallest mean) goes at 15 pulls, then arms 0 and 1 are pulled to 20.
+    # Arms pay m, m + 2, m, m + 2, ...: arms of as many pulls have the same variance, so that the pulls go round. Arm 2
+    # (smallest mean) goes at 15 pulls, then arms 0 and 1 are pulled to 20.
     rewards = [[5.0, 7.0], [3.0, 5.0], [1.0, 3.0]]
     played = trace(VBR(tie="first"), rewards, 20)
     assert played.arms[:6] == [0, 1, 2] * 2
-    assert played.counts(3)[2] == 5 and 2 not in played.arms[15:]
-    assert played.arms[15:] == [0, 1, 0, 1, 0]
+    assert np.bincount(played.arms[:15]).tolist() == [5, 5, 5]
+    assert sorted(np.bincount(played.arms[15:])) == [2, 3]
     assert played.recommendation == 0
 
 
@@ -128,14 +128,6 @@ def test_without_variance_the_pulls_go_round(trace: Play) -> None:
     played = trace(VBR(tie="first"), [[1.0], [3.0], [2.0]], 20)
     assert played.arms == [0, 1, 2] * 5 + [1, 2] * 2 + [1]
     assert played.recommendation == 1
-
-
-def test_the_survivor_wins_even_with_a_smaller_mean_than_a_rejected_arm(trace: Play) -> None:
-    # At 15 pulls arm 0 has mean 1 and goes; arms 1 and 2 then fall far below it.
-    rewards = [[1.0], [2.0] * 5 + [-50.0], [2.0] * 5 + [-60.0]]
-    played = trace(VBR(tie="first"), rewards, 20)
-    assert played.recommendation in (1, 2)
-    assert played.recommendation == (1 if sum(rewards[1][:6]) > sum(rewards[2][:6]) else 2)
 
 
 def test_at_the_minimum_budget_the_best_mean_wins(trace: Play) -> None:

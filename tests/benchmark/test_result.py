@@ -118,7 +118,7 @@ def test_find_a_known_agent_elsewhere(comparison: Comparison, where: Any, words:
 
 def test_paired(comparison: Comparison) -> None:
     test = comparison.paired("Alternating", "best", 6)
-    assert (test.only_a_wrong, test.only_b_wrong, test.runs) == (5, 0, 10)
+    assert (test.only_a_errs, test.only_b_errs, test.runs) == (5, 0, 10)
     assert test.p_value == 2 * 0.5**5
     assert comparison.paired("Alternating", "best", 6, level=0.5).interval[0] > test.interval[0]
     with pytest.raises(UnknownNameError, match="unknown result 'nobody'"):

@@ -74,3 +74,8 @@ def test_a_fixed_problem_takes_one_instance() -> None:
 def test_the_seed_of_a_fixed_instance_is_checked(seed: object) -> None:
     with pytest.raises(ParameterError, match="seed must be an integer"):
         build("gaussian", instance="fixed", instance_seed=seed)  # type: ignore[arg-type]
+
+
+def test_a_seed_without_a_fixed_instance_is_refused() -> None:
+    with pytest.raises(ParameterError, match="instance='fixed'"):
+        build("gaussian", num_arms=4, instance_seed=3)

@@ -1,0 +1,100 @@
+"""What all agents inherit: labels, reset, the plan, and errors that name the way out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from bai_gym.agents import GapE, PlannedAgent, SequentialHalving, SHAdaVar, Uniform
+from bai_gym.agents.base import Plan
+from bai_gym.errors import AgentError, ParameterError
+from bai_gym.problems import Briefing
+from bai_gym.statistics import IntArray, Observation
+
+
+def observation(pulls: list[int], remaining: int) -> Observation:
+    zeros = np.zeros(len(pulls))
+    return {"pulls": np.array(pulls), "means": zeros, "variances": zeros, "remaining": np.array([remaining])}
+
+
+@dataclass(kw_only=True)
+class Greedy(PlannedAgent):
+    """Asks for more than there is, if ``over``; and notes when it looks."""
+
+    over: bool = False
+
+    name: ClassVar[str] = "Greedy"
+
+    def plan(self) -> Plan:
+        self.looked = [self.statistics.pulls.tolist()]
+        yield [[1, 0]]  # type: ignore[misc]
+        self.looked.append(self.statistics.pulls.tolist())
+        yield [[0, 1]]  # type: ignore[misc]
+        self.looked.append(self.statistics.pulls.tolist())
+        if self.over:
+            yield [[1, 0]]  # type: ignore[misc]
+
+    def answer(self) -> IntArray:
+        return np.array([len(self.looked) - 2])
+
+
+def run(agent: Greedy) -> int:
+    agent.reset(Briefing(2, 2), np.random.default_rng(0))
+    agent.act(observation([0, 0], 2))
+    agent.act(observation([1, 0], 1))
+    return int(agent.act(observation([1, 1], 0)))
+
+
+def test_a_plan_runs_once_from_top_to_bottom_and_starts_again_after_reset() -> None:
+    agent = Greedy()
+    for _ in range(2):
+        assert run(agent) == 1
+        assert agent.looked == [[[0, 0]], [[1, 0]], [[1, 1]]]
+
+
+def test_a_plan_that_asks_for_more_than_the_budget_is_an_error() -> None:
+    with pytest.raises(AgentError, match="Greedy asks for more pulls than the budget of 2"):
+        run(Greedy(over=True))
+
+
+def test_acting_before_reset_is_an_error() -> None:
+    with pytest.raises(AgentError, match=r"Uniform has not been reset: call agent.reset\("):
+        Uniform().act(observation([0, 0], 2))
+
+
+def test_a_second_episode_without_reset_is_an_error() -> None:
+    agent = Greedy()
+    run(agent)
+    with pytest.raises(AgentError, match="reset it before the next episode"):
+        agent.act(observation([0, 0], 2))
+
+
+@pytest.mark.parametrize(
+    ("agent", "label"),
+    [
+        (Uniform(), "Uniform"),
+        (SHAdaVar(delta=0.05), "SHAdaVar"),
+        (SHAdaVar(delta=0.1, ucb=False), "SHAdaVar(delta=0.1, ucb=False)"),
+        (SequentialHalving(tie="first", leftover="last"), "SH(tie=first, leftover=last)"),
+        (GapE(b=1.5), "GapE(b=1.5)"),
+        (Uniform(allow_small_budget=True), "Uniform(allow_small_budget=True)"),
+    ],
+)
+def test_labels_name_what_differs_from_the_defaults(agent: Any, label: str) -> None:
+    assert agent.label == label
+
+
+def test_an_unknown_tie_rule_is_refused() -> None:
+    with pytest.raises(ParameterError, match="tie must be 'random' or 'first', not 'lowest'"):
+        Uniform(tie="lowest").reset(Briefing(2, 5))  # type: ignore[arg-type]
+
+
+def test_without_a_generator_every_reset_gets_a_fresh_one() -> None:
+    agent = Uniform()
+    agent.reset(Briefing(2, 5))
+    first = agent.rng
+    agent.reset(Briefing(2, 5))
+    assert first is not agent.rng and first.random() != agent.rng.random()

@@ -1,0 +1,249 @@
+"""What every registered agent promises, whatever its algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency
+
+from bai_gym import agents
+from bai_gym.agents.halving import num_stages
+from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
+from bai_gym.benchmark.rollout import Rollout, play_blocks
+from bai_gym.errors import AgentError, BudgetError, ParameterError
+from bai_gym.problems import Briefing
+
+LEVEL = 0.001
+NAMES = agents.names()
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    *((name, {}) for name in NAMES),
+    ("Uniform", {"mode": "random"}),
+    ("SH", {"rounding": "equal"}),
+    ("SH", {"samples": "all", "leftover": "last"}),
+    ("SHVar", {"samples": "all", "leftover": "last"}),
+    ("SHAdaVar", {"ucb": False}),
+    ("SHAdaVar", {"samples": "all", "leftover": "last"}),
+    ("GapE", {"rescaled": False, "b": 1.0}),
+    ("GapE-V", {"rescaled": False, "b": 1.0}),
+    ("VBR", {"reject": "ucb", "early": True}),
+]
+# Names of agents that stop before the budget is spent; all others spend it.
+LEAVE_SOME = {"SH", "SHVar", "SHAdaVar"}
+
+
+def variant_id(variant: tuple[str, dict[str, Any]]) -> str:
+    return agents.make(variant[0], **variant[1]).label
+
+
+def play(agent: Any, bandit: Bandit, budget: int, seed: int = 0) -> Rollout:
+    briefing = Briefing(bandit.num_arms, budget, bandit.batch, truth=bandit, knows=agent.knows)
+    agent.reset(briefing, np.random.default_rng([seed, 1]))
+    return play_blocks(agent, bandit, budget, np.random.default_rng([seed, 2]))
+
+
+def repeated(bandit: Bandit, runs: int) -> Bandit:
+    return bandit.select(np.zeros(runs, np.int64))
+
+
+def spread(num_arms: int) -> GaussianBandit:
+    return GaussianBandit(np.linspace(0.2, 0.9, num_arms), np.linspace(0.5, 2.0, num_arms))
+
+
+def without_variance(num_arms: int) -> GaussianBandit:
+    return GaussianBandit(np.linspace(0.9, 0.2, num_arms), 0.0)
+
+
+def all_equal(num_arms: int) -> GaussianBandit:
+    return GaussianBandit(np.full(num_arms, 0.3), 1.0)
+
+
+def all_equal_and_certain(num_arms: int) -> BernoulliBandit:
+    return BernoulliBandit(np.ones(num_arms))
+
+
+def negative(num_arms: int) -> GaussianBandit:
+    return GaussianBandit(np.linspace(-9.0, -4.0, num_arms), 0.01)
+
+
+@pytest.mark.parametrize("make_bandit", [spread, without_variance, all_equal, all_equal_and_certain, negative])
+@pytest.mark.parametrize("variant", VARIANTS, ids=variant_id)
+@pytest.mark.parametrize("num_arms", [2, 3, 5, 64])
+def test_budgets_are_kept_and_arms_recommended(
+    variant: tuple[str, dict[str, Any]], num_arms: int, make_bandit: Callable[[int], Bandit]
+) -> None:
+    name, parameters = variant
+    bandit = repeated(make_bandit(num_arms), 3)
+    least = agents.make(name, **parameters).minimum_budget(num_arms)
+    for budget in (least, 2 * least + 1, 10 * least):
+        rollout = play(agents.make(name, **parameters), bandit, budget)
+        spent = rollout.statistics.pulls.sum(axis=1)
+        assert (spent <= budget).all()
+        if name not in LEAVE_SOME or parameters.get("leftover") == "last":
+            assert (spent == budget).all()
+        elif "rounding" not in parameters:
+            assert (spent == budget - budget % num_stages(num_arms)).all()
+        assert rollout.recommendation.shape == (3,)
+        assert np.isin(rollout.recommendation, np.arange(num_arms)).all()
+        assert np.isfinite(rollout.statistics.means).all()
+        pulled = rollout.statistics.pulls[np.arange(3), rollout.recommendation]
+        assert (pulled > 0).all()
+        if make_bandit is without_variance and name != "Uniform":
+            assert not rollout.recommendation.any()
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=variant_id)
+def test_stages_of_halving_sum_exactly(variant: tuple[str, dict[str, Any]]) -> None:
+    agent = agents.make(variant[0], **variant[1])
+    asked: list[int] = []
+    allocate = agent.allocate
+
+    def noting(observation: Any) -> Any:
+        request = allocate(observation)
+        counts = getattr(request, "counts", request)
+        if request is not None:
+            asked.append(request.steps if hasattr(request, "steps") else int(np.sum(counts[0])))
+        return request
+
+    agent.allocate = noting
+    budget = 2 * agent.minimum_budget(5) + 61
+    play(agent, repeated(spread(5), 4), budget)
+    if variant[0] in LEAVE_SOME and "rounding" not in variant[1]:
+        stages, stage = [], 0
+        for pulls in asked:
+            stage += pulls
+            if stage >= budget // 3:
+                stages.append(stage)
+                stage = 0
+        last = budget // 3 + (budget % 3 if variant[1].get("leftover") == "last" else 0)
+        assert stages == [budget // 3, budget // 3, last] and stage == 0
+    else:
+        assert sum(asked) <= budget and all(asked)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_relabelling_the_arms_relabels_the_recommendation(name: str) -> None:
+    runs, order = 20_000, np.array([3, 1, 4, 0, 2])
+    # Two tied pairs, so that an index or a sort that prefers early arms would show.
+    bandit = BernoulliBandit([0.6, 0.5, 0.6, 0.3, 0.5])
+    budget = 2 * agents.make(name).minimum_budget(5) + 3
+    one = play(agents.make(name), repeated(bandit, runs), budget)
+    other = play(agents.make(name), repeated(BernoulliBandit(bandit.means[0, order]), runs), budget, seed=1)
+    table = np.stack(
+        [np.bincount(one.recommendation, minlength=5), np.bincount(order[other.recommendation], minlength=5)]
+    )
+    assert chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue > LEVEL / len(NAMES)
+    # The tied arms themselves are equally likely: 0 and 2, 1 and 4.
+    for arm, twin in ((0, 2), (1, 4)):
+        difference, total = table[:, arm].sum() - table[:, twin].sum(), table[:, [arm, twin]].sum()
+        assert abs(difference) < 4.2 * np.sqrt(total)  # two-sided level 3e-5, below 0.001 over 18 pairs
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_equal_certain_arms_are_recommended_equally_often(name: str) -> None:
+    budget = 2 * agents.make(name).minimum_budget(4) + 2
+    rollout = play(agents.make(name), repeated(all_equal_and_certain(4), 4000), budget)
+    counts = np.bincount(rollout.recommendation, minlength=4)
+    # 4.6 standard deviations of a binomial of 1/4: level 4e-6, below 0.001 over 36 counts.
+    assert (abs(counts - 1000) < 4.6 * np.sqrt(4000 * 0.25 * 0.75)).all()
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=variant_id)
+def test_easy_worlds_are_solved_in_every_run(variant: tuple[str, dict[str, Any]]) -> None:
+    # 200 runs, gap 40 standard deviations of a single reward.
+    num_arms, runs = 5, 200
+    best = np.random.default_rng(0).integers(num_arms, size=runs)
+    bandit = GaussianBandit(np.where(np.arange(num_arms) == best[:, None], 50.0, 10.0), 1.0)
+    agent = agents.make(variant[0], **variant[1])
+    # Uniform choice misses an arm of five in 150 pulls with probability 200 x 0.8^150 = 6e-13.
+    rollout = play(agent, bandit, max(150, agent.minimum_budget(num_arms)))
+    np.testing.assert_array_equal(rollout.recommendation, best)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_seed_gives_the_same_episodes(name: str) -> None:
+    bandit, budget = repeated(spread(5), 20), 150
+    one, same, other = (play(agents.make(name), bandit, budget, seed) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(one.statistics.means, same.statistics.means)
+    np.testing.assert_array_equal(one.recommendation, same.recommendation)
+    assert (one.statistics.means != other.statistics.means).any()
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=variant_id)
+@pytest.mark.parametrize("num_arms", [2, 5, 64])
+def test_small_budgets_are_refused_unless_allowed(variant: tuple[str, dict[str, Any]], num_arms: int) -> None:
+    name, parameters = variant
+    agent = agents.make(name, **parameters)
+    least = agent.minimum_budget(num_arms)
+    with pytest.raises(BudgetError) as error:
+        agent.reset(Briefing(num_arms, least - 1, truth=spread(num_arms), knows=agent.knows))
+    words = f"budget {least - 1} is below the minimum of {name} for {num_arms} arms: give at least {least}"
+    assert str(error.value).startswith(words) and "allow_small_budget=True" in str(error.value)
+    for budget in sorted({1, num_arms // 2, num_arms - 1, num_arms, num_arms + 1, least - 1}):
+        bandit = repeated(without_variance(num_arms), 3)
+        rollout = play(agents.make(name, allow_small_budget=True, **parameters), bandit, budget)
+        pulls = rollout.statistics.pulls
+        assert (pulls.sum(axis=1) <= budget).all() and (pulls.sum(axis=1) > 0).all()
+        assert np.isin(rollout.recommendation, np.arange(num_arms)).all()
+        if budget < num_arms and parameters.get("mode") != "random":
+            # A random set of arms once each, and the best of them.
+            assert (pulls.sum(axis=1) == budget).all() and pulls.max() == 1
+            seen = np.where(pulls > 0, bandit.means, -np.inf)
+            np.testing.assert_array_equal(rollout.recommendation, seen.argmax(axis=1))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_agents_know_only_what_they_declare(name: str) -> None:
+    agent = agents.make(name)
+    truth = spread(4)
+    for fact in agent.knows:
+        with pytest.raises(AgentError, match=f"reads '{fact}' without having declared it"):
+            agent.reset(Briefing(4, 500, truth=truth, knows=agent.knows - {fact}))
+    if agent.knows:
+        with pytest.raises(AgentError, match="this briefing was made without the true instances"):
+            agent.reset(Briefing(4, 500, knows=agent.knows))
+    else:
+        agent.reset(Briefing(4, 500))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("Uniform", {"mode": "all"}, "mode of Uniform must be 'cycle' or 'random', not 'all'"),
+        ("SH", {"rounding": "up"}, "rounding of SH must be 'stage' or 'equal', not 'up'"),
+        ("SH", {"samples": "some"}, "samples of SH must be 'stage' or 'all', not 'some'"),
+        ("SHVar", {"leftover": "first"}, "leftover of SHVar must be 'drop' or 'last', not 'first'"),
+        ("SHAdaVar", {"delta": 0.0}, "delta of SHAdaVar must lie strictly between 0 and 1, not 0.0"),
+        ("SHAdaVar", {"delta": 1.0}, "delta of SHAdaVar"),
+        ("SHAdaVar", {"delta": float("nan")}, "delta of SHAdaVar"),
+        ("VBR", {"gamma": -1.0}, "gamma of VBR must be a positive number, not -1.0"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(name: str, parameters: dict[str, Any], message: str) -> None:
+    agent = agents.make(name, **parameters)
+    with pytest.raises(ParameterError, match=message):
+        agent.reset(Briefing(4, 500, truth=spread(4), knows=agent.knows))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_agents_that_say_so_do_not_read_variances(name: str) -> None:
+    agent = agents.make(name)
+    if agent.uses_variances:
+        pytest.skip("reads variances")
+    bandit, budget = repeated(spread(4), 50), 97
+    plain = play(agent, bandit, budget)
+    type_of = type(agent)
+
+    class Reader(type_of):  # type: ignore[misc, valid-type]
+        uses_variances = False
+
+        def allocate(self, observation: Any) -> Any:
+            assert "variances" not in observation
+            return super().allocate(observation)
+
+    if not issubclass(type_of, agents.PlannedAgent):
+        again = play(Reader(), bandit, budget)
+        np.testing.assert_array_equal(again.recommendation, plain.recommendation)
+    assert not plain.statistics.variances.any()

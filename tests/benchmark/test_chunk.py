@@ -1,0 +1,210 @@
+"""Cells and chunks: names, fingerprints, and which random numbers depend on what."""
+
+from __future__ import annotations
+
+import importlib.util
+import pickle
+import sys
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from bai_gym.api import agent_source, make_cells
+from bai_gym.benchmark.chunk import Cell, EnvSource, play_chunk
+from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.errors import AgentError, ParameterError, UnknownNameError
+from bai_gym.problems import HeterogeneousGaussianProblem
+
+ENV = "BAI-Gaussian32-v0"
+
+
+def cell(
+    agent: Any = "SH", env: Any = ENV, budget: int = 400, seed: int = 3, how: str = "auto", **keywords: Any
+) -> Cell:
+    return make_cells([agent], env, [budget], seed, keywords, how)[0]
+
+
+class Threshold:
+    """A plain agent with a parameter."""
+
+    def __init__(self, level: float = 0.5) -> None:
+        self.level = level
+
+    def act(self, observation: Any) -> int:
+        return int((observation["means"] > self.level).argmax())
+
+
+# ------------------------------------------------------------------------------------------------ names
+
+
+@pytest.mark.parametrize(
+    ("keywords", "label"),
+    [
+        ({}, ENV),
+        ({"num_arms": 8, "noisy_best": False}, f"{ENV}(num_arms=8, noisy_best=false)"),
+        ({"path": "/far/away/log.csv", "separator": ";"}, f"{ENV}(path=log.csv, separator=;)"),
+        ({"means": np.array([0.5, 0.25])}, f"{ENV}(means=[0.5, 0.25])"),
+        ({"means": [0.5] * 20}, f"{ENV}(means=[0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0...)"),
+    ],
+)
+def test_label_of_an_id(keywords: dict[str, Any], label: str) -> None:
+    assert EnvSource(ENV, keywords).label == label
+
+
+def test_label_of_an_object_says_what_was_changed() -> None:
+    assert cell(env=gym.make(ENV)).env.label == ENV
+    assert cell(env=gym.make(ENV, noisy_best=False)).env.label == f"{ENV}(noisy_best=false)"
+    assert cell(env=BestArmEnv(HeterogeneousGaussianProblem(8))).env.label == "HeterogeneousGaussianProblem"
+
+
+def test_an_environment_is_built_once_per_set_of_keywords() -> None:
+    first, again, other = (EnvSource(ENV, {"num_arms": arms}).built for arms in (8, 8, 9))
+    assert first is again
+    assert first is not other
+
+
+def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    means = []
+    for reward in (0.0, 0.25):
+        log.write_text(f"arm,reward\na,1\nb,{reward}\n")
+        source = EnvSource("BAI-Table-v0", {"path": str(log), "arm_column": "arm", "reward_column": "reward"})
+        means.append(source.problem.draw(1, np.random.default_rng(0)).means[0].tolist())
+    assert means == [[1.0, 0.0], [1.0, 0.25]]
+
+
+def test_unknown_ids_and_foreign_environments() -> None:
+    with pytest.raises(UnknownNameError, match="unknown environment 'BAI-Gausian32-v0'. Did you mean BAI-Gaussian32-v0"):
+        _ = EnvSource("BAI-Gausian32-v0").built
+    with pytest.raises(ParameterError, match="CartPole-v1 is not a best-arm identification environment"):
+        _ = EnvSource("CartPole-v1").built
+    with pytest.raises(ParameterError, match="'disable_env_checker' is not a keyword of the environment"):
+        _ = EnvSource(ENV, {"disable_env_checker": True}).built
+
+
+def test_unknown_path() -> None:
+    with pytest.raises(ParameterError, match="path must be one of auto, blocks, steps, not 'fast'"):
+        cell(how="fast")
+
+
+def test_blocks_need_allocate() -> None:
+    with pytest.raises(ParameterError, match="Threshold has no allocate"):
+        cell(Threshold, how="blocks")
+
+
+def test_a_user_id_travels_to_processes_that_do_not_know_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    gym.register("Mine-v0", entry_point="bai_gym.envs.scalar:BestArmEnv", kwargs={"problem": "gaussian", "num_arms": 5})
+    pickled = pickle.dumps(EnvSource("Mine-v0", {"budget": 9}))
+    del gym.registry["Mine-v0"]
+    try:
+        source = pickle.loads(pickled)
+        assert (source.built.num_arms, source.built.budget) == (5, 9)
+    finally:
+        gym.registry.pop("Mine-v0", None)
+
+
+# ------------------------------------------------------------------------------------------------ fingerprints
+
+
+def test_the_fingerprint_is_the_same_for_the_same_cell() -> None:
+    assert cell().fingerprint == cell().fingerprint
+    assert cell(Threshold(0.25)).fingerprint == cell(Threshold(0.25)).fingerprint
+    assert len(cell().fingerprint) == 16
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        cell("SHVar"),
+        cell("SH(tie=first)"),
+        cell(budget=401),
+        cell(seed=4),
+        cell(how="steps"),
+        cell(env="BAI-Gaussian40-v0"),
+        cell(noisy_best=False),
+        cell(instance="fixed"),
+        cell(Threshold(0.25)),
+    ],
+    ids=lambda other: f"{other.env.label} {other.label} {other.budget} {other.seed} {other.path}",
+)
+def test_the_fingerprint_sees_every_change(other: Cell) -> None:
+    assert other.fingerprint != cell().fingerprint
+
+
+def test_the_fingerprint_sees_parameters_that_the_label_does_not_show() -> None:
+    one, two = cell(Threshold(0.25)), cell(Threshold(0.75))
+    assert one.label == two.label
+    assert one.fingerprint != two.fingerprint
+
+
+def test_the_fingerprint_sees_the_code_of_the_users_own_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # Python would take byte code of the same second for the new
+    prints = []
+    for folder, arm in (("first", 0), ("same", 0), ("changed", 1)):
+        file = tmp_path / folder / "own_agent.py"
+        file.parent.mkdir()
+        file.write_text(f"class Own:\n    def act(self, observation):\n        return {arm}\n")
+        spec = importlib.util.spec_from_file_location("own_agent", file)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, "own_agent", module)
+        spec.loader.exec_module(module)
+        prints.append(cell(module.Own).fingerprint)
+    assert prints[0] == prints[1] != prints[2]
+
+
+def test_the_fingerprint_sees_rewards_with_the_same_mean_and_variance(tmp_path: Path) -> None:
+    # Both arms: mean 0 and variance 1; the rewards are -1 and 1, then two of 0 beside plus and minus the root of 2.
+    log = tmp_path / "log.csv"
+    columns = {"path": str(log), "arm_column": "arm", "reward_column": "reward"}
+    prints = []
+    for rewards in ((-1, 1), (-(2**0.5), 0, 0, 2**0.5)):
+        log.write_text("arm,reward\n" + "".join(f"{arm},{r!r}\n" for arm in "ab" for r in rewards))
+        prints.append(cell(env="BAI-Table-v0", **columns).fingerprint)
+    assert prints[0] != prints[1]
+
+
+def test_an_agent_that_cannot_be_told_from_others() -> None:
+    class Lambda:
+        def __init__(self) -> None:
+            self.rule = lambda observation: 0
+
+        def act(self, observation: Any) -> int:
+            return self.rule(observation)
+
+    with pytest.raises(AgentError, match="finished chunks of Lambda cannot be told from those of another agent"):
+        agent_source(Lambda).fingerprint()
+
+
+# ------------------------------------------------------------------------------------------------ random numbers
+
+
+def test_the_instances_depend_on_seed_and_chunk_alone() -> None:
+    env = "BAI-Bernoulli10-v0"
+    reference = play_chunk(cell(env=env), 1, 50).answer
+    for other in (cell("VBR", env), cell(env=env, budget=800), cell(env=env, how="steps"), cell(Threshold, env)):
+        assert (play_chunk(other, 1, 50).answer == reference).all()
+    assert (play_chunk(cell(env=env), 0, 50).answer != reference).any()
+    assert (play_chunk(cell(env=env, seed=4), 1, 50).answer != reference).any()
+
+
+def test_a_chunk_played_twice_is_the_same() -> None:
+    first, second = (play_chunk(cell("SHAdaVar"), 2, 30) for _ in range(2))
+    for name in ("recommendation", "answer", "correct", "simple_regret", "spent", "pulls"):
+        assert (getattr(first, name) == getattr(second, name)).all()
+
+
+def test_rewards_differ_between_agents_and_budgets() -> None:
+    # The same algorithm under two names meets other rewards, and so errs in other runs.
+    reference = play_chunk(cell("SH"), 0, 200).correct
+    for other in (cell("SH(tie=first)"), cell("SH", budget=401)):
+        assert (play_chunk(other, 0, 200).correct != reference).any()
+
+
+def test_what_a_cell_says_of_its_agent() -> None:
+    small = cell("SH(allow_small_budget=True)", budget=20)
+    assert small.describe_agent() == ((), ("SH(allow_small_budget=True): budget below its minimum of 160",))
+    assert cell("SHVar").describe_agent() == (("variances",), ())

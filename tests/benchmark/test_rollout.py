@@ -1,0 +1,165 @@
+"""Playing agents by blocks, pull by pull and one by one: the same law, and one-line errors for broken contracts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency
+
+from bai_gym import evaluate
+from bai_gym.api import make_cells
+from bai_gym.benchmark.chunk import play_chunk
+from bai_gym.benchmark.result import Episodes
+from bai_gym.errors import AgentError, BaiGymError, ParameterError
+
+RUNS = 1000
+ARMS = {"means": [1.0, 0.8, 0.8, 0.5], "variances": [1.0, 0.2, 2.0, 0.5]}
+
+
+def episodes(agent: Any, path: str, budget: int = 48) -> Episodes:
+    (cell,) = make_cells([agent], "BAI-Custom-v0", [budget], 5, ARMS, path)
+    return Episodes.joined([play_chunk(cell, chunk, RUNS) for chunk in range(4)])
+
+
+def p_value(a: Episodes, b: Episodes) -> float:
+    """Return the p-value of "both recommend every arm equally often"; the instances are fixed, the runs independent."""
+    counts = np.stack([np.bincount(part.recommendation, minlength=4) for part in (a, b)])
+    return float(chi2_contingency(counts[:, counts.sum(axis=0) > 0]).pvalue)
+
+
+@pytest.mark.parametrize("agent", ["Uniform", "SH", "SHVar", "SHAdaVar", "GapE", "VBR"])
+def test_blocks_and_steps_have_the_same_law(agent: str) -> None:
+    # Level 0.001 each: with six agents a correct library fails for one seed in 170; this one is fixed.
+    blocks, steps = episodes(agent, "blocks"), episodes(agent, "steps")
+    assert p_value(blocks, steps) > 0.001
+    assert (blocks.recommendation != steps.recommendation).any()  # two ways, not one under two names
+    assert blocks.pulls / blocks.pulls.sum() == pytest.approx(steps.pulls / steps.pulls.sum(), abs=0.01)
+
+
+def test_the_comparison_of_laws_sees_a_difference() -> None:
+    assert p_value(episodes("SH", "blocks"), episodes("SH", "steps", budget=32)) < 1e-6
+
+
+class Own:
+    """The skeleton of a user's own agent: pulls every arm twice, recommends the largest mean."""
+
+    def reset(self, briefing: Any) -> None:
+        self.shape = (briefing.batch, briefing.num_arms)
+
+    def allocate(self, observation: Any) -> Any:
+        return np.full(self.shape, 2) if observation["pulls"].sum() == 0 else None
+
+    def recommend(self, observation: Any) -> Any:
+        return observation["means"].argmax(axis=-1)
+
+
+@pytest.mark.parametrize("path", ["blocks", "steps"])
+def test_pulls_that_nobody_asked_for_are_not_counted(path: str) -> None:
+    # In the steps the environment goes on until the budget is spent, with the arm that would be recommended.
+    result = evaluate(Own, "BAI-Custom-v0", budget=20, runs=30, env_kwargs=ARMS, path=path)
+    assert result.mean_pulls.tolist() == [2.0] * 4
+    assert result.unspent == 12.0
+
+
+def answering(counts: Any = None, arms: Any = None) -> type[Own]:
+    """Return an agent that once asks for the pulls, or recommends the arms, given as a function of the batch."""
+
+    class Wrong(Own):
+        def allocate(self, observation: Any) -> Any:
+            return super().allocate(observation) if counts is None else counts(self.shape[0])
+
+        def recommend(self, observation: Any) -> Any:
+            return super().recommend(observation) if arms is None else arms(self.shape[0])
+
+    return Wrong
+
+
+WRONG = {
+    "float counts": (answering(lambda n: np.full((n, 4), 1.0)), "allocate must return whole numbers of pulls, not float64"),
+    "negative counts": (answering(lambda n: np.tile([3, -1, 0, 0], (n, 1))), "allocate returned a negative number"),
+    "unequal totals": (
+        answering(lambda n: np.eye(n, 4, dtype=int)),
+        "allocate must ask for equally many pulls in every episode of a batch",
+    ),
+    "too many pulls": (
+        answering(lambda n: np.full((n, 4), 3)),
+        r"allocate asked for 12 pulls with 9 left of the budget",
+    ),
+    "too few arms": (answering(lambda n: np.ones((n, 3), int)), r"allocate must return counts of shape \(6, 4\), not \(6, 3\)"),
+    "no batch": (answering(lambda n: np.ones(4, int)), r"allocate must return counts of shape \(6, 4\), not \(1, 4\)"),
+    "ragged": (answering(lambda n: [[1, 2], [3]]), "allocate must return counts of pulls, or a Block"),
+    "recommends beyond": (answering(arms=lambda n: np.full(n, 4)), "recommend: arm 4 does not exist; arms are numbered 0 to 3"),
+    "recommends below": (answering(arms=lambda n: np.full(n, -1)), "recommend: arm -1 does not exist"),
+    "recommends floats": (answering(arms=lambda n: np.zeros(n)), r"recommend must be 6 whole number\(s\)"),
+    "recommends for others": (answering(arms=lambda n: np.zeros(n + 1, int)), r"recommend must be 6 whole number\(s\)"),
+}
+
+
+@pytest.mark.parametrize("path", ["blocks", "steps"])
+@pytest.mark.parametrize("case", WRONG)
+def test_broken_contracts_of_blocks(case: str, path: str) -> None:
+    agent, words = WRONG[case]
+    with pytest.raises(AgentError, match=words) as caught:
+        evaluate(agent, "BAI-Custom-v0", budget=9, runs=6, env_kwargs=ARMS, path=path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("action", [4, -1, 1.0, "0", None, [0], np.array([0, 1]), np.nan])
+@pytest.mark.parametrize("last", [False, True])
+def test_broken_contracts_of_single_actions(action: Any, last: bool) -> None:
+    class Acting:
+        def act(self, observation: Any) -> Any:
+            return action if bool(observation["remaining"][0] == 0) is last else 0
+
+    with pytest.raises(AgentError, match="act must return one arm, a whole number from 0 to 3, not ") as caught:
+        evaluate(Acting, "BAI-Custom-v0", budget=5, runs=2, env_kwargs=ARMS)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("arms", [[0, 1], [0, 1, 4], [0.0, 1.0, 2.0], 0, [[0], [1], [2]]])
+def test_broken_contracts_of_batched_actions(arms: Any) -> None:
+    class Acting:
+        batched = True
+
+        def act(self, observation: Any) -> Any:
+            return np.array(arms)
+
+    with pytest.raises(AgentError, match="^act(:| must be) ") as caught:
+        evaluate(Acting, "BAI-Custom-v0", budget=5, runs=3, env_kwargs=ARMS)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_undeclared_knowledge(workers: int) -> None:
+    class Peeking(Own):
+        def reset(self, briefing: Any) -> None:
+            super().reset(briefing)
+            self.variances = briefing.variances
+
+    with pytest.raises(AgentError, match="reads 'variances' without having declared it: add it to the agent's `knows`"):
+        evaluate(Peeking, "BAI-Custom-v0", budget=9, runs=6, env_kwargs=ARMS, workers=workers)
+
+    class Declaring(Peeking):
+        knows = ("variances",)
+
+    assert evaluate(Declaring, "BAI-Custom-v0", budget=9, runs=6, env_kwargs=ARMS).knows == ("variances",)
+
+
+def test_unknown_knowledge() -> None:
+    class Greedy(Own):
+        knows = ("means",)
+
+    with pytest.raises(ParameterError, match="an agent cannot declare to know 'means'; allowed: "):
+        evaluate(Greedy, "BAI-Custom-v0", budget=9, runs=6, env_kwargs=ARMS)
+
+
+def test_observations_of_the_blocks_path_cannot_be_written_to() -> None:
+    class Cheating(Own):
+        def recommend(self, observation: Any) -> Any:
+            observation["means"][:] = 0
+            return super().recommend(observation)
+
+    with pytest.raises((ValueError, BaiGymError), match="read-only"):
+        evaluate(Cheating, "BAI-Custom-v0", budget=9, runs=6, env_kwargs=ARMS)
