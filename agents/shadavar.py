@@ -74,9 +74,7 @@ class SHAdaVar(HalvingAgent):
         yield block
         if pulls == cyclic:
             return block.outcome
-        rule = IndexRule(
-            pulls - cyclic, self._index, tie=self.tie, rng=self.rng, arms=candidates, window=block.outcome
-        )
+        rule = IndexRule(pulls - cyclic, self._index, tie=self.tie, rng=self.rng, arms=candidates, window=block.outcome)
         yield rule
         return rule.outcome
 

@@ -77,7 +77,9 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
 
 
 def test_unknown_ids_and_foreign_environments() -> None:
-    with pytest.raises(UnknownNameError, match="unknown environment 'BAI-Gausian32-v0'. Did you mean BAI-Gaussian32-v0"):
+    with pytest.raises(
+        UnknownNameError, match="unknown environment 'BAI-Gausian32-v0'. Did you mean BAI-Gaussian32-v0"
+    ):
         _ = EnvSource("BAI-Gausian32-v0").built
     with pytest.raises(ParameterError, match="CartPole-v1 is not a best-arm identification environment"):
         _ = EnvSource("CartPole-v1").built

@@ -77,7 +77,9 @@ def test_knowledge_is_one_word_or_several(declared: object, granted: set[str]) -
 def test_knowledge_that_cannot_be_granted() -> None:
     agent: Any = Acting()
     agent.knows = {"the answer"}
-    with pytest.raises(ParameterError, match="cannot declare to know 'the answer'; allowed: complexity, range, variances"):
+    with pytest.raises(
+        ParameterError, match="cannot declare to know 'the answer'; allowed: complexity, range, variances"
+    ):
         knowledge(agent)
 
 

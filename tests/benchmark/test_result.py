@@ -109,7 +109,8 @@ def test_find_an_unknown_agent(comparison: Comparison) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "words"), [((7, None), "budget 7; there are: BAI-Custom"), ((None, "BAI-X-v0"), "no result of best on BAI-X")]
+    ("where", "words"),
+    [((7, None), "budget 7; there are: BAI-Custom"), ((None, "BAI-X-v0"), "no result of best on BAI-X")],
 )
 def test_find_a_known_agent_elsewhere(comparison: Comparison, where: Any, words: str) -> None:
     with pytest.raises(UnknownNameError, match=words):

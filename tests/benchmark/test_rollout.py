@@ -77,7 +77,10 @@ def answering(counts: Any = None, arms: Any = None) -> type[Own]:
 
 
 WRONG = {
-    "float counts": (answering(lambda n: np.full((n, 4), 1.0)), "allocate must return whole numbers of pulls, not float64"),
+    "float counts": (
+        answering(lambda n: np.full((n, 4), 1.0)),
+        "allocate must return whole numbers of pulls, not float64",
+    ),
     "negative counts": (answering(lambda n: np.tile([3, -1, 0, 0], (n, 1))), "allocate returned a negative number"),
     "unequal totals": (
         answering(lambda n: np.eye(n, 4, dtype=int)),
@@ -87,10 +90,16 @@ WRONG = {
         answering(lambda n: np.full((n, 4), 3)),
         r"allocate asked for 12 pulls with 9 left of the budget",
     ),
-    "too few arms": (answering(lambda n: np.ones((n, 3), int)), r"allocate must return counts of shape \(6, 4\), not \(6, 3\)"),
+    "too few arms": (
+        answering(lambda n: np.ones((n, 3), int)),
+        r"allocate must return counts of shape \(6, 4\), not \(6, 3\)",
+    ),
     "no batch": (answering(lambda n: np.ones(4, int)), r"allocate must return counts of shape \(6, 4\), not \(1, 4\)"),
     "ragged": (answering(lambda n: [[1, 2], [3]]), "allocate must return counts of pulls, or a Block"),
-    "recommends beyond": (answering(arms=lambda n: np.full(n, 4)), "recommend: arm 4 does not exist; arms are numbered 0 to 3"),
+    "recommends beyond": (
+        answering(arms=lambda n: np.full(n, 4)),
+        "recommend: arm 4 does not exist; arms are numbered 0 to 3",
+    ),
     "recommends below": (answering(arms=lambda n: np.full(n, -1)), "recommend: arm -1 does not exist"),
     "recommends floats": (answering(arms=lambda n: np.zeros(n)), r"recommend must be 6 whole number\(s\)"),
     "recommends for others": (answering(arms=lambda n: np.zeros(n + 1, int)), r"recommend must be 6 whole number\(s\)"),
