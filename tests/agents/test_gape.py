@@ -90,8 +90,9 @@ def test_gape_by_hand(trace: Play) -> None:
     # K = 2, means 1 and 0: both gaps are 1 for ever, so that the fewest pulls win, and ties go to the lowest arm.
     assert trace(GapE(tie="first", b=2.0, rescaled=False), [[1.0], [0.0]], 6).arms == [0, 1, 0, 1, 0, 1]
     # A third arm of mean -3 has gap 4. With b = 2, n = 30: H = 4 (1 + 1 + 1/16) = 8.25, rescaled
-    # a = (4/9) 27 / 8.25 x 36 / log2 3 = 33.04 and 2 sqrt(a) = 11.50. With one pull, arm 2 has B = 7.50; the others have
-    # 10.50 with one pull, 7.13 with two. With two pulls arm 2 has 4.13; the others 5.64 (3), 4.75 (4), 4.14 (5), 3.69 (6).
+    # a = (4/9) 27 / 8.25 x 36 / log2 3 = 33.04 and 2 sqrt(a) = 11.50. With one pull, arm 2 has B = 7.50; the others
+    # have 10.50 with one pull, 7.13 with two. With two pulls arm 2 has 4.13; the others 5.64 (3), 4.75 (4), 4.14 (5),
+    # 3.69 (6).
     played = trace(GapE(tie="first", b=2.0), [[1.0], [0.0], [-3.0]], 30)
     assert played.arms[:6] == [0, 1, 2, 0, 1, 2]
     assert played.arms[6:15] == [0, 1, 0, 1, 0, 1, 0, 1, 2]

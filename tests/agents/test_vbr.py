@@ -22,7 +22,7 @@ Play = Callable[..., Any]
 @pytest.mark.parametrize(
     ("num_arms", "budget", "times"),
     [
-        # logbar(3) = 4/3: n_1 = ceil(17 / 4) = 5, n_2 = ceil(17 / (8/3)) = 7. Times 3 x 5, and 5 + 2 x 7 = 19, set to n.
+        # logbar(3) = 4/3: n_1 = ceil(17 / 4) = 5, n_2 = ceil(17 / (8/3)) = 7. 3 x 5, then 5 + 2 x 7 = 19, set to n.
         (3, 20, [15, 20]),
         # logbar(4) = 19/12: n_1 = ceil(36 x 12 / 76) = 6, n_2 = ceil(36 x 12 / 57) = 8, n_3 = 12. 24; 6 + 24; 40.
         (4, 40, [24, 30, 40]),
