@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 PYTEST_ARGS ?= -n 2
-DEMO_ARGS ?= --budget 2000 --budget 5000 --budget 10000 --runs 1000 --workers 2 --out results/demo
+DEMO_ARGS ?= --budget 2000 --budget 5000 --budget 10000 --runs 2000 --workers 2 --out results/demo
 
 DEMO := .venv
 TEST := .venv-test

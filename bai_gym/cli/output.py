@@ -15,6 +15,8 @@ from bai_gym.report.tables import rich_table, to_csv, to_markdown
 
 __all__ = ["draw_curves", "print_paths", "print_results", "save_results"]
 
+KINDS = {".png": "figure", ".md": "table", ".csv": "table", ".parquet": "table", ".txt": "claims"}
+
 
 def print_results(results: Sequence[Result]) -> None:
     """Print the table."""
@@ -46,4 +48,4 @@ def draw_curves(
 def print_paths(paths: Sequence[Path]) -> None:
     """Say where files are."""
     for path in paths:
-        OUT.print(f"{path.suffix[1:]:>8}: {path}", soft_wrap=True)
+        OUT.print(f"{KINDS[path.suffix]}: {path}", soft_wrap=True)
