@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+import pytest
+
+from bai_gym.errors import AgentError
 from bai_gym.tasks import BestArm
 
 MEANS = np.array([[0.1, 0.9, 0.4], [2.0, -1.0, 2.0]])
@@ -22,3 +26,30 @@ def test_simple_regret_is_the_best_mean_minus_the_chosen_one() -> None:
 def test_any_of_several_best_arms_is_right() -> None:
     assert BestArm().correct(MEANS, np.array([1, 2])).tolist() == [True, True]
     assert BestArm().correct(MEANS, np.array([0, 1])).tolist() == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("arms", "batch"), [([0, 2], 2), (np.array([0, 2], np.int8), 2), (2, 1), (np.int64(2), 1), ([2], 1)]
+)
+def test_forms_of_an_arm(arms: Any, batch: int) -> None:
+    checked = BestArm().check(arms, batch, 3)
+    assert checked.dtype == np.int64
+    assert checked.tolist() == np.atleast_1d(arms).tolist()
+
+
+@pytest.mark.parametrize(
+    ("arms", "message"),
+    [
+        ([0, 3], "recommend: arm 3 does not exist; arms are numbered 0 to 2"),
+        ([-1, 0], "recommend: arm -1 does not exist"),
+        ([0], r"recommend must be 2 whole number\(s\), one arm per episode, not \[0\]"),
+        (1, "recommend must be 2 whole"),
+        ([0.0, 1.0], "recommend must be 2 whole"),
+        ([True, False], "recommend must be 2 whole"),
+        (None, "recommend must be 2 whole"),
+        ([[0], [1, 2]], "recommend must be 2 whole"),
+    ],
+)
+def test_what_is_no_arm(arms: Any, message: str) -> None:
+    with pytest.raises(AgentError, match=message):
+        BestArm().check(arms, 2, 3)

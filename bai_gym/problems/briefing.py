@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.statistics import FloatArray
+from bai_gym.tasks import BestArm, Task
 from bai_gym.theory import gape_complexity, gape_v_complexity, reward_bound
 
 __all__ = ["KNOWLEDGE", "Briefing", "check_knowledge"]
@@ -39,16 +40,28 @@ class Briefing:
         num_arms: Number of arms K.
         budget: Total pulls over all arms, the same in every episode.
         batch: Number of episodes N.
+        task: What is to be recommended.
+        fixed_confidence: Whether the agent decides when to stop; the budget is then a cap.
         knows: The granted knowledge, words of :data:`KNOWLEDGE`.
     """
 
     def __init__(
-        self, num_arms: int, budget: int, batch: int = 1, *, truth: Bandit | None = None, knows: Iterable[str] = ()
+        self,
+        num_arms: int,
+        budget: int,
+        batch: int = 1,
+        *,
+        task: Task | None = None,
+        fixed_confidence: bool = False,
+        truth: Bandit | None = None,
+        knows: Iterable[str] = (),
     ) -> None:
         """Grant ``knows`` from the true instances ``truth``, which is needed only where something is granted."""
         self.num_arms = num_arms
         self.budget = budget
         self.batch = batch
+        self.task: Task = BestArm() if task is None else task
+        self.fixed_confidence = fixed_confidence
         self.knows = check_knowledge(knows)
         self._truth = truth if self.knows else None
 
