@@ -90,9 +90,14 @@ class EnvSource:
         return self.built.problem
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave what can be built again out of pickles, and take the registration of a user's own id along."""
+        """Leave what can be built again out of pickles, and take the registration of a user's own id along.
+
+        Worker processes may work in another folder: files are named in full, under the label that was given here.
+        """
         own = isinstance(self.env, str) and self.env not in {entry.id for entry in IDS}
-        return {"env": self.env, "keywords": self.keywords, "spec": gym.registry.get(str(self.env)) if own else None}
+        keywords = {word: _in_full(value) for word, value in self.keywords.items()}
+        spec = gym.registry.get(str(self.env)) if own else None
+        return {"env": self.env, "keywords": keywords, "label": self.label, "spec": spec}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Register in a worker process what only the user's own process has registered."""
@@ -127,6 +132,11 @@ def _build(env_id: str, key: str, keywords: dict[str, Any]) -> BestArmEnv:
             _BUILT.pop(next(iter(_BUILT)))
         _BUILT[env_id, key] = env
     return _BUILT[env_id, key]
+
+
+def _in_full(value: Any) -> Any:
+    """Return the absolute path where a value names a file, else the value."""
+    return value if _stamp(value) is None else os.path.abspath(value)
 
 
 def _stamp(value: Any) -> Any:

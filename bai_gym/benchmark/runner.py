@@ -103,7 +103,8 @@ def run_cells(
             "same output folder to go on where it stopped"
         ) from None
     except (BrokenProcessPool, pickle.PicklingError) as error:
-        reason = " ".join(str(error.__cause__ or error).split("\n")[-1].strip("'\" ").split())
+        lines = [line.strip("'\" ") for line in str(error.__cause__ or error).splitlines()]
+        reason = next((line for line in reversed(lines) if line), type(error).__name__)
         raise BaiGymError(
             f"the agent or the environment cannot be sent to worker processes ({reason}); use workers=1"
         ) from None

@@ -61,6 +61,10 @@ class Store:
             if _abandoned(draft):
                 draft.unlink(missing_ok=True)
 
+    def __getstate__(self) -> dict[str, Path]:
+        """Name the folder so that worker processes, which may work in another one, find it."""
+        return {"folder": self.folder.absolute()}
+
     def chunk_path(self, cell: Cell, chunk: int, runs: int) -> Path:
         """Return where a chunk is, or will be."""
         words = re.sub(r"[^A-Za-z0-9.=-]+", "_", f"{cell.env.label}_{cell.label}_n={cell.budget}")[:80].strip("_")

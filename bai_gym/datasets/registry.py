@@ -83,7 +83,7 @@ def get(name: str) -> DataSet:
     try:
         return _DATASETS[name]
     except KeyError:
-        raise unknown_name("data set", name, _DATASETS, "`bai-gym data list` shows all") from None
+        raise unknown_name("data set", name, _DATASETS, "`bai-gym data` shows all") from None
 
 
 _MOVIELENS_1M = DataSet(

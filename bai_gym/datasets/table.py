@@ -165,7 +165,9 @@ def _content(path: Path) -> bytes:
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
-        raise MissingDataError(f"there is no data file {path}") from None
+        raise MissingDataError(
+            f"there is no data file {path.absolute()}; give the path of your CSV or Parquet file"
+        ) from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
     if raw.startswith(b"\x1f\x8b"):

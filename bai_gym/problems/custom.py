@@ -5,6 +5,7 @@ Without arguments each gives a small demonstration, so that every id can be made
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,7 @@ def table_problem(
     reward_column: str | None = None,
     separator: str | None = None,
     bins: int | None = None,
+    arms: Sequence[str | int | float] | None = None,
 ) -> FixedProblem:
     """Return the problem whose arms are the values of one column of a log; a pull returns the reward of a random row.
 
@@ -70,6 +72,7 @@ def table_problem(
         reward_column: The column with the reward.
         separator: One character between the fields of a CSV file; None looks for it.
         bins: Cut a numeric arm column into this many arms.
+        arms: The arms wanted, in this order; None: all.
 
     Raises:
         ParameterError: Some of ``path``, ``arm_column`` and ``reward_column`` are given, but not all.
@@ -77,8 +80,10 @@ def table_problem(
     """
     notes: tuple[str, ...] = ()
     if path is not None and arm_column is not None and reward_column is not None:
-        samples = read_table(path, arm_column=arm_column, reward_column=reward_column, separator=separator, bins=bins)
-    elif any(given is not None for given in (path, arm_column, reward_column, separator, bins)):
+        samples = read_table(
+            path, arm_column=arm_column, reward_column=reward_column, separator=separator, bins=bins, arms=arms
+        )
+    elif any(given is not None for given in (path, arm_column, reward_column, separator, bins, arms)):
         raise ParameterError("BAI-Table needs path=, arm_column= and reward_column= of your CSV or Parquet file")
     else:
         samples = _demo_log()

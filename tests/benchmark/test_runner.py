@@ -1,0 +1,400 @@
+"""Evaluating in chunks: the same results for any number of workers, resumable, and errors before the work."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import joblib
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from bai_gym import Comparison, Result, agents, compare, evaluate
+from bai_gym.benchmark import runner
+from bai_gym.benchmark.chunk import CHUNK_RUNS
+from bai_gym.errors import AgentError, BaiGymError, BudgetError, ParameterError
+
+ENV = "BAI-Custom-v0"
+PRIOR = "BAI-Bernoulli4-v0"  # its instances differ from run to run
+RUNS = CHUNK_RUNS + 200  # two chunks, the second one short
+AGENTS = ("SH", "VBR")
+
+
+class Greedy:
+    """A user's own class: nothing but ``act``, one observation at a time."""
+
+    def act(self, observation: Any) -> int:
+        pulls = observation["pulls"]
+        return int(pulls.argmin() if pulls.min() == 0 else observation["means"].argmax())
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int, int]]:
+    """(agent, chunk, runs) of every chunk that is played in this process."""
+    calls = []
+    play = runner.play_chunk
+
+    def play_and_tell(cell: Any, chunk: int, runs: int) -> Any:
+        calls.append((cell.label, chunk, runs))
+        return play(cell, chunk, runs)
+
+    monkeypatch.setattr(runner, "play_chunk", play_and_tell)
+    return calls
+
+
+def facts(results: Comparison | list[Result]) -> list[dict[str, Any]]:
+    """Everything in the results but the time that they took."""
+    rows = [asdict(result) for result in results]
+    return [{**row, "mean_pulls": row["mean_pulls"].tolist(), "seconds": None} for row in rows]
+
+
+def chunk_files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("chunks/*/*.parquet"))
+
+
+def identity(files: list[Path]) -> list[tuple[int, int]]:
+    return [(file.stat().st_ino, file.stat().st_mtime_ns) for file in files]
+
+
+# ------------------------------------------------------------------------------------------------ workers
+
+
+def test_workers_change_nothing(tmp_path: Path, contents: Callable[[Path], dict[str, bytes]]) -> None:
+    # A class of a function, as one of a notebook, cannot be imported: it travels to the workers whole.
+    class Own:
+        batched = True
+
+        def act(self, observation: Any) -> Any:
+            return observation["pulls"].argmin(axis=-1)
+
+    def results(name: str, workers: int) -> list[dict[str, Any]]:
+        return facts(compare([*AGENTS, Own], ENV, budgets=[12, 9], runs=RUNS, workers=workers, out=tmp_path / name))
+
+    one, two = results("one", 1), results("two", 2)
+    assert one == two
+    assert [(row["agent"], row["budget"], row["runs"]) for row in one] == [
+        (name, budget, RUNS) for budget in (12, 9) for name in ("SH", "VBR", "Own")
+    ]
+    written = contents(tmp_path / "one")
+    assert len(written) == 3 * 2 * 2
+    assert written == contents(tmp_path / "two")
+
+
+@pytest.mark.parametrize("backend", ["threading", "sequential"])
+def test_an_enclosing_configuration_decides_where_workers_are_left_open(backend: str) -> None:
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        inside = compare(AGENTS, PRIOR, runs=RUNS, workers=None)
+    assert facts(inside) == facts(compare(AGENTS, PRIOR, runs=RUNS))
+
+
+def test_the_seed_decides() -> None:
+    first, again, other = (evaluate("SH", PRIOR, runs=500, seed=seed) for seed in (3, np.int64(3), 4))
+    assert facts([first]) == facts([again])
+    assert first.mean_pulls.tolist() != other.mean_pulls.tolist()
+
+
+def test_every_chunk_is_told(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+
+    def run(runs: int) -> list[tuple[int, int]]:
+        told.clear()
+        compare(AGENTS, ENV, runs=runs, budgets=[9], out=tmp_path, on_chunk=lambda *numbers: told.append(numbers))
+        return told
+
+    assert run(RUNS) == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
+    assert run(RUNS) == [(4, 4)]
+    assert run(CHUNK_RUNS) == [(2, 2)]
+    assert run(2 * CHUNK_RUNS) == [(2, 4), (3, 4), (4, 4)]
+
+
+# ------------------------------------------------------------------------------------------------ resuming
+
+
+def test_only_unfinished_chunks_are_played_again(
+    tmp_path: Path, contents: Callable[[Path], dict[str, bytes]], played: list[tuple[str, int, int]]
+) -> None:
+    first = compare(AGENTS, PRIOR, runs=RUNS, out=tmp_path)
+    assert sorted(played) == [("SH", 0, 1000), ("SH", 1, 200), ("VBR", 0, 1000), ("VBR", 1, 200)]
+    before = contents(tmp_path)
+    lost, *kept = chunk_files(tmp_path)
+    lost.unlink()
+    stamps = identity(kept)
+    played.clear()
+    again = compare(AGENTS, PRIOR, runs=RUNS, out=tmp_path)
+    assert played == [("SH", 0, 1000)]
+    assert facts(again) == facts(first)
+    assert again.paired("SH", "VBR") == first.paired("SH", "VBR")  # sees the order of the runs too
+    assert identity(kept) == stamps
+    assert contents(tmp_path) == before
+
+
+def test_results_read_from_disk_have_paired_tests_too(tmp_path: Path) -> None:
+    played_now, read = (compare(AGENTS, PRIOR, budgets=[20], runs=RUNS, out=tmp_path) for _ in range(2))
+    assert (
+        played_now.paired("SH", "VBR")
+        == read.paired("SH", "VBR")
+        == compare(AGENTS, PRIOR, budgets=[20], runs=RUNS).paired("SH", "VBR")
+    )
+    assert played_now.paired("SH", "VBR").only_a_errs > 0
+    assert played_now[0].seconds > 0 == read[0].seconds
+
+
+@pytest.mark.parametrize(
+    ("runs", "replayed"),
+    [
+        (2 * CHUNK_RUNS + 100, [(1, 1000), (2, 100)]),
+        (RUNS, []),
+        (CHUNK_RUNS, []),
+        (300, [(0, 300)]),
+    ],
+)
+def test_another_number_of_runs_reuses_what_is_there(
+    tmp_path: Path, played: list[tuple[str, int, int]], runs: int, replayed: list[tuple[int, int]]
+) -> None:
+    evaluate("SH", PRIOR, runs=RUNS, out=tmp_path)
+    played.clear()
+    result = evaluate("SH", PRIOR, runs=runs, out=tmp_path)
+    assert played == [("SH", *chunk) for chunk in replayed]
+    assert facts([result]) == facts([evaluate("SH", PRIOR, runs=runs)])
+
+
+def test_another_agent_or_seed_does_not_reuse(tmp_path: Path, played: list[tuple[str, int, int]]) -> None:
+    evaluate("SH", PRIOR, runs=20, out=tmp_path)
+    played.clear()
+    evaluate("SH", PRIOR, runs=20, out=tmp_path, seed=1)
+    evaluate("SH(tie=first)", PRIOR, runs=20, out=tmp_path)
+    assert played == [("SH", 0, 20), ("SH(tie=first)", 0, 20)]
+
+
+def without_metadata(file: Path) -> None:
+    pq.write_table(pq.read_table(file).replace_schema_metadata(None), file)
+
+
+def of_another_schema(file: Path) -> None:
+    table = pq.read_table(file)
+    pq.write_table(table.replace_schema_metadata({**table.schema.metadata, b"schema": b"0"}), file)
+
+
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "truncated": lambda file: file.write_bytes(file.read_bytes()[:-20]),
+    "empty": lambda file: file.write_bytes(b""),
+    "garbage": lambda file: file.write_bytes(b"PAR1 no table PAR1"),
+    "a row too few": lambda file: pq.write_table(pq.read_table(file)[1:], file),
+    "a column too few": lambda file: pq.write_table(pq.read_table(file).drop_columns(["spent"]), file),
+    "another schema": of_another_schema,
+    "no metadata": without_metadata,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_chunk_is_named_and_played_again(
+    tmp_path: Path,
+    contents: Callable[[Path], dict[str, bytes]],
+    played: list[tuple[str, int, int]],
+    damage: str,
+) -> None:
+    first = evaluate("SH", PRIOR, runs=RUNS, out=tmp_path)
+    before = contents(tmp_path)
+    damaged = chunk_files(tmp_path)[1]
+    DAMAGE[damage](damaged)
+    played.clear()
+    with pytest.warns(UserWarning, match="this chunk is played again") as caught:
+        again = evaluate("SH", PRIOR, runs=RUNS, out=tmp_path)
+    (warning,) = caught
+    assert str(warning.message).startswith(f"{damaged} cannot be read (")
+    assert "\n" not in str(warning.message)
+    assert played == [("SH", 1, 200)]
+    assert facts([again]) == facts([first])
+    assert contents(tmp_path) == before
+
+
+# ------------------------------------------------------------------------------------------------ agents
+
+
+@pytest.mark.parametrize("agent", ["SH", " SH ", "SH()", agents.SequentialHalving, agents.SequentialHalving()], ids=str)
+def test_an_agent_by_name_class_and_instance(agent: Any) -> None:
+    assert facts([evaluate(agent, PRIOR, runs=300)]) == facts([evaluate("SH", PRIOR, runs=300)])
+
+
+def test_parameters_in_brackets_are_those_of_the_instance() -> None:
+    named = evaluate("SHAdaVar(delta=0.2, tie=first)", PRIOR, budget=60, runs=300)
+    assert facts([named]) == facts([evaluate(agents.SHAdaVar(delta=0.2, tie="first"), PRIOR, budget=60, runs=300)])
+
+
+def test_an_instance_is_left_as_it_was() -> None:
+    class Counting(Greedy):
+        calls = 0
+
+        def act(self, observation: Any) -> int:
+            self.calls += 1
+            return super().act(observation)
+
+    agent = Counting()
+    evaluate(agent, ENV, budget=5, runs=3)
+    assert agent.calls == 0
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("takes", ["no reset", "nothing", "the briefing", "the briefing and a generator"])
+def test_a_users_own_class_runs_whatever_its_reset_takes(workers: int, takes: str) -> None:
+    class Own:
+        """Pulls the arms in turn and recommends the largest mean."""
+
+        def act(self, observation: Any) -> int:
+            assert getattr(self, "told", "no reset") == takes
+            return int((-observation["pulls"] if observation["remaining"][0] else observation["means"]).argmax())
+
+    def with_nothing(self: Any) -> None:
+        self.told = "nothing"
+
+    def with_briefing(self: Any, briefing: Any) -> None:
+        self.told = "the briefing" if (briefing.num_arms, briefing.budget) == (3, 6) else "something else"
+
+    def with_both(self: Any, briefing: Any, rng: np.random.Generator) -> None:
+        self.told = "the briefing and a generator" if briefing.budget + rng.integers(1) == 6 else "something else"
+
+    resets = {"nothing": with_nothing, "the briefing": with_briefing, "the briefing and a generator": with_both}
+    if takes in resets:
+        Own.reset = resets[takes]  # type: ignore[attr-defined]
+    arms = {"means": [0.0, 1.0, 0.5], "variances": 0.0}
+    result = evaluate(Own, ENV, budget=6, runs=25, env_kwargs=arms, workers=workers)
+    assert (result.agent, result.errors, result.mean_pulls.tolist()) == ("Own", 0, [2.0, 2.0, 2.0])
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_environment_object_is_as_good_as_its_id(workers: int) -> None:
+    by_object = compare(AGENTS, gym.make(PRIOR, budget=30), runs=50, workers=workers)
+    (first, second) = facts(by_object)
+    assert [first["budget"], second["budget"]] == [30, 30]
+    by_id = facts(compare(AGENTS, PRIOR, budgets=[30], runs=50))
+    assert [{**row, "env": PRIOR} for row in (first, second)] == by_id
+
+
+def test_agents_are_compared_on_the_same_instances(tmp_path: Path) -> None:
+    compare(["SH", "Uniform", Greedy], PRIOR, budgets=[20, 30], runs=RUNS, out=tmp_path)
+    answers = [
+        np.concatenate([pq.read_table(file)["answer"].to_numpy() for file in chunk_files_of(cell)])
+        for cell in (tmp_path / "chunks").iterdir()
+    ]
+    assert len(answers) == 6
+    assert set(answers[0].tolist()) == {0, 1, 2, 3}
+    for answer in answers[1:]:
+        assert (answer == answers[0]).all()
+
+
+def chunk_files_of(cell: Path) -> list[Path]:
+    return sorted(cell.glob("*.parquet"))
+
+
+# ------------------------------------------------------------------------------------------------ refusals
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "words"),
+    [
+        ({"agents": ["SH", "VBR", "SH"]}, ParameterError, "SH is given twice for BAI-Bernoulli4-v0 and budget 20"),
+        ({"budgets": [20, 20]}, ParameterError, "SH is given twice"),
+        ({"agents": []}, ParameterError, "at least one agent"),
+        ({"agents": "SH"}, ParameterError, r"agents must be a list, even of one: write agents=\['SH'\]"),
+        ({"budgets": 20}, ParameterError, r"budgets must be a list, even of one: write budgets=\[20\]"),
+        ({"agents": [7]}, AgentError, "int is not an agent"),
+        *(({"runs": runs}, ParameterError, "runs must be") for runs in (0, -1, 1.5, True, "10", None)),
+        *(({"workers": workers}, ParameterError, "workers must be") for workers in (0, -2, 1.5, True, "2")),
+        *(({"seed": seed}, ParameterError, "seed must be") for seed in (-1, 1.5, True, "0", None)),
+        *(({"budgets": [budget]}, BudgetError, "budget must be") for budget in (0, -4, 20.0, True)),
+        ({"budgets": [20, 7]}, BudgetError, "budget 7 is below the minimum of SH for 4 arms: give at least 8"),
+    ],
+    ids=str,
+)
+def test_mistakes_are_refused_before_any_work(
+    tmp_path: Path, arguments: dict[str, Any], kind: type[BaiGymError], words: str
+) -> None:
+    told: list[tuple[int, int]] = []
+    given = {"agents": list(AGENTS), "runs": 10, "seed": 0, "budgets": [20], **arguments}
+    with pytest.raises(kind, match=words) as caught:
+        compare(given.pop("agents"), PRIOR, **given, out=tmp_path / "out", on_chunk=lambda *n: told.append(n))
+    assert "\n" not in str(caught.value)
+    assert told == []
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_instance_that_cannot_be_copied() -> None:
+    class Holding(Greedy):
+        def __init__(self) -> None:
+            self.lock = threading.Lock()
+
+    with pytest.raises(AgentError, match="agent Holding cannot be made: .*: give the class instead"):
+        evaluate(Holding(), ENV, budget=5, runs=5)
+    assert evaluate(Holding, ENV, budget=5, runs=5).runs == 5
+
+
+# ------------------------------------------------------------------------------------------------ errors in workers
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_of_this_library_comes_out_of_a_worker_as_it_was(workers: int) -> None:
+    class Beyond:
+        def act(self, observation: Any) -> int:
+            return 9
+
+    with pytest.raises(AgentError) as caught:
+        evaluate(Beyond, ENV, budget=5, runs=5, workers=workers)
+    assert str(caught.value) == "act must return one arm, a whole number from 0 to 3, not 9"
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs a signal that cannot be caught")
+def test_workers_follow_to_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, contents: Callable[[Path], dict[str, bytes]]
+) -> None:
+    # Worker processes are used again, and stay in the folder in which they were started.
+    keywords = {"path": "log.csv", "arm_column": "page", "reward_column": "sales"}
+    for name, best in (("one", "a"), ("two", "b")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "log.csv").write_text("page,sales\n" + "".join(f"{page},{int(page == best)}\n" for page in "abc"))
+        monkeypatch.chdir(folder)
+        results = [
+            evaluate("SH", "BAI-Table-v0", budget=9, runs=1500, workers=workers, out=out, env_kwargs=keywords)
+            for workers, out in ((2, "by two"), (1, "by one"))
+        ]
+        assert [result.errors for result in results] == [0, 0]
+        assert contents(folder / "by two") == contents(folder / "by one") != {}
+
+
+def test_a_killed_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
+    mine = os.getpid()
+
+    class Fatal:
+        def act(self, observation: Any) -> int:
+            assert os.getpid() != mine
+            os.kill(os.getpid(), signal.SIGKILL)
+            return 0
+
+    with pytest.raises(BaiGymError, match="a worker process was killed .*; use fewer workers, or ") as caught:
+        evaluate(Fatal, ENV, budget=5, runs=5, workers=2)
+    assert "\n" not in str(caught.value)
+    assert evaluate("SH", ENV, budget=20, runs=5, workers=2).runs == 5  # the next call has workers again
+
+
+def test_an_agent_that_cannot_be_sent_to_workers() -> None:
+    lock = threading.Lock()
+
+    class Tied:
+        def act(self, observation: Any) -> int:
+            with lock:
+                return 0
+
+    with pytest.raises(
+        BaiGymError, match=r"cannot be sent to worker processes \(.*pickle.*\); use workers=1$"
+    ) as caught:
+        evaluate(Tied, ENV, budget=5, runs=5, workers=2)
+    assert "\n" not in str(caught.value)
+    assert evaluate(Tied, ENV, budget=5, runs=5, workers=1).runs == 5

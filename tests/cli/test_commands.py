@@ -1,0 +1,306 @@
+"""What the commands print and write."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from bai_gym import agents, compare
+from bai_gym.benchmark import chunk
+from bai_gym.cli import console, reproduce
+from bai_gym.cli.main import app
+from bai_gym.datasets import CompletedRatings, registry
+from bai_gym.envs.registration import IDS
+from bai_gym.experiments import EXPERIMENTS, Experiment
+from bai_gym.problems import families
+
+SMALL = ("run", "BAI-Custom-v0", "--budget", "40", "--runs", "30")
+Contents = Callable[[Path], dict[str, bytes]]
+Command = Callable[..., tuple[str, str]]
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
+    """Run a command in this process, in an empty folder and without data, and return what it printed."""
+    monkeypatch.setenv("BAI_GYM_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("BAI_GYM_CACHE", str(tmp_path / "derived"))
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.setattr(console.OUT, "width", console.FILE_WIDTH)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> tuple[str, str]:
+        assert not app(list(words), standalone_mode=False)
+        return capsys.readouterr()
+
+    return run
+
+
+# ------------------------------------------------------------------------------------------------ run
+
+
+def test_run_prints_what_it_found_and_where(command: Command, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    out, err = command(*SMALL, "--agent", "GapE", "--agent", "SH", "--out", "results", "--set", "means=[1, 0, 0]")
+    assert err == ""  # no progress where nobody watches
+    header, *rows = [line for line in out.splitlines() if line[:1] in "┃│"]
+    assert header.split("┃")[-3].strip() == "knows"
+    knows = {row.split("│")[1].strip(): row.split("│")[-3].strip() for row in rows}
+    assert knows == {"GapE": "complexity, range", "SH": "nothing"}
+    assert "BAI-Custom-v0(means=[1, 0, 0])" in out
+    written = [tmp_path / "results" / name for name in ("results.parquet", "results.csv", "results.md", "figure.png")]
+    for path in written:
+        assert f": {path.relative_to(tmp_path)}\n" in out
+        assert path.stat().st_size > 0
+    found = sorted(path for path in (tmp_path / "results").iterdir() if path.name != "chunks")
+    assert found == sorted(written)
+    assert (tmp_path / "results" / "figure.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_run_writes_the_numbers_of_compare(command: Command) -> None:
+    command(*SMALL, "--budget", "50", "--agent", "VBR", "--agent", "SH(tie=first)", "--seed", "3", "--out", "results")
+    expected = compare(["VBR", "SH(tie=first)"], "BAI-Custom-v0", budgets=[40, 50], runs=30, seed=3)
+    rows = pq.read_table("results/results.parquet").to_pylist()
+    assert [(row["agent"], row["budget"], row["runs"], row["errors"]) for row in rows] == [
+        (result.agent, result.budget, 30, result.errors) for result in expected
+    ]
+    assert [row["mean_pulls"] for row in rows] == [result.mean_pulls.tolist() for result in expected]
+    assert all("seconds" not in Path(name).read_text() for name in ("results/results.csv", "results/results.md"))
+
+
+def test_the_same_command_gives_the_same_bytes(command: Command, contents: Contents, tmp_path: Path) -> None:
+    for folder, workers in (("a", "1"), ("b", "2")):
+        command(*SMALL, "--agent", "SH", "--agent", "VBR", "--out", str(tmp_path / folder), "--workers", workers)
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+    assert len(contents(tmp_path / "a")) >= 5
+
+
+def test_run_without_a_folder_writes_nothing(command: Command, tmp_path: Path) -> None:
+    out, err = command(*SMALL)
+    assert list(tmp_path.iterdir()) == []
+    assert err == ""
+    assert [name for name in ("Uniform", "SH", "SHVar", "SHAdaVar") if f"│ {name} " in out] == [
+        "Uniform",
+        "SH",
+        "SHVar",
+        "SHAdaVar",
+    ]
+
+
+def test_run_without_matplotlib_says_how_to_install_it(
+    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    out, err = command(*SMALL, "--agent", "SH", "--out", "results")
+    assert err == 'no figure: drawing figures needs matplotlib; pip install "bai-gym[plots]"\n'
+    assert "results.csv" in out and "figure" not in out
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == [
+        "chunks",
+        "results.csv",
+        "results.md",
+        "results.parquet",
+    ]
+
+
+def test_brackets_in_names_are_shown_as_they_are(command: Command) -> None:
+    out, _ = command(*SMALL, "--agent", "SH", "--out", "[red] :smile:")
+    assert f": {Path('[red] :smile:') / 'results.csv'}\n" in out
+
+
+class Terminal(io.StringIO):
+    """A stderr that somebody watches."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_shown_to_who_watches_and_only_there(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    for name in ("NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(console, "ERR", console._console(stderr=True))
+    out, _ = command(*SMALL, "--agent", "SH")
+    assert "playing" in terminal.getvalue() and "1/1" in terminal.getvalue()
+    assert "playing" not in out
+
+
+# ------------------------------------------------------------------------------------------------ listings
+
+
+def first_column(table: str) -> list[str]:
+    cells = [line.split("│")[1].strip() for line in table.splitlines() if line.startswith("│")]
+    return [cell for cell in cells if cell]  # long texts go on in rows whose first cell is empty
+
+
+@pytest.mark.parametrize(
+    ("what", "names"),
+    [
+        ("envs", [entry.id for entry in IDS]),
+        ("agents", list(agents.names())),
+        ("experiments", list(EXPERIMENTS)),
+    ],
+)
+def test_listings_are_complete(command: Command, what: str, names: list[str]) -> None:
+    out, err = command("list", what)
+    assert first_column(out) == names
+    assert err == ""
+
+
+def test_list_envs_says_what_is_missing(command: Command, tmp_path: Path) -> None:
+    missing = "missing: bai-gym data fetch movielens-1m"
+    assert command("list", "envs")[0].count(missing) == 2
+    ratings = tmp_path / "data" / "ml-1m" / "ratings.dat"
+    ratings.parent.mkdir(parents=True)
+    ratings.write_text("1::1::5::0\n")
+    out, _ = command("list", "envs")
+    assert missing not in out
+    assert sum("MovieLens" in line and "│ here" in line for line in out.splitlines()) == 2
+
+
+def test_list_agents_says_what_they_know(command: Command) -> None:
+    rows = [line.split("│") for line in command("list", "agents")[0].splitlines() if line.startswith("│")]
+    knows = {row[1].strip(): row[2].strip() for row in rows if row[1].strip()}
+    assert knows["SHVar"] == "variances"
+    assert knows["GapE"] == "complexity, range"
+    assert knows["SHAdaVar"] == "nothing"
+
+
+def test_data_says_where_and_how(command: Command, tmp_path: Path) -> None:
+    out, _ = command("data")
+    assert set(first_column(out)) == set(registry.names())
+    assert f"data directory: {tmp_path / 'data'} " in out
+    assert f"derived files:  {tmp_path / 'derived'} " in out
+    for name in registry.names():
+        assert f"missing: data set '{name}' is not in {tmp_path / 'data'}: run `bai-gym data fetch {name}`" in out
+
+
+def test_data_that_is_there(command: Command, tmp_path: Path) -> None:
+    for colour in ("red", "white"):
+        file = tmp_path / "data" / "wine-quality" / f"winequality-{colour}.csv"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("12345")
+    out, _ = command("data")
+    assert "missing: data set 'wine-quality'" not in out
+    assert [line.split("│")[4].strip() for line in out.splitlines() if line.startswith("│ wine")] == ["5", "5"]
+    # What is there is not fetched again.
+    assert command("data", "fetch", "wine-quality")[0] == f"wine-quality: {file.with_stem('winequality-red')}\n"
+
+
+def test_version(command: Command) -> None:
+    assert command("--version") == (f"{version('bai-gym')}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [(("run",), "--set"), (("reproduce",), "[default: results]"), (("list",), "experiments"), (("data",), "fetch")],
+)
+def test_every_command_has_help(command: Command, words: tuple[str, ...], shown: str) -> None:
+    out, _ = command(*words, "--help")
+    assert out.startswith("Usage: ") and shown in out
+
+
+# ------------------------------------------------------------------------------------------------ reproduce
+
+
+def at_points(monkeypatch: pytest.MonkeyPatch, name: str, points: tuple[int, ...]) -> Experiment:
+    """Keep few points of a figure's axis, to save time."""
+    full = EXPERIMENTS[name]
+    panels = tuple(
+        dataclasses.replace(panel, settings=tuple(s for s in panel.settings if s.x in points)) for panel in full.panels
+    )
+    assert all(len(panel.settings) == len(points) for panel in panels)
+    short = dataclasses.replace(full, panels=panels)
+    monkeypatch.setattr(reproduce, "find", {name: short}.__getitem__)
+    return short
+
+
+@pytest.fixture
+def little_look_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put 80 movies and a few users in the place of the synthetic ratings, whose completion takes long."""
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(rng.uniform(1, 5, (80, 1)), rng.uniform(0.2, 1, (80, 1)), (80, 20))
+    source = CompletedRatings(matrix.astype(np.float32), np.arange(80), matrix.mean(axis=-1), matrix.var(axis=-1))
+    monkeypatch.setattr(families, "look_alike_source", lambda: source)
+    monkeypatch.setattr(chunk, "_BUILT", {})
+
+
+def verdicts(text: str, experiment: Experiment) -> list[str]:
+    """The verdict on each claim of the experiment, in the order of the text."""
+    claims = {claim.text for claim in experiment.claims}
+    lines = [line.strip().partition(" ") for line in text.splitlines()]
+    return [word for word, _, rest in lines if rest.strip() in claims]
+
+
+def test_reproduce_judges_every_claim(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    experiment = at_points(monkeypatch, "shvar-3", (32, 64))
+    out, err = command("reproduce", "shvar-3", "--runs", "20", "--workers", "1")
+    assert err == ""
+    assert experiment.title in out and experiment.source in out
+    assert all(note in out for note in experiment.notes)
+    given = verdicts(out, experiment)
+    assert len(given) == 2 * len(experiment.claims)
+    assert set(given) <= {"confirmed", "refuted", "undecided"}
+    folder = tmp_path / "results" / "shvar-3"
+    names = {f"{panel}{end}" for panel in ("shvar-3", "shvar-3-literal") for end in (".parquet", ".csv", ".md", ".png")}
+    names |= {"shvar-3-claims.txt", "shvar-3-literal-claims.txt"}
+    assert {path.name for path in folder.iterdir()} == {"chunks", *names}
+    assert [name for name in names if f": {Path('results', 'shvar-3', name)}\n" not in out] == []
+    # The file says the same as the terminal, and what it was computed from.
+    said = [(folder / f"shvar-3{panel}-claims.txt").read_text() for panel in ("", "-literal")]
+    assert [word for text in said for word in verdicts(text, experiment)] == given
+    assert all("20 runs, seed 0" in text for text in said)
+    results = pq.read_table(folder / "shvar-3-literal.parquet").to_pylist()
+    assert len(results) == 2 * len(experiment.agents)
+    assert {row["env"] for row in results} == {f"BAI-Gaussian{k}-v0(noisy_best=false)" for k in (32, 64)}
+    # Every verdict but a confirmation comes with the points that it is due to.
+    lines = out.splitlines()
+    due = [lines[i + 1].split()[0] for i, line in enumerate(lines) if line.startswith(("  refuted ", "  undecided "))]
+    assert len(due) == len(given) - given.count("confirmed") > 0
+    assert set(due) <= {"against", "undecided:"}
+
+
+@pytest.mark.usefixtures("little_look_alike")
+def test_reproduce_without_data_says_that_it_uses_the_look_alike(
+    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    experiment = at_points(monkeypatch, "shvar-5", (1000, 10000))
+    out, _ = command("reproduce", "shvar-5", "--runs", "4", "--workers", "1", "--out", "here")
+    (data,) = [line for line in out.splitlines() if line.startswith("Data: ")]
+    assert "synthetic look-alike BAI-MovieLensLike64-v0, NOT the real ratings" in data
+    assert "bai-gym data fetch movielens-1m" in data
+    assert "64 movies (synthetic look-alike)\n" in out
+    assert len(verdicts(out, experiment)) == len(experiment.claims)
+    folder = tmp_path / "here" / "shvar-5"
+    assert data in (folder / "shvar-5-claims.txt").read_text().splitlines()
+    assert "BAI-MovieLensLike64-v0" in (folder / "shvar-5.csv").read_text()
+
+
+@pytest.mark.usefixtures("little_look_alike")
+def test_reproduce_draws_instances(command: Command, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    out, err = command("reproduce", "shvar-4", "shvar-1")
+    assert err == ""
+    assert out.index("shvar-4: ") < out.index("shvar-1: ")
+    assert "NOT the real ratings" in out
+    for name in ("shvar-4", "shvar-1", "shvar-1-literal"):
+        path = Path("results", name[:7], f"{name}.png")
+        assert f": {path}\n" in out
+        assert (tmp_path / path).read_bytes().startswith(b"\x89PNG")
+    assert "best arm of the first run" in out
+
+
+def test_reproduce_without_matplotlib(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    out, err = command("reproduce", "shvar-1")
+    assert err.count('no figure: drawing figures needs matplotlib; pip install "bai-gym[plots]"\n') == 2
+    assert out.count("best arm of the first run") == 2

@@ -1,0 +1,201 @@
+"""Every mistake at the command line: exit code 2, nothing on stdout, one line that names the thing and the way out."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bai_gym.cli import main
+
+RUN = ("run", "BAI-Custom-v0", "--runs", "5")
+TABLE = ("run", "BAI-Table-v0", "--runs", "5", "--set", "path=log.csv")
+COLUMNS = ("--set", "arm_column=page", "--set", "reward_column=sales")
+FILM = ("run", "BAI-MovieLens64-v0", "--runs", "5")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended."""
+
+    code: object
+    out: str
+    err: str
+
+
+Command = Callable[..., Outcome]
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
+    """Run a command line in this process, in an empty folder and without data."""
+    monkeypatch.setenv("BAI_GYM_DATA", str(tmp_path / "data"))
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main replaces it
+
+    def run(*words: str) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["bai-gym", *words])
+        with pytest.raises(SystemExit) as left:
+            main()
+        return Outcome(left.value.code, *capsys.readouterr())
+
+    return run
+
+
+def assert_refused(outcome: Outcome, *parts: str) -> None:
+    """Check for one line of error with all the parts, and no work done."""
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.count("\n") == 1
+    assert outcome.err.startswith("error: ") and outcome.err.endswith("\n")
+    assert [part for part in parts if part not in outcome.err] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        # Names.
+        (("run", "BAI-Gausian64-v0"), ("'BAI-Gausian64-v0'", "Did you mean BAI-Gaussian64-v0", "bai-gym list envs")),
+        (("run", "CartPole-v1"), ("CartPole-v1", "bai-gym list envs")),
+        ((*RUN, "--agent", "SHvr"), ("unknown agent 'SHvr'", "Did you mean SHVar", "bai-gym list agents")),
+        ((*RUN, "--agent", "SH", "--agent", "shadavar"), ("'shadavar'", "Did you mean SHAdaVar")),
+        (("reproduce", "shvar2"), ("unknown experiment 'shvar2'", "Did you mean shvar-2", "bai-gym list experiments")),
+        (("reproduce", "shvar-3", "figure-9"), ("unknown experiment 'figure-9'", "bai-gym list experiments")),
+        (("data", "fetch", "movielens"), ("unknown data set 'movielens'", "Did you mean movielens-1m?")),
+        # The command line itself.
+        (("frobnicate",), ("No such command 'frobnicate'", "`bai-gym --help`")),
+        (("run",), ("Missing argument", "env", "`bai-gym run --help`")),
+        ((*RUN, "--bugdet", "9"), ("No such option: --bugdet", "--budget", "`bai-gym run --help`")),
+        ((*RUN, "--budget", "many"), ("'--budget'", "integer", "`bai-gym run --help`")),
+        (("list", "env"), ("No such command 'env'", "`bai-gym list --help`")),
+        # Options.
+        ((*RUN, "--runs", "0"), ("runs must be a whole number of at least 1, not 0",)),
+        ((*RUN, "--workers", "0"), ("workers must be a whole number of at least 1, or -1 for all cores, not 0",)),
+        ((*RUN, "--seed", "-1"), ("seed must be an integer of at least 0, not -1",)),
+        ((*RUN, "--budget", "0"), ("budget must be a whole number of pulls, at least 1", "not 0")),
+        ((*RUN, "--budget", "3"), ("budget 3 is below the minimum of ", "4 arms", "give at least ")),
+        ((*RUN, "--path", "fast"), ("path must be one of auto, blocks, steps, not 'fast'",)),
+        ((*RUN, "--agent", "SH", "--agent", "SH"), ("SH is given twice",)),
+        ((*RUN, "--agent", "SH(delta=1)"), ("SH has no parameter 'delta'; it has: tie, ",)),
+        ((*RUN, "--agent", "SH(tie="), ("'SH(tie='", "NAME(parameter=value, ...)")),
+        (("reproduce", "shvar-3", "--runs", "0"), ("runs must be a whole number of at least 1, not 0",)),
+        (("reproduce", "shvar-3", "--runs", "5", "--workers", "0"), ("workers must be", "not 0")),
+        (("reproduce", "shvar-3", "--runs", "5", "--seed", "-1"), ("seed must be", "not -1")),
+        # Keywords of environments, and instances.
+        *(
+            ((*RUN, "--set", pair), (f"--set {pair!r} cannot be read; write --set KEYWORD=VALUE",))
+            for pair in ("means", "=3", "my means=3", "")
+        ),
+        ((*RUN, "--set", "num_arms=8"), ("'num_arms' is not a keyword of the custom environments", "allowed: means")),
+        ((*RUN, "--set", "means=[1, 0]", "--set", "variances=[1, -2]"), ("variances: arm 1 has -2.0", "negative")),
+        ((*RUN, "--set", "means=[1, nan]"), ("means: arm 1 has nan", "finite number")),
+        ((*RUN, "--set", "means=[-inf, 1]"), ("means: arm 0 has -inf", "finite number")),
+        ((*RUN, "--set", "means=[1]"), ("at least 2 arms, not 1",)),
+        ((*RUN, "--set", "means=much"), ("means", "much")),
+        # Files and folders.
+        (FILM, ("'movielens-1m' is not in", "bai-gym data fetch movielens-1m", "BAI_GYM_DATA")),
+        ((*TABLE, *COLUMNS), ("no data file", "log.csv", "give the path")),
+        (TABLE, ("path=, arm_column= and reward_column=",)),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value[0], str) else None,
+)
+def test_mistakes(command: Command, words: tuple[str, ...], parts: tuple[str, ...]) -> None:
+    assert_refused(command(*words), *parts)
+
+
+@pytest.mark.parametrize(
+    ("log", "parts"),
+    [
+        ("side,sales\na,1\nb,2\n", ("log.csv has no column 'page'", "It has 'side', 'sales'")),
+        ("page,sale\na,1\nb,2\n", ("log.csv has no column 'sales'", "Did you mean 'sale'?")),
+        ("page,sales\n", ("log.csv", "no rows", "one row per observation")),
+        ("page,sales\na,1\na,2\n", ("only one arm, 'a'", "at least two")),
+        ("page,sales\na,1\n,2\n", ("'page'", "log.csv", "row 2")),
+        ("page,sales\na,1\nb,ten\n", ("'sales' of log.csv, row 2, is 'ten'", "finite number")),
+        ("page,sales\na,1\nb,nan\n", ("'sales' of log.csv, row 2", "finite number")),
+        ("page,sales\na,1\nb,\n", ("'sales' of log.csv, row 2", "finite number")),
+        ("", ("log.csv is empty",)),
+    ],
+)
+def test_tables_that_cannot_be_used(command: Command, tmp_path: Path, log: str, parts: tuple[str, ...]) -> None:
+    (tmp_path / "log.csv").write_text(log)
+    assert_refused(command(*TABLE, *COLUMNS), *parts)
+
+
+def test_an_arm_without_rows(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("page,sales\na,1\nb,2\n")
+    outcome = command(*TABLE, *COLUMNS, "--set", "arms=['a', 'c']")
+    assert_refused(outcome, "arm 'c' has no rows", "log.csv has the arms", "'b'")
+
+
+@pytest.mark.parametrize("below", ["", "/deep/down"])
+def test_an_output_folder_that_cannot_be_written(command: Command, tmp_path: Path, below: str) -> None:
+    # A file in the way stops every user, even root, whom permissions do not.
+    (tmp_path / "taken").write_text("mine")
+    assert_refused(
+        command(*RUN, "--out", f"taken{below}"), f"cannot write to the output folder taken{below}: ", "choose another"
+    )
+    assert (tmp_path / "taken").read_text() == "mine"
+
+
+def test_mistakes_leave_nothing_behind(command: Command, tmp_path: Path) -> None:
+    assert_refused(command(*RUN, "--budget", "3", "--out", "out"), "budget 3")
+    assert_refused(command("reproduce", "shvar-3", "--runs", "0", "--out", "out"), "runs")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_budget_that_the_error_names_is_enough(command: Command) -> None:
+    outcome = command(*RUN, "--agent", "VBR", "--budget", "1")
+    least = outcome.err.partition("give at least ")[2].split()[0].strip(",;:")
+    assert command(*RUN, "--agent", "VBR", "--budget", least).code == 0
+    assert command(*RUN, "--agent", "VBR", "--budget", str(int(least) - 1)).code == 2
+
+
+@pytest.mark.parametrize("words", [(), ("list",)])
+def test_no_command_shows_the_help(command: Command, words: tuple[str, ...]) -> None:
+    outcome = command(*words)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith(f"Usage: {' '.join(('bai-gym', *words))} ") and "Commands:" in outcome.err
+
+
+def test_a_defect_is_not_hidden(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Only mistakes of the user become one line; what else goes wrong keeps its traceback.
+    monkeypatch.setattr("bai_gym.cli.run.compare", lambda *_, **__: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        command(*RUN)
+
+
+def test_warnings_are_one_line_too(command: Command, tmp_path: Path) -> None:
+    words = (*RUN, "--agent", "SH", "--out", "out")
+    assert command(*words).code == 0
+    (chunk,) = tmp_path.glob("out/chunks/*/*.parquet")
+    chunk.write_bytes(b"")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        outcome = command(*words)
+    assert outcome.code == 0
+    assert outcome.err.count("\n") == 1
+    assert outcome.err.startswith("warning: ") and "this chunk is played again" in outcome.err
+
+
+def test_an_interruption(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bai_gym.cli.run.compare", interrupted)
+    outcome = command(*RUN)
+    assert outcome.code == 130
+    assert outcome.err == "interrupted; with --out, the same command goes on where it stopped\n"
+
+
+def test_as_a_program(tmp_path: Path) -> None:
+    line = [sys.executable, "-c", "from bai_gym.cli import main; main()", *RUN, "--agent", "SHvr"]
+    environment = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"}
+    done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment, timeout=60)
+    assert_refused(Outcome(done.returncode, done.stdout, done.stderr), "unknown agent 'SHvr'", "SHVar")

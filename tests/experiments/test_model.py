@@ -1,0 +1,277 @@
+"""Experiments as data, well-formed all of them, and verdicts on claims worked out by hand."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bai_gym.api import agent_source
+from bai_gym.benchmark.protocol import describe
+from bai_gym.benchmark.result import Comparison, Episodes, summarize
+from bai_gym.envs.registration import IDS
+from bai_gym.errors import ParameterError, UnknownNameError
+from bai_gym.experiments import EXPERIMENTS, Claim, Experiment, Judged, Panel, Setting, find, judge
+from bai_gym.experiments.model import Above, Below, Close, Lower, Statement
+from bai_gym.experiments.verdicts import Verdict
+from bai_gym.problems import families
+
+CONFIRMED, REFUTED, UNDECIDED = Verdict.CONFIRMED, Verdict.REFUTED, Verdict.UNDECIDED
+ALL = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
+
+# ------------------------------------------------------------------------------------------------ the figures
+
+
+def agents_of(statement: Statement) -> set[str]:
+    if isinstance(statement, Lower):
+        return {statement.better, statement.worse}
+    if isinstance(statement, Close):
+        return {statement.agent, statement.reference}
+    return {statement.agent}
+
+
+def test_there_is_an_experiment_for_each_figure() -> None:
+    assert list(EXPERIMENTS) == [f"shvar-{figure}" for figure in range(1, 7)]
+    for number, experiment in enumerate(EXPERIMENTS.values(), start=1):
+        assert experiment.source.endswith(f"figure {number}")
+        assert find(experiment.id) is experiment
+
+
+def test_unknown_experiments_are_answered_with_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match=r"unknown experiment 'shvar_2'. Did you mean shvar-2"):
+        find("shvar_2")
+
+
+@ALL
+def test_what_is_played_exists(experiment: Experiment) -> None:
+    ids = {entry.id: entry for entry in IDS}
+    for panel in experiment.panels:
+        for setting in panel.settings:
+            entry = ids[setting.env]
+            # Building the others takes their data.
+            if entry.data is None:
+                families.build(entry.family, **{**entry.keywords, **setting.keywords})
+            arms = entry.keywords["num_arms"]
+            assert setting.x == (setting.budget if panel.x == "budget" else arms)
+            for agent in experiment.agents:
+                assert agent_source(agent).make().minimum_budget(arms) <= setting.budget
+
+
+@ALL
+def test_panels_are_told_apart_and_ascend(experiment: Experiment) -> None:
+    names = [panel.name for panel in experiment.panels]
+    assert names[0] == "" and len(set(names)) == len(names)
+    assert all(re.fullmatch("[a-z0-9-]*", name) for name in names)  # they become parts of file names
+    for panel in experiment.panels:
+        points = [setting.x for setting in panel.settings]
+        assert points and points == sorted(set(points))
+
+
+@ALL
+def test_claims_speak_of_what_is_played(experiment: Experiment) -> None:
+    # The names of the results are those that the agents give themselves.
+    labels = {describe(agent_source(agent).make()) for agent in experiment.agents}
+    assert len(labels) == len(experiment.agents)
+    for claim in experiment.claims:
+        assert claim.text.endswith(".") and claim.statements
+        for statement in claim.statements:
+            assert agents_of(statement) <= labels
+            assert not isinstance(statement, Lower | Close) or len(agents_of(statement)) == 2
+            for panel in experiment.panels:
+                assert set(statement.at or ()) <= {setting.x for setting in panel.settings}
+    texts = [claim.text for claim in experiment.claims]
+    assert len(set(texts)) == len(texts)
+
+
+@ALL
+def test_a_figure_shows_instances_or_is_judged(experiment: Experiment) -> None:
+    assert bool(experiment.instances) is not bool(experiment.agents)
+    assert bool(experiment.claims) is bool(experiment.agents)
+    assert experiment.runs == 5000
+
+
+def test_nobody_changes_an_experiment() -> None:
+    setting = EXPERIMENTS["shvar-3"].panels[1].settings[0]
+    with pytest.raises(TypeError):
+        setting.keywords["noisy_best"] = True  # type: ignore[index]
+    with pytest.raises(TypeError):
+        EXPERIMENTS["mine"] = EXPERIMENTS["shvar-3"]  # type: ignore[index]
+    keywords = {"num_arms": 4}
+    own = Setting("BAI-Custom-v0", 10, 10, keywords)
+    keywords["num_arms"] = 5
+    assert own.keywords == {"num_arms": 4}
+
+
+# ------------------------------------------------------------------------------------------------ verdicts
+
+RUNS = 1000
+PANEL = Panel("", "three budgets", tuple(Setting("E", x, x) for x in (100, 200, 300)))
+
+
+def comparison(panel: Panel = PANEL, **errors: tuple[int, ...]) -> Comparison:
+    """Agents with so many errors at each point; of two agents, the errors fall on different runs as far as possible."""
+    results, wrong = [], {}
+    for number, (agent, counts) in enumerate(errors.items()):
+        for setting, count in zip(panel.settings, counts, strict=True):
+            order = np.arange(RUNS) if number % 2 else np.arange(RUNS)[::-1]
+            correct = order >= count
+            zeros = np.zeros(RUNS, np.int64)
+            episodes = Episodes(zeros, zeros, correct, np.zeros(RUNS), zeros, np.zeros(2, np.int64))
+            results.append(summarize(agent, setting.env, setting.budget, episodes, (), ()))
+            wrong[agent, setting.env, setting.budget] = ~correct
+    return Comparison(tuple(results), wrong)
+
+
+def verdict(claim: Claim, panel: Panel = PANEL, **errors: tuple[int, ...]) -> Judged:
+    return judge(claim, panel, comparison(panel, **errors), lambda setting: setting.env)
+
+
+def claim(*statements: Statement, points: Any = "all") -> Claim:
+    return Claim("It is so.", statements, points)
+
+
+LOWER = Lower("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ((10, 10, 10), (90, 90, 90), CONFIRMED),
+        ((10, 10, 90), (90, 90, 10), REFUTED),
+        ((10, 10, 50), (90, 90, 52), UNDECIDED),
+        ((10, 52, 90), (90, 50, 10), REFUTED),
+    ],
+)
+def test_a_claim_on_all_points(a: tuple[int, ...], b: tuple[int, ...], expected: Verdict) -> None:
+    assert verdict(claim(LOWER), a=a, b=b).verdict is expected
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        # Of three points: two confirmed are most; two refuted leave at most one.
+        ((10, 10, 90), (90, 90, 10), CONFIRMED),
+        ((10, 10, 50), (90, 90, 52), CONFIRMED),
+        ((10, 50, 50), (90, 52, 52), UNDECIDED),
+        ((10, 50, 90), (90, 52, 10), UNDECIDED),
+        ((10, 90, 90), (90, 10, 10), REFUTED),
+        ((50, 90, 90), (52, 10, 10), REFUTED),
+    ],
+)
+def test_a_claim_on_most_points(a: tuple[int, ...], b: tuple[int, ...], expected: Verdict) -> None:
+    assert verdict(claim(LOWER, points="most"), a=a, b=b).verdict is expected
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        # Half is not most: of four points two refuted ones refute the claim.
+        ((10, 10, 90, 90), (90, 90, 10, 10), REFUTED),
+        ((10, 10, 50, 90), (90, 90, 52, 10), UNDECIDED),
+        ((10, 10, 10, 90), (90, 90, 90, 10), CONFIRMED),
+    ],
+)
+def test_half_of_the_points_are_not_most(a: tuple[int, ...], b: tuple[int, ...], expected: Verdict) -> None:
+    four = Panel("", "four", tuple(Setting("E", x, x) for x in (1, 2, 3, 4)))
+    assert verdict(claim(LOWER, points="most"), four, a=a, b=b).verdict is expected
+
+
+def test_at_a_point_every_statement_must_hold() -> None:
+    # Each statement holds at two of three points, but both at one only.
+    both = claim(LOWER, Lower("a", "c"), points="most")
+    assert verdict(both, a=(50, 50, 50), b=(150, 150, 5), c=(5, 150, 150)).verdict is REFUTED
+    assert verdict(both, a=(50, 50, 50), b=(150, 150, 5), c=(150, 150, 150)).verdict is CONFIRMED
+
+
+def test_the_points_against_and_open_are_named() -> None:
+    judged = verdict(claim(LOWER, Below("a", 0.03)), a=(10, 50, 90), b=(90, 52, 10))
+    assert judged.verdict is REFUTED
+    assert judged.against == (
+        "a better than b at budget 300",
+        "a below 0.03 at budget 200",
+        "a below 0.03 at budget 300",
+    )
+    assert judged.open == ("a better than b at budget 200",)
+    assert judged.claim.text == "It is so."
+
+
+def test_a_confirmed_claim_has_nothing_against_it() -> None:
+    judged = verdict(claim(LOWER), a=(10, 10, 10), b=(90, 90, 90))
+    assert (judged.against, judged.open) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("statement", "errors", "expected"),
+    [
+        # 100 errors in 1,000 runs: the exact interval at level 1 - 0.05 / 3 is about (0.079, 0.125).
+        *((Below("a", threshold), 100, v) for threshold, v in ((0.13, CONFIRMED), (0.1, UNDECIDED), (0.07, REFUTED))),
+        *((Above("a", threshold), 100, v) for threshold, v in ((0.13, REFUTED), (0.1, UNDECIDED), (0.07, CONFIRMED))),
+        # a errs 0.03 more often than b, on other runs: the interval is about 0.03 +- 2.4 sqrt(0.13 / 1000) = +- 0.027.
+        *((Close("a", "b", m), 80, v) for m, v in ((0.07, CONFIRMED), (0.04, UNDECIDED), (0.001, REFUTED))),
+        # One that errs less is within any margin.
+        (Close("a", "b", 0.0), 5, CONFIRMED),
+    ],
+    ids=str,
+)
+def test_thresholds_and_margins(statement: Statement, errors: int, expected: Verdict) -> None:
+    judged = verdict(claim(statement), a=(errors,) * 3, b=(50,) * 3)
+    assert judged.verdict is expected
+    assert len(judged.against) == 3 * (expected is REFUTED)
+    assert len(judged.open) == 3 * (expected is UNDECIDED)
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        (LOWER, "a better than b"),
+        (Close("a", "b", 0.01), "a within 0.01 of b"),
+        (Below("a", 0.06), "a below 0.06"),
+        (Above("a", 0.06), "a above 0.06"),
+    ],
+)
+def test_statements_in_words(statement: Statement, words: str) -> None:
+    panel = Panel("", "arms", (Setting("E", 5000, 1024),), "num_arms")
+    assert verdict(claim(statement), panel, a=(60,), b=(55,)).open == (f"{words} at num_arms 1,024",)
+
+
+@pytest.mark.parametrize("statement", [Lower("a", "b", (100, 300)), Close("a", "b", 0.001, (100, 300))])
+def test_only_the_named_points_count(statement: Statement) -> None:
+    assert verdict(claim(statement), a=(5, 200, 5), b=(90, 10, 90)).verdict is CONFIRMED
+    assert verdict(claim(statement), a=(5, 5, 200), b=(90, 90, 10)).against[0].endswith(" at budget 300")
+
+
+@pytest.mark.parametrize(
+    ("statement", "a", "b"),
+    [
+        (LOWER, 12, 30),  # discordant runs: p = 0.008, and ten statements ask for 0.005
+        (Close("a", "b", 0.055), 80, 50),  # 0.03 +- 1.96 sqrt(0.129 / 1000) ends at 0.052; with 2.81 at 0.062
+        (Below("a", 0.07), 54, 0),  # the exact interval ends at 0.0699, then at 0.077
+        (Above("a", 0.04), 54, 0),  # it begins at 0.0408, then at 0.036
+    ],
+    ids=str,
+)
+def test_more_statements_ask_for_more_evidence(statement: Statement, a: int, b: int) -> None:
+    one = Panel("", "one", PANEL.settings[:1])
+    ten = Panel("", "ten", tuple(Setting("E", x, x) for x in range(1, 11)))
+    assert verdict(claim(statement), one, a=(a,), b=(b,)).verdict is CONFIRMED
+    assert verdict(claim(statement), ten, a=(a,) * 10, b=(b,) * 10).verdict is UNDECIDED
+
+
+def test_environments_are_found_by_their_labels() -> None:
+    panel = Panel("", "arms", (Setting("E", 10, 2, {"k": 2}), Setting("E", 10, 3, {"k": 3})), "num_arms")
+    labelled = Panel("", "arms", (Setting("E(2)", 10, 2), Setting("E(3)", 10, 3)), "num_arms")
+    results = comparison(labelled, a=(10, 90), b=(90, 10))
+    judged = judge(claim(LOWER), panel, results, lambda setting: f"E({setting.keywords['k']})")
+    assert judged.against == ("a better than b at num_arms 3",)
+
+
+def test_a_claim_about_no_point_of_the_panel() -> None:
+    with pytest.raises(ParameterError, match="the claim 'It is so.' speaks of no point of 'three budgets'"):
+        verdict(claim(Lower("a", "b", (150,))), a=(1, 1, 1), b=(1, 1, 1))
+
+
+def test_a_claim_about_an_agent_that_did_not_play() -> None:
+    with pytest.raises(UnknownNameError, match="unknown result 'c'"):
+        verdict(claim(Lower("a", "c")), a=(1, 1, 1), b=(1, 1, 1))
