@@ -88,7 +88,7 @@ BOUNDS: dict[str, Bound] = {
         lambda means, variances, budget: ucb_e_bound(means, budget),
         "Audibert, Bubeck and Munos (2010), Theorem 1",
         "[0, 1]",
-        {"a": "theory"},
+        {"a": "theory", "b": 1.0},
     ),
     "GapE": Bound(
         lambda means, variances, budget: gape_bound(means, budget),
