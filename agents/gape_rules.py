@@ -9,8 +9,9 @@ import numpy as np
 from bai_gym.agents.top_two import TopTwo
 from bai_gym.sampling import ArgmaxTable, SamplingRule, TieRule
 from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.theory import top_gaps
 
-__all__ = ["AdaptiveGapRule", "GapRule"]
+__all__ = ["AdaptiveGapRule", "GapRule", "ManyBanditsRule", "gap_rule"]
 
 
 class GapRule(SamplingRule):
@@ -71,6 +72,50 @@ class GapRule(SamplingRule):
     def _set_first(self) -> None:
         first = self._top.first
         self._table.flat[first] = self._top.second_value + self._widths[first]
+
+
+class ManyBanditsRule(SamplingRule):
+    """Pulls the arm of largest B over all arms of several bandits, computing every B at every step."""
+
+    def __init__(
+        self, steps: int, index: Callable[[Statistics], FloatArray], *, tie: TieRule, rng: np.random.Generator
+    ) -> None:
+        """Remember the index, a function of the window."""
+        self.steps = steps
+        self._index = index
+        self._tie: TieRule = tie
+        self._rng = rng
+
+    def start(self, window: Statistics) -> None:
+        """Keep the window."""
+        self._window = window
+        self._table = ArgmaxTable(np.empty(window.means.shape), self._tie, self._rng)
+
+    def choose(self) -> IntArray:
+        """Compute all B and return the arms of the largest."""
+        self._table.values[...] = self._index(self._window)
+        return self._table.argmax(self._window.pulls)
+
+    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
+        """Do nothing: the window has been updated."""
+
+
+def gap_rule(
+    steps: int,
+    width: Callable[[FloatArray, FloatArray], FloatArray],
+    num_bandits: int,
+    *,
+    tie: TieRule,
+    rng: np.random.Generator,
+) -> SamplingRule:
+    """Return the rule that pulls the arm of largest B = -gap + width, for one bandit or several."""
+    if num_bandits == 1:
+        return GapRule(steps, width, tie=tie, rng=rng)
+
+    def index(window: Statistics) -> FloatArray:
+        return width(window.pulls, window.variances) - top_gaps(window.means.T, 1, num_bandits).T
+
+    return ManyBanditsRule(steps, index, tie=tie, rng=rng)
 
 
 class AdaptiveGapRule(SamplingRule):

@@ -80,7 +80,7 @@ class Store:
             metadata = table.schema.metadata or {}
             if table.num_rows != runs or metadata.get(b"schema") != str(SCHEMA_VERSION).encode():
                 raise ValueError("another schema or number of rows")
-            columns = {name: _array(table[name], runs) for name in table.column_names if name != "run"}
+            columns: dict[str, Any] = {name: _array(table[name], runs) for name in table.column_names if name != "run"}
             return Episodes(**columns, pulls=np.array(json.loads(metadata[b"pulls"]), np.int64))
         except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
             reason = " ".join(str(error).split())

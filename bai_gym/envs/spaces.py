@@ -90,7 +90,7 @@ class _Batch(spaces.Box):
     def __init__(self, single: ArmAndAnswer, num_envs: int) -> None:
         self.single = single
         high = np.tile(single.nvec - 1, (num_envs, 1))
-        super().__init__(np.zeros_like(high), high, dtype=np.int64)  # type: ignore[arg-type]
+        super().__init__(np.zeros_like(high), high, dtype=np.int64)
 
     def sample(self, mask: None = None, probability: None = None) -> npt.NDArray[Any]:
         """Return a random action for each episode."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.statistics import FloatArray
-from bai_gym.tasks import BestArm, Task
-from bai_gym.theory import gape_complexity, gape_v_complexity, reward_bound
+from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
+from bai_gym.theory import gape_complexity, gape_v_complexity, reward_bound, ugape_complexity, ugape_v_complexity
 
 __all__ = ["KNOWLEDGE", "Briefing", "check_knowledge"]
 
@@ -76,14 +78,37 @@ class Briefing:
         truth = self._granted("range")
         return reward_bound(truth.means, truth.variances, self.budget)
 
+    def h1_complexity(self) -> FloatArray:
+        """Return H_1, the sum of 1 / gap^2, ``(N,)``; needs ``"complexity"``."""
+        means = self._granted("complexity").means
+        return gape_complexity(means, np.ones(len(means)))
+
     def gape_complexity(self, bound: FloatArray) -> FloatArray:
         """Return H of GapE, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
-        return gape_complexity(self._granted("complexity").means, bound)
+        return gape_complexity(self._granted("complexity").means, bound, self._num_bandits)
 
     def gape_v_complexity(self, bound: FloatArray) -> FloatArray:
         """Return the variance-aware H of GapE-V, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
         truth = self._granted("complexity")
-        return gape_v_complexity(truth.means, truth.variances, bound)
+        return gape_v_complexity(truth.means, truth.variances, bound, self._num_bandits)
+
+    def ugape_complexity(self, bound: FloatArray) -> FloatArray:
+        """Return H_epsilon of UGapE for the task, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
+        truth = self._granted("complexity")
+        return ugape_complexity(truth.means, self._m, self.task.epsilon, bound, self._num_bandits)
+
+    def ugape_v_complexity(self, bound: FloatArray) -> FloatArray:
+        """Return the variance-aware H_epsilon of UGapE, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
+        truth = self._granted("complexity")
+        return ugape_v_complexity(truth.means, truth.variances, self._m, self.task.epsilon, bound, self._num_bandits)
+
+    @property
+    def _m(self) -> int:
+        return self.task.m if isinstance(self.task, TopM) else 1
+
+    @property
+    def _num_bandits(self) -> int:
+        return self.task.num_bandits if isinstance(self.task, BestOfEach) else 1
 
     def _granted(self, fact: str) -> Bandit:
         if fact not in self.knows:

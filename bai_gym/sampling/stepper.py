@@ -121,7 +121,8 @@ class Stepper:
 
     def _ask(self, observation: Observation, remaining: int) -> None:
         answer = self._agent.allocate(observation)
-        request, self._steps_left = check_request(answer, *observation["pulls"].shape, remaining)
+        episodes, num_arms = observation["pulls"].shape
+        request, self._steps_left = check_request(answer, episodes, num_arms, remaining)
         if request is None:
             self._progress, self._done = None, True
         elif isinstance(request, Block):
