@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bai_gym.statistics import ROUNDING, IntArray
+from bai_gym.theory.complexity import log_bar
 
 __all__ = ["phase_ends", "phase_lengths", "rejection_times"]
 
@@ -17,8 +18,7 @@ def phase_lengths(num_arms: int, budget: int) -> IntArray:
     Source: Audibert, Bubeck and Munos (2010), Figure 3.
     """
     left = np.arange(num_arms, 1, -1)
-    logbar = 0.5 + float(np.sum(1.0 / np.arange(2, num_arms + 1)))
-    share = max(budget - num_arms, 0) / (logbar * left)
+    share = max(budget - num_arms, 0) / (log_bar(num_arms) * left)
     # A whole number stays what it is when rounding has put it just above itself.
     return np.asarray(np.ceil(share * (1.0 - ROUNDING)).astype(np.int64))
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
-from bai_gym.theory import gape_complexity, gape_v_complexity, reward_bound, ugape_complexity, ugape_v_complexity
+from bai_gym.theory import (
+    best_arm_h1,
+    gape_complexity,
+    gape_v_complexity,
+    reward_bound,
+    ugape_complexity,
+    ugape_v_complexity,
+)
 
 __all__ = ["KNOWLEDGE", "Briefing", "check_knowledge"]
 
@@ -80,8 +85,7 @@ class Briefing:
 
     def h1_complexity(self) -> FloatArray:
         """Return H_1, the sum of 1 / gap^2, ``(N,)``; needs ``"complexity"``."""
-        means = self._granted("complexity").means
-        return gape_complexity(means, np.ones(len(means)))
+        return best_arm_h1(self._granted("complexity").means)
 
     def gape_complexity(self, bound: FloatArray) -> FloatArray:
         """Return H of GapE, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
