@@ -58,8 +58,9 @@ class LUCB(SetAgent):
 
     def rule(self, steps: int) -> SamplingRule:
         """Return the rule that stops by itself."""
-        self._rule = _LUCBRule(self, steps)
-        return self._rule
+        rule = _LUCBRule(self, steps)
+        self._rule = rule
+        return rule
 
     def width(self, pulls: FloatArray, round_number: int) -> FloatArray:
         """Return the widths in a round, counted from 1."""
@@ -73,6 +74,8 @@ class _LUCBRule(StoppingRule):
     Attributes:
         sets: ``(K, N)`` bool, J, of all episodes.
     """
+
+    _pair: IntArray
 
     def __init__(self, agent: LUCB, steps: int) -> None:
         self.steps = steps

@@ -12,7 +12,7 @@ import numpy as np
 from bai_gym.agents.choosing import best_answer
 from bai_gym.agents.gape import bernstein_width, hoeffding_width
 from bai_gym.agents.one_by_one import OneByOneAgent, check_bound, reward_bounds
-from bai_gym.agents.ugape_rules import BudgetRule, ConfidenceRule, OneBestRule, Widths
+from bai_gym.agents.ugape_rules import BudgetRule, ConfidenceRule, OneBestRule, SetRule, Widths
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
 from bai_gym.sampling import SamplingRule
@@ -40,7 +40,7 @@ class SetAgent(OneByOneAgent):
         self.m = self.task.m if isinstance(self.task, TopM) else 1
         self.num_bandits = self.task.num_bandits if isinstance(self.task, BestOfEach) else 1
         self.epsilon = self.task.epsilon
-        self._rule: BudgetRule | OneBestRule | ConfidenceRule | None = None
+        self._rule: SetRule | None = None
 
     def random_slots(self) -> IntArray | None:
         """Return ``(N, K)`` arms in random order within each bandit, or None under the tie rule ``"first"``."""
@@ -91,8 +91,9 @@ class _UGapEb(SetAgent):
 
     def _budget_rule(self, steps: int, *, keep_best: bool, refresh: int | None) -> SamplingRule:
         arms = self.random_slots()
+        rule: OneBestRule | BudgetRule
         if self.m == 1 and self.num_bandits == 1 and refresh != 1:
-            self._rule = OneBestRule(
+            rule = OneBestRule(
                 steps,
                 self.widths,
                 self.width,
@@ -103,7 +104,7 @@ class _UGapEb(SetAgent):
                 arms=arms,
             )
         else:
-            self._rule = BudgetRule(
+            rule = BudgetRule(
                 steps,
                 self.widths,
                 m=self.m,
@@ -113,7 +114,8 @@ class _UGapEb(SetAgent):
                 rng=self.rng,
                 arms=arms,
             )
-        return self._rule
+        self._rule = rule
+        return rule
 
     @abstractmethod
     def width(self, pulls: FloatArray, variances: FloatArray) -> FloatArray:
@@ -357,7 +359,7 @@ class _UGapEc(SetAgent):
     def rule(self, steps: int) -> SamplingRule:
         """Return the rule that stops by itself."""
         widths: Widths = self.widths
-        self._rule = ConfidenceRule(
+        rule = ConfidenceRule(
             steps,
             widths,
             m=self.m,
@@ -367,7 +369,8 @@ class _UGapEc(SetAgent):
             rng=self.rng,
             arms=self.random_slots(),
         )
-        return self._rule
+        self._rule = rule
+        return rule
 
     @abstractmethod
     def widths(self, window: Statistics, episodes: IntArray) -> FloatArray:

@@ -10,7 +10,7 @@ random arm.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from bai_gym.agents.top_two import TopTwo
 from bai_gym.sampling import ArgmaxTable, SamplingRule, StoppingRule, TieRule
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["BudgetRule", "Choice", "ConfidenceRule", "OneBestRule", "Widths", "select_arm", "wider"]
+__all__ = ["BudgetRule", "Choice", "ConfidenceRule", "OneBestRule", "SetRule", "Widths", "select_arm", "wider"]
 
 Widths = Callable[[Statistics, IntArray], FloatArray]
 """Widths ``(k, n)`` of a window of n of the episodes, whose numbers ``(n,)`` are given too."""
@@ -88,6 +88,21 @@ def wider(
     if tied.size:
         takes_u[tied] = rng.random(tied.size) < 0.5 if tie == "random" else u[tied] < other[tied]
     return np.where(takes_u, u, other)
+
+
+class SetRule(Protocol):
+    """A sampling rule that keeps the arms to recommend.
+
+    Attributes:
+        arms: ``(N, k)`` arms of the slots, or None for all in their own order.
+        sets: ``(k, N)`` bool.
+    """
+
+    arms: IntArray | None
+
+    @property
+    def sets(self) -> npt.NDArray[np.bool_]:
+        """The arms to recommend, by slot."""
 
 
 class BudgetRule(SamplingRule):
@@ -257,6 +272,7 @@ class ConfidenceRule(StoppingRule):
     """
 
     sets: npt.NDArray[np.bool_]
+    _choice: Choice
 
     def __init__(
         self,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from bai_gym.bandits import BernoulliBandit, EmpiricalBandit, SampleTable
@@ -65,6 +67,6 @@ def multi_bandit_setup(setup: int = 1) -> FixedProblem:
     return FixedProblem(EmpiricalBandit(table, np.arange(len(values))[None, :]))
 
 
-def _check(setup: object, setups: dict[int, tuple[object, ...]] | dict[int, tuple[float, ...]]) -> None:
+def _check(setup: object, setups: Mapping[int, object]) -> None:
     if isinstance(setup, bool) or setup not in setups:
         raise ParameterError(f"setup must be one of {', '.join(map(str, setups))}, not {setup!r}")

@@ -106,6 +106,7 @@ BOUNDS: dict[str, Bound] = {
         lambda means, variances, budget: ugapeb_bound(means, budget),
         "Gabillon, Ghavamzadeh and Lazaric (2012), Theorem 1",
         "[0, 1]",
+        {"b": 1.0},
     ),
 }
 """Bounds for finding the best arm, by the names that tables use; called with ``(means, variances, budget)``."""
