@@ -59,7 +59,10 @@ class Moves:
             ParameterError: Wrong shape or type, or an arm that does not exist. The recommendations are checked by the
                 task when they are due.
         """
-        array = np.asarray(actions)
+        try:
+            array = np.asarray(actions)
+        except ValueError:  # lists of unequal lengths
+            array = np.empty(0)
         shape = (batch, *self.shape)
         if array.shape != shape or array.dtype.kind not in "iu":
             raise ParameterError(f"actions must be {self._batch_words(batch)}")

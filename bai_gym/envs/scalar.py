@@ -163,7 +163,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
             self._episode.pull_one(arm, self.np_random)
             self._left -= 1
             self._last_arm = arm
-            reward, info = -self.rules.pull_cost, {"phase": "explore" if self._left else "recommend"}
+            reward = 0.0 - self.rules.pull_cost  # 0 - 0 is 0, -0.0 is not
+            info: dict[str, Any] = {"phase": "explore" if self._left else "recommend"}
             if self._left == 0 and self.rules.fixed_confidence:
                 self._left, truncated, info = -1, True, {"phase": "done"}
         else:
@@ -239,6 +240,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             last_arm=self._last_arm,
             recommendation=self._recommendation,
             correct=self._correct,
+            truncated=self._left < 0 and self._recommendation is None,
         )
         if self.render_mode == "ansi":
             return to_text(snapshot)
