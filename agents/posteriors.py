@@ -10,6 +10,8 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
+from scipy import special
 
 from bai_gym.errors import AgentError
 from bai_gym.statistics import FloatArray, IntArray, Statistics
@@ -62,6 +64,31 @@ class Posterior(ABC):
         self._draw(self._window.means.take(columns, axis=1), self.tables.take(columns, axis=2), rng, out)
         return out
 
+    def draw_pairs(self, flat: IntArray, times: int, rng: np.random.Generator) -> FloatArray:
+        """Return ``(times, P)`` independent draws for the arms at positions ``slot * N + episode``."""
+        out = np.empty((times, flat.size))
+        self._draw(self._means.take(flat), self._tables_at(flat), rng, out)
+        return out
+
+    def exceed_bound(self, levels: FloatArray, columns: IntArray) -> FloatArray:
+        """Return bounds from above, ``(k, m)``, fast to compute, on the probability of a draw above ``(m,)`` levels."""
+        return self._bound(self._window.means.take(columns, axis=1), self.tables.take(columns, axis=2), levels)
+
+    def exceed(self, levels: FloatArray, flat: IntArray) -> FloatArray:
+        """Return the probability of a draw above each of ``(P,)`` levels, for the arms at ``flat``."""
+        return self._exceed(self._means.take(flat), self._tables_at(flat), levels)
+
+    def exceeded_with(self, probabilities: FloatArray, flat: IntArray) -> FloatArray:
+        """Return the levels that are exceeded with ``(P,)`` given probabilities, for the arms at ``flat``."""
+        return self._exceeded_with(self._means.take(flat), self._tables_at(flat), probabilities)
+
+    def certain(self, columns: IntArray) -> npt.NDArray[np.bool_] | None:
+        """Return where, ``(k, m)``, the posterior is a single point, or None if it never is."""
+        return None
+
+    def _tables_at(self, flat: IntArray) -> FloatArray:
+        return np.stack([table.take(flat) for table in self._flat_tables])
+
     @abstractmethod
     def variances(self, columns: IntArray) -> FloatArray:
         """Return ``(k, m)`` variances of a single reward, as estimated, all positive, of the episodes ``columns``."""
@@ -72,7 +99,19 @@ class Posterior(ABC):
 
     @abstractmethod
     def _draw(self, means: FloatArray, tables: FloatArray, rng: np.random.Generator, out: FloatArray) -> None:
-        """Set ``out`` to draws from the posteriors with the given means and tables."""
+        """Set ``out`` to draws from the posteriors with the given means and tables, which broadcast to its shape."""
+
+    @abstractmethod
+    def _bound(self, means: FloatArray, tables: FloatArray, levels: FloatArray) -> FloatArray:
+        """Return bounds on the probability of a draw above the levels, elementwise."""
+
+    @abstractmethod
+    def _exceed(self, means: FloatArray, tables: FloatArray, levels: FloatArray) -> FloatArray:
+        """Return the probability of a draw above the levels, elementwise."""
+
+    @abstractmethod
+    def _exceeded_with(self, means: FloatArray, tables: FloatArray, probabilities: FloatArray) -> FloatArray:
+        """Return the inverse of :meth:`_exceed`, elementwise."""
 
 
 class NormalPosterior(Posterior):
@@ -90,6 +129,16 @@ class NormalPosterior(Posterior):
         rng.standard_normal(out=out)
         out *= tables[0]
         out += means
+
+    def _bound(self, means: FloatArray, tables: FloatArray, levels: FloatArray) -> FloatArray:
+        distance = (levels - means) / tables[0]
+        return np.where(distance > 0.0, 0.5 * np.exp(-0.5 * distance**2), 1.0)
+
+    def _exceed(self, means: FloatArray, tables: FloatArray, levels: FloatArray) -> FloatArray:
+        return np.asarray(special.ndtr((means - levels) / tables[0]))
+
+    def _exceeded_with(self, means: FloatArray, tables: FloatArray, probabilities: FloatArray) -> FloatArray:
+        return np.asarray(means - tables[0] * special.ndtri(probabilities))
 
 
 class StudentPosterior(Posterior):
@@ -127,6 +176,28 @@ class StudentPosterior(Posterior):
         out *= tables[0]
         out += means
 
+    def certain(self, columns: IntArray) -> npt.NDArray[np.bool_]:
+        """Return where the sample variance is 0."""
+        return np.asarray(self.tables[0].take(columns, axis=1) == 0.0)
+
+    def _bound(self, means: FloatArray, tables: FloatArray, levels: FloatArray) -> FloatArray:
+        # In the formula above the cosine is at most 1, and positive half of the time.
+        distance = self._distance(means, tables, levels)
+        return np.where(distance > 0.0, 0.5 * np.exp(-np.log1p(distance**2) / tables[1]), 1.0)
+
+    def _exceed(self, means: FloatArray, tables: FloatArray, levels: FloatArray) -> FloatArray:
+        freedom = 2.0 / tables[1]
+        return np.asarray(special.stdtr(freedom, -np.sqrt(freedom) * self._distance(means, tables, levels)))
+
+    def _exceeded_with(self, means: FloatArray, tables: FloatArray, probabilities: FloatArray) -> FloatArray:
+        freedom = 2.0 / tables[1]
+        return np.asarray(means - tables[0] / np.sqrt(freedom) * special.stdtrit(freedom, probabilities))
+
+    @staticmethod
+    def _distance(means: FloatArray, tables: FloatArray, levels: FloatArray) -> FloatArray:
+        """Return the distance of the levels from the means in units of tables[0]; finite where that is 0."""
+        return np.clip((levels - means) / np.maximum(tables[0], 1e-200), -1e100, 1e100)
+
 
 class BernoulliPosterior(Posterior):
     """Beta(1 + successes, 1 + failures): rewards 0 and 1, uniform prior."""
@@ -156,10 +227,26 @@ class BernoulliPosterior(Posterior):
         return 1.0 + successes, 1.0 + pulls - successes
 
     def _draw(self, means: FloatArray, tables: FloatArray, rng: np.random.Generator, out: FloatArray) -> None:
-        rng.standard_gamma(tables[0], out=out)
-        other = rng.standard_gamma(tables[1])
+        rng.standard_gamma(tables[0], size=out.shape, out=out)
+        other = rng.standard_gamma(tables[1], size=out.shape)
         other += out
         out /= other
+
+    def _bound(self, means: FloatArray, tables: FloatArray, levels: FloatArray) -> FloatArray:
+        # Beta(1 + s, 1 + f) exceeds x as often as a binomial of s + f + 1 trials of probability x is at most s: at most
+        # exp(-(s + f + 1) kl(s / (s + f + 1), x)), Chernoff's bound.
+        level = np.clip(levels, 1e-12, 1.0 - 1e-12)
+        successes, failures = tables[0] - 1.0, tables[1]
+        trials = successes + failures
+        share = successes / trials
+        exponent = special.xlogy(successes, share / level) + failures * np.log((1.0 - share) / (1.0 - level))
+        return np.where(share < level, np.exp(-exponent), 1.0)
+
+    def _exceed(self, means: FloatArray, tables: FloatArray, levels: FloatArray) -> FloatArray:
+        return np.asarray(special.betaincc(tables[0], tables[1], levels))
+
+    def _exceeded_with(self, means: FloatArray, tables: FloatArray, probabilities: FloatArray) -> FloatArray:
+        return np.asarray(special.betainccinv(tables[0], tables[1], probabilities))
 
     def _refuse_unless(self, fits: np.ndarray) -> None:
         if not fits.all():

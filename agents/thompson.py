@@ -11,12 +11,13 @@ import numpy as np
 from bai_gym.agents.choosing import best_mean, most_pulled
 from bai_gym.agents.one_by_one import OneByOneAgent
 from bai_gym.agents.posteriors import POSTERIORS, Posterior
+from bai_gym.agents.thompson_rules import ThompsonRule, TopTwoRule
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
-from bai_gym.sampling import ArgmaxTable, SamplingRule, TieRule
-from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.sampling import SamplingRule
+from bai_gym.statistics import IntArray, Observation, Statistics
 
-__all__ = ["TS", "TTTS", "ThompsonRule", "TopTwoRule"]
+__all__ = ["TS", "TTTS"]
 
 
 @dataclass(kw_only=True)
@@ -86,7 +87,7 @@ class TS(_ThompsonAgent):
 
     def rule(self, steps: int) -> SamplingRule:
         """Return the rule of all remaining pulls."""
-        return ThompsonRule(self, steps)
+        return ThompsonRule(steps, self.model, tie=self.tie, rng=self.rng)
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm pulled most often."""
@@ -129,7 +130,7 @@ class TTTS(_ThompsonAgent):
 
     def rule(self, steps: int) -> SamplingRule:
         """Return the rule of all remaining pulls."""
-        return TopTwoRule(self, steps, self.beta)
+        return TopTwoRule(steps, self.model, self.beta, tie=self.tie, rng=self.rng)
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm of largest posterior mean."""
@@ -138,81 +139,3 @@ class TTTS(_ThompsonAgent):
             means = (1.0 + np.rint(statistics.sums)) / (2.0 + statistics.pulls)
             statistics = Statistics(statistics.pulls, means, statistics.variances)
         return best_mean(statistics, self.tie, self.rng)
-
-
-class ThompsonRule(SamplingRule):
-    """Pulls the arm of the largest draw from the posteriors."""
-
-    def __init__(self, agent: _ThompsonAgent, steps: int) -> None:
-        """Remember the agent's posterior and tie rule."""
-        self.steps = steps
-        self._agent = agent
-        self._tie: TieRule = agent.tie
-        self._rng = agent.rng
-
-    def start(self, window: Statistics) -> None:
-        """Compute the posteriors; every arm has had its first pulls."""
-        self._window = window
-        self._posterior = self._agent.model(window)
-        self._table = ArgmaxTable(np.empty(window.pulls.shape), self._tie, self._rng)
-
-    def choose(self) -> IntArray:
-        """Draw, and return the arms of the largest values."""
-        self._posterior.draw(self._rng, self._table.values)
-        return self._table.argmax(self._window.pulls)
-
-    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
-        """Renew the posteriors of the pulled arms."""
-        self._posterior.update(flat, pulls, means, variances)
-
-
-class TopTwoRule(ThompsonRule):
-    """Pulls the arm of the largest draw, or the best of a later draw in which another arm is the best."""
-
-    TRIES = 100
-
-    def __init__(self, agent: _ThompsonAgent, steps: int, beta: float) -> None:
-        """Remember beta too."""
-        super().__init__(agent, steps)
-        self._beta = beta
-
-    def choose(self) -> IntArray:
-        """Draw, and draw again where the best arm is not the one to be pulled."""
-        chosen = super().choose()
-        batch = chosen.size
-        waiting = np.flatnonzero(self._rng.random(batch) >= self._beta)
-        leaders = chosen // batch
-        tries = 0
-        while waiting.size and tries < self.TRIES:
-            # Few episodes are left after the first draws, so each gets several at once, of which the first success
-            # counts. The number is chosen for the size of the arrays, and does not matter for the law.
-            each = min(self.TRIES - tries, max(1, max(batch, 200) // (4 * waiting.size)))
-            tries += each
-            best = self._best_of(waiting, each)
-            other = best != leaders[waiting]
-            done = other.any(axis=0)
-            found = waiting[done]
-            chosen[found] = best[other.argmax(axis=0), np.arange(waiting.size)][done] * batch + found
-            waiting = waiting[~done]
-        if waiting.size:
-            chosen[waiting] = self._cheapest(leaders[waiting], waiting) * batch + waiting
-        return chosen
-
-    def _best_of(self, columns: IntArray, each: int) -> IntArray:
-        """Return ``(each, m)`` slots of the largest of independent draws for the episodes ``columns``."""
-        repeated = np.tile(columns, each)
-        table = ArgmaxTable(self._posterior.draw_columns(repeated, self._rng), self._tie, self._rng)
-        pulls = self._window.pulls.take(repeated, axis=1) if self._tie == "first" else self._window.pulls
-        return (table.argmax(pulls) // repeated.size).reshape(each, columns.size)
-
-    def _cheapest(self, leaders: IntArray, columns: IntArray) -> IntArray:
-        """Return the slots, in the episodes ``columns``, of the arms cheapest to confuse with ``leaders``."""
-        pulls = self._window.pulls.take(columns, axis=1)
-        means = self._window.means.take(columns, axis=1)
-        spread = self._posterior.variances(columns) / pulls
-        episodes = np.arange(columns.size)
-        costs = means[leaders, episodes] - means
-        costs *= costs
-        costs /= spread[leaders, episodes] + spread
-        costs[leaders, episodes] = np.inf
-        return ArgmaxTable(-costs, self._tie, self._rng).argmax(pulls) // columns.size
