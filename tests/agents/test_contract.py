@@ -29,9 +29,16 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("GapE", {"rescaled": False, "b": 1.0}),
     ("GapE-V", {"rescaled": False, "b": 1.0}),
     ("VBR", {"reject": "ucb", "early": True}),
+    ("SR", {"leftover": "last"}),
+    ("UCB-E", {"a": "theory", "b": 1.0}),
+    ("UCB-E", {"a": 0.0, "b": 1.0}),
+    ("TS", {"posterior": "normal", "sigma": 1e-4}),
+    ("TTTS", {"posterior": "normal", "sigma": 1e-4, "beta": 0.8}),
+    ("OCBA", {"n0": 3}),
 ]
 # Names of agents that stop before the budget is spent; all others spend it.
-LEAVE_SOME = {"SH", "SHVar", "SHAdaVar"}
+HALVING = {"SH", "SHVar", "SHAdaVar"}
+LEAVE_SOME = HALVING | {"SR", "SAR"}
 
 
 def variant_id(variant: tuple[str, dict[str, Any]]) -> str:
@@ -83,7 +90,7 @@ def test_budgets_are_kept_and_arms_recommended(
         assert (spent <= budget).all()
         if name not in LEAVE_SOME or parameters.get("leftover") == "last":
             assert (spent == budget).all()
-        elif "rounding" not in parameters:
+        elif name in HALVING and "rounding" not in parameters:
             assert (spent == budget - budget % num_stages(num_arms)).all()
         assert rollout.recommendation.shape == (3,)
         assert np.isin(rollout.recommendation, np.arange(num_arms)).all()
@@ -110,7 +117,7 @@ def test_stages_of_halving_sum_exactly(variant: tuple[str, dict[str, Any]]) -> N
     agent.allocate = noting
     budget = 2 * agent.minimum_budget(5) + 61
     play(agent, repeated(spread(5), 4), budget)
-    if variant[0] in LEAVE_SOME and "rounding" not in variant[1]:
+    if variant[0] in HALVING and "rounding" not in variant[1]:
         stages, stage = [], 0
         for pulls in asked:
             stage += pulls
@@ -219,6 +226,7 @@ def test_agents_know_only_what_they_declare(name: str) -> None:
         ("SHAdaVar", {"delta": 1.0}, "delta of SHAdaVar"),
         ("SHAdaVar", {"delta": float("nan")}, "delta of SHAdaVar"),
         ("VBR", {"gamma": -1.0}, "gamma of VBR must be a positive number, not -1.0"),
+        ("SR", {"leftover": "all"}, "leftover of SR must be 'drop' or 'last', not 'all'"),
     ],
 )
 def test_parameters_out_of_range_are_refused(name: str, parameters: dict[str, Any], message: str) -> None:
