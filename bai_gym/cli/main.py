@@ -45,7 +45,7 @@ def main() -> None:
     """Run the command line."""
     warnings.showwarning = _show_warning
     try:
-        code = app(standalone_mode=False) or 0
+        code = app(standalone_mode=False, prog_name="bai-gym") or 0
     except BaiGymError as error:
         _show_error(str(error))
         code = 2
