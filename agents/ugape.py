@@ -242,7 +242,8 @@ class _AdaptiveUGapEb(_UGapEb):
         """Check the parameters."""
         super().begin(briefing)
         check_bound(self.b, self.name)
-        if self.refresh is not None and (isinstance(self.refresh, bool) or self.refresh < 1):
+        whole = isinstance(self.refresh, int) and not isinstance(self.refresh, bool)
+        if self.refresh is not None and not (whole and self.refresh >= 1):
             raise ParameterError(f"refresh of {self.name} must be a whole number of at least 1, not {self.refresh!r}")
         self.bound: FloatArray = np.full(self.batch, float(self.b))
 
