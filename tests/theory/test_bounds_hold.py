@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bai_gym.agents import Agent, GapE, GapEV, SequentialHalving, SHVar
+from bai_gym.agents import UCBE, Agent, GapE, GapEV, SequentialHalving, SHVar, SuccessiveRejects, UGapEb
 from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.intervals import clopper_pearson
 from bai_gym.benchmark.rollout import play_blocks
@@ -60,6 +60,11 @@ def clear(rng: np.random.Generator) -> Bandit:
     return BernoulliBandit(rng.permutation([rng.uniform(0.95, 1.0), rng.uniform(0.0, 0.05)]))
 
 
+def separated(rng: np.random.Generator) -> Bandit:
+    """Three arms, a quarter apart at least."""
+    return BernoulliBandit(rng.permutation([rng.uniform(0.75, 1.0), rng.uniform(0.25, 0.5), rng.uniform(0.0, 0.25)]))
+
+
 def gaussian(rng: np.random.Generator) -> Bandit:
     """Two to nine arms of unequal variances; the best is better by a quarter at least."""
     size = int(rng.integers(2, 10))
@@ -85,6 +90,10 @@ TABLE = {
     "SH, all pulls of a stage": Line(SequentialHalving, BOUNDS["SH"], bernoulli),
     "SHVar": Line(SHVar, BOUNDS["SHVar"], gaussian),
     "SHVar, Theorem 3": Line(SHVar, shvar_theorem_3, equal_gaussian),
+    "SR": Line(SuccessiveRejects, BOUNDS["SR"], bernoulli),
+    "UCB-E": Line(lambda: UCBE(**BOUNDS["UCB-E"].parameters), BOUNDS["UCB-E"], clear, 2, 5000),
+    "UGapEb": Line(lambda: UGapEb(**BOUNDS["UGapEb"].parameters), BOUNDS["UGapEb"], clear, 5, 5000),
+    "UGapEb, wider": Line(lambda: UGapEb(b=1.0), BOUNDS["UGapEb"], separated, 3, 2000),
     "GapE": Line(lambda: GapE(**BOUNDS["GapE"].parameters), BOUNDS["GapE"], clear, 2, 1000),
     "GapE-V": Line(lambda: GapEV(**BOUNDS["GapE-V"].parameters), BOUNDS["GapE-V"], clear, 1, 100),
 }
