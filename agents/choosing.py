@@ -64,7 +64,8 @@ def _best_set(statistics: Statistics, size: int, tie: TieRule, rng: np.random.Ge
     means = np.where(pulled, statistics.means, -np.inf)
     border = np.partition(means, -size, axis=-1)[:, -size, None]
     slack = ROUNDING * np.abs(np.where(np.isfinite(border), border, 0.0))
-    above, level = means > border + slack, np.abs(means - border) <= slack
+    with np.errstate(invalid="ignore"):  # -inf less -inf, of arms without a pull
+        above, level = means > border + slack, np.abs(means - border) <= slack
     level |= means == border  # -inf
     # Of the arms at the border, those with more pulls.
     keys = np.where(level, statistics.pulls, -1.0) + np.where(above, np.inf, 0.0)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Plan, PlannedAgent
-from bai_gym.agents.choosing import spread_evenly
+from bai_gym.agents.choosing import best_answer, spread_evenly
 from bai_gym.agents.rejects import phase_lengths
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Block
@@ -42,20 +42,26 @@ class SAR(PlannedAgent):
     def begin(self, briefing: Briefing) -> None:
         """Accept nothing yet."""
         self._accepted = np.zeros((self.batch, self.num_arms), np.int64)
-        self._wanted = np.full(self.batch, self.task.m if isinstance(self.task, TopM) else 1)
+        self._size = self.task.m if isinstance(self.task, TopM) else 1
+        self._wanted = np.full(self.batch, self._size)
         slots = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
         # In random order, so that the first of several tied arms is a random one.
         self._active: IntArray = slots if self.tie == "first" else self.rng.permuted(slots, axis=1)
 
     def plan(self) -> Plan:
         """Run the phases."""
+        if self.budget <= self.num_arms:
+            yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
+            self._accepted = best_answer(self.statistics, TopM(self._size), self.tie, self.rng)
+            return
         lengths = phase_lengths(self.num_arms, self.budget)
         left = self.budget
         for length in np.diff(lengths, prepend=0):
             size = self._active.shape[1]
             pulls = min(int(length) * size, left)
             left -= pulls
-            yield Block(spread_evenly(self.batch, size, pulls, self.tie, self.rng), self._active)
+            if pulls:  # n_k does not grow in every phase
+                yield Block(spread_evenly(self.batch, size, pulls, self.tie, self.rng), self._active)
             self._decide()
         self._accept(np.flatnonzero(self._wanted > 0), np.zeros(self.batch, np.int64))
 
