@@ -196,7 +196,7 @@ class StudentPosterior(Posterior):
     @staticmethod
     def _distance(means: FloatArray, tables: FloatArray, levels: FloatArray) -> FloatArray:
         """Return the distance of the levels from the means in units of tables[0]; finite where that is 0."""
-        return np.clip((levels - means) / np.maximum(tables[0], 1e-200), -1e100, 1e100)
+        return np.asarray(np.clip((levels - means) / np.maximum(tables[0], 1e-200), -1e100, 1e100))
 
 
 class BernoulliPosterior(Posterior):

@@ -27,7 +27,8 @@ class UCBE(OneByOneAgent):
     The exploration is a = c n / H_1, with the true complexity H_1, the sum of 1 / gap^2.
 
     Paper: Audibert, Bubeck and Munos (2010), "Best Arm Identification in Multi-Armed Bandits", Figure 1, where rewards
-    lie in [0, 1] and b = 1; the factor b is as in GapE (Gabillon et al. 2011).
+    lie in [0, 1] and b = 1. Difference: the factor b, by which wider rewards explore more. H_1 has no factor b^2, as it
+    has in GapE; so rewards in another unit change more than the unit of b.
 
     Args:
         c: Factor of the exploration, positive; default 1. The paper's experiments have 1, 2, 4 and 8.
