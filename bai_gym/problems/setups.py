@@ -68,5 +68,5 @@ def multi_bandit_setup(setup: int = 1) -> FixedProblem:
 
 
 def _check(setup: object, setups: Mapping[int, object]) -> None:
-    if isinstance(setup, bool) or setup not in setups:
+    if type(setup) is not int or setup not in setups:
         raise ParameterError(f"setup must be one of {', '.join(map(str, setups))}, not {setup!r}")

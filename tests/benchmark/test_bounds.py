@@ -17,7 +17,8 @@ GAUSSIAN = {"means": MEANS, "variances": 1.0}
 
 def bounds(*agents: str, env: str = "BAI-Custom-v0", budget: int = 2000, **keywords: Any) -> dict[str, float]:
     """Return the bounds by agent."""
-    return {agent: value for (agent, _, _), value in proved_bounds(make_cells(agents, env, [budget], 0, keywords)).items()}
+    cells = make_cells(agents, env, [budget], 0, keywords)
+    return {agent: value for (agent, _, _), value in proved_bounds(cells).items()}
 
 
 def test_values_are_those_of_the_theorems() -> None:

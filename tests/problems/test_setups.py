@@ -96,7 +96,6 @@ def test_an_unknown_setup(setup: Any) -> None:
         build("multi-bandit-setup", setup=setup if setup != 1 else 4)
 
 
-@pytest.mark.xfail(raises=TypeError, reason="unhashable values reach `in` in problems/setups.py")
 @pytest.mark.parametrize("setup", [[1], np.array([1, 2]), {}])
 def test_a_setup_that_is_no_number_at_all(setup: Any) -> None:
     for family in ("bernoulli-setup", "multi-bandit-setup"):
