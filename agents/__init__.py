@@ -2,17 +2,39 @@
 
 from bai_gym.agents.base import Agent, PlannedAgent
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
+from bai_gym.agents.lucb import LUCB
+from bai_gym.agents.ocba import OCBA
 from bai_gym.agents.registry import make, names, register
+from bai_gym.agents.sar import SAR
 from bai_gym.agents.sequential_halving import SequentialHalving
 from bai_gym.agents.shadavar import SHAdaVar
 from bai_gym.agents.shvar import SHVar
+from bai_gym.agents.successive_rejects import SuccessiveRejects
+from bai_gym.agents.thompson import TS, TTTS
+from bai_gym.agents.ucb1 import UCB1
+from bai_gym.agents.ucb_e import UCBE, AdaptiveUCBE
+from bai_gym.agents.ugape import AUGapEb, AUGapEbV, UGapEb, UGapEbV, UGapEc, UGapEcV
 from bai_gym.agents.uniform import Uniform
 from bai_gym.agents.vbr import VBR
 
 __all__ = [
+    "LUCB",
+    "SAR",
+    "AUGapEb",
+    "AUGapEbV",
+    "UGapEb",
+    "UGapEbV",
+    "UGapEc",
+    "UGapEcV",
+    "OCBA",
+    "TS",
+    "TTTS",
+    "UCB1",
+    "UCBE",
     "VBR",
     "AGapE",
     "AGapEV",
+    "AdaptiveUCBE",
     "Agent",
     "GapE",
     "GapEV",
@@ -20,6 +42,7 @@ __all__ = [
     "SHAdaVar",
     "SHVar",
     "SequentialHalving",
+    "SuccessiveRejects",
     "Uniform",
     "make",
     "names",

@@ -10,9 +10,11 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from bai_gym.errors import AgentError, BudgetError
+from bai_gym.moves import Moves
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Block, Request, Stepper, TieRule, check_tie_rule
 from bai_gym.statistics import IntArray, Observation, Statistics
+from bai_gym.tasks import Task
 
 __all__ = ["Agent", "Plan", "PlannedAgent"]
 
@@ -40,6 +42,8 @@ class Agent(ABC):
         uses_variances: Whether the agent reads ``observation["variances"]``. Where it does not, the runner saves
             drawing them and leaves the key out.
         notes: Sentences that every report showing the agent must carry.
+        tasks: Names of the tasks that the agent can do, see :mod:`bai_gym.tasks`.
+        stops: Whether the agent decides when to stop, as environments of fixed confidence ask for.
     """
 
     tie: TieRule = "random"
@@ -50,6 +54,8 @@ class Agent(ABC):
     knows: ClassVar[frozenset[str]] = frozenset()
     uses_variances: ClassVar[bool] = True
     notes: ClassVar[tuple[str, ...]] = ()
+    tasks: ClassVar[frozenset[str]] = frozenset({"best-arm"})
+    stops: ClassVar[bool] = False
 
     @property
     def label(self) -> str:
@@ -92,7 +98,16 @@ class Agent(ABC):
         self.budget: int = briefing.budget
         self.batch: int = briefing.batch
         self.rng: np.random.Generator = np.random.default_rng() if rng is None else rng
-        self._stepper = Stepper(self)
+        self.task: Task = briefing.task
+        if self.task.name not in self.tasks:
+            allowed = ", ".join(sorted(self.tasks))
+            raise AgentError(f"{self.name} cannot do the task {self.task.name!r}; what it can do: {allowed}")
+        if briefing.fixed_confidence and not self.stops:
+            raise AgentError(
+                f"{self.name} does not decide when to stop: use an environment of fixed budget, or an agent that does "
+                "(`bai-gym list agents`)"
+            )
+        self._stepper = Stepper(self, Moves(self.num_arms, self.task, fixed_confidence=briefing.fixed_confidence))
         self.begin(briefing)
 
     def begin(self, briefing: Briefing) -> None:  # noqa: B027 (a hook: most agents need nothing here)

@@ -7,8 +7,9 @@ import numpy.typing as npt
 
 from bai_gym.sampling import TieRule
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics
+from bai_gym.tasks import BestOfEach, Task, TopM
 
-__all__ = ["best_mean", "keep_best", "random_subset", "spread_evenly"]
+__all__ = ["best_answer", "best_mean", "keep_best", "most_pulled", "random_subset", "spread_evenly"]
 
 
 def best_mean(statistics: Statistics, tie: TieRule, rng: np.random.Generator) -> IntArray:
@@ -34,6 +35,61 @@ def best_mean(statistics: Statistics, tie: TieRule, rng: np.random.Generator) ->
         most = pulls == pulls.max(axis=-1, keepdims=True)
         keys = rng.random(most.shape) if tie == "random" else np.ones(most.shape)
         arms[tied] = np.where(most, keys, -1.0).argmax(axis=-1)
+    return np.asarray(arms)
+
+
+def best_answer(statistics: Statistics, task: Task, tie: TieRule, rng: np.random.Generator) -> IntArray:
+    """Return the recommendation of largest sample means, in the form of the task; ties as in :func:`best_mean`.
+
+    Args:
+        statistics: ``(N, K)``.
+        task: What is to be recommended.
+        tie: ``"random"``, or ``"first"`` for the lowest arm number.
+        rng: Source of randomness.
+
+    Returns:
+        ``(N,)`` arms, ``(N, K)`` sets, or ``(N, M)`` arms of each bandit.
+    """
+    if isinstance(task, TopM):
+        return _best_set(statistics, task.m, tie, rng)
+    if isinstance(task, BestOfEach):
+        split = (statistics.pulls, statistics.means, statistics.variances)
+        rows = Statistics(*(array.reshape(-1, array.shape[-1] // task.num_bandits) for array in split))
+        return best_mean(rows, tie, rng).reshape(-1, task.num_bandits)
+    return best_mean(statistics, tie, rng)
+
+
+def _best_set(statistics: Statistics, size: int, tie: TieRule, rng: np.random.Generator) -> IntArray:
+    pulled = statistics.pulls > 0
+    means = np.where(pulled, statistics.means, -np.inf)
+    border = np.partition(means, -size, axis=-1)[:, -size, None]
+    slack = ROUNDING * np.abs(np.where(np.isfinite(border), border, 0.0))
+    with np.errstate(invalid="ignore"):  # -inf less -inf, of arms without a pull
+        above, level = means > border + slack, np.abs(means - border) <= slack
+    level |= means == border  # -inf
+    # Of the arms at the border, those with more pulls.
+    keys = np.where(level, statistics.pulls, -1.0) + np.where(above, np.inf, 0.0)
+    return keep_best(keys, size, tie, rng).astype(np.int64)
+
+
+def most_pulled(statistics: Statistics, tie: TieRule, rng: np.random.Generator) -> IntArray:
+    """Return the arm with the most pulls; ties go to the larger sample mean, then by the rule, see :func:`best_mean`.
+
+    Args:
+        statistics: ``(N, K)``.
+        tie: ``"random"``, or ``"first"`` for the lowest arm number.
+        rng: Source of randomness.
+
+    Returns:
+        ``(N,)`` arms.
+    """
+    pulls = statistics.pulls
+    most = pulls == pulls.max(axis=-1, keepdims=True)
+    arms = most.argmax(axis=-1)
+    tied = np.flatnonzero(np.count_nonzero(most, axis=-1) > 1)
+    if tied.size:
+        among = np.where(most[tied], pulls[tied], 0)
+        arms[tied] = best_mean(Statistics(among, statistics.means[tied], statistics.variances[tied]), tie, rng)
     return np.asarray(arms)
 
 

@@ -9,17 +9,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.base import Agent
-from bai_gym.agents.choosing import best_mean, spread_evenly
-from bai_gym.agents.gape_rules import AdaptiveGapRule, GapRule
+from bai_gym.agents.gape_rules import AdaptiveGapRule, ManyBanditsRule, gap_rule
+from bai_gym.agents.one_by_one import OneByOneAgent, check_bound, reward_bounds
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Request, SamplingRule
-from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.sampling import SamplingRule
+from bai_gym.statistics import FloatArray, Statistics
+from bai_gym.tasks import BestArm, BestOfEach
+from bai_gym.theory import top_gaps
 
 __all__ = ["AGapE", "AGapEV", "GapE", "GapEV", "bernstein_width", "hoeffding_width"]
 
-SMALLEST_BOUND = 1e-9  # of rewards, in their unit
 THEORY_CONSTANTS = {"GapE": 144.0, "GapE-V": 512.0}  # 1/c in the error bounds exp(-c n / H)
 
 
@@ -38,7 +38,7 @@ def bernstein_width(a: FloatArray, bound: FloatArray, pulls: FloatArray, varianc
 
 
 @dataclass(kw_only=True)
-class _GapAgent(Agent):
+class _GapAgent(OneByOneAgent):
     """What the four have in common: the first pulls, then a sampling rule to the end, then the best mean.
 
     Args:
@@ -50,39 +50,19 @@ class _GapAgent(Agent):
     b: float | None = None
     scale: float = 1.0
 
-    first_pulls: ClassVar[int]
+    tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, BestOfEach.name})
 
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return one pull per arm, or two where a variance is estimated."""
-        return self.first_pulls * num_arms
+    @property
+    def num_bandits(self) -> int:
+        """M, the number of bandits that share the budget."""
+        return self.task.num_bandits if isinstance(self.task, BestOfEach) else 1
 
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters and find the bound of the rewards."""
         if not (math.isfinite(self.scale) and self.scale >= 0):
             raise ParameterError(f"scale of {self.name} must be a number of at least 0, not {self.scale}")
-        if self.b is not None and not (math.isfinite(self.b) and self.b > 0):
-            raise ParameterError(f"b of {self.name} must be a positive number, not {self.b}")
-        if self.b is None:
-            # Rewards that are all negative have no bound of this form; a tiny one leaves the widths to the variances.
-            self.bound: FloatArray = np.maximum(briefing.reward_bound, SMALLEST_BOUND)
-        else:
-            self.bound = np.full(self.batch, float(self.b))
-
-    def allocate(self, observation: Observation) -> Request | IntArray:
-        """Pull every arm once or twice, then one arm at a time."""
-        remaining = int(observation["remaining"].flat[0])
-        if remaining < self.budget:
-            return self.rule(remaining)
-        first = min(self.first_pulls * self.num_arms, self.budget)
-        return spread_evenly(self.batch, self.num_arms, first, self.tie, self.rng)
-
-    @abstractmethod
-    def rule(self, steps: int) -> SamplingRule:
-        """Return the sampling rule for the remaining pulls."""
-
-    def recommend(self, observation: Observation) -> IntArray:
-        """Return the arm of largest mean."""
-        return best_mean(Statistics.of(observation), self.tie, self.rng)
+        check_bound(self.b, self.name)
+        self.bound: FloatArray = reward_bounds(self.b, briefing)
 
 
 def _rescaling(name: str, num_arms: int, rescaled: bool) -> float:
@@ -128,7 +108,7 @@ class GapE(_GapAgent):
 
     def rule(self, steps: int) -> SamplingRule:
         """Return the rule with Hoeffding widths."""
-        return GapRule(steps, self._width, tie=self.tie, rng=self.rng)
+        return gap_rule(steps, self._width, self.num_bandits, tie=self.tie, rng=self.rng)
 
     def _width(self, pulls: FloatArray, variances: FloatArray) -> FloatArray:
         return hoeffding_width(self.exploration, self.bound, pulls)
@@ -169,7 +149,7 @@ class GapEV(_GapAgent):
 
     def rule(self, steps: int) -> SamplingRule:
         """Return the rule with Bernstein widths."""
-        return GapRule(steps, self._width, tie=self.tie, rng=self.rng)
+        return gap_rule(steps, self._width, self.num_bandits, tie=self.tie, rng=self.rng)
 
     def _width(self, pulls: FloatArray, variances: FloatArray) -> FloatArray:
         return bernstein_width(self.exploration, self.bound, pulls, variances)
@@ -186,7 +166,17 @@ class _AdaptiveGapAgent(_GapAgent):
 
     def rule(self, steps: int) -> SamplingRule:
         """Return the rule that estimates H at each step."""
+        if self.num_bandits > 1:
+            return ManyBanditsRule(steps, self._all_indices, tie=self.tie, rng=self.rng)
         return AdaptiveGapRule(steps, self._margin, self._terms, self._index, tie=self.tie, rng=self.rng)
+
+    def _all_indices(self, window: Statistics) -> FloatArray:
+        """Return B of the arms of several bandits, up to a constant of the episode."""
+        margin = self._margin(window.pulls)
+        gaps = top_gaps(window.means.T, 1, self.num_bandits).T
+        index = np.empty(gaps.shape)
+        self._index(gaps + margin, -gaps - margin, self._terms(window.pulls, window.variances), index)
+        return index
 
     def _margin(self, pulls: FloatArray) -> FloatArray:
         """Return b sqrt(1 / (2 T)), by which the estimated gaps are increased in H."""

@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from bai_gym.agents.top_two import TopTwo
 from bai_gym.sampling import ArgmaxTable, SamplingRule, TieRule
 from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.theory import top_gaps
 
-__all__ = ["AdaptiveGapRule", "GapRule"]
+__all__ = ["AdaptiveGapRule", "GapRule", "ManyBanditsRule", "gap_rule"]
 
 
 class GapRule(SamplingRule):
@@ -35,21 +37,13 @@ class GapRule(SamplingRule):
         self._rng = rng
 
     def start(self, window: Statistics) -> None:
-        """Compute all widths and the two best means; every arm has been pulled."""
+        """Compute all widths and find the two best means; every arm has been pulled."""
         self._pulls = window.pulls
-        self._means = window.means
+        self._means = window.means.reshape(-1)
         widths = np.ascontiguousarray(self._width(window.pulls, window.variances))
         self._widths = widths.reshape(-1)
         self._table = ArgmaxTable(window.means + widths, self._tie, self._rng)
-        batch = window.means.shape[1]
-        self._batch = batch
-        self._first = np.arange(batch)  # any arm; its entry is restored by the first search
-        self._second = np.empty(batch, np.int64)
-        self._first_mean = np.empty(batch)
-        self._second_mean = np.empty(batch)
-        self._others = np.empty(batch)
-        self._first_width = np.empty(batch)
-        self._search(np.arange(batch))
+        self._top = TopTwo(window.means)
         self._set_first()
 
     def choose(self) -> IntArray:
@@ -61,24 +55,8 @@ class GapRule(SamplingRule):
         widths = self._width(pulls, variances)
         self._widths[flat] = widths
         self._table.flat[flat] = means + widths
-
-        is_first, is_second = flat == self._first, flat == self._second
-        np.copyto(self._first_mean, means, where=is_first)
-        np.copyto(self._first_width, widths, where=is_first)
-        np.copyto(self._second_mean, means, where=is_second)
-        is_first |= is_second
-        outside = np.where(is_first, -np.inf, means)
-        enters = outside > self._second_mean
-        # An arm that enters the two best pushes the second one out; the bound on all others must hold for either.
-        np.maximum(self._others, np.minimum(outside, self._second_mean), out=self._others)
-        np.copyto(self._second_mean, means, where=enters)
-        np.copyto(self._second, flat, where=enters)
-        swapped = self._second_mean > self._first_mean
-        stale = self._second_mean < self._others
-        stale |= swapped
-        rows = np.flatnonzero(stale)
-        if rows.size:
-            self._search(rows)
+        old = self._top.update(flat, means)
+        self._table.flat[old] = self._means[old] + self._widths[old]
         self._set_first()
 
     @property
@@ -89,24 +67,55 @@ class GapRule(SamplingRule):
     @property
     def best_mean(self) -> FloatArray:
         """``(N,)`` largest means."""
-        return self._first_mean
+        return self._top.first_value
 
     def _set_first(self) -> None:
-        self._table.flat[self._first] = self._second_mean + self._first_width
+        first = self._top.first
+        self._table.flat[first] = self._top.second_value + self._widths[first]
 
-    def _search(self, rows: IntArray) -> None:
-        """Find the two best means of some episodes anew, and a bound on all other means."""
-        old = self._first[rows]
-        means = self._means.take(rows, axis=1)
-        columns = np.arange(rows.size)
-        for arms, best in ((self._first, self._first_mean), (self._second, self._second_mean)):
-            slots = means.argmax(axis=0)
-            arms[rows] = slots * self._batch + rows
-            best[rows] = means[slots, columns]
-            means[slots, columns] = -np.inf
-        self._others[rows] = means.max(axis=0)
-        self._table.flat[old] = self._means.reshape(-1)[old] + self._widths[old]
-        self._first_width[rows] = self._widths[self._first[rows]]
+
+class ManyBanditsRule(SamplingRule):
+    """Pulls the arm of largest B over all arms of several bandits, computing every B at every step."""
+
+    def __init__(
+        self, steps: int, index: Callable[[Statistics], FloatArray], *, tie: TieRule, rng: np.random.Generator
+    ) -> None:
+        """Remember the index, a function of the window."""
+        self.steps = steps
+        self._index = index
+        self._tie: TieRule = tie
+        self._rng = rng
+
+    def start(self, window: Statistics) -> None:
+        """Keep the window."""
+        self._window = window
+        self._table = ArgmaxTable(np.empty(window.means.shape), self._tie, self._rng)
+
+    def choose(self) -> IntArray:
+        """Compute all B and return the arms of the largest."""
+        self._table.values[...] = self._index(self._window)
+        return self._table.argmax(self._window.pulls)
+
+    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
+        """Do nothing: the window has been updated."""
+
+
+def gap_rule(
+    steps: int,
+    width: Callable[[FloatArray, FloatArray], FloatArray],
+    num_bandits: int,
+    *,
+    tie: TieRule,
+    rng: np.random.Generator,
+) -> SamplingRule:
+    """Return the rule that pulls the arm of largest B = -gap + width, for one bandit or several."""
+    if num_bandits == 1:
+        return GapRule(steps, width, tie=tie, rng=rng)
+
+    def index(window: Statistics) -> FloatArray:
+        return width(window.pulls, window.variances) - top_gaps(window.means.T, 1, num_bandits).T
+
+    return ManyBanditsRule(steps, index, tie=tie, rng=rng)
 
 
 class AdaptiveGapRule(SamplingRule):

@@ -8,9 +8,17 @@ from typing import Any
 
 from bai_gym.agents.base import Agent
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
+from bai_gym.agents.lucb import LUCB
+from bai_gym.agents.ocba import OCBA
+from bai_gym.agents.sar import SAR
 from bai_gym.agents.sequential_halving import SequentialHalving
 from bai_gym.agents.shadavar import SHAdaVar
 from bai_gym.agents.shvar import SHVar
+from bai_gym.agents.successive_rejects import SuccessiveRejects
+from bai_gym.agents.thompson import TS, TTTS
+from bai_gym.agents.ucb1 import UCB1
+from bai_gym.agents.ucb_e import UCBE, AdaptiveUCBE
+from bai_gym.agents.ugape import AUGapEb, AUGapEbV, UGapEb, UGapEbV, UGapEc, UGapEcV
 from bai_gym.agents.uniform import Uniform
 from bai_gym.agents.vbr import VBR
 from bai_gym.errors import ParameterError, unknown_name
@@ -18,7 +26,33 @@ from bai_gym.errors import ParameterError, unknown_name
 __all__ = ["find", "make", "names", "register"]
 
 _AGENTS: dict[str, Callable[..., Any]] = {
-    agent.name: agent for agent in (Uniform, SequentialHalving, SHVar, SHAdaVar, GapE, GapEV, AGapE, AGapEV, VBR)
+    agent.name: agent
+    for agent in (
+        Uniform,
+        SequentialHalving,
+        SHVar,
+        SHAdaVar,
+        GapE,
+        GapEV,
+        AGapE,
+        AGapEV,
+        VBR,
+        SuccessiveRejects,
+        UCBE,
+        AdaptiveUCBE,
+        UCB1,
+        TS,
+        TTTS,
+        OCBA,
+        SAR,
+        UGapEb,
+        UGapEbV,
+        AUGapEb,
+        AUGapEbV,
+        UGapEc,
+        UGapEcV,
+        LUCB,
+    )
 }
 
 

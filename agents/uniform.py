@@ -8,17 +8,18 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Agent
-from bai_gym.agents.choosing import best_mean, spread_evenly
+from bai_gym.agents.choosing import best_answer, spread_evenly
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
 from bai_gym.statistics import IntArray, Observation, Statistics
+from bai_gym.tasks import TASKS
 
 __all__ = ["Uniform"]
 
 
 @dataclass(kw_only=True)
 class Uniform(Agent):
-    """Pulls all arms equally often and recommends the one of largest sample mean.
+    """Pulls all arms equally often and recommends the one of largest sample mean (or the best few, or one per bandit).
 
     Args:
         mode: ``"cycle"`` (default): round-robin in random order, so that pulls differ by at most one. ``"random"``:
@@ -31,6 +32,7 @@ class Uniform(Agent):
 
     name: ClassVar[str] = "Uniform"
     uses_variances: ClassVar[bool] = False
+    tasks: ClassVar[frozenset[str]] = frozenset(TASKS)
 
     def begin(self, briefing: Briefing) -> None:
         """Check the mode."""
@@ -45,5 +47,5 @@ class Uniform(Agent):
         return spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng)
 
     def recommend(self, observation: Observation) -> IntArray:
-        """Return the arm of largest mean."""
-        return best_mean(Statistics.of(observation), self.tie, self.rng)
+        """Return the recommendation of largest means."""
+        return best_answer(Statistics.of(observation), self.task, self.tie, self.rng)

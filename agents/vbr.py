@@ -11,28 +11,13 @@ import numpy.typing as npt
 
 from bai_gym.agents.base import Plan, PlannedAgent
 from bai_gym.agents.choosing import best_mean, spread_evenly
+from bai_gym.agents.rejects import rejection_times
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
 from bai_gym.sampling import ArgmaxTable, Block, SamplingRule, TieRule
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["VBR", "rejection_times"]
-
-
-def rejection_times(num_arms: int, budget: int) -> IntArray:
-    """Return the total pulls at which successive rejects drops its 1st, ..., (K-1)th arm; the last one is the budget.
-
-    With n_k = ceil((n - K) / (logbar(K) (K + 1 - k))) and logbar(K) = 1/2 + 1/2 + ... + 1/K, phase k ends after
-    n_1 + ... + n_(k-1) + (K + 1 - k) n_k pulls.
-
-    Source: Audibert, Bubeck and Munos (2010), Figure 3.
-    """
-    phases = np.arange(1, num_arms)
-    logbar = 0.5 + float(np.sum(1.0 / np.arange(2, num_arms + 1)))
-    per_arm = np.ceil(max(budget - num_arms, 0) / (logbar * (num_arms + 1 - phases))).astype(np.int64)
-    times = np.cumsum(per_arm) - per_arm + (num_arms + 1 - phases) * per_arm
-    times[-1] = budget
-    return np.minimum(times, budget)
+__all__ = ["VBR"]
 
 
 @dataclass(kw_only=True)

@@ -17,7 +17,7 @@ from bai_gym.benchmark.chunk import AgentSource, Cell, EnvSource
 from bai_gym.benchmark.protocol import check_agent
 from bai_gym.benchmark.result import Comparison, Result
 from bai_gym.benchmark.runner import OnChunk, run_cells
-from bai_gym.envs.episodes import check_budget
+from bai_gym.envs.rules import check_budget
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.seeding import check_seed

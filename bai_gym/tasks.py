@@ -1,19 +1,117 @@
-"""What a recommendation is, and when it is right."""
+"""What is asked for: how a recommendation looks, and when it is right.
+
+A recommendation is an array with the axis of episodes first: ``(N,)`` arms, ``(N, K)`` sets (1 for the arms in it), or
+``(N, M)`` arms, one for each of M bandits. Every task allows an accuracy epsilon: a recommendation is right if its
+simple regret is at most epsilon.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from bai_gym.errors import AgentError, BaiGymError, ParameterError, unknown_name
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["BestArm"]
+__all__ = ["TASKS", "BestArm", "BestOfEach", "Task", "TopM", "make_task"]
+
+SLACK = 1e-9  # of epsilon, for gaps such as 0.8 - 0.7 that are not representable
 
 
-class BestArm:
-    """Recommend one arm; it is right if no arm has a larger mean."""
+class Task(ABC):
+    """What is to be found out about K arms.
+
+    Attributes:
+        name: The word for ``gym.make(..., task=)``.
+        epsilon: Accuracy, at least 0, in the unit of the reward.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, epsilon: float = 0.0) -> None:
+        """Check epsilon.
+
+        Raises:
+            ParameterError: If it is negative or not finite.
+        """
+        if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | np.number) or not 0 <= epsilon < math.inf:
+            raise ParameterError(f"epsilon must be a number of at least 0, not {epsilon!r}")
+        self.epsilon = float(epsilon)
+
+    @abstractmethod
+    def check_arms(self, num_arms: int) -> None:
+        """Raise :class:`ParameterError` if the task makes no sense with so many arms."""
+
+    @abstractmethod
+    def sizes(self, num_arms: int) -> tuple[int, ...]:
+        """Return how many values each entry of a recommendation can take; one entry for a single arm."""
+
+    @abstractmethod
+    def check(
+        self, answer: object, batch: int, num_arms: int, what: str = "recommend", error: type[BaiGymError] = AgentError
+    ) -> IntArray:
+        """Return a recommendation for ``batch`` episodes as an int64 array.
+
+        Args:
+            answer: What an agent or a user has recommended.
+            batch: N.
+            num_arms: K.
+            what: Who said it, for the message.
+            error: What to raise.
+
+        Raises:
+            BaiGymError: Of the given type: wrong shape or type, an arm that does not exist, a set of another size.
+        """
+
+    @abstractmethod
+    def answer(self, means: FloatArray) -> IntArray:
+        """Return a recommendation of least simple regret (of several, that of the lowest arms), from true means."""
+
+    @abstractmethod
+    def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
+        """Return how much worse than the best answer a recommendation is, ``(...)``, in the unit of the reward."""
+
+    def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
+        """Return whether the simple regret is at most epsilon, ``(...)``."""
+        return np.asarray(self.simple_regret(means, recommendation) <= self.epsilon * (1.0 + SLACK))
+
+    @abstractmethod
+    def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
+        """Return the arms that the recommendation of one episode names."""
+
+    def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
+        """Return an arm that the recommendation names, ``(N,)``: what an agent pulls that has nothing left to ask."""
+        return np.array([self.arms(one, num_arms)[0] for one in recommendation], np.int64)
+
+    def __repr__(self) -> str:
+        """Show the task as it is made."""
+        parameters = ", ".join(f"{name}={value}" for name, value in vars(self).items() if value != 0.0)
+        return f"{type(self).__name__}({parameters})"
+
+
+class BestArm(Task):
+    """Recommend one arm; it is right if no arm has a mean larger by more than epsilon."""
+
+    name = "best-arm"
+
+    def check_arms(self, num_arms: int) -> None:
+        """Accept any number of arms."""
+
+    def sizes(self, num_arms: int) -> tuple[int, ...]:
+        """Return K, once."""
+        return (num_arms,)
+
+    def check(
+        self, answer: object, batch: int, num_arms: int, what: str = "recommend", error: type[BaiGymError] = AgentError
+    ) -> IntArray:
+        """Return ``(N,)`` arms, see :meth:`Task.check`."""
+        arms = _whole(answer, (batch,), f"{what} must be {batch} whole number(s), one arm per episode", error)
+        _check_range(arms, num_arms, what, error)
+        return arms
 
     def answer(self, means: FloatArray) -> IntArray:
         """Return an arm of largest mean (the first, if several tie): ``(..., K)`` -> ``(...)``."""
@@ -32,6 +130,215 @@ class BestArm:
         chosen = np.take_along_axis(means, np.asarray(recommendation)[..., None], -1)[..., 0]
         return np.asarray(means.max(axis=-1) - chosen)
 
-    def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
-        """Return whether the recommended arm has the largest mean; any of several tied ones counts."""
-        return np.asarray(self.simple_regret(means, recommendation) <= 0.0)
+    def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
+        """Return the arm."""
+        return (int(recommendation),)
+
+    def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
+        """Return the arms."""
+        return recommendation
+
+
+class TopM(Task):
+    """Recommend a set of m arms; it is right if each of them is at most epsilon worse than the m-th best arm.
+
+    Source: Gabillon, Ghavamzadeh and Lazaric (2012), section 2, equations (1) and (2): the (epsilon, m)-best arms. The
+    paper counts a regret of exactly epsilon as a failure; here it is right, as every epsilon of 0 needs it.
+
+    Args:
+        m: Size of the set, from 1 to K - 1.
+        epsilon: Accuracy, at least 0.
+    """
+
+    name = "top-m"
+
+    def __init__(self, m: int, epsilon: float = 0.0) -> None:
+        """Check both."""
+        super().__init__(epsilon)
+        if isinstance(m, bool) or not isinstance(m, int | np.integer) or m < 1:
+            raise ParameterError(f"m must be a whole number from 1 to the number of arms less 1, not {m!r}")
+        self.m = int(m)
+
+    def check_arms(self, num_arms: int) -> None:
+        """Raise :class:`ParameterError` unless m is at most K - 1."""
+        if self.m >= num_arms:
+            raise ParameterError(f"m must be a whole number from 1 to {num_arms - 1} for {num_arms} arms, not {self.m}")
+
+    def sizes(self, num_arms: int) -> tuple[int, ...]:
+        """Return 2 for every arm: in the set or not."""
+        return (2,) * num_arms
+
+    def check(
+        self, answer: object, batch: int, num_arms: int, what: str = "recommend", error: type[BaiGymError] = AgentError
+    ) -> IntArray:
+        """Return ``(N, K)`` sets of m arms, see :meth:`Task.check`."""
+        rule = f"{what} must be {batch} x {num_arms} zeros and ones, {self.m} ones for each episode"
+        sets = _whole(answer, (batch, num_arms), rule, error)
+        if ((sets != 0) & (sets != 1)).any():
+            raise error(f"{rule}; there is a {int(sets[(sets != 0) & (sets != 1)][0])} among them")
+        sizes = sets.sum(axis=-1)
+        if (sizes != self.m).any():
+            raise error(f"{what}: the set must have m = {self.m} arms, not {int(sizes[sizes != self.m][0])}")
+        return sets
+
+    def answer(self, means: FloatArray) -> IntArray:
+        """Return the m best arms: ``(..., K)`` -> ``(..., K)`` zeros and ones."""
+        order = np.argsort(-means, axis=-1, kind="stable")[..., : self.m]
+        sets = np.zeros(means.shape, np.int64)
+        np.put_along_axis(sets, order, 1, -1)
+        return sets
+
+    def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
+        """Return the m-th best mean minus the smallest mean in the set, ``(...)``.
+
+        Args:
+            means: ``(..., K)`` true means.
+            recommendation: ``(..., K)`` zeros and ones.
+        """
+        border = np.partition(means, -self.m, axis=-1)[..., -self.m]
+        return np.asarray(border - np.where(recommendation == 1, means, np.inf).min(axis=-1))
+
+    def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
+        """Return the arms in the set."""
+        return tuple(np.flatnonzero(recommendation).tolist())
+
+    def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
+        """Return the lowest arm of each set."""
+        return np.asarray(recommendation.argmax(axis=-1))
+
+
+class BestOfEach(Task):
+    """Several bandits share the budget; recommend an arm of each. All of them must be right.
+
+    The K arms are those of M bandits, one after the other. A recommendation has an entry for each bandit: the number of
+    the arm within it. The simple regret is the largest over the bandits.
+
+    Source: Gabillon, Ghavamzadeh, Lazaric and Bubeck (2011), "Multi-Bandit Best Arm Identification".
+
+    Args:
+        num_bandits: M, at least 1; K is a multiple of it.
+        epsilon: Accuracy, at least 0.
+    """
+
+    name = "best-of-each"
+
+    def __init__(self, num_bandits: int, epsilon: float = 0.0) -> None:
+        """Check both."""
+        super().__init__(epsilon)
+        if isinstance(num_bandits, bool) or not isinstance(num_bandits, int | np.integer) or num_bandits < 1:
+            raise ParameterError(f"num_bandits must be a whole number of at least 1, not {num_bandits!r}")
+        self.num_bandits = int(num_bandits)
+
+    def check_arms(self, num_arms: int) -> None:
+        """Raise :class:`ParameterError` unless the arms can be shared out, at least two to each bandit."""
+        if num_arms % self.num_bandits or num_arms < 2 * self.num_bandits:
+            raise ParameterError(
+                f"num_bandits must divide the number of arms, {num_arms}, and leave at least two arms to each bandit; "
+                f"{self.num_bandits} does not"
+            )
+
+    def sizes(self, num_arms: int) -> tuple[int, ...]:
+        """Return the number of arms of a bandit, once for every bandit."""
+        return (num_arms // self.num_bandits,) * self.num_bandits
+
+    def check(
+        self, answer: object, batch: int, num_arms: int, what: str = "recommend", error: type[BaiGymError] = AgentError
+    ) -> IntArray:
+        """Return ``(N, M)`` arms, see :meth:`Task.check`."""
+        rule = f"{what} must be {batch} x {self.num_bandits} whole numbers, an arm of each bandit for each episode"
+        arms = _whole(answer, (batch, self.num_bandits), rule, error)
+        _check_range(arms, num_arms // self.num_bandits, what, error)
+        return arms
+
+    def answer(self, means: FloatArray) -> IntArray:
+        """Return the best arm of each bandit: ``(..., K)`` -> ``(..., M)``."""
+        return np.asarray(self.by_bandit(means).argmax(axis=-1))
+
+    def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
+        """Return the largest simple regret of the M bandits, ``(...)``.
+
+        Args:
+            means: ``(..., K)`` true means.
+            recommendation: ``(..., M)`` arms, each from 0 to K/M - 1.
+        """
+        split = self.by_bandit(means)
+        chosen = np.take_along_axis(split, np.asarray(recommendation)[..., None], -1)[..., 0]
+        return np.asarray((split.max(axis=-1) - chosen).max(axis=-1))
+
+    def by_bandit(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return ``(..., K)`` values as ``(..., M, K/M)``."""
+        return values.reshape(*values.shape[:-1], self.num_bandits, -1)
+
+    def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
+        """Return the recommended arms, counted through all bandits."""
+        first = np.arange(self.num_bandits) * (num_arms // self.num_bandits)
+        return tuple((first + recommendation).tolist())
+
+    def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
+        """Return the arm recommended for the first bandit."""
+        return recommendation[:, 0]
+
+
+TASKS: dict[str, type[Task]] = {task.name: task for task in (BestArm, TopM, BestOfEach)}
+"""Every task, by name."""
+
+
+def make_task(
+    task: Task | str,
+    *,
+    num_arms: int,
+    m: int | None = None,
+    num_bandits: int | None = None,
+    epsilon: float | None = None,
+) -> Task:
+    """Return a task, made from its name unless it is one already.
+
+    Args:
+        task: A key of :data:`TASKS`, or a task.
+        num_arms: K.
+        m: Size of the set; needed by ``"top-m"`` and by no other.
+        num_bandits: Needed by ``"best-of-each"`` and by no other.
+        epsilon: Accuracy; None: 0.
+
+    Raises:
+        UnknownNameError: If there is no such task.
+        ParameterError: If a parameter is missing, out of range, or belongs to another task.
+    """
+    given = {"m": m, "num_bandits": num_bandits, "epsilon": epsilon}
+    given = {name: value for name, value in given.items() if value is not None}
+    if isinstance(task, Task):
+        made = task
+        if given:
+            raise ParameterError(f"{next(iter(given))} cannot be given together with a task object")
+    else:
+        if task not in TASKS:
+            raise unknown_name("task", str(task), TASKS, f"allowed: {', '.join(TASKS)}")
+        for name, owner in (("m", TopM), ("num_bandits", BestOfEach)):
+            if name in given and task != owner.name:
+                raise ParameterError(f"{name} is a keyword of the task {owner.name!r}; this one is {task!r}")
+            if name not in given and task == owner.name:
+                raise ParameterError(f"the task {task!r} needs the keyword {name}")
+        made = TASKS[task](**given)  # type: ignore[arg-type]
+    made.check_arms(num_arms)
+    return made
+
+
+def _whole(answer: object, shape: tuple[int, ...], rule: str, error: type[BaiGymError]) -> IntArray:
+    """Return whole numbers of the given shape; a batch of one may come without its axis."""
+    try:
+        array = np.asarray(answer)
+    except ValueError:  # lists of unequal lengths
+        raise error(f"{rule}, not {answer!r}") from None
+    if array.ndim == len(shape) - 1 and shape[0] == 1:
+        array = array[None]
+    if array.dtype == np.bool_ and len(shape) > 1:
+        array = array.astype(np.int64)
+    if array.shape != shape or not np.issubdtype(array.dtype, np.integer):
+        raise error(f"{rule}, not {' '.join(repr(answer).split())[:80]}")
+    return array.astype(np.int64, copy=False)
+
+
+def _check_range(arms: IntArray, num_arms: int, what: str, error: type[BaiGymError]) -> None:
+    if arms.min() < 0 or arms.max() >= num_arms:
+        wrong = int(arms[(arms < 0) | (arms >= num_arms)][0])
+        raise error(f"{what}: arm {wrong} does not exist; arms are numbered 0 to {num_arms - 1}")

@@ -23,7 +23,21 @@ from bai_gym.problems import Briefing, HeterogeneousGaussianProblem
 from bai_gym.seeding import generator
 
 NUM_ARMS = 64
-LIMITS = {"Uniform": 0.1, "SH": 0.1, "SHVar": 0.3, "SHAdaVar": 3.0, "GapE": 15.0, "GapE-V": 15.0}
+LIMITS = {
+    "Uniform": 0.1,
+    "SH": 0.1,
+    "SHVar": 0.3,
+    "SHAdaVar": 3.0,
+    "GapE": 15.0,
+    "GapE-V": 15.0,
+    "UCB-E": 4.0,
+    "A-UCB-E": 15.0,
+    "UGapEb": 15.0,
+    "UGapEb-V": 15.0,
+    "A-UGapEb": 15.0,
+    "A-UGapEb-V": 15.0,
+}
+UNLIMITED = ("SR", "VBR")
 
 
 def draw_normals(batch: int, budget: int) -> float:
@@ -89,6 +103,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="smaller batches and fewer repeats")
+    parser.add_argument("--agent", action="append", choices=agents.names(), help="these agents alone")
     parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()
     batch, budget, repeats = (1000, 1000, 2) if arguments.quick else (5000, 5000, arguments.repeats)
@@ -97,9 +112,8 @@ def main() -> None:
     print(f"\nBatch of {batch:,} runs, K = {NUM_ARMS}, n = {budget:,}; 1 = drawing as many normals\n")
     print("| agent | ratio | at most | microseconds per run |\n| --- | ---: | ---: | ---: |")
     measure: dict[str, Callable[[], float]] = {"normals": lambda: draw_normals(batch, budget)}
-    for name in agents.names():
-        if not name.startswith("A-"):
-            measure[name] = lambda name=name: play(name, batch, budget)  # type: ignore[misc]
+    for name in arguments.agent or [*LIMITS, *UNLIMITED]:
+        measure[name] = lambda name=name: play(name, batch, budget)  # type: ignore[misc]
     seconds = shortest(measure, repeats)
     for name, value in seconds.items():
         if name != "normals":

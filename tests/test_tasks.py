@@ -1,12 +1,24 @@
-"""The best arm: ties, batches, and what counts as right."""
+"""What is asked for: answers, simple regrets, what counts as right, and what is no recommendation."""
 
 from __future__ import annotations
 
-import numpy as np
+import math
+from typing import Any
 
-from bai_gym.tasks import BestArm
+import gymnasium as gym
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bai_gym.errors import AgentError, ParameterError, UnknownNameError
+from bai_gym.tasks import TASKS, BestArm, BestOfEach, Task, TopM, make_task
 
 MEANS = np.array([[0.1, 0.9, 0.4], [2.0, -1.0, 2.0]])
+FOUR = np.array([[0.2, 0.9, 0.5, 0.7], [0.5, 0.5, 0.9, 0.5]])  # a row without ties at the border, and one with
+
+
+# ------------------------------------------------------------------------------------------------ one arm
 
 
 def test_answer_is_the_first_of_the_best() -> None:
@@ -22,3 +34,253 @@ def test_simple_regret_is_the_best_mean_minus_the_chosen_one() -> None:
 def test_any_of_several_best_arms_is_right() -> None:
     assert BestArm().correct(MEANS, np.array([1, 2])).tolist() == [True, True]
     assert BestArm().correct(MEANS, np.array([0, 1])).tolist() == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("arms", "batch"), [([0, 2], 2), (np.array([0, 2], np.int8), 2), (2, 1), (np.int64(2), 1), ([2], 1)]
+)
+def test_forms_of_an_arm(arms: Any, batch: int) -> None:
+    checked = BestArm().check(arms, batch, 3)
+    assert checked.dtype == np.int64
+    assert checked.tolist() == np.atleast_1d(arms).tolist()
+
+
+# ------------------------------------------------------------------------------------------------ several arms
+
+
+@pytest.mark.parametrize(
+    ("m", "answers"),
+    [(1, [[0, 1, 0, 0], [0, 0, 1, 0]]), (2, [[0, 1, 0, 1], [1, 0, 1, 0]]), (3, [[0, 1, 1, 1], [1, 1, 1, 0]])],
+)
+def test_the_m_best_arms_the_lowest_of_tied_ones(m: int, answers: list[list[int]]) -> None:
+    task = TopM(m)
+    assert task.answer(FOUR).tolist() == answers
+    assert task.answer(FOUR[0]).tolist() == answers[0]
+    assert not task.simple_regret(FOUR, task.answer(FOUR)).any()
+    assert task.correct(FOUR, task.answer(FOUR)).all()
+
+
+@pytest.mark.parametrize(
+    ("arms", "regrets", "right"),
+    # Second best means: 0.7 and 0.5. Order within a set does not count, and any of the tied arms is right.
+    [
+        ([1, 3], [0.0, 0.0], [True, True]),
+        ([2, 3], [0.2, 0.0], [False, True]),
+        ([0, 1], [0.5, 0.0], [False, True]),
+        ([1, 2], [0.2, 0.0], [False, True]),
+    ],
+)
+def test_the_worst_arm_of_a_set_counts(arms: list[int], regrets: list[float], right: list[bool]) -> None:
+    sets = np.zeros((2, 4), np.int64)
+    sets[:, arms] = 1
+    np.testing.assert_allclose(TopM(2).simple_regret(FOUR, sets), regrets, atol=1e-15)
+    assert TopM(2).correct(FOUR, sets).tolist() == right
+    assert TopM(2).arms(sets[0], 4) == tuple(arms)
+    assert TopM(2).first_arm(sets, 4).tolist() == [arms[0]] * 2
+
+
+@given(st.lists(st.integers(-5, 5), min_size=2, max_size=6), st.data())
+def test_no_set_is_better_than_the_answer_and_m_of_1_is_the_best_arm(means: list[int], data: Any) -> None:
+    m = data.draw(st.integers(1, len(means) - 1))
+    arms = data.draw(st.permutations(range(len(means))))[:m]
+    chosen = np.zeros(len(means), np.int64)
+    chosen[arms] = 1
+    values = np.array(means, float)
+    # By the definition: how much the m-th best is better than each arm of the set, the largest of it.
+    regret = max(sorted(means)[-m] - means[arm] for arm in arms)
+    assert TopM(m).simple_regret(values, chosen).item() == regret
+    assert regret >= 0
+    assert TopM(m).correct(values, chosen).item() == (regret == 0)
+    assert TopM(m).simple_regret(values, TopM(m).answer(values)).item() == 0
+    if m == 1:
+        assert regret == BestArm().simple_regret(values, np.array(arms[0])).item()
+
+
+def test_one_arm_of_each_bandit_by_hand() -> None:
+    task = BestOfEach(2)
+    assert task.answer(FOUR).tolist() == [[1, 1], [0, 0]]
+    assert task.answer(FOUR[0]).tolist() == [1, 1]
+    for arms, regrets in (
+        ([1, 1], [0.0, 0.4]),
+        ([0, 1], [0.7, 0.4]),
+        ([1, 0], [0.2, 0.0]),
+        ([0, 0], [0.7, 0.0]),  # the larger of 0.7 and 0.2
+    ):
+        answer = np.array([arms, arms])
+        np.testing.assert_allclose(task.simple_regret(FOUR, answer), regrets, atol=1e-15)
+        assert task.correct(FOUR, answer).tolist() == [regret == 0 for regret in regrets]
+    assert task.arms(np.array([1, 0]), 4) == (1, 2)
+    assert task.first_arm(np.array([[1, 0], [0, 1]]), 4).tolist() == [1, 0]
+    assert BestOfEach(3).arms(np.array([0, 3, 2]), 12) == (0, 7, 10)
+
+
+def test_one_bandit_is_the_best_arm() -> None:
+    means = np.random.default_rng(0).random((50, 5))
+    arms = np.random.default_rng(1).integers(5, size=50)
+    one, other = BestOfEach(1), BestArm()
+    np.testing.assert_array_equal(one.answer(means)[:, 0], other.answer(means))
+    np.testing.assert_array_equal(one.simple_regret(means, arms[:, None]), other.simple_regret(means, arms))
+
+
+# ------------------------------------------------------------------------------------------------ accuracy
+
+
+@pytest.mark.parametrize("task", [BestArm, lambda e: TopM(1, e), lambda e: BestOfEach(1, e)])
+@pytest.mark.parametrize(
+    ("best", "other", "epsilon", "right"),
+    [
+        (0.8, 0.7, 0.1, True),  # 0.8 - 0.7 is 0.10000000000000009
+        (0.3, 0.2, 0.1, True),  # 0.09999999999999998
+        (0.8, 0.7, 0.0999, False),
+        (0.8, 0.7, 0.0, False),
+        (1e9 + 1, 1e9, 1.0, True),
+        (0.5, 0.5, 0.0, True),
+        (0.5, 0.5 - 1e-12, 0.0, False),  # without an accuracy there is no slack
+    ],
+)
+def test_a_regret_of_epsilon_is_right(task: Any, best: float, other: float, epsilon: float, right: bool) -> None:
+    made: Task = task(epsilon)
+    means = np.array([[best, other]])
+    answer = {"best-arm": np.array([1]), "top-m": np.array([[0, 1]]), "best-of-each": np.array([[1]])}[made.name]
+    assert made.correct(means, answer).tolist() == [right]
+    assert made.simple_regret(means, answer).tolist() == [best - other]  # the accuracy does not enter the regret
+    assert made.correct(means, made.answer(means)).all()
+
+
+def test_epsilon_counts_for_every_arm_of_a_set() -> None:
+    means = np.array([1.0, 0.9, 0.85, 0.5])
+    sets = np.array([[1, 0, 1, 0], [0, 1, 1, 0], [1, 0, 0, 1]])
+    assert TopM(2, 0.05).correct(np.tile(means, (3, 1)), sets).tolist() == [True, True, False]
+    assert BestOfEach(2, 0.35).correct(means, np.array([1, 1])).item()
+    assert not BestOfEach(2, 0.34).correct(means, np.array([1, 1])).item()
+
+
+# ------------------------------------------------------------------------------------------------ forms
+
+
+@pytest.mark.parametrize(
+    ("task", "answer", "batch", "expected"),
+    [
+        (TopM(2), [[1, 0, 1], [0, 1, 1]], 2, [[1, 0, 1], [0, 1, 1]]),
+        (TopM(2), [1, 0, 1], 1, [[1, 0, 1]]),
+        (TopM(2), np.array([[True, False, True]]), 1, [[1, 0, 1]]),
+        (TopM(2), np.array([1, 0, 1], np.uint8), 1, [[1, 0, 1]]),
+        (BestOfEach(1), [[2], [0]], 2, [[2], [0]]),
+        (BestOfEach(1), [2], 1, [[2]]),
+    ],
+)
+def test_forms_of_a_recommendation(task: Task, answer: Any, batch: int, expected: Any) -> None:
+    checked = task.check(answer, batch, 3)
+    assert (checked.dtype, checked.tolist()) == (np.int64, expected)
+
+
+ONE = r"recommend must be 2 whole number\(s\), one arm per episode, not "
+SET = "recommend must be 2 x 3 zeros and ones, 2 ones for each episode"
+EACH = "recommend must be 2 x 2 whole numbers, an arm of each bandit for each episode, not "
+
+
+@pytest.mark.parametrize(
+    ("task", "num_arms", "answer", "message"),
+    [
+        (BestArm(), 3, [0, 3], "recommend: arm 3 does not exist; arms are numbered 0 to 2"),
+        (BestArm(), 3, [-1, 0], "recommend: arm -1 does not exist"),
+        (BestArm(), 3, [0], rf"{ONE}\[0\]"),
+        (BestArm(), 3, 1, ONE),
+        (BestArm(), 3, [0.0, 1.0], ONE),
+        (BestArm(), 3, [True, False], ONE),
+        (BestArm(), 3, None, ONE),
+        (BestArm(), 3, [[0], [1, 2]], ONE),
+        (TopM(2), 3, [[1, 1, 1], [1, 1, 0]], "recommend: the set must have m = 2 arms, not 3"),
+        (TopM(2), 3, [[1, 1, 0], [0, 0, 0]], "recommend: the set must have m = 2 arms, not 0"),
+        (TopM(2), 3, [[2, 0, 0], [1, 1, 0]], f"{SET}; there is a 2 among them"),
+        (TopM(2), 3, [[3, -1, 0], [1, 1, 0]], f"{SET}; there is a 3 among them"),
+        (TopM(2), 3, [0, 1], SET),  # arms, not a set
+        (TopM(2), 3, [[0, 1], [1, 2]], SET),
+        (TopM(2), 3, [1, 1, 0], SET),  # one set for two episodes
+        (TopM(2), 3, [[1.0, 1.0, 0.0]] * 2, SET),
+        (TopM(2), 3, [["1", "1", "0"]] * 2, SET),
+        (TopM(2), 3, None, SET),
+        (TopM(2), 3, [[1, 1, 0], [1]], SET),
+        (BestOfEach(2), 6, [[0, 3], [0, 0]], "recommend: arm 3 does not exist; arms are numbered 0 to 2"),
+        (BestOfEach(2), 6, [[0, 0], [-1, 0]], "recommend: arm -1 does not exist"),
+        (BestOfEach(2), 6, [[0], [1]], EACH),
+        (BestOfEach(2), 6, [0, 1], EACH),
+        (BestOfEach(2), 6, [[0.5, 1], [0, 0]], EACH),
+        (BestOfEach(2), 6, np.zeros((2, 2, 1), int), EACH),
+    ],
+)
+def test_what_is_no_recommendation(task: Task, num_arms: int, answer: Any, message: str) -> None:
+    for error in (AgentError, ParameterError):
+        with pytest.raises(error, match=f"^{message}") as caught:
+            task.check(answer, 2, num_arms, error=error)
+        assert "\n" not in str(caught.value) and len(str(caught.value)) < 200
+
+
+# ------------------------------------------------------------------------------------------------ keywords
+
+
+@pytest.mark.parametrize(
+    ("keywords", "expected"),
+    [
+        ({"task": "best-arm"}, "BestArm()"),
+        ({"task": "best-arm", "epsilon": 0.1}, "BestArm(epsilon=0.1)"),
+        ({"task": "top-m", "m": 3}, "TopM(m=3)"),
+        ({"task": "top-m", "m": np.int64(1), "epsilon": 1}, "TopM(epsilon=1.0, m=1)"),
+        ({"task": "best-of-each", "num_bandits": 2}, "BestOfEach(num_bandits=2)"),
+        ({"task": TopM(2, 0.5)}, "TopM(epsilon=0.5, m=2)"),
+    ],
+)
+def test_tasks_by_name(keywords: dict[str, Any], expected: str) -> None:
+    assert repr(make_task(num_arms=4, **keywords)) == expected
+
+
+EPSILON = "epsilon must be a number of at least 0, not "
+BAD_M = "m must be a whole number from 1 to "
+BAD_BANDITS = "num_bandits must be a whole number of at least 1, not "
+DIVIDE = "num_bandits must divide the number of arms, 4, and leave at least two arms to each bandit; "
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        *(({"epsilon": value}, f"{EPSILON}{value!r}") for value in (-0.1, math.nan, math.inf, "0.1", True, [0.1])),
+        *(({"task": "top-m", "m": 2, "epsilon": value}, f"{EPSILON}{value!r}") for value in (-1e-9, math.nan)),
+        *(({"task": "best-of-each", "num_bandits": 2, "epsilon": value}, EPSILON) for value in (-1, math.nan)),
+        *(
+            ({"task": "top-m", "m": value}, f"{BAD_M}the number of arms less 1, not {value!r}")
+            for value in (0, -1, 1.0, 1.5, "2", True, math.nan)
+        ),
+        *(({"task": "top-m", "m": value}, f"{BAD_M}3 for 4 arms, not {value}") for value in (4, 5, 100)),
+        ({"task": TopM(4)}, f"{BAD_M}3 for 4 arms, not 4"),
+        ({"task": "top-m"}, "the task 'top-m' needs the keyword m"),
+        ({"task": "best-of-each"}, "the task 'best-of-each' needs the keyword num_bandits"),
+        *(
+            ({"task": "best-of-each", "num_bandits": value}, f"{BAD_BANDITS}{value!r}")
+            for value in (0, -2, 2.0, "2", True)
+        ),
+        *(({"task": "best-of-each", "num_bandits": value}, f"{DIVIDE}{value} does not") for value in (3, 4, 8)),
+        ({"task": BestOfEach(3)}, f"{DIVIDE}3 does not"),
+        ({"m": 2}, "m is a keyword of the task 'top-m'; this one is 'best-arm'"),
+        ({"num_bandits": 2}, "num_bandits is a keyword of the task 'best-of-each'; this one is 'best-arm'"),
+        ({"task": "top-m", "m": 2, "num_bandits": 2}, "num_bandits is a keyword of the task 'best-of-each'; this one"),
+        ({"task": "best-of-each", "num_bandits": 2, "m": 1}, "m is a keyword of the task 'top-m'; this one is 'best-"),
+        ({"task": TopM(2), "m": 2}, "m cannot be given together with a task object"),
+        ({"task": BestArm(), "epsilon": 0.0}, "epsilon cannot be given together with a task object"),
+    ],
+)
+def test_keywords_of_tasks_are_checked(keywords: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        make_task(**{"task": "best-arm", "num_arms": 4, **keywords})
+    assert str(caught.value).startswith(message) and "\n" not in str(caught.value)
+    with pytest.raises(ParameterError) as made:  # the environments say the same
+        gym.make("BAI-Custom-v0", disable_env_checker=True, **keywords)
+    assert str(made.value) == str(caught.value)
+    with pytest.raises(ParameterError) as batch:
+        gym.make_vec("BAI-Custom-v0", num_envs=2, **keywords)
+    assert str(batch.value) == str(caught.value)
+
+
+def test_an_unknown_task_suggests_the_nearest() -> None:
+    assert set(TASKS) == {"best-arm", "top-m", "best-of-each"}
+    with pytest.raises(UnknownNameError, match="unknown task 'topm'. Did you mean top-m"):
+        make_task("topm", num_arms=4)

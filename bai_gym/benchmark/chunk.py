@@ -26,13 +26,13 @@ from bai_gym.benchmark.protocol import acts_on_batches, allocates, describe, kno
 from bai_gym.benchmark.result import Episodes
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
 from bai_gym.envs.registration import IDS
+from bai_gym.envs.rules import Rules
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError, unknown_name
 from bai_gym.problems import Briefing, FixedProblem, Problem
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
-from bai_gym.tasks import BestArm
 
 __all__ = ["CHUNK_RUNS", "AgentSource", "Cell", "EnvSource", "play_chunk"]
 
@@ -249,7 +249,24 @@ class Cell:
         rng = generator(self.seed, "check")
         agent = self.agent.make()
         bandit = self.env.problem.draw(1, rng)
-        reset(agent, Briefing(bandit.num_arms, self.budget, 1, truth=bandit, knows=knowledge(agent)), rng)
+        reset(agent, self.briefing(bandit, knowledge(agent)), rng)
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the environment's episodes; the budget is the cell's."""
+        return self.env.built.rules
+
+    def briefing(self, bandit: Bandit, knows: frozenset[str]) -> Briefing:
+        """Return what the agent is told before it plays the given instances."""
+        return Briefing(
+            bandit.num_arms,
+            self.budget,
+            bandit.batch,
+            task=self.rules.task,
+            fixed_confidence=self.rules.fixed_confidence,
+            truth=bandit,
+            knows=knows,
+        )
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -258,7 +275,9 @@ class Cell:
         sample = self.env.problem.draw(2, rng)
         probes = sample.pull(np.tile(np.arange(sample.means.size), PROBES), rng)
         names = [version("bai-gym"), self.env.label, type(sample).__name__, self.label, self.agent.fingerprint()]
-        digest = hashlib.sha256(json.dumps([*names, self.budget, self.seed, self.path, CHUNK_RUNS]).encode())
+        digest = hashlib.sha256(
+            json.dumps([*names, self.budget, self.seed, self.path, CHUNK_RUNS, repr(self.rules)]).encode()
+        )
         for numbers in (sample.means, sample.variances, probes):
             digest.update(numbers.tobytes())
         return digest.hexdigest()[:16]
@@ -281,13 +300,15 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
     rewards, own = (generator(cell.seed, stream, *names) for stream in ("rewards", "agent"))
     rollout, idle = _play(cell, bandit, rewards, own)
     pulls = rollout.pulls - (0 if idle is None else idle)
-    task = BestArm()
+    task = cell.rules.task
+    spent = pulls.sum(axis=-1)
     return Episodes(
         recommendation=rollout.recommendation,
         answer=task.answer(bandit.means),
         correct=task.correct(bandit.means, rollout.recommendation),
         simple_regret=task.simple_regret(bandit.means, rollout.recommendation),
-        spent=pulls.sum(axis=-1),
+        spent=spent,
+        truncated=(spent >= cell.budget) & cell.rules.fixed_confidence,
         pulls=pulls.sum(axis=0),
         seconds=time.perf_counter() - started,
     )
@@ -297,19 +318,23 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
     agent = cell.agent.make()
     knows = knowledge(agent)
     if allocates(agent) and cell.path != "steps":
-        briefing = Briefing(bandit.num_arms, cell.budget, bandit.batch, truth=bandit, knows=knows)
-        reset(agent, briefing, own)
-        return play_blocks(agent, bandit, cell.budget, rewards), None
+        reset(agent, cell.briefing(bandit, knows), own)
+        return play_blocks(agent, bandit, cell.budget, rewards, cell.rules.task), None
     batched = acts_on_batches(agent)
-    if batched or allocates(agent):
+    if (batched or allocates(agent)) and not cell.rules.fixed_confidence:
         env = BestArmVectorEnv(
-            _Given(bandit), bandit.batch, budget=cell.budget, autoreset_mode=AutoresetMode.DISABLED, copy=False
+            _Given(bandit),
+            bandit.batch,
+            budget=cell.budget,
+            task=cell.rules.task,
+            autoreset_mode=AutoresetMode.DISABLED,
+            copy=False,
         )
         observation, _ = env.reset(seed=int(rewards.integers(2**63)))
         reset(agent, env.briefing(knows), own)
         if batched:
             return play_steps(agent.act, env, observation), getattr(agent, "idle_pulls", None)
-        stepper = Stepper(agent)
+        stepper = Stepper(agent, env.moves)
         return play_steps(stepper.act, env, observation), stepper.idle
     return _play_singly(cell, bandit, rewards, own), None
 
@@ -318,10 +343,16 @@ def _play_singly(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: 
     rollouts = []
     for run in range(bandit.batch):
         agent = cell.agent.make()
-        scalar = BestArmEnv(FixedProblem(bandit.select(np.array([run]))), budget=cell.budget)
+        scalar = BestArmEnv(
+            FixedProblem(bandit.select(np.array([run]))),
+            budget=cell.budget,
+            task=cell.rules.task,
+            fixed_confidence=cell.rules.fixed_confidence,
+        )
         first, _ = scalar.reset(seed=int(rewards.integers(2**63)))
         reset(agent, scalar.briefing(knowledge(agent)), own)
-        rollouts.append(play_single_steps(agent, scalar, first))
+        actor = agent if callable(getattr(agent, "act", None)) else Stepper(agent, scalar.moves)
+        rollouts.append(play_single_steps(actor, scalar, first))
     return Rollout.joined(rollouts)
 
 

@@ -36,6 +36,7 @@ class Record(Mapping[str, npt.NDArray[Any]]):
     def __init__(self, batch: int, num_arms: int, budget: int, *, variances: bool) -> None:
         """Start with no pulls."""
         self.left = budget
+        self._budget = budget
         self.has_variances = variances
         self._statistics = Statistics.zeros((batch, num_arms))
         self._remaining = np.full((batch, 1), budget, np.int64)
@@ -71,6 +72,12 @@ class Record(Mapping[str, npt.NDArray[Any]]):
             else:
                 total.reshape(-1)[self._first + arms] += made
         return total
+
+    def finish(self, arms: IntArray | None, now: Statistics) -> None:
+        """Set the final statistics of the candidate arms, ``(N, k)``, where episodes have stopped one by one."""
+        self.set(arms, now)
+        self._remaining[:, 0] = self._budget - self.statistics.pulls.sum(axis=-1)
+        self.left = 0
 
     def spend(self, pulls: int) -> None:
         """Count pulls made in every episode."""

@@ -13,7 +13,10 @@ from bai_gym.benchmark.paired import PairedTest, compare_paired
 from bai_gym.errors import ParameterError, UnknownNameError, unknown_name
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["Comparison", "Episodes", "Result", "summarize"]
+__all__ = ["QUANTILES", "Comparison", "Episodes", "Result", "summarize"]
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""Levels of the quantiles of the sample complexity."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,11 +24,12 @@ class Episodes:
     """The outcomes of some finished episodes, in the order of their numbers.
 
     Attributes:
-        recommendation: ``(R,)`` recommended arms.
-        answer: ``(R,)`` best arms.
-        correct: ``(R,)`` whether the recommended arm has the largest mean.
-        simple_regret: ``(R,)`` best mean minus the recommended arm's mean.
+        recommendation: ``(R, ...)`` recommendations, in the form of the task.
+        answer: ``(R, ...)`` the right ones.
+        correct: ``(R,)`` whether the recommendation is right.
+        simple_regret: ``(R,)`` for one arm: best mean minus the recommended arm's mean; else see the task.
         spent: ``(R,)`` pulls that the agent asked for.
+        truncated: ``(R,)`` with fixed confidence, whether the cap ended the episode.
         pulls: ``(K,)`` pulls of each arm, summed over the episodes.
         seconds: Time that playing them took just now; 0 for episodes read from disk.
     """
@@ -35,6 +39,7 @@ class Episodes:
     correct: npt.NDArray[np.bool_]
     simple_regret: FloatArray
     spent: IntArray
+    truncated: npt.NDArray[np.bool_]
     pulls: IntArray
     seconds: float = 0.0
 
@@ -47,6 +52,7 @@ class Episodes:
             correct=np.concatenate([part.correct for part in parts]),
             simple_regret=np.concatenate([part.simple_regret for part in parts]),
             spent=np.concatenate([part.spent for part in parts]),
+            truncated=np.concatenate([part.truncated for part in parts]),
             pulls=np.sum([part.pulls for part in parts], axis=0),
             seconds=sum(part.seconds for part in parts),
         )
@@ -59,15 +65,18 @@ class Result:
     Attributes:
         agent: Name of the agent, with the parameters that differ from their defaults.
         env: Id of the environment, with the keyword arguments given.
-        budget: Pulls per episode, over all arms.
+        budget: Pulls per episode, over all arms; with fixed confidence the cap.
         runs: Number of independent episodes.
-        errors: Episodes in which the recommended arm did not have the largest mean.
+        errors: Episodes with a wrong recommendation; a truncated one counts by what the agent recommends at the cap.
         error_probability: Estimated probability of misidentification, errors / runs.
         interval: Its Wilson interval at level 95 %.
         simple_regret: Mean simple regret, in the unit of the reward.
         simple_regret_se: Its standard error (NaN for a single run).
         mean_pulls: ``(K,)`` pulls per arm and episode.
         unspent: Mean number of pulls that the agent left unspent.
+        sample_complexity: Mean number of pulls that the agent asked for.
+        sample_quantiles: Its quantiles at :data:`QUANTILES`.
+        truncated: Episodes that the cap ended, with fixed confidence.
         seconds: Computing time, summed over workers; episodes read from disk cost none.
         knows: What the agent was told that a real user would not know; empty: nothing.
         notes: Remarks that a reader of the numbers needs.
@@ -84,6 +93,9 @@ class Result:
     simple_regret_se: float
     mean_pulls: FloatArray
     unspent: float
+    sample_complexity: float
+    sample_quantiles: tuple[float, ...]
+    truncated: int
     seconds: float
     knows: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -117,6 +129,9 @@ def summarize(
         simple_regret_se=float(regret.std(ddof=1) / np.sqrt(runs)) if runs > 1 else float("nan"),
         mean_pulls=episodes.pulls / runs,
         unspent=budget - float(episodes.spent.mean()),
+        sample_complexity=float(episodes.spent.mean()),
+        sample_quantiles=tuple(np.quantile(episodes.spent, QUANTILES).tolist()),
+        truncated=int(np.count_nonzero(episodes.truncated)),
         seconds=episodes.seconds,
         knows=tuple(knows),
         notes=tuple(notes),

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 
 from bai_gym.bandits import Bandit
+from bai_gym.benchmark.follow import follow, follow_until_stopped
 from bai_gym.benchmark.record import Record
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
-from bai_gym.errors import AgentError
-from bai_gym.sampling import Block, SamplingRule, check_arms, check_request
+from bai_gym.errors import AgentError, ParameterError
+from bai_gym.moves import Move, Moves
+from bai_gym.sampling import Block, StoppingRule, check_request
 from bai_gym.statistics import IntArray, Observation, Statistics
+from bai_gym.tasks import BestArm, Task
 
 __all__ = ["Rollout", "play_blocks", "play_single_steps", "play_steps"]
 
@@ -24,7 +27,7 @@ class Rollout:
     """N finished episodes.
 
     Attributes:
-        recommendation: ``(N,)`` recommended arms.
+        recommendation: ``(N, ...)`` recommendations, in the form of the task.
         source: Where the statistics come from.
     """
 
@@ -51,7 +54,7 @@ class Rollout:
         return cls(np.concatenate([part.recommendation for part in parts]), Statistics(*statistics))
 
 
-def play_blocks(agent: Any, bandit: Bandit, budget: int, rng: np.random.Generator) -> Rollout:
+def play_blocks(agent: Any, bandit: Bandit, budget: int, rng: np.random.Generator, task: Task | None = None) -> Rollout:
     """Answer the agent's requests at once, from the exact law of the statistics.
 
     Args:
@@ -59,6 +62,7 @@ def play_blocks(agent: Any, bandit: Bandit, budget: int, rng: np.random.Generato
         bandit: The instances.
         budget: Pulls of each episode; an agent that stops early leaves some unspent.
         rng: Source of the rewards.
+        task: What is to be recommended; None: the best arm.
 
     Raises:
         AgentError: If the agent asks for something impossible.
@@ -71,40 +75,32 @@ def play_blocks(agent: Any, bandit: Bandit, budget: int, rng: np.random.Generato
         if isinstance(request, Block):
             request.answer = bandit.pull_block(request.counts, rng, arms=request.arms, variances=record.has_variances)
             record.add(request.arms, request.answer)
+        elif isinstance(request, StoppingRule):
+            follow_until_stopped(request, record, bandit, rng)
+            break
         else:
-            _follow(request, record, bandit, rng)
+            follow(request, record, bandit, rng)
         record.spend(pulls)
-    recommendation = check_arms(agent.recommend(record), bandit.batch, bandit.num_arms, "recommend")
+    recommendation = (task or BestArm()).check(agent.recommend(record), bandit.batch, bandit.num_arms)
     return Rollout(recommendation, record)
 
 
-def _follow(rule: SamplingRule, record: Record, bandit: Bandit, rng: np.random.Generator) -> None:
-    """Make the pulls of a sampling rule, one per episode and step."""
-    window = rule.first_window(lambda: record.statistics)
-    stream = bandit.stream(rule.arms, rng)
-    rule.start(window)
-    for _ in range(rule.steps):
-        flat = rule.choose()
-        rule.update(flat, *window.add(flat, stream.draw(flat), variances=record.has_variances))
-    rule.answer = window.unwindow()
-    if rule.window is None:
-        record.set(rule.arms, rule.answer)
-    else:
-        record.add(rule.arms, rule.answer, since=rule.window)
-
-
 def play_steps(act: Callable[[Observation], Any], env: BestArmVectorEnv, observation: Observation) -> Rollout:
-    """Play a batch pull by pull through the vector environment.
+    """Play a batch of a fixed budget pull by pull through the vector environment.
 
     Args:
         act: What an agent, already reset, does with the observation of a batch.
         env: A batch that has just been reset.
         observation: What that reset returned.
+
+    Raises:
+        AgentError: If an action is none.
     """
     for _ in range(env.budget):
-        observation, *_ = env.step(check_arms(act(observation), env.num_envs, env.num_arms, "act"))
-    recommendation = check_arms(act(observation), env.num_envs, env.num_arms, "act")
-    return Rollout(recommendation, Statistics.of(observation).copy())
+        observation, *_ = _stepped(env, act(observation))
+    moves = env.moves
+    answers = _read(moves, act(observation), env.num_envs).answers
+    return Rollout(moves.task.check(answers, env.num_envs, env.num_arms, "act"), Statistics.of(observation).copy())
 
 
 def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> Rollout:
@@ -116,15 +112,41 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
         observation: What that reset returned.
 
     Raises:
-        AgentError: If an action is not an arm.
+        AgentError: If an action is none.
     """
-    for _ in range(env.budget):
-        observation, *_ = env.step(_one_arm(agent.act(observation), env.num_arms))
-    recommendation = np.array([_one_arm(agent.act(observation), env.num_arms)])
-    return Rollout(recommendation, Statistics(*(observation[n][None] for n in ("pulls", "means", "variances"))))
+    moves = env.moves
+    left = env.budget
+    while True:
+        move = _read_one(moves, agent.act(observation))
+        stops = left == 0 if move.stops is None else left == 0 or bool(move.stops[0])
+        if stops:
+            break
+        observation, *_ = env.step(int(move.arms[0]) if moves.shape == () else moves.pull(move.arms)[0])
+        left -= 1
+    if move.stops is not None and not move.stops[0]:
+        raise AgentError("the budget is spent, and act pulls on: it must stop and recommend")
+    answers = moves.task.check(move.answers, 1, env.num_arms, "act")
+    return Rollout(answers, Statistics(*(observation[n][None] for n in ("pulls", "means", "variances"))))
 
 
-def _one_arm(action: Any, num_arms: int) -> int:
-    if np.ndim(action) == 0 and np.issubdtype(np.asarray(action).dtype, np.integer) and 0 <= action < num_arms:
-        return int(action)
-    raise AgentError(f"act must return one arm, a whole number from 0 to {num_arms - 1}, not {action!r}")
+def _read_one(moves: Moves, action: Any) -> Move:
+    """Read the action of one episode."""
+    try:
+        return moves.read(np.asarray(action)[None], 1)
+    except ValueError:  # ParameterError is one; so is what NumPy raises for lists of unequal lengths
+        shown = " ".join(repr(action).split())[:80]
+        raise AgentError(f"act must return {moves.words()}, not {shown}") from None
+
+
+def _read(moves: Moves, actions: Any, batch: int) -> Move:
+    try:
+        return moves.read(actions, batch)
+    except ParameterError as error:
+        raise AgentError(f"act: {error}") from None
+
+
+def _stepped(env: BestArmVectorEnv, actions: Any) -> Any:
+    try:
+        return env.step(actions)
+    except ParameterError as error:
+        raise AgentError(f"act: {error}") from None

@@ -11,14 +11,17 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bai_gym.benchmark.chunk import Cell
 from bai_gym.benchmark.result import Episodes, Result
 from bai_gym.errors import OutputError
+from bai_gym.statistics import IntArray
 
 __all__ = ["SCHEMA_VERSION", "Store", "write_atomically"]
 
@@ -77,7 +80,7 @@ class Store:
             metadata = table.schema.metadata or {}
             if table.num_rows != runs or metadata.get(b"schema") != str(SCHEMA_VERSION).encode():
                 raise ValueError("another schema or number of rows")
-            columns = {name: table[name].to_numpy() for name in table.column_names if name != "run"}
+            columns: dict[str, Any] = {name: _array(table[name], runs) for name in table.column_names if name != "run"}
             return Episodes(**columns, pulls=np.array(json.loads(metadata[b"pulls"]), np.int64))
         except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
             reason = " ".join(str(error).split())
@@ -92,11 +95,12 @@ class Store:
         table = pa.table(
             {
                 "run": np.arange(first, first + runs),
-                "recommendation": episodes.recommendation,
-                "answer": episodes.answer,
+                "recommendation": _column(episodes.recommendation),
+                "answer": _column(episodes.answer),
                 "correct": episodes.correct,
                 "simple_regret": episodes.simple_regret,
                 "spent": episodes.spent,
+                "truncated": episodes.truncated,
             }
         )
         metadata = {"schema": str(SCHEMA_VERSION), "pulls": json.dumps(episodes.pulls.tolist())}
@@ -120,6 +124,9 @@ class Store:
                 "simple_regret_se": [r.simple_regret_se for r in results],
                 "mean_pulls": [r.mean_pulls.tolist() for r in results],
                 "unspent": [r.unspent for r in results],
+                "sample_complexity": [r.sample_complexity for r in results],
+                "sample_quantiles": [list(r.sample_quantiles) for r in results],
+                "truncated": [r.truncated for r in results],
                 "knows": pa.array([list(r.knows) for r in results], pa.list_(pa.string())),
                 "notes": pa.array([list(r.notes) for r in results], pa.list_(pa.string())),
             }
@@ -157,6 +164,20 @@ def write_atomically(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+def _column(values: IntArray) -> pa.Array:
+    """Return one recommendation per row: a number, or a list of fixed length."""
+    if values.ndim == 1:
+        return pa.array(values)
+    return pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), values.shape[1])
+
+
+def _array(column: pa.ChunkedArray, runs: int) -> npt.NDArray[Any]:
+    """Return what :func:`_column` was made from."""
+    if pa.types.is_fixed_size_list(column.type):
+        return np.asarray(column.combine_chunks().flatten().to_numpy()).reshape(runs, -1)
+    return np.asarray(column.to_numpy())
 
 
 def _draft(path: Path) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -10,10 +10,11 @@ from bai_gym.benchmark.result import Result
 from bai_gym.benchmark.store import Store
 from bai_gym.cli.console import ERR, OUT
 from bai_gym.errors import MissingPackageError
-from bai_gym.report.figures import error_curves
+from bai_gym.report.figures import Axis, error_curves
 from bai_gym.report.tables import rich_table, to_csv, to_markdown
+from bai_gym.theory import BOUNDS
 
-__all__ = ["draw_curves", "print_paths", "print_results", "save_results"]
+__all__ = ["draw_curves", "print_bounds", "print_paths", "print_results", "save_results"]
 
 KINDS = {".png": "figure", ".md": "table", ".csv": "table", ".parquet": "table", ".txt": "claims"}
 
@@ -35,14 +36,31 @@ def save_results(results: Sequence[Result], folder: Path, name: str = "results")
 
 
 def draw_curves(
-    results: Sequence[Result], path: Path, *, x: Literal["budget", "num_arms"] = "budget", title: str | None = None
+    results: Sequence[Result],
+    path: Path,
+    *,
+    x: Axis = "budget",
+    title: str | None = None,
+    bounds: Mapping[tuple[str, str, int], float] | None = None,
+    one_arm: bool = True,
 ) -> list[Path]:
     """Draw the figure; without matplotlib say so and go on, since the numbers are there."""
+    chance: Literal["one arm"] | None = "one arm" if one_arm else None
     try:
-        return [error_curves(results, path, x=x, title=title, log=True)]
+        return [error_curves(results, path, x=x, title=title, bounds=bounds, chance=chance, log=True)]
     except MissingPackageError as error:
         ERR.print(f"no figure: {error}", soft_wrap=True)
         return []
+
+
+def print_bounds(bounds: Mapping[tuple[str, str, int], float]) -> None:
+    """Print what is proved about the error probabilities."""
+    if not bounds:
+        OUT.print("Bounds: no theorem covers these agents, with these parameters, on these rewards.")
+        return
+    OUT.print("Bounds on the error probability (clipped to 1; averaged over instances):", style="bold")
+    for (agent, env, budget), value in bounds.items():
+        OUT.print(f"  {agent} on {env}, budget {budget:,}: {value:.4g} ({BOUNDS[agent.partition('(')[0]].citation})")
 
 
 def print_paths(paths: Sequence[Path]) -> None:

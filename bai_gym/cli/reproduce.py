@@ -10,16 +10,18 @@ import numpy as np
 import typer
 
 from bai_gym.api import make_cells
+from bai_gym.benchmark.bounds import proved_bounds
 from bai_gym.benchmark.chunk import EnvSource
 from bai_gym.benchmark.runner import check_runs, run_cells
 from bai_gym.benchmark.store import Store
 from bai_gym.cli.console import ERR, OUT, progress_bar
-from bai_gym.cli.options import Seed, Workers
-from bai_gym.cli.output import draw_curves, print_paths, print_results, save_results
+from bai_gym.cli.options import Bounds, Seed, Workers
+from bai_gym.cli.output import draw_curves, print_bounds, print_paths, print_results, save_results
 from bai_gym.errors import MissingDataError, MissingPackageError
 from bai_gym.experiments import Experiment, Judged, Panel, Setting, find, judge
 from bai_gym.report.figures import instance_plot
 from bai_gym.seeding import check_seed, generator
+from bai_gym.tasks import BestArm
 
 __all__ = ["reproduce"]
 
@@ -33,6 +35,7 @@ def reproduce(
     ] = None,
     seed: Seed = 0,
     workers: Workers = -1,
+    bounds: Bounds = False,
     out: Annotated[Path, typer.Option(help="Folder for results; each figure gets a folder of its own in it.")] = Path(
         "results"
     ),
@@ -43,10 +46,10 @@ def reproduce(
     for experiment in experiments:
         chosen = experiment.runs if runs is None else runs
         check_runs(chosen, workers)
-        _reproduce(experiment, chosen, seed, workers, out / experiment.id)
+        _reproduce(experiment, chosen, seed, workers, out / experiment.id, bounds)
 
 
-def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folder: Path) -> None:
+def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folder: Path, bounds: bool) -> None:
     OUT.print(f"{experiment.id}: {experiment.title} ({experiment.source})", style="bold", soft_wrap=True)
     for note in experiment.notes:
         OUT.print(f"  {note}", soft_wrap=True)
@@ -68,6 +71,9 @@ def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folde
             comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk)
         OUT.print(f"\n{panel.title}", style="bold", soft_wrap=True)
         print_results(comparison)
+        proved = proved_bounds(cells) if bounds else {}
+        if bounds:
+            print_bounds(proved)
         judged = [judge(claim, panel, comparison, _label) for claim in experiment.claims]
         lines = [line for verdict in judged for line in _lines(verdict)]
         OUT.print("\nClaims of the paper, at joint level 95 % each:", style="bold")
@@ -75,7 +81,14 @@ def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folde
         paths = save_results(comparison, folder, name)
         header = [f"{experiment.id}: {experiment.title}", f"{panel.title}; {runs} runs, seed {seed}", stand_in, ""]
         paths.append(store.save_text(f"{name}-claims.txt", "\n".join([*filter(None, header), *lines]) + "\n"))
-        paths += draw_curves(comparison, folder / f"{name}.png", x=panel.x, title=f"{experiment.title}\n{panel.title}")
+        paths += draw_curves(
+            comparison,
+            folder / f"{name}.png",
+            x={_label(setting): setting.x for setting in panel.settings} if panel.x == "setup" else panel.x,
+            title=f"{experiment.title}\n{panel.title}",
+            bounds=proved,
+            one_arm=isinstance(cells[0].rules.task, BestArm),
+        )
         print_paths(paths)
 
 

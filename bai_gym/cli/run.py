@@ -6,10 +6,13 @@ from typing import Annotated
 
 import typer
 
-from bai_gym.api import compare
+from bai_gym.api import make_cells
+from bai_gym.benchmark.bounds import proved_bounds
+from bai_gym.benchmark.runner import run_cells
 from bai_gym.cli.console import progress_bar
-from bai_gym.cli.options import Out, Seed, Workers, keywords
-from bai_gym.cli.output import draw_curves, print_paths, print_results, save_results
+from bai_gym.cli.options import Bounds, Out, Seed, Workers, keywords
+from bai_gym.cli.output import draw_curves, print_bounds, print_paths, print_results, save_results
+from bai_gym.tasks import BestArm
 
 __all__ = ["run"]
 
@@ -36,23 +39,23 @@ def run(
     path: Annotated[
         str, typer.Option(help="How episodes are played: auto, blocks or steps. The law is the same.")
     ] = "auto",
+    bounds: Bounds = False,
 ) -> None:
     """Compare agents on an environment: a table, and with --out a figure and files."""
     with progress_bar("playing") as on_chunk:
-        comparison = compare(
-            agent or DEFAULT_AGENTS,
-            env,
-            budgets=budget,
-            runs=runs,
-            seed=seed,
-            workers=workers,
-            env_kwargs=keywords(set_ or []),
-            out=out,
-            path=path,
-            on_chunk=on_chunk,
-        )
+        cells = make_cells(agent or DEFAULT_AGENTS, env, budget, seed, keywords(set_ or []), path)
+        comparison = run_cells(cells, runs, workers=workers, out=out, on_chunk=on_chunk)
     print_results(comparison)
+    proved = proved_bounds(cells) if bounds else {}
+    if bounds:
+        print_bounds(proved)
     if out is not None:
         paths = save_results(comparison, out)
-        paths += draw_curves(comparison, out / "figure.png", title=comparison[0].env)
+        paths += draw_curves(
+            comparison,
+            out / "figure.png",
+            title=comparison[0].env,
+            bounds=proved,
+            one_arm=isinstance(cells[0].rules.task, BestArm),
+        )
         print_paths(paths)

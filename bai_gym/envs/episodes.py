@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bai_gym.bandits import Bandit
-from bai_gym.errors import BudgetError, ParameterError
+from bai_gym.envs.rules import Rules
+from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing, Problem, build
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
-from bai_gym.tasks import BestArm
 
-__all__ = ["Episodes", "RewardKind", "check_budget", "make_problem"]
-
-RewardKind = Literal["correct", "simple_regret"]
-"""Reward of the last step: 1 or 0 for a right or wrong recommendation, or minus the simple regret."""
-
-
-def check_budget(budget: object) -> int:
-    """Return the budget as an int.
-
-    Raises:
-        BudgetError: If it is not a whole number of at least 1 (and at most 2^53, up to which floats count exactly).
-    """
-    if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or not 1 <= budget <= 2**53:
-        raise BudgetError(f"budget must be a whole number of pulls, at least 1 (and at most 2^53), not {budget!r}")
-    return int(budget)
+__all__ = ["Episodes", "make_problem"]
 
 
 def make_problem(problem: Problem | str, keywords: dict[str, Any]) -> Problem:
@@ -59,16 +45,12 @@ class Episodes:
 
     bandit: Bandit
 
-    def __init__(self, problem: Problem, budget: int, reward: str, batch: int) -> None:
+    def __init__(self, problem: Problem, rules: Rules, batch: int) -> None:
         """Allocate the arrays; :meth:`begin` draws the instances."""
-        if reward not in get_args(RewardKind):
-            raise ParameterError(f"reward must be 'correct' or 'simple_regret', not {reward!r}")
         self.problem = problem
-        self.budget = check_budget(budget)
+        self.rules = rules
         self.num_arms = problem.num_arms
         self.batch = batch
-        self.task = BestArm()
-        self._by_regret = reward == "simple_regret"
         self._first = np.arange(batch) * self.num_arms
         self.statistics = Statistics.zeros((batch, self.num_arms))
         self.remaining: IntArray = np.zeros((batch, 1), np.int64)
@@ -83,7 +65,7 @@ class Episodes:
             self.bandit.replace(rows, self.problem.draw(rows.size, rng))
         for array in (self.statistics.pulls, self.statistics.means, self.statistics.variances):
             array[rows] = 0
-        self.remaining[rows] = self.budget
+        self.remaining[rows] = self.rules.budget
         self.over[rows] = False
 
     def pull_all(self, arms: IntArray, rng: np.random.Generator) -> None:
@@ -104,18 +86,27 @@ class Episodes:
         self.statistics.add(flat, self.bandit.pull(flat, rng))
         self.remaining[rows] -= 1
 
-    def recommend(self, rows: IntArray, arms: IntArray) -> tuple[FloatArray, dict[str, npt.NDArray[Any]]]:
+    def recommend(self, rows: IntArray, answers: IntArray) -> tuple[FloatArray, dict[str, npt.NDArray[Any]]]:
         """End the given episodes with a recommendation.
 
+        Args:
+            rows: ``(R,)`` episodes.
+            answers: ``(R, ...)`` their recommendations.
+
         Returns:
-            ``(R,)`` rewards, and the truth: ``correct``, ``simple_regret`` and ``answer``, each ``(R,)``.
+            ``(R,)`` rewards, and the truth: ``correct`` and ``simple_regret`` ``(R,)``, ``answer`` ``(R, ...)``.
+
+        Raises:
+            ParameterError: If a recommendation is not of the task's form.
         """
-        means, chosen = self.bandit.means[rows], arms[rows]
-        regret = self.task.simple_regret(means, chosen)
-        correct = self.task.correct(means, chosen)
+        task, means = self.rules.task, self.bandit.means[rows]
+        answers = task.check(answers, rows.size, self.num_arms, "the recommendation", ParameterError)
+        regret = task.simple_regret(means, answers)
+        correct = task.correct(means, answers)
         self.over[rows] = True
-        truth = {"correct": correct, "simple_regret": regret, "answer": self.task.answer(means)}
-        return (0.0 - regret if self._by_regret else correct.astype(np.float64)), truth  # 0 - 0 is 0, -0.0 is not
+        truth = {"correct": correct, "simple_regret": regret, "answer": task.answer(means)}
+        rewards = 0.0 - regret if self.rules.by_regret else correct.astype(np.float64)  # 0 - 0 is 0, -0.0 is not
+        return rewards, truth
 
     def observation(self, *, copy: bool) -> Observation:
         """Return the observation of all episodes, as copies or as the live arrays."""
@@ -133,7 +124,16 @@ class Episodes:
         Args:
             knows: Knowledge to grant from the true instances, words of ``bai_gym.problems.KNOWLEDGE``.
         """
-        return Briefing(self.num_arms, self.budget, self.batch, truth=self.bandit, knows=knows)
+        rules = self.rules
+        return Briefing(
+            self.num_arms,
+            rules.budget,
+            self.batch,
+            task=rules.task,
+            fixed_confidence=rules.fixed_confidence,
+            truth=self.bandit,
+            knows=knows,
+        )
 
 
 _FLAT = np.arange(4096)  # slices of it are index arrays of one, cheaper than building them

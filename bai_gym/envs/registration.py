@@ -31,6 +31,23 @@ class Registration:
     data: str | None = None
 
 
+SETUP_BUDGETS = {1: 2000, 2: 2000, 3: 2000, 4: 600, 5: 4000, 6: 6000, 7: 6000}
+SETUP_SOURCE = "Audibert, Bubeck and Munos 2010"
+CAP = 1_000_000  # pulls at which an episode of fixed confidence is truncated
+PULL_COST = 1e-4  # so that a learner has a reason to stop
+FIXED_CONFIDENCE = {"fixed_confidence": True, "pull_cost": PULL_COST}
+
+
+def _setup(number: int, prefix: str, budget: int, what: str, keywords: dict[str, Any]) -> Registration:
+    return Registration(
+        f"BAI-{prefix}Bernoulli-Setup{number}-v0",
+        "bernoulli-setup",
+        budget,
+        f"set-up {number} of {SETUP_SOURCE}{what}",
+        {"setup": number, **keywords},
+    )
+
+
 IDS: tuple[Registration, ...] = (
     *(
         Registration(
@@ -72,6 +89,63 @@ IDS: tuple[Registration, ...] = (
             {"num_arms": arms},
         )
         for arms, budget in ((64, 5000), (128, 10000))
+    ),
+    *(_setup(number, "", budget, "", {}) for number, budget in SETUP_BUDGETS.items()),
+    # Top m only where the m-th and the next mean differ.
+    *(
+        _setup(number, "TopM-", SETUP_BUDGETS[number], ", the m = 2 best arms", {"task": "top-m", "m": 2})
+        for number in (3, 4, 5, 6)
+    ),
+    Registration(
+        "BAI-TopM-Gaussian64-v0",
+        "gaussian",
+        10000,
+        "the m = 5 best of 64 Gaussian arms with heterogeneous variances",
+        {"num_arms": 64, "task": "top-m", "m": 5},
+    ),
+    Registration(
+        "BAI-TopM-Bernoulli10-v0",
+        "bernoulli",
+        500,
+        "the m = 3 best of 10 Bernoulli arms with means from the uniform prior",
+        {"num_arms": 10, "task": "top-m", "m": 3},
+    ),
+    Registration("BAI-TopM-Custom-v0", "custom", 1000, "the m = 2 best of your own arms", {"task": "top-m", "m": 2}),
+    *(
+        Registration(
+            f"BAI-MultiBandit{setup}-v0",
+            "multi-bandit-setup",
+            budget,
+            f"{bandits} bandits of four arms share the budget, set-up {setup} (after Gabillon et al. 2011)",
+            {"setup": setup, "task": "best-of-each", "num_bandits": bandits},
+        )
+        for setup, budget, bandits in ((1, 700, 2), (2, 1000, 2), (3, 1400, 4))
+    ),
+    Registration(
+        "BAI-MultiBandit-Custom-v0",
+        "custom",
+        1000,
+        "your own arms, those of num_bandits = 2 bandits one after the other",
+        {"task": "best-of-each", "num_bandits": 2},
+    ),
+    *(_setup(number, "FC-", CAP, ", fixed confidence", FIXED_CONFIDENCE) for number in SETUP_BUDGETS),
+    *(
+        _setup(
+            number,
+            "FC-TopM-",
+            CAP,
+            ", the m = 2 best arms, fixed confidence",
+            {"task": "top-m", "m": 2, **FIXED_CONFIDENCE},
+        )
+        for number in (3, 4, 5, 6)
+    ),
+    *(
+        Registration(f"BAI-FC-{name}-v0", family, CAP, f"{what}, fixed confidence", {**keywords, **FIXED_CONFIDENCE})
+        for name, family, what, keywords in (
+            ("Gaussian64", "gaussian", "64 Gaussian arms with heterogeneous variances", {"num_arms": 64}),
+            ("Bernoulli10", "bernoulli", "10 Bernoulli arms with means from the uniform prior", {"num_arms": 10}),
+            ("Custom", "custom", "your own arms", {}),
+        )
     ),
     Registration(
         "BAI-Custom-v0",

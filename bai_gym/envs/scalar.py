@@ -11,10 +11,13 @@ from gymnasium.error import ResetNeeded
 
 from bai_gym.envs.episodes import Episodes, make_problem
 from bai_gym.envs.rendering import Snapshot, Window, to_rgb, to_text
+from bai_gym.envs.rules import Rules
 from bai_gym.envs.spaces import action_space, observation_space
 from bai_gym.errors import ParameterError
+from bai_gym.moves import Moves
 from bai_gym.problems import Briefing, Problem
-from bai_gym.statistics import Observation
+from bai_gym.statistics import IntArray, Observation
+from bai_gym.tasks import Task
 
 __all__ = ["BestArmEnv", "check_render_mode"]
 
@@ -32,36 +35,48 @@ def check_render_mode(mode: str | None, modes: Iterable[str]) -> str | None:
     return mode
 
 
-class BestArmEnv(gym.Env[Observation, np.int64]):
-    """Fixed-budget best-arm identification: spend a budget of pulls, then recommend an arm.
+class BestArmEnv(gym.Env[Observation, Any]):
+    """Best-arm identification: pull arms, then recommend one (or several).
 
     ## Description
     A bandit has K arms with unknown reward distributions. Each of the first ``budget`` steps pulls one arm and observes
-    its reward. The step after the last pull recommends an arm and ends the episode.
+    its reward. The step after the last pull gives the recommendation and ends the episode. With
+    ``fixed_confidence=True`` the agent stops when it wants to, and the budget is a cap.
+
+    ## Task
+    ``task="best-arm"`` (default): recommend one arm. ``"top-m"``: a set of ``m`` arms. ``"best-of-each"``: the arms are
+    those of ``num_bandits`` bandits that share the budget, and an arm is recommended for each. A recommendation is
+    right if its simple regret is at most ``epsilon`` (default 0); see :mod:`bai_gym.tasks`.
 
     ## Action space
-    ``Discrete(K)``: the arm to pull, and in the last step the arm to recommend. ``info["phase"]`` says which:
-    ``"explore"`` or ``"recommend"`` (``"done"`` at the end); in the observation, ``remaining == 0`` says the same.
+    For one arm ``Discrete(K)``: the arm to pull, and in the last step the arm to recommend. For several
+    ``MultiDiscrete([K, ...])``: the arm to pull, then the recommendation, which is read in the last step alone: a zero
+    or one for every arm, or the number of an arm for every bandit. With fixed confidence ``Discrete(2K)``, where K + i
+    stops and recommends arm i, and ``MultiDiscrete([K + 1, ...])``, where K in the first entry stops.
+    ``info["phase"]`` says what comes next: ``"explore"`` or ``"recommend"`` (``"done"`` at the end); with a fixed
+    budget ``remaining == 0`` in the observation says the same.
 
     ## Observation space
     The sufficient statistics of the episode, see :func:`bai_gym.envs.spaces.observation_space`: ``pulls``, ``means``
     and ``variances`` of shape (K,), and ``remaining`` of shape (1,).
 
     ## Rewards
-    0 for every pull. For the recommendation, by ``reward``: ``"correct"`` (default) 1 if no arm has a larger mean, else
-    0; ``"simple_regret"`` minus the best mean plus the recommended arm's mean.
+    0 for every pull, or minus ``pull_cost`` with fixed confidence. For the recommendation, by ``reward``: ``"correct"``
+    (default) 1 if it is right, else 0; ``"simple_regret"`` minus the simple regret.
 
     ## Starting state
     No pulls. The instance is drawn anew at each reset or always the same, by ``instance``.
 
     ## Episode end
-    Terminates with the recommendation, after exactly ``budget`` + 1 steps; never truncates. The last ``info`` holds
-    ``correct``, ``simple_regret`` and ``answer`` (the best arm); nothing of the truth is shown earlier.
+    Terminates with the recommendation: after exactly ``budget`` + 1 steps, or when the agent stops. With fixed
+    confidence it is truncated by the pull that uses up the budget; otherwise it never is. The ``info`` of the
+    recommendation holds ``correct``, ``simple_regret`` and ``answer`` (the truth); nothing of it is shown earlier.
 
     ## Arguments
     ``problem``: a family name or a :class:`bai_gym.problems.Problem`, fixed by the id. ``budget``: pulls, at least 1.
-    ``reward``: see above. ``render_mode``: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. All others go to the
-    problem, for example ``num_arms``, ``instance="fixed"``, ``instance_seed``.
+    ``reward``, ``task``, ``m``, ``num_bandits``, ``epsilon``, ``fixed_confidence``, ``pull_cost``: see above.
+    ``render_mode``: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. All others go to the problem, for example
+    ``num_arms``, ``instance="fixed"``, ``instance_seed``.
 
     ## Vectorised form
     ``gym.make_vec`` gives :class:`bai_gym.envs.vector.BestArmVectorEnv`, where a batch of one is this environment, step
@@ -81,6 +96,12 @@ class BestArmEnv(gym.Env[Observation, np.int64]):
         problem: Problem | str,
         budget: int = 1000,
         reward: str = "correct",
+        task: Task | str = "best-arm",
+        m: int | None = None,
+        num_bandits: int | None = None,
+        epsilon: float | None = None,
+        fixed_confidence: bool = False,
+        pull_cost: float = 0.0,
         render_mode: str | None = None,
         **keywords: Any,
     ) -> None:
@@ -91,14 +112,27 @@ class BestArmEnv(gym.Env[Observation, np.int64]):
         """
         self.render_mode = check_render_mode(render_mode, self.metadata["render_modes"])
         self.problem = make_problem(problem, keywords)
-        self._episode = Episodes(self.problem, budget, reward, 1)
         self.num_arms = self.problem.num_arms
-        self.budget = self._episode.budget
+        self.rules = Rules.of(
+            self.num_arms,
+            budget,
+            reward,
+            task,
+            m=m,
+            num_bandits=num_bandits,
+            epsilon=epsilon,
+            fixed_confidence=fixed_confidence,
+            pull_cost=pull_cost,
+        )
+        self.budget = self.rules.budget
+        self._episode = Episodes(self.problem, self.rules, 1)
+        self.moves = Moves(self.num_arms, self.rules.task, fixed_confidence=fixed_confidence)
         self.observation_space = cast("gym.Space[Observation]", observation_space(self.num_arms, self.budget))
-        self.action_space = action_space(self.num_arms)
+        self.action_space = action_space(self.num_arms, self.rules.task, fixed_confidence=fixed_confidence)
+        self._plain = self.moves.shape == () and not fixed_confidence
         self._left = -1
         self._last_arm: int | None = None
-        self._recommendation: int | None = None
+        self._recommendation: tuple[int, ...] | None = None
         self._correct: bool | None = None
         self._window: Window | None = None
 
@@ -115,37 +149,54 @@ class BestArmEnv(gym.Env[Observation, np.int64]):
         return self._observation(), {"phase": "explore"}
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Pull an arm, or recommend one.
+        """Pull an arm, or give the recommendation.
 
         Raises:
-            ParameterError: If the action is not an arm.
+            ParameterError: If the action is not an arm, or a recommendation that is due is not of the task's form.
             ResetNeeded: If the episode is over.
         """
-        try:
-            arm = int(action)
-        except (TypeError, ValueError, OverflowError):
-            arm = -1  # not a number, or none that is finite
-        if not 0 <= arm < self.num_arms or arm != action:
-            shown = " ".join(repr(action).split())[:60]
-            raise ParameterError(f"action {shown} is not an arm; arms are numbered 0 to {self.num_arms - 1}")
-        if self._left > 0:
+        arm, answer = self._read(action)
+        truncated = False
+        if self._left < 0:
+            raise ResetNeeded("the episode is over: call reset() before the next step()")
+        if answer is None:
             self._episode.pull_one(arm, self.np_random)
             self._left -= 1
             self._last_arm = arm
-            reward, info = 0.0, {"phase": "explore" if self._left else "recommend"}
-        elif self._left == 0:
-            reward, info = self._recommend(arm)
+            reward = 0.0 - self.rules.pull_cost  # 0 - 0 is 0, -0.0 is not
+            info: dict[str, Any] = {"phase": "explore" if self._left else "recommend"}
+            if self._left == 0 and self.rules.fixed_confidence:
+                self._left, truncated, info = -1, True, {"phase": "done"}
         else:
-            raise ResetNeeded("the episode is over: call reset() before the next step()")
+            reward, info = self._recommend(answer)
         if self.render_mode == "human":
             self.render()
-        return self._observation(), reward, self._left < 0, False, info
+        return self._observation(), reward, self._left < 0 and not truncated, truncated, info
 
-    def _recommend(self, arm: int) -> tuple[float, dict[str, Any]]:
-        rewards, truth = self._episode.recommend(np.zeros(1, np.int64), np.array([arm]))
-        info = {name: values[0].item() for name, values in truth.items()}
+    def _read(self, action: Any) -> tuple[int, IntArray | None]:
+        """Return the arm to pull, or the recommendation."""
+        if self._plain:  # the common case, and the one that must be fast
+            try:
+                arm = int(action)
+            except (TypeError, ValueError, OverflowError):
+                arm = -1  # not a number, or none that is finite
+            if not 0 <= arm < self.num_arms or arm != action:
+                shown = " ".join(repr(action).split())[:60]
+                raise ParameterError(f"action {shown} is not an arm; arms are numbered 0 to {self.num_arms - 1}")
+            return arm, None if self._left else np.array([arm])
+        try:
+            actions = np.asarray(action)[None]
+        except ValueError:  # lists of unequal lengths
+            actions = np.empty(0)
+        move = self.moves.read(actions, 1)
+        stops = self._left == 0 if move.stops is None else bool(move.stops[0])
+        return int(move.arms[0]), move.answers if stops else None
+
+    def _recommend(self, answer: IntArray) -> tuple[float, dict[str, Any]]:
+        rewards, truth = self._episode.recommend(np.zeros(1, np.int64), answer)
+        info = {name: values[0].item() if values.ndim == 1 else values[0] for name, values in truth.items()}
         self._left = -1
-        self._recommendation, self._correct = arm, info["correct"]
+        self._recommendation, self._correct = self.rules.task.arms(answer[0], self.num_arms), info["correct"]
         return float(rewards[0]), {"phase": "done", **info}
 
     def _observation(self) -> Observation:
@@ -189,6 +240,7 @@ class BestArmEnv(gym.Env[Observation, np.int64]):
             last_arm=self._last_arm,
             recommendation=self._recommendation,
             correct=self._correct,
+            truncated=self._left < 0 and self._recommendation is None,
         )
         if self.render_mode == "ansi":
             return to_text(snapshot)

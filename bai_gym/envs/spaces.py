@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-from gymnasium import spaces
+from typing import Any
 
-__all__ = ["action_space", "observation_space"]
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+from gymnasium.vector.utils import batch_space
+
+from bai_gym.tasks import BestArm, Task, TopM
+
+__all__ = ["ArmAndAnswer", "action_space", "observation_space"]
 
 
 def observation_space(num_arms: int, budget: int) -> spaces.Dict:
@@ -31,6 +37,71 @@ def observation_space(num_arms: int, budget: int) -> spaces.Dict:
     )
 
 
-def action_space(num_arms: int) -> spaces.Discrete:
-    """Return the space of one episode's actions: an arm, to pull or (at the end) to recommend."""
-    return spaces.Discrete(num_arms)
+def action_space(num_arms: int, task: Task, *, fixed_confidence: bool = False) -> spaces.Space[Any]:
+    """Return the space of one episode's actions.
+
+    ============== ============================= ======================================================
+    task           fixed budget                  fixed confidence
+    ============== ============================= ======================================================
+    best arm       ``Discrete(K)``               ``Discrete(2K)``: K + i stops and recommends arm i
+    several arms   ``MultiDiscrete([K, ...])``   ``MultiDiscrete([K + 1, ...])``: K in entry 0 stops
+    ============== ============================= ======================================================
+
+    With several arms to recommend, entry 0 is the arm to pull and the others are the recommendation, read only in the
+    step that gives it.
+    """
+    if isinstance(task, BestArm):
+        return spaces.Discrete(2 * num_arms if fixed_confidence else num_arms)
+    return ArmAndAnswer(num_arms + fixed_confidence, task.sizes(num_arms), task.m if isinstance(task, TopM) else None)
+
+
+class ArmAndAnswer(spaces.MultiDiscrete):
+    """An arm to pull, and a recommendation; what is sampled is a valid one.
+
+    Args:
+        num_first: Values of entry 0.
+        sizes: Values of each entry of the recommendation.
+        num_ones: Where the recommendation is a set: how many arms it has.
+        seed: Seed of the sampling.
+    """
+
+    def __init__(
+        self, num_first: int, sizes: tuple[int, ...], num_ones: int | None = None, seed: int | None = None
+    ) -> None:
+        """Build the space."""
+        self.num_ones = num_ones
+        super().__init__(np.array([num_first, *sizes]), np.int64, seed=seed)
+
+    def sample(self, mask: Any = None, probability: Any = None) -> npt.NDArray[Any]:
+        """Return a random arm with a random recommendation of the right size."""
+        if mask is not None or probability is not None:
+            return super().sample(mask, probability)
+        action = super().sample()
+        if self.num_ones is not None:
+            chosen = self.np_random.permutation(action.size - 1)[: self.num_ones]
+            action[1:] = 0
+            action[1 + chosen] = 1
+        return action
+
+
+class _Batch(spaces.Box):
+    """Several of one space of actions; samples are samples of it."""
+
+    def __init__(self, single: ArmAndAnswer, num_envs: int) -> None:
+        self.single = single
+        high = np.tile(single.nvec - 1, (num_envs, 1))
+        super().__init__(np.zeros_like(high), high, dtype=np.int64)
+
+    def sample(self, mask: None = None, probability: None = None) -> npt.NDArray[Any]:
+        """Return a random action for each episode."""
+        return np.stack([self.single.sample() for _ in range(self.shape[0])])
+
+    def seed(self, seed: int | None = None) -> int:
+        """Seed the sampling."""
+        self.single.seed(seed)
+        return super().seed(seed)
+
+
+@batch_space.register(ArmAndAnswer)
+def _batch(space: ArmAndAnswer, n: int = 1) -> _Batch:
+    return _Batch(ArmAndAnswer(int(space.nvec[0]), tuple(space.nvec[1:].tolist()), space.num_ones), n)

@@ -12,10 +12,13 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from bai_gym.envs.episodes import Episodes, make_problem
+from bai_gym.envs.rules import Rules
 from bai_gym.envs.spaces import action_space, observation_space
 from bai_gym.errors import ParameterError
+from bai_gym.moves import Move, Moves
 from bai_gym.problems import Briefing, Problem
 from bai_gym.statistics import FloatArray, IntArray, Observation
+from bai_gym.tasks import Task
 
 __all__ = ["BestArmVectorEnv"]
 
@@ -25,14 +28,21 @@ Step = tuple[Observation, FloatArray, npt.NDArray[np.bool_], npt.NDArray[np.bool
 class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
     """N episodes of :class:`bai_gym.envs.scalar.BestArmEnv`, played together.
 
-    Observations, rewards and infos are those of the scalar environment with a leading axis of N; infos follow
-    Gymnasium's convention for vector environments (``info["correct"]`` and the mask ``info["_correct"]``).
+    With fixed confidence they end at different times. Actions, observations, rewards and infos are those of the scalar
+    environment with a leading axis of N; infos follow Gymnasium's convention for vector environments
+    (``info["correct"]`` and the mask ``info["_correct"]``).
 
     Args:
         problem: A family name or a problem object, fixed by the id.
         num_envs: N, at least 1.
         budget: Pulls per episode, at least 1.
         reward: ``"correct"`` or ``"simple_regret"``.
+        task: What is to be recommended, with its ``m``, ``num_bandits`` and ``epsilon``, as in the scalar form.
+        m: See there.
+        num_bandits: See there.
+        epsilon: See there.
+        fixed_confidence: Whether the agent decides when an episode stops.
+        pull_cost: What a pull costs, with fixed confidence.
         autoreset_mode: ``AutoresetMode.NEXT_STEP`` (default), ``SAME_STEP`` or ``DISABLED``, or its value as a string.
         copy: If False, observations are the live arrays, overwritten by the next step: faster, for callers that do not
             keep them.
@@ -51,6 +61,12 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         num_envs: int = 1,
         budget: int = 1000,
         reward: str = "correct",
+        task: Task | str = "best-arm",
+        m: int | None = None,
+        num_bandits: int | None = None,
+        epsilon: float | None = None,
+        fixed_confidence: bool = False,
+        pull_cost: float = 0.0,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
         render_mode: str | None = None,
@@ -69,10 +85,22 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self.problem = make_problem(problem, keywords)
         self.num_envs = num_envs = int(num_envs)
         self.num_arms = self.problem.num_arms
-        self._episodes = Episodes(self.problem, budget, reward, num_envs)
-        self.budget = self._episodes.budget
+        self.rules = Rules.of(
+            self.num_arms,
+            budget,
+            reward,
+            task,
+            m=m,
+            num_bandits=num_bandits,
+            epsilon=epsilon,
+            fixed_confidence=fixed_confidence,
+            pull_cost=pull_cost,
+        )
+        self.budget = self.rules.budget
+        self._episodes = Episodes(self.problem, self.rules, num_envs)
+        self.moves = Moves(self.num_arms, self.rules.task, fixed_confidence=fixed_confidence)
         self.single_observation_space = observation_space(self.num_arms, self.budget)
-        self.single_action_space = action_space(self.num_arms)
+        self.single_action_space = action_space(self.num_arms, self.rules.task, fixed_confidence=fixed_confidence)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._copy = copy
@@ -111,69 +139,70 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         return self._observation(), {"phase": _where(mask, "explore"), "_phase": mask.copy()}
 
     def step(self, actions: Any) -> Step:
-        """Pull or recommend one arm in every episode.
+        """Pull an arm, or give the recommendation, in every episode.
 
         Args:
-            actions: ``(N,)`` arms.
+            actions: ``(N,)`` or ``(N, ...)`` actions.
 
         Raises:
-            ParameterError: If an action is not an arm.
+            ParameterError: If an action is not an arm, or a recommendation that is due is not of the task's form.
             ResetNeeded: Before the first reset, or (without autoreset) for an episode that is over.
         """
-        arms = self._check(actions)
-        if self._steady == 0:
-            return self._mixed_step(arms)
-        self._episodes.pull_all(arms, self.np_random)
+        move = self.moves.read(actions, self.num_envs)
+        if self._steady == 0 or (move.stops is not None and move.stops.any()):
+            return self._mixed_step(move)
+        self._episodes.pull_all(move.arms, self.np_random)
         self._steady -= 1
-        ended = np.zeros(self.num_envs, dtype=bool)
-        if self._steady == 0:
-            info = {"phase": self._phase_names(ended), "_phase": self._everywhere.copy()}
+        nowhere = np.zeros(self.num_envs, dtype=bool)
+        rewards = np.full(self.num_envs, -self.rules.pull_cost) if self.rules.pull_cost else np.zeros(self.num_envs)
+        if self._steady == 0 and not self.rules.fixed_confidence:
+            info = {"phase": self._phase_names(nowhere), "_phase": self._everywhere.copy()}
         else:
             info = {"phase": self._phases["explore"].copy(), "_phase": self._everywhere.copy()}
-        return self._observation(), np.zeros(self.num_envs), ended, np.zeros(self.num_envs, dtype=bool), info
+        return self._observation(), rewards, nowhere, nowhere.copy(), info
 
-    def _mixed_step(self, arms: IntArray) -> Step:
+    def _mixed_step(self, move: Move) -> Step:
         """Step a batch in which some episodes pull, some recommend and some start anew."""
-        episodes, rng = self._episodes, self.np_random
+        episodes, rng, rules = self._episodes, self.np_random, self.rules
         if not hasattr(episodes, "bandit"):
             raise ResetNeeded("call reset() before the first step()")
         starting = episodes.over.copy()
         if self._mode is AutoresetMode.DISABLED and starting.any():
             raise ResetNeeded("some episodes are over: reset(options={'reset_mask': mask}) them before the next step()")
-        ended = ~starting & (episodes.remaining[:, 0] == 0)
+        ended = ~starting & (episodes.remaining[:, 0] == 0 if move.stops is None else move.stops)
         pulling = np.flatnonzero(~starting & ~ended)
-        if pulling.size:
-            episodes.pull_rows(pulling, arms, rng)
         rewards = np.zeros(self.num_envs)
+        truncated = np.zeros(self.num_envs, dtype=bool)
         info: dict[str, Any] = {}
         last: dict[str, Any] = {}
         rows = np.flatnonzero(ended)
-        if rows.size:
-            rewards[rows], truth = episodes.recommend(rows, arms)
+        if rows.size:  # first, because it refuses what is no recommendation
+            rewards[rows], truth = episodes.recommend(rows, move.answers[rows])
             last = self._truth(truth, rows, ended)
+        if pulling.size:
+            episodes.pull_rows(pulling, move.arms, rng)
+            rewards[pulling] = 0.0 - rules.pull_cost
+            if rules.fixed_confidence:
+                truncated[pulling] = episodes.remaining[pulling, 0] == 0
+                episodes.over |= truncated
         if starting.any():
             episodes.begin(rng, np.flatnonzero(starting))
-        if rows.size and self._mode is AutoresetMode.SAME_STEP:
-            last |= {"phase": _where(ended, "done"), "_phase": ended.copy()}
-            info |= {"final_obs": self._single_observations(rows), "_final_obs": ended.copy()}
-            info |= {"final_info": last, "_final_info": ended.copy()}
-            episodes.begin(rng, rows)
+        over = ended | truncated
+        if over.any() and self._mode is AutoresetMode.SAME_STEP:
+            last |= {"phase": _where(over, "done"), "_phase": over.copy()}
+            info |= {"final_obs": self._single_observations(np.flatnonzero(over)), "_final_obs": over.copy()}
+            info |= {"final_info": last, "_final_info": over.copy()}
+            episodes.begin(rng, np.flatnonzero(over))
         else:
             info |= last
         self._find_steady()
         info |= {"phase": self._phase_names(episodes.over), "_phase": self._everywhere.copy()}
-        return self._observation(), rewards, ended, np.zeros(self.num_envs, dtype=bool), info
-
-    def _check(self, actions: Any) -> IntArray:
-        arms = np.asarray(actions)
-        if arms.shape != (self.num_envs,) or arms.dtype.kind not in "iu":
-            raise ParameterError(f"actions must be {self.num_envs} whole numbers, one arm per episode")
-        if arms.min() < 0 or arms.max() >= self.num_arms:
-            raise ParameterError(f"an action is not an arm; arms are numbered 0 to {self.num_arms - 1}")
-        return arms if arms.dtype == np.int64 else arms.astype(np.int64)  # uint64 + int64 would be float64
+        return self._observation(), rewards, ended, truncated, info
 
     def _find_steady(self) -> None:
-        self._steady = 0 if self._episodes.over.any() else int(self._episodes.remaining.min())
+        # With fixed confidence the last pull ends the episode.
+        steady = int(self._episodes.remaining.min()) - self.rules.fixed_confidence
+        self._steady = 0 if self._episodes.over.any() else steady
 
     def _phase_names(self, over: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
         names = np.where(self._episodes.remaining[:, 0] > 0, self._phases["explore"], self._phases["recommend"])
@@ -184,7 +213,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
     ) -> dict[str, npt.NDArray[Any]]:
         full: dict[str, npt.NDArray[Any]] = {}
         for name, values in truth.items():
-            full[name] = np.zeros(self.num_envs, values.dtype)
+            full[name] = np.zeros((self.num_envs, *values.shape[1:]), values.dtype)
             full[name][rows] = values
             full[f"_{name}"] = ended.copy()
         return full

@@ -50,7 +50,7 @@ class Panel:
     name: str
     title: str
     settings: tuple[Setting, ...]
-    x: Literal["budget", "num_arms"] = "budget"
+    x: Literal["budget", "num_arms", "setup"] = "budget"
 
 
 @dataclass(frozen=True)

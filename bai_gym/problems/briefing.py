@@ -7,7 +7,15 @@ from collections.abc import Iterable
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.statistics import FloatArray
-from bai_gym.theory import gape_complexity, gape_v_complexity, reward_bound
+from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
+from bai_gym.theory import (
+    best_arm_h1,
+    gape_complexity,
+    gape_v_complexity,
+    reward_bound,
+    ugape_complexity,
+    ugape_v_complexity,
+)
 
 __all__ = ["KNOWLEDGE", "Briefing", "check_knowledge"]
 
@@ -39,16 +47,28 @@ class Briefing:
         num_arms: Number of arms K.
         budget: Total pulls over all arms, the same in every episode.
         batch: Number of episodes N.
+        task: What is to be recommended.
+        fixed_confidence: Whether the agent decides when to stop; the budget is then a cap.
         knows: The granted knowledge, words of :data:`KNOWLEDGE`.
     """
 
     def __init__(
-        self, num_arms: int, budget: int, batch: int = 1, *, truth: Bandit | None = None, knows: Iterable[str] = ()
+        self,
+        num_arms: int,
+        budget: int,
+        batch: int = 1,
+        *,
+        task: Task | None = None,
+        fixed_confidence: bool = False,
+        truth: Bandit | None = None,
+        knows: Iterable[str] = (),
     ) -> None:
         """Grant ``knows`` from the true instances ``truth``, which is needed only where something is granted."""
         self.num_arms = num_arms
         self.budget = budget
         self.batch = batch
+        self.task: Task = BestArm() if task is None else task
+        self.fixed_confidence = fixed_confidence
         self.knows = check_knowledge(knows)
         self._truth = truth if self.knows else None
 
@@ -63,14 +83,36 @@ class Briefing:
         truth = self._granted("range")
         return reward_bound(truth.means, truth.variances, self.budget)
 
+    def h1_complexity(self) -> FloatArray:
+        """Return H_1, the sum of 1 / gap^2, ``(N,)``; needs ``"complexity"``."""
+        return best_arm_h1(self._granted("complexity").means)
+
     def gape_complexity(self, bound: FloatArray) -> FloatArray:
         """Return H of GapE, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
-        return gape_complexity(self._granted("complexity").means, bound)
+        return gape_complexity(self._granted("complexity").means, bound, self._num_bandits)
 
     def gape_v_complexity(self, bound: FloatArray) -> FloatArray:
         """Return the variance-aware H of GapE-V, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
         truth = self._granted("complexity")
-        return gape_v_complexity(truth.means, truth.variances, bound)
+        return gape_v_complexity(truth.means, truth.variances, bound, self._num_bandits)
+
+    def ugape_complexity(self, bound: FloatArray) -> FloatArray:
+        """Return H_epsilon of UGapE for the task, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
+        truth = self._granted("complexity")
+        return ugape_complexity(truth.means, self._m, self.task.epsilon, bound, self._num_bandits)
+
+    def ugape_v_complexity(self, bound: FloatArray) -> FloatArray:
+        """Return the variance-aware H_epsilon of UGapE, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
+        truth = self._granted("complexity")
+        return ugape_v_complexity(truth.means, truth.variances, self._m, self.task.epsilon, bound, self._num_bandits)
+
+    @property
+    def _m(self) -> int:
+        return self.task.m if isinstance(self.task, TopM) else 1
+
+    @property
+    def _num_bandits(self) -> int:
+        return self.task.num_bandits if isinstance(self.task, BestOfEach) else 1
 
     def _granted(self, fact: str) -> Bandit:
         if fact not in self.knows:

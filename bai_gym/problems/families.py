@@ -13,6 +13,7 @@ from bai_gym.problems.bernoulli import BernoulliPriorProblem
 from bai_gym.problems.custom import custom_problem, table_problem
 from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
 from bai_gym.problems.movielens import MovieLensProblem, look_alike_source, movielens_source
+from bai_gym.problems.setups import bernoulli_setup, multi_bandit_setup
 from bai_gym.seeding import check_seed
 
 __all__ = ["FAMILIES", "build"]
@@ -40,6 +41,8 @@ def _movielens_like(num_arms: int = 64, matching: str = "rescaled", noisy_best: 
 FAMILIES: dict[str, Callable[..., Problem]] = {
     "gaussian": _gaussian,
     "bernoulli": _bernoulli,
+    "bernoulli-setup": bernoulli_setup,
+    "multi-bandit-setup": multi_bandit_setup,
     "movielens": _movielens,
     "movielens-like": _movielens_like,
     "custom": custom_problem,

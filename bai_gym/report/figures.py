@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,6 +29,10 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 # One more marker than colours: the pairs repeat after 56 agents only.
 MARKERS = ("o", "s", "^", "D", "v", "p", "X", "<")
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)))  # each round of colours has its own
+
+Axis = Literal["budget", "num_arms"] | Mapping[str, int]
+"""What a horizontal axis shows: a property of the results, or the number of the set-up by environment."""
+AXES = {"budget": "budget (pulls)", "num_arms": "number of arms K"}
 
 STYLE = {
     "axes.axisbelow": True,
@@ -56,8 +60,9 @@ def error_curves(
     results: Sequence[ResultLike],
     path: str | Path,
     *,
-    x: Literal["budget", "num_arms"] = "budget",
+    x: Axis = "budget",
     title: str | None = None,
+    bounds: Mapping[tuple[str, str, int], float] | None = None,
     chance: float | Literal["one arm"] | None = "one arm",
     log: bool = False,
 ) -> Path:
@@ -70,8 +75,9 @@ def error_curves(
     Args:
         results: The results; an agent has at most one for each value of `x`.
         path: The file to write, ``.png``, ``.svg`` or ``.pdf``; missing folders are made.
-        x: What the horizontal axis is: the budget, or the number of arms K.
+        x: What the horizontal axis is: the budget, the number of arms K, or the set-up, by environment.
         title: Title of the figure; without one, the environment where there is only one.
+        bounds: Bounds on error probabilities, by agent, environment and budget; drawn dotted, in the agent's colour.
         chance: Error probability of a guess, drawn dashed: that of naming one of K arms at random, ``1 - 1/K``
             (``"one arm"``), a number in [0, 1] for other tasks, or None for no such line. On a linear axis that
             ends far below it, the sentence under the figure gives the number instead of a line.
@@ -101,9 +107,13 @@ def error_curves(
         for i, (name, rows) in enumerate(curves.items()):
             offset = 5.0 * (i - (len(curves) - 1) / 2)
             handles[name] = _draw_curve(axes, rows, i, x, log, offset)
+            bounded = [(_x_of(row, x), (bounds or {}).get((row.agent, row.env, row.budget))) for row in rows]
+            _draw_bound(axes, [(at, value) for at, value in bounded if value is not None], i)
         _place_x_axis(axes, sorted({_x_of(row, x) for row in results}), x)
         _place_y_axis(axes, results, log)
         sentence = _reading(results, log)
+        if bounds:
+            sentence += "; dotted: what is proved, a bound on the error probability"
         guess = _chance_line(results, x, chance)
         if guess is not None:
             shown = _draw_chance(axes, *guess)
@@ -190,9 +200,9 @@ def instance_plot(
 # ------------------------------------------------------------------------------------------------------- curves
 
 
-def _curves(results: Sequence[ResultLike], x: str) -> dict[str, list[ResultLike]]:
+def _curves(results: Sequence[ResultLike], x: Axis) -> dict[str, list[ResultLike]]:
     """Results by the name that the legend gives them, in order of appearance, each sorted along `x`."""
-    if x not in ("budget", "num_arms"):
+    if isinstance(x, str) and x not in ("budget", "num_arms"):
         raise ParameterError(f'x is {x!r}; it must be "budget" or "num_arms"')
     if not results:
         raise ParameterError("there are no results to draw")
@@ -206,7 +216,8 @@ def _curves(results: Sequence[ResultLike], x: str) -> dict[str, list[ResultLike]
         rows.sort(key=lambda row: _x_of(row, x))
         values = [_x_of(row, x) for row in rows]
         if len(set(values)) < len(values):
-            raise ParameterError(f"agent {name} has several results at one {x}; draw one figure for each setting")
+            where = x if isinstance(x, str) else "set-up"
+            raise ParameterError(f"agent {name} has several results at one {where}; draw one figure for each setting")
     return curves
 
 
@@ -214,15 +225,17 @@ def _legend_name(row: ResultLike) -> str:
     return f"{row.agent} (knows {', '.join(row.knows)})" if row.knows else row.agent
 
 
-def _x_of(row: ResultLike, x: str) -> int:
+def _x_of(row: ResultLike, x: Axis) -> int:
+    if not isinstance(x, str):
+        return x[row.env]
     return int(row.budget) if x == "budget" else len(row.mean_pulls)
 
 
-def _last(rows: Sequence[ResultLike], x: str) -> ResultLike:
+def _last(rows: Sequence[ResultLike], x: Axis) -> ResultLike:
     return max(rows, key=lambda row: _x_of(row, x))
 
 
-def _draw_curve(axes: Any, rows: Sequence[ResultLike], index: int, x: str, log: bool, offset: float) -> Any:
+def _draw_curve(axes: Any, rows: Sequence[ResultLike], index: int, x: Axis, log: bool, offset: float) -> Any:
     """Draw one agent's curve and intervals; return what stands for it in the legend.
 
     Points without errors on a logarithmic axis are apart from the curve, which would seem to rise to them, and
@@ -257,7 +270,15 @@ def _draw_curve(axes: Any, rows: Sequence[ResultLike], index: int, x: str, log: 
     return bars
 
 
-def _place_x_axis(axes: Any, values: list[int], x: str) -> None:
+def _draw_bound(axes: Any, points: Sequence[tuple[int, float]], index: int) -> None:
+    """Draw what is proved about the agent of the given number."""
+    if points:
+        at, values = zip(*sorted(points), strict=True)
+        marker = "_" if len(points) == 1 else None
+        axes.plot(at, values, ":", marker=marker, markersize=14, color=COLOURS[index % len(COLOURS)], linewidth=1.6)
+
+
+def _place_x_axis(axes: Any, values: list[int], x: Axis) -> None:
     """Ticks at the values themselves where they are few; logarithmic where they span a decade."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
@@ -277,7 +298,7 @@ def _place_x_axis(axes: Any, values: list[int], x: str) -> None:
                 ticks.append(value)
         axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    axes.set_xlabel("budget (pulls)" if x == "budget" else "number of arms K")
+    axes.set_xlabel(AXES[x] if isinstance(x, str) else "set-up")
     axes.grid(visible=False, axis="x")
 
 
@@ -298,7 +319,7 @@ def _place_y_axis(axes: Any, results: Sequence[ResultLike], log: bool) -> None:
         axes.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "25" else ""))
 
 
-def _chance_line(results: Sequence[ResultLike], x: str, chance: float | str | None) -> tuple[Any, Any] | None:
+def _chance_line(results: Sequence[ResultLike], x: Axis, chance: float | str | None) -> tuple[Any, Any] | None:
     """Ends or course of the chance line, as (x, y) arrays; None for no line."""
     if chance is None:
         return None

@@ -32,6 +32,9 @@ CSV_COLUMNS = (
     "simple_regret",
     "simple_regret_se",
     "unspent",
+    "sample_complexity",
+    "sample_complexity_quantiles",
+    "truncated",
     "knows",
     "mean_pulls",
     "notes",
@@ -86,6 +89,18 @@ class ResultLike(Protocol):
         """Mean number of pulls left over."""
 
     @property
+    def sample_complexity(self) -> float:
+        """Mean number of pulls that the agent asked for."""
+
+    @property
+    def sample_quantiles(self) -> tuple[float, ...]:
+        """Its quantiles: 5, 25, 50, 75 and 95 %."""
+
+    @property
+    def truncated(self) -> int:
+        """Episodes that the cap ended, with fixed confidence."""
+
+    @property
     def seconds(self) -> float:
         """Time of the whole computation in seconds."""
 
@@ -123,7 +138,7 @@ def rich_table(results: Sequence[ResultLike]) -> Table:
         table.add_column(Text(heading), justify="right" if numeric else "left")
     for row in rows:
         marks = "".join(f" [{numbers[note]}]" for note in row.notes)
-        table.add_row(*(Text(cell) for cell in _cells(row, several, row.agent + marks)))
+        table.add_row(*(Text(cell) for cell in _cells(row, rows, row.agent + marks)))
     return table
 
 
@@ -138,7 +153,7 @@ def to_markdown(results: Sequence[ResultLike]) -> str:
     """
     rows = _sorted(results)
     numbers = _footnotes(rows)
-    columns, several = _columns(rows, seconds=False), _several_envs(rows)
+    columns = _columns(rows, seconds=False)
     lines = [
         "| " + " | ".join(heading for heading, _ in columns) + " |",
         "| " + " | ".join("---:" if numeric else "---" for _, numeric in columns) + " |",
@@ -146,7 +161,7 @@ def to_markdown(results: Sequence[ResultLike]) -> str:
     for row in rows:
         marks = ", ".join(str(numbers[note]) for note in row.notes)
         agent = _escaped(row.agent) + (f" <sup>{marks}</sup>" if marks else "")
-        cells = [agent, *(_escaped(cell) for cell in _cells(row, several, row.agent)[1:-1])]
+        cells = [agent, *(_escaped(cell) for cell in _cells(row, rows, row.agent)[1:-1])]
         lines.append("| " + " | ".join(cells) + " |")
     if numbers:
         lines.append("")
@@ -165,7 +180,8 @@ def to_csv(results: Sequence[ResultLike]) -> str:
 
     Returns:
         The file: a header line and a line per result, each ending in a line feed. `knows` is ``nothing`` or names
-        joined by ``;``, `mean_pulls` holds K numbers joined by spaces, `notes` are joined by ``;``.
+        joined by ``;``, `mean_pulls` holds K numbers joined by spaces,
+        `sample_complexity_quantiles` those at 5, 25, 50, 75 and 95 %, `notes` are joined by ``;``.
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
@@ -184,6 +200,9 @@ def to_csv(results: Sequence[ResultLike]) -> str:
                 _exact(row.simple_regret),
                 _exact(row.simple_regret_se),
                 _exact(row.unspent),
+                _exact(row.sample_complexity),
+                " ".join(_exact(value) for value in row.sample_quantiles),
+                int(row.truncated),
                 ";".join(row.knows) or "nothing",
                 " ".join(_exact(pulls) for pulls in row.mean_pulls),
                 ";".join(row.notes),
@@ -216,23 +235,34 @@ def _columns(rows: Sequence[ResultLike], *, seconds: bool) -> list[tuple[str, bo
         ("runs", True),
         ("error probability [95 %]", True),
         ("simple regret ± se", True),
+        *([("pulls: mean [5 %, 95 %]", True)] if _pulls_vary(rows) else []),
+        *([("truncated", True)] if any(row.truncated for row in rows) else []),
         ("knows", False),
         *([("seconds", True)] if seconds else []),
     ]
 
 
-def _cells(row: ResultLike, several_envs: bool, agent: str) -> list[str]:
+def _pulls_vary(rows: Sequence[ResultLike]) -> bool:
+    """Whether some agent decides when to stop."""
+    return any(row.truncated or row.sample_quantiles[0] != row.sample_quantiles[-1] for row in rows)
+
+
+def _cells(row: ResultLike, rows: Sequence[ResultLike], agent: str) -> list[str]:
     """The cells of a row, in the order of :func:`_columns`."""
+    low, *_, high = row.sample_quantiles
+    pulls = f"{row.sample_complexity:,.0f} [{low:,.0f}, {high:,.0f}]"
     lower, upper = row.interval
     places = _decimals((upper - lower) / 2)
     regret_places = _decimals(row.simple_regret_se)
     return [
         agent,
-        *([row.env] if several_envs else []),
+        *([row.env] if _several_envs(rows) else []),
         f"{row.budget:,}",
         f"{row.runs:,}",
         f"{row.error_probability:.{places}f} [{lower:.{places}f}, {upper:.{places}f}]",
         f"{row.simple_regret:.{regret_places}f} ± {_or_unknown(row.simple_regret_se, regret_places)}",
+        *([pulls] if _pulls_vary(rows) else []),
+        *([f"{row.truncated:,}"] if any(other.truncated for other in rows) else []),
         ", ".join(row.knows) or "nothing",
         f"{row.seconds:.1f}",
     ]

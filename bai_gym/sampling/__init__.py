@@ -2,8 +2,8 @@
 
 from bai_gym.sampling.argmax import ArgmaxTable, TieRule, check_tie_rule
 from bai_gym.sampling.block import Block
-from bai_gym.sampling.requests import Request, check_arms, check_request
-from bai_gym.sampling.rule import IndexRule, SamplingRule
+from bai_gym.sampling.requests import Request, check_request
+from bai_gym.sampling.rule import IndexRule, SamplingRule, StoppingRule
 from bai_gym.sampling.stepper import Allocator, Stepper, batched
 
 __all__ = [
@@ -14,9 +14,9 @@ __all__ = [
     "Request",
     "SamplingRule",
     "Stepper",
+    "StoppingRule",
     "TieRule",
     "batched",
-    "check_arms",
     "check_request",
     "check_tie_rule",
 ]

@@ -12,7 +12,7 @@ from bai_gym.sampling.block import Block
 from bai_gym.sampling.rule import SamplingRule
 from bai_gym.statistics import IntArray
 
-__all__ = ["Request", "check_arms", "check_request"]
+__all__ = ["Request", "check_request"]
 
 Request = Block | SamplingRule | None
 """A block, a sampling rule, or None for an agent that needs no more pulls."""
@@ -67,21 +67,6 @@ def _counts(answer: object) -> IntArray:
     if not np.issubdtype(counts.dtype, np.integer):
         raise AgentError(f"allocate must return whole numbers of pulls, not {counts.dtype}")
     return counts.astype(np.int64, copy=False)
-
-
-def check_arms(arms: object, batch: int, num_arms: int, what: str) -> IntArray:
-    """Return arms as an ``(N,)`` int64 array.
-
-    Raises:
-        AgentError: Wrong shape or type, or an arm outside 0 .. K-1.
-    """
-    array = np.atleast_1d(_array(arms, f"{what} must be {batch} whole number(s), one arm per episode"))
-    if array.shape != (batch,) or not np.issubdtype(array.dtype, np.integer):
-        raise AgentError(f"{what} must be {batch} whole number(s), one arm per episode, not {arms!r}")
-    if array.min() < 0 or array.max() >= num_arms:
-        wrong = int(array[(array < 0) | (array >= num_arms)][0])
-        raise AgentError(f"{what}: arm {wrong} does not exist; arms are numbered 0 to {num_arms - 1}")
-    return array.astype(np.int64, copy=False)
 
 
 def _array(answer: object, rule: str) -> npt.NDArray[Any]:

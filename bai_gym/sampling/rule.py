@@ -11,12 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from bai_gym.errors import AgentError
 from bai_gym.sampling.argmax import ArgmaxTable, TieRule
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["IndexFunction", "IndexRule", "SamplingRule"]
+__all__ = ["IndexFunction", "IndexRule", "SamplingRule", "StoppingRule"]
 
 IndexFunction = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 """Index values from pulls (as floats), means and variances, elementwise, as a new array.
@@ -83,6 +84,28 @@ class SamplingRule(ABC):
             pulls: ``(N,)`` pulls of those arms, in the window, after the reward.
             means: ``(N,)`` their means.
             variances: ``(N,)`` their variances.
+        """
+
+
+class StoppingRule(SamplingRule):
+    """A rule that also decides in each episode when to stop; always an agent's last request.
+
+    ``steps`` is then a cap. Episodes that have stopped stay in the window until they are dropped: what is chosen and
+    updated for them has no effect.
+
+    Attributes:
+        running: ``(n,)`` bool: which episodes of the window want another pull; set by :meth:`start` and :meth:`update`.
+    """
+
+    running: npt.NDArray[np.bool_]
+
+    @abstractmethod
+    def keep(self, columns: IntArray, window: Statistics) -> None:
+        """Go on with some episodes alone.
+
+        Args:
+            columns: ``(m,)`` which columns of the window are kept, in order.
+            window: ``(k, m)`` their statistics, the window from now on.
         """
 
 

@@ -1,5 +1,83 @@
-"""Complexity measures of instances (and, with them, what an oracle agent may be told)."""
+"""Complexity measures of instances (what an oracle agent may be told, too), and bounds on error probabilities.
 
-from bai_gym.theory.complexity import gape_complexity, gape_v_complexity, gaps, reward_bound
+Best arm and top m: :mod:`bai_gym.theory.complexity`; thresholding: :mod:`bai_gym.theory.thresholding`; bounds, with a
+table of them by agent: :mod:`bai_gym.theory.bounds`.
+"""
 
-__all__ = ["gape_complexity", "gape_v_complexity", "gaps", "reward_bound"]
+from bai_gym.theory.bounds import (
+    BOUNDS,
+    THRESHOLD_BOUNDS,
+    Bound,
+    apt_bound,
+    augucb_bound,
+    bayesgap_bound,
+    csar_bound,
+    gape_bound,
+    gape_v_bound,
+    gse_glm_bound,
+    gse_linear_bound,
+    od_linbai_bound,
+    sequential_halving_bound,
+    shadavar_bound,
+    shvar_bound,
+    successive_rejects_bound,
+    ucb_e_bound,
+    ucbev_bound,
+    ugapeb_bound,
+    ugapec_sample_complexity,
+)
+from bai_gym.theory.complexity import (
+    best_arm_h1,
+    best_arm_h2,
+    gape_complexity,
+    gape_v_complexity,
+    gaps,
+    reward_bound,
+    top_gaps,
+    ugape_complexity,
+    ugape_v_complexity,
+)
+from bai_gym.theory.thresholding import (
+    threshold_gaps,
+    threshold_h1,
+    threshold_h2,
+    threshold_sigma_h1,
+    threshold_sigma_h2,
+)
+
+__all__ = [
+    "BOUNDS",
+    "THRESHOLD_BOUNDS",
+    "Bound",
+    "apt_bound",
+    "augucb_bound",
+    "bayesgap_bound",
+    "best_arm_h1",
+    "best_arm_h2",
+    "csar_bound",
+    "gape_bound",
+    "gape_complexity",
+    "gape_v_bound",
+    "gape_v_complexity",
+    "gaps",
+    "gse_glm_bound",
+    "gse_linear_bound",
+    "od_linbai_bound",
+    "reward_bound",
+    "sequential_halving_bound",
+    "shadavar_bound",
+    "shvar_bound",
+    "successive_rejects_bound",
+    "threshold_gaps",
+    "threshold_h1",
+    "threshold_h2",
+    "threshold_sigma_h1",
+    "threshold_sigma_h2",
+    "top_gaps",
+    "ucb_e_bound",
+    "ucbev_bound",
+    "ugape_complexity",
+    "ugape_v_complexity",
+    "ugapeb_bound",
+    "ugapec_sample_complexity",
+]

@@ -12,8 +12,10 @@ import pytest
 from bai_gym.agents import Agent
 from bai_gym.bandits import Bandit, Stream
 from bai_gym.benchmark.rollout import Rollout, play_blocks
+from bai_gym.moves import Moves
 from bai_gym.problems import Briefing
 from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.tasks import BestArm, Task
 
 
 class ScriptedBandit(Bandit):
@@ -67,19 +69,27 @@ class Trace:
 
     arms: list[int]  # every pull that it asked for
     idle: list[int]  # pulls after it had asked for its last one
-    recommendation: int
+    recommendation: Any  # an int, or a list where the task has several entries
 
     def counts(self, num_arms: int) -> list[int]:
         return np.bincount(self.arms, minlength=num_arms).tolist()
 
 
 def play_trace(
-    agent: Agent, rewards: Any, budget: int, means: Any = None, variances: Any = None, seed: int | None = 0
+    agent: Agent,
+    rewards: Any,
+    budget: int,
+    means: Any = None,
+    variances: Any = None,
+    seed: int | None = 0,
+    task: Task | None = None,
+    fixed_confidence: bool = False,
 ) -> Trace:
     """Play one episode on scripted rewards by ``act`` alone, from observations of one episode."""
     bandit = ScriptedBandit(rewards, means, variances)
-    briefing = Briefing(bandit.num_arms, budget, truth=bandit, knows=agent.knows)
-    agent.reset(briefing, np.random.default_rng(seed))
+    told = {"task": task, "fixed_confidence": fixed_confidence, "truth": bandit, "knows": agent.knows}
+    agent.reset(Briefing(bandit.num_arms, budget, **told), np.random.default_rng(seed))
+    moves = Moves(bandit.num_arms, task or BestArm(), fixed_confidence=fixed_confidence)
     statistics = Statistics.zeros((bandit.num_arms,))
     arms: list[int] = []
     asked = budget
@@ -90,21 +100,25 @@ def play_trace(
             "variances": statistics.variances.copy(),
             "remaining": np.array([budget - step]),
         }
-        arm = agent.act(observation)
+        move = moves.read(np.asarray(agent.act(observation))[None], 1)
         if agent.idle_pulls is not None:
             asked = min(asked, step)
-        if step < budget:
-            arms.append(arm)
-            statistics.add(arm, bandit.one(arm))
-    return Trace(arms[:asked], arms[asked:], arm)
+        if step == budget if move.stops is None else move.stops[0]:
+            return Trace(arms[:asked], arms[asked:], move.answers[0].tolist())
+        arm = int(move.arms[0])
+        arms.append(arm)
+        statistics.add(arm, bandit.one(arm))
+    raise AssertionError("the agent did not stop at the cap")
 
 
-def play_scripted_blocks(agent: Agent, rewards: Any, budget: int, means: Any = None, variances: Any = None) -> Rollout:
+def play_scripted_blocks(
+    agent: Agent, rewards: Any, budget: int, means: Any = None, variances: Any = None, task: Task | None = None
+) -> Rollout:
     """Play one episode on scripted rewards by blocks."""
     bandit = ScriptedBandit(rewards, means, variances)
-    briefing = Briefing(bandit.num_arms, budget, truth=bandit, knows=agent.knows)
+    briefing = Briefing(bandit.num_arms, budget, task=task, truth=bandit, knows=agent.knows)
     agent.reset(briefing, np.random.default_rng(0))
-    return play_blocks(agent, bandit, budget, np.random.default_rng(0))
+    return play_blocks(agent, bandit, budget, np.random.default_rng(0), task)
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import AgentError, BudgetError, ParameterError
 from bai_gym.problems import Briefing
+from bai_gym.tasks import TASKS, BestOfEach, Task, TopM
 
 LEVEL = 0.001
 NAMES = agents.names()
@@ -29,19 +30,35 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("GapE", {"rescaled": False, "b": 1.0}),
     ("GapE-V", {"rescaled": False, "b": 1.0}),
     ("VBR", {"reject": "ucb", "early": True}),
+    ("SR", {"leftover": "last"}),
+    ("UCB-E", {"a": "theory", "b": 1.0}),
+    ("UCB-E", {"a": 0.0, "b": 1.0}),
+    ("TS", {"posterior": "normal", "sigma": 1e-4}),
+    ("TTTS", {"posterior": "normal", "sigma": 1e-4, "beta": 0.8}),
+    ("OCBA", {"n0": 3}),
 ]
 # Names of agents that stop before the budget is spent; all others spend it.
-LEAVE_SOME = {"SH", "SHVar", "SHAdaVar"}
+HALVING = {"SH", "SHVar", "SHAdaVar"}
+STOPPING = {name for name in NAMES if getattr(agents.make(name), "stops", False)}
+LEAVE_SOME = HALVING | {"SR", "SAR"} | STOPPING
+# Agents of more than one task.
+SEVERAL = [variant for variant in VARIANTS if len(agents.make(variant[0], **variant[1]).tasks) > 1]
 
 
 def variant_id(variant: tuple[str, dict[str, Any]]) -> str:
     return agents.make(variant[0], **variant[1]).label
 
 
-def play(agent: Any, bandit: Bandit, budget: int, seed: int = 0) -> Rollout:
-    briefing = Briefing(bandit.num_arms, budget, bandit.batch, truth=bandit, knows=agent.knows)
+def play(agent: Any, bandit: Bandit, budget: int, seed: int = 0, task: Task | None = None) -> Rollout:
+    briefing = Briefing(bandit.num_arms, budget, bandit.batch, task=task, truth=bandit, knows=agent.knows)
     agent.reset(briefing, np.random.default_rng([seed, 1]))
-    return play_blocks(agent, bandit, budget, np.random.default_rng([seed, 2]))
+    return play_blocks(agent, bandit, budget, np.random.default_rng([seed, 2]), task)
+
+
+def tasks_of(agent: Any, num_arms: int) -> list[Task]:
+    """The tasks of several arms that the agent declares, with sets of every size."""
+    tasks: list[Task] = [*map(TopM, range(1, num_arms)), BestOfEach(1), BestOfEach(num_arms // 2)]
+    return [task for task in tasks if task.name in agent.tasks]
 
 
 def repeated(bandit: Bandit, runs: int) -> Bandit:
@@ -83,14 +100,15 @@ def test_budgets_are_kept_and_arms_recommended(
         assert (spent <= budget).all()
         if name not in LEAVE_SOME or parameters.get("leftover") == "last":
             assert (spent == budget).all()
-        elif "rounding" not in parameters:
+        elif name in HALVING and "rounding" not in parameters:
             assert (spent == budget - budget % num_stages(num_arms)).all()
         assert rollout.recommendation.shape == (3,)
         assert np.isin(rollout.recommendation, np.arange(num_arms)).all()
         assert np.isfinite(rollout.statistics.means).all()
         pulled = rollout.statistics.pulls[np.arange(3), rollout.recommendation]
         assert (pulled > 0).all()
-        if make_bandit is without_variance and name != "Uniform":
+        # At the cap, agents of fixed confidence recommend the set of smallest regret that they can vouch for.
+        if make_bandit is without_variance and name not in {"Uniform", *STOPPING}:
             assert not rollout.recommendation.any()
 
 
@@ -110,7 +128,7 @@ def test_stages_of_halving_sum_exactly(variant: tuple[str, dict[str, Any]]) -> N
     agent.allocate = noting
     budget = 2 * agent.minimum_budget(5) + 61
     play(agent, repeated(spread(5), 4), budget)
-    if variant[0] in LEAVE_SOME and "rounding" not in variant[1]:
+    if variant[0] in HALVING and "rounding" not in variant[1]:
         stages, stage = [], 0
         for pulls in asked:
             stage += pulls
@@ -160,6 +178,100 @@ def test_easy_worlds_are_solved_in_every_run(variant: tuple[str, dict[str, Any]]
     # Uniform choice misses an arm of five in 150 pulls with probability 200 x 0.8^150 = 6e-13.
     rollout = play(agent, bandit, max(150, agent.minimum_budget(num_arms)))
     np.testing.assert_array_equal(rollout.recommendation, best)
+
+
+@pytest.mark.parametrize("make_bandit", [spread, without_variance, all_equal_and_certain, negative])
+@pytest.mark.parametrize("variant", SEVERAL, ids=variant_id)
+@pytest.mark.parametrize("num_arms", [2, 4, 10])
+def test_every_declared_task_is_done_in_every_world(
+    variant: tuple[str, dict[str, Any]], num_arms: int, make_bandit: Callable[[int], Bandit]
+) -> None:
+    name, parameters = variant
+    bandit = repeated(make_bandit(num_arms), 3)
+    least = agents.make(name, **parameters).minimum_budget(num_arms)
+    for task in tasks_of(agents.make(name, **parameters), num_arms):
+        for budget in (least, 2 * least + 1, 10 * least):
+            rollout = play(agents.make(name, **parameters), bandit, budget, task=task)  # checks the recommendation
+            spent = rollout.pulls.sum(axis=1)
+            assert (spent <= budget).all() and (spent >= num_arms).all()
+            if name not in LEAVE_SOME or parameters.get("leftover") == "last":
+                assert (spent == budget).all()
+            if make_bandit is without_variance and name not in STOPPING and parameters.get("mode") != "random":
+                assert task.correct(bandit.means, rollout.recommendation).all()
+
+
+@pytest.mark.parametrize("variant", SEVERAL, ids=variant_id)
+def test_easy_worlds_are_solved_in_every_run_and_task(variant: tuple[str, dict[str, Any]]) -> None:
+    num_arms, runs = 6, 100
+    rng = np.random.default_rng(0)
+    bandit = GaussianBandit(rng.permuted(np.tile(np.arange(6) * 40.0, (runs, 1)), axis=1), 1.0)
+    for task in tasks_of(agents.make(variant[0], **variant[1]), num_arms):
+        agent = agents.make(variant[0], **variant[1])
+        # Uniform choice misses an arm of six in 200 pulls with probability 600 x (5/6)^200 = 9e-14.
+        rollout = play(agent, bandit, max(200, agent.minimum_budget(num_arms)), task=task)
+        np.testing.assert_array_equal(rollout.recommendation, task.answer(bandit.means))
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in SEVERAL}))
+def test_relabelling_the_arms_relabels_sets(name: str) -> None:
+    runs = 20_000
+    # Tied pairs within each bandit; the bandits change places, and so do the arms of each.
+    means, order = np.array([0.6, 0.5, 0.6, 0.3, 0.5, 0.3]), np.array([5, 3, 4, 1, 2, 0])
+    for task in (TopM(2), BestOfEach(2)):
+        if task.name not in agents.make(name).tasks:
+            continue
+        budget = 2 * agents.make(name).minimum_budget(6) + 3
+        named = []
+        for seed, given in ((0, np.arange(6)), (1, order)):
+            bandit = repeated(BernoulliBandit(means[given]), runs)
+            answers = play(agents.make(name), bandit, budget, seed, task).recommendation
+            sets = np.zeros((runs, 6), np.int64)
+            if isinstance(task, TopM):
+                sets[:, given] = answers
+            else:
+                np.put_along_axis(sets, given[answers + [0, 3]], 1, 1)
+            named.append(sets)
+        codes = [np.bincount(sets @ (1 << np.arange(6)), minlength=64) for sets in named]
+        table = np.stack(codes)
+        table = table[:, table.sum(axis=0) > 20]
+        assert chi2_contingency(table).pvalue > LEVEL / (2 * len(SEVERAL))
+        together = np.concatenate(named)
+        pairs = [(0, 2), (1, 4), (3, 5)] if isinstance(task, TopM) else [(0, 2), (3, 5)]
+        for arm, twin in pairs:
+            difference = together[:, arm] - together[:, twin]
+            # Level 3e-6, below 0.001 over all agents and pairs.
+            assert abs(difference.sum()) <= 4.7 * np.sqrt(np.count_nonzero(difference))
+
+
+def test_a_task_that_is_not_declared_is_refused() -> None:
+    for name in NAMES:
+        agent = agents.make(name)
+        assert agent.tasks <= set(TASKS) and "best-arm" in agent.tasks
+        for task in (TopM(2), BestOfEach(2)):
+            if task.name not in agent.tasks:
+                with pytest.raises(AgentError, match=f"^{name} cannot do the task '{task.name}'; what it can do: best"):
+                    play(agent, spread(4), 500, task=task)
+
+
+def test_agents_that_do_not_stop_are_refused_where_they_must() -> None:
+    assert STOPPING == {"UGapEc", "UGapEc-V", "LUCB"}
+    for name in NAMES:
+        agent = agents.make(name)
+        briefing = Briefing(4, 500, truth=spread(4), knows=agent.knows, fixed_confidence=True)
+        if name in STOPPING:
+            agent.reset(briefing)
+            continue
+        with pytest.raises(AgentError, match=f"^{name} does not decide when to stop: use an environment of fixed budg"):
+            agent.reset(briefing)
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in SEVERAL}))
+def test_sets_have_the_requested_size_where_the_budget_is_too_small(name: str) -> None:
+    bandit = repeated(spread(4), 3)
+    for task in tasks_of(agents.make(name), 4):
+        for budget in (1, 2, 3, 4, 5, 7):
+            rollout = play(agents.make(name, allow_small_budget=True), bandit, budget, task=task)
+            assert (rollout.pulls.sum(axis=1) <= budget).all()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -219,6 +331,7 @@ def test_agents_know_only_what_they_declare(name: str) -> None:
         ("SHAdaVar", {"delta": 1.0}, "delta of SHAdaVar"),
         ("SHAdaVar", {"delta": float("nan")}, "delta of SHAdaVar"),
         ("VBR", {"gamma": -1.0}, "gamma of VBR must be a positive number, not -1.0"),
+        ("SR", {"leftover": "all"}, "leftover of SR must be 'drop' or 'last', not 'all'"),
     ],
 )
 def test_parameters_out_of_range_are_refused(name: str, parameters: dict[str, Any], message: str) -> None:

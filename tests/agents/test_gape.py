@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from bai_gym.agents import AGapE, AGapEV, Agent, GapE, GapEV
 from bai_gym.agents.gape import bernstein_width, hoeffding_width
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
-from bai_gym.errors import ParameterError
+from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import Briefing
 from bai_gym.sampling import SamplingRule
 from bai_gym.statistics import FloatArray, Statistics
+from bai_gym.tasks import BestOfEach, Task, TopM
 from bai_gym.theory import gape_complexity, gape_v_complexity
 
 Play = Callable[..., Any]
@@ -25,9 +26,10 @@ MEANS, VARIANCES = [0.5, 0.75, 0.25], [0.0, 0.25, 1.0]
 GAPS = [0.25, 0.25, 0.5]
 
 
-def begun(agent: Agent, means: Any, budget: int, variances: Any = 1.0) -> Any:
+def begun(agent: Agent, means: Any, budget: int, variances: Any = 1.0, task: Task | None = None) -> Any:
     truth = GaussianBandit(means, variances)
-    agent.reset(Briefing(truth.num_arms, budget, truth.batch, truth=truth, knows=agent.knows), np.random.default_rng(0))
+    briefing = Briefing(truth.num_arms, budget, truth.batch, task=task, truth=truth, knows=agent.knows)
+    agent.reset(briefing, np.random.default_rng(0))
     return agent
 
 
@@ -163,6 +165,91 @@ def test_every_choice_has_the_largest_b(agent: Any, num_arms: int, bernoulli: bo
             assert maximisers(table_of(rule)[:, episode]) == expected
         reward = truth.pull((flat % episodes) * num_arms + flat // episodes, rng)
         rule.update(flat, *window.add(flat, reward))
+
+
+# ------------------------------------------------------------------------------------------------ several bandits
+
+
+def test_exploration_of_several_bandits_by_hand() -> None:
+    # Gaps 1/4, 1/4 and 1/2, 1/2: H = 16 + 16 + 4 + 4 = 40 at b = 1; a = (4/9) 90 / 40 = 1, rescaled by 36 / log2 4.
+    means, task = [0.5, 0.75, 1.0, 0.5], BestOfEach(2)
+    for rescaled, exploration in ((False, 1.0), (True, 18.0)):
+        agent = begun(GapE(b=1.0, rescaled=rescaled), means, 94, task=task)
+        assert agent.exploration.tolist() == pytest.approx([exploration], rel=1e-12)
+    # Variances 0, b = 3/16 so that (16/3) b gap is the gap: H = 2 (1/4) 16 + 2 (1/2) 4 = 12.
+    agent = begun(GapEV(b=3 / 16, rescaled=False), means, 98, 0.0, task)
+    assert agent.exploration.tolist() == pytest.approx([(8 / 9) * 90 / 12], rel=1e-12)
+
+
+def test_two_bandits_by_hand(trace: Play) -> None:
+    # Arms that always pay 1, 0 and 1, 0.5: gaps 1, 1, 1/2, 1/2, H = 1 + 1 + 4 + 4 = 10, and a = (4/9) 9 / 10 x scale =
+    # 4. Widths 2 / sqrt(T): B = 1, 1, 3/2, 3/2 with one pull. With 2: 0.91 for arms 2 and 3; with 2 of arms 0 and 1:
+    # 0.41; with 3: 0.65 for arms 2 and 3; with 4: 1/2; with 5: 0.394.
+    agent = GapE(tie="first", b=1.0, rescaled=False, scale=10.0)
+    played = trace(agent, [[1.0], [0.0], [0.5], [1.0]], 13, task=BestOfEach(2))
+    assert played.arms == [0, 1, 2, 3, 2, 3, 0, 1, 2, 3, 2, 3, 2]
+    assert played.recommendation == [0, 1]
+
+
+def slow_index(agent: Any, seen: list[list[float]], size: int, budget: int, truth: Any) -> list[float]:
+    """B of every arm of all bandits, on lists."""
+    aware, b, count = agent.name.endswith("-V"), agent.b, len(seen)
+    means = [float(np.mean(arm)) for arm in seen]
+
+    def gaps(values: Any) -> list[float]:
+        bandits = [list(values[k // size * size : (k // size + 1) * size]) for k in range(count)]
+        others = [max(bandit[: k % size] + bandit[k % size + 1 :]) for k, bandit in enumerate(bandits)]
+        return [abs(other - value) for other, value in zip(others, values, strict=True)]
+
+    if agent.name.startswith("A-"):
+        wide = [gap + b * math.sqrt(1 / (2 * len(arm))) for gap, arm in zip(gaps(means), seen, strict=True)]
+        sigma = [
+            max(0.0, float(np.std(arm, ddof=1)) - b * math.sqrt(2 / (len(arm) - 1))) if aware else 0.0 for arm in seen
+        ]
+    else:
+        wide, sigma = gaps(truth[0]), [math.sqrt(variance) for variance in truth[1]]
+    roots = [s + math.sqrt(s * s + 16 / 3 * b * gap) if aware else b for s, gap in zip(sigma, wide, strict=True)]
+    h = sum((root / gap) ** 2 for root, gap in zip(roots, wide, strict=True))
+    a = agent.scale * (8 / 9 * (budget - 2 * count) if aware else 4 / 9 * (budget - count)) / h
+    widths = [
+        math.sqrt(2 * a * np.var(arm, ddof=1) / len(arm)) + 7 * a * b / (3 * (len(arm) - 1))
+        if aware
+        else b * math.sqrt(a / len(arm))
+        for arm in seen
+    ]
+    return [width - gap for width, gap in zip(widths, gaps(means), strict=True)]
+
+
+@pytest.mark.parametrize("num_bandits", [1, 2, 3])
+@pytest.mark.parametrize("b", [1.0, 0.3])
+@pytest.mark.parametrize("kind", [GapE, GapEV, AGapE, AGapEV])
+def test_episodes_of_several_bandits_follow_the_formulas(trace: Play, kind: Any, b: float, num_bandits: int) -> None:
+    rng = np.random.default_rng([num_bandits, int(10 * b)])
+    size, budget, task = 3, 90, BestOfEach(num_bandits)
+    means = rng.permuted(np.tile([0.2, 0.5, 0.8], (num_bandits, 1)), axis=1).reshape(-1)
+    rewards = rng.normal(means[:, None], 0.3, (means.size, budget))
+    agent = kind(tie="first", b=b, scale=5.0, **({"rescaled": False} if kind in (GapE, GapEV) else {}))
+    truth = means.tolist(), [0.09] * means.size
+    played = trace(agent, rewards, budget, *truth, task=task)
+    first = agent.first_pulls * means.size
+    seen = [list(arm[: agent.first_pulls]) for arm in rewards]
+    for arm in played.arms[first:]:
+        index = slow_index(agent, seen, size, budget, truth)
+        # The two best arms of a bandit have one gap: with equal widths they are tied.
+        assert index[arm] >= max(index) - 1e-9
+        seen[arm].append(rewards[arm][len(seen[arm])])
+    answer = [int(np.argmax([np.mean(seen[p * size + k]) for k in range(size)])) for p in range(num_bandits)]
+    assert played.recommendation == answer
+    assert len(set(played.counts(means.size))) > 1
+
+
+def test_sets_are_not_their_task() -> None:
+    for kind in (GapE, GapEV, AGapE, AGapEV):
+        with pytest.raises(AgentError, match=f"{kind.name} cannot do the task 'top-m'"):
+            begun(kind(), MEANS, 100, task=TopM(2))
+
+
+# ------------------------------------------------------------------------------------------------ invariance, range
 
 
 @pytest.mark.parametrize("kind", [GapE, GapEV, AGapE, AGapEV])

@@ -8,43 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bai_gym.agents import VBR
-from bai_gym.agents.vbr import rejection_times
+from bai_gym.agents.rejects import rejection_times
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
 
 Play = Callable[..., Any]
-
-
-@pytest.mark.parametrize(
-    ("num_arms", "budget", "times"),
-    [
-        # logbar(3) = 4/3: n_1 = ceil(17 / 4) = 5, n_2 = ceil(17 / (8/3)) = 7. 3 x 5, then 5 + 2 x 7 = 19, set to n.
-        (3, 20, [15, 20]),
-        # logbar(4) = 19/12: n_1 = ceil(36 x 12 / 76) = 6, n_2 = ceil(36 x 12 / 57) = 8, n_3 = 12. 24; 6 + 24; 40.
-        (4, 40, [24, 30, 40]),
-        (2, 9, [9]),
-        (3, 3, [0, 3]),
-    ],
-)
-def test_rejection_times_by_hand(num_arms: int, budget: int, times: list[int]) -> None:
-    assert rejection_times(num_arms, budget).tolist() == times
-
-
-@given(st.integers(2, 100), st.integers(1, 5000))
-def test_rejection_times_rise_to_the_budget(num_arms: int, budget: int) -> None:
-    times = rejection_times(num_arms, budget)
-    assert len(times) == num_arms - 1 and times[-1] == budget
-    assert (np.diff(times) >= 0).all()
-    logbar = 0.5 + sum(1 / i for i in range(2, num_arms + 1))
-    n = [0] + [math.ceil(max(budget - num_arms, 0) / (logbar * (num_arms + 1 - k)) - 1e-9) for k in range(1, num_arms)]
-    total = sum((num_arms + 1 - k) * (n[k] - n[k - 1]) for k in range(1, num_arms))  # of successive rejects
-    assert total <= max(budget, num_arms)
-    for k in range(1, num_arms - 1):
-        assert abs(times[k - 1] - min(budget, sum(n[1:k]) + (num_arms + 1 - k) * n[k])) <= num_arms
 
 
 def test_rejections_of_equal_spread_by_hand(trace: Play) -> None:

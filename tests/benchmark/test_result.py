@@ -144,6 +144,7 @@ def test_joined_episodes_add_up() -> None:
         correct=np.array([True, False]),
         simple_regret=np.array([0.0, 0.5]),
         spent=np.array([4, 6]),
+        truncated=np.array([False, True]),
         pulls=np.array([7, 3]),
         seconds=1.5,
     )

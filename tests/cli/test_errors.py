@@ -166,7 +166,7 @@ def test_no_command_shows_the_help(command: Command, words: tuple[str, ...]) -> 
 
 def test_a_defect_is_not_hidden(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     # Only mistakes of the user become one line; what else goes wrong keeps its traceback.
-    monkeypatch.setattr("bai_gym.cli.run.compare", lambda *_, **__: 1 // 0)
+    monkeypatch.setattr("bai_gym.cli.run.run_cells", lambda *_, **__: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         command(*RUN)
 
@@ -188,7 +188,7 @@ def test_an_interruption(command: Command, monkeypatch: pytest.MonkeyPatch) -> N
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bai_gym.cli.run.compare", interrupted)
+    monkeypatch.setattr("bai_gym.cli.run.run_cells", interrupted)
     outcome = command(*RUN)
     assert outcome.code == 130
     assert outcome.err == "interrupted; with --out, the same command goes on where it stopped\n"

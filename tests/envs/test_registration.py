@@ -80,32 +80,77 @@ def test_stable_baselines_finds_nothing_wrong(entry: Registration) -> None:
 
 
 @every_id
-def test_observations_and_actions_are_in_their_spaces(entry: Registration) -> None:
+def test_spaces(entry: Registration) -> None:
     env = make(entry, budget=6)
-    observation, info = env.reset(seed=1)
-    env.action_space.seed(1)
-    terminated, steps = False, 0
-    assert isinstance(env.action_space, gym.spaces.Discrete)
-    num_arms = env.action_space.n
+    unwrapped = env.unwrapped
+    assert isinstance(unwrapped, BestArmEnv)
+    num_arms, rules, space = unwrapped.num_arms, unwrapped.rules, env.action_space
     assert isinstance(env.observation_space, gym.spaces.Dict)
-    assert {key: space.shape for key, space in env.observation_space.items()} == {
+    assert {key: part.shape for key, part in env.observation_space.items()} == {
         "pulls": (num_arms,),
         "means": (num_arms,),
         "variances": (num_arms,),
         "remaining": (1,),
     }
-    while not terminated:
+    assert rules.fixed_confidence == ("-FC-" in entry.id) == (rules.pull_cost > 0)
+    task = entry.keywords.get("task", "best-arm")
+    assert task == ("top-m" if "TopM" in entry.id else "best-of-each" if "MultiBandit" in entry.id else "best-arm")
+    if task == "best-arm":
+        assert space == gym.spaces.Discrete(2 * num_arms if rules.fixed_confidence else num_arms)
+        return
+    assert isinstance(space, gym.spaces.MultiDiscrete)
+    answers = [2] * num_arms
+    if task == "best-of-each":
+        bandits = entry.keywords["num_bandits"]
+        answers = [num_arms // bandits] * bandits
+    assert space.nvec.tolist() == [num_arms + rules.fixed_confidence, *answers]
+    assert space.dtype == np.int64
+    space.seed(0)
+    samples = np.array([space.sample() for _ in range(40)])
+    assert all(space.contains(sample) for sample in samples)
+    assert len(np.unique(samples[:, 0])) > 1 and len(np.unique(samples[:, 1:], axis=0)) > 1
+    if task == "top-m":  # what is sampled is a set of the right size
+        assert set(samples[:, 1:].sum(axis=1)) == {entry.keywords["m"]}
+
+
+def pull(env: BestArmEnv, arm: int) -> Any:
+    """The action that pulls an arm: other entries are not read."""
+    return arm if env.moves.shape == () else np.array([arm, *[1] * (env.moves.shape[0] - 1)])
+
+
+@every_id
+def test_an_episode_runs_to_its_end(entry: Registration) -> None:
+    env = make(entry, budget=6)
+    unwrapped = env.unwrapped
+    assert isinstance(unwrapped, BestArmEnv)
+    observation, info = env.reset(seed=1)
+    env.action_space.seed(1)
+    capped = unwrapped.rules.fixed_confidence
+    for step in range(6):
         assert env.observation_space.contains(observation)
-        assert info == {"phase": "explore" if steps < 6 else "recommend"}
-        assert (observation["pulls"].sum(), observation["remaining"].item()) == (steps, 6 - steps)
-        observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
-        steps += 1
-        assert type(reward) is float
-        assert truncated is False
-    assert steps == 7
+        assert info == {"phase": "explore"}
+        assert (observation["pulls"].sum(), observation["remaining"].item()) == (step, 6 - step)
+        observation, reward, terminated, truncated, info = env.step(pull(unwrapped, step % 2))
+        assert (type(reward), terminated, type(truncated)) == (float, False, bool)
+        assert reward == (-1e-4 if capped else 0.0)
+        assert truncated == (capped and step == 5)
     assert env.observation_space.contains(observation)
+    assert info == {"phase": "done" if capped else "recommend"}
+    if capped:  # the last pull has ended the episode; in the next the agent stops before
+        env.reset()
+        for _ in range(2):
+            env.step(pull(unwrapped, 0))
+    answer = unwrapped.rules.task.answer(unwrapped._episode.bandit.means)
+    action = unwrapped.moves.recommend(answer)[0]
+    observation, reward, terminated, truncated, info = env.step(action)
+    assert (reward, terminated, truncated) == (1.0, True, False)
+    assert env.observation_space.contains(observation)
+    assert observation["remaining"].item() == (4 if capped else 0)
     assert set(info) == {"phase", "correct", "simple_regret", "answer"}
-    assert [type(info[key]) for key in ("correct", "simple_regret", "answer")] == [bool, float, int]
+    assert (info["phase"], info["correct"], info["simple_regret"]) == ("done", True, 0.0)
+    kind = int if unwrapped.moves.shape == () else np.ndarray
+    assert [type(info[key]) for key in ("correct", "simple_regret", "answer")] == [bool, float, kind]
+    np.testing.assert_array_equal(info["answer"], answer[0])
 
 
 def rollout(env: gym.Env[Any, Any], seed: int, steps: int) -> list[Any]:
@@ -116,7 +161,7 @@ def rollout(env: gym.Env[Any, Any], seed: int, steps: int) -> list[Any]:
     for _ in range(steps):
         observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
         seen += [observation, reward, terminated, truncated, info]
-        if terminated:
+        if terminated or truncated:
             seen += env.reset()
     return seen
 

@@ -18,13 +18,26 @@ from bai_gym.problems import (
 
 
 def test_families_and_their_keywords() -> None:
-    assert set(FAMILIES) == {"gaussian", "bernoulli", "movielens", "movielens-like", "custom", "table"}
+    assert set(FAMILIES) == {
+        "gaussian",
+        "bernoulli",
+        "bernoulli-setup",
+        "multi-bandit-setup",
+        "movielens",
+        "movielens-like",
+        "custom",
+        "table",
+    }
     gaussian = build("gaussian", num_arms=6, noisy_best=False)
     assert isinstance(gaussian, HeterogeneousGaussianProblem)
     assert (gaussian.num_arms, gaussian.noisy_best) == (6, False)
     bernoulli = build("bernoulli", num_arms=3)
     assert isinstance(bernoulli, BernoulliPriorProblem)
     assert bernoulli.num_arms == 3
+    for family, setup, num_arms in (("bernoulli-setup", 7, 30), ("multi-bandit-setup", 3, 16)):
+        problem = build(family, setup=setup)
+        assert isinstance(problem, FixedProblem)
+        assert problem.num_arms == num_arms
 
 
 def test_an_unknown_keyword_lists_the_allowed() -> None:

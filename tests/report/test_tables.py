@@ -28,6 +28,9 @@ class Row:
     simple_regret_se: float = 0.0011
     mean_pulls: np.ndarray = field(default_factory=lambda: np.array([125.25, 374.75]))
     unspent: float = 0.0
+    sample_complexity: float = 500.0
+    sample_quantiles: tuple[float, ...] = (500.0,) * 5
+    truncated: int = 0
     seconds: float = 1.25
     knows: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -103,6 +106,19 @@ def test_environments_get_a_column_where_there_are_several() -> None:
     assert "| agent | env | budget |" in to_markdown(rows)
     assert "| SH | BAI-Bernoulli\\|16-v0 | 5,000 |" in to_markdown(rows)
     assert "BAI-Gaussian64-v0" in text_of(ROWS).splitlines()[0]
+
+
+def test_agents_that_stop_by_themselves_show_their_pulls() -> None:
+    stops = replace(ROWS[0], sample_complexity=1234.5, sample_quantiles=(1000.0, 1100.0, 1200.0, 1300.0, 2000.0))
+    assert "pulls" not in to_markdown(ROWS)
+    markdown = to_markdown([*ROWS[1:], stops])
+    assert "| pulls: mean [5 %, 95 %] |" in markdown and "| 1,234 [1,000, 2,000] |" in markdown
+    assert "truncated" not in markdown
+    capped = replace(stops, truncated=3)
+    assert "| truncated |" in to_markdown([capped]) and "| 3 |" in to_markdown([capped])
+    (record,) = csv.DictReader(io.StringIO(to_csv([capped])))
+    assert (record["truncated"], record["sample_complexity"]) == ("3", "1234.5")
+    assert record["sample_complexity_quantiles"] == "1000.0 1100.0 1200.0 1300.0 2000.0"
 
 
 def test_markup_in_names_is_printed_as_it_is() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bai_gym.errors import AgentError
-from bai_gym.sampling import Block, IndexRule, check_arms, check_request
+from bai_gym.sampling import Block, IndexRule, check_request
 
 
 def rule(steps: int) -> IndexRule:
@@ -67,30 +67,3 @@ def test_no_pulls_means_stop(answer: Any) -> None:
 def test_impossible_requests(answer: Any, message: str) -> None:
     with pytest.raises(AgentError, match=message):
         check_request(answer, 2, 3, 3)
-
-
-@pytest.mark.parametrize(
-    ("arms", "batch"), [([0, 2], 2), (np.array([0, 2], np.int8), 2), (2, 1), (np.int64(2), 1), ([2], 1)]
-)
-def test_arms(arms: Any, batch: int) -> None:
-    checked = check_arms(arms, batch, 3, "recommend")
-    assert checked.dtype == np.int64
-    assert checked.tolist() == np.atleast_1d(arms).tolist()
-
-
-@pytest.mark.parametrize(
-    ("arms", "message"),
-    [
-        ([0, 3], "recommend: arm 3 does not exist; arms are numbered 0 to 2"),
-        ([-1, 0], "recommend: arm -1 does not exist"),
-        ([0], r"recommend must be 2 whole number\(s\), one arm per episode, not \[0\]"),
-        (1, "recommend must be 2 whole"),
-        ([0.0, 1.0], "recommend must be 2 whole"),
-        ([True, False], "recommend must be 2 whole"),
-        (None, "recommend must be 2 whole"),
-        ([[0], [1, 2]], "recommend must be 2 whole"),
-    ],
-)
-def test_impossible_arms(arms: Any, message: str) -> None:
-    with pytest.raises(AgentError, match=message):
-        check_arms(arms, 2, 3, "recommend")

@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bai_gym.errors import AgentError
+from bai_gym.moves import Moves
 from bai_gym.sampling import Block, SamplingRule, Stepper, batched
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.tasks import BestArm
 
 
 class World:
@@ -72,6 +74,10 @@ class Cycle(SamplingRule):
         self.told.append(tuple(array.tolist() for array in (flat, pulls, means, variances)))
 
 
+def stepping(agent: Any) -> Stepper:
+    return Stepper(agent, Moves(3, BestArm(), fixed_confidence=False))
+
+
 def play(stepper: Stepper, world: World, steps: int) -> list[list[int]]:
     arms = []
     for _ in range(steps):
@@ -82,7 +88,7 @@ def play(stepper: Stepper, world: World, steps: int) -> list[list[int]]:
 
 def play_out(agent: Scripted, world: World) -> list[list[int]]:
     """Play to the end, and let the stepper take in the last reward."""
-    stepper = Stepper(agent)
+    stepper = stepping(agent)
     arms = play(stepper, world, world.left)
     stepper.act(world.observation())
     return arms
@@ -91,7 +97,7 @@ def play_out(agent: Scripted, world: World) -> list[list[int]]:
 def test_blocks_are_unrolled_in_order_and_asked_for_when_spent() -> None:
     agent = Scripted([[2, 1, 0], [1, 1, 1]], [[0, 0, 1], [0, 1, 0]])
     world = World(np.zeros((2, 3, 1)), 4)
-    stepper = Stepper(agent)
+    stepper = stepping(agent)
     assert play(stepper, world, 4) == [[0, 1, 0, 2], [0, 1, 2, 1]]
     assert agent.seen == [[[0, 0, 0], [0, 0, 0]], [[2, 1, 0], [1, 1, 1]]]
     assert stepper.act(world.observation()).tolist() == [1, 1]
@@ -99,7 +105,7 @@ def test_blocks_are_unrolled_in_order_and_asked_for_when_spent() -> None:
 
 
 def test_one_episode_gives_python_ints() -> None:
-    stepper = Stepper(Scripted([1, 1]))
+    stepper = stepping(Scripted([1, 1]))
     world = World(np.zeros((1, 2, 1)), 2)
     for expected in (0, 1):
         arm = stepper.act({name: value[0] for name, value in world.observation().items()})
@@ -143,7 +149,7 @@ def test_whole_rewards_are_recovered_exactly(rewards: list[list[int]]) -> None:
     # An empty window: its means are exact only if every recovered reward is.
     empty = Statistics.zeros((1, len(rewards)))
     rule = Cycle(40, arms=np.arange(len(rewards))[None], window=empty)
-    stepper = Stepper(Scripted([20] + [0] * (len(rewards) - 1), rule))
+    stepper = stepping(Scripted([20] + [0] * (len(rewards) - 1), rule))
     play(stepper, world, 20)
     drawn: list[list[float]] = [[] for _ in rewards]
     for step in range(40):
@@ -160,7 +166,7 @@ def test_whole_rewards_are_recovered_exactly(rewards: list[list[int]]) -> None:
 def test_asking_twice_changes_nothing() -> None:
     rule = Cycle(2)
     agent = Scripted([[1, 1]], rule)
-    stepper, world = Stepper(agent), World(np.array([[[1.0], [2.0]]]), 4)
+    stepper, world = stepping(agent), World(np.array([[[1.0], [2.0]]]), 4)
     arms = []
     for _ in range(4):
         answers = {int(stepper.act(world.observation())[0]) for _ in range(3)}
@@ -180,13 +186,13 @@ def test_the_recommendation_is_given_once_and_repeated() -> None:
             return np.array([self.calls])
 
     agent = Fickle([[1, 0, 0]])
-    stepper, world = Stepper(agent), World(np.zeros((1, 3, 1)), 1)
+    stepper, world = stepping(agent), World(np.zeros((1, 3, 1)), 1)
     play(stepper, world, 1)
     assert [stepper.act(world.observation()).tolist() for _ in range(3)] == [[1], [1], [1]]
 
 
 def test_pulls_after_the_agent_stopped_are_counted() -> None:
-    stepper, world = Stepper(Scripted([[1, 0, 1], [0, 2, 0]])), World(np.zeros((2, 3, 1)), 5)
+    stepper, world = stepping(Scripted([[1, 0, 1], [0, 2, 0]])), World(np.zeros((2, 3, 1)), 5)
     assert play(stepper, world, 5) == [[0, 2, 1, 1, 1], [1, 1, 1, 1, 1]]
     stepper.act(world.observation())
     assert stepper.idle is not None and stepper.idle.tolist() == [[0, 3, 0], [0, 3, 0]]
@@ -208,7 +214,7 @@ def half(world: World) -> None:
 
 @pytest.mark.parametrize("change", [other_arm, two_pulls, half])
 def test_an_observation_that_does_not_follow_is_refused(change: Callable[[World], None]) -> None:
-    stepper, world = Stepper(Scripted([[4, 0], [4, 0]])), World(np.zeros((2, 2, 1)), 8)
+    stepper, world = stepping(Scripted([[4, 0], [4, 0]])), World(np.zeros((2, 2, 1)), 8)
     assert stepper.act(world.observation()).tolist() == [0, 0]
     change(world)
     with pytest.raises(AgentError, match="does not follow from the agent's last action: was the agent reset"):
@@ -216,7 +222,7 @@ def test_an_observation_that_does_not_follow_is_refused(change: Callable[[World]
 
 
 def test_a_new_episode_without_a_reset_is_refused() -> None:
-    stepper, world = Stepper(Scripted([[2, 0]], [[2, 0]])), World(np.zeros((1, 2, 1)), 4)
+    stepper, world = stepping(Scripted([[2, 0]], [[2, 0]])), World(np.zeros((1, 2, 1)), 4)
     play(stepper, world, 2)
     world.pull(stepper.act(world.observation()))
     with pytest.raises(AgentError, match="was the agent reset"):
@@ -224,7 +230,7 @@ def test_a_new_episode_without_a_reset_is_refused() -> None:
 
 
 def test_an_episode_after_the_recommendation_needs_a_reset() -> None:
-    stepper, world = Stepper(Scripted([[2, 0]])), World(np.zeros((1, 2, 1)), 2)
+    stepper, world = stepping(Scripted([[2, 0]])), World(np.zeros((1, 2, 1)), 2)
     play(stepper, world, 2)
     stepper.act(world.observation())
     with pytest.raises(AgentError, match="has given its recommendation: reset it"):
@@ -235,11 +241,11 @@ def test_episodes_out_of_step_are_refused() -> None:
     observation = World(np.zeros((2, 2, 1)), 3).observation()
     observation["remaining"][1] = 2
     with pytest.raises(AgentError, match="lock-step"):
-        Stepper(Scripted([[1, 0], [1, 0]])).act(observation)
+        stepping(Scripted([[1, 0], [1, 0]])).act(observation)
 
 
 def test_impossible_recommendations_are_refused() -> None:
-    stepper, world = Stepper(Scripted([[1]])), World(np.zeros((1, 1, 1)), 1)
+    stepper, world = stepping(Scripted([[1]])), World(np.zeros((1, 1, 1)), 1)
     play(stepper, world, 1)
     with pytest.raises(AgentError, match="recommend: arm 1 does not exist"):
         stepper.act(world.observation())
@@ -254,5 +260,5 @@ def test_batched_adds_the_missing_axis() -> None:
 
 def test_block_and_its_counts_survive_the_unrolling() -> None:
     block = Block(np.array([[2, 0]]))
-    play(Stepper(Scripted(block)), World(np.zeros((1, 2, 1)), 2), 2)
+    play(stepping(Scripted(block)), World(np.zeros((1, 2, 1)), 2), 2)
     assert block.counts.tolist() == [[2, 0]]

@@ -9,8 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bai_gym.errors import BudgetError
-from bai_gym.theory import gape_complexity, gape_v_complexity, gaps, reward_bound
+from bai_gym.errors import BudgetError, InstanceError, ParameterError
+from bai_gym.theory import (
+    best_arm_h1,
+    best_arm_h2,
+    gape_complexity,
+    gape_v_complexity,
+    gaps,
+    reward_bound,
+    top_gaps,
+    ugape_complexity,
+    ugape_v_complexity,
+)
+from bai_gym.theory.complexity import log_bar
 
 MEANS = np.array([0.5, 0.75, 0.25])
 means_of_arms = st.lists(st.floats(-10, 10), min_size=2, max_size=7).map(np.array)
@@ -68,3 +79,140 @@ def test_reward_bound_by_hand() -> None:
 def test_reward_bound_needs_a_budget() -> None:
     with pytest.raises(BudgetError, match="budget must be at least 1, not 0"):
         reward_bound(MEANS, MEANS, 0)
+
+
+def test_h1_and_h2_by_hand() -> None:
+    # Gaps 0.25, 0.25, 0.5. H_1 = 16 + 16 + 4. H_2 = max(1 x 16, 2 x 16, 3 x 4).
+    assert best_arm_h1(MEANS) == 36.0
+    assert best_arm_h2(MEANS) == 32.0
+    assert best_arm_h2(np.stack([MEANS, 2 * MEANS, [1, 1, 0]])).tolist() == [32.0, 8.0, math.inf]
+
+
+# The seven Bernoulli setups of Audibert, Bubeck and Munos (2010).
+SETUPS = {
+    1: ([0.5] + [0.4] * 19, 2000.00, 2000.00),
+    2: ([0.5] + [0.42] * 5 + [0.38] * 14, 1909.72, 1388.89),
+    3: ([0.5] + [0.5 - 0.37**arm for arm in (2, 3, 4)], 6137.09, 5693.98),
+    4: ([0.5, 0.42, 0.4, 0.4, 0.35, 0.35], 601.39, 400.00),
+    5: ([0.5] + [0.5 - 0.025 * arm for arm in range(2, 16)], 1328.70, 800.00),
+    6: ([0.5, 0.48] + [0.37] * 18, 6065.09, 5000.00),
+    7: ([0.5] + [0.45] * 5 + [0.43] * 14 + [0.38] * 10, 5951.59, 4081.63),
+}
+
+
+@pytest.mark.parametrize("setup", SETUPS)
+def test_the_seven_bernoulli_setups(setup: int) -> None:
+    means, h1, h2 = SETUPS[setup]
+    assert best_arm_h1(means) == pytest.approx(h1, abs=0.005)
+    assert best_arm_h2(means) == pytest.approx(h2, abs=0.005)
+
+
+@given(means_of_arms)
+def test_h1_lies_between_h2_and_log_2k_times_h2(means: np.ndarray) -> None:
+    h1, h2 = best_arm_h1(means), best_arm_h2(means)
+    slack = 1 + 1e-12
+    assert h2 <= h1 * slack
+    assert h1 <= log_bar(means.size) * h2 * slack
+    assert log_bar(means.size) <= math.log(2 * means.size)
+
+
+def test_top_gaps_by_hand() -> None:
+    # In order 0.75, 0.5, 0.25; with m = 2 the border is between 0.5 and 0.25.
+    assert top_gaps(MEANS, 2).tolist() == [0.25, 0.5, 0.25]
+    assert top_gaps([3.0, 1.0, 2.0, 1.0], 2).tolist() == [2.0, 1.0, 1.0, 1.0]
+    assert top_gaps([3.0, 2.0, 2.0, 1.0], 2).tolist() == [1.0, 0.0, 0.0, 1.0]
+
+
+@given(means_of_arms, st.data())
+def test_top_gaps_are_distances_to_the_m_th_best_other_arm(means: np.ndarray, data: st.DataObject) -> None:
+    # The other form of the definition in Gabillon et al. (2012), section 2.
+    m = data.draw(st.integers(1, means.size - 1))
+    expected = [abs(np.sort(np.delete(means, arm))[-m] - mean) for arm, mean in enumerate(means)]
+    np.testing.assert_array_equal(top_gaps(means, m), expected)
+    np.testing.assert_array_equal(top_gaps(means), gaps(means))
+
+
+def test_ugape_complexity_by_hand() -> None:
+    # m = 1, epsilon = 1/4: (gap + epsilon) / 2 = 1/4, 1/4, 3/8; so 16 + 16 + 64/9. b = 3: times 9.
+    assert ugape_complexity(MEANS, epsilon=0.25) == pytest.approx(32 + 64 / 9, rel=1e-12)
+    assert ugape_complexity(MEANS, epsilon=0.25, b=3.0) == pytest.approx(288 + 64, rel=1e-12)
+    # m = 2: gaps 1/4, 1/2, 1/4; 4 (16 + 4 + 16). Large epsilon: K / epsilon^2.
+    assert ugape_complexity(MEANS, 2) == 144.0
+    assert ugape_complexity(MEANS, 2, 4.0) == 3 / 16
+
+
+@given(means_of_arms, st.floats(0.1, 10))
+def test_ugape_complexity_without_tolerance_is_four_b_squared_h1(means: np.ndarray, b: float) -> None:
+    np.testing.assert_allclose(ugape_complexity(means, b=b), 4 * b**2 * best_arm_h1(means), rtol=1e-12)
+
+
+def test_ugape_v_complexity_by_hand() -> None:
+    # Gaps 1/2, so g = 1/4; b = 12/7: (7/3) b g = 1. Variance 0: 0 + 1; variance 9/16: 3/4 + 5/4 = 2. (1 + 4) / (1/16).
+    assert ugape_v_complexity([0.5, 1.0], [0.0, 0.5625], b=12 / 7) == pytest.approx(80, rel=1e-12)
+    # epsilon = 1: g = max(3/4, 1) = 1; b = 3/7: (7/3) b g = 1; the same roots. 1 + 4.
+    assert ugape_v_complexity([0.5, 1.0], [0.0, 0.5625], epsilon=1.0, b=3 / 7) == pytest.approx(5.0, rel=1e-12)
+    assert ugape_v_complexity([1.0, 1.0], 0.0) == math.inf
+
+
+def test_bandits_side_by_side_add_up() -> None:
+    two = np.concatenate([MEANS, 2 * MEANS])
+    variances = np.linspace(0, 1, 6)
+    one, other = slice(3), slice(3, 6)
+    assert gaps(two, 2).tolist() == [0.25, 0.25, 0.5, 0.5, 0.5, 1.0]
+    assert gape_complexity(two, np.array(1.0), 2) == 36 + 9
+    assert ugape_complexity(two, 2, num_bandits=2) == 144 + 36
+    b = np.array(2.0)
+    whole = gape_v_complexity(two, variances, b, 2), ugape_v_complexity(two, variances, 2, 0.1, 2.0, 2)
+    parts = [
+        (gape_v_complexity(two[p], variances[p], b), ugape_v_complexity(two[p], variances[p], 2, 0.1, 2.0))
+        for p in (one, other)
+    ]
+    np.testing.assert_allclose(whole, np.sum(parts, axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("num_bandits", [0, 4, 6, -2, 2.0])
+def test_arms_that_do_not_make_bandits_are_refused(num_bandits: int) -> None:
+    with pytest.raises(ParameterError, match="bandits"):
+        top_gaps(np.arange(6.0), 1, num_bandits)
+
+
+@pytest.mark.parametrize("m", [0, 3, -1, 1.5])
+def test_m_is_checked(m: int) -> None:
+    with pytest.raises(ParameterError, match=r"m must be a whole number in 1\.\.2, not"):
+        ugape_complexity(MEANS, m)
+
+
+@pytest.mark.parametrize("epsilon", [-0.1, math.nan, math.inf])
+def test_epsilon_is_checked(epsilon: float) -> None:
+    with pytest.raises(ParameterError, match="epsilon must be a number of at least 0"):
+        ugape_v_complexity(MEANS, 1.0, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("means", [0.5, [0.5], [0.5, math.nan], [], ["high", "low"]])
+def test_malformed_means_are_refused(means: object) -> None:
+    with pytest.raises(ParameterError, match="means"):
+        best_arm_h1(means)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("variances", [-1.0, [1.0, 1.0], math.inf])
+def test_malformed_variances_are_refused(variances: object) -> None:
+    with pytest.raises(InstanceError, match="variances"):
+        ugape_v_complexity(MEANS, variances)  # type: ignore[arg-type]
+
+
+def test_b_is_checked() -> None:
+    with pytest.raises(ParameterError, match="b must be a positive number"):
+        ugape_complexity(MEANS, b=0.0)
+
+
+@given(means_of_arms, st.data())
+def test_new_complexities_do_not_depend_on_the_order_of_the_arms(means: np.ndarray, data: st.DataObject) -> None:
+    order = data.draw(st.permutations(range(means.size)))
+    variances = np.linspace(0, 2, means.size)
+    for one, other in (
+        (best_arm_h1(means), best_arm_h1(means[order])),
+        (best_arm_h2(means), best_arm_h2(means[order])),
+        (ugape_complexity(means, 1, 0.1), ugape_complexity(means[order], 1, 0.1)),
+        (ugape_v_complexity(means, variances, 1, 0.1), ugape_v_complexity(means[order], variances[order], 1, 0.1)),
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-12)

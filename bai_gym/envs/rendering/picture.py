@@ -98,7 +98,8 @@ class _Canvas:
 def _draw_header(canvas: _Canvas, snapshot: Snapshot, left: int, right: int) -> int:
     """Phase, pulls spent, and the budget as a bar; returns the y where the rest may begin."""
     line = canvas.line_height
-    colour = {"explore": INK, "recommend": LAST, "done": WRONG if snapshot.correct is False else RIGHT}[snapshot.phase]
+    wrong = snapshot.correct is False or snapshot.truncated
+    colour = {"explore": INK, "recommend": LAST, "done": WRONG if wrong else RIGHT}[snapshot.phase]
     spent = snapshot.budget - snapshot.remaining
     canvas.text(headline(snapshot), left, 0.6 * line, colour)
     canvas.text(f"{spent:,} of {snapshot.budget:,} pulls", right, 0.6 * line, align=1.0)

@@ -28,6 +28,7 @@ class Snapshot:
         last_arm: Arm of the last pull, from 0; None before the first.
         recommendation: The recommended arm, or arms where the answer is a set; None before the recommendation.
         correct: Whether the recommendation was right; None before it, or where that is not to be shown.
+        truncated: Whether the cap has ended the episode, without a recommendation.
 
     Raises:
         ParameterError: If the three arrays do not have one common shape (K,) with K at least 1.
@@ -41,6 +42,7 @@ class Snapshot:
     last_arm: int | None = None
     recommendation: int | tuple[int, ...] | None = None
     correct: bool | None = None
+    truncated: bool = False
 
     def __post_init__(self) -> None:
         shapes = (np.shape(self.pulls), np.shape(self.means), np.shape(self.variances))
@@ -50,7 +52,7 @@ class Snapshot:
     @property
     def phase(self) -> Literal["explore", "recommend", "done"]:
         """Phase of the episode: pulls to make, a recommendation to make, or nothing."""
-        if self.recommendation is not None:
+        if self.recommendation is not None or self.truncated:
             return "done"
         return "explore" if self.remaining > 0 else "recommend"
 
@@ -78,9 +80,11 @@ def half_widths(snapshot: Snapshot) -> NDArray[np.float64]:
 
 
 def headline(snapshot: Snapshot) -> str:
-    """The phase and, at the end, the recommendation and whether it was right."""
+    """The phase and, at the end, the recommendation and whether it was right, or that there is none."""
     if snapshot.phase != "done":
         return f"phase: {snapshot.phase}"
+    if snapshot.truncated:
+        return "phase: done, truncated without a recommendation"
     arms = snapshot.recommended
     named = ", ".join(map(str, arms[:6])) + (f", ... ({len(arms)} arms)" if len(arms) > 6 else "")
     outcome = {None: "", True: " (correct)", False: " (wrong)"}[snapshot.correct]

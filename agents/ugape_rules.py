@@ -1,0 +1,332 @@
+"""The sampling rules of unified gap-based exploration: SELECT-ARM of Gabillon et al. (2012), Figure 2.
+
+With widths w, U = mean + w and L = mean - w, arm k has B_k = (m-th largest U of the other arms) - L_k. J are the m arms
+of smallest B; u is the arm of largest U outside J, l the arm of smallest L in J; of the two the wider is pulled.
+
+Slots of a window are in random order where ties are broken at random, so that the first of several tied slots is a
+random arm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from bai_gym.agents.top_two import TopTwo
+from bai_gym.sampling import ArgmaxTable, SamplingRule, StoppingRule, TieRule
+from bai_gym.statistics import FloatArray, IntArray, Statistics
+
+__all__ = ["BudgetRule", "Choice", "ConfidenceRule", "OneBestRule", "SetRule", "Widths", "select_arm", "wider"]
+
+Widths = Callable[[Statistics, IntArray], FloatArray]
+"""Widths ``(k, n)`` of a window of n of the episodes, whose numbers ``(n,)`` are given too."""
+
+
+class Choice(NamedTuple):
+    """What SELECT-ARM finds out.
+
+    Attributes:
+        sets: ``(k, n)`` bool, J (of each bandit).
+        value: ``(n,)`` the largest B in J (over all bandits).
+        flat: ``(n,)`` flat positions of the arms to pull.
+    """
+
+    sets: npt.NDArray[np.bool_]
+    value: FloatArray
+    flat: IntArray
+
+
+def select_arm(
+    means: FloatArray, widths: FloatArray, m: int, num_bandits: int, tie: TieRule, rng: np.random.Generator
+) -> Choice:
+    """Find J, the value of J, and the arm to pull; with several bandits work in the one of largest value.
+
+    Args:
+        means: ``(k, n)`` sample means; the arms of one bandit after the other.
+        widths: ``(k, n)`` half widths of the confidence intervals.
+        m: Number of arms to find in each bandit, from 1 to k / num_bandits - 1.
+        num_bandits: Number of bandits.
+        tie: Tie rule between u and l; ``"first"``: the lower slot.
+        rng: Source of randomness for it.
+    """
+    shape = (num_bandits, len(means) // num_bandits, means.shape[1])
+    size = shape[1]
+    width = widths.reshape(shape)
+    upper, lower = (means + widths).reshape(shape), (means - widths).reshape(shape)
+    ordered = np.partition(upper, (size - m - 1, size - m), axis=1)
+    border, below = ordered[:, size - m, None], ordered[:, size - m - 1, None]
+    gap = np.where(upper >= border, below, border) - lower
+    sets = np.zeros(shape, dtype=bool)
+    smallest = gap.argmin(axis=1)[:, None] if m == 1 else np.argsort(gap, axis=1, kind="stable")[:, :m]
+    np.put_along_axis(sets, smallest, True, 1)
+    values = np.where(sets, gap, -np.inf).max(axis=1)
+    outside = _widest(np.where(sets, -np.inf, upper), width)
+    inside = _widest(np.where(sets, -lower, -np.inf), width)
+    bandits = values.argmax(axis=0)
+    episodes = np.arange(shape[2])
+    outside, inside = outside[bandits, episodes], inside[bandits, episodes]
+    slots = wider(outside, inside, width[bandits, outside, episodes], width[bandits, inside, episodes], tie, rng)
+    flat = (bandits * size + slots) * shape[2] + episodes
+    return Choice(sets.reshape(means.shape), values[bandits, episodes], flat)
+
+
+def _widest(values: FloatArray, widths: FloatArray) -> IntArray:
+    """Return the slots of largest value; of tied ones the widest, then the first."""
+    best = values == values.max(axis=1, keepdims=True)
+    return np.asarray(np.where(best, widths, -1.0).argmax(axis=1))
+
+
+def wider(
+    u: IntArray, other: IntArray, u_width: FloatArray, other_width: FloatArray, tie: TieRule, rng: np.random.Generator
+) -> IntArray:
+    """Return the one of larger width, elementwise, of two positions or slots each."""
+    takes_u = u_width > other_width
+    tied = np.flatnonzero(u_width == other_width)
+    if tied.size:
+        takes_u[tied] = rng.random(tied.size) < 0.5 if tie == "random" else u[tied] < other[tied]
+    return np.where(takes_u, u, other)
+
+
+class SetRule(Protocol):
+    """A sampling rule that keeps the arms to recommend.
+
+    Attributes:
+        arms: ``(N, k)`` arms of the slots, or None for all in their own order.
+        sets: ``(k, N)`` bool.
+    """
+
+    arms: IntArray | None
+
+    @property
+    def sets(self) -> npt.NDArray[np.bool_]:
+        """The arms to recommend, by slot."""
+
+
+class BudgetRule(SamplingRule):
+    """UGapEb: for a fixed number of pulls, keeping the J of smallest value if asked to.
+
+    Attributes:
+        sets: ``(k, N)`` bool, the arms to recommend.
+    """
+
+    sets: npt.NDArray[np.bool_]
+
+    def __init__(
+        self,
+        steps: int,
+        widths: Widths,
+        *,
+        m: int,
+        num_bandits: int,
+        keep_best: bool,
+        tie: TieRule,
+        rng: np.random.Generator,
+        arms: IntArray | None,
+    ) -> None:
+        """Remember how widths are computed."""
+        self.steps = steps
+        self.arms = arms
+        self._widths = widths
+        self._m = m
+        self._num_bandits = num_bandits
+        self._keep_best = keep_best
+        self._tie: TieRule = tie
+        self._rng = rng
+
+    def start(self, window: Statistics) -> None:
+        """Find the first arm to pull."""
+        self._window = window
+        self._episodes = np.arange(window.means.shape[1])
+        self._best = np.full(window.means.shape[1], np.inf)
+        self.sets = np.zeros(window.means.shape, dtype=bool)
+        self._select()
+
+    def choose(self) -> IntArray:
+        """Return what the last rewards have led to."""
+        return self._choice.flat
+
+    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
+        """Find the next arm to pull."""
+        self._select()
+
+    def _select(self) -> None:
+        widths = self._widths(self._window, self._episodes)
+        self._choice = select_arm(self._window.means, widths, self._m, self._num_bandits, self._tie, self._rng)
+        if self._keep_best:
+            better = np.flatnonzero(self._choice.value < self._best)
+            self._best[better] = self._choice.value[better]
+            self.sets[:, better] = self._choice.sets[:, better]
+        else:
+            self.sets = self._choice.sets
+
+
+class OneBestRule(SamplingRule):
+    """UGapEb for one best arm of one bandit, where the width of an arm depends on its own statistics alone.
+
+    B_k is the largest U less L_k, but for the arm of largest U the second-largest U less its L. So J is the arm of
+    largest L, where to the L of the arm of largest U the difference of the two largest U is added. A step touches the
+    pulled arm, the two largest U and the arm that has the largest.
+    """
+
+    def __init__(
+        self,
+        steps: int,
+        widths: Widths,
+        width: Callable[[FloatArray, FloatArray], FloatArray],
+        *,
+        keep_best: bool,
+        refresh: int | None,
+        tie: TieRule,
+        rng: np.random.Generator,
+        arms: IntArray | None,
+    ) -> None:
+        """Remember how widths are computed.
+
+        Args:
+            steps: Number of pulls.
+            widths: All widths of a window, computed anew.
+            width: Widths from pulls and variances, elementwise; the same as at the last call of ``widths``.
+            keep_best: Whether the J of smallest value is recommended, not the last one.
+            refresh: Pulls after which all widths are computed anew; None: never.
+            tie: Tie rule.
+            rng: Source of randomness for ties.
+            arms: ``(N, k)`` arms of the slots, or None.
+        """
+        self.steps = steps
+        self.arms = arms
+        self._all_widths = widths
+        self._width = width
+        self._keep_best = keep_best
+        self._refresh = refresh
+        self._tie: TieRule = tie
+        self._rng = rng
+
+    def start(self, window: Statistics) -> None:
+        """Fill the tables."""
+        self._window = window
+        self._made = 0
+        self._best = np.full(window.means.shape[1], np.inf)
+        self._set = np.zeros(window.means.shape[1], np.int64)
+        self._fill()
+
+    def choose(self) -> IntArray:
+        """Return what the last rewards have led to."""
+        return self._flat
+
+    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
+        """Renew the entries of the pulled arms."""
+        self._made += 1
+        if self._refresh is not None and self._made % self._refresh == 0:
+            self._fill()
+            return
+        widths = self._width(pulls, variances)
+        upper, lower = means + widths, means - widths
+        self._widths[flat] = widths
+        self._upper[flat] = upper
+        self._lower[flat] = lower
+        self._table.flat[flat] = lower
+        old = self._top.update(flat, upper)
+        self._table.flat[old] = self._lower[old]
+        self._select()
+
+    @property
+    def sets(self) -> npt.NDArray[np.bool_]:
+        """``(k, N)`` bool, the arms to recommend."""
+        sets = np.zeros(self._window.means.shape, dtype=bool)
+        sets.reshape(-1)[self._set] = True
+        return sets
+
+    def _fill(self) -> None:
+        window = self._window
+        widths = self._all_widths(window, np.arange(window.means.shape[1]))
+        upper, lower = window.means + widths, window.means - widths
+        self._widths, self._lower = widths.reshape(-1), lower.reshape(-1)
+        self._upper = upper.reshape(-1)
+        self._table = ArgmaxTable(lower.copy(), self._tie, self._rng)
+        self._top = TopTwo(upper)
+        self._select()
+
+    def _select(self) -> None:
+        top = self._top
+        self._table.flat[top.first] = self._lower[top.first] + (top.first_value - top.second_value)
+        inside = self._table.argmax(self._window.pulls)
+        value = top.first_value - self._table.flat[inside]
+        outside = np.where(inside == top.first, top.second, top.first)
+        self._flat = wider(outside, inside, self._widths[outside], self._widths[inside], self._tie, self._rng)
+        if self._keep_best:
+            better = value < self._best
+            np.copyto(self._best, value, where=better)
+            np.copyto(self._set, inside, where=better)
+        else:
+            self._set = inside
+
+
+class ConfidenceRule(StoppingRule):
+    """UGapEc: until the value of J is below epsilon.
+
+    Attributes:
+        sets: ``(k, N)`` bool, the arms to recommend, of all episodes.
+    """
+
+    sets: npt.NDArray[np.bool_]
+    _choice: Choice
+
+    def __init__(
+        self,
+        steps: int,
+        widths: Widths,
+        *,
+        m: int,
+        num_bandits: int,
+        epsilon: float,
+        tie: TieRule,
+        rng: np.random.Generator,
+        arms: IntArray | None,
+    ) -> None:
+        """Remember how widths are computed."""
+        self.steps = steps
+        self.arms = arms
+        self._widths = widths
+        self._m = m
+        self._num_bandits = num_bandits
+        self._epsilon = epsilon
+        self._tie: TieRule = tie
+        self._rng = rng
+
+    def start(self, window: Statistics) -> None:
+        """Find the first arm to pull, where any is needed."""
+        episodes = window.means.shape[1]
+        self._window = window
+        self._episodes = np.arange(episodes)
+        self.running = np.ones(episodes, dtype=bool)
+        self.sets = np.zeros(window.means.shape, dtype=bool)
+        self._select()
+
+    def keep(self, columns: IntArray, window: Statistics) -> None:
+        """Go on with some episodes."""
+        self._window = window
+        self._episodes = self._episodes[columns]
+        self.running = self.running[columns]
+        slots, episodes = self._choice.flat // self._choice.sets.shape[1], np.arange(columns.size)
+        self._choice = Choice(
+            self._choice.sets[:, columns], self._choice.value[columns], slots[columns] * columns.size + episodes
+        )
+
+    def choose(self) -> IntArray:
+        """Return what the last rewards have led to."""
+        return self._choice.flat
+
+    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
+        """Find the next arm to pull, where any is needed."""
+        self._select()
+
+    def _select(self) -> None:
+        widths = self._widths(self._window, self._episodes)
+        self._choice = select_arm(self._window.means, widths, self._m, self._num_bandits, self._tie, self._rng)
+        # The J of the moment, for those that are still running; that of the end, for those that stop.
+        running = np.flatnonzero(self.running)
+        self.sets[:, self._episodes[running]] = self._choice.sets[:, running]
+        self.running &= self._choice.value >= self._epsilon

@@ -1,0 +1,72 @@
+"""The classical instances: seven Bernoulli set-ups, and three set-ups of several bandits that share a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from bai_gym.bandits import BernoulliBandit, EmpiricalBandit, SampleTable
+from bai_gym.errors import ParameterError
+from bai_gym.problems.base import FixedProblem
+
+__all__ = ["MULTI_BANDIT_SETUPS", "SETUPS", "bernoulli_setup", "multi_bandit_setup"]
+
+SETUPS: dict[int, tuple[float, ...]] = {
+    1: (0.5, *[0.4] * 19),
+    2: (0.5, *[0.42] * 5, *[0.38] * 14),
+    3: (0.5, *(0.5 - 0.37**arm for arm in (2, 3, 4))),
+    4: (0.5, 0.42, 0.4, 0.4, 0.35, 0.35),
+    5: (0.5, *(0.5 - 0.025 * arm for arm in range(2, 16))),
+    6: (0.5, 0.48, *[0.37] * 18),
+    7: (0.5, *[0.45] * 5, *[0.43] * 14, *[0.38] * 10),
+}
+"""Means of the set-ups of Audibert, Bubeck and Munos (2010), section 6, by number."""
+
+_A, _B = (0.5, 0.45, 0.4, 0.3), (0.5, 0.3, 0.2, 0.1)
+_C = ((0.0, 1.0), (0.45, 0.45), (0.25, 0.65), (0.0, 0.9))
+_D = ((0.4, 0.6), (0.45, 0.45), (0.35, 0.55), (0.25, 0.65))
+
+MULTI_BANDIT_SETUPS: dict[int, tuple[tuple[object, ...], ...]] = {1: (_A, _B), 2: (_C, _D), 3: (_C, _D, _C, _D)}
+"""The bandits of each set-up: means of Bernoulli arms, or the two values that an arm pays with probability 1/2 each."""
+
+
+def bernoulli_setup(setup: int = 1) -> FixedProblem:
+    """Return one of the seven Bernoulli set-ups; arm 0 is the best, with mean 0.5.
+
+    Set-ups: 1 one group of bad arms, 2 two groups, 3 geometric, 4 three groups (six arms), 5 arithmetic, 6 two good
+    arms and many bad ones, 7 three groups (thirty arms).
+
+    Source: Audibert, Bubeck and Munos (2010), "Best Arm Identification in Multi-Armed Bandits", section 6.
+
+    Raises:
+        ParameterError: If there is no such set-up.
+    """
+    _check(setup, SETUPS)
+    return FixedProblem(BernoulliBandit(SETUPS[setup]))
+
+
+def multi_bandit_setup(setup: int = 1) -> FixedProblem:
+    """Return a set-up of several bandits of four arms, one after the other.
+
+    1: two Bernoulli bandits, an easy and a hard one. 2: two bandits whose arms pay one of two values, with means close
+    together and variances far apart. 3: those of 2, twice.
+
+    Source: after Gabillon, Ghavamzadeh, Lazaric and Bubeck (2011), section 5; set-ups 2 and 3 as used by this library,
+    since the paper could not be consulted.
+
+    Raises:
+        ParameterError: If there is no such set-up.
+    """
+    _check(setup, MULTI_BANDIT_SETUPS)
+    arms = [arm for bandit in MULTI_BANDIT_SETUPS[setup] for arm in bandit]
+    if setup == 1:
+        return FixedProblem(BernoulliBandit(arms))
+    values = np.array(arms, np.float64)
+    table = SampleTable.of(values.reshape(-1), np.arange(0, values.size + 1, 2))
+    return FixedProblem(EmpiricalBandit(table, np.arange(len(values))[None, :]))
+
+
+def _check(setup: object, setups: Mapping[int, object]) -> None:
+    if type(setup) is not int or setup not in setups:
+        raise ParameterError(f"setup must be one of {', '.join(map(str, setups))}, not {setup!r}")

@@ -1,0 +1,229 @@
+"""Bounds on the error probability of agents that follow estimated gaps: SR, UCB-E, GapE, GapE-V and UGapE.
+
+All are for independent rewards in [0, 1], or in [0, b] where there is a parameter b. Where the best arm is not unique,
+the complexity is infinite and what is left is the factor in front, at least 1: true and useless.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bai_gym.statistics import ROUNDING, FloatArray
+from bai_gym.theory.complexity import (
+    best_arm_h1,
+    best_arm_h2,
+    gape_complexity,
+    gape_v_complexity,
+    log_bar,
+    ugape_complexity,
+)
+from bai_gym.theory.inputs import arms, at_least_zero, budgets, confidence, positive, spreads
+
+__all__ = [
+    "gape_bound",
+    "gape_v_bound",
+    "successive_rejects_bound",
+    "ucb_e_bound",
+    "ugapeb_bound",
+    "ugapec_sample_complexity",
+]
+
+BoolArray = NDArray[np.bool_]
+
+
+def successive_rejects_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
+    """Return (K (K - 1) / 2) exp(-(n - K) / (logbar(K) H_2)), logbar(K) = 1/2 + 1/2 + 1/3 + ... + 1/K.
+
+    In phase k one of the k worst arms is still there; it looks at least as good as the best arm, at n_k pulls of each,
+    with probability at most exp(-n_k gap^2). Summing k over the K - 1 phases gives the factor.
+
+    Args:
+        means: ``(..., K)`` true means of rewards in [0, 1].
+        budget: n, ``(...)`` or one number.
+
+    Returns:
+        ``(...)`` bounds, not clipped to 1; NaN for n <= K.
+
+    Raises:
+        ParameterError: If the means or the budget are malformed.
+
+    Source: Audibert, Bubeck and Munos (2010), Theorem 2.
+    """
+    mu, n = arms(means), budgets(budget)
+    size = mu.shape[-1]
+    with np.errstate(under="ignore"):
+        bound = size * (size - 1) / 2.0 * np.exp(-(n - size) / (log_bar(size) * best_arm_h2(mu)))
+    return np.where(n > size, bound, np.nan)
+
+
+def ucb_e_bound(means: ArrayLike, budget: ArrayLike, a: ArrayLike | None = None) -> FloatArray:
+    """Return 2 n K exp(-2a / 25) for UCB-E with exploration a, which pulls the largest mean + sqrt(a / T).
+
+    Where all estimates are within sqrt(a / T) / 5 of the means, which fails with at most this probability, arm i has at
+    most (36/25) a / gap_i^2 + 1 pulls.
+
+    Args:
+        means: ``(..., K)`` true means of rewards in [0, 1].
+        budget: n, ``(...)`` or one number.
+        a: The agent's a, ``(...)`` or one number, at least 0; None: the largest that is covered, (25/36) (n - K) / H_1.
+
+    Returns:
+        ``(...)`` bounds, not clipped to 1; NaN for n < K, and where a is larger than what is covered.
+
+    Raises:
+        ParameterError: If an argument is malformed.
+
+    Source: Audibert, Bubeck and Munos (2010), Theorem 1.
+    """
+    mu, n = arms(means), budgets(budget)
+    size = mu.shape[-1]
+    most = 25.0 / 36.0 * (n - size) / best_arm_h1(mu)
+    return _exploration_bound(2.0 * size * n, 2.0 / 25.0, a, most, n >= size)
+
+
+def gape_bound(
+    means: ArrayLike, budget: ArrayLike, b: ArrayLike = 1.0, a: ArrayLike | None = None, num_bandits: int = 1
+) -> FloatArray:
+    """Return 2 M K n exp(-a / 64) for GapE with exploration a; at the largest a, 2 M K n exp(-(n - M K) / (144 H)).
+
+    Args:
+        means: ``(..., K)`` true means of rewards in [0, b], or ``(..., M K)`` for M bandits.
+        budget: n, ``(...)`` or one number.
+        b: ``(...)`` or one number: rewards lie in [0, b].
+        a: The agent's a, at least 0; None: the largest that is covered, (4/9) (n - M K) / H. The agent of this library
+            uses that with ``rescaled=False``; rescaled it is larger, and no bound is known.
+        num_bandits: M; an error is a wrong arm for any of them.
+
+    Returns:
+        ``(...)`` bounds, not clipped to 1; NaN for n < M K, and where a is larger than what is covered.
+
+    Raises:
+        ParameterError: If an argument is malformed.
+
+    Source: Gabillon, Ghavamzadeh, Lazaric and Bubeck (2011), Theorem 1; for 1/144 also Lalitha et al. (2023).
+    """
+    mu, n = arms(means, num_bandits), budgets(budget)
+    size = mu.shape[-1]
+    most = 4.0 / 9.0 * (n - size) / gape_complexity(mu, positive("b", b), num_bandits)
+    return _exploration_bound(2.0 * size * n, 1.0 / 64.0, a, most, n >= size)
+
+
+def gape_v_bound(
+    means: ArrayLike,
+    variances: ArrayLike,
+    budget: ArrayLike,
+    b: ArrayLike = 1.0,
+    a: ArrayLike | None = None,
+    num_bandits: int = 1,
+) -> FloatArray:
+    """Return 6 M K n exp(-9a / 4096) for GapE-V; at the largest a, 6 M K n exp(-(n - 2 M K) / (512 H)).
+
+    Args:
+        means: ``(..., K)`` true means of rewards in [0, b], or ``(..., M K)`` for M bandits.
+        variances: True variances, of the same shape, or one number.
+        budget: n, ``(...)`` or one number.
+        b: ``(...)`` or one number: rewards lie in [0, b].
+        a: The agent's a, at least 0; None: the largest that is covered, (8/9) (n - 2 M K) / H, with H of
+            :func:`bai_gym.theory.gape_v_complexity`.
+        num_bandits: M; an error is a wrong arm for any of them.
+
+    Returns:
+        ``(...)`` bounds, not clipped to 1; NaN for n < 2 M K, and where a is larger than what is covered.
+
+    Raises:
+        ParameterError: If an argument is malformed.
+
+    Source: Gabillon, Ghavamzadeh, Lazaric and Bubeck (2011), Theorem 2; for 1/512 also Lalitha et al. (2023).
+    """
+    mu, n = arms(means, num_bandits), budgets(budget)
+    size = mu.shape[-1]
+    complexity = gape_v_complexity(mu, spreads(variances, mu), positive("b", b), num_bandits)
+    most = 8.0 / 9.0 * (n - 2 * size) / complexity
+    return _exploration_bound(6.0 * size * n, 9.0 / 4096.0, a, most, n >= 2 * size)
+
+
+def ugapeb_bound(
+    means: ArrayLike,
+    budget: ArrayLike,
+    m: int = 1,
+    epsilon: float = 0.0,
+    b: ArrayLike = 1.0,
+    a: ArrayLike | None = None,
+) -> FloatArray:
+    """Return 2 K n exp(-2a) for UGapEb; at the largest a, 2 K n exp(-(n - K) / (2 H_epsilon)).
+
+    It bounds the probability that the simple regret of the m recommended arms is above epsilon. The theorem says "at
+    least epsilon", which for epsilon = 0 is always so; its proof assumes "above".
+
+    Args:
+        means: ``(..., K)`` true means of rewards in [0, b].
+        budget: n, ``(...)`` or one number.
+        m: Number of arms to recommend, in 1..K-1.
+        epsilon: Simple regret that is allowed, at least 0.
+        b: ``(...)`` or one number: rewards lie in [0, b].
+        a: The agent's a, at least 0; None: the largest that is covered, (n - K) / (4 H_epsilon).
+
+    Returns:
+        ``(...)`` bounds, not clipped to 1; NaN for n < K, and where a is larger than what is covered.
+
+    Raises:
+        ParameterError: If an argument is malformed.
+
+    Source: Gabillon, Ghavamzadeh and Lazaric (2012), Theorem 1.
+    """
+    mu, n = arms(means), budgets(budget)
+    size = mu.shape[-1]
+    most = (n - size) / (4.0 * ugape_complexity(mu, m, epsilon, b))
+    return _exploration_bound(2.0 * size * n, 2.0, a, most, n >= size)
+
+
+def ugapec_sample_complexity(
+    means: ArrayLike, delta: ArrayLike, m: int = 1, epsilon: float = 0.0, b: ArrayLike = 1.0
+) -> FloatArray:
+    """Return N, which UGapEc (c = 1/2) exceeds in pulls, or else errs, with probability at most delta.
+
+    N is the smallest whole number n >= K with K + 2 H_epsilon log(4 K (n - 1)^3 / delta) <= n. The left side is
+    concave in n and above n at n = K, so beyond N the inequality stays true. (The published proof drops the 4 in its
+    last line.)
+
+    Args:
+        means: ``(..., K)`` true means of rewards in [0, b].
+        delta: Confidence, strictly between 0 and 1, ``(...)`` or one number.
+        m: Number of best arms to find, in 1..K-1.
+        epsilon: Simple regret that is allowed, at least 0.
+        b: ``(...)`` or one number: rewards lie in [0, b].
+
+    Returns:
+        ``(...)`` whole numbers as floats; infinite where H_epsilon is.
+
+    Raises:
+        ParameterError: If an argument is malformed.
+
+    Source: Gabillon, Ghavamzadeh and Lazaric (2012), Theorem 2 and its proof.
+    """
+    mu = arms(means)
+    size = mu.shape[-1]
+    level = confidence(delta)
+    complexity = ugape_complexity(mu, m, epsilon, b)
+    pulls: FloatArray = np.full(np.broadcast_shapes(complexity.shape, level.shape), float(size))
+    while True:
+        # From below this never jumps over N, as the right side increases in n, and it ends at N exactly.
+        needed = np.ceil(size + 2.0 * complexity * (np.log(4.0 * size / level) + 3.0 * np.log(pulls - 1.0)))
+        if (needed <= pulls).all():
+            return pulls
+        pulls = np.maximum(pulls, needed)
+
+
+def _exploration_bound(
+    factor: FloatArray, rate: float, a: ArrayLike | None, most: FloatArray, enough: BoolArray
+) -> FloatArray:
+    """Return factor x exp(-rate a), for a up to ``most``, or at ``most`` where a is None."""
+    if a is None:
+        exploration, inside = most, enough
+    else:
+        exploration = at_least_zero("a", a)
+        # An agent computes the largest a itself, with other rounding errors.
+        inside = enough & (exploration <= most * (1.0 + ROUNDING))
+    with np.errstate(under="ignore", over="ignore"):
+        return np.where(inside, factor * np.exp(-rate * exploration), np.nan)

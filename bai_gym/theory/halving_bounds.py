@@ -1,0 +1,178 @@
+"""Bounds on the error probability of sequential halving and its variants for unequal variances.
+
+The papers assume K to be a power of two and the budget n to divide into L = log2 K equal stages. Here L is rounded up
+and the budget of a stage down, as the agents do; where nothing needs rounding, the formulas are those of the papers.
+The proofs carry over: of s arms the best is dropped only if at least ceil(s/2) others look at least as good, of which
+s - 1 are to be had, so Markov's inequality still gives the factor 2.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bai_gym.errors import ParameterError
+from bai_gym.statistics import FloatArray
+from bai_gym.theory.complexity import best_arm_h2, gaps
+from bai_gym.theory.inputs import arms, budgets, confidence, spreads
+
+__all__ = ["sequential_halving_bound", "shadavar_bound", "shvar_bound"]
+
+MOST_ARMS = 16  # for which all sets of active arms are looked at one by one: 6435 of them in the second stage
+
+
+def sequential_halving_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
+    """Return 3 L exp(-n / (8 L H_2)), L = ceil(log2 K), for sequential halving.
+
+    The published proof neglects that pulls are whole numbers. It has a factor of 2 to spare in the exponent
+    (Hoeffding's inequality for t pulls of each of two arms gives exp(-t gap^2), it uses exp(-t gap^2 / 2)), which pays
+    for rounding t = n / (L s) down, as floor(t) >= t / 2 for t >= 1. With the top ceil(s/4) - 1 of s active arms (but
+    at least the best) set aside, it holds for every K. Either ``rounding`` of the agent is covered.
+
+    Args:
+        means: ``(..., K)`` true means of rewards in [0, 1], or sub-Gaussian with variance proxy 1/4.
+        budget: n, ``(...)`` or one number.
+
+    Returns:
+        ``(...)`` bounds, not clipped to 1; NaN below the smallest budget, K L.
+
+    Raises:
+        ParameterError: If the means or the budget are malformed.
+
+    Source: Karnin, Koren and Somekh (2013), Theorem 4.1; Lalitha et al. (2023), equation 1.
+    """
+    mu, n = arms(means), budgets(budget)
+    stages = _stages(mu)
+    with np.errstate(under="ignore"):
+        bound = 3.0 * stages * np.exp(-n / (8.0 * stages * best_arm_h2(mu)))
+    return np.where(n >= stages * mu.shape[-1], bound, np.nan)
+
+
+def shvar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, *, theorem: int = 4) -> FloatArray:
+    """Return the error bound of SHVar, which knows the variances.
+
+    With L = ceil(log2 K) and D the gap between the best two arms: Theorem 3 is 2 L exp(-n D^2 / (4 L sum sigma^2)), for
+    allocations that need no rounding; Theorem 4 is 2 L exp(-(n - K L) D^2 / (4 K L max sigma^2)), for all. The "log K"
+    of Theorem 4 is log2 K, as the proof shows: n / L pulls of a stage for K arms, less one each. Its n is here the
+    budget that is spent, L floor(n / L).
+
+    Args:
+        means: ``(..., K)`` true means of Gaussian rewards (or sub-Gaussian ones).
+        variances: ``(..., K)`` true variances (or variance proxies), or one number.
+        budget: n, ``(...)`` or one number.
+        theorem: 4 (default) or 3.
+
+    Returns:
+        ``(...)`` bounds, not clipped to 1. NaN below the smallest budget, K L. For Theorem 3 also NaN unless K is a
+        power of two, L divides n, and in each stage each active arm i gets a whole number of pulls sigma_i^2 n / (L
+        sum sigma^2), whichever arms are active beside the best; that is checked for up to 16 arms, and above that only
+        equal variances pass.
+
+    Raises:
+        ParameterError: If an argument is malformed.
+
+    Source: Lalitha et al. (2023), Theorems 3 and 4.
+    """
+    if theorem not in (3, 4):
+        raise ParameterError(f"theorem must be 3 or 4, not {theorem!r}")
+    mu, n = arms(means), budgets(budget)
+    variance = spreads(variances, mu)
+    stages, size = _stages(mu), mu.shape[-1]
+    gap = gaps(mu).min(axis=-1)
+    if theorem == 4:
+        exponent = _ratio((n // stages / size - 1.0) * gap**2, 4.0 * variance.max(axis=-1))
+        inside = n >= stages * size
+    else:
+        exponent = _ratio(n * gap**2, 4.0 * stages * variance.sum(axis=-1))
+        inside = _whole_allocations(mu, variance, n)
+    with np.errstate(under="ignore"):
+        return np.where(inside, 2.0 * stages * np.exp(-exponent), np.nan)
+
+
+def shadavar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, delta: ArrayLike = 0.05) -> FloatArray:
+    """Return 2 L exp(-alpha (n/L/K - 1) D^2 / (4 max sigma^2)) + 2 K n delta for SHAdaVar.
+
+    Here alpha = (1 - 2 sqrt(q/r)) / (1 + 2 sqrt(q/r) + 2 q/r) with q = log(1/delta) and r = n/L/K - 2, and n/L is
+    rounded down. It differs from Theorem 5 as printed, which its proof does not give, in two places:
+
+    - There r = n/K - 2. Lemma 8 has the pulls of a stage over its active arms, so r = n/L/K - 2 in the first stage. The
+      printed alpha is larger for K > 2, hence the bound too small.
+    - The exponential is proved where all confidence intervals of the variances hold; the probability that one does not
+      is missing. There are at most K n of them, with two sides each.
+
+    The theorem's delta is divided by K n for each interval; here delta is the agent's own, of one interval.
+
+    Args:
+        means: ``(..., K)`` true means of Gaussian rewards.
+        variances: ``(..., K)`` true variances, or one number.
+        budget: n, ``(...)`` or one number.
+        delta: The parameter of the agent, strictly between 0 and 1.
+
+    Returns:
+        ``(...)`` bounds, not clipped to 1; NaN where delta >= 1 / (K n), or where r <= 4 q, so that alpha is not
+        positive. The delta of 0.05 that the paper's experiments use is outside the domain at any budget.
+
+    Raises:
+        ParameterError: If an argument is malformed.
+
+    Source: Lalitha et al. (2023), Theorem 5 and appendix C, corrected.
+    """
+    mu, n = arms(means), budgets(budget)
+    variance = spreads(variances, mu)
+    level = confidence(delta)
+    stages, size = _stages(mu), mu.shape[-1]
+    pulls = n // stages / size
+    log_term = np.log(1.0 / level)
+    inside = (level * size * n < 1.0) & (pulls - 2.0 > 4.0 * log_term)
+    ratio = log_term / np.where(inside, pulls - 2.0, np.inf)
+    alpha = (1.0 - 2.0 * np.sqrt(ratio)) / (1.0 + 2.0 * np.sqrt(ratio) + 2.0 * ratio)
+    exponent = _ratio(alpha * (pulls - 1.0) * gaps(mu).min(axis=-1) ** 2, 4.0 * variance.max(axis=-1))
+    with np.errstate(under="ignore"):
+        bound = 2.0 * stages * np.exp(-np.maximum(exponent, 0.0)) + 2.0 * size * n * level
+    return np.where(inside, bound, np.nan)
+
+
+def _stages(means: FloatArray) -> int:
+    return (int(means.shape[-1]) - 1).bit_length()  # ceil(log2 K)
+
+
+def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    """Return above / below, with 0 / 0 = 0: no gap cannot be told apart even without noise."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(above == 0, 0.0, above / below)
+
+
+def _whole_allocations(means: FloatArray, variances: FloatArray, budget: ArrayLike) -> FloatArray:
+    """Return whether Lemma 1 of Lalitha et al. gives whole numbers in every stage, for each instance and budget."""
+    size = means.shape[-1]
+    shape = np.broadcast_shapes(means.shape[:-1], variances.shape[:-1], np.shape(budget))
+    each_mean = np.broadcast_to(means, (*shape, size))
+    each_variance = np.broadcast_to(variances, (*shape, size))
+    each_budget = np.broadcast_to(budget, shape)
+    whole = np.empty(shape, bool)
+    for index in np.ndindex(shape):
+        whole[index] = _is_whole(each_mean[index], each_variance[index], int(each_budget[index]))
+    return whole
+
+
+def _is_whole(means: FloatArray, variances: FloatArray, budget: int) -> bool:
+    size, stages = means.size, _stages(means)
+    pulls, rest = divmod(budget, stages)
+    if size != 1 << stages or rest or variances.min() <= 0:
+        return False
+    if variances.min() == variances.max():
+        return pulls % size == 0
+    if size > MOST_ARMS:
+        return False
+    best = int(means.argmax())
+    others = [arm for arm in range(size) if arm != best]
+    for stage in range(stages):
+        active = np.array([(best, *rest) for rest in combinations(others, (size >> stage) - 1)])
+        shares = variances[active]
+        counts = pulls * shares / shares.sum(axis=-1, keepdims=True)
+        # 1e-9: sums of variances carry rounding errors.
+        if (np.rint(counts) < 1).any() or (np.abs(counts - np.rint(counts)) > 1e-9 * counts).any():
+            return False
+    return True

@@ -1,0 +1,417 @@
+"""Episodes that recommend several arms, and episodes that the agent stops, one at a time and in a batch, by hand."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode
+
+from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.errors import BaiGymError, ParameterError
+
+# Every reward is its arm's mean, so that batches with different generators can be compared.
+EXACT: dict[str, Any] = {"means": [0.25, 0.875, 0.625, 0.5], "variances": 0.0}
+COST = 0.125
+FIXED: dict[str, Any] = {"fixed_confidence": True, "pull_cost": COST}
+TOP: dict[str, Any] = {"task": "top-m", "m": 2}
+EACH: dict[str, Any] = {"task": "best-of-each", "num_bandits": 2}
+
+KINDS = {
+    "top-m": TOP,
+    "best-of-each": EACH,
+    "FC": FIXED,
+    "FC-top-m": {**TOP, **FIXED},
+    "FC-best-of-each": {**EACH, **FIXED},
+}
+every_kind = pytest.mark.parametrize("kind", KINDS)
+every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: str(mode.value))
+
+
+def make(budget: int = 3, **keywords: Any) -> Any:
+    return gym.make("BAI-Custom-v0", budget=budget, **{**EXACT, **keywords})
+
+
+def batch_of(num_envs: int, mode: AutoresetMode = AutoresetMode.NEXT_STEP, budget: int = 3, **keywords: Any) -> Any:
+    return gym.make_vec("BAI-Custom-v0", num_envs=num_envs, budget=budget, autoreset_mode=mode, **{**EXACT, **keywords})
+
+
+def same(one: Any, two: Any, where: str = "") -> None:
+    """Assert that two answers have equal types, shapes and values, through dictionaries, tuples and objects."""
+    assert type(one) is type(two), where
+    if isinstance(one, dict):
+        assert set(one) == set(two), where
+        for key in one:
+            same(one[key], two[key], f"{where}[{key!r}]")
+    elif isinstance(one, tuple) or (isinstance(one, np.ndarray) and one.dtype == object):
+        assert len(one) == len(two), where
+        for i, (left, right) in enumerate(zip(one, two, strict=True)):
+            same(left, right, f"{where}[{i}]")
+    elif isinstance(one, np.ndarray):
+        assert (one.dtype, one.shape) == (two.dtype, two.shape), where
+        np.testing.assert_array_equal(one, two, err_msg=where)
+    else:
+        assert one == two, where
+
+
+# ------------------------------------------------------------------------------------------------ one at a time
+
+# Keywords, a last action -> right, simple regret, the truth. The second-best mean is 0.625; the bandits' best 0.875 and
+# 0.625. Entry 0 of a recommendation is not read with a fixed budget.
+BY_HAND: list[tuple[dict[str, Any], Any, bool, float, Any]] = [
+    (TOP, [0, 0, 1, 1, 0], True, 0.0, [0, 1, 1, 0]),
+    (TOP, [3, 0, 1, 0, 1], False, 0.125, [0, 1, 1, 0]),
+    (TOP, [0, 1, 0, 1, 0], False, 0.375, [0, 1, 1, 0]),
+    ({**TOP, "epsilon": 0.125}, [0, 0, 1, 0, 1], True, 0.125, [0, 1, 1, 0]),
+    ({**TOP, "m": 3}, [0, 1, 1, 1, 0], False, 0.25, [0, 1, 1, 1]),
+    (EACH, [0, 1, 0], True, 0.0, [1, 0]),
+    (EACH, [0, 1, 1], False, 0.125, [1, 0]),
+    (EACH, [2, 0, 1], False, 0.625, [1, 0]),
+    ({**EACH, "epsilon": 0.2}, [0, 1, 1], True, 0.125, [1, 0]),
+    ({"epsilon": 0.25}, 2, True, 0.25, 1),
+    ({"epsilon": 0.25}, 3, False, 0.375, 1),
+    (FIXED, 4 + 1, True, 0.0, 1),
+    (FIXED, 4 + 2, False, 0.25, 1),
+    ({**FIXED, **TOP}, [4, 0, 1, 1, 0], True, 0.0, [0, 1, 1, 0]),
+    ({**FIXED, **TOP}, [4, 1, 0, 0, 1], False, 0.375, [0, 1, 1, 0]),
+    ({**FIXED, **EACH}, [4, 1, 0], True, 0.0, [1, 0]),
+    ({**FIXED, **EACH, "epsilon": 0.1}, [4, 1, 1], False, 0.125, [1, 0]),
+]
+
+
+def pulled(env: Any, arm: int) -> Any:
+    """The action that pulls an arm; what stands in the place of the recommendation is not read."""
+    return arm if env.unwrapped.moves.shape == () else np.array([arm, *[1] * (env.unwrapped.moves.shape[0] - 1)])
+
+
+@pytest.mark.parametrize("reward", ["correct", "simple_regret"])
+@pytest.mark.parametrize(("keywords", "last", "right", "regret", "truth"), BY_HAND)
+def test_an_episode_by_hand(
+    keywords: dict[str, Any], last: Any, right: bool, regret: float, truth: Any, reward: str
+) -> None:
+    env = make(reward=reward, **keywords)
+    capped = "fixed_confidence" in keywords
+    env.reset(seed=0)
+    for arm in (2, 0) if capped else (2, 0, 2):
+        observation, got, terminated, truncated, info = env.step(pulled(env, arm))
+        assert (got, terminated, truncated) == (-COST if capped else 0.0, False, False)
+        assert math.copysign(1.0, got) == (-1.0 if capped else 1.0)  # no minus zero
+    assert info == {"phase": "explore" if capped else "recommend"}
+    assert observation["remaining"].item() == (1 if capped else 0)
+    after, got, terminated, truncated, info = env.step(np.array(last) if isinstance(last, list) else last)
+    same(after, observation)  # the recommendation is no pull, and costs nothing
+    assert (got, terminated, truncated) == (float(right) if reward == "correct" else -regret, True, False)
+    assert math.copysign(1.0, got) == (-1.0 if got < 0 else 1.0)
+    assert {**info, "answer": np.asarray(info["answer"]).tolist()} == {
+        "phase": "done",
+        "correct": right,
+        "simple_regret": regret,
+        "answer": truth,
+    }
+    with pytest.raises(ResetNeeded, match="the episode is over"):
+        env.step(pulled(env, 0))
+
+
+@pytest.mark.parametrize("kind", ["FC", "FC-top-m", "FC-best-of-each"])
+def test_the_cap_truncates_and_tells_nothing(kind: str) -> None:
+    env = make(**KINDS[kind])
+    for _ in range(2):
+        env.reset(seed=0)
+        for step in range(3):
+            observation, reward, terminated, truncated, info = env.step(pulled(env, 1))
+            assert (reward, terminated, truncated) == (-COST, False, step == 2)
+        assert info == {"phase": "done"}
+        assert (observation["pulls"].tolist(), observation["remaining"].item()) == ([0, 3, 0, 0], 0)
+        with pytest.raises(ResetNeeded):
+            env.step(pulled(env, 1))
+
+
+@pytest.mark.parametrize(("kind", "action"), [("FC", 5), ("FC-top-m", [4, 0, 1, 1, 0]), ("FC-best-of-each", [4, 1, 0])])
+def test_an_agent_may_stop_at_once(kind: str, action: Any) -> None:
+    env = make(**KINDS[kind])
+    env.reset(seed=0)
+    observation, reward, terminated, truncated, info = env.step(np.array(action))
+    assert (reward, terminated, truncated, info["correct"]) == (1.0, True, False, True)
+    assert (observation["pulls"].sum(), observation["remaining"].item()) == (0, 3)
+
+
+def test_without_a_pull_cost_pulls_are_free() -> None:
+    env, envs = make(fixed_confidence=True), batch_of(1, fixed_confidence=True)
+    env.reset(seed=0)
+    envs.reset(seed=0)
+    for reward in (env.step(0)[1], envs.step(np.array([0]))[1].item()):
+        assert (reward, math.copysign(1.0, reward)) == (0.0, 1.0)
+
+
+NO_SET = "the recommendation must be 1 x 4 zeros and ones, 2 ones for each episode; there is a 2 among them"
+SIZE = "the recommendation: the set must have m = 2 arms, not "
+WORDS = "actions must be 1 x 5 whole numbers: for each episode the arm to pull, then the recommendation"
+ARMS = "an action is not an arm; arms are numbered 0 to 3"
+
+
+@pytest.mark.parametrize(
+    ("kind", "due", "action", "message"),
+    [
+        ("top-m", True, [0, 1, 1, 1, 0], f"{SIZE}3"),
+        ("top-m", True, [0, 0, 0, 0, 0], f"{SIZE}0"),
+        ("top-m", True, [0, 2, 0, 0, 0], NO_SET),
+        ("top-m", True, [4, 1, 1, 0, 0], ARMS),
+        ("top-m", False, [-1, 1, 1, 0, 0], ARMS),
+        ("top-m", False, [0, 1, 1, 0], WORDS),
+        ("top-m", False, 2, WORDS),
+        ("top-m", False, [0.0, 1, 1, 0, 0], WORDS),
+        ("top-m", False, [[0, 1], [1]], WORDS),
+        ("top-m", False, None, WORDS),
+        ("FC-top-m", False, [4, 1, 1, 1, 0], f"{SIZE}3"),
+        ("FC-top-m", False, [4, -1, 1, 1, 1], "the recommendation must be 1 x 4 zeros and ones, 2 ones for each"),
+        ("FC-top-m", False, [5, 1, 1, 0, 0], f"{ARMS}, and 4 stops"),
+        ("best-of-each", True, [0, 2, 0], "the recommendation: arm 2 does not exist; arms are numbered 0 to 1"),
+        ("best-of-each", True, [0, 0, -1], "the recommendation: arm -1 does not exist"),
+        ("best-of-each", False, [0, 0], "actions must be 1 x 3 whole numbers"),
+        ("FC-best-of-each", False, [4, 0, 2], "the recommendation: arm 2 does not exist"),
+        ("FC", False, 8, f"{ARMS}, and 4 \\+ arm stops and recommends that arm"),
+        ("FC", False, -1, ARMS),
+        ("FC", False, 1.0, "actions must be 1 whole number, one arm per episode"),
+        ("FC", False, None, "actions must be 1 whole number"),
+    ],
+)
+def test_what_is_no_action_changes_nothing(kind: str, due: bool, action: Any, message: str) -> None:
+    env, envs = make(**KINDS[kind]), batch_of(1, **KINDS[kind])
+    env.reset(seed=0)
+    envs.reset(seed=0)
+    for _ in range(3 if due else 1):
+        before, *_ = env.step(pulled(env, 1))
+        envs.step(np.array([pulled(env, 1)]))
+    for wrong in (lambda: env.step(action), lambda: envs.step([action])):
+        with pytest.raises(ParameterError, match=f"^{message}") as caught:
+            wrong()
+        assert "\n" not in str(caught.value)
+    if not due and "FC" not in kind:
+        for _ in range(2):
+            before, *_ = env.step(pulled(env, 1))
+            envs.step(np.array([pulled(env, 1)]))
+    right = {"FC": 5}.get(kind, [4 if "FC" in kind else 0, *([0, 1, 1, 0] if "top" in kind else [1, 0])])
+    after, reward, terminated, *_ = env.step(np.array(right))
+    assert (reward, terminated) == (1.0, True)
+    same(before, after)
+    observation, rewards, terminations, *_ = envs.step(np.array([right]))
+    assert (rewards.tolist(), terminations.tolist()) == ([1.0], [True])
+    same(before, {name: values[0] for name, values in observation.items()})
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"pull_cost": 0.1}, "pull_cost makes sense with fixed_confidence=True alone"),
+        *(
+            ({"fixed_confidence": True, "pull_cost": cost}, "pull_cost must be a number of at least 0, not ")
+            for cost in (-0.1, math.nan, math.inf, "1", True)
+        ),
+        *(({"fixed_confidence": value}, "fixed_confidence must be True or False, not ") for value in (1, "yes", None)),
+        ({"fixed_confidence": True, "budget": 0}, "budget must be a whole number of pulls, at least 1"),
+    ],
+)
+def test_keywords_of_fixed_confidence(keywords: dict[str, Any], message: str) -> None:
+    for build in (make, lambda **given: batch_of(2, **given)):
+        with pytest.raises(BaiGymError, match=message) as caught:
+            build(**keywords)
+        assert "\n" not in str(caught.value)
+
+
+@every_kind
+def test_a_recommendation_of_several_arms_can_be_seen(kind: str) -> None:
+    pytest.importorskip("pygame")
+    action = {"FC": 6, "top-m": [0, 0, 1, 0, 1], "FC-top-m": [4, 0, 1, 0, 1]}.get(kind, [4 * ("FC" in kind), 1, 1])
+    for mode in ("ansi", "rgb_array"):
+        env = make(render_mode=mode, **KINDS[kind])
+        env.reset(seed=0)
+        for arm in range(3 - ("FC" in kind)):
+            env.step(pulled(env, arm))
+        before = env.render()
+        env.step(np.array(action))
+        after = env.render()
+        if mode == "ansi":
+            named = {"FC": "arm 2"}.get(kind, "arms 1, 3")
+            assert f"phase: done, recommended {named} (wrong)" in after
+        else:
+            assert before.shape == after.shape and (before != after).any()
+
+
+def test_a_truncated_episode_is_shown_as_done() -> None:
+    env = make(render_mode="ansi", budget=1, **FIXED)
+    env.reset(seed=0)
+    assert env.step(0)[4] == {"phase": "done"}
+    assert env.render().startswith("phase: done, truncated without a recommendation\n")
+
+
+# ------------------------------------------------------------------------------------------------ in a batch
+
+
+@every_mode
+@every_kind
+def test_autoreset_is_that_of_gymnasium(kind: str, mode: AutoresetMode) -> None:
+    ours = batch_of(4, mode, budget=5, **KINDS[kind])
+    theirs = gym.make_vec(
+        "BAI-Custom-v0",
+        num_envs=4,
+        vectorization_mode="sync",
+        vector_kwargs={"autoreset_mode": mode},
+        budget=5,
+        **EXACT,
+        **KINDS[kind],
+    )
+    assert ours.action_space == theirs.action_space
+    rng = np.random.default_rng(3)
+    same(ours.reset(seed=0), theirs.reset(seed=0))
+    ours.action_space.seed(0)
+    ends, cuts, together = np.zeros(4, int), np.zeros(4, int), set()
+    for step in range(80):
+        if step in (2, 9, 30):  # with a fixed budget, this alone brings them out of step
+            mask = np.arange(4) % 3 == step % 3
+            same(ours.reset(options={"reset_mask": mask}), theirs.reset(options={"reset_mask": mask.copy()}))
+        actions = ours.action_space.sample()
+        if kind == "FC":
+            actions = np.where(rng.random(4) < 0.7, actions % 4, actions)
+        answer = ours.step(actions)
+        same(answer, theirs.step(actions), f"step {step}")
+        over = answer[2] | answer[3]
+        ends += answer[2]
+        cuts += answer[3]
+        together.add(int(over.sum()))
+        if mode is AutoresetMode.DISABLED and over.any():
+            with pytest.raises(ResetNeeded, match="reset_mask"):
+                ours.step(actions)
+            same(ours.reset(options={"reset_mask": over}), theirs.reset(options={"reset_mask": over.copy()}))
+    assert ends.min() >= 5 and 1 in together  # they did not all end together
+    assert (cuts.min() >= 1) == ("FC" in kind)
+
+
+def test_episodes_that_stop_at_different_times_next_step() -> None:
+    envs = batch_of(3, budget=3, **TOP, **FIXED)
+    envs.reset(seed=0)
+    go, stop = [0, 1, 1, 1, 1], [4, 0, 1, 1, 0]
+    seen = [envs.step(np.array(actions)) for actions in ([go, stop, go], [stop, stop, go], [stop, go, go])]
+    # Episode 1 stops, starts anew whatever its action says, and pulls; 0 stops at the second step and starts anew at
+    # the third; 2 reaches the cap.
+    assert [answer[1].tolist() for answer in seen] == [[-COST, 1.0, -COST], [1.0, 0.0, -COST], [0.0, -COST, -COST]]
+    assert [answer[2].tolist() for answer in seen] == [[False, True, False], [True, False, False], [False] * 3]
+    assert [answer[3].tolist() for answer in seen] == [[False] * 3, [False] * 3, [False, False, True]]
+    assert [answer[0]["remaining"][:, 0].tolist() for answer in seen] == [[2, 3, 2], [2, 3, 1], [3, 2, 0]]
+    assert [answer[4]["phase"].tolist() for answer in seen] == [
+        ["explore", "done", "explore"],
+        ["done", "explore", "explore"],
+        ["explore", "explore", "done"],
+    ]
+    for answer, ended in zip(seen[:2], (1, 0), strict=True):
+        info = answer[4]
+        assert info["_correct"].tolist() == [episode == ended for episode in range(3)]
+        assert info["correct"].tolist() == info["_correct"].tolist()
+        assert info["answer"][ended].tolist() == [0, 1, 1, 0]
+    assert set(seen[2][4]) == {"phase", "_phase"}  # a truncated episode tells nothing
+
+
+def test_episodes_that_stop_at_different_times_same_step() -> None:
+    envs = batch_of(3, AutoresetMode.SAME_STEP, budget=2, **EACH, **FIXED)
+    envs.reset(seed=0)
+    observation, *_, info = envs.step(np.array([[2, 1, 1], [4, 0, 0], [1, 0, 0]]))
+    assert observation["remaining"][:, 0].tolist() == [1, 2, 1]
+    assert info["phase"].tolist() == ["explore"] * 3
+    assert info["_final_info"].tolist() == info["_final_obs"].tolist() == [False, True, False]
+    last = info["final_info"]
+    assert last["phase"].tolist() == [None, "done", None]
+    assert (last["correct"][1], last["simple_regret"][1], last["answer"][1].tolist()) == (False, 0.625, [1, 0])
+    # Now 0 and 2 are truncated, while 1, started anew, pulls.
+    observation, rewards, ended, cut, info = envs.step(np.array([[2, 0, 0], [3, 0, 0], [2, 0, 0]]))
+    assert (rewards.tolist(), ended.tolist(), cut.tolist()) == ([-COST] * 3, [False] * 3, [True, False, True])
+    assert info["final_obs"][0]["pulls"].tolist() == [0, 0, 2, 0]
+    assert info["final_obs"][2]["means"].tolist() == [0.0, 0.875, 0.625, 0.0]
+    assert info["final_obs"][1] is None
+    assert observation["pulls"].tolist() == [[0] * 4, [0, 0, 0, 1], [0] * 4]
+    assert set(info["final_info"]) == {"phase", "_phase"}
+    # One stops while another is truncated.
+    *_, info = envs.step(np.array([[4, 1, 0], [3, 0, 0], [2, 0, 0]]))
+    assert info["_final_info"].tolist() == [True, True, False]
+    assert info["final_info"]["_correct"].tolist() == [True, False, False]
+    assert info["final_info"]["phase"].tolist() == ["done", "done", None]
+
+
+def test_episodes_that_stop_at_different_times_without_autoreset() -> None:
+    envs = batch_of(3, AutoresetMode.DISABLED, budget=9, **FIXED)
+    envs.reset(seed=0)
+    _, rewards, ended, _, _ = envs.step(np.array([0, 5, 6]))
+    assert (rewards.tolist(), ended.tolist()) == ([-COST, 1.0, 0.0], [False, True, True])
+    with pytest.raises(ResetNeeded, match="reset_mask"):
+        envs.step(np.array([0, 0, 0]))
+    envs.reset(options={"reset_mask": np.array([False, True, False])})
+    with pytest.raises(ResetNeeded, match="reset_mask"):
+        envs.step(np.array([0, 0, 0]))
+    observation, _ = envs.reset(options={"reset_mask": np.array([False, False, True])})
+    assert observation["remaining"][:, 0].tolist() == [8, 9, 9]
+    observation, *_ = envs.step(np.array([0, 0, 0]))
+    assert observation["pulls"][:, 0].tolist() == [2, 1, 1]
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP], ids=lambda mode: str(mode.value))
+@every_kind
+def test_a_batch_of_one_is_the_scalar_form(kind: str, mode: AutoresetMode) -> None:
+    keywords = {"means": [0.3, 0.6, 0.5, 0.2], "distribution": "bernoulli", "budget": 6, **KINDS[kind]}
+    env = gym.make("BAI-Custom-v0", **keywords)
+    envs = gym.make_vec("BAI-Custom-v0", num_envs=1, autoreset_mode=mode, **keywords)
+    (one, _), (many, _) = env.reset(seed=5), envs.reset(seed=5)
+    same(one, {key: values[0] for key, values in many.items()})
+    env.action_space.seed(1)
+    rng = np.random.default_rng(1)
+    ends = cuts = 0
+    for _ in range(120):
+        action = env.action_space.sample()
+        if kind == "FC" and rng.random() < 0.7:
+            action %= 4
+        one, reward, terminated, truncated, info = env.step(action)
+        many, rewards, ended, cut, infos = envs.step(np.array([action]))
+        assert (reward, terminated, truncated) == (rewards[0], ended[0], cut[0])
+        ends, cuts = ends + terminated, cuts + truncated
+        over = terminated or truncated
+        if over and mode is AutoresetMode.SAME_STEP:
+            same(one, infos["final_obs"][0])
+            infos = infos["final_info"]
+        else:
+            same(one, {key: values[0] for key, values in many.items()})
+        told = {key: values[0] for key, values in infos.items() if not key.startswith("_") and infos[f"_{key}"][0]}
+        np.testing.assert_equal(info, told)
+        if over:
+            one, _ = env.reset()
+            if mode is AutoresetMode.NEXT_STEP:
+                many, *_ = envs.step(np.array([action]))
+            same(one, {key: values[0] for key, values in many.items()})
+    assert ends >= 10 and (cuts >= 2) == ("FC" in kind)
+
+
+@pytest.mark.parametrize(("kind", "right"), [("top-m", [0, 1, 1, 0, 0]), ("FC-top-m", [4, 1, 1, 0, 0])])
+def test_a_wrong_set_in_one_episode_leaves_the_others_alone(kind: str, right: list[int]) -> None:
+    envs = batch_of(3, budget=1 if kind == "top-m" else 5, **KINDS[kind])
+    envs.reset(seed=0)
+    before, *_ = envs.step(np.tile([0, 1, 1, 1, 1], (3, 1)))
+    wrong = np.array([right, [*right[:4], 1], right if kind == "top-m" else [0, 0, 0, 0, 0]])
+    with pytest.raises(ParameterError, match=r"^the recommendation: the set must have m = 2 arms, not 3$"):
+        envs.step(wrong)
+    wrong[1] = right
+    after, _, ended, *_ = envs.step(wrong)
+    assert ended.tolist() == [True, True, kind == "top-m"]
+    assert (after["pulls"] - before["pulls"]).sum(axis=1).tolist() == [0, 0, 0 if kind == "top-m" else 1]
+
+
+def test_what_is_briefed() -> None:
+    env = make(**TOP, **FIXED, epsilon=0.25)
+    env.reset(seed=0)
+    scalar = env.unwrapped
+    assert isinstance(scalar, BestArmEnv)
+    briefing = scalar.briefing()
+    assert (briefing.budget, briefing.fixed_confidence, repr(briefing.task)) == (3, True, "TopM(epsilon=0.25, m=2)")
+    envs = batch_of(2, **EACH)
+    envs.reset(seed=0)
+    briefing = envs.briefing()
+    assert (briefing.batch, briefing.fixed_confidence, repr(briefing.task)) == (2, False, "BestOfEach(num_bandits=2)")

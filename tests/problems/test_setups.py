@@ -1,0 +1,103 @@
+"""The classical set-ups: their means and complexities from the specification, and the set-ups of several bandits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from bai_gym.bandits import BernoulliBandit
+from bai_gym.envs.registration import IDS
+from bai_gym.errors import ParameterError
+from bai_gym.problems import build
+from bai_gym.problems.setups import MULTI_BANDIT_SETUPS, SETUPS
+from bai_gym.theory import best_arm_h1, best_arm_h2
+
+RNG = np.random.default_rng(0)
+
+# Means by hand, as runs of equal ones; H_1 and H_2 to two decimals, and the budget of the id.
+BY_HAND: dict[int, tuple[list[tuple[float, int]], float, float, int]] = {
+    1: ([(0.5, 1), (0.4, 19)], 2000.00, 2000.00, 2000),
+    2: ([(0.5, 1), (0.42, 5), (0.38, 14)], 1909.72, 1388.89, 2000),
+    3: ([(0.5, 1), (0.3631, 1), (0.449347, 1), (0.48125839, 1)], 6137.09, 5693.98, 2000),
+    4: ([(0.5, 1), (0.42, 1), (0.4, 2), (0.35, 2)], 601.39, 400.00, 600),
+    5: ([(0.5 - 0.025 * i, 1) for i in (0, *range(2, 16))], 1328.70, 800.00, 4000),
+    6: ([(0.5, 1), (0.48, 1), (0.37, 18)], 6065.09, 5000.00, 6000),
+    7: ([(0.5, 1), (0.45, 5), (0.43, 14), (0.38, 10)], 5951.59, 4081.63, 6000),
+}
+
+
+@pytest.mark.parametrize("setup", SETUPS)
+def test_bernoulli_setups_by_hand(setup: int) -> None:
+    runs, h1, h2, budget = BY_HAND[setup]
+    means = np.repeat([mean for mean, _ in runs], [number for _, number in runs])
+    bandit = build("bernoulli-setup", setup=setup).draw(2, RNG)
+    assert isinstance(bandit, BernoulliBandit)
+    np.testing.assert_allclose(bandit.means, np.tile(means, (2, 1)), rtol=1e-14)
+    np.testing.assert_allclose(bandit.variances, bandit.means * (1 - bandit.means), rtol=1e-14)
+    assert best_arm_h1(bandit.means[0]) == pytest.approx(h1, abs=0.005)
+    assert best_arm_h2(bandit.means[0]) == pytest.approx(h2, abs=0.005)
+    env: Any = gym.make(f"BAI-Bernoulli-Setup{setup}-v0").unwrapped
+    assert (env.budget, env.num_arms) == (budget, means.size)
+    assert set(BY_HAND) == set(SETUPS) == set(range(1, 8))
+
+
+def test_top_m_ids_are_those_with_one_answer() -> None:
+    for setup in SETUPS:
+        means = np.sort(build("bernoulli-setup", setup=setup).draw(1, RNG).means[0])
+        unique = means[-2] > means[-3]
+        for prefix in ("TopM", "FC-TopM"):
+            assert (f"BAI-{prefix}-Bernoulli-Setup{setup}-v0" in {entry.id for entry in IDS}) == unique
+
+
+A, B = [0.5, 0.45, 0.4, 0.3], [0.5, 0.3, 0.2, 0.1]
+# Two values with probability 1/2 each: the mean is half their sum, the variance the square of half their distance.
+C_MEANS, C_VARIANCES = [0.5, 0.45, 0.45, 0.45], [0.25, 0.0, 0.04, 0.2025]
+D_MEANS, D_VARIANCES = [0.5, 0.45, 0.45, 0.45], [0.01, 0.0, 0.01, 0.04]
+SEVERAL = {
+    1: (A + B, [mean * (1 - mean) for mean in A + B], 2, 700),
+    2: (C_MEANS + D_MEANS, C_VARIANCES + D_VARIANCES, 2, 1000),
+    3: (2 * (C_MEANS + D_MEANS), 2 * (C_VARIANCES + D_VARIANCES), 4, 1400),
+}
+
+
+@pytest.mark.parametrize("setup", MULTI_BANDIT_SETUPS)
+def test_setups_of_several_bandits_by_hand(setup: int) -> None:
+    means, variances, bandits, budget = SEVERAL[setup]
+    bandit = build("multi-bandit-setup", setup=setup).draw(3, RNG)
+    np.testing.assert_allclose(bandit.means, np.tile(means, (3, 1)), rtol=1e-14)
+    np.testing.assert_allclose(bandit.variances, np.tile(variances, (3, 1)), rtol=1e-12, atol=1e-15)
+    env: Any = gym.make(f"BAI-MultiBandit{setup}-v0").unwrapped
+    assert (env.budget, env.rules.task.num_bandits, env.num_arms) == (budget, bandits, len(means))
+    assert env.rules.task.answer(bandit.means).tolist() == [[0] * bandits] * 3
+
+
+def test_arms_of_two_values_pay_either_equally_often() -> None:
+    bandit = build("multi-bandit-setup", setup=2).draw(1, RNG)
+    rng = np.random.default_rng(1)
+    values = [(0.0, 1.0), (0.45,), (0.25, 0.65), (0.0, 0.9), (0.4, 0.6), (0.45,), (0.35, 0.55), (0.25, 0.65)]
+    for arm, expected in enumerate(values):
+        rewards = bandit.pull(np.full(4000, arm), rng)
+        seen, counts = np.unique(rewards, return_counts=True)
+        assert seen.tolist() == list(expected)
+        # 5 standard deviations of a binomial of 1/2.
+        assert (abs(counts - 4000 / len(expected)) <= 5 * math.sqrt(1000)).all()
+
+
+@pytest.mark.parametrize("setup", [0, 8, -1, "1", None, True, 1.5])
+def test_an_unknown_setup(setup: Any) -> None:
+    with pytest.raises(ParameterError) as caught:
+        build("bernoulli-setup", setup=setup)
+    assert str(caught.value) == f"setup must be one of 1, 2, 3, 4, 5, 6, 7, not {setup!r}"
+    with pytest.raises(ParameterError, match="setup must be one of 1, 2, 3, not "):
+        build("multi-bandit-setup", setup=setup if setup != 1 else 4)
+
+
+@pytest.mark.parametrize("setup", [[1], np.array([1, 2]), {}])
+def test_a_setup_that_is_no_number_at_all(setup: Any) -> None:
+    for family in ("bernoulli-setup", "multi-bandit-setup"):
+        with pytest.raises(ParameterError, match="setup must be one of"):
+            build(family, setup=setup)
