@@ -12,9 +12,12 @@ import pytest
 from scipy.stats import chi2_contingency, ks_2samp
 
 from bai_gym import agents, compare
+from bai_gym.api import make_cells
 from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, GaussianBandit, SampleTable
 from bai_gym.benchmark import follow, runner
+from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
+from bai_gym.benchmark.store import Store
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.problems import Briefing, FixedProblem
@@ -256,6 +259,11 @@ def test_workers_and_resuming_change_nothing(
     for row in first:
         assert 0 < row["errors"] < 2200
         assert (row["truncated"] > 0) == fixed
+    for cell in make_cells(names, env, None, 5, keywords):  # what is read is what was played
+        read, fresh = Store(one).load(cell, 2, 200), play_chunk(cell, 2, 200)
+        assert read is not None
+        for name in ("recommendation", "answer", "correct", "simple_regret", "spent", "truncated", "pulls"):
+            np.testing.assert_array_equal(getattr(read, name), getattr(fresh, name))
     chunks = sorted(one.rglob("chunks/*/*.parquet"))
     assert len(chunks) == 3 * len(names)
     for gone in chunks[::2]:
