@@ -99,15 +99,16 @@ class TTTS(_ThompsonAgent):
     """Thompson sampling that pulls, with probability 1 - beta, the best of a draw in which another arm is the best.
 
     I is the arm of the largest draw. With probability beta it is pulled; else draws are repeated until their largest is
-    another arm J, which is pulled. If none of 100 has another one, the arm j is pulled that is the cheapest to confuse
+    another arm J, which is pulled. If none of ``tries`` has another one, the arm j is pulled that is the cheapest to confuse
     with I: of smallest (m_I - m_j)^2 / (v_I / T_I + v_j / T_j), with the sample means and variances (m (1 - m) for
     ``"bernoulli"``, sigma^2 for ``"normal"``). The arm of largest posterior mean is recommended.
 
     Paper: Russo (2016), "Simple Bayesian Algorithms for Best Arm Identification", section 3.3, which draws until there
-    is another arm. Differences: the end after 100 draws; every arm is pulled first, once, or twice for ``"student"``.
+    is another arm. Differences: the end after so many draws; every arm is pulled first, once, or twice for ``"student"``.
 
     Args:
         beta: Probability of pulling I, strictly between 0 and 1; default 1/2.
+        tries: Draws for another arm at most, at least 0; default 100. Few of them save most of the time.
         posterior: ``"student"`` (default): normal rewards of unknown variance, flat prior in mean and log variance; two
             equal rewards leave no uncertainty, so not for rewards of few values. ``"bernoulli"``: rewards 0 and 1,
             uniform prior; other rewards are an error. ``"normal"``: normal rewards of the standard deviation ``sigma``,
@@ -119,6 +120,7 @@ class TTTS(_ThompsonAgent):
     """
 
     beta: float = 0.5
+    tries: int = 100
 
     name: ClassVar[str] = "TTTS"
 
@@ -127,10 +129,12 @@ class TTTS(_ThompsonAgent):
         super().begin(briefing)
         if not 0.0 < self.beta < 1.0:
             raise ParameterError(f"beta of TTTS must lie strictly between 0 and 1, not {self.beta}")
+        if isinstance(self.tries, bool) or not isinstance(self.tries, int) or self.tries < 0:
+            raise ParameterError(f"tries of TTTS must be a whole number of at least 0, not {self.tries!r}")
 
     def rule(self, steps: int) -> SamplingRule:
         """Return the rule of all remaining pulls."""
-        return TopTwoRule(steps, self.model, self.beta, tie=self.tie, rng=self.rng)
+        return TopTwoRule(steps, self.model, self.beta, self.tries, tie=self.tie, rng=self.rng)
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm of largest posterior mean."""

@@ -54,12 +54,11 @@ class ThompsonRule(SamplingRule):
 class TopTwoRule(ThompsonRule):
     """Pulls the arm I of the largest draw, or the best of a later draw in which another arm is the best.
 
-    Draws are repeated up to ``TRIES`` times. The first ``PLAIN`` of them are draws of all arms. An episode that has not
+    Draws are repeated up to ``tries`` times. The first ``PLAIN`` of them are draws of all arms. An episode that has not
     found another arm by then has a clear leader, which most arms have no chance to beat; how the remaining draws are
     made there, see :meth:`_screened`, has the same law and takes a fraction of the time.
     """
 
-    TRIES = 100
     PLAIN = 10
     SCREENED = 20  # of the remaining draws, how many are made at first
 
@@ -68,13 +67,15 @@ class TopTwoRule(ThompsonRule):
         steps: int,
         model: Callable[[Statistics], Posterior],
         beta: float,
+        tries: int,
         *,
         tie: TieRule,
         rng: np.random.Generator,
     ) -> None:
-        """Remember beta, the probability of pulling I, too."""
+        """Remember beta, the probability of pulling I, and how often to draw for another arm, too."""
         super().__init__(steps, model, tie=tie, rng=rng)
         self._beta = beta
+        self._tries = tries
 
     def choose(self) -> IntArray:
         """Draw, and draw again where the best arm is not the one to be pulled."""
@@ -83,13 +84,13 @@ class TopTwoRule(ThompsonRule):
         waiting = np.flatnonzero(self._rng.random(batch) >= self._beta)
         leaders = chosen[waiting] // batch
         made = 0
-        while waiting.size and made < self.TRIES:
+        while waiting.size and made < self._tries:
             if made < self.PLAIN:
                 # The fewer episodes are left, the more draws each gets at once; of these the first success counts.
-                tries = min(self.PLAIN - made, max(1, max(batch, 200) // (4 * waiting.size)))
+                tries = min(self.PLAIN - made, self._tries - made, max(1, max(batch, 200) // (4 * waiting.size)))
                 slots = self._plain(leaders, waiting, tries)
             else:
-                tries = min(self.TRIES - made, max(self.SCREENED, made))
+                tries = min(self._tries - made, max(self.SCREENED, made))
                 slots = self._screened(leaders, waiting, tries)
             made += tries
             found = slots != NONE

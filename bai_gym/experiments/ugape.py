@@ -39,7 +39,7 @@ EVERY_AGENT = (
     "A-UGapEb-V",
     "UCB1",
     "TS(posterior=normal)",
-    "TTTS(posterior=normal)",
+    "TTTS(posterior=normal, tries=1)",
     "OCBA",
 )
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bai_gym import evaluate
 from bai_gym.agents import TS, TTTS
 from bai_gym.agents.posteriors import POSTERIORS, Posterior
 from bai_gym.agents.thompson_rules import NONE, TopTwoRule
@@ -102,12 +103,12 @@ def test_updates_give_the_tables_of_a_fresh_start(kind: str) -> None:
 class Slow(TopTwoRule):
     """All draws of all arms."""
 
-    PLAIN = TopTwoRule.TRIES
+    PLAIN = 100
 
 
 def choices(rule: type[TopTwoRule], kind: str, case: Any, runs: int = RUNS, tries: int = 100) -> np.ndarray:
     """How often each arm is pulled first; the k-th bin counts what comes after the search."""
-    drawn = rule(1, lambda w: POSTERIORS[kind](w, SIGMA, "TTTS"), 0.5, tie="random", rng=np.random.default_rng(5))
+    drawn = rule(1, lambda w: POSTERIORS[kind](w, SIGMA, "TTTS"), 0.5, 100, tie="random", rng=np.random.default_rng(5))
     drawn.start(window(*case, runs=runs))
     return np.bincount(drawn.choose() // runs, minlength=len(case[0]))
 
@@ -130,7 +131,7 @@ def test_screened_draws_have_the_law_of_plain_ones(kind: str) -> None:
 @pytest.mark.parametrize("kind", CASES)
 def test_a_screened_search_by_itself(kind: str) -> None:
     runs, tries = RUNS, 30
-    rule = TopTwoRule(1, lambda w: POSTERIORS[kind](w, SIGMA, "TTTS"), 0.5, tie="random", rng=np.random.default_rng(6))
+    rule = TopTwoRule(1, lambda w: POSTERIORS[kind](w, SIGMA, "TTTS"), 0.5, 100, tie="random", rng=np.random.default_rng(6))
     rule.start(window(*CASES[kind], runs=runs))  # type: ignore[arg-type]
     leaders, columns = np.full(runs, 2), np.arange(runs)
     found = [
@@ -146,7 +147,7 @@ def test_two_arms_are_chosen_with_the_probabilities_of_the_paper() -> None:
     p = stats.norm.cdf(-0.3 / (SIGMA * math.sqrt(1 / 4 + 1 / 9)))
     for beta in (0.5, 0.8):
         rule = TopTwoRule(
-            1, lambda w: POSTERIORS["normal"](w, SIGMA, ""), beta, tie="random", rng=np.random.default_rng(7)
+            1, lambda w: POSTERIORS["normal"](w, SIGMA, ""), beta, 100, tie="random", rng=np.random.default_rng(7)
         )
         rule.start(window(*case, runs=RUNS))
         second = int((rule.choose() // RUNS).sum())
@@ -170,7 +171,7 @@ def test_the_arm_cheapest_to_confuse_by_hand() -> None:
     counts = choices(TopTwoRule, "student", case, runs=400)
     assert counts[[1, 2]].sum() == 0 and abs(counts[0] - 200) < 50 and counts[3] == 400 - counts[0]
     # With variances: 1 / (1/4 + 0.9/9) = 2.86; 1.44 / (1/4 + 2/3) = 1.57; 4 / (1/4 + 8/2) = 0.94.
-    rule = TopTwoRule(1, lambda w: POSTERIORS["student"](w, 1.0, ""), 0.5, tie="first", rng=np.random.default_rng(0))
+    rule = TopTwoRule(1, lambda w: POSTERIORS["student"](w, 1.0, ""), 0.5, 100, tie="first", rng=np.random.default_rng(0))
     rule.start(window(case[0], case[1], [1.0, 0.9, 8.0, 2.0]))  # type: ignore[arg-type]
     assert rule._cheapest(np.array([0]), np.array([0])).tolist() == [2]
 
@@ -249,3 +250,20 @@ def test_extreme_rewards_give_no_warning(kind: Any, posterior: str) -> None:
 def test_parameters_out_of_range(agent: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         agent.reset(Briefing(3, 20))
+
+
+def test_without_tries_the_cheapest_arm_to_confuse_is_pulled() -> None:
+    # Costs of the arms 1 and 2 against arm 0, with sigma the same: 0.25 / (1/9 + 1/9) = 1.125, 1 / (1/9 + 1/1) = 0.9.
+    means, pulls = [5.0, 4.5, 4.0], [9.0, 9.0, 1.0]
+    rule = TopTwoRule(
+        1, lambda w: POSTERIORS["normal"](w, 0.01, ""), 0.5, 0, tie="random", rng=np.random.default_rng(8)
+    )
+    rule.start(window(pulls, means, [0.0, 0.0, 0.0], runs=RUNS))
+    counts = np.bincount(rule.choose() // RUNS, minlength=3)
+    assert counts[1] == 0 and abs(counts[0] / RUNS - 0.5) < 0.05
+
+
+@pytest.mark.parametrize("tries", [-1, 1.5, True])
+def test_tries_are_whole_numbers(tries: object) -> None:
+    with pytest.raises(ParameterError, match="tries of TTTS must be a whole number of at least 0"):
+        evaluate(TTTS(tries=tries), "BAI-Custom-v0", budget=20, runs=1)  # type: ignore[arg-type]
