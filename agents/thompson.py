@@ -99,12 +99,13 @@ class TTTS(_ThompsonAgent):
     """Thompson sampling that pulls, with probability 1 - beta, the best of a draw in which another arm is the best.
 
     I is the arm of the largest draw. With probability beta it is pulled; else draws are repeated until their largest is
-    another arm J, which is pulled. If none of ``tries`` has another one, the arm j is pulled that is the cheapest to confuse
-    with I: of smallest (m_I - m_j)^2 / (v_I / T_I + v_j / T_j), with the sample means and variances (m (1 - m) for
-    ``"bernoulli"``, sigma^2 for ``"normal"``). The arm of largest posterior mean is recommended.
+    another arm J, which is pulled. If none of ``tries`` has another one, the arm j is pulled that is the cheapest to
+    confuse with I: of smallest (m_I - m_j)^2 / (v_I / T_I + v_j / T_j), with the sample means and variances (m (1 - m)
+    for ``"bernoulli"``, sigma^2 for ``"normal"``). The arm of largest posterior mean is recommended.
 
     Paper: Russo (2016), "Simple Bayesian Algorithms for Best Arm Identification", section 3.3, which draws until there
-    is another arm. Differences: the end after so many draws; every arm is pulled first, once, or twice for ``"student"``.
+    is another arm. Differences: the end after so many draws; every arm is pulled first, once, or twice for
+    ``"student"``.
 
     Args:
         beta: Probability of pulling I, strictly between 0 and 1; default 1/2.

@@ -131,7 +131,8 @@ def test_screened_draws_have_the_law_of_plain_ones(kind: str) -> None:
 @pytest.mark.parametrize("kind", CASES)
 def test_a_screened_search_by_itself(kind: str) -> None:
     runs, tries = RUNS, 30
-    rule = TopTwoRule(1, lambda w: POSTERIORS[kind](w, SIGMA, "TTTS"), 0.5, 100, tie="random", rng=np.random.default_rng(6))
+    rng = np.random.default_rng(6)
+    rule = TopTwoRule(1, lambda w: POSTERIORS[kind](w, SIGMA, "TTTS"), 0.5, 100, tie="random", rng=rng)
     rule.start(window(*CASES[kind], runs=runs))  # type: ignore[arg-type]
     leaders, columns = np.full(runs, 2), np.arange(runs)
     found = [
@@ -171,7 +172,8 @@ def test_the_arm_cheapest_to_confuse_by_hand() -> None:
     counts = choices(TopTwoRule, "student", case, runs=400)
     assert counts[[1, 2]].sum() == 0 and abs(counts[0] - 200) < 50 and counts[3] == 400 - counts[0]
     # With variances: 1 / (1/4 + 0.9/9) = 2.86; 1.44 / (1/4 + 2/3) = 1.57; 4 / (1/4 + 8/2) = 0.94.
-    rule = TopTwoRule(1, lambda w: POSTERIORS["student"](w, 1.0, ""), 0.5, 100, tie="first", rng=np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    rule = TopTwoRule(1, lambda w: POSTERIORS["student"](w, 1.0, ""), 0.5, 100, tie="first", rng=rng)
     rule.start(window(case[0], case[1], [1.0, 0.9, 8.0, 2.0]))  # type: ignore[arg-type]
     assert rule._cheapest(np.array([0]), np.array([0])).tolist() == [2]
 
