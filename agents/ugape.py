@@ -267,9 +267,24 @@ class _AdaptiveUGapEb(_UGapEb):
 
     def aims(self, window: Statistics) -> FloatArray:
         """Return ``(k, N)`` max((gap + epsilon) / 2, epsilon), with estimated gaps raised by b sqrt(1 / (2 T))."""
-        gaps = top_gaps(window.means.T, self.m, self.num_bandits).T
+        if self.m == 1 and self.num_bandits == 1:
+            gaps = _gaps_to_best(window.means)
+        else:
+            gaps = top_gaps(window.means.T, self.m, self.num_bandits).T
         gaps += self.bound * np.sqrt(0.5 / window.pulls)
         return np.maximum((gaps + self.epsilon) / 2.0, self.epsilon)
+
+
+def _gaps_to_best(means: FloatArray) -> FloatArray:
+    """Return ``(k, N)`` distances to the best other arm: ``top_gaps`` for one best arm, several times faster."""
+    best = means.max(axis=0)
+    gaps = np.asarray(best - means)
+    is_best = gaps == 0.0
+    lonely = np.flatnonzero(np.count_nonzero(is_best, axis=0) == 1)
+    others = np.where(is_best, -np.inf, means)
+    slots = is_best.argmax(axis=0)[lonely]
+    gaps[slots, lonely] = best[lonely] - others.max(axis=0)[lonely]
+    return gaps
 
 
 @dataclass(kw_only=True)

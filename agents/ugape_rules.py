@@ -168,7 +168,8 @@ class OneBestRule(SamplingRule):
 
     B_k is the largest U less L_k, but for the arm of largest U the second-largest U less its L. So J is the arm of
     largest L, where to the L of the arm of largest U the difference of the two largest U is added. A step touches the
-    pulled arm, the two largest U and the arm that has the largest.
+    pulled arm, the two largest U and the arm that has the largest. Exact ties of U are told apart by the width where
+    they concern the two alone.
     """
 
     def __init__(
@@ -255,6 +256,10 @@ class OneBestRule(SamplingRule):
         inside = self._table.argmax(self._window.pulls)
         value = top.first_value - self._table.flat[inside]
         outside = np.where(inside == top.first, top.second, top.first)
+        tied = np.flatnonzero((top.first_value == top.second_value) & (inside != top.first) & (inside != top.second))
+        if tied.size:  # of two largest U the wider one
+            first, second = top.first[tied], top.second[tied]
+            outside[tied] = np.where(self._widths[second] > self._widths[first], second, first)
         self._flat = wider(outside, inside, self._widths[outside], self._widths[inside], self._tie, self._rng)
         if self._keep_best:
             better = value < self._best

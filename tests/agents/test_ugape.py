@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bai_gym.agents import Agent
-from bai_gym.agents.ugape import AUGapEb, AUGapEbV, UGapEb, UGapEbV, UGapEc, UGapEcV
+from bai_gym.agents.ugape import AUGapEb, AUGapEbV, UGapEb, UGapEbV, UGapEc, UGapEcV, _gaps_to_best
 from bai_gym.agents.ugape_rules import BudgetRule, ConfidenceRule, OneBestRule, select_arm
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
@@ -21,6 +21,7 @@ from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
 from bai_gym.statistics import Statistics
 from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
+from bai_gym.theory import top_gaps
 
 Play = Callable[..., Any]
 RNG = np.random.default_rng(0)
@@ -516,3 +517,9 @@ def test_parameters_out_of_range(kinds: list[Any], parameter: str, values: list[
             begun(kind(**{parameter: value}), [0.5, 0.2], 100)
         message = str(caught.value)
         assert message.startswith(f"{parameter} of {kind.name} must ") and rule in message and "\n" not in message
+
+
+@pytest.mark.parametrize("values", [2, 5, 1000])
+def test_gaps_to_the_best_other_arm(values: int) -> None:
+    means = np.random.default_rng(values).integers(values, size=(6, 500)) / 7.0
+    np.testing.assert_array_equal(_gaps_to_best(means), top_gaps(means.T).T)
