@@ -25,7 +25,8 @@ THEORY_CONSTANTS = {"GapE": 144.0, "GapE-V": 512.0}  # 1/c in the error bounds e
 
 def hoeffding_width(a: FloatArray, bound: FloatArray, pulls: FloatArray) -> FloatArray:
     """Return b sqrt(a / T), elementwise, for T of at least 1."""
-    return np.asarray(bound * np.sqrt(a) / np.sqrt(pulls))
+    width = np.sqrt(pulls)
+    return np.divide(bound * np.sqrt(a), width, out=width)
 
 
 def bernstein_width(a: FloatArray, bound: FloatArray, pulls: FloatArray, variances: FloatArray) -> FloatArray:

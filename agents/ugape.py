@@ -12,6 +12,7 @@ import numpy as np
 from bai_gym.agents.choosing import best_answer
 from bai_gym.agents.gape import bernstein_width, hoeffding_width
 from bai_gym.agents.one_by_one import OneByOneAgent, check_bound, reward_bounds
+from bai_gym.agents.top_two import TopTwo
 from bai_gym.agents.ugape_rules import BudgetRule, ConfidenceRule, OneBestRule, SetRule, Widths
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
@@ -231,7 +232,7 @@ class _AdaptiveUGapEb(_UGapEb):
 
     Args:
         b: Bound of the rewards, which lie in [0, b]; default 1.
-        refresh: Pulls after which the complexity is estimated anew; None (default): one for every arm. 1: at every
+        refresh: Pulls after which the complexity is estimated anew; None (default): two for every arm. 1: at every
             pull, which costs more and changes little.
     """
 
@@ -250,12 +251,12 @@ class _AdaptiveUGapEb(_UGapEb):
     def rule(self, steps: int) -> SamplingRule:
         """Return the rule that estimates H from time to time."""
         self._asked = 0
-        return self._budget_rule(steps, keep_best=False, refresh=self.refresh or self.num_arms)
+        return self._budget_rule(steps, keep_best=False, refresh=self.refresh or 2 * self.num_arms)
 
     def widths(self, window: Statistics, episodes: IntArray) -> FloatArray:
         """Return all widths, with the complexity estimated anew where that is due."""
         # The rule for one best arm asks only then; the general one asks at every pull.
-        every = self.refresh or self.num_arms
+        every = self.refresh or 2 * self.num_arms
         if isinstance(self._rule, OneBestRule) or self._asked % every == 0:
             self.exploration = self.explore(window)
         self._asked += 1
@@ -271,19 +272,21 @@ class _AdaptiveUGapEb(_UGapEb):
             gaps = _gaps_to_best(window.means)
         else:
             gaps = top_gaps(window.means.T, self.m, self.num_bandits).T
-        gaps += self.bound * np.sqrt(0.5 / window.pulls)
-        return np.maximum((gaps + self.epsilon) / 2.0, self.epsilon)
+        # In place: arrays of this size cost more to allocate than to fill.
+        margin = 0.5 / window.pulls
+        np.sqrt(margin, out=margin)
+        margin *= self.bound
+        gaps += margin
+        gaps += self.epsilon
+        gaps /= 2.0
+        return np.maximum(gaps, self.epsilon, out=gaps)
 
 
 def _gaps_to_best(means: FloatArray) -> FloatArray:
     """Return ``(k, N)`` distances to the best other arm: ``top_gaps`` for one best arm, several times faster."""
-    best = means.max(axis=0)
-    gaps = np.asarray(best - means)
-    is_best = gaps == 0.0
-    lonely = np.flatnonzero(np.count_nonzero(is_best, axis=0) == 1)
-    others = np.where(is_best, -np.inf, means)
-    slots = is_best.argmax(axis=0)[lonely]
-    gaps[slots, lonely] = best[lonely] - others.max(axis=0)[lonely]
+    top = TopTwo(means)
+    gaps = np.asarray(top.first_value - means)
+    gaps.reshape(-1)[top.first] = top.first_value - top.second_value
     return gaps
 
 
@@ -292,7 +295,7 @@ class AUGapEb(_AdaptiveUGapEb):
     """UGapEb that estimates the complexity on the way, with gaps raised by b sqrt(1 / (2 T)).
 
     Paper: Gabillon, Ghavamzadeh and Lazaric (2012); the estimate is that of A-GapE (Gabillon et al. 2011). Difference:
-    H is estimated anew once for every K pulls by default, not at every pull.
+    H is estimated anew once for every 2 K pulls by default, not at every pull.
 
     Args:
         scale: Multiplies a; at least 0, default 1.
@@ -308,7 +311,9 @@ class AUGapEb(_AdaptiveUGapEb):
 
     def explore(self, window: Statistics) -> FloatArray:
         """Return (n - K) / (4 H)."""
-        complexity = np.sum((self.bound / self.aims(window)) ** 2, axis=0)
+        aims = self.aims(window)
+        np.divide(self.bound, aims, out=aims)
+        complexity = np.einsum("kn,kn->n", aims, aims)
         return np.asarray(self.scale * self.free_pulls / (4.0 * complexity))
 
     def width(self, pulls: FloatArray, variances: FloatArray) -> FloatArray:
@@ -321,7 +326,7 @@ class AUGapEbV(_AdaptiveUGapEb):
     """UGapEb-V that estimates the complexity on the way, with standard deviations lowered by b sqrt(2 / (T - 1)).
 
     Paper: Gabillon, Ghavamzadeh and Lazaric (2012); the estimate is that of A-GapE-V (Gabillon et al. 2011).
-    Difference: H is estimated anew once for every K pulls by default, not at every pull.
+    Difference: H is estimated anew once for every 2 K pulls by default, not at every pull.
 
     Args:
         scale: Multiplies a; at least 0, default 1.

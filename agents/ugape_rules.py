@@ -227,10 +227,13 @@ class OneBestRule(SamplingRule):
         upper, lower = means + widths, means - widths
         self._widths[flat] = widths
         self._upper[flat] = upper
-        self._lower[flat] = lower
         self._table.flat[flat] = lower
+        np.copyto(self._first_lower, lower, where=flat == self._top.first)
         old = self._top.update(flat, upper)
-        self._table.flat[old] = self._lower[old]
+        if old.size:
+            episodes = old % flat.size
+            self._table.flat[old] = self._first_lower[episodes]
+            self._first_lower[episodes] = self._table.flat[self._top.first[episodes]]
         self._select()
 
     @property
@@ -244,17 +247,17 @@ class OneBestRule(SamplingRule):
         window = self._window
         widths = self._all_widths(window, np.arange(window.means.shape[1]))
         upper, lower = window.means + widths, window.means - widths
-        self._widths, self._lower = widths.reshape(-1), lower.reshape(-1)
-        self._upper = upper.reshape(-1)
-        self._table = ArgmaxTable(lower.copy(), self._tie, self._rng)
+        self._widths, self._upper = widths.reshape(-1), upper.reshape(-1)
+        self._table = ArgmaxTable(lower, self._tie, self._rng)
         self._top = TopTwo(upper)
+        self._first_lower = self._table.flat[self._top.first]
         self._select()
 
     def _select(self) -> None:
         top = self._top
-        self._table.flat[top.first] = self._lower[top.first] + (top.first_value - top.second_value)
+        self._table.flat[top.first] = self._first_lower + (top.first_value - top.second_value)
         inside = self._table.argmax(self._window.pulls)
-        value = top.first_value - self._table.flat[inside]
+        value = top.first_value - self._table.top
         outside = np.where(inside == top.first, top.second, top.first)
         tied = np.flatnonzero((top.first_value == top.second_value) & (inside != top.first) & (inside != top.second))
         if tied.size:  # of two largest U the wider one

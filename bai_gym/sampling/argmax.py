@@ -38,6 +38,7 @@ class ArgmaxTable:
     Attributes:
         values: ``(k, N)`` index values; +-inf allowed, NaN not. Write to it through :attr:`flat`.
         flat: The same memory as one axis; the entry of arm slot s in episode r is at ``s * N + r``.
+        top: ``(N,)`` the largest values, as the last :meth:`argmax` found them.
     """
 
     def __init__(self, values: FloatArray, tie: TieRule, rng: np.random.Generator) -> None:
@@ -50,7 +51,7 @@ class ArgmaxTable:
         small = np.uint8 if slots < 256 else np.uint16 if slots < 65536 else np.uint32
         self._slots = np.arange(slots, dtype=small)[:, None]
         self._episodes = np.arange(batch)
-        self._top = np.empty(batch)
+        self.top: FloatArray = np.empty(batch)
         self._hits = np.empty((slots, batch), dtype=bool)
         self._numbered = np.empty((slots, batch), dtype=small)
 
@@ -63,13 +64,13 @@ class ArgmaxTable:
         Returns:
             ``(N,)`` positions in :attr:`flat`.
         """
-        np.max(self.values, axis=0, out=self._top)
-        np.equal(self.values, self._top, out=self._hits)
+        np.max(self.values, axis=0, out=self.top)
+        np.equal(self.values, self.top, out=self._hits)
         np.multiply(self._hits, self._slots, out=self._numbered)
         slots: IntArray = self._numbered.max(axis=0).astype(np.int64)
-        if np.count_nonzero(self._hits) != self._top.size:
+        if np.count_nonzero(self._hits) != self.top.size:
             self._break_ties(slots, pulls)
-        slots *= self._top.size
+        slots *= self.top.size
         slots += self._episodes
         return slots
 

@@ -301,7 +301,7 @@ def slow_episode(agent: Any, rewards: Any, budget: int, truth: Any, task: Task) 
     seen = [list(arm[:first]) for arm in rewards]
     arms: list[int] = []
     best, answer = math.inf, set[int]()
-    every = (getattr(agent, "refresh", None) or len(seen)) if agent.name.startswith("A-") else 1
+    every = (getattr(agent, "refresh", None) or 2 * len(seen)) if agent.name.startswith("A-") else 1
     while True:
         if len(arms) % every == 0:
             a = slow_exploration(agent, seen, truth, task, budget)
@@ -442,10 +442,10 @@ def test_the_rule_for_one_arm_does_what_the_general_one_does(
 def test_the_adaptive_agents_estimate_as_often_as_they_say() -> None:
     bandit = GaussianBandit(np.linspace(0, 1, 6), 0.1)
     for task, refresh, expected in (
-        (None, None, 10),
+        (None, None, 5),
         (None, 7, 8),
         (None, 1, 55),
-        (TopM(2), None, 10),
+        (TopM(2), None, 5),
         (BestOfEach(2), 11, 5),
     ):
         agent = AUGapEb(refresh=refresh)
