@@ -9,7 +9,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from bai_gym.errors import AgentError, BudgetError
+from bai_gym.errors import AgentError, BudgetError, ParameterError
 from bai_gym.moves import Moves
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Block, Request, Stepper, TieRule, check_tie_rule
@@ -87,6 +87,7 @@ class Agent(ABC):
             BudgetError: If the budget is below the agent's minimum (and ``allow_small_budget`` is False).
             ParameterError: If a parameter is outside its range.
         """
+        self._check_kinds()
         check_tie_rule(self.tie)
         least = self.minimum_budget(briefing.num_arms)
         if briefing.budget < least and not self.allow_small_budget:
@@ -109,6 +110,20 @@ class Agent(ABC):
             )
         self._stepper = Stepper(self, Moves(self.num_arms, self.task, fixed_confidence=briefing.fixed_confidence))
         self.begin(briefing)
+
+    def _check_kinds(self) -> None:
+        """Raise :class:`ParameterError` where a number or a switch is wanted and something else was given.
+
+        Text such as ``"false"`` would otherwise count as true.
+        """
+        for field in fields(self):
+            value, kinds = getattr(self, field.name), str(field.type).split(" | ")
+            if kinds == ["bool"] and not isinstance(value, bool):
+                raise ParameterError(f"{field.name} of {self.name} must be True or False, not {value!r}")
+            if kinds[0] == "float" and type(value) not in (int, float):
+                known = (value is None and "None" in kinds) or (isinstance(value, str) and "str" in kinds)
+                if not known and not isinstance(value, np.integer | np.floating):
+                    raise ParameterError(f"{field.name} of {self.name} must be a number, not {value!r}")
 
     def begin(self, briefing: Briefing) -> None:  # noqa: B027 (a hook: most agents need nothing here)
         """Prepare what the algorithm needs, for example from granted knowledge; called by :meth:`reset`."""

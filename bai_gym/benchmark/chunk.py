@@ -124,6 +124,10 @@ def _build(env_id: str, key: str, keywords: dict[str, Any]) -> BestArmEnv:
             env = gym.make(env_id, disable_env_checker=True, **keywords).unwrapped
         except gym.error.Error as error:
             raise ParameterError(f"{env_id} cannot be made: {' '.join(str(error).split())}") from None
+        except (TypeError, AttributeError, OverflowError) as error:  # a keyword of another type than any that is meant
+            reason = " ".join(str(error).partition(" was raised from")[0].split())
+            given = ", ".join(f"{word}={_short(value)}" for word, value in keywords.items())
+            raise ParameterError(f"{env_id} cannot be made with {given}: {reason}; check their types") from None
         if not isinstance(env, BestArmEnv):
             raise ParameterError(
                 f"{env_id} is not a best-arm identification environment; `bai-gym list envs` shows them"

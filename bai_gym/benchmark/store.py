@@ -76,7 +76,7 @@ class Store:
         if not path.exists():
             return None
         try:
-            table = pq.read_table(path)
+            table = pq.read_table(path, use_threads=False)
             metadata = table.schema.metadata or {}
             if table.num_rows != runs or metadata.get(b"schema") != str(SCHEMA_VERSION).encode():
                 raise ValueError("another schema or number of rows")

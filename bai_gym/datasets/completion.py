@@ -125,7 +125,7 @@ def complete(
     kept = np.flatnonzero(counts >= min_ratings)
     if not len(kept):
         raise DataError(
-            f"no movie has {min_ratings} ratings (the most rated has {counts.max(initial=0)}); lower min_ratings"
+            f"no movie has {min_ratings} ratings (the most rated has {counts.max(initial=0)}); give a larger file"
         )
     factors = factorize(_only(ratings, kept), rank=rank, regularization=regularization, sweeps=sweeps, seed=seed)
     matrix = np.empty((len(kept), ratings.num_users), dtype=np.float32)

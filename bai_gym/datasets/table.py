@@ -198,7 +198,8 @@ def _csv(path: Path, raw: bytes, arm_column: str, reward_column: str, separator:
     try:
         return pacsv.read_csv(
             pa.BufferReader(raw),
-            read_options=pacsv.ReadOptions(block_size=max(1 << 24, _HEAD)),
+            # Threads of pyarrow that are still there when a process ends at once, as after an error, abort it.
+            read_options=pacsv.ReadOptions(use_threads=False, block_size=max(1 << 24, _HEAD)),
             parse_options=pacsv.ParseOptions(delimiter=chosen, newlines_in_values=True),
             convert_options=pacsv.ConvertOptions(
                 include_columns=[arm_column, reward_column],
@@ -215,7 +216,7 @@ def _parquet(path: Path, raw: bytes, arm_column: str, reward_column: str) -> pa.
     try:
         file = pq.ParquetFile(cast(BinaryIO, pa.BufferReader(raw)))
         _require(path, file.schema_arrow.names, arm_column, reward_column)
-        return file.read(columns=[arm_column, reward_column])
+        return file.read(columns=[arm_column, reward_column], use_threads=False)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path} is not a readable Parquet file ({_line(error)})") from None
 

@@ -102,6 +102,7 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
         (FILM, ("'movielens-1m' is not in", "bai-gym data fetch movielens-1m", "BAI_GYM_DATA")),
         ((*TABLE, *COLUMNS), ("no data file", "log.csv", "give the path")),
         (TABLE, ("path=, arm_column= and reward_column=",)),
+        ((*TABLE, *COLUMNS, "--set", "path=5"), ("BAI-Table-v0 cannot be made with path=5", "check their types")),
     ],
     ids=lambda value: " ".join(value) if isinstance(value[0], str) else None,
 )

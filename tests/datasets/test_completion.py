@@ -176,7 +176,7 @@ def test_a_keyword_out_of_range_is_named(keyword: str, value: float) -> None:
 
 
 def test_too_few_ratings_everywhere_is_refused() -> None:
-    with pytest.raises(DataError, match=r"no movie has 61 ratings .* lower min_ratings"):
+    with pytest.raises(DataError, match=r"no movie has 61 ratings .* give a larger file"):
         complete(sparse_ratings(), min_ratings=61)
 
 
