@@ -6,6 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples everywhere: whether a change passes must not depend on the day.
+# `pytest --hypothesis-profile=default` looks for new ones.
+settings.register_profile("reproducible", derandomize=True)
+settings.load_profile("reproducible")
 
 Contents = Callable[[Path], dict[str, bytes]]
 

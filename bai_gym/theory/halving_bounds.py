@@ -88,7 +88,7 @@ def shvar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, *, th
         exponent = _ratio(n * gap**2, 4.0 * stages * variance.sum(axis=-1))
         inside = _whole_allocations(mu, variance, n)
     with np.errstate(under="ignore"):
-        return np.where(inside, 2.0 * stages * np.exp(-exponent), np.nan)
+        return np.where(inside, 2.0 * stages * np.exp(-np.maximum(exponent, 0.0)), np.nan)
 
 
 def shadavar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, delta: ArrayLike = 0.05) -> FloatArray:

@@ -106,6 +106,7 @@ def test_without_a_generator_every_reset_gets_a_fresh_one() -> None:
     [
         ("SHAdaVar(delta=abc)", "delta of SHAdaVar must be a number, not 'abc'"),
         ("SHAdaVar(delta=None)", "delta of SHAdaVar must be a number, not None"),
+        ("UGapEc(delta=True)", "delta of UGapEc must be a number, not True"),
         ("SHAdaVar(ucb=false)", "ucb of SHAdaVar must be True or False, not 'false'"),
         ("GapE(b='x')", "b of GapE must be a number, not 'x'"),
         ("GapE(rescaled=7)", "rescaled of GapE must be True or False, not 7"),
