@@ -152,11 +152,11 @@ def _check_factor(c: float, name: str) -> None:
 
 def _index_rule(agent: UCBE | AdaptiveUCBE, steps: int, width: FloatArray) -> IndexRule:
     """Return the rule that pulls the arm of largest mean + width / sqrt(T)."""
+    return IndexRule(steps, _upper_bound, width, tie=agent.tie, rng=agent.rng)
 
-    def index(pulls: FloatArray, means: FloatArray, variances: FloatArray) -> FloatArray:
-        values = np.sqrt(pulls)
-        np.divide(width, values, out=values)
-        values += means
-        return values
 
-    return IndexRule(steps, index, tie=agent.tie, rng=agent.rng)
+def _upper_bound(pulls: FloatArray, means: FloatArray, variances: FloatArray, width: FloatArray) -> FloatArray:
+    values = np.sqrt(pulls)
+    np.divide(width, values, out=values)
+    values += means
+    return values

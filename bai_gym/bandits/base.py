@@ -36,6 +36,11 @@ class Bandit(ABC):
     variances: FloatArray
 
     @property
+    def continuous(self) -> bool:
+        """Whether the means of two arms' rewards differ with probability 1 (False: perhaps not)."""
+        return False
+
+    @property
     def batch(self) -> int:
         """Number of instances N."""
         return int(self.means.shape[0])
@@ -56,6 +61,16 @@ class Bandit(ABC):
         Returns:
             ``(R,)`` rewards.
         """
+
+    def pull_often(self, flat: IntArray, times: int, rng: np.random.Generator) -> FloatArray:
+        """Return ``(times, R)`` rewards: as many of each pulled arm as ``times`` says, as a new array.
+
+        Args:
+            flat: ``(R,)`` positions ``instance * K + arm``.
+            times: Pulls of each.
+            rng: Source of randomness.
+        """
+        return self.pull(np.tile(flat, times), rng).reshape(times, -1)
 
     @abstractmethod
     def draw_blocks(

@@ -8,7 +8,7 @@ import numpy as np
 
 from bai_gym.bandits.base import Bandit, Stream, check_means, gather
 from bai_gym.errors import InstanceError
-from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
+from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics, zeros
 
 __all__ = ["GaussianBandit"]
 
@@ -45,6 +45,18 @@ class GaussianBandit(Bandit):
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
         """Return one reward for each pulled arm."""
         return self.means.take(flat) + self._deviations.take(flat) * rng.standard_normal(len(flat))
+
+    def pull_often(self, flat: IntArray, times: int, rng: np.random.Generator) -> FloatArray:
+        """Return several rewards for each pulled arm."""
+        rewards = rng.standard_normal((times, flat.size))
+        rewards *= self._deviations.take(flat)
+        rewards += self.means.take(flat)
+        return rewards
+
+    @property
+    def continuous(self) -> bool:
+        """Whether every arm has noise that rounding leaves."""
+        return bool((self._deviations > ROUNDING * np.abs(self.means)).all())
 
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from bai_gym.bandits import Bandit
+from bai_gym.benchmark.ahead import can_go_ahead, go_ahead
 from bai_gym.benchmark.record import Record
-from bai_gym.sampling import SamplingRule, StoppingRule
+from bai_gym.sampling import IndexRule, SamplingRule, StoppingRule
 from bai_gym.statistics import Statistics
 
 __all__ = ["follow", "follow_until_stopped"]
@@ -15,14 +16,17 @@ DROP_SHARE = 0.75  # stopped episodes are dropped when fewer than this share of 
 
 
 def follow(rule: SamplingRule, record: Record, bandit: Bandit, rng: np.random.Generator) -> None:
-    """Make the pulls of a sampling rule, one per episode and step."""
+    """Make the pulls of a sampling rule: one per episode and step, or ahead of their time where that can be."""
     window = rule.first_window(lambda: record.statistics)
-    stream = bandit.stream(rule.arms, rng)
-    rule.start(window)
-    for _ in range(rule.steps):
-        flat = rule.choose()
-        rule.update(flat, *window.add(flat, stream.draw(flat), variances=record.has_variances))
-    rule.answer = window.unwindow()
+    if isinstance(rule, IndexRule) and not record.has_variances and can_go_ahead(rule, bandit, window):
+        rule.answer = go_ahead(rule, bandit, window.unwindow(), rng)
+    else:
+        stream = bandit.stream(rule.arms, rng)
+        rule.start(window)
+        for _ in range(rule.steps):
+            flat = rule.choose()
+            rule.update(flat, *window.add(flat, stream.draw(flat), variances=record.has_variances))
+        rule.answer = window.unwindow()
     if rule.window is None:
         record.set(rule.arms, rule.answer)
     else:

@@ -19,10 +19,10 @@ from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["IndexFunction", "IndexRule", "SamplingRule", "StoppingRule"]
 
-IndexFunction = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-"""Index values from pulls (as floats), means and variances, elementwise, as a new array.
+IndexFunction = Callable[..., FloatArray]
+"""Index values from pulls (as floats), means, variances and parameters, elementwise, as a new array.
 
-Called with ``(k, N)`` tables and with the ``(N,)`` pulled arms; parameters of shape ``(N,)`` broadcast in both.
+Called with ``(k, N)`` tables, with the ``(N,)`` pulled arms, or with other arrays that broadcast.
 """
 
 
@@ -114,30 +114,35 @@ class IndexRule(SamplingRule):
 
     Only the pulled arm's index is recomputed, so a step costs one maximum over k arms and a dozen operations on
     arrays of N.
+
+    Attributes:
+        index: The index.
+        parameters: ``(N,)`` arrays, further arguments of it.
     """
 
     def __init__(
         self,
         steps: int,
         index: IndexFunction,
-        *,
+        *parameters: FloatArray,
         tie: TieRule,
         rng: np.random.Generator,
         arms: IntArray | None = None,
         window: Statistics | None = None,
     ) -> None:
-        """Remember the index function and the tie rule."""
+        """Remember the index function, its ``(N,)`` parameters and the tie rule."""
         self.steps = steps
+        self.index = index
+        self.parameters = parameters
         self.arms = arms
         self.window = window
-        self._index = index
         self._tie: TieRule = tie
         self._rng = rng
 
     def start(self, window: Statistics) -> None:
         """Compute all indices once."""
         self._pulls = window.pulls
-        index = self._index(window.pulls, window.means, window.variances)
+        index = self.index(window.pulls, window.means, window.variances, *self.parameters)
         self._table = ArgmaxTable(index, self._tie, self._rng)
 
     def choose(self) -> IntArray:
@@ -146,4 +151,4 @@ class IndexRule(SamplingRule):
 
     def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
         """Recompute the index of the pulled arms."""
-        self._table.flat[flat] = self._index(pulls, means, variances)
+        self._table.flat[flat] = self.index(pulls, means, variances, *self.parameters)
