@@ -46,7 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 HEAVY = {"dask", "distributed", "matplotlib", "moviepy", "plotly", "pygame", "ray", "stable_baselines3", "torch"}
 
 # The only modules that may import a heavy package at their top; nothing may import them at its top in turn.
-HEAVY_ROOMS = ("bai_gym.agents.learned.",)
+HEAVY_ROOMS = ("bai_gym.training.",)
 
 
 @dataclass(frozen=True)
