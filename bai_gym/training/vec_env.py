@@ -243,7 +243,8 @@ def _make(env_id: str, num_envs: int, keywords: dict[str, Any]) -> BestArmVector
             raise ParameterError(f"{word!r} is not a keyword of the environment; SB3VecEnv decides about it itself")
     try:
         batch = gym.make_vec(env_id, num_envs, autoreset_mode=AutoresetMode.SAME_STEP, **keywords)
-    except (gym.error.Error, TypeError) as error:  # a foreign id, or a keyword of another type than any that is meant
+    # A foreign id, or a keyword of another type than any that is meant.
+    except (gym.error.Error, TypeError, AttributeError, OverflowError) as error:
         raise ParameterError(f"{env_id} cannot be made as a native batch: {error}") from None
     return _check(batch)
 
