@@ -19,6 +19,7 @@ __all__ = [
     "MissingPackageError",
     "OutputError",
     "ParameterError",
+    "UnknownAttributeError",
     "UnknownNameError",
     "unknown_name",
 ]
@@ -34,6 +35,10 @@ class BaiGymError(Exception):
 
 class UnknownNameError(BaiGymError, LookupError):
     """An environment, agent, experiment or data set of that name does not exist."""
+
+
+class UnknownAttributeError(BaiGymError, AttributeError):
+    """An environment has no attribute or method of that name, or not one for each episode."""
 
 
 class ParameterError(BaiGymError, ValueError):

@@ -103,7 +103,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self.single_action_space = action_space(self.num_arms, self.rules.task, fixed_confidence=fixed_confidence)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._copy = copy
+        self.copy = copy
         self._everywhere = np.ones(num_envs, dtype=bool)
         self._phases = {phase: np.full(num_envs, phase, dtype=object) for phase in ("explore", "recommend")}
         # Steps until some episode does something else than pull: until then no masks are needed.
@@ -226,7 +226,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         return single
 
     def _observation(self) -> Observation:
-        return self._episodes.observation(copy=self._copy)
+        return self._episodes.observation(copy=self.copy)
 
     def briefing(self, knows: Iterable[str] = ()) -> Briefing:
         """Return what an agent is told before these episodes; call it after ``reset``.

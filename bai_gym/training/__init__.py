@@ -1,0 +1,13 @@
+"""Training agents with stable-baselines3; the only room that imports it, and PyTorch, when it is imported itself."""
+
+from bai_gym.errors import MissingPackageError
+
+try:
+    import stable_baselines3  # noqa: F401
+    import torch  # noqa: F401
+except ImportError as error:
+    raise MissingPackageError('training needs stable-baselines3 and torch; pip install "bai-gym[learn]"') from error
+
+from bai_gym.training.vec_env import SB3VecEnv
+
+__all__ = ["SB3VecEnv"]
