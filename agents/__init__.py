@@ -2,10 +2,12 @@
 
 from bai_gym.agents.base import Agent, PlannedAgent
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
+from bai_gym.agents.learned import Learned
 from bai_gym.agents.lucb import LUCB
 from bai_gym.agents.ocba import OCBA
 from bai_gym.agents.registry import make, names, register
 from bai_gym.agents.sar import SAR
+from bai_gym.agents.sb3 import SB3Agent
 from bai_gym.agents.sequential_halving import SequentialHalving
 from bai_gym.agents.shadavar import SHAdaVar
 from bai_gym.agents.shvar import SHVar
@@ -38,7 +40,9 @@ __all__ = [
     "Agent",
     "GapE",
     "GapEV",
+    "Learned",
     "PlannedAgent",
+    "SB3Agent",
     "SHAdaVar",
     "SHVar",
     "SequentialHalving",

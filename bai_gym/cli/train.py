@@ -10,12 +10,12 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from bai_gym.agents import Learned, SB3Agent
 from bai_gym.api import make_cells
 from bai_gym.benchmark.runner import check_runs, run_cells
 from bai_gym.cli.console import ERR, OUT, progress_bar
 from bai_gym.cli.options import Seed, Workers, keywords
 from bai_gym.cli.output import print_paths, print_results, save_results
-from bai_gym.errors import MissingPackageError
 
 __all__ = ["train"]
 
@@ -55,11 +55,9 @@ def train(
     workers: Workers = 1,
 ) -> None:
     """Train an agent on an environment, then compare it with analytic ones."""
-    try:
-        from bai_gym.training import recipe_for
-        from bai_gym.training import train as train_by
-    except MissingPackageError:
-        raise
+    from bai_gym.training import recipe_for
+    from bai_gym.training import train as train_by
+
     check_runs(runs, workers)
     recipe = recipe_for(
         env,
@@ -83,8 +81,6 @@ def train(
     with _bar() as on_part:
         trained = train_by(recipe, out, device=device, on_part=on_part)
     print_paths([trained.model, *([trained.weights] if trained.weights else [])])
-    from bai_gym.agents import Learned, SB3Agent
-
     own = SB3Agent.load(trained.model) if trained.weights is None else Learned(path=trained.weights)
     with progress_bar("comparing") as on_chunk:
         cells = make_cells([own, *others], env, None, seed + 1, recipe.env_kwargs)
