@@ -1,6 +1,7 @@
 """The algorithms: one file per family, all behind ``make(name)`` and ``names()``."""
 
 from bai_gym.agents.base import Agent, PlannedAgent
+from bai_gym.agents.bayes_optimal import BayesOptimal
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
 from bai_gym.agents.lucb import LUCB
 from bai_gym.agents.ocba import OCBA
@@ -36,6 +37,7 @@ __all__ = [
     "AGapEV",
     "AdaptiveUCBE",
     "Agent",
+    "BayesOptimal",
     "GapE",
     "GapEV",
     "PlannedAgent",

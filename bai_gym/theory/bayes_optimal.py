@@ -31,7 +31,7 @@ from bai_gym.theory.pull_counts import (
     rank_table,
 )
 
-__all__ = ["OBJECTIVES", "Solution", "check_objective", "optimal_value", "solve"]
+__all__ = ["MEMORY_LIMIT", "OBJECTIVES", "BayesSolution", "check_objective", "optimal_value", "solve_bayes"]
 
 OBJECTIVES = ("correct", "simple_regret")
 MEMORY_LIMIT = 1.0
@@ -49,7 +49,7 @@ def check_objective(objective: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class BayesSolution:
     """The optimal actions in all states.
 
     Attributes:
@@ -111,25 +111,25 @@ def optimal_value(
         budget: n, at least 0.
         objective: ``"correct"``: the largest probability of a correct recommendation; ``"simple_regret"``: the smallest
             expected simple regret.
-        alpha: Positive parameter of the prior, at least 0.1 if not whole; default 1, with beta = 1 the uniform prior.
+        alpha: Parameter of the prior, from 0.1 to 1,000; default 1, with beta = 1 the uniform prior.
         beta: The other one.
         memory_limit: Gigabytes that the computation may take.
 
     Raises:
         ParameterError: If a parameter is out of range, or the problem is too large for the limit.
     """
-    value = solve(num_arms, budget, objective, alpha, beta, memory_limit).value
+    value = solve_bayes(num_arms, budget, objective, alpha, beta, memory_limit).value
     return value if objective == "correct" else BetaArms(num_arms, 0, float(alpha), float(beta)).expected_best - value
 
 
-def solve(
+def solve_bayes(
     num_arms: int,
     budget: int,
     objective: str = "correct",
     alpha: float = 1.0,
     beta: float = 1.0,
     memory_limit: float = MEMORY_LIMIT,
-) -> Solution:
+) -> BayesSolution:
     """Return the optimal actions, see :func:`optimal_value` for the arguments; the last few are kept in the process.
 
     Raises:
@@ -182,7 +182,7 @@ def _bits(actions: int) -> np.dtype[np.unsignedinteger]:
 
 
 @functools.lru_cache(maxsize=KEEP_SOLVED)
-def _solve(num_arms: int, budget: int, objective: str, alpha: float, beta: float) -> Solution:
+def _solve(num_arms: int, budget: int, objective: str, alpha: float, beta: float) -> BayesSolution:
     arms = BetaArms(num_arms, budget, alpha, beta)
     recommending = arms.best_probabilities if objective == "correct" else arms.means
     most_parts = min(num_arms, budget)
@@ -208,7 +208,7 @@ def _solve(num_arms: int, budget: int, objective: str, alpha: float, beta: float
         layers.append(layer)
         starts.append(np.array(begins))
         values = earlier
-    return Solution(
+    return BayesSolution(
         num_arms,
         budget,
         float(values[()]),

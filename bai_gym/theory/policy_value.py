@@ -94,9 +94,7 @@ def _probabilities(policy: Policy, pulls: tuple[int, ...]) -> FloatArray:
     return found
 
 
-def _after(
-    pulls: tuple[int, ...], arm: int, values: dict[tuple[int, ...], FloatArray], arms: BetaArms
-) -> FloatArray:
+def _after(pulls: tuple[int, ...], arm: int, values: dict[tuple[int, ...], FloatArray], arms: BetaArms) -> FloatArray:
     """Return the expected values after one more pull of the arm."""
     box = np.moveaxis(values[(*pulls[:arm], pulls[arm] + 1, *pulls[arm + 1 :])], arm, -1)
     probability = arms.success(pulls[arm])
