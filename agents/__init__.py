@@ -1,6 +1,7 @@
 """The algorithms: one file per family, all behind ``make(name)`` and ``names()``."""
 
 from bai_gym.agents.base import Agent, PlannedAgent
+from bai_gym.agents.bayes_optimal import BayesOptimal
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
 from bai_gym.agents.learned import Learned
 from bai_gym.agents.lucb import LUCB
@@ -38,6 +39,7 @@ __all__ = [
     "AGapEV",
     "AdaptiveUCBE",
     "Agent",
+    "BayesOptimal",
     "GapE",
     "GapEV",
     "Learned",

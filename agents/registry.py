@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from bai_gym.agents.base import Agent
+from bai_gym.agents.bayes_optimal import BayesOptimal
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
 from bai_gym.agents.learned import Learned
 from bai_gym.agents.lucb import LUCB
@@ -54,6 +55,7 @@ _AGENTS: dict[str, Callable[..., Any]] = {
         UGapEcV,
         LUCB,
         Learned,
+        BayesOptimal,
     )
 }
 
