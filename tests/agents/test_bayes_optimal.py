@@ -144,7 +144,9 @@ def test_other_rewards_are_refused() -> None:
         play(agents.make("BayesOptimal"), GaussianBandit(np.full((20, 2), 0.5), 1.0), 5)
 
 
-@pytest.mark.parametrize("rewards", [[[0.5], [0.5]], [[2.0], [2.0]], [[-1.0], [-1.0]], [[1.0, 3.0], [1.0, 3.0]]])
+@pytest.mark.parametrize(
+    "rewards", [[[0.5], [0.5]], [[2.0], [2.0]], [[-1.0], [-1.0]], [[1.0, 3.0], [1.0, 3.0]], [[0.0, 2.0], [0.0, 2.0]]]
+)
 def test_whole_rewards_beside_0_and_1_are_refused(rewards: list[list[float]], trace: Any) -> None:
     with pytest.raises(AgentError, match="needs rewards of 0 and 1"):
         trace(agents.make("BayesOptimal"), rewards, 6)
