@@ -33,7 +33,7 @@ def print_results(results: Sequence[Result], optima: Optima | None = None) -> No
     OUT.print(rich_table(results, optima))
     OUT.print("Intervals: Wilson, 95 %. Agents are compared on the same drawn instances.")
     if optima:
-        OUT.print("Optimality gap: how much more often the best possible agent is right, which is known exactly.")
+        OUT.print("Optimality gap: how much more often the best agent that knows the prior alone is right (exact).")
 
 
 def save_results(

@@ -106,6 +106,8 @@ def optimal_value(
 ) -> float:
     """Return what no algorithm can surpass on Bernoulli arms with independent means from Beta(alpha, beta).
 
+    An algorithm that is told something about the instance, such as its true variances, is beyond this bound.
+
     Args:
         num_arms: K, at least 2.
         budget: n, at least 0.

@@ -41,6 +41,10 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 HALVING = {"SH", "SHVar", "SHAdaVar"}
 STOPPING = {name for name in NAMES if getattr(agents.make(name), "stops", False)}
 LEAVE_SOME = HALVING | {"SR", "SAR"} | STOPPING
+# Agents for 0/1 rewards, few arms and small budgets. Worlds of other rewards or sizes, where they raise, leave them out
+# or give them one of their own (`playable`); test_bayes_optimal has what is left out here.
+BINARY_ONLY = {"BayesOptimal"}
+GENERAL = [variant for variant in VARIANTS if variant[0] not in BINARY_ONLY]
 # Agents of more than one task.
 SEVERAL = [variant for variant in VARIANTS if len(agents.make(variant[0], **variant[1]).tasks) > 1]
 
@@ -73,6 +77,13 @@ def without_variance(num_arms: int) -> GaussianBandit:
     return GaussianBandit(np.linspace(0.9, 0.2, num_arms), 0.0)
 
 
+def playable(name: str, num_arms: int, budget: int) -> tuple[Bandit, int]:
+    """A world of that size, or the largest below it that the agent can play in."""
+    if name in BINARY_ONLY:
+        return BernoulliBandit(np.linspace(0.2, 0.9, num_arms)), min(budget, 12)
+    return spread(num_arms), budget
+
+
 def all_equal(num_arms: int) -> GaussianBandit:
     return GaussianBandit(np.full(num_arms, 0.3), 1.0)
 
@@ -86,7 +97,7 @@ def negative(num_arms: int) -> GaussianBandit:
 
 
 @pytest.mark.parametrize("make_bandit", [spread, without_variance, all_equal, all_equal_and_certain, negative])
-@pytest.mark.parametrize("variant", VARIANTS, ids=variant_id)
+@pytest.mark.parametrize("variant", GENERAL, ids=variant_id)
 @pytest.mark.parametrize("num_arms", [2, 3, 5, 64])
 def test_budgets_are_kept_and_arms_recommended(
     variant: tuple[str, dict[str, Any]], num_arms: int, make_bandit: Callable[[int], Bandit]
@@ -112,7 +123,7 @@ def test_budgets_are_kept_and_arms_recommended(
             assert not rollout.recommendation.any()
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=variant_id)
+@pytest.mark.parametrize("variant", GENERAL, ids=variant_id)
 def test_stages_of_halving_sum_exactly(variant: tuple[str, dict[str, Any]]) -> None:
     agent = agents.make(variant[0], **variant[1])
     asked: list[int] = []
@@ -168,7 +179,7 @@ def test_equal_certain_arms_are_recommended_equally_often(name: str) -> None:
     assert (abs(counts - 1000) < 4.6 * np.sqrt(4000 * 0.25 * 0.75)).all()
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=variant_id)
+@pytest.mark.parametrize("variant", GENERAL, ids=variant_id)
 def test_easy_worlds_are_solved_in_every_run(variant: tuple[str, dict[str, Any]]) -> None:
     # 200 runs, gap 40 standard deviations of a single reward.
     num_arms, runs = 5, 200
@@ -276,14 +287,15 @@ def test_sets_have_the_requested_size_where_the_budget_is_too_small(name: str) -
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_seed_gives_the_same_episodes(name: str) -> None:
-    bandit, budget = repeated(spread(5), 20), 150
+    world, budget = playable(name, 5, 150)
+    bandit = repeated(world, 20)
     one, same, other = (play(agents.make(name), bandit, budget, seed) for seed in (0, 0, 1))
     np.testing.assert_array_equal(one.statistics.means, same.statistics.means)
     np.testing.assert_array_equal(one.recommendation, same.recommendation)
     assert (one.statistics.means != other.statistics.means).any()
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=variant_id)
+@pytest.mark.parametrize("variant", GENERAL, ids=variant_id)
 @pytest.mark.parametrize("num_arms", [2, 5, 64])
 def test_small_budgets_are_refused_unless_allowed(variant: tuple[str, dict[str, Any]], num_arms: int) -> None:
     name, parameters = variant
@@ -309,15 +321,15 @@ def test_small_budgets_are_refused_unless_allowed(variant: tuple[str, dict[str, 
 @pytest.mark.parametrize("name", NAMES)
 def test_agents_know_only_what_they_declare(name: str) -> None:
     agent = agents.make(name)
-    truth = spread(4)
+    truth, budget = playable(name, 4, 500)
     for fact in agent.knows:
         with pytest.raises(AgentError, match=f"reads '{fact}' without having declared it"):
-            agent.reset(Briefing(4, 500, truth=truth, knows=agent.knows - {fact}))
-    if agent.knows:
+            agent.reset(Briefing(4, budget, truth=truth, knows=agent.knows - {fact}))
+    if agent.knows - {"prior"}:  # which does not say anything about the instance
         with pytest.raises(AgentError, match="this briefing was made without the true instances"):
-            agent.reset(Briefing(4, 500, knows=agent.knows))
+            agent.reset(Briefing(4, budget, knows=agent.knows))
     else:
-        agent.reset(Briefing(4, 500))
+        agent.reset(Briefing(4, budget, knows=agent.knows))
 
 
 @pytest.mark.parametrize(
@@ -345,7 +357,8 @@ def test_agents_that_say_so_do_not_read_variances(name: str) -> None:
     agent = agents.make(name)
     if agent.uses_variances:
         pytest.skip("reads variances")
-    bandit, budget = repeated(spread(4), 50), 97
+    world, budget = playable(name, 4, 97)
+    bandit = repeated(world, 50)
     plain = play(agent, bandit, budget)
     type_of = type(agent)
 

@@ -78,7 +78,7 @@ def test_knowledge_that_cannot_be_granted() -> None:
     agent: Any = Acting()
     agent.knows = {"the answer"}
     with pytest.raises(
-        ParameterError, match="cannot declare to know 'the answer'; allowed: complexity, range, variances"
+        ParameterError, match="cannot declare to know 'the answer'; allowed: complexity, prior, range, variances"
     ):
         knowledge(agent)
 

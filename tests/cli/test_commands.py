@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import io
 import sys
@@ -21,6 +22,7 @@ from bai_gym.datasets import CompletedRatings, registry
 from bai_gym.envs.registration import IDS
 from bai_gym.experiments import EXPERIMENTS, Experiment
 from bai_gym.problems import families
+from bai_gym.theory import optimal_value
 
 SMALL = ("run", "BAI-Custom-v0", "--budget", "40", "--runs", "30")
 Contents = Callable[[Path], dict[str, bytes]]
@@ -80,6 +82,26 @@ def test_the_same_command_gives_the_same_bytes(command: Command, contents: Conte
         command(*SMALL, "--agent", "SH", "--agent", "VBR", "--out", str(tmp_path / folder), "--workers", workers)
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
     assert len(contents(tmp_path / "a")) >= 5
+
+
+def test_run_shows_the_gap_to_the_optimum(command: Command, tmp_path: Path) -> None:
+    words = ("run", "BAI-Bernoulli3-v0", "--runs", "50", "--agent", "Uniform", "--agent", "BayesOptimal", "--optimum")
+    out, err = command(*words, "--budget", "9", "--out", "results")
+    assert err == "" and "optimality gap [95 %]" in out and "\nOptimality gap: how much more often" in out
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "results" / "results.csv").read_text())))
+    assert {row["agent"] for row in rows} == {"Uniform", "BayesOptimal"}
+    for row in rows:
+        assert float(row["optimum"]) == optimal_value(3, 9)
+        gap = float(row["error_probability"]) - (1 - optimal_value(3, 9))
+        assert float(row["optimality_gap"]) == pytest.approx(gap)
+        assert f" {gap:.2f} [" in out
+    assert "optimality gap" in (tmp_path / "results" / "results.md").read_text()
+
+
+def test_run_says_why_there_is_no_optimum(command: Command) -> None:
+    out, _ = command(*SMALL, "--agent", "SH", "--optimum")
+    assert "\nNo optimum of BAI-Custom-v0 with budget 40: it is known for Bernoulli arms" in out
+    assert "optimality gap" not in out.lower()
 
 
 def test_run_without_a_folder_writes_nothing(command: Command, tmp_path: Path) -> None:

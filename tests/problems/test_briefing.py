@@ -18,6 +18,7 @@ BOUND = np.ones(2)
 
 FACTS: dict[str, list[Callable[[Briefing], object]]] = {
     "variances": [lambda briefing: briefing.variances],
+    "prior": [lambda briefing: briefing.check_granted("prior") or 0.0],
     "range": [lambda briefing: briefing.reward_bound],
     "complexity": [
         lambda briefing: briefing.gape_complexity(BOUND),
@@ -73,5 +74,7 @@ def test_a_briefing_without_the_truth_says_so() -> None:
 def test_knowledge_is_checked() -> None:
     assert check_knowledge(["range", "range"]) == {"range"}
     assert check_knowledge("variances") == {"variances"}
-    with pytest.raises(ParameterError, match="cannot declare to know 'means'; allowed: complexity, range, variances"):
+    with pytest.raises(
+        ParameterError, match="cannot declare to know 'means'; allowed: complexity, prior, range, variances"
+    ):
         check_knowledge({"means"})

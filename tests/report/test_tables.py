@@ -53,9 +53,9 @@ ROWS = [
 ]
 
 
-def text_of(rows: list[Row]) -> str:
+def text_of(rows: list[Row], optima: dict[tuple[str, int], float] | None = None) -> str:
     console = Console(file=io.StringIO(), width=160, color_system=None)
-    console.print(rich_table(rows))
+    console.print(rich_table(rows, optima))
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
@@ -157,3 +157,20 @@ def test_no_results_give_headings_only() -> None:
     assert len(to_markdown([]).splitlines()) == 2
     assert len(to_csv([]).splitlines()) == 1
     assert "agent" in text_of([])
+
+
+def test_gaps_to_the_optimum_have_columns_where_an_optimum_is_known() -> None:
+    optima = {("BAI-Gaussian64-v0", 500): 0.8}
+    rows = [replace(ROWS[0], budget=500), ROWS[1]]  # 120 errors of 1,000, Wilson (0.101, 0.142); another budget
+    markdown = to_markdown(rows, optima)
+    assert "| error probability [95 %] | optimality gap [95 %] | simple regret ± se |" in markdown
+    assert [cells[4] for cells in body_of(markdown)] == ["-0.080 [-0.099, -0.058]", "unknown"]
+    assert "-0.080 [-0.099, -0.058]" in text_of(rows, optima)
+    known, unknown = csv.DictReader(io.StringIO(to_csv(rows, optima)))
+    assert float(known["optimum"]) == 0.8
+    assert float(known["optimality_gap"]) == pytest.approx(0.12 - 0.2)
+    assert float(known["optimality_gap_lower"]) == pytest.approx(rows[0].interval[0] - 0.2)
+    assert float(known["optimality_gap_upper"]) == pytest.approx(rows[0].interval[1] - 0.2)
+    assert {unknown[name] for name in unknown if name.startswith("optim")} == {""}
+    for write in (to_markdown, to_csv, text_of):
+        assert write(rows, {}) == write(rows) and "optim" not in write(rows)
