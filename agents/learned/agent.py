@@ -69,6 +69,14 @@ class Learned(OneByOneAgent):
         self.network = _shipped_network(env)
 
     @property
+    def label(self) -> str:
+        """The name, with the environment or the file's folder in place of a whole path."""
+        if self.path is None:
+            return super().label
+        file = Path(self.path)
+        return f"{self.name}({file.parent.name or file.stem})"
+
+    @property
     def trained_on(self) -> Mapping[str, Any]:
         """How the weights came about: environment, budget, command, steps, seed."""
         return self.network.facts
