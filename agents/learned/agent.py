@@ -14,6 +14,7 @@ import numpy.typing as npt
 from bai_gym.agents.learned.network import ArmNetwork
 from bai_gym.agents.one_by_one import OneByOneAgent
 from bai_gym.errors import ParameterError, unknown_name
+from bai_gym.problems import Briefing
 from bai_gym.sampling import SamplingRule, TieRule
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
@@ -68,6 +69,10 @@ class Learned(OneByOneAgent):
             raise unknown_name("trained environment", str(env), shipped(), f"there are: {', '.join(shipped())}")
         self.network = _shipped_network(env)
 
+    def begin(self, briefing: Briefing) -> None:
+        """Make sure that the prior was declared."""
+        briefing.check_granted("prior")
+
     @property
     def label(self) -> str:
         """The name, with the environment or the file's folder in place of a whole path."""
@@ -88,6 +93,8 @@ class Learned(OneByOneAgent):
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arms that the network prefers when nothing is left."""
         statistics = Statistics.of(observation)
+        if not statistics.pulls.all():  # a budget below the minimum: nothing that a network was trained on
+            return super().recommend(observation)
         return _preferred(self.network, statistics, 0, self.tie, self.rng)
 
 
