@@ -1,11 +1,14 @@
 """The algorithms: one file per family, all behind ``make(name)`` and ``names()``."""
 
 from bai_gym.agents.base import Agent, PlannedAgent
+from bai_gym.agents.bayes_optimal import BayesOptimal
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
+from bai_gym.agents.learned import Learned
 from bai_gym.agents.lucb import LUCB
 from bai_gym.agents.ocba import OCBA
 from bai_gym.agents.registry import make, names, register
 from bai_gym.agents.sar import SAR
+from bai_gym.agents.sb3 import SB3Agent
 from bai_gym.agents.sequential_halving import SequentialHalving
 from bai_gym.agents.shadavar import SHAdaVar
 from bai_gym.agents.shvar import SHVar
@@ -36,9 +39,12 @@ __all__ = [
     "AGapEV",
     "AdaptiveUCBE",
     "Agent",
+    "BayesOptimal",
     "GapE",
     "GapEV",
+    "Learned",
     "PlannedAgent",
+    "SB3Agent",
     "SHAdaVar",
     "SHVar",
     "SequentialHalving",

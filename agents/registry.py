@@ -7,7 +7,9 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from bai_gym.agents.base import Agent
+from bai_gym.agents.bayes_optimal import BayesOptimal
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
+from bai_gym.agents.learned import Learned
 from bai_gym.agents.lucb import LUCB
 from bai_gym.agents.ocba import OCBA
 from bai_gym.agents.sar import SAR
@@ -52,6 +54,8 @@ _AGENTS: dict[str, Callable[..., Any]] = {
         UGapEc,
         UGapEcV,
         LUCB,
+        Learned,
+        BayesOptimal,
     )
 }
 

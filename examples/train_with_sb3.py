@@ -1,6 +1,6 @@
 """Train a small network with PPO of stable-baselines3, on all episodes of a native batch at once.
 
-`bai-gym train` will be the comfortable way; this one shows what is underneath.
+`bai-gym train` is the comfortable way; this one shows what is underneath.
 """
 
 import torch

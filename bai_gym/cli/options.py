@@ -10,11 +10,14 @@ import typer
 
 from bai_gym.errors import ParameterError
 
-__all__ = ["Bounds", "Out", "Seed", "Workers", "keywords"]
+__all__ = ["Bounds", "Optimum", "Out", "Seed", "Workers", "keywords"]
 
 Seed = Annotated[int, typer.Option(help="The same seed gives the same results, for any number of workers.")]
 Workers = Annotated[int, typer.Option(help="Processes; -1 for all cores.")]
 Bounds = Annotated[bool, typer.Option("--bounds", help="Show what is proved about the agents, and draw it dotted.")]
+Optimum = Annotated[
+    bool, typer.Option("--optimum", help="Show how far each agent is from the best possible one, where that is known.")
+]
 Out = Annotated[
     Path | None,
     typer.Option(

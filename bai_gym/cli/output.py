@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from bai_gym.benchmark.optimum import Optima
 from bai_gym.benchmark.result import Result
 from bai_gym.benchmark.store import Store
 from bai_gym.cli.console import ERR, OUT
@@ -14,24 +15,28 @@ from bai_gym.report.figures import Axis, error_curves
 from bai_gym.report.tables import rich_table, to_csv, to_markdown
 from bai_gym.theory import BOUNDS
 
-__all__ = ["draw_curves", "print_bounds", "print_paths", "print_results", "save_results"]
+__all__ = ["draw_curves", "print_bounds", "print_missing", "print_paths", "print_results", "save_results"]
 
 KINDS = {".png": "figure", ".md": "table", ".csv": "table", ".parquet": "table", ".txt": "claims"}
 
 
-def print_results(results: Sequence[Result]) -> None:
+def print_results(results: Sequence[Result], optima: Optima | None = None) -> None:
     """Print the table."""
-    OUT.print(rich_table(results))
+    OUT.print(rich_table(results, optima))
     OUT.print("Intervals: Wilson, 95 %. Agents are compared on the same drawn instances.")
+    if optima:
+        OUT.print("Optimality gap: how much more often the best possible agent is right, which is known exactly.")
 
 
-def save_results(results: Sequence[Result], folder: Path, name: str = "results") -> list[Path]:
+def save_results(
+    results: Sequence[Result], folder: Path, name: str = "results", optima: Optima | None = None
+) -> list[Path]:
     """Write the table as Parquet, CSV and Markdown."""
     store = Store(folder)
     return [
         store.save_results(list(results), f"{name}.parquet"),
-        store.save_text(f"{name}.csv", to_csv(results)),
-        store.save_text(f"{name}.md", to_markdown(results)),
+        store.save_text(f"{name}.csv", to_csv(results, optima)),
+        store.save_text(f"{name}.md", to_markdown(results, optima)),
     ]
 
 
@@ -61,6 +66,12 @@ def print_bounds(bounds: Mapping[tuple[str, str, int], float]) -> None:
     OUT.print("Bounds on the error probability (clipped to 1; averaged over instances):", style="bold")
     for (agent, env, budget), value in bounds.items():
         OUT.print(f"  {agent} on {env}, budget {budget:,}: {value:.4g} ({BOUNDS[agent.partition('(')[0]].citation})")
+
+
+def print_missing(sentences: Sequence[str]) -> None:
+    """Print what could not be shown, a line for each."""
+    for sentence in sentences:
+        OUT.print(sentence, soft_wrap=True)
 
 
 def print_paths(paths: Sequence[Path]) -> None:

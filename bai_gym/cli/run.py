@@ -8,10 +8,11 @@ import typer
 
 from bai_gym.api import make_cells
 from bai_gym.benchmark.bounds import proved_bounds
+from bai_gym.benchmark.optimum import known_optima
 from bai_gym.benchmark.runner import run_cells
 from bai_gym.cli.console import progress_bar
-from bai_gym.cli.options import Bounds, Out, Seed, Workers, keywords
-from bai_gym.cli.output import draw_curves, print_bounds, print_paths, print_results, save_results
+from bai_gym.cli.options import Bounds, Optimum, Out, Seed, Workers, keywords
+from bai_gym.cli.output import draw_curves, print_bounds, print_missing, print_paths, print_results, save_results
 from bai_gym.tasks import BestArm
 
 __all__ = ["run"]
@@ -40,17 +41,20 @@ def run(
         str, typer.Option(help="How episodes are played: auto, blocks or steps. The law is the same.")
     ] = "auto",
     bounds: Bounds = False,
+    optimum: Optimum = False,
 ) -> None:
     """Compare agents on an environment: a table, and with --out a figure and files."""
     with progress_bar("playing") as on_chunk:
         cells = make_cells(agent or DEFAULT_AGENTS, env, budget, seed, keywords(set_ or []), path)
         comparison = run_cells(cells, runs, workers=workers, out=out, on_chunk=on_chunk)
-    print_results(comparison)
+    optima, missing = known_optima(cells) if optimum else ({}, [])
+    print_results(comparison, optima)
+    print_missing(missing)
     proved = proved_bounds(cells) if bounds else {}
     if bounds:
         print_bounds(proved)
     if out is not None:
-        paths = save_results(comparison, out)
+        paths = save_results(comparison, out, optima=optima)
         paths += draw_curves(
             comparison,
             out / "figure.png",

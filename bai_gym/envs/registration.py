@@ -59,6 +59,13 @@ IDS: tuple[Registration, ...] = (
         )
         for arms in (32, 40, 48, 56, 64)
     ),
+    Registration(
+        "BAI-Gaussian8-v0",
+        "gaussian",
+        200,
+        "8 Gaussian arms with heterogeneous variances: a small member of the family, for learning",
+        {"num_arms": 8},
+    ),
     *(
         Registration(
             f"BAI-Bernoulli{arms}-v0",

@@ -21,6 +21,7 @@ __all__ = ["KNOWLEDGE", "Briefing", "check_knowledge"]
 
 KNOWLEDGE: dict[str, str] = {
     "complexity": "how hard the instance is: a complexity measure computed from the true means (and variances)",
+    "prior": "the distribution that instances are drawn from",
     "range": "a bound b on the rewards, computed from the true means and variances",
     "variances": "the true reward variances",
 }
@@ -114,9 +115,16 @@ class Briefing:
     def _num_bandits(self) -> int:
         return self.task.num_bandits if isinstance(self.task, BestOfEach) else 1
 
-    def _granted(self, fact: str) -> Bandit:
+    def check_granted(self, fact: str) -> None:
+        """Raise :class:`AgentError` unless the fact is granted.
+
+        For knowledge that comes with the agent's parameters, such as ``"prior"``: it has to be declared all the same.
+        """
         if fact not in self.knows:
             raise AgentError(f"the agent reads {fact!r} without having declared it: add it to the agent's `knows`")
+
+    def _granted(self, fact: str) -> Bandit:
+        self.check_granted(fact)
         if self._truth is None:
             raise AgentError(f"the agent needs {fact!r}, and this briefing was made without the true instances")
         return self._truth

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
+from bai_gym.benchmark.optimum import Gap, Optima, optimality_gap
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -39,6 +41,7 @@ CSV_COLUMNS = (
     "mean_pulls",
     "notes",
 )
+GAP_COLUMNS = ("optimum", "optimality_gap", "optimality_gap_lower", "optimality_gap_upper")
 
 
 class ResultLike(Protocol):
@@ -113,11 +116,12 @@ class ResultLike(Protocol):
         """Remarks that a reader of the numbers needs."""
 
 
-def rich_table(results: Sequence[ResultLike]) -> Table:
+def rich_table(results: Sequence[ResultLike], optima: Optima | None = None) -> Table:
     """Lay results out for the terminal.
 
     Args:
         results: The results, in any order.
+        optima: Where given and not empty, there is a column of optimality gaps.
 
     Returns:
         A table with a row per result; notes become numbered footnotes in its caption.
@@ -127,7 +131,7 @@ def rich_table(results: Sequence[ResultLike]) -> Table:
 
     rows = _sorted(results)
     numbers = _footnotes(rows)
-    columns, several = _columns(rows, seconds=True), _several_envs(rows)
+    columns, several = _columns(rows, optima, seconds=True), _several_envs(rows)
     # Text, not str: square brackets in a str would be read as markup.
     table = Table(
         title=None if several or not rows else Text(rows[0].env),
@@ -138,22 +142,23 @@ def rich_table(results: Sequence[ResultLike]) -> Table:
         table.add_column(Text(heading), justify="right" if numeric else "left")
     for row in rows:
         marks = "".join(f" [{numbers[note]}]" for note in row.notes)
-        table.add_row(*(Text(cell) for cell in _cells(row, rows, row.agent + marks)))
+        table.add_row(*(Text(cell) for cell in _cells(row, rows, row.agent + marks, optima)))
     return table
 
 
-def to_markdown(results: Sequence[ResultLike]) -> str:
+def to_markdown(results: Sequence[ResultLike], optima: Optima | None = None) -> str:
     """Lay results out as a Markdown table, for a file: as in :func:`to_csv`, the seconds are left out.
 
     Args:
         results: The results, in any order.
+        optima: Where given and not empty, there is a column of optimality gaps.
 
     Returns:
         The table, with a row per result and the notes as numbered footnotes below, ending in a line break.
     """
     rows = _sorted(results)
     numbers = _footnotes(rows)
-    columns = _columns(rows, seconds=False)
+    columns = _columns(rows, optima, seconds=False)
     lines = [
         "| " + " | ".join(heading for heading, _ in columns) + " |",
         "| " + " | ".join("---:" if numeric else "---" for _, numeric in columns) + " |",
@@ -161,7 +166,7 @@ def to_markdown(results: Sequence[ResultLike]) -> str:
     for row in rows:
         marks = ", ".join(str(numbers[note]) for note in row.notes)
         agent = _escaped(row.agent) + (f" <sup>{marks}</sup>" if marks else "")
-        cells = [agent, *(_escaped(cell) for cell in _cells(row, rows, row.agent)[1:-1])]
+        cells = [agent, *(_escaped(cell) for cell in _cells(row, rows, row.agent, optima)[1:-1])]
         lines.append("| " + " | ".join(cells) + " |")
     if numbers:
         lines.append("")
@@ -169,7 +174,7 @@ def to_markdown(results: Sequence[ResultLike]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_csv(results: Sequence[ResultLike]) -> str:
+def to_csv(results: Sequence[ResultLike], optima: Optima | None = None) -> str:
     """Write results as CSV, with every digit.
 
     Equal results give equal bytes, however they were computed: floats are written by ``repr``, the shortest form
@@ -177,15 +182,17 @@ def to_csv(results: Sequence[ResultLike]) -> str:
 
     Args:
         results: The results, in any order.
+        optima: Where given and not empty, there are columns of the optimum and of the optimality gap.
 
     Returns:
         The file: a header line and a line per result, each ending in a line feed. `knows` is ``nothing`` or names
         joined by ``;``, `mean_pulls` holds K numbers joined by spaces,
-        `sample_complexity_quantiles` those at 5, 25, 50, 75 and 95 %, `notes` are joined by ``;``.
+        `sample_complexity_quantiles` those at 5, 25, 50, 75 and 95 %, `notes` are joined by ``;``. The columns of an
+        unknown optimum are empty.
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
+    writer.writerow(CSV_COLUMNS + (GAP_COLUMNS if optima else ()))
     for row in _sorted(results):
         writer.writerow(
             (
@@ -206,6 +213,7 @@ def to_csv(results: Sequence[ResultLike]) -> str:
                 ";".join(row.knows) or "nothing",
                 " ".join(_exact(pulls) for pulls in row.mean_pulls),
                 ";".join(row.notes),
+                *(_gap_fields(row, optima) if optima else ()),
             )
         )
     return buffer.getvalue()
@@ -226,7 +234,7 @@ def _footnotes(rows: Sequence[ResultLike]) -> dict[str, int]:
     return {note: number for number, note in enumerate(notes, start=1)}
 
 
-def _columns(rows: Sequence[ResultLike], *, seconds: bool) -> list[tuple[str, bool]]:
+def _columns(rows: Sequence[ResultLike], optima: Optima | None, *, seconds: bool) -> list[tuple[str, bool]]:
     """Headings, each with whether its column is numeric; the environment has a column where there are several."""
     return [
         ("agent", False),
@@ -234,6 +242,7 @@ def _columns(rows: Sequence[ResultLike], *, seconds: bool) -> list[tuple[str, bo
         ("budget", True),
         ("runs", True),
         ("error probability [95 %]", True),
+        *([("optimality gap [95 %]", True)] if optima else []),
         ("simple regret ± se", True),
         *([("pulls: mean [5 %, 95 %]", True)] if _pulls_vary(rows) else []),
         *([("truncated", True)] if any(row.truncated for row in rows) else []),
@@ -242,12 +251,29 @@ def _columns(rows: Sequence[ResultLike], *, seconds: bool) -> list[tuple[str, bo
     ]
 
 
+def _gap(row: ResultLike, optima: Optima) -> Gap | None:
+    optimum = optima.get((row.env, row.budget))
+    return None if optimum is None else optimality_gap(row.error_probability, row.interval, optimum)
+
+
+def _gap_fields(row: ResultLike, optima: Optima) -> tuple[str, ...]:
+    """The fields of :data:`GAP_COLUMNS`."""
+    gap = _gap(row, optima)
+    if gap is None:
+        return ("",) * len(GAP_COLUMNS)
+    return tuple(map(_exact, (optima[row.env, row.budget], gap.value, gap.lower, gap.upper)))
+
+
+def _shown(gap: Gap | None, places: int) -> str:
+    return "unknown" if gap is None else f"{gap.value:.{places}f} [{gap.lower:.{places}f}, {gap.upper:.{places}f}]"
+
+
 def _pulls_vary(rows: Sequence[ResultLike]) -> bool:
     """Whether some agent decides when to stop."""
     return any(row.truncated or row.sample_quantiles[0] != row.sample_quantiles[-1] for row in rows)
 
 
-def _cells(row: ResultLike, rows: Sequence[ResultLike], agent: str) -> list[str]:
+def _cells(row: ResultLike, rows: Sequence[ResultLike], agent: str, optima: Optima | None) -> list[str]:
     """The cells of a row, in the order of :func:`_columns`."""
     low, *_, high = row.sample_quantiles
     pulls = f"{row.sample_complexity:,.0f} [{low:,.0f}, {high:,.0f}]"
@@ -260,6 +286,7 @@ def _cells(row: ResultLike, rows: Sequence[ResultLike], agent: str) -> list[str]
         f"{row.budget:,}",
         f"{row.runs:,}",
         f"{row.error_probability:.{places}f} [{lower:.{places}f}, {upper:.{places}f}]",
+        *([_shown(_gap(row, optima), places)] if optima else []),
         f"{row.simple_regret:.{regret_places}f} ± {_or_unknown(row.simple_regret_se, regret_places)}",
         *([pulls] if _pulls_vary(rows) else []),
         *([f"{row.truncated:,}"] if any(other.truncated for other in rows) else []),

@@ -1,9 +1,11 @@
 """Complexity measures of instances (what an oracle agent may be told, too), and bounds on error probabilities.
 
 Best arm and top m: :mod:`bai_gym.theory.complexity`; thresholding: :mod:`bai_gym.theory.thresholding`; bounds, with a
-table of them by agent: :mod:`bai_gym.theory.bounds`.
+table of them by agent: :mod:`bai_gym.theory.bounds`. The best that any algorithm can do on small Bernoulli bandits:
+:mod:`bai_gym.theory.bayes_optimal`; what a given policy does there: :mod:`bai_gym.theory.policy_value`.
 """
 
+from bai_gym.theory.bayes_optimal import BayesSolution, optimal_value, solve_bayes
 from bai_gym.theory.bounds import (
     BOUNDS,
     THRESHOLD_BOUNDS,
@@ -37,6 +39,7 @@ from bai_gym.theory.complexity import (
     ugape_complexity,
     ugape_v_complexity,
 )
+from bai_gym.theory.policy_value import policy_value
 from bai_gym.theory.thresholding import (
     threshold_gaps,
     threshold_h1,
@@ -48,6 +51,7 @@ from bai_gym.theory.thresholding import (
 __all__ = [
     "BOUNDS",
     "THRESHOLD_BOUNDS",
+    "BayesSolution",
     "Bound",
     "apt_bound",
     "augucb_bound",
@@ -63,10 +67,13 @@ __all__ = [
     "gse_glm_bound",
     "gse_linear_bound",
     "od_linbai_bound",
+    "optimal_value",
+    "policy_value",
     "reward_bound",
     "sequential_halving_bound",
     "shadavar_bound",
     "shvar_bound",
+    "solve_bayes",
     "successive_rejects_bound",
     "threshold_gaps",
     "threshold_h1",

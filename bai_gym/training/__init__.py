@@ -7,6 +7,20 @@ try:
 except ImportError as error:
     raise MissingPackageError('training needs stable-baselines3 and torch; pip install "bai-gym[learn]"') from error
 
+from bai_gym.training.imitation import imitate
+from bai_gym.training.learning import Trained, train
+from bai_gym.training.policy import ArmPolicy, NormalisedFeatures, export
+from bai_gym.training.recipe import Recipe, recipe_for
 from bai_gym.training.vec_env import SB3VecEnv
 
-__all__ = ["SB3VecEnv"]
+__all__ = [
+    "ArmPolicy",
+    "NormalisedFeatures",
+    "Recipe",
+    "SB3VecEnv",
+    "Trained",
+    "export",
+    "imitate",
+    "recipe_for",
+    "train",
+]

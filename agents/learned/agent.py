@@ -1,0 +1,132 @@
+"""An agent that acts by a trained network, without PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from bai_gym.agents.learned.network import ArmNetwork
+from bai_gym.agents.one_by_one import OneByOneAgent
+from bai_gym.errors import ParameterError, unknown_name
+from bai_gym.sampling import SamplingRule, TieRule
+from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+
+__all__ = ["DEFAULT_ENV", "Learned", "shipped"]
+
+FOLDER = Path(__file__).parent / "weights"
+DEFAULT_ENV = "BAI-Gaussian8-v0"
+SAME = 1e-4  # logits that differ by less are tied: arms with the same statistics differ by rounding
+
+
+def shipped() -> tuple[str, ...]:
+    """Return the environments for which the library comes with trained weights."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.npz")))
+
+
+@dataclass(kw_only=True)
+class Learned(OneByOneAgent):
+    """Pulls the arm that a trained network prefers, after one pull of every arm, and recommends what it says.
+
+    The network looks at one arm at a time and at all of them pooled (see :class:`ArmNetwork`), so it works for any
+    number of arms and any budget, beside those that it was trained on.
+
+    Args:
+        env: One of :func:`shipped`: the environment that the weights were trained on. None (default):
+            ``BAI-Gaussian8-v0``, unless ``path`` is given.
+        path: A file ``weights.npz`` that ``bai-gym train`` has written.
+
+    Raises:
+        UnknownNameError: If no weights come with the library for that environment.
+        ParameterError: If both are given, or there is no such file.
+        DataError: If the file holds no weights.
+
+    Knows the prior: it was trained on instances from it. Minimum budget: K.
+    """
+
+    env: str | None = None
+    path: str | Path | None = None
+
+    name: ClassVar[str] = "Learned"
+    knows: ClassVar[frozenset[str]] = frozenset({"prior"})
+
+    def __post_init__(self) -> None:
+        """Read the weights."""
+        if self.path is not None:
+            if self.env is not None:
+                raise ParameterError("give Learned an env or a path, not both")
+            file = Path(self.path)
+            self.network = ArmNetwork.load(file)
+            return
+        env = DEFAULT_ENV if self.env is None else self.env
+        if env not in shipped():
+            raise unknown_name("trained environment", str(env), shipped(), f"there are: {', '.join(shipped())}")
+        self.network = _shipped_network(env)
+
+    @property
+    def trained_on(self) -> Mapping[str, Any]:
+        """How the weights came about: environment, budget, command, steps, seed."""
+        return self.network.facts
+
+    def rule(self, steps: int) -> SamplingRule:
+        """Return the rule of all remaining pulls."""
+        return _NetworkRule(steps, self.network, self.tie, self.rng)
+
+    def recommend(self, observation: Observation) -> IntArray:
+        """Return the arms that the network prefers when nothing is left."""
+        statistics = Statistics.of(observation)
+        return _preferred(self.network, statistics, 0, self.tie, self.rng)
+
+
+@lru_cache(maxsize=16)
+def _shipped_network(env: str) -> ArmNetwork:
+    return ArmNetwork.load(FOLDER / f"{env}.npz")
+
+
+class _NetworkRule(SamplingRule):
+    """Pulls the arm of largest logit."""
+
+    def __init__(self, steps: int, network: ArmNetwork, tie: TieRule, rng: np.random.Generator) -> None:
+        self.steps = steps
+        self._network = network
+        self._tie: TieRule = tie
+        self._rng = rng
+
+    def start(self, window: Statistics) -> None:
+        """Keep the window."""
+        self._window = window
+        self._left = self.steps
+        self._episodes = np.arange(window.pulls.shape[1])
+
+    def choose(self) -> IntArray:
+        """Return the arms of largest logit."""
+        window = self._window
+        statistics = Statistics(window.pulls.T, window.means.T, window.variances.T)
+        slots = _preferred(self._network, statistics, self._left, self._tie, self._rng)
+        return slots * self._episodes.size + self._episodes
+
+    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
+        """Count the pull."""
+        self._left -= 1
+
+
+def _preferred(
+    network: ArmNetwork, statistics: Statistics, remaining: int, tie: TieRule, rng: np.random.Generator
+) -> IntArray:
+    """Return the ``(N,)`` arms of largest logit; ties go by the rule."""
+    observation: dict[str, npt.NDArray[Any]] = {
+        "pulls": statistics.pulls,
+        "means": statistics.means,
+        "variances": statistics.variances,
+        "remaining": np.full((len(statistics.pulls), 1), remaining),
+    }
+    logits = network.logits(observation)
+    best = logits >= logits.max(axis=-1, keepdims=True) - SAME
+    if tie == "random":
+        return np.asarray(np.where(best, rng.random(best.shape), -1.0).argmax(axis=-1))
+    return np.asarray(np.where(best, statistics.pulls, np.inf).argmin(axis=-1))

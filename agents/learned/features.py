@@ -1,0 +1,118 @@
+"""What a learned agent sees of an observation: numbers without a unit, the same for any number of arms and budget.
+
+The functions work on NumPy arrays and on PyTorch tensors alike, so training and inference share one definition. Both
+kinds of input know the operations by the same names; ``xp`` is the module, ``numpy`` or ``torch``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, get_args
+
+from bai_gym.errors import ParameterError
+
+__all__ = ["ARM_FEATURES", "REWARDS", "STATE_FEATURES", "Features", "Rewards", "check_rewards", "features"]
+
+Rewards = Literal["any", "binary"]
+"""``"any"``: means are seen relative to each other, in units of the noise. ``"binary"``: rewards are 0 or 1, and means
+are seen where they lie in [0, 1]."""
+REWARDS: tuple[str, ...] = get_args(Rewards)
+
+ARM_FEATURES = 8
+STATE_FEATURES = 5
+SMALLEST = 1e-12  # of a scale; keeps ratios finite where rewards have no noise
+FARTHEST = 6.0  # standard errors or deviations beyond which more makes no difference
+
+
+class Features(NamedTuple):
+    """What a network sees.
+
+    Attributes:
+        arms: ``(..., K, 8)`` of each arm: its share of the pulls, the number of its pulls, its mean, its distance from
+            the largest mean, its standard error, that distance in standard errors, its noise relative to that of all
+            arms, and whether its mean is the largest.
+        state: ``(..., 5)`` of the episode: the share of the budget that is left, whether nothing is left, the pulls
+            made and left per arm, and the number of arms.
+        order: ``(..., K)`` 1 for arms without a pull, which come first; -1 for them when nothing is left, as then they
+            come last; 0 for all others.
+    """
+
+    arms: Any
+    state: Any
+    order: Any
+
+
+def check_rewards(rewards: str) -> Rewards:
+    """Return the kind of rewards if there is such a kind.
+
+    Raises:
+        ParameterError: If there is not.
+    """
+    if rewards not in REWARDS:
+        raise ParameterError(f"rewards must be one of {', '.join(map(repr, REWARDS))}, not {rewards!r}")
+    return rewards  # type: ignore[return-value]
+
+
+def features(observation: Mapping[str, Any], rewards: Rewards, xp: Any) -> Features:
+    """Return the features of observations.
+
+    Args:
+        observation: ``pulls``, ``means``, ``variances`` of shape ``(..., K)`` and ``remaining`` ``(..., 1)``, floats.
+        rewards: Kind of rewards.
+        xp: ``numpy`` or ``torch``, whichever the arrays are of.
+    """
+    pulls, means, remaining = observation["pulls"], observation["means"], observation["remaining"]
+    num_arms = pulls.shape[-1]
+    made = pulls.sum(axis=-1, keepdims=True)
+    unpulled = pulls < 0.5
+    count = xp.clip(pulls, 1.0, None)
+    if rewards == "binary":
+        # Mean and variance of the Beta posterior from the uniform prior.
+        means = (pulls * means + 1.0) / (pulls + 2.0)
+        spread = means * (1.0 - means)
+        errors = xp.sqrt(spread / (pulls + 3.0))
+        centre, scale = 0.5 + 0.0 * made, 0.5 + 0.0 * made
+        noise = xp.sqrt(spread)
+    else:
+        degrees = xp.clip(pulls - 1.0, 0.0, None)
+        squares = degrees * observation["variances"]
+        pooled = squares.sum(axis=-1, keepdims=True) / xp.clip(degrees.sum(axis=-1, keepdims=True), 1.0, None)
+        # An arm's own variance, drawn towards that of all arms as if by two further pulls.
+        noise = xp.sqrt((squares + 2.0 * pooled) / (degrees + 2.0))
+        errors = noise / xp.sqrt(count)
+        pulled = 1.0 * ~unpulled
+        centre = (pulled * means).sum(axis=-1, keepdims=True) / xp.clip(pulled.sum(axis=-1, keepdims=True), 1.0, None)
+        apart = xp.sqrt((pulled * (means - centre) ** 2).sum(axis=-1, keepdims=True) / num_arms)
+        scale = xp.sqrt(pooled)
+        scale = xp.where(scale > SMALLEST, scale, apart) + SMALLEST
+    best = xp.amax(xp.where(unpulled, -xp.inf + 0.0 * means, means), axis=-1, keepdims=True)
+    best = xp.where(xp.isfinite(best), best, centre)
+    leads = 1.0 * (means >= best)
+    gap = xp.clip((best - means) / scale, 0.0, FARTHEST)
+    # The error of the distance to the leader; the leader's own is that of its mean.
+    best_error = xp.amax(leads * errors, axis=-1, keepdims=True)
+    error = xp.sqrt(errors**2 + (1.0 - leads) * best_error**2)
+    arms = xp.stack(
+        (
+            xp.log((pulls + 1.0) * num_arms / (made + num_arms)),
+            xp.log(count) / 4.0,
+            xp.clip((means - centre) / scale, -FARTHEST, FARTHEST),
+            gap,
+            xp.clip(errors / scale, 0.0, FARTHEST),
+            xp.clip((best - means) / (error + SMALLEST), 0.0, FARTHEST) / 2.0,
+            xp.log(xp.clip(noise / scale, 1e-3, 1e3)),
+            leads,
+        ),
+        axis=-1,
+    )
+    state = xp.concatenate(
+        (
+            remaining / (remaining + made),
+            1.0 * (remaining < 0.5),
+            xp.log(made / num_arms + 1.0) / 3.0,
+            xp.log(remaining / num_arms + 1.0) / 3.0,
+            xp.log(0.0 * made + num_arms) / 3.0,
+        ),
+        axis=-1,
+    )
+    return Features(arms, state, unpulled * (1.0 - 2.0 * (remaining < 0.5)))

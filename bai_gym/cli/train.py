@@ -1,0 +1,114 @@
+"""``bai-gym train``: train an agent on an environment, and compare it with analytic ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from bai_gym.agents import Learned, SB3Agent
+from bai_gym.api import make_cells
+from bai_gym.benchmark.runner import check_runs, run_cells
+from bai_gym.cli.console import ERR, OUT, progress_bar
+from bai_gym.cli.options import Seed, Workers, keywords
+from bai_gym.cli.output import print_paths, print_results, save_results
+
+__all__ = ["train"]
+
+
+def train(
+    env: Annotated[str, typer.Argument(help="Id of the environment, for example BAI-Bernoulli3-v0.")],
+    algo: Annotated[str, typer.Option(help="Algorithm of stable-baselines3: ppo or a2c.")] = "ppo",
+    steps: Annotated[int | None, typer.Option(help="Steps of reinforcement learning; 0: imitation alone.")] = None,
+    seed: Seed = 0,
+    out: Annotated[Path, typer.Option(help="Folder; the same command goes on where an interrupted one stopped.")] = Path(
+        "results/train"
+    ),
+    imitate: Annotated[
+        str | None,
+        typer.Option(help="Agent that is imitated first, or none. [default: one that fits the environment]"),
+    ] = None,
+    imitated_steps: Annotated[int | None, typer.Option(help="Steps of that agent that are shown.")] = None,
+    network: Annotated[
+        str | None, typer.Option(help="arms: plays with any number of arms; mlp: a plain perceptron. [default: arms]")
+    ] = None,
+    width: Annotated[int | None, typer.Option(help="Width of the layers. [default: 32, mlp 128]")] = None,
+    num_envs: Annotated[int | None, typer.Option(help="Episodes played together. [default: by their length]")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="At the beginning; it falls to 0.")] = None,
+    entropy: Annotated[float | None, typer.Option(help="Weight of the entropy of the actions.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the steps of an update.")] = None,
+    rewards: Annotated[
+        str | None, typer.Option(help="How rewards are seen: any, or binary for 0 and 1. [default: by the environment]")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto (a GPU where there is one), cpu or cuda.")] = "auto",
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="Keyword of the environment, repeatable: --set budget=60")
+    ] = None,
+    agent: Annotated[
+        list[str] | None, typer.Option(help="Agents to compare with at the end, repeatable. [default: some]")
+    ] = None,
+    runs: Annotated[int, typer.Option(help="Episodes of each agent in that comparison.")] = 4000,
+    workers: Workers = 1,
+) -> None:
+    """Train an agent on an environment, then compare it with analytic ones."""
+    from bai_gym.training import recipe_for
+    from bai_gym.training import train as train_by
+
+    check_runs(runs, workers)
+    recipe = recipe_for(
+        env,
+        keywords(set_ or []),
+        algo=algo,
+        steps=steps,
+        seed=seed,
+        imitate=imitate,
+        imitated_steps=imitated_steps,
+        network=network,
+        width=width,
+        num_envs=num_envs,
+        learning_rate=learning_rate,
+        entropy=entropy,
+        epochs=epochs,
+        rewards=rewards,
+    )
+    others = agent or _others(recipe.imitate)
+    OUT.print(f"{recipe.command()} (steps {recipe.steps:,}, {recipe.num_envs} episodes at once)", soft_wrap=True)
+    make_cells(others, env, None, seed, recipe.env_kwargs)  # so that a wrong name is told before the training
+    with _bar() as on_part:
+        trained = train_by(recipe, out, device=device, on_part=on_part)
+    print_paths([trained.model, *([trained.weights] if trained.weights else [])])
+    own = SB3Agent.load(trained.model) if trained.weights is None else Learned(path=trained.weights)
+    with progress_bar("comparing") as on_chunk:
+        cells = make_cells([own, *others], env, None, seed + 1, recipe.env_kwargs)
+        comparison = run_cells(cells, runs, workers=workers, out=out, on_chunk=on_chunk)
+    print_results(comparison)
+    print_paths(save_results(comparison, out))
+
+
+def _others(imitated: str | None) -> list[str]:
+    return list(dict.fromkeys(["Uniform", "SH", *([imitated] if imitated else [])]))
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[str, int, int], None]]:
+    """Show a bar on stderr while something is trained, if stderr is a terminal."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=ERR, disable=not ERR.is_terminal, transient=True) as progress:
+        tasks = {}
+
+        def on_part(words: str, done: int, total: int) -> None:
+            if words not in tasks:
+                tasks[words] = progress.add_task(words, total=total)
+            progress.update(tasks[words], completed=done)
+
+        yield on_part

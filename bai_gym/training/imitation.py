@@ -1,0 +1,144 @@
+"""A policy learns from an agent by watching it play: behaviour cloning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from gymnasium.vector import AutoresetMode
+from stable_baselines3.common.policies import ActorCriticPolicy
+
+from bai_gym.agents import make
+from bai_gym.api import parse_agent
+from bai_gym.benchmark.protocol import acts_on_batches, describe, knowledge, reset
+from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.envs.vector import BestArmVectorEnv
+from bai_gym.errors import ParameterError
+from bai_gym.seeding import generator
+
+__all__ = ["Watched", "imitate", "watch"]
+
+ROUND = 50_000  # steps watched between two passes
+BATCH = 2048
+LEARNING_RATE = 1e-3
+RECOMMENDATION = 0.1  # weight of the recommendation, of which there is one, in that of all pulls
+OnRound = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Watched:
+    """Steps of an agent, all first ones first.
+
+    Attributes:
+        observations: ``(S, ...)`` float32 by name.
+        actions: ``(S, ...)`` what the agent did.
+        rewards: ``(S,)`` the reward at the end of the episode, float32.
+        weights: ``(S,)`` what each step counts, float32.
+    """
+
+    observations: dict[str, torch.Tensor]
+    actions: torch.Tensor
+    rewards: torch.Tensor
+    weights: torch.Tensor
+
+
+def watch(teacher: str, env: BestArmEnv, episodes: int, rng: np.random.Generator) -> Watched:
+    """Return what an agent does in some episodes of a fixed budget.
+
+    Args:
+        teacher: Its name, with parameters.
+        env: Where it plays.
+        episodes: How many.
+        rng: Source of randomness.
+
+    Raises:
+        ParameterError: If the agent cannot play in batches, or not with a fixed budget.
+    """
+    name, parameters = parse_agent(teacher)
+    agent = make(name, **parameters)
+    if env.rules.fixed_confidence or not acts_on_batches(agent):
+        raise ParameterError(
+            f"{describe(agent)} cannot be imitated here: it takes an agent that acts in batches and a fixed budget"
+        )
+    batch = BestArmVectorEnv(
+        env.problem,
+        episodes,
+        budget=env.budget,
+        reward="simple_regret" if env.rules.by_regret else "correct",
+        task=env.rules.task,
+        autoreset_mode=AutoresetMode.DISABLED,
+    )
+    observation, _ = batch.reset(seed=int(rng.integers(2**31)))
+    reset(agent, batch.briefing(knowledge(agent)), rng)
+    observations, actions = [], []
+    rewards = np.zeros(episodes)
+    for _ in range(env.budget + 1):
+        action = np.asarray(agent.act(observation))
+        observations.append(observation)
+        actions.append(action)
+        observation, rewards, *_ = batch.step(action)
+    steps = env.budget + 1
+    weights = np.ones((steps, episodes), np.float32)
+    weights[-1] = max(1.0, RECOMMENDATION * steps)
+    seen = {
+        name: torch.as_tensor(np.concatenate([one[name] for one in observations]).astype(np.float32))
+        for name in observations[0]
+    }
+    return Watched(
+        seen,
+        torch.as_tensor(np.concatenate(actions)),
+        torch.as_tensor(np.tile(rewards.astype(np.float32), steps)),
+        torch.as_tensor(weights.reshape(-1)),
+    )
+
+
+def imitate(
+    policy: ActorCriticPolicy, teacher: str, env: BestArmEnv, steps: int, seed: int, on_round: OnRound | None = None
+) -> None:
+    """Make a policy do what an agent does, and its critic expect what the agent gets.
+
+    Every round watches new episodes, so nothing is seen twice.
+
+    Args:
+        policy: Changed in place.
+        teacher: Name of the agent, with parameters.
+        env: Where it plays.
+        steps: Steps to be watched, about.
+        seed: At least 0.
+        on_round: Called with (finished rounds, all rounds).
+
+    Raises:
+        BaiGymError: If there is no such agent, or it cannot be imitated.
+    """
+    episodes = max(1, ROUND // (env.budget + 1))
+    rounds = max(1, round(steps / (episodes * (env.budget + 1))))
+    optimizer = torch.optim.Adam(policy.parameters(), lr=LEARNING_RATE)
+    policy.set_training_mode(True)
+    for number in range(rounds):
+        for group in optimizer.param_groups:
+            group["lr"] = LEARNING_RATE * (1.0 - number / rounds)
+        watched = watch(teacher, env, episodes, generator(seed, "imitation", number))
+        for part in _parts(watched, policy.device, generator(seed, "order", number)):
+            values, log_probabilities, _ = policy.evaluate_actions(part.observations, part.actions)
+            loss = -(part.weights * log_probabilities).mean()
+            loss = loss + 0.5 * torch.nn.functional.mse_loss(values[:, 0], part.rewards)
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(policy.parameters(), 1.0)
+            optimizer.step()
+        if on_round is not None:
+            on_round(number + 1, rounds)
+    policy.set_training_mode(False)
+
+
+def _parts(watched: Watched, device: torch.device, rng: np.random.Generator) -> Iterator[Watched]:
+    order = torch.as_tensor(rng.permutation(len(watched.rewards)))
+    for rows in order.split(BATCH):
+        yield Watched(
+            {name: values[rows].to(device) for name, values in watched.observations.items()},
+            watched.actions[rows].to(device),
+            watched.rewards[rows].to(device),
+            watched.weights[rows].to(device),
+        )

@@ -1,0 +1,200 @@
+"""Training by a recipe: imitation, then reinforcement learning, with checkpoints from which a killed run goes on."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from stable_baselines3 import A2C, PPO
+from stable_baselines3.common.logger import Logger, configure
+from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
+
+from bai_gym.benchmark.store import Store, write_atomically
+from bai_gym.errors import DataError, MissingPackageError, ParameterError
+from bai_gym.seeding import generator
+from bai_gym.training.imitation import imitate
+from bai_gym.training.policy import ArmPolicy, NormalisedFeatures, export
+from bai_gym.training.recipe import Recipe
+from bai_gym.training.vec_env import SB3VecEnv
+
+__all__ = ["Trained", "train"]
+
+OnPart = Callable[[str, int, int], None]
+
+UPDATES = 5  # between two checkpoints
+PARTS = 4  # mini-batches of an update (PPO)
+DISCOUNT = 1.0  # all that counts is the end
+TRACE = 0.98
+CLIP = 0.15
+FARTHEST = 0.02  # Kullback-Leibler divergence at which an update ends early
+LAYERS = 2  # of the multilayer perceptron
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What training has written.
+
+    Attributes:
+        model: The model, for stable-baselines3 and for ``bai_gym.agents.SB3Agent``.
+        weights: The acting network for ``agents.make("Learned", path=...)``; None for network ``"mlp"``.
+    """
+
+    model: Path
+    weights: Path | None
+
+
+def train(recipe: Recipe, out: str | Path, *, device: str = "auto", on_part: OnPart | None = None) -> Trained:
+    """Train an agent, or go on where an interrupted or killed run of the same recipe stopped.
+
+    The folder holds ``recipe.json``, ``checkpoint.zip``, events for TensorBoard, and at the end ``model.zip`` and
+    ``weights.npz``. Between two checkpoints everything is seeded anew, so a run that was interrupted ends with the
+    same weights as one that was not.
+
+    Args:
+        recipe: What to train, and how.
+        out: The folder.
+        device: ``"auto"`` (a GPU where there is one), ``"cpu"`` or ``"cuda"``.
+        on_part: Called with (what is done, finished parts, all parts).
+
+    Raises:
+        ParameterError: If the folder holds the training of another recipe.
+        OutputError: If it cannot be written to.
+        MissingPackageError: If TensorBoard is not installed.
+    """
+    folder = Store(Path(out)).folder
+    _claim(folder, recipe)
+    checkpoint = folder / "checkpoint.zip"
+    envs = SB3VecEnv(recipe.env, num_envs=recipe.num_envs, **recipe.env_kwargs)
+    report = on_part or (lambda *_: None)
+    if checkpoint.exists():
+        model = _resume(checkpoint, recipe, envs, device)
+    else:
+        model = _start(recipe, envs, device)
+        if recipe.imitate is not None:
+            imitate(
+                model.policy,
+                recipe.imitate,
+                recipe.source.built,
+                recipe.imitated_steps,
+                recipe.seed,
+                lambda done, rounds: report(f"imitating {recipe.imitate}", done, rounds),
+            )
+        _save(model, checkpoint)
+    logger = _logger(folder)
+    per_update = recipe.num_envs * recipe.rollout
+    done = model.num_timesteps // per_update
+    while done < recipe.updates:
+        part = min(UPDATES, recipe.updates - done)
+        model.set_logger(logger)
+        model.learning_rate = recipe.learning_rate * (1.0 - done / recipe.updates)
+        model._setup_lr_schedule()
+        model.set_random_seed(int(generator(recipe.seed, "learning", done).integers(2**31)))
+        model._last_obs = None  # new episodes, as after a kill
+        model.learn(part * per_update, reset_num_timesteps=model.num_timesteps == 0)
+        done += part
+        _save(model, checkpoint)
+        report("learning", done, recipe.updates)
+    logger.close()
+    return _finish(model, folder, recipe)
+
+
+def _claim(folder: Path, recipe: Recipe) -> None:
+    """Write the recipe down, or compare it with the one that is there."""
+    path = folder / "recipe.json"
+    text = recipe.to_json() + "\n"
+    if path.exists():
+        there = path.read_text(encoding="utf-8")
+        if there != text:
+            raise ParameterError(f"{folder} holds the training of another recipe{_difference(there, text)}")
+        return
+    with write_atomically(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
+def _difference(there: str, here: str) -> str:
+    way_out = "; choose another --out, or repeat the command that began it"
+    try:
+        old, new = json.loads(there), json.loads(here)
+    except ValueError:
+        return way_out
+    names = [name for name in new if old.get(name) != new[name]]
+    return f" ({', '.join(f'{name} {old.get(name)} there, {new[name]} here' for name in names)}){way_out}"
+
+
+def _start(recipe: Recipe, envs: SB3VecEnv, device: str) -> OnPolicyAlgorithm:
+    keywords: dict[str, Any] = {
+        "env": envs,
+        "learning_rate": recipe.learning_rate,
+        "n_steps": recipe.rollout,
+        "gamma": DISCOUNT,
+        "gae_lambda": TRACE,
+        "ent_coef": recipe.entropy,
+        "vf_coef": 0.5,
+        "seed": int(generator(recipe.seed, "weights").integers(2**31)),
+        "device": device,
+    }
+    if recipe.network == "arms":
+        keywords["policy"] = ArmPolicy
+        keywords["policy_kwargs"] = {"rewards": recipe.rewards, "width": recipe.width}
+    else:
+        keywords["policy"] = "MultiInputPolicy"
+        keywords["policy_kwargs"] = {
+            "features_extractor_class": NormalisedFeatures,
+            "features_extractor_kwargs": {"rewards": recipe.rewards},
+            "net_arch": [recipe.width] * LAYERS,
+        }
+    if recipe.algo == "a2c":
+        return A2C(**keywords, normalize_advantage=True, use_rms_prop=False)
+    steps = recipe.num_envs * recipe.rollout
+    return PPO(
+        **keywords,
+        batch_size=max(2, -(-steps // PARTS)),
+        n_epochs=recipe.epochs,
+        clip_range=CLIP,
+        target_kl=FARTHEST,
+    )
+
+
+def _resume(checkpoint: Path, recipe: Recipe, envs: SB3VecEnv, device: str) -> OnPolicyAlgorithm:
+    algorithm = {"ppo": PPO, "a2c": A2C}[recipe.algo]
+    try:
+        return algorithm.load(checkpoint, env=envs, device=device)  # type: ignore[attr-defined, no-any-return]
+    except Exception:  # whatever unpickling a damaged file runs into
+        raise DataError(f"{checkpoint} is damaged: delete it to begin again, or choose another --out") from None
+
+
+def _logger(folder: Path) -> Logger:
+    try:
+        return configure(str(folder / "tensorboard"), ["tensorboard"])
+    except (ImportError, AssertionError) as error:
+        raise MissingPackageError(
+            'training writes logs for TensorBoard, which is missing; pip install "bai-gym[learn]"'
+        ) from error
+
+
+def _save(model: OnPolicyAlgorithm, path: Path) -> None:
+    with write_atomically(path) as draft:
+        model.save(draft)
+
+
+def _finish(model: OnPolicyAlgorithm, folder: Path, recipe: Recipe) -> Trained:
+    _save(model, folder / "model.zip")
+    if not isinstance(model.policy, ArmPolicy):
+        return Trained(folder / "model.zip", None)
+    facts = {
+        "env": recipe.env,
+        "budget": recipe.source.built.budget,
+        "num_arms": recipe.source.problem.num_arms,
+        "command": recipe.command(),
+        "recipe": json.loads(recipe.to_json()),
+        "versions": {name: version(name) for name in ("bai-gym", "stable-baselines3", "torch", "numpy")},
+        "python": platform.python_version(),
+    }
+    with write_atomically(folder / "weights.npz") as draft:
+        export(model.policy, facts).save(draft)
+    return Trained(folder / "model.zip", folder / "weights.npz")

@@ -1,0 +1,192 @@
+"""Policies for stable-baselines3 that see an observation as a bandit: arm by arm, in numbers without a unit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from torch import nn
+
+from bai_gym.agents.learned.features import ARM_FEATURES, STATE_FEATURES, Rewards, check_rewards, features
+from bai_gym.agents.learned.network import FIRST, ArmNetwork
+from bai_gym.errors import ParameterError
+
+__all__ = ["ArmFeatures", "ArmPolicy", "NormalisedFeatures", "export"]
+
+Observation = dict[str, torch.Tensor]
+
+
+class NormalisedFeatures(BaseFeaturesExtractor):
+    """Features of all arms and of the episode, one after the other, for a plain multilayer perceptron.
+
+    The baseline: with ``policy_kwargs={"features_extractor_class": NormalisedFeatures}`` any policy of
+    stable-baselines3 sees ``8 K + 5`` numbers. A network trained so works for that K alone.
+
+    Args:
+        observation_space: Of the environment.
+        rewards: ``"any"`` or ``"binary"``.
+    """
+
+    def __init__(self, observation_space: spaces.Dict, rewards: Rewards = "any") -> None:
+        """Find the number of arms."""
+        super().__init__(observation_space, num_arms_of(observation_space) * ARM_FEATURES + STATE_FEATURES)
+        self.rewards = check_rewards(rewards)
+
+    def forward(self, observations: Observation) -> torch.Tensor:
+        """Return ``(B, 8 K + 5)`` features."""
+        seen = features(observations, self.rewards, torch)
+        return torch.cat((seen.arms.flatten(1), seen.state), dim=1)
+
+
+class ArmFeatures(BaseFeaturesExtractor):
+    """Features in one tensor ``(B, 9 K + 5)``, from which the network of :class:`ArmPolicy` takes them apart again."""
+
+    def __init__(self, observation_space: spaces.Dict, rewards: Rewards) -> None:
+        """Find the number of arms."""
+        super().__init__(observation_space, num_arms_of(observation_space) * (ARM_FEATURES + 1) + STATE_FEATURES)
+        self.rewards = rewards
+
+    def forward(self, observations: Observation) -> torch.Tensor:
+        """Return the features side by side."""
+        seen = features(observations, self.rewards, torch)
+        return torch.cat((seen.arms.flatten(1), seen.order, seen.state), dim=1)
+
+
+class _Arms(nn.Module):
+    """The network of :class:`bai_gym.agents.learned.network.ArmNetwork`, and a value from the same kind of pool."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.latent_dim_pi = self.latent_dim_vf = 1  # not used: the heads are within
+        self.actor, self.critic = _Encoder(width), _Encoder(width)
+        self.logit = nn.Linear(width, 1)
+        self.value = nn.Sequential(nn.Linear(2 * width, width), nn.ReLU(), nn.Linear(width, 1))
+
+    def forward(self, seen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return self.forward_actor(seen), self.forward_critic(seen)
+
+    def forward_actor(self, seen: torch.Tensor) -> torch.Tensor:
+        arms, order, state = _apart(seen)
+        return self.logit(self.actor(arms, state)).squeeze(-1) + FIRST * order
+
+    def forward_critic(self, seen: torch.Tensor) -> torch.Tensor:
+        arms, _, state = _apart(seen)
+        hidden = self.critic(arms, state)
+        return self.value(torch.cat((hidden.mean(dim=-2), hidden.amax(dim=-2)), dim=-1))
+
+
+def _apart(seen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    num_arms = (seen.shape[-1] - STATE_FEATURES) // (ARM_FEATURES + 1)
+    arms, order, state = seen.split((num_arms * ARM_FEATURES, num_arms, STATE_FEATURES), dim=-1)
+    return arms.unflatten(-1, (num_arms, ARM_FEATURES)), order, state
+
+
+class _Encoder(nn.Module):
+    """Arms, encoded one by one and again beside what all have in common: ``(..., K, width)``."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.arm = nn.Linear(ARM_FEATURES, width)
+        self.state = nn.Linear(STATE_FEATURES, width, bias=False)
+        self.encoder = nn.Linear(width, width)
+        self.own = nn.Linear(width, width)
+        self.mean = nn.Linear(width, width, bias=False)
+        self.max = nn.Linear(width, width, bias=False)
+
+    def forward(self, arms: torch.Tensor, state: torch.Tensor) -> torch.Tensor:
+        hidden = torch.relu(self.arm(arms) + self.state(state).unsqueeze(-2))
+        hidden = torch.relu(self.encoder(hidden))
+        pooled = self.mean(hidden.mean(dim=-2)) + self.max(hidden.amax(dim=-2))
+        return torch.relu(self.own(hidden) + pooled.unsqueeze(-2))
+
+
+class ArmPolicy(ActorCriticPolicy):
+    """A policy that is equivariant over arms: one logit per arm, from a network that is the same for all.
+
+    A permutation of the arms permutes the probabilities of the actions, and no weight depends on K or on the budget. So
+    what was trained on 8 arms plays on 64. Arms without a pull come first. To be given to PPO or A2C in the place of
+    ``"MultiInputPolicy"``.
+
+    Args:
+        observation_space: Of the environment.
+        action_space: ``Discrete(K)``: one best arm with a fixed budget.
+        lr_schedule: See stable-baselines3.
+        rewards: ``"any"`` (default), or ``"binary"`` where rewards are 0 or 1.
+        width: Width of all layers, at least 1.
+        **keywords: See ``ActorCriticPolicy``.
+
+    Raises:
+        ParameterError: Other observations or actions, or an unknown kind of rewards.
+    """
+
+    def __init__(
+        self,
+        observation_space: spaces.Space[Any],
+        action_space: spaces.Space[Any],
+        lr_schedule: Any,
+        rewards: Rewards = "any",
+        width: int = 64,
+        **keywords: Any,
+    ) -> None:
+        """Build the network."""
+        num_arms = num_arms_of(observation_space)
+        if not isinstance(action_space, spaces.Discrete) or action_space.n != num_arms:
+            raise ParameterError(
+                "ArmPolicy recommends one arm after a fixed budget, actions Discrete(K): use 'MultiInputPolicy' for "
+                "other tasks, or for fixed confidence"
+            )
+        if not isinstance(width, int) or width < 1:
+            raise ParameterError(f"width of ArmPolicy must be a whole number of at least 1, not {width!r}")
+        self.rewards = check_rewards(rewards)
+        self.width = width
+        keywords |= {"features_extractor_class": ArmFeatures, "net_arch": []}
+        keywords["features_extractor_kwargs"] = {"rewards": self.rewards}
+        super().__init__(observation_space, action_space, lr_schedule, **keywords)  # type: ignore[arg-type]
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        return {**super()._get_constructor_parameters(), "rewards": self.rewards, "width": self.width}
+
+    def _build_mlp_extractor(self) -> None:
+        self.mlp_extractor = _Arms(self.width)  # type: ignore[assignment]
+
+    def _build(self, lr_schedule: Any) -> None:
+        super()._build(lr_schedule)
+        # The network has its heads within, since theirs would depend on K.
+        self.action_net, self.value_net = nn.Identity(), nn.Identity()
+        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]
+
+    def arm_logits(self, observation: Observation) -> torch.Tensor:
+        """Return ``(B, K)`` logits for observations of any number of arms."""
+        return self.mlp_extractor.forward_actor(self.features_extractor(observation))
+
+
+def num_arms_of(observation_space: spaces.Space[Any]) -> int:
+    """Return the number of arms of an observation space.
+
+    Raises:
+        ParameterError: If it is not one of this library's environments.
+    """
+    keys = ("pulls", "means", "variances", "remaining")
+    if not isinstance(observation_space, spaces.Dict) or any(key not in observation_space.spaces for key in keys):
+        raise ParameterError(
+            "this policy sees the observations of best-arm identification (pulls, means, variances, remaining), "
+            f"not {observation_space}"
+        )
+    return int(np.prod(observation_space["pulls"].shape or (0,)))
+
+
+def export(policy: ArmPolicy, facts: dict[str, Any]) -> ArmNetwork:
+    """Return the acting part of a policy for use without PyTorch.
+
+    Args:
+        policy: A trained policy.
+        facts: How it came about, to be kept with the weights.
+    """
+    network = policy.mlp_extractor
+    layers = {**dict(network.actor.named_parameters()), **{f"logit.{n}": p for n, p in network.logit.named_parameters()}}
+    weights = {name: value.detach().cpu().numpy().astype(np.float32) for name, value in layers.items()}
+    return ArmNetwork(weights, policy.rewards, facts)

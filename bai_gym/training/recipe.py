@@ -1,0 +1,165 @@
+"""Everything that a trained agent depends on, as data."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bai_gym.agents.learned.features import Rewards, check_rewards
+from bai_gym.bandits import BernoulliBandit
+from bai_gym.benchmark.chunk import EnvSource
+from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.errors import ParameterError, unknown_name
+from bai_gym.seeding import check_seed
+from bai_gym.tasks import BestArm
+
+__all__ = ["ALGORITHMS", "NETWORKS", "Recipe", "recipe_for"]
+
+ALGORITHMS = ("ppo", "a2c")
+NETWORKS = ("arms", "mlp")
+
+PULLS_AT_ONCE = 50_000  # steps of all episodes between two updates, about
+PLAYED_TOGETHER = (32, 1024)  # episodes, at least and at most
+LONGEST = 512  # steps of an episode between two updates, where episodes have no fixed length
+IMITATED_STEPS = 2_000_000
+WIDTHS = {"arms": 32, "mlp": 128}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What to train, and how. Two runs of one recipe on one machine give the same weights.
+
+    Attributes:
+        env: A registered id.
+        env_kwargs: Keyword arguments for ``gym.make``.
+        algo: ``"ppo"`` or ``"a2c"``.
+        network: ``"arms"``: equivariant, for any number of arms. ``"mlp"``: a plain multilayer perceptron.
+        rewards: How rewards are seen, see :data:`bai_gym.agents.learned.features.Rewards`.
+        width: Width of the layers.
+        steps: Steps of the environment in reinforcement learning, over all episodes; 0: imitation alone.
+        seed: At least 0.
+        num_envs: Episodes played together.
+        imitate: Agent that is imitated first, with its parameters; None: none.
+        imitated_steps: Steps of that agent that are shown.
+        learning_rate: At the beginning; it falls to 0 along a straight line.
+        entropy: Weight of the entropy of the actions.
+        epochs: Passes over the steps of an update (PPO).
+    """
+
+    env: str
+    env_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    algo: str = "ppo"
+    network: str = "arms"
+    rewards: Rewards = "any"
+    width: int = 32
+    steps: int = 5_000_000
+    seed: int = 0
+    num_envs: int = 256
+    imitate: str | None = None
+    imitated_steps: int = IMITATED_STEPS
+    learning_rate: float = 1e-3
+    entropy: float = 0.002
+    epochs: int = 4
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            ParameterError: If one is outside its range.
+        """
+        for name, value, allowed in (("algo", self.algo, ALGORITHMS), ("network", self.network, NETWORKS)):
+            if value not in allowed:
+                raise unknown_name(name, str(value), allowed, f"allowed: {', '.join(allowed)}")
+        check_rewards(self.rewards)
+        check_seed(self.seed)
+        least = {"width": 1, "steps": 0, "num_envs": 1, "imitated_steps": 0, "epochs": 1}
+        for name, bound in least.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < bound:
+                raise ParameterError(f"{name} must be a whole number of at least {bound}, not {value!r}")
+        if not 0.0 < self.learning_rate < np.inf:
+            raise ParameterError(f"learning_rate must be a positive number, not {self.learning_rate!r}")
+        if not 0.0 <= self.entropy < np.inf:
+            raise ParameterError(f"entropy must be a number of at least 0, not {self.entropy!r}")
+        if self.steps == 0 and self.imitate is None:
+            raise ParameterError("nothing to do: give steps of at least 1, or an agent to imitate")
+
+    @property
+    def source(self) -> EnvSource:
+        """The environment."""
+        return EnvSource(self.env, dict(self.env_kwargs))
+
+    @property
+    def rollout(self) -> int:
+        """Steps of each episode between two updates: a whole episode, where its length is fixed."""
+        built = self.source.built
+        return LONGEST if built.rules.fixed_confidence else built.budget + 1
+
+    @property
+    def updates(self) -> int:
+        """Updates of reinforcement learning."""
+        return -(-self.steps // (self.num_envs * self.rollout))
+
+    def command(self) -> str:
+        """Return the command that trains by this recipe."""
+        default = recipe_for(self.env, dict(self.env_kwargs), network=self.network)
+        words = ["bai-gym", "train", self.env]
+        for name, value in self.env_kwargs.items():
+            words += ["--set", f"{name}={value}"]
+        for entry in dataclasses.fields(self):
+            value = getattr(self, entry.name)
+            if entry.name in ("env", "env_kwargs") or (value == getattr(default, entry.name) and entry.name != "seed"):
+                continue
+            words += [f"--{entry.name.replace('_', '-')}", "none" if value is None else str(value)]
+        return shlex.join(words)
+
+    def to_json(self) -> str:
+        """Return the recipe as text."""
+        return json.dumps({**dataclasses.asdict(self), "env_kwargs": dict(self.env_kwargs)}, indent=2, sort_keys=True)
+
+
+def recipe_for(env: str, env_kwargs: Mapping[str, Any] | None = None, **changes: Any) -> Recipe:
+    """Return the recipe for an environment: sensible defaults, with the given changes.
+
+    Args:
+        env: A registered id.
+        env_kwargs: Keyword arguments for ``gym.make``.
+        **changes: Attributes of :class:`Recipe`; None leaves the default.
+
+    Raises:
+        BaiGymError: An unknown id or keyword, or a value outside its range.
+    """
+    source = EnvSource(env, dict(env_kwargs or {}))
+    built = source.built
+    changes = {name: value for name, value in changes.items() if value is not None}
+    binary = isinstance(built.problem.draw(1, np.random.default_rng(0)), BernoulliBandit)
+    network = changes.get("network") or ("arms" if _one_arm(built) else "mlp")
+    if network == "arms" and not _one_arm(built):
+        raise ParameterError(
+            "the network 'arms' recommends one arm after a fixed budget: take network 'mlp' for other tasks, or for "
+            "fixed confidence"
+        )
+    together = PULLS_AT_ONCE // (LONGEST if built.rules.fixed_confidence else built.budget + 1)
+    defaults: dict[str, Any] = {
+        "network": network,
+        "rewards": "binary" if binary else "any",
+        "width": WIDTHS.get(network, 1),
+        "num_envs": int(np.clip(8 * (together // 8), *PLAYED_TOGETHER)),
+    }
+    if _one_arm(built):
+        # Told the range of the rewards, as a teacher may be: the pupil has to do without.
+        defaults["imitate"] = "A-GapE(b=1.0)" if binary else "A-GapE-V"
+    if changes.get("imitate") == "none":
+        defaults.pop("imitate", None)
+        del changes["imitate"]
+    return Recipe(env, dict(env_kwargs or {}), **{**defaults, **changes})
+
+
+def _one_arm(env: BestArmEnv) -> bool:
+    return isinstance(env.rules.task, BestArm) and not env.rules.fixed_confidence
