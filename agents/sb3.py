@@ -118,7 +118,7 @@ class SB3Agent:
             if self.deterministic:
                 actions = logits.argmax(dim=-1)
             else:
-                actions = torch.distributions.Categorical(logits=logits).sample()
+                actions = torch.multinomial(torch.softmax(logits, dim=-1), 1)[:, 0]
         chosen: npt.NDArray[Any] = actions.cpu().numpy()
         return chosen[0] if single else chosen
 
@@ -135,6 +135,8 @@ def _load(path: str, digest: str, device: str) -> Any:
         ) from error
     try:
         data, parameters, _ = load_from_zip_file(path, device=get_device(device))
+        if data is None:
+            raise ValueError
         policy_class, spaces = data["policy_class"], (data["observation_space"], data["action_space"])
         policy = policy_class(*spaces, lambda _: 0.0, **data["policy_kwargs"])
         policy.load_state_dict(parameters["policy"])

@@ -17,7 +17,15 @@ from bai_gym.theory import BOUNDS
 
 __all__ = ["draw_curves", "print_bounds", "print_missing", "print_paths", "print_results", "save_results"]
 
-KINDS = {".png": "figure", ".md": "table", ".csv": "table", ".parquet": "table", ".txt": "claims"}
+KINDS = {
+    ".zip": "model",
+    ".npz": "weights",
+    ".png": "figure",
+    ".md": "table",
+    ".csv": "table",
+    ".parquet": "table",
+    ".txt": "claims",
+}
 
 
 def print_results(results: Sequence[Result], optima: Optima | None = None) -> None:

@@ -25,9 +25,9 @@ def train(
     algo: Annotated[str, typer.Option(help="Algorithm of stable-baselines3: ppo or a2c.")] = "ppo",
     steps: Annotated[int | None, typer.Option(help="Steps of reinforcement learning; 0: imitation alone.")] = None,
     seed: Seed = 0,
-    out: Annotated[Path, typer.Option(help="Folder; the same command goes on where an interrupted one stopped.")] = Path(
-        "results/train"
-    ),
+    out: Annotated[
+        Path, typer.Option(help="Folder; the same command goes on where an interrupted one stopped.")
+    ] = Path("results/train"),
     imitate: Annotated[
         str | None,
         typer.Option(help="Agent that is imitated first, or none. [default: one that fits the environment]"),

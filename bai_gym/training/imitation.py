@@ -135,7 +135,7 @@ def imitate(
 
 def _parts(watched: Watched, device: torch.device, rng: np.random.Generator) -> Iterator[Watched]:
     order = torch.as_tensor(rng.permutation(len(watched.rewards)))
-    for rows in order.split(BATCH):
+    for rows in torch.split(order, BATCH):
         yield Watched(
             {name: values[rows].to(device) for name, values in watched.observations.items()},
             watched.actions[rows].to(device),

@@ -71,18 +71,20 @@ class _Arms(nn.Module):
 
     def forward_actor(self, seen: torch.Tensor) -> torch.Tensor:
         arms, order, state = _apart(seen)
-        return self.logit(self.actor(arms, state)).squeeze(-1) + FIRST * order
+        logits: torch.Tensor = self.logit(self.actor(arms, state)).squeeze(-1) + FIRST * order
+        return logits
 
     def forward_critic(self, seen: torch.Tensor) -> torch.Tensor:
         arms, _, state = _apart(seen)
         hidden = self.critic(arms, state)
-        return self.value(torch.cat((hidden.mean(dim=-2), hidden.amax(dim=-2)), dim=-1))
+        value: torch.Tensor = self.value(torch.cat((hidden.mean(dim=-2), hidden.amax(dim=-2)), dim=-1))
+        return value
 
 
 def _apart(seen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     num_arms = (seen.shape[-1] - STATE_FEATURES) // (ARM_FEATURES + 1)
-    arms, order, state = seen.split((num_arms * ARM_FEATURES, num_arms, STATE_FEATURES), dim=-1)
-    return arms.unflatten(-1, (num_arms, ARM_FEATURES)), order, state
+    parts = torch.split(seen, [num_arms * ARM_FEATURES, num_arms, STATE_FEATURES], dim=-1)
+    return parts[0].reshape(*seen.shape[:-1], num_arms, ARM_FEATURES), parts[1], parts[2]
 
 
 class _Encoder(nn.Module):
@@ -145,7 +147,7 @@ class ArmPolicy(ActorCriticPolicy):
         self.width = width
         keywords |= {"features_extractor_class": ArmFeatures, "net_arch": []}
         keywords["features_extractor_kwargs"] = {"rewards": self.rewards}
-        super().__init__(observation_space, action_space, lr_schedule, **keywords)  # type: ignore[arg-type]
+        super().__init__(observation_space, action_space, lr_schedule, **keywords)
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         return {**super()._get_constructor_parameters(), "rewards": self.rewards, "width": self.width}
@@ -156,7 +158,7 @@ class ArmPolicy(ActorCriticPolicy):
     def _build(self, lr_schedule: Any) -> None:
         super()._build(lr_schedule)
         # The network has its heads within, since theirs would depend on K.
-        self.action_net, self.value_net = nn.Identity(), nn.Identity()
+        self.action_net, self.value_net = nn.Identity(), nn.Identity()  # type: ignore[assignment]
         self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]
 
     def arm_logits(self, observation: Observation) -> torch.Tensor:
@@ -186,7 +188,9 @@ def export(policy: ArmPolicy, facts: dict[str, Any]) -> ArmNetwork:
         policy: A trained policy.
         facts: How it came about, to be kept with the weights.
     """
-    network = policy.mlp_extractor
-    layers = {**dict(network.actor.named_parameters()), **{f"logit.{n}": p for n, p in network.logit.named_parameters()}}
-    weights = {name: value.detach().cpu().numpy().astype(np.float32) for name, value in layers.items()}
+    weights = {
+        name.removeprefix("mlp_extractor.").removeprefix("actor."): value.detach().cpu().numpy().astype(np.float32)
+        for name, value in policy.named_parameters()
+        if name.startswith(("mlp_extractor.actor.", "mlp_extractor.logit."))
+    }
     return ArmNetwork(weights, policy.rewards, facts)

@@ -1,4 +1,4 @@
-"""The adapter to stable-baselines3: it equals SB3's batch of scalar environments, and its algorithms learn on it."""
+"""The adapter to stable-baselines3: it equals SB3's own batch of scalar ones, and its algorithms learn."""
 
 from __future__ import annotations
 
