@@ -1,6 +1,6 @@
 """How fast does stable-baselines3 get its steps? The adapter against ``DummyVecEnv``, measured in one run.
 
-    python benchmarks/training_throughput.py            # about a minute
+    python benchmarks/training_throughput.py            # some ten seconds
     python benchmarks/training_throughput.py --quick    # fewer steps, for a look
 
 Environment time alone: the actions are drawn beforehand, and there is no policy. Ends of episodes are part of it, every

@@ -3,8 +3,7 @@
 from bai_gym.errors import MissingPackageError
 
 try:
-    import stable_baselines3  # noqa: F401
-    import torch  # noqa: F401
+    import stable_baselines3  # noqa: F401  # and torch with it
 except ImportError as error:
     raise MissingPackageError('training needs stable-baselines3 and torch; pip install "bai-gym[learn]"') from error
 
