@@ -38,7 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "experiments": {"benchmark"},
     "report": {"benchmark"},
     "api": {"agents", "benchmark"},  # the public door: here names of agents become agents
-    "training": {"agents", "benchmark"},
+    "training": {"api"},
     "cli": {"api", "experiments", "report", "training"},
     "__init__": {"api"},
 }

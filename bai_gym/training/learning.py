@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import torch
 from stable_baselines3 import A2C, PPO
 from stable_baselines3.common.logger import Logger, configure
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
@@ -71,26 +73,40 @@ def train(recipe: Recipe, out: str | Path, *, device: str = "auto", on_part: OnP
     checkpoint = folder / "checkpoint.zip"
     envs = SB3VecEnv(recipe.env, num_envs=recipe.num_envs, **recipe.env_kwargs)
     report = on_part or (lambda *_: None)
-    if checkpoint.exists():
-        model = _resume(checkpoint, recipe, envs, device)
-    else:
-        model = _start(recipe, envs, device)
-        if recipe.imitate is not None:
-            imitate(
-                model.policy,
-                recipe.imitate,
-                recipe.source.built,
-                recipe.imitated_steps,
-                recipe.seed,
-                lambda done, rounds: report(f"imitating {recipe.imitate}", done, rounds),
-            )
-        _save(model, checkpoint)
-    logger = _logger(folder)
+    with _one_thread():
+        model = _resume(checkpoint, recipe, envs, device) if checkpoint.exists() else None
+        if model is None:
+            model = _start(recipe, envs, device)
+            _imitate(model, recipe, report)
+            _save(model, checkpoint)
+        _learn(model, recipe, checkpoint, report)
+    return _finish(model, folder, recipe)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Keep PyTorch to one thread: for networks as small as these, more are slower wherever cores are busy."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _imitate(model: OnPolicyAlgorithm, recipe: Recipe, report: OnPart) -> None:
+    if recipe.imitate is not None:
+        words = f"imitating {recipe.imitate}"
+        env, steps = recipe.source.built, recipe.imitated_steps
+        imitate(model.policy, recipe.imitate, env, steps, recipe.seed, lambda done, total: report(words, done, total))
+
+
+def _learn(model: OnPolicyAlgorithm, recipe: Recipe, checkpoint: Path, report: OnPart) -> None:
+    model.set_logger(_logger(checkpoint.parent))
     per_update = recipe.num_envs * recipe.rollout
     done = model.num_timesteps // per_update
     while done < recipe.updates:
         part = min(UPDATES, recipe.updates - done)
-        model.set_logger(logger)
         model.learning_rate = recipe.learning_rate * (1.0 - done / recipe.updates)
         model._setup_lr_schedule()
         model.set_random_seed(int(generator(recipe.seed, "learning", done).integers(2**31)))
@@ -99,8 +115,7 @@ def train(recipe: Recipe, out: str | Path, *, device: str = "auto", on_part: OnP
         done += part
         _save(model, checkpoint)
         report("learning", done, recipe.updates)
-    logger.close()
-    return _finish(model, folder, recipe)
+    model.logger.close()
 
 
 def _claim(folder: Path, recipe: Recipe) -> None:
