@@ -53,11 +53,6 @@ class _GapAgent(OneByOneAgent):
 
     tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, BestOfEach.name})
 
-    @property
-    def num_bandits(self) -> int:
-        """M, the number of bandits that share the budget."""
-        return self.task.num_bandits if isinstance(self.task, BestOfEach) else 1
-
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters and find the bound of the rewards."""
         if not (math.isfinite(self.scale) and self.scale >= 0):
@@ -109,7 +104,7 @@ class GapE(_GapAgent):
 
     def rule(self, steps: int) -> SamplingRule:
         """Return the rule with Hoeffding widths."""
-        return gap_rule(steps, self._width, self.num_bandits, tie=self.tie, rng=self.rng)
+        return gap_rule(steps, self._width, self.task.num_bandits, tie=self.tie, rng=self.rng)
 
     def _width(self, pulls: FloatArray, variances: FloatArray) -> FloatArray:
         return hoeffding_width(self.exploration, self.bound, pulls)
@@ -150,7 +145,7 @@ class GapEV(_GapAgent):
 
     def rule(self, steps: int) -> SamplingRule:
         """Return the rule with Bernstein widths."""
-        return gap_rule(steps, self._width, self.num_bandits, tie=self.tie, rng=self.rng)
+        return gap_rule(steps, self._width, self.task.num_bandits, tie=self.tie, rng=self.rng)
 
     def _width(self, pulls: FloatArray, variances: FloatArray) -> FloatArray:
         return bernstein_width(self.exploration, self.bound, pulls, variances)
@@ -167,14 +162,14 @@ class _AdaptiveGapAgent(_GapAgent):
 
     def rule(self, steps: int) -> SamplingRule:
         """Return the rule that estimates H at each step."""
-        if self.num_bandits > 1:
+        if self.task.num_bandits > 1:
             return ManyBanditsRule(steps, self._all_indices, tie=self.tie, rng=self.rng)
         return AdaptiveGapRule(steps, self._margin, self._terms, self._index, tie=self.tie, rng=self.rng)
 
     def _all_indices(self, window: Statistics) -> FloatArray:
         """Return B of the arms of several bandits, up to a constant of the episode."""
         margin = self._margin(window.pulls)
-        gaps = top_gaps(window.means.T, 1, self.num_bandits).T
+        gaps = top_gaps(window.means.T, 1, self.task.num_bandits).T
         index = np.empty(gaps.shape)
         self._index(gaps + margin, -gaps - margin, self._terms(window.pulls, window.variances), index)
         return index

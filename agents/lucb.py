@@ -115,7 +115,7 @@ class _LUCBRule(StoppingRule):
     def _begin_round(self) -> None:
         means = self._window.means
         widths = self._agent.width(self._window.pulls, self._made // 2 + 1)
-        best = np.argsort(-means, axis=0, kind="stable")[: self._agent.m]
+        best = np.argsort(-means, axis=0, kind="stable")[: self._agent.task.m]
         inside = np.zeros(means.shape, dtype=bool)
         np.put_along_axis(inside, best, True, 0)
         lower = np.where(inside, means - widths, np.inf)
@@ -124,7 +124,7 @@ class _LUCBRule(StoppingRule):
         episodes = np.arange(means.shape[1])
         running = np.flatnonzero(self.running)
         self.sets[:, self._episodes[running]] = inside[:, running]
-        self.running &= upper[challenger, episodes] - lower[weakest, episodes] >= self._agent.epsilon
+        self.running &= upper[challenger, episodes] - lower[weakest, episodes] >= self._agent.task.epsilon
         self._pair = np.stack([weakest, challenger])
         if self.steps - self._made == 1:
             width = widths[weakest, episodes], widths[challenger, episodes]

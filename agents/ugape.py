@@ -37,20 +37,18 @@ class SetAgent(OneByOneAgent):
     tasks: ClassVar[frozenset[str]] = frozenset(TASKS)
 
     def begin(self, briefing: Briefing) -> None:
-        """Look at the task."""
-        self.m = self.task.m if isinstance(self.task, TopM) else 1
-        self.num_bandits = self.task.num_bandits if isinstance(self.task, BestOfEach) else 1
-        self.epsilon = self.task.epsilon
+        """Forget the rule of earlier episodes."""
         self._rule: SetRule | None = None
 
     def random_slots(self) -> IntArray | None:
         """Return ``(N, K)`` arms in random order within each bandit, or None under the tie rule ``"first"``."""
         if self.tie == "first":
             return None
-        size = self.num_arms // self.num_bandits
-        rows = np.tile(np.arange(size), (self.batch * self.num_bandits, 1))
-        slots = self.rng.permuted(rows, axis=1).reshape(self.batch, self.num_bandits, size)
-        return (slots + np.arange(self.num_bandits)[:, None] * size).reshape(self.batch, self.num_arms)
+        bandits = self.task.num_bandits
+        size = self.num_arms // bandits
+        rows = np.tile(np.arange(size), (self.batch * bandits, 1))
+        slots = self.rng.permuted(rows, axis=1).reshape(self.batch, bandits, size)
+        return (slots + np.arange(bandits)[:, None] * size).reshape(self.batch, self.num_arms)
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the set that the rule has arrived at; without a rule, that of largest means."""
@@ -93,7 +91,7 @@ class _UGapEb(SetAgent):
     def _budget_rule(self, steps: int, *, keep_best: bool, refresh: int | None) -> SamplingRule:
         arms = self.random_slots()
         rule: OneBestRule | BudgetRule
-        if self.m == 1 and self.num_bandits == 1 and refresh != 1:
+        if self.task.m == 1 and self.task.num_bandits == 1 and refresh != 1:
             rule = OneBestRule(
                 steps,
                 self.widths,
@@ -108,8 +106,8 @@ class _UGapEb(SetAgent):
             rule = BudgetRule(
                 steps,
                 self.widths,
-                m=self.m,
-                num_bandits=self.num_bandits,
+                m=self.task.m,
+                num_bandits=self.task.num_bandits,
                 keep_best=keep_best,
                 tie=self.tie,
                 rng=self.rng,
@@ -268,18 +266,19 @@ class _AdaptiveUGapEb(_UGapEb):
 
     def aims(self, window: Statistics) -> FloatArray:
         """Return ``(k, N)`` max((gap + epsilon) / 2, epsilon), with estimated gaps raised by b sqrt(1 / (2 T))."""
-        if self.m == 1 and self.num_bandits == 1:
+        task = self.task
+        if task.m == 1 and task.num_bandits == 1:
             gaps = _gaps_to_best(window.means)
         else:
-            gaps = top_gaps(window.means.T, self.m, self.num_bandits).T
+            gaps = top_gaps(window.means.T, task.m, task.num_bandits).T
         # In place: arrays of this size cost more to allocate than to fill.
         margin = 0.5 / window.pulls
         np.sqrt(margin, out=margin)
         margin *= self.bound
         gaps += margin
-        gaps += self.epsilon
+        gaps += task.epsilon
         gaps /= 2.0
-        return np.maximum(gaps, self.epsilon, out=gaps)
+        return np.maximum(gaps, task.epsilon, out=gaps)
 
 
 def _gaps_to_best(means: FloatArray) -> FloatArray:
@@ -383,9 +382,9 @@ class _UGapEc(SetAgent):
         rule = ConfidenceRule(
             steps,
             widths,
-            m=self.m,
-            num_bandits=self.num_bandits,
-            epsilon=self.epsilon,
+            m=self.task.m,
+            num_bandits=self.task.num_bandits,
+            epsilon=self.task.epsilon,
             tie=self.tie,
             rng=self.rng,
             arms=self.random_slots(),
