@@ -120,8 +120,8 @@ class _UGapEb(SetAgent):
     def width(self, pulls: FloatArray, variances: FloatArray) -> FloatArray:
         """Return widths, elementwise, with the exploration of the moment."""
 
-    def widths(self, window: Statistics, episodes: IntArray) -> FloatArray:
-        """Return all widths of a window of all episodes."""
+    def widths(self, window: Statistics) -> FloatArray:
+        """Return all widths of a window."""
         return self.width(window.pulls, window.variances)
 
 
@@ -251,7 +251,7 @@ class _AdaptiveUGapEb(_UGapEb):
         self._asked = 0
         return self._budget_rule(steps, keep_best=False, refresh=self.refresh or 2 * self.num_arms)
 
-    def widths(self, window: Statistics, episodes: IntArray) -> FloatArray:
+    def widths(self, window: Statistics) -> FloatArray:
         """Return all widths, with the complexity estimated anew where that is due."""
         # The rule for one best arm asks only then; the general one asks at every pull.
         every = self.refresh or 2 * self.num_arms
@@ -393,7 +393,7 @@ class _UGapEc(SetAgent):
         return rule
 
     @abstractmethod
-    def widths(self, window: Statistics, episodes: IntArray) -> FloatArray:
+    def widths(self, window: Statistics) -> FloatArray:
         """Return all widths of a window."""
 
     def exploration(self, pulls: float) -> float:
@@ -423,7 +423,7 @@ class UGapEc(_UGapEc):
     uses_variances: ClassVar[bool] = False
     first_pulls: ClassVar[int] = 1
 
-    def widths(self, window: Statistics, episodes: IntArray) -> FloatArray:
+    def widths(self, window: Statistics) -> FloatArray:
         """Return the widths at the time of the window."""
         a = self.exploration(float(window.pulls[:, 0].sum()) if window.pulls.size else 1.0)
         return np.asarray(self.b * math.sqrt(a) / np.sqrt(window.pulls))
@@ -447,7 +447,7 @@ class UGapEcV(_UGapEc):
     name: ClassVar[str] = "UGapEc-V"
     first_pulls: ClassVar[int] = 2
 
-    def widths(self, window: Statistics, episodes: IntArray) -> FloatArray:
+    def widths(self, window: Statistics) -> FloatArray:
         """Return the widths at the time of the window."""
         a = self.exploration(float(window.pulls[:, 0].sum()) + 1.0 if window.pulls.size else 1.0)
         return bernstein_width(np.array(a), np.array(self.b), window.pulls, window.variances)

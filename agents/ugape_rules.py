@@ -21,8 +21,8 @@ from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["BudgetRule", "Choice", "ConfidenceRule", "OneBestRule", "SetRule", "Widths", "select_arm", "wider"]
 
-Widths = Callable[[Statistics, IntArray], FloatArray]
-"""Widths ``(k, n)`` of a window of n of the episodes, whose numbers ``(n,)`` are given too."""
+Widths = Callable[[Statistics], FloatArray]
+"""Widths ``(k, n)`` of a window of n episodes."""
 
 
 class Choice(NamedTuple):
@@ -139,7 +139,6 @@ class BudgetRule(SamplingRule):
     def start(self, window: Statistics) -> None:
         """Find the first arm to pull."""
         self._window = window
-        self._episodes = np.arange(window.means.shape[1])
         self._best = np.full(window.means.shape[1], np.inf)
         self.sets = np.zeros(window.means.shape, dtype=bool)
         self._select()
@@ -153,7 +152,7 @@ class BudgetRule(SamplingRule):
         self._select()
 
     def _select(self) -> None:
-        widths = self._widths(self._window, self._episodes)
+        widths = self._widths(self._window)
         self._choice = select_arm(self._window.means, widths, self._m, self._num_bandits, self._tie, self._rng)
         if self._keep_best:
             better = np.flatnonzero(self._choice.value < self._best)
@@ -245,7 +244,7 @@ class OneBestRule(SamplingRule):
 
     def _fill(self) -> None:
         window = self._window
-        widths = self._all_widths(window, np.arange(window.means.shape[1]))
+        widths = self._all_widths(window)
         upper, lower = window.means + widths, window.means - widths
         self._widths, self._upper = widths.reshape(-1), upper.reshape(-1)
         self._table = ArgmaxTable(lower, self._tie, self._rng)
@@ -332,7 +331,7 @@ class ConfidenceRule(StoppingRule):
         self._select()
 
     def _select(self) -> None:
-        widths = self._widths(self._window, self._episodes)
+        widths = self._widths(self._window)
         self._choice = select_arm(self._window.means, widths, self._m, self._num_bandits, self._tie, self._rng)
         # The J of the moment, for those that are still running; that of the end, for those that stop.
         running = np.flatnonzero(self.running)
