@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.gape_rules import AdaptiveGapRule, ManyBanditsRule, gap_rule
-from bai_gym.agents.one_by_one import OneByOneAgent, check_bound, reward_bounds
-from bai_gym.errors import ParameterError
+from bai_gym.agents.one_by_one import OneByOneAgent, reward_bounds
+from bai_gym.agents.parameters import check_positive, check_scale
 from bai_gym.problems import Briefing
 from bai_gym.sampling import SamplingRule
 from bai_gym.statistics import FloatArray, Statistics
@@ -55,9 +55,8 @@ class _GapAgent(OneByOneAgent):
 
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters and find the bound of the rewards."""
-        if not (math.isfinite(self.scale) and self.scale >= 0):
-            raise ParameterError(f"scale of {self.name} must be a number of at least 0, not {self.scale}")
-        check_bound(self.b, self.name)
+        check_scale(self.scale, self.name)
+        check_positive(self.b, "b", self.name)
         self.bound: FloatArray = reward_bounds(self.b, briefing)
 
 

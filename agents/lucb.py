@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.one_by_one import check_bound
-from bai_gym.agents.ugape import SetAgent, check_delta
+from bai_gym.agents.parameters import check_positive, check_share
+from bai_gym.agents.ugape import SetAgent
 from bai_gym.agents.ugape_rules import StoppingSetRule, wider
 from bai_gym.problems import Briefing
 from bai_gym.sampling import SamplingRule, TieRule
@@ -52,8 +52,8 @@ class LUCB(SetAgent):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters."""
         super().begin(briefing)
-        check_delta(self.delta, self.name)
-        check_bound(self.b, self.name)
+        check_share(self.delta, "delta", self.name)
+        check_positive(self.b, "b", self.name)
 
     def rule(self, steps: int) -> SamplingRule:
         """Return the rule that stops by itself."""

@@ -11,7 +11,8 @@ import numpy as np
 
 from bai_gym.agents.choosing import best_answer
 from bai_gym.agents.gape import bernstein_width, hoeffding_width
-from bai_gym.agents.one_by_one import OneByOneAgent, check_bound, reward_bounds
+from bai_gym.agents.one_by_one import OneByOneAgent, reward_bounds
+from bai_gym.agents.parameters import check_choice, check_positive, check_scale, check_share
 from bai_gym.agents.top_two import TopTwo
 from bai_gym.agents.ugape_rules import BudgetRule, ConfidenceRule, OneBestRule, SetRule, Widths
 from bai_gym.errors import ParameterError
@@ -21,13 +22,7 @@ from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import TASKS, BestOfEach, TopM
 from bai_gym.theory import top_gaps
 
-__all__ = ["AUGapEb", "AUGapEbV", "UGapEb", "UGapEbV", "UGapEc", "UGapEcV", "check_delta"]
-
-
-def check_delta(delta: float, name: str) -> None:
-    """Raise :class:`ParameterError` unless the parameter delta of the agent ``name`` lies strictly between 0 and 1."""
-    if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0.0 < delta < 1.0:
-        raise ParameterError(f"delta of {name} must lie strictly between 0 and 1, not {delta!r}")
+__all__ = ["AUGapEb", "AUGapEbV", "UGapEb", "UGapEbV", "UGapEc", "UGapEcV"]
 
 
 @dataclass(kw_only=True)
@@ -80,8 +75,7 @@ class _UGapEb(SetAgent):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters and find the bound of the rewards."""
         super().begin(briefing)
-        if not (math.isfinite(self.scale) and self.scale >= 0):
-            raise ParameterError(f"scale of {self.name} must be a number of at least 0, not {self.scale}")
+        check_scale(self.scale, self.name)
 
     @property
     def free_pulls(self) -> int:
@@ -147,9 +141,8 @@ class _ToldUGapEb(_UGapEb):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters and find the bound of the rewards."""
         super().begin(briefing)
-        check_bound(self.b, self.name)
-        if self.output not in ("best", "last"):
-            raise ParameterError(f"output of {self.name} must be 'best' or 'last', not {self.output!r}")
+        check_positive(self.b, "b", self.name)
+        check_choice(self.output, ("best", "last"), "output", self.name)
         self.bound: FloatArray = reward_bounds(self.b, briefing)
 
     def rule(self, steps: int) -> SamplingRule:
@@ -240,7 +233,7 @@ class _AdaptiveUGapEb(_UGapEb):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters."""
         super().begin(briefing)
-        check_bound(self.b, self.name)
+        check_positive(self.b, "b", self.name)
         whole = isinstance(self.refresh, int) and not isinstance(self.refresh, bool)
         if self.refresh is not None and not (whole and self.refresh >= 1):
             raise ParameterError(f"refresh of {self.name} must be a whole number of at least 1, not {self.refresh!r}")
@@ -371,10 +364,9 @@ class _UGapEc(SetAgent):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters."""
         super().begin(briefing)
-        check_delta(self.delta, self.name)
-        check_bound(self.b, self.name)
-        if not (math.isfinite(self.c) and self.c > 0):
-            raise ParameterError(f"c of {self.name} must be a positive number, not {self.c}")
+        check_share(self.delta, "delta", self.name)
+        check_positive(self.b, "b", self.name)
+        check_positive(self.c, "c", self.name)
 
     def rule(self, steps: int) -> SamplingRule:
         """Return the rule that stops by itself."""
