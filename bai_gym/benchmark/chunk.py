@@ -27,7 +27,7 @@ from bai_gym.benchmark.result import Episodes
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
 from bai_gym.envs.registration import IDS
 from bai_gym.envs.rules import Rules
-from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.envs.scalar import BestArmEnv, check_render_mode
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError, unknown_name
 from bai_gym.problems import FixedProblem, Problem
@@ -40,6 +40,7 @@ CHUNK_RUNS = 1000
 """Runs per chunk. Fixed: the random numbers of a run depend on it."""
 
 PATHS = ("auto", "blocks", "steps")
+LIBRARY_IDS = frozenset(entry.id for entry in IDS)
 PROBES = 16  # rewards of each arm that tell two problems with the same means and variances apart
 
 
@@ -94,7 +95,7 @@ class EnvSource:
 
         Worker processes may work in another folder: files are named in full, under the label that was given here.
         """
-        own = isinstance(self.env, str) and self.env not in {entry.id for entry in IDS}
+        own = isinstance(self.env, str) and self.env not in LIBRARY_IDS
         keywords = {word: _in_full(value) for word, value in self.keywords.items()}
         spec = gym.registry.get(str(self.env)) if own else None
         return {"env": self.env, "keywords": keywords, "label": self.label, "spec": spec}
@@ -120,6 +121,8 @@ def _build(env_id: str, key: str, keywords: dict[str, Any]) -> BestArmEnv:
                 raise ParameterError(
                     f"{word!r} is not a keyword of the environment, but an argument of gym.make itself"
                 )
+        if env_id in LIBRARY_IDS:  # Gymnasium would warn of an unknown mode, and fail on one that is no text
+            check_render_mode(keywords.get("render_mode"), BestArmEnv.metadata["render_modes"])
         try:
             env = gym.make(env_id, disable_env_checker=True, **keywords).unwrapped
         except gym.error.Error as error:
