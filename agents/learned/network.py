@@ -88,7 +88,7 @@ class ArmNetwork:
         if not path.is_file():
             raise ParameterError(f"there is no file of weights {str(path)!r}; `bai-gym train` writes them")
         try:
-            with np.load(path, allow_pickle=False) as stored:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
             facts = json.loads(str(arrays.pop("facts")[()]))
             if facts.pop("format") != FORMAT:

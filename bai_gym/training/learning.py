@@ -223,7 +223,7 @@ def _save(model: OnPolicyAlgorithm, path: Path) -> None:
 
 def _finish(model: OnPolicyAlgorithm, trained: Trained, recipe: Recipe) -> None:
     _save(model, trained.model)
-    if trained.weights is None:
+    if trained.weights is None or not isinstance(model.policy, ArmPolicy):
         return
     facts = {
         "env": recipe.env,
