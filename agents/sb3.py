@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -12,11 +13,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from bai_gym.envs.spaces import action_space
 from bai_gym.errors import AgentError, DataError, MissingPackageError, ParameterError
 from bai_gym.problems import Briefing
 from bai_gym.statistics import Observation
+from bai_gym.tasks import TopM
 
-__all__ = ["SB3Agent"]
+__all__ = ["SB3Agent", "check_device"]
 
 
 @dataclass(kw_only=True)
@@ -26,16 +29,20 @@ class SB3Agent:
     Only the policy is loaded, so models of all its algorithms work: PPO, A2C, DQN and so on. One that was trained with
     ``bai_gym.training.ArmPolicy`` plays with any number of arms; any other with as many as it was trained on.
 
+    With the task ``top-m`` a recommended set that has not m arms is made one, as in training: see
+    :meth:`bai_gym.tasks.TopM.completed`.
+
     A saved model holds pickled Python objects: load only files that you trust.
 
     Args:
         path: What ``model.save(path)`` has written.
-        deterministic: If True (default) the most probable action is taken, else one is drawn.
-        device: Where PyTorch computes: ``"cpu"`` (default), ``"cuda"`` or ``"auto"``.
+        deterministic: If True (default) the most probable action is taken, else one is drawn. DQN, which has no
+            probabilities, takes the best one in either case.
+        device: Where PyTorch computes: ``"cpu"`` (default), ``"cuda"`` or ``"auto"`` (a GPU where there is one).
 
     Raises:
         MissingPackageError: If stable-baselines3 or PyTorch is not installed.
-        ParameterError: If there is no such file, or it does not act in these environments.
+        ParameterError: If there is no such file or device, or the model does not act in these environments.
         DataError: If it is damaged, or no model of stable-baselines3.
 
     Knows the prior: it was trained on instances from it.
@@ -58,8 +65,8 @@ class SB3Agent:
     def __post_init__(self) -> None:
         """Load the model once, so that a wrong file is told at once."""
         file = Path(self.path)
-        if not file.is_file() and file.with_name(f"{file.name}.zip").is_file():
-            file = file.with_name(f"{file.name}.zip")  # stable-baselines3 adds the ending
+        if not file.is_file():
+            file = Path(f"{self.path}.zip")  # stable-baselines3 adds the ending
         if not file.is_file():
             raise ParameterError(f"there is no saved model {str(self.path)!r}")
         self.path = file.absolute()
@@ -68,19 +75,26 @@ class SB3Agent:
 
     @property
     def label(self) -> str:
-        """The file's name."""
-        return f"SB3({Path(self.path).stem})"
+        """The file's name, or its folder's where that is ``model.zip``, and whether actions are drawn."""
+        file = Path(self.path)
+        short = (file.name == "model.zip" and file.parent.name) or file.stem
+        return f"SB3({short})" if self.deterministic else f"SB3({short}, deterministic=False)"
 
     @property
     def _policy(self) -> Any:
         # Kept out of the agent: copies and worker processes then carry a path, not a network.
         return _load(str(self.path), self.digest, self.device)
 
-    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
+    def reset(self, briefing: Briefing, rng: np.random.Generator | None = None) -> None:
         """Begin new episodes.
 
+        Args:
+            briefing: Number of arms, task and rules.
+            rng: Source of randomness, where actions are drawn. None: a fresh unseeded one.
+
         Raises:
-            AgentError: If the model was trained on another number of arms and cannot play with this one.
+            AgentError: If the model was trained on another number of arms and cannot play with this one, or for other
+                recommendations.
         """
         policy = self._policy
         trained = int(policy.observation_space["pulls"].shape[0])
@@ -89,38 +103,84 @@ class SB3Agent:
                 f"{self.label} was trained on {trained} arms and cannot play with {briefing.num_arms}: train it there, "
                 "or with the policy bai_gym.training.ArmPolicy, which plays with any number"
             )
-        if not self.deterministic:
-            import torch
-
-            torch.manual_seed(int(rng.integers(2**63)))
+        if action_space(trained, briefing.task, fixed_confidence=briefing.fixed_confidence) != policy.action_space:
+            rule = "fixed confidence" if briefing.fixed_confidence else "a fixed budget"
+            raise AgentError(
+                f"{self.label} was trained for another kind of recommendation than the task {briefing.task.name!r} "
+                f"with {rule} asks for: train it there"
+            )
+        self._briefing = briefing
+        self._rng = np.random.default_rng() if rng is None else rng
 
     def act(self, observation: Observation) -> Any:
-        """Return the actions: an int for one episode, ``(N, ...)`` for a batch."""
-        single = observation["pulls"].ndim == 1
-        policy = self._policy
-        if hasattr(policy, "arm_logits"):
-            actions = self._act_on_arms(policy, observation, single)
-        else:
-            actions, _ = policy.predict(dict(observation), deterministic=self.deterministic)
-        if single and np.ndim(actions) == 0:
-            return int(actions)
-        return actions
+        """Return the actions: an int for one episode, ``(N, ...)`` for a batch.
 
-    def _act_on_arms(self, policy: Any, observation: Observation, single: bool) -> npt.NDArray[Any]:
+        Raises:
+            AgentError: If the agent has not been reset.
+        """
+        if not hasattr(self, "_briefing"):
+            raise AgentError(f"{self.label} has not been reset: call agent.reset(env.unwrapped.briefing(agent.knows))")
+        batch = {name: np.atleast_2d(array) for name, array in observation.items()}
+        with self._seeded():
+            actions = self._actions(batch)
+        if isinstance(self._briefing.task, TopM):
+            actions = self._with_sets_of_m(actions, batch, self._briefing.task)
+        if observation["pulls"].ndim == 2:
+            return actions
+        return int(actions[0]) if actions.ndim == 1 else actions[0]
+
+    @contextmanager
+    def _seeded(self) -> Iterator[None]:
+        """Let PyTorch draw by the agent's own generator, and leave its global one as it was."""
+        if self.deterministic:
+            yield
+            return
         import torch
 
-        batch: Mapping[str, Any] = {
-            name: torch.as_tensor(np.atleast_2d(array), dtype=torch.float32, device=policy.device)
-            for name, array in observation.items()
-        }
+        device = self._policy.device
+        with torch.random.fork_rng([device] if device.type == "cuda" else []):
+            torch.manual_seed(int(self._rng.integers(2**63)))
+            yield
+
+    def _actions(self, batch: Observation) -> npt.NDArray[Any]:
+        policy = self._policy
+        if not hasattr(policy, "arm_logits"):
+            return np.asarray(policy.predict(batch, deterministic=self.deterministic)[0])
+        import torch
+
         with torch.no_grad():
-            logits = policy.arm_logits(batch)
+            logits = policy.arm_logits(
+                {
+                    name: torch.as_tensor(array, dtype=torch.float32, device=policy.device)
+                    for name, array in batch.items()
+                }
+            )
             if self.deterministic:
-                actions = logits.argmax(dim=-1)
-            else:
-                actions = torch.multinomial(torch.softmax(logits, dim=-1), 1)[:, 0]
-        chosen: npt.NDArray[Any] = actions.cpu().numpy()
-        return chosen[0] if single else chosen
+                return np.asarray(logits.argmax(dim=-1).cpu())
+            return np.asarray(torch.multinomial(torch.softmax(logits, dim=-1), 1)[:, 0].cpu())
+
+    def _with_sets_of_m(self, actions: npt.NDArray[Any], batch: Observation, task: TopM) -> npt.NDArray[Any]:
+        stops = actions[:, 0] == self._briefing.num_arms
+        due = stops if self._briefing.fixed_confidence else batch["remaining"][:, 0] == 0
+        actions = np.array(actions)
+        actions[due, 1:] = task.completed(actions[due, 1:], batch["means"][due])
+        return actions
+
+
+def check_device(device: str) -> None:
+    """Check that PyTorch can compute there.
+
+    Raises:
+        ParameterError: If it cannot.
+    """
+    import torch
+
+    try:
+        torch.zeros(1, device=torch.device("cpu" if device == "auto" else device)).cpu()
+    except Exception:  # of many kinds, by what is missing
+        raise ParameterError(
+            f"PyTorch cannot compute on the device {device!r} here: take 'auto', 'cpu', or 'cuda' where there is a GPU"
+        ) from None
 
 
 @lru_cache(maxsize=4)
@@ -133,6 +193,7 @@ def _load(path: str, digest: str, device: str) -> Any:
         raise MissingPackageError(
             'models of stable-baselines3 need it and PyTorch; pip install "bai-gym[learn]"'
         ) from error
+    check_device(device)
     try:
         data, parameters, _ = load_from_zip_file(path, device=get_device(device))
         if data is None:

@@ -185,6 +185,22 @@ class TopM(Task):
             raise error(f"{what}: the set must have m = {self.m} arms, not {int(sizes[sizes != self.m][0])}")
         return sets
 
+    def completed(self, sets: IntArray, means: FloatArray) -> IntArray:
+        """Return sets of m arms: those in the given set come first, then the others, each from the largest mean on.
+
+        For policies that decide about each arm by itself, and so name sets of any size.
+
+        Args:
+            sets: ``(N, K)`` zeros and ones.
+            means: ``(N, K)`` sample means.
+        """
+        whole = np.array(sets)
+        rows = np.flatnonzero(whole.sum(axis=1) != self.m)
+        order = np.lexsort((-means[rows], -whole[rows]))  # the last key counts first
+        whole[rows] = 0
+        whole[rows[:, None], order[:, : self.m]] = 1
+        return whole
+
     def answer(self, means: FloatArray) -> IntArray:
         """Return the m best arms: ``(..., K)`` -> ``(..., K)`` zeros and ones."""
         order = np.argsort(-means, axis=-1, kind="stable")[..., : self.m]

@@ -75,15 +75,16 @@ class Learned(OneByOneAgent):
 
     @property
     def label(self) -> str:
-        """The name, with the environment or the file's folder in place of a whole path."""
+        """The name and what was changed; of a path the file's name, or its folder's where that is ``weights.npz``."""
         if self.path is None:
             return super().label
         file = Path(self.path)
-        return f"{self.name}({file.parent.name or file.stem})"
+        short = (file.name == "weights.npz" and file.parent.name) or file.stem
+        return super().label.replace(f"path={self.path}", short)
 
     @property
     def trained_on(self) -> Mapping[str, Any]:
-        """How the weights came about: environment, budget, command, steps, seed."""
+        """How the weights came about: environment, budget, command, recipe, versions."""
         return self.network.facts
 
     def rule(self, steps: int) -> SamplingRule:

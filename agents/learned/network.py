@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,8 +73,8 @@ class ArmNetwork:
         return np.asarray(logits + np.float32(FIRST) * seen.order.astype(np.float32))
 
     def save(self, path: Path) -> None:
-        """Write the weights as an npz file, without pickle."""
-        facts = json.dumps({"format": FORMAT, "rewards": self.rewards, **self.facts}, sort_keys=True)
+        """Write the weights as an npz file, without pickle; the same content gives the same bytes."""
+        facts = json.dumps({**self.facts, "format": FORMAT, "rewards": self.rewards}, sort_keys=True)
         np.savez_compressed(path, facts=np.array(facts), **self.weights)  # type: ignore[arg-type]
 
     @classmethod
@@ -89,13 +88,13 @@ class ArmNetwork:
         if not path.is_file():
             raise ParameterError(f"there is no file of weights {str(path)!r}; `bai-gym train` writes them")
         try:
-            with np.load(path, allow_pickle=False) as stored:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
             facts = json.loads(str(arrays.pop("facts")[()]))
             if facts.pop("format") != FORMAT:
                 raise KeyError
             return cls(_checked(arrays), check_rewards(facts.pop("rewards")), facts)
-        except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile):
+        except Exception:  # whatever unpacking a damaged file runs into
             raise DataError(
                 f"{str(path)!r} holds no weights of a learned agent, or is damaged: give the weights.npz that "
                 "`bai-gym train` has written"
@@ -111,11 +110,14 @@ def _checked(arrays: dict[str, npt.NDArray[Any]]) -> Weights:
 
     Raises:
         KeyError: If one is missing.
-        ValueError: If one has another shape, or values that are not finite.
+        ValueError: If one has another shape, or values that are not finite floats.
     """
     width = arrays["encoder.bias"].size
+    weights = {}
     for name, shape in _SHAPES.items():
         wanted = tuple(width if size == "h" else size for size in shape)
-        if arrays[name].shape != wanted or not np.isfinite(arrays[name]).all():
+        with np.errstate(over="ignore"):  # becomes infinite
+            weights[name] = arrays[name].astype(np.float32)
+        if arrays[name].dtype.kind != "f" or weights[name].shape != wanted or not np.isfinite(weights[name]).all():
             raise ValueError
-    return {name: arrays[name].astype(np.float32) for name in _SHAPES}
+    return weights

@@ -16,7 +16,7 @@ from bai_gym.benchmark.result import Comparison, Episodes, summarize
 from bai_gym.benchmark.store import Store
 from bai_gym.errors import BaiGymError, ParameterError
 
-__all__ = ["OnChunk", "check_runs", "run_cells"]
+__all__ = ["OnChunk", "check_cells", "check_runs", "run_cells"]
 
 OnChunk = Callable[[int, int], None]
 """Told after each chunk: finished chunks, all chunks."""
@@ -43,6 +43,22 @@ def check_runs(runs: int, workers: int | None) -> None:
         raise ParameterError(f"workers must be a whole number of at least 1, or -1 for all cores, not {workers!r}")
 
 
+def check_cells(cells: Sequence[Cell]) -> None:
+    """Check that the cells can be played, and told from each other.
+
+    Raises:
+        BaiGymError: If two are the same, or an agent refuses the environment or the budget.
+    """
+    names = [(cell.label, cell.env.label, cell.budget) for cell in cells]
+    for name in names:
+        if names.count(name) > 1:
+            raise ParameterError(
+                f"{name[0]} is given twice for {name[1]} and budget {name[2]}; give each a name of its own"
+            )
+    for cell in cells:
+        cell.check()
+
+
 def run_cells(
     cells: Sequence[Cell],
     runs: int,
@@ -67,14 +83,7 @@ def run_cells(
         BaiGymError: If an agent cannot play, before any work is done where that can be known.
     """
     check_runs(runs, workers)
-    names = [(cell.label, cell.env.label, cell.budget) for cell in cells]
-    for name in names:
-        if names.count(name) > 1:
-            raise ParameterError(
-                f"{name[0]} is given twice for {name[1]} and budget {name[2]}; give each a name of its own"
-            )
-    for cell in cells:
-        cell.check()
+    check_cells(cells)
     store = Store(out) if out is not None else None
     parts: list[dict[int, Episodes]] = [{} for _ in cells]
     jobs = []

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from bai_gym.agents import Learned, SB3Agent
+from bai_gym.agents.sb3 import check_device
 from bai_gym.api import make_cells
-from bai_gym.benchmark.runner import check_runs, run_cells
+from bai_gym.benchmark.runner import check_cells, check_runs, run_cells
 from bai_gym.cli.console import ERR, OUT, progress_bar
 from bai_gym.cli.options import FOLDER, WHOLE, Seed, Workers, keywords
 from bai_gym.cli.output import check_files, print_paths, print_results, result_files, save_results
+from bai_gym.tasks import BestArm
+
+if TYPE_CHECKING:
+    from bai_gym.training import Recipe
 
 __all__ = ["train"]
 
@@ -80,9 +85,10 @@ def train(
         epochs=epochs,
         rewards=rewards,
     )
-    others = agent or _others(recipe.imitate)
+    others = agent or _others(recipe)
+    check_cells(make_cells(others, env, None, seed, recipe.env_kwargs))  # so that a mistake is told before the training
+    check_device(device)
     OUT.print(f"{recipe.command()} (steps {recipe.steps:,}, {recipe.num_envs} episodes at once)", soft_wrap=True)
-    make_cells(others, env, None, seed, recipe.env_kwargs)  # so that a wrong name is told before the training
     with _bar() as on_part:
         trained = train_by(recipe, out, device=device, on_part=on_part)
     print_paths([trained.model, *([trained.weights] if trained.weights else [])])
@@ -94,8 +100,13 @@ def train(
     print_paths(save_results(comparison, out))
 
 
-def _others(imitated: str | None) -> list[str]:
-    return list(dict.fromkeys(["Uniform", "SH", *([imitated] if imitated else [])]))
+def _others(recipe: Recipe) -> list[str]:
+    """Return agents to compare with: those that can play there."""
+    rules = recipe.source.built.rules
+    if rules.fixed_confidence:
+        return ["UGapEc"]
+    adaptive = "SH" if isinstance(rules.task, BestArm) else "UGapEb"
+    return list(dict.fromkeys(["Uniform", adaptive, *([recipe.imitate] if recipe.imitate else [])]))
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,9 +17,10 @@ from bai_gym.benchmark.protocol import acts_on_batches, describe, knowledge, res
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import ParameterError
+from bai_gym.problems import Briefing
 from bai_gym.seeding import generator
 
-__all__ = ["Watched", "imitate", "watch"]
+__all__ = ["Watched", "check_teacher", "imitate", "watch"]
 
 ROUND = 50_000  # steps watched between two passes
 BATCH = 2048
@@ -44,6 +46,29 @@ class Watched:
     weights: torch.Tensor
 
 
+def check_teacher(teacher: str, env: BestArmEnv) -> Any:
+    """Return the agent of that name, if it can play there and be watched.
+
+    Args:
+        teacher: Its name, with parameters.
+        env: Where it plays.
+
+    Raises:
+        BaiGymError: If there is no such agent, or it cannot be imitated.
+    """
+    name, parameters = parse_agent(teacher)
+    agent = make(name, **parameters)
+    if env.rules.fixed_confidence or not acts_on_batches(agent):
+        raise ParameterError(
+            f"{describe(agent)} cannot be imitated here: it takes an agent that acts in batches and a fixed budget"
+        )
+    rng = np.random.default_rng(0)
+    truth = env.problem.draw(1, rng)
+    briefing = Briefing(truth.num_arms, env.budget, task=env.rules.task, truth=truth, knows=knowledge(agent))
+    reset(agent, briefing, rng)  # which refuses the task or the budget
+    return agent
+
+
 def watch(teacher: str, env: BestArmEnv, episodes: int, rng: np.random.Generator) -> Watched:
     """Return what an agent does in some episodes of a fixed budget.
 
@@ -54,14 +79,9 @@ def watch(teacher: str, env: BestArmEnv, episodes: int, rng: np.random.Generator
         rng: Source of randomness.
 
     Raises:
-        ParameterError: If the agent cannot play in batches, or not with a fixed budget.
+        BaiGymError: If there is no such agent, or it cannot be imitated.
     """
-    name, parameters = parse_agent(teacher)
-    agent = make(name, **parameters)
-    if env.rules.fixed_confidence or not acts_on_batches(agent):
-        raise ParameterError(
-            f"{describe(agent)} cannot be imitated here: it takes an agent that acts in batches and a fixed budget"
-        )
+    agent = check_teacher(teacher, env)
     batch = BestArmVectorEnv(
         env.problem,
         episodes,
@@ -105,7 +125,7 @@ def imitate(
         policy: Changed in place.
         teacher: Name of the agent, with parameters.
         env: Where it plays.
-        steps: Steps to be watched, about.
+        steps: Steps to be watched, about; at least those of one round.
         seed: At least 0.
         on_round: Called with (finished rounds, all rounds).
 

@@ -13,13 +13,14 @@ from typing import Any
 
 import torch
 from stable_baselines3 import A2C, PPO
-from stable_baselines3.common.logger import Logger, configure
+from stable_baselines3.common.logger import configure
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 
+from bai_gym.agents.sb3 import check_device
 from bai_gym.benchmark.store import Store, write_atomically
 from bai_gym.errors import DataError, MissingPackageError, ParameterError
 from bai_gym.seeding import generator
-from bai_gym.training.imitation import imitate
+from bai_gym.training.imitation import check_teacher, imitate
 from bai_gym.training.policy import ArmPolicy, NormalisedFeatures, export
 from bai_gym.training.recipe import Recipe
 from bai_gym.training.vec_env import SB3VecEnv
@@ -64,23 +65,35 @@ def train(recipe: Recipe, out: str | Path, *, device: str = "auto", on_part: OnP
         on_part: Called with (what is done, finished parts, all parts).
 
     Raises:
-        ParameterError: If the folder holds the training of another recipe.
-        OutputError: If it cannot be written to.
+        ParameterError: If there is no such device, or the folder holds the training of another recipe.
+        BaiGymError: If the agent that is to be imitated does not exist, or cannot be imitated.
+        DataError: If the checkpoint is damaged.
+        OutputError: If the folder cannot be written to.
         MissingPackageError: If TensorBoard is not installed.
     """
+    check_device(device)
+    _check_tensorboard()
+    if recipe.imitate is not None:
+        check_teacher(recipe.imitate, recipe.source.built)
+    envs = SB3VecEnv(recipe.env, num_envs=recipe.num_envs, **recipe.env_kwargs)
     folder = Store(Path(out)).folder
     _claim(folder, recipe)
     checkpoint = folder / "checkpoint.zip"
-    envs = SB3VecEnv(recipe.env, num_envs=recipe.num_envs, **recipe.env_kwargs)
+    trained = Trained(folder / "model.zip", folder / "weights.npz" if recipe.network == "arms" else None)
+    written = [path for path in (trained.model, trained.weights) if path is not None]
     report = on_part or (lambda *_: None)
     with _one_thread():
-        model = _resume(checkpoint, recipe, envs, device) if checkpoint.exists() else None
-        if model is None:
+        if checkpoint.exists():
+            model = _resume(checkpoint, recipe, envs, device)
+            if _updates_done(model, recipe) >= recipe.updates and all(path.exists() for path in written):
+                return trained  # nothing is left to do, and nothing changes
+        else:
             model = _start(recipe, envs, device)
             _imitate(model, recipe, report)
             _save(model, checkpoint)
         _learn(model, recipe, checkpoint, report)
-    return _finish(model, folder, recipe)
+    _finish(model, trained, recipe)
+    return trained
 
 
 @contextmanager
@@ -102,20 +115,28 @@ def _imitate(model: OnPolicyAlgorithm, recipe: Recipe, report: OnPart) -> None:
 
 
 def _learn(model: OnPolicyAlgorithm, recipe: Recipe, checkpoint: Path, report: OnPart) -> None:
-    model.set_logger(_logger(checkpoint.parent))
-    per_update = recipe.num_envs * recipe.rollout
-    done = model.num_timesteps // per_update
-    while done < recipe.updates:
-        part = min(UPDATES, recipe.updates - done)
-        model.learning_rate = recipe.learning_rate * (1.0 - done / recipe.updates)
-        model._setup_lr_schedule()
-        model.set_random_seed(int(generator(recipe.seed, "learning", done).integers(2**31)))
-        model._last_obs = None  # new episodes, as after a kill
-        model.learn(part * per_update, reset_num_timesteps=model.num_timesteps == 0)
-        done += part
-        _save(model, checkpoint)
-        report("learning", done, recipe.updates)
-    model.logger.close()
+    done = _updates_done(model, recipe)
+    if done >= recipe.updates:
+        return
+    logger = configure(str(checkpoint.parent / "tensorboard"), ["tensorboard"])
+    model.set_logger(logger)
+    try:
+        while done < recipe.updates:
+            part = min(UPDATES, recipe.updates - done)
+            model.learning_rate = recipe.learning_rate * (1.0 - done / recipe.updates)
+            model._setup_lr_schedule()
+            model.set_random_seed(int(generator(recipe.seed, "learning", done).integers(2**31)))
+            model._last_obs = None  # new episodes, as after a kill
+            model.learn(part * recipe.num_envs * recipe.rollout, reset_num_timesteps=model.num_timesteps == 0)
+            done += part
+            _save(model, checkpoint)
+            report("learning", done, recipe.updates)
+    finally:
+        logger.close()
+
+
+def _updates_done(model: OnPolicyAlgorithm, recipe: Recipe) -> int:
+    return model.num_timesteps // (recipe.num_envs * recipe.rollout)
 
 
 def _claim(folder: Path, recipe: Recipe) -> None:
@@ -123,22 +144,24 @@ def _claim(folder: Path, recipe: Recipe) -> None:
     path = folder / "recipe.json"
     text = recipe.to_json() + "\n"
     if path.exists():
-        there = path.read_text(encoding="utf-8")
+        there = path.read_text(encoding="utf-8", errors="replace")
         if there != text:
-            raise ParameterError(f"{folder} holds the training of another recipe{_difference(there, text)}")
+            raise ParameterError(
+                f"{folder} holds the training of another recipe{_difference(there, text)}; choose another --out, or "
+                "repeat the command that began it"
+            )
         return
     with write_atomically(path) as draft:
         draft.write_text(text, encoding="utf-8")
 
 
 def _difference(there: str, here: str) -> str:
-    way_out = "; choose another --out, or repeat the command that began it"
     try:
         old, new = json.loads(there), json.loads(here)
-    except ValueError:
-        return way_out
-    names = [name for name in new if old.get(name) != new[name]]
-    return f" ({', '.join(f'{name} {old.get(name)} there, {new[name]} here' for name in names)}){way_out}"
+        differing = [(name, old.get(name), new[name]) for name in new if old.get(name) != new[name]]
+    except (ValueError, AttributeError):
+        return ""
+    return f" ({', '.join(f'{name} {one} there, {other} here' for name, one, other in differing)})" if differing else ""
 
 
 def _start(recipe: Recipe, envs: SB3VecEnv, device: str) -> OnPolicyAlgorithm:
@@ -166,9 +189,11 @@ def _start(recipe: Recipe, envs: SB3VecEnv, device: str) -> OnPolicyAlgorithm:
     if recipe.algo == "a2c":
         return A2C(**keywords, normalize_advantage=True, use_rms_prop=False)
     steps = recipe.num_envs * recipe.rollout
+    # Parts of equal size, in the number that comes nearest to the size wanted.
+    parts = min((n for n in range(1, steps) if steps % n == 0), key=lambda n: abs(n - steps / BATCH), default=1)
     return PPO(
         **keywords,
-        batch_size=max(2, -(-steps // max(1, round(steps / BATCH)))),  # all of about one size
+        batch_size=steps // parts,
         n_epochs=recipe.epochs,
         clip_range=CLIP,
         target_kl=FARTHEST,
@@ -183,10 +208,10 @@ def _resume(checkpoint: Path, recipe: Recipe, envs: SB3VecEnv, device: str) -> O
         raise DataError(f"{checkpoint} is damaged: delete it to begin again, or choose another --out") from None
 
 
-def _logger(folder: Path) -> Logger:
+def _check_tensorboard() -> None:
     try:
-        return configure(str(folder / "tensorboard"), ["tensorboard"])
-    except (ImportError, AssertionError) as error:
+        import torch.utils.tensorboard  # noqa: F401
+    except ImportError as error:
         raise MissingPackageError(
             'training writes logs for TensorBoard, which is missing; pip install "bai-gym[learn]"'
         ) from error
@@ -197,10 +222,10 @@ def _save(model: OnPolicyAlgorithm, path: Path) -> None:
         model.save(draft)
 
 
-def _finish(model: OnPolicyAlgorithm, folder: Path, recipe: Recipe) -> Trained:
-    _save(model, folder / "model.zip")
-    if not isinstance(model.policy, ArmPolicy):
-        return Trained(folder / "model.zip", None)
+def _finish(model: OnPolicyAlgorithm, trained: Trained, recipe: Recipe) -> None:
+    _save(model, trained.model)
+    if trained.weights is None or not isinstance(model.policy, ArmPolicy):
+        return
     facts = {
         "env": recipe.env,
         "budget": recipe.source.built.budget,
@@ -210,6 +235,5 @@ def _finish(model: OnPolicyAlgorithm, folder: Path, recipe: Recipe) -> Trained:
         "versions": {name: version(name) for name in ("bai-gym", "stable-baselines3", "torch", "numpy")},
         "python": platform.python_version(),
     }
-    with write_atomically(folder / "weights.npz") as draft:
+    with write_atomically(trained.weights) as draft:
         export(model.policy, facts).save(draft)
-    return Trained(folder / "model.zip", folder / "weights.npz")

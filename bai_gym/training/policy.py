@@ -141,7 +141,7 @@ class ArmPolicy(ActorCriticPolicy):
                 "ArmPolicy recommends one arm after a fixed budget, actions Discrete(K): use 'MultiInputPolicy' for "
                 "other tasks, or for fixed confidence"
             )
-        if not isinstance(width, int) or width < 1:
+        if isinstance(width, bool) or not isinstance(width, int) or width < 1:
             raise ParameterError(f"width of ArmPolicy must be a whole number of at least 1, not {width!r}")
         self.rewards = check_rewards(rewards)
         self.width = width

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import json
+import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -78,14 +80,14 @@ class Recipe:
                 raise unknown_name(name, str(value), allowed, f"allowed: {', '.join(allowed)}")
         check_rewards(self.rewards)
         check_seed(self.seed)
-        least = {"width": 1, "steps": 0, "num_envs": 1, "imitated_steps": 0, "epochs": 1}
+        least = {"width": 1, "steps": 0, "num_envs": 1, "imitated_steps": 1, "epochs": 1}
         for name, bound in least.items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < bound:
                 raise ParameterError(f"{name} must be a whole number of at least {bound}, not {value!r}")
-        if not 0.0 < self.learning_rate < np.inf:
+        if not (_number(self.learning_rate) and 0.0 < self.learning_rate < np.inf):
             raise ParameterError(f"learning_rate must be a positive number, not {self.learning_rate!r}")
-        if not 0.0 <= self.entropy < np.inf:
+        if not (_number(self.entropy) and 0.0 <= self.entropy < np.inf):
             raise ParameterError(f"entropy must be a number of at least 0, not {self.entropy!r}")
         if self.steps == 0 and self.imitate is None:
             raise ParameterError("nothing to do: give steps of at least 1, or an agent to imitate")
@@ -108,10 +110,13 @@ class Recipe:
 
     def command(self) -> str:
         """Return the command that trains by this recipe."""
-        default = recipe_for(self.env, dict(self.env_kwargs), network=self.network)
+        default = recipe_for(self.env, self.env_kwargs)
         words = ["bai-gym", "train", self.env]
         for name, value in self.env_kwargs.items():
-            words += ["--set", f"{name}={value}"]
+            words += ["--set", f"{name}={_text(value)}"]
+        if self.network != default.network:
+            words += ["--network", self.network]
+            default = recipe_for(self.env, self.env_kwargs, network=self.network)
         for entry in dataclasses.fields(self):
             value = getattr(self, entry.name)
             if entry.name in ("env", "env_kwargs") or (value == getattr(default, entry.name) and entry.name != "seed"):
@@ -138,6 +143,7 @@ def recipe_for(env: str, env_kwargs: Mapping[str, Any] | None = None, **changes:
     source = EnvSource(env, dict(env_kwargs or {}))
     built = source.built
     changes = {name: value for name, value in changes.items() if value is not None}
+    env_kwargs = {name: _plain(value) for name, value in source.keywords.items()}
     binary = isinstance(built.problem.draw(1, np.random.default_rng(0)), BernoulliBandit)
     network = changes.get("network") or ("arms" if _one_arm(built) else "mlp")
     if network == "arms" and not _one_arm(built):
@@ -152,14 +158,37 @@ def recipe_for(env: str, env_kwargs: Mapping[str, Any] | None = None, **changes:
         "width": WIDTHS.get(network, 1),
         "num_envs": int(np.clip(8 * (together // 8), *PLAYED_TOGETHER)),
     }
-    if _one_arm(built):
+    first_pulls = 1 if binary else 2  # of each arm, by the teacher
+    if _one_arm(built) and built.budget >= first_pulls * built.num_arms:
         # Told the range of the rewards, as a teacher may be: the pupil has to do without.
         defaults["imitate"] = "A-GapE(b=1.0)" if binary else "A-GapE-V"
     if changes.get("imitate") == "none":
         defaults.pop("imitate", None)
         del changes["imitate"]
-    return Recipe(env, dict(env_kwargs or {}), **{**defaults, **changes})
+    return Recipe(env, env_kwargs, **{**defaults, **changes})
 
 
 def _one_arm(env: BestArmEnv) -> bool:
     return isinstance(env.rules.task, BestArm) and not env.rules.fixed_confidence
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _plain(value: Any) -> Any:
+    """Return the keyword of an environment as JSON can hold it."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def _text(value: Any) -> str:
+    """Return the keyword of an environment as it is written after ``--set``."""
+    if not isinstance(value, str):
+        return repr(value)
+    try:
+        ast.literal_eval(value)
+    except (SyntaxError, ValueError):
+        return value
+    return repr(value)  # text that would be read as something else, such as "5"

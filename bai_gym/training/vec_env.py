@@ -149,11 +149,7 @@ class SB3VecEnv(VecEnv):
             return actions
         actions = np.array(actions)
         due = actions[:, 0] == batch.num_arms if batch.rules.fixed_confidence else self._last["remaining"][:, 0] == 0
-        rows = np.flatnonzero(due & (actions[:, 1:].sum(axis=1) != task.m))
-        if rows.size:
-            order = np.lexsort((-self._last["means"][rows], -actions[rows, 1:]))  # the last key counts first
-            actions[rows, 1:] = 0
-            actions[rows[:, None], 1 + order[:, : task.m]] = 1
+        actions[due, 1:] = task.completed(actions[due, 1:], self._last["means"][due])
         return actions
 
     def close(self) -> None:

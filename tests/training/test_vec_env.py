@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from gymnasium.error import ResetNeeded
 
 pytest.importorskip("stable_baselines3")
 
-import torch
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
@@ -307,19 +305,9 @@ def test_mistakes_have_one_line() -> None:
         assert "autoreset_mode='SameStep' and copy=True" in message(gym.make_vec("BAI-Bernoulli3-v0", **keywords))
 
 
-@pytest.fixture
-def one_thread() -> Iterator[None]:
-    """Networks this small leave nothing to share out, and threads wait for a processor that other tests hold."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 SMALL: dict[str, Any] = {"policy": "MultiInputPolicy", "device": "cpu", "seed": 0}
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_ppo_learns(tmp_path: Path) -> None:
     # Arm 1 is the best by far: what is to be learned is to recommend it, whatever the observation.
     keywords: dict[str, Any] = {"means": [0.0, 1.0, 0.0], "variances": 0.0, "budget": 3}
@@ -340,7 +328,6 @@ def test_ppo_learns(tmp_path: Path) -> None:
         np.testing.assert_array_equal(one, two)
 
 
-@pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize(
     ("name", "keywords"),
     [
@@ -356,7 +343,6 @@ def test_a2c_runs_on_every_task(name: str, keywords: dict[str, Any]) -> None:
     assert len(model.ep_info_buffer) > 0
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_dqn_runs() -> None:
     envs = SB3VecEnv("BAI-FC-Bernoulli10-v0", num_envs=4, budget=6)
     model = DQN(env=envs, buffer_size=1000, learning_starts=100, batch_size=16, **SMALL).learn(800)
@@ -372,7 +358,6 @@ def test_dqn_runs() -> None:
     assert buffer.timeouts.any() and stopped.any()
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_the_wrappers_of_stable_baselines_fit(tmp_path: Path) -> None:
     inner = VecMonitor(
         SB3VecEnv("BAI-Bernoulli3-v0", num_envs=4, budget=5), str(tmp_path / "log"), info_keywords=("simple_regret",)
@@ -388,7 +373,6 @@ def test_the_wrappers_of_stable_baselines_fit(tmp_path: Path) -> None:
     assert {row.split(",")[1] for row in rows} == {"6"}
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_a_seed_of_the_algorithm_decides_about_the_training() -> None:
     def weights() -> list[Any]:
         envs = SB3VecEnv("BAI-Bernoulli3-v0", num_envs=4, budget=5)

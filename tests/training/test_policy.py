@@ -1,0 +1,228 @@
+"""Policies over arms: the same network in PyTorch and in NumPy, its symmetries, and that SB3 trains and saves it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("stable_baselines3")
+
+import torch
+from stable_baselines3 import A2C, DQN, PPO
+
+from bai_gym.agents.learned import ArmNetwork
+from bai_gym.agents.learned.features import ARM_FEATURES, STATE_FEATURES
+from bai_gym.envs.spaces import observation_space
+from bai_gym.errors import ParameterError
+from bai_gym.training import ArmPolicy, NormalisedFeatures, SB3VecEnv, export
+from bai_gym.training.policy import ArmFeatures
+
+KINDS = ("any", "binary")
+every_kind = pytest.mark.parametrize("rewards", KINDS)
+SHORT: dict[str, Any] = {"n_steps": 8, "device": "cpu", "seed": 0}
+
+
+def policy(num_arms: int, rewards: Any = "any", width: int = 16, seed: int = 0) -> ArmPolicy:
+    torch.manual_seed(seed)
+    made = ArmPolicy(observation_space(num_arms, 50), spaces.Discrete(num_arms), lambda _: 1e-3, rewards, width)
+    with torch.no_grad():  # biases start at 0, and would not be seen
+        for weight in made.parameters():
+            weight.add_(0.1 * torch.randn_like(weight))
+    return made
+
+
+def observation(num_arms: int, seed: int, rewards: str) -> dict[str, Any]:
+    """Random statistics of a few episodes, arms without a pull among them."""
+    rng = np.random.default_rng(seed)
+    pulls = rng.integers(0, 12, size=(6, num_arms))
+    pulls[:, 0] = np.maximum(pulls[:, 0], 1)
+    means = rng.binomial(pulls, 0.6) / np.maximum(pulls, 1) if rewards == "binary" else rng.normal(size=pulls.shape)
+    return {
+        "pulls": pulls,
+        "means": np.where(pulls > 0, means, 0.0),
+        "variances": np.where(pulls > 1, rng.exponential(size=pulls.shape), 0.0),
+        "remaining": rng.integers(0, 3, size=(6, 1)) * 20,
+    }
+
+
+def tensors(given: dict[str, Any]) -> dict[str, torch.Tensor]:
+    return {name: torch.as_tensor(array, dtype=torch.float32) for name, array in given.items()}
+
+
+@every_kind
+@pytest.mark.parametrize("num_arms", [2, 3, 8, 33])
+def test_numpy_and_torch_have_the_same_logits(rewards: str, num_arms: int, tmp_path: Path) -> None:
+    made = policy(num_arms, rewards)
+    exported = export(made, {"env": "here"})
+    assert (exported.rewards, exported.facts) == (rewards, {"env": "here"})
+    exported.save(tmp_path / "weights.npz")
+    exported = ArmNetwork.load(tmp_path / "weights.npz")
+    for arms in (num_arms, 5):  # another number of arms too
+        given = observation(arms, 1, rewards)
+        with torch.no_grad():
+            ours = made.arm_logits(tensors(given)).numpy()
+        theirs = exported.logits(given)
+        pulled = given["pulls"] > 0
+        np.testing.assert_allclose(theirs[pulled], ours[pulled], atol=1e-4)
+        np.testing.assert_allclose(theirs, ours, atol=1e-2)  # near 10,000, where float32 is coarse
+
+
+@every_kind
+def test_the_distribution_is_that_of_the_logits(rewards: str) -> None:
+    made, given = policy(4, rewards), tensors(observation(4, 2, rewards))
+    with torch.no_grad():
+        expected = torch.log_softmax(made.arm_logits(given), dim=-1)
+        found = made.get_distribution(given).distribution.logits
+        actions, values, log_probabilities = made(given)
+        rated, rated_log, entropy = made.evaluate_actions(given, actions)
+        predicted = made.predict_values(given)
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(log_probabilities, expected[torch.arange(6), actions])
+    torch.testing.assert_close(rated_log, log_probabilities)
+    assert values.shape == rated.shape == predicted.shape == (6, 1) and entropy.shape == (6,)
+    torch.testing.assert_close(values, rated)
+    torch.testing.assert_close(values, predicted)
+
+
+@every_kind
+@given(st.integers(2, 20), st.integers(0, 2**32 - 1), st.data())
+@settings(deadline=None, max_examples=40)
+def test_a_permutation_permutes_logits_and_leaves_values(rewards: str, num_arms: int, seed: int, data: Any) -> None:
+    order = np.array(data.draw(st.permutations(range(num_arms))))
+    given = observation(num_arms, seed, rewards)
+    moved = {name: array if name == "remaining" else array[:, order] for name, array in given.items()}
+    made = policy(num_arms, rewards, seed=seed % 1000)
+    with torch.no_grad():
+        (one, value), (other, value2) = (
+            (made.arm_logits(seen).numpy(), made.predict_values(seen).numpy()) for seen in map(tensors, (given, moved))
+        )
+    pulled = given["pulls"][:, order] > 0
+    np.testing.assert_allclose(other[pulled], one[:, order][pulled], atol=1e-4)
+    np.testing.assert_allclose(other, one[:, order], atol=1e-2)
+    np.testing.assert_allclose(value, value2, atol=1e-4)
+
+
+def test_arms_without_a_pull_come_first() -> None:
+    envs = SB3VecEnv("BAI-Bernoulli10-v0", num_envs=8, budget=15)
+    made = policy(10, "binary")
+    seen = envs.reset()
+    for _ in range(10):
+        actions, _ = made.predict(seen)  # drawn
+        seen, *_ = envs.step(actions)
+    assert (seen["pulls"] == 1).all()
+
+
+@pytest.mark.parametrize("algorithm", [PPO, A2C])
+def test_algorithms_learn_and_save_it(algorithm: Any, tmp_path: Path) -> None:
+    envs = SB3VecEnv("BAI-Bernoulli4-v0", num_envs=4, budget=7)
+    keywords = {"batch_size": 16} if algorithm is PPO else {}
+    model = algorithm(
+        ArmPolicy, envs, learning_rate=0.01, policy_kwargs={"rewards": "binary", "width": 8}, **keywords, **SHORT
+    )
+    assert sum(weight.numel() for weight in model.policy.parameters()) == sum(
+        weight.numel() for group in model.policy.optimizer.param_groups for weight in group["params"]
+    )
+    before = {name: weight.detach().clone() for name, weight in model.policy.named_parameters()}
+    model.learn(128)
+    dead = [name for name, weight in model.policy.named_parameters() if torch.equal(weight, before[name])]
+    assert set(dead) <= {"mlp_extractor.logit.bias"}  # which all arms have in common
+    model.save(tmp_path / "model")
+    model.policy.save(tmp_path / "policy")
+    given = tensors(observation(4, 3, "binary"))
+    with torch.no_grad():
+        wanted = model.policy.arm_logits(given), model.policy.predict_values(given)
+        for loaded in (algorithm.load(tmp_path / "model", device="cpu").policy, ArmPolicy.load(tmp_path / "policy")):
+            assert (loaded.rewards, loaded.width) == ("binary", 8)
+            torch.testing.assert_close((loaded.arm_logits(given), loaded.predict_values(given)), wanted)
+    algorithm.load(tmp_path / "model", env=envs, device="cpu").learn(64)
+
+
+def test_it_learns_something() -> None:
+    # The best of two certain arms: whoever looks at the means is always right.
+    keywords: dict[str, Any] = {"means": [0.0, 1.0], "variances": 0.0, "budget": 2}
+    envs = SB3VecEnv("BAI-Custom-v0", num_envs=32, **keywords)
+    model = PPO(
+        ArmPolicy,
+        envs,
+        n_steps=6,
+        batch_size=96,
+        learning_rate=0.01,
+        policy_kwargs={"width": 8},
+        device="cpu",
+        seed=0,
+    ).learn(32 * 6 * 10)
+    seen = envs.reset()
+    for _ in range(2):
+        seen, *_ = envs.step(model.predict(seen, deterministic=True)[0])
+    assert (model.predict(seen, deterministic=True)[0] == seen["means"].argmax(axis=1)).all()
+
+
+@every_kind
+def test_plain_perceptrons_can_have_the_features(rewards: str) -> None:
+    space = observation_space(4, 50)
+    plain, side_by_side = NormalisedFeatures(space, rewards), ArmFeatures(space, rewards)
+    given = tensors(observation(4, 4, rewards))
+    seen, more = plain(given), side_by_side(given)
+    assert seen.shape == (6, plain.features_dim) == (6, 4 * ARM_FEATURES + STATE_FEATURES)
+    assert more.shape == (6, side_by_side.features_dim)
+    kept = [*range(4 * ARM_FEATURES), *range(4 * ARM_FEATURES + 4, side_by_side.features_dim)]
+    assert torch.equal(seen, more[:, kept])
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "name"),
+    [(PPO, "BAI-Bernoulli4-v0"), (A2C, "BAI-TopM-Bernoulli10-v0"), (DQN, "BAI-FC-Bernoulli10-v0")],
+)
+def test_perceptrons_with_the_features_learn(algorithm: Any, name: str) -> None:
+    envs = SB3VecEnv(name, num_envs=4, budget=7)
+    keywords: dict[str, Any] = {"n_steps": 8}
+    if algorithm is PPO:
+        keywords["batch_size"] = 16
+    if algorithm is DQN:
+        keywords = {"learning_starts": 20, "buffer_size": 200}
+    kwargs = {
+        "features_extractor_class": NormalisedFeatures,
+        "features_extractor_kwargs": {"rewards": "binary"},
+        "net_arch": [8],
+    }
+    model = algorithm("MultiInputPolicy", envs, policy_kwargs=kwargs, device="cpu", seed=0, **keywords).learn(128)
+    assert all(torch.isfinite(weight).all() for weight in model.policy.parameters())
+
+
+@pytest.mark.parametrize(
+    ("name", "way_out"),
+    [
+        ("BAI-TopM-Bernoulli10-v0", "MultiInputPolicy"),
+        ("BAI-MultiBandit2-v0", "MultiInputPolicy"),
+        ("BAI-FC-Bernoulli10-v0", "MultiInputPolicy"),
+    ],
+)
+def test_other_tasks_are_refused(name: str, way_out: str) -> None:
+    with pytest.raises(ParameterError, match=f"one arm after a fixed budget.*{way_out}"):
+        PPO(ArmPolicy, SB3VecEnv(name, num_envs=2), device="cpu")
+
+
+def test_mistakes_have_one_line() -> None:
+    def message(*arguments: Any, **keywords: Any) -> str:
+        with pytest.raises(ParameterError) as caught:
+            ArmPolicy(*arguments, lambda _: 1e-3, **keywords)
+        assert "\n" not in str(caught.value)
+        return str(caught.value)
+
+    ours = observation_space(3, 50)
+    for foreign in (spaces.Box(-1, 1, (4,)), spaces.Discrete(3), spaces.Dict({"pulls": spaces.Box(0, 1, (3,))})):
+        assert "sees the observations of best-arm identification" in message(foreign, spaces.Discrete(3))
+        with pytest.raises(ParameterError, match="sees the observations of best-arm identification"):
+            NormalisedFeatures(foreign)  # type: ignore[arg-type]
+    assert "actions Discrete(K)" in message(ours, spaces.Discrete(4))
+    for width in (0, -1, 1.5, "32", True):
+        assert f"at least 1, not {width!r}" in message(ours, spaces.Discrete(3), width=width)
+    assert "'any', 'binary', not 'ratings'" in message(ours, spaces.Discrete(3), rewards="ratings")
+    with pytest.raises(ParameterError, match="'any', 'binary', not 'ratings'"):
+        NormalisedFeatures(ours, "ratings")  # type: ignore[arg-type]

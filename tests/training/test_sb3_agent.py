@@ -1,0 +1,337 @@
+"""Saved models of stable-baselines3 as agents: they play in the runner as they would by themselves."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+pytest.importorskip("stable_baselines3")
+
+import torch
+from stable_baselines3 import A2C, DQN, PPO
+
+from bai_gym import compare, evaluate
+from bai_gym.agents import SB3Agent
+from bai_gym.benchmark import runner
+from bai_gym.envs.vector import BestArmVectorEnv
+from bai_gym.errors import AgentError, BaiGymError, DataError, ParameterError
+from bai_gym.problems import Briefing
+from bai_gym.tasks import BestOfEach, TopM
+from bai_gym.training import ArmPolicy, SB3VecEnv
+
+Contents = Callable[[Path], dict[str, bytes]]
+ENV, BUDGET = "BAI-Bernoulli4-v0", 12
+PRIOR = frozenset({"prior"})
+
+# Name of a model -> the environment, the budget, the algorithm, its policy.
+MODELS: dict[str, tuple[str, int, Any, Any]] = {
+    "arms": (ENV, BUDGET, PPO, ArmPolicy),
+    "a2c": (ENV, BUDGET, A2C, ArmPolicy),
+    "ppo": (ENV, BUDGET, PPO, "MultiInputPolicy"),
+    "dqn": (ENV, BUDGET, DQN, "MultiInputPolicy"),
+    "sets": ("BAI-TopM-Bernoulli10-v0", 10, PPO, "MultiInputPolicy"),
+    "each": ("BAI-MultiBandit2-v0", 10, PPO, "MultiInputPolicy"),
+    "stops": ("BAI-FC-Bernoulli10-v0", 10, A2C, "MultiInputPolicy"),
+    "sets, stops": ("BAI-FC-TopM-Bernoulli-Setup3-v0", 10, PPO, "MultiInputPolicy"),
+}
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of models that have learned for a moment."""
+    folder = tmp_path_factory.mktemp("models")
+    torch.set_num_threads(1)
+    for name, (env, budget, algorithm, policy) in MODELS.items():
+        envs = SB3VecEnv(env, num_envs=4, budget=budget)
+        keywords: dict[str, Any] = {"learning_starts": 8, "buffer_size": 99} if algorithm is DQN else {"n_steps": 8}
+        if algorithm is PPO:
+            keywords |= {"batch_size": 16, "n_epochs": 1}
+        model = algorithm(policy, envs, learning_rate=0.01, device="cpu", seed=1, **keywords)
+        model.learn(64).save(folder / name)
+    return folder
+
+
+def played(agent: Any, env: str = ENV, budget: int = BUDGET, **keywords: Any) -> tuple[int, list[float]]:
+    result = evaluate(agent, env, budget=budget, runs=40, **keywords)
+    return result.errors, result.mean_pulls.tolist()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_kind_of_model_plays_where_it_was_trained(models: Path, name: str) -> None:
+    env, budget, *_ = MODELS[name]
+    for deterministic in (True, False):
+        agent = SB3Agent.load(models / name, deterministic=deterministic)
+        # A model that has hardly learned may never stop where it should; the runner says so of any agent.
+        try:
+            result = evaluate(agent, env, budget=budget, runs=20)
+        except AgentError as error:
+            assert "stops" in name and "it must stop and recommend" in str(error)
+            continue
+        assert result.knows == ("prior",)
+        assert result.mean_pulls.sum() == budget or "stops" in name
+
+
+def test_a_model_that_stops_is_stopped(models: Path) -> None:
+    agent = SB3Agent.load(models / "stops", deterministic=False)
+    # Drawn from nearly equal probabilities, each step stops one time in two: 100 steps without are as good as none.
+    result = evaluate(agent, "BAI-FC-Bernoulli10-v0", budget=100, runs=20)
+    assert 0 < result.mean_pulls.sum() < 20
+
+
+@pytest.mark.parametrize("name", ["arms", "ppo", "dqn", "sets"])
+def test_it_acts_as_the_model_does(models: Path, name: str) -> None:
+    env, budget, algorithm, _ = MODELS[name]
+    model = algorithm.load(models / name, device="cpu")
+    batch = gym.make_vec(env, 16, budget=budget)
+    assert isinstance(batch, BestArmVectorEnv)
+    agent = SB3Agent.load(models / name)
+    seen, _ = batch.reset(seed=0)
+    agent.reset(batch.briefing(agent.knows), np.random.default_rng(0))
+    for _ in range(budget):
+        actions = agent.act(seen)
+        np.testing.assert_array_equal(actions, model.predict(seen, deterministic=True)[0])
+        seen, *_ = batch.step(actions)
+
+
+@pytest.mark.parametrize("name", ["arms", "ppo", "dqn", "sets", "each"])
+def test_a_batch_is_its_episodes(models: Path, name: str) -> None:
+    env, budget, *_ = MODELS[name]
+    batch = gym.make_vec(env, 8, budget=budget)
+    agent = SB3Agent.load(models / name)
+    seen, _ = batch.reset(seed=0)
+    agent.reset(batch.unwrapped.briefing(agent.knows), np.random.default_rng(0))
+    for _ in range(budget + 1):
+        actions = agent.act(seen)
+        for row in range(8):
+            single = agent.act({name: array[row] for name, array in seen.items()})
+            assert type(single) is int or single.shape == actions.shape[1:]
+            np.testing.assert_array_equal(single, actions[row])
+        seen, *_ = batch.step(actions)
+
+
+@pytest.mark.parametrize("name", ["sets", "sets, stops"])
+def test_sets_are_made_sets_of_m(models: Path, name: str) -> None:
+    env, _, _, _ = MODELS[name]
+    task = gym.make(env).unwrapped.rules.task
+    agent = SB3Agent.load(models / name, deterministic=False)
+    num_arms = agent._policy.observation_space["pulls"].shape[0]
+    agent.reset(
+        Briefing(num_arms, 10, 400, task=task, fixed_confidence="stops" in name, knows=PRIOR),
+        np.random.default_rng(0),
+    )
+    rng = np.random.default_rng(1)
+    seen: dict[str, Any] = {
+        "pulls": np.ones((400, num_arms), np.int64),
+        "means": rng.random((400, num_arms)),
+        "variances": np.zeros((400, num_arms)),
+        "remaining": np.zeros((400, 1), np.int64),
+    }
+    actions = agent.act(seen)
+    stops = actions[:, 0] == num_arms if "stops" in name else np.ones(400, dtype=bool)
+    assert stops.any()
+    assert (actions[stops, 1:].sum(axis=1) == task.m).all()
+    if "stops" in name:
+        assert set(actions[~stops, 1:].sum(axis=1)) > {task.m}  # not due, and left alone
+    else:
+        left = agent.act({**seen, "remaining": np.ones((400, 1), np.int64)})
+        assert set(left[:, 1:].sum(axis=1)) > {task.m}
+
+
+def test_sets_are_completed_by_the_largest_means() -> None:
+    sets = np.array([[0, 0, 0, 0], [1, 1, 1, 1], [1, 0, 0, 0], [1, 0, 0, 1], [1, 1, 0, 1]])
+    means = np.tile([0.2, 0.9, 0.5, 0.4], (5, 1))
+    given = sets.copy()
+    whole = TopM(2).completed(sets, means)
+    assert whole.tolist() == [[0, 1, 1, 0], [0, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 1], [0, 1, 0, 1]]
+    np.testing.assert_array_equal(sets, given)
+    assert TopM(2).completed(sets[:0], means[:0]).shape == (0, 4)
+
+
+# ------------------------------------------------------------------------------------------------ other K and budgets
+
+
+@pytest.mark.parametrize("name", ["arms", "a2c"])
+@pytest.mark.parametrize(("env", "budget"), [("BAI-Bernoulli2-v0", 9), ("BAI-Bernoulli10-v0", 31), (ENV, 100)])
+def test_policies_over_arms_play_with_any_number_and_budget(models: Path, name: str, env: str, budget: int) -> None:
+    agent = SB3Agent.load(models / name)
+    assert played(agent, env, budget) == played(agent, env, budget)
+    one = gym.make(env, budget=budget).unwrapped
+    seen, _ = one.reset(seed=0)
+    agent.reset(one.briefing(agent.knows), np.random.default_rng(0))
+    for _ in range(budget):
+        action = agent.act(seen)
+        assert type(action) is int
+        seen, *_ = one.step(action)
+    assert (seen["pulls"] > 0).all()
+    *_, info = one.step(agent.act(seen))
+    assert "correct" in info
+
+
+@pytest.mark.parametrize("name", ["ppo", "dqn"])
+def test_others_play_with_as_many_arms_as_they_know(models: Path, name: str) -> None:
+    agent = SB3Agent.load(models / name)
+    played(agent, budget=25)  # another budget
+    with pytest.raises(AgentError, match=rf"^SB3\({name}\) was trained on 4 arms and cannot play with 10: .*ArmPolicy"):
+        played(agent, "BAI-Bernoulli10-v0")
+
+
+@pytest.mark.parametrize(
+    ("name", "keywords", "words"),
+    [
+        ("arms", {"task": TopM(2)}, "'top-m' with a fixed budget"),
+        ("arms", {"fixed_confidence": True}, "'best-arm' with fixed confidence"),
+        ("ppo", {"task": BestOfEach(2)}, "'best-of-each' with a fixed budget"),
+        ("dqn", {"fixed_confidence": True}, "'best-arm' with fixed confidence"),
+        ("sets", {}, "'best-arm' with a fixed budget"),
+        ("sets", {"task": TopM(3), "fixed_confidence": True}, "'top-m' with fixed confidence"),
+        ("stops", {}, "'best-arm' with a fixed budget"),
+    ],
+)
+def test_another_task_is_refused(models: Path, name: str, keywords: dict[str, Any], words: str) -> None:
+    num_arms = 4 if MODELS[name][0] == ENV else 10
+    with pytest.raises(AgentError, match=f"was trained for another kind of recommendation than the task {words}"):
+        SB3Agent.load(models / name).reset(Briefing(num_arms, 10, knows=PRIOR, **keywords))
+
+
+# ------------------------------------------------------------------------------------------------ reproducible
+
+
+def test_the_drawing_is_the_agents_own(models: Path) -> None:
+    agent = SB3Agent.load(models / "arms", deterministic=False)
+    seen = {
+        "pulls": np.ones((200, 4)),
+        "means": np.full((200, 4), 0.5),
+        "variances": np.zeros((200, 4)),
+        "remaining": np.full((200, 1), 9),
+    }
+    found = []
+    for seed, disturbed in ((0, 1), (0, 2), (1, 1)):
+        torch.manual_seed(disturbed)
+        agent.reset(Briefing(4, 13, 200, knows=PRIOR), np.random.default_rng(seed))
+        before = torch.random.get_rng_state()
+        found.append([agent.act(seen), agent.act(seen)])
+        assert torch.equal(torch.random.get_rng_state(), before)
+    np.testing.assert_array_equal(found[0], found[1])
+    assert (found[0][0] != found[2][0]).any() and (found[0][0] != found[0][1]).any()
+    with torch.no_grad():
+        logits = agent._policy.arm_logits({name: torch.as_tensor(one[:1]).float() for name, one in seen.items()})
+    expected = 200 * torch.softmax(logits, dim=-1)[0].numpy()
+    # 4.6 standard deviations: level 4e-6, below 0.001 over all counts.
+    for actions in found[0]:
+        counts = np.bincount(actions, minlength=4)
+        assert (abs(counts - expected) < 4.6 * np.sqrt(expected * (1 - expected / 200))).all()
+
+
+def test_workers_and_resuming_change_nothing(
+    models: Path, tmp_path: Path, contents: Contents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agents = [SB3Agent.load(models / "arms", deterministic=False), SB3Agent.load(models / "dqn")]
+
+    def results(workers: int, folder: str) -> list[Any]:
+        found = compare(agents, ENV, budgets=[5], runs=1100, workers=workers, seed=3, out=tmp_path / folder)
+        return [(row.agent, row.errors, row.mean_pulls.tolist()) for row in found]
+
+    first = results(1, "one")
+    assert [label for label, *_ in first] == ["SB3(arms, deterministic=False)", "SB3(dqn)"]
+    assert results(2, "two") == first
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    chunks = sorted((tmp_path / "one").rglob("chunks/*/*.parquet"))
+    assert len(chunks) == 4
+    for gone in chunks[::2]:
+        gone.unlink()
+    again, play = [], runner.play_chunk
+    monkeypatch.setattr(runner, "play_chunk", lambda *given: (again.append(given), play(*given))[1])
+    assert results(1, "one") == first
+    assert len(again) == 2
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_a_changed_file_is_another_agent(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "model.zip"
+    shutil.copy(models / "arms.zip", path)
+    first = SB3Agent.load(path)
+    assert first.label == f"SB3({tmp_path.name})"
+    shutil.copy(models / "a2c.zip", path)
+    second = SB3Agent.load(path)
+    assert first.digest != second.digest
+    given = {"pulls": np.ones((1, 4)), "means": np.eye(4)[:1], "variances": np.zeros((1, 4)), "remaining": [[3]]}
+    tensors = {name: torch.as_tensor(np.array(one)).float() for name, one in given.items()}
+    assert not torch.equal(*(agent._policy.arm_logits(tensors) for agent in (first, second)))
+    monkeypatch.chdir(models)
+    relative = SB3Agent.load("arms")
+    monkeypatch.chdir(tmp_path)
+    for twin in (copy.deepcopy(relative), pickle.loads(pickle.dumps(relative))):  # a path, and no network
+        assert played(twin) == played(relative)
+    assert len(pickle.dumps(relative)) < 1000
+
+
+# ------------------------------------------------------------------------------------------------ mistakes
+
+
+def test_the_ending_can_be_left_out(models: Path) -> None:
+    shown = SB3Agent.load(models / "ppo"), SB3Agent.load(models / "ppo.zip"), SB3Agent.load(str(models / "ppo"))
+    assert {(agent.path, agent.label) for agent in shown} == {(models / "ppo.zip", "SB3(ppo)")}
+
+
+def test_other_files_are_refused(models: Path, tmp_path: Path) -> None:
+    whole = (models / "ppo.zip").read_bytes()
+    model = tmp_path / "model.zip"
+
+    def refused(error: type[BaiGymError], words: str, path: Any = model, **keywords: Any) -> None:
+        with pytest.raises(error, match=words) as caught:
+            SB3Agent.load(path, **keywords)
+        assert "\n" not in str(caught.value) and len(str(caught.value)) < 300
+
+    for nothing in (model, tmp_path, tmp_path / "no" / "model", "", ".", "/"):
+        refused(ParameterError, "there is no saved model", nothing)
+    for damaged in (b"", b"text", whole[:-100], whole[: len(whole) // 2], whole[len(whole) // 2 :]):
+        model.write_bytes(damaged)
+        refused(DataError, "is no model of stable-baselines3, or is damaged")
+    changed = bytearray(whole)
+    changed[len(whole) // 2] ^= 255
+    model.write_bytes(changed)
+    refused(DataError, "is no model of stable-baselines3, or is damaged")
+    with zipfile.ZipFile(model, "w") as archive:
+        archive.writestr("data", "{}")
+    refused(DataError, "is no model of stable-baselines3, or is damaged")
+    with zipfile.ZipFile(model, "w") as archive:
+        archive.writestr("readme.txt", "hello")
+    refused(DataError, "is no model of stable-baselines3, or is damaged")
+    torch.save({"weight": torch.zeros(3)}, model)
+    refused(DataError, "is no model of stable-baselines3, or is damaged")
+    PPO("MlpPolicy", "CartPole-v1", device="cpu").save(model)
+    refused(ParameterError, "was trained on other observations than those of best-arm identification")
+    refused(ParameterError, "PyTorch cannot compute on the device 'nonsense'", models / "ppo", device="nonsense")
+
+
+def test_it_has_to_be_reset(models: Path) -> None:
+    with pytest.raises(AgentError, match=r"SB3\(ppo\) has not been reset: call agent.reset"):
+        SB3Agent.load(models / "ppo").act({})
+
+
+@pytest.mark.parametrize("package", ["stable_baselines3", "torch"])
+def test_a_missing_package_names_the_extra(models: Path, package: str) -> None:
+    code = f"""if True:
+        import sys
+        sys.modules[{package!r}] = None  # as if it were not installed
+        from bai_gym.agents import SB3Agent
+        from bai_gym.errors import MissingPackageError
+        try:
+            SB3Agent.load({str(models / "ppo")!r})
+        except MissingPackageError as error:
+            print(error)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == ['models of stable-baselines3 need it and PyTorch; pip install "bai-gym[learn]"']
