@@ -1,4 +1,4 @@
-"""``bai-gym reproduce``: figures of the papers, with verdicts on their claims."""
+"""``bai-gym reproduce``: figures of the papers and of our own questions, with verdicts on their claims."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def reproduce(
         "results"
     ),
 ) -> None:
-    """Run the experiment of a figure, draw it, and judge what the paper says about it."""
+    """Run the experiment of a figure, draw it, and judge what the paper, or a hypothesis, says about it."""
     experiments = [find(name) for name in figures]
     check_seed(seed)
     for experiment in experiments:
