@@ -120,7 +120,18 @@ def parse_agent(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _literal(node: ast.expr) -> Any:
-    return node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
+    words = _words(node)
+    return "-".join(words) if words else ast.literal_eval(node)
+
+
+def _words(node: ast.expr) -> list[str]:
+    """Return the words of ``normal`` or ``BAI-Bernoulli3-v0``, which Python reads as names and differences of names."""
+    if isinstance(node, ast.Name):
+        return [node.id]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        left, right = _words(node.left), _words(node.right)
+        return [*left, *right] if left and right else []
+    return []
 
 
 def make_cells(

@@ -13,7 +13,7 @@ from bai_gym.benchmark.paired import PairedTest, compare_paired
 from bai_gym.errors import ParameterError, UnknownNameError, unknown_name
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["QUANTILES", "Comparison", "Episodes", "Result", "summarize"]
+__all__ = ["QUANTILES", "Comparison", "Episodes", "Result", "Rival", "summarize"]
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Levels of the quantiles of the sample complexity."""
@@ -138,6 +138,23 @@ def summarize(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """How a reference agent compares with another one, on one environment with one budget.
+
+    Attributes:
+        agent: Name of the other agent.
+        env: Id of the environment, with the keyword arguments given.
+        budget: Pulls per episode, over all arms.
+        test: The reference is its agent A, the other agent B: differences below 0 speak for the reference.
+    """
+
+    agent: str
+    env: str
+    budget: int
+    test: PairedTest
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison(Sequence[Result]):
     """Results of several agents (and budgets) on the same instances: a sequence of :class:`Result`.
@@ -212,3 +229,22 @@ class Comparison(Sequence[Result]):
         a, b = (self.find(agent, budget, env) for agent in (agent_a, agent_b))
         errors_a, errors_b = (self._errors[r.agent, r.env, r.budget] for r in (a, b))
         return compare_paired(errors_a, errors_b, level)
+
+    def against(self, reference: str, level: float = 0.95) -> list[Rival]:
+        """Compare an agent with each other one that played where it did, run by run.
+
+        Args:
+            reference: Name of the agent in the results.
+            level: Confidence level of each interval, in (0, 1).
+
+        Returns:
+            One paired comparison for each result of another agent, in the order of the results.
+
+        Raises:
+            UnknownNameError: If that agent has not played where another one has.
+        """
+        return [
+            Rival(r.agent, r.env, r.budget, self.paired(reference, r.agent, r.budget, r.env, level))
+            for r in self.results
+            if r.agent != reference
+        ]

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Literal
 
 from bai_gym.benchmark.optimum import Optima
-from bai_gym.benchmark.result import Result
+from bai_gym.benchmark.result import Result, Rival
 from bai_gym.benchmark.store import Store
 from bai_gym.cli.console import ERR, OUT
 from bai_gym.errors import MissingPackageError, OutputError
 from bai_gym.report.figures import Axis, error_curves
+from bai_gym.report.rivals import rivals_table, rivals_to_csv, rivals_to_markdown
 from bai_gym.report.tables import rich_table, to_csv, to_markdown
 from bai_gym.theory import BOUNDS
 
@@ -22,8 +23,10 @@ __all__ = [
     "print_missing",
     "print_paths",
     "print_results",
+    "print_rivals",
     "result_files",
     "save_results",
+    "save_rivals",
 ]
 
 KINDS = {
@@ -71,6 +74,21 @@ def save_results(
         store.save_results(list(results), parquet),
         store.save_text(csv, to_csv(results, optima)),
         store.save_text(markdown, to_markdown(results, optima)),
+    ]
+
+
+def print_rivals(reference: str, rivals: Sequence[Rival]) -> None:
+    """Print how an agent compares with the others."""
+    OUT.print(rivals_table(reference, rivals))
+    OUT.print("Below 0: it errs less. Tango intervals, exact McNemar tests, each for itself (no correction for many).")
+
+
+def save_rivals(reference: str, rivals: Sequence[Rival], folder: Path, name: str) -> list[Path]:
+    """Write the same as CSV and Markdown."""
+    store = Store(folder)
+    return [
+        store.save_text(f"{name}-paired.csv", rivals_to_csv(reference, rivals)),
+        store.save_text(f"{name}-paired.md", rivals_to_markdown(reference, rivals)),
     ]
 
 

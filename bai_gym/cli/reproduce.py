@@ -1,4 +1,4 @@
-"""``bai-gym reproduce``: figures of the papers, with verdicts on their claims."""
+"""``bai-gym reproduce``: figures of the papers and of our own questions, with verdicts on their claims."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import typer
 from bai_gym.api import make_cells
 from bai_gym.benchmark.bounds import proved_bounds
 from bai_gym.benchmark.chunk import EnvSource
+from bai_gym.benchmark.optimum import known_optima
 from bai_gym.benchmark.runner import check_runs, run_cells
 from bai_gym.benchmark.store import Store
 from bai_gym.cli.console import ERR, OUT, progress_bar
@@ -20,10 +21,13 @@ from bai_gym.cli.output import (
     check_files,
     draw_curves,
     print_bounds,
+    print_missing,
     print_paths,
     print_results,
+    print_rivals,
     result_files,
     save_results,
+    save_rivals,
 )
 from bai_gym.errors import MissingDataError, MissingPackageError
 from bai_gym.experiments import Experiment, Judged, Panel, Setting, find, judge
@@ -48,7 +52,7 @@ def reproduce(
         Path, typer.Option(**FOLDER, help="Folder for results; each figure gets a folder of its own in it.")
     ] = Path("results"),
 ) -> None:
-    """Run the experiment of a figure, draw it, and judge what the paper says about it."""
+    """Run the experiment of a figure, draw it, and judge what the paper, or a hypothesis, says about it."""
     experiments = [find(name) for name in figures]
     check_seed(seed)
     for experiment in experiments:
@@ -82,15 +86,22 @@ def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folde
             ]
             comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk)
         OUT.print(f"\n{panel.title}", style="bold", soft_wrap=True)
-        print_results(comparison)
+        optima, missing = known_optima(cells) if experiment.optimum else ({}, [])
+        print_results(comparison, optima)
+        print_missing(missing)
+        rivals = comparison.against(experiment.reference) if experiment.reference else []
+        if rivals:
+            print_rivals(experiment.reference, rivals)
         proved = proved_bounds(cells) if bounds else {}
         if bounds:
             print_bounds(proved)
         judged = [judge(claim, panel, comparison, _label) for claim in experiment.claims]
         lines = [line for verdict in judged for line in _lines(verdict)]
-        OUT.print("\nClaims of the paper, at joint level 95 % each:", style="bold")
+        OUT.print(f"\n{experiment.claims_are}, at joint level 95 % each:", style="bold")
         OUT.print("\n".join(lines), soft_wrap=True)
-        paths = save_results(comparison, folder, name)
+        paths = save_results(comparison, folder, name, optima)
+        if rivals:
+            paths += save_rivals(experiment.reference, rivals, folder, name)
         header = [f"{experiment.id}: {experiment.title}", f"{panel.title}; {runs} runs, seed {seed}", stand_in, ""]
         paths.append(store.save_text(f"{name}-claims.txt", "\n".join([*filter(None, header), *lines]) + "\n"))
         paths += draw_curves(

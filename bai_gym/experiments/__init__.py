@@ -1,16 +1,16 @@
-"""Figures of the papers as data: settings, agents, and claims that are judged on the results."""
+"""Figures of the papers, and of our own questions, as data: settings, agents, and claims that the results judge."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from bai_gym.errors import unknown_name
-from bai_gym.experiments import shvar, ugape
+from bai_gym.experiments import learned, shvar, ugape
 from bai_gym.experiments.model import Claim, Experiment, Judged, Panel, Setting, judge
 
 __all__ = ["EXPERIMENTS", "Claim", "Experiment", "Judged", "Panel", "Setting", "find", "judge"]
 
 EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
-    {experiment.id: experiment for experiment in (*shvar.EXPERIMENTS, *ugape.EXPERIMENTS)}
+    {experiment.id: experiment for experiment in (*shvar.EXPERIMENTS, *ugape.EXPERIMENTS, *learned.EXPERIMENTS)}
 )
 """All experiments, by id; read-only."""
 

@@ -1,4 +1,4 @@
-"""What an experiment consists of: settings, agents, and the claims that the paper's text makes, all as data."""
+"""What an experiment consists of: settings, agents, and claims about the outcome, all as data."""
 
 from __future__ import annotations
 
@@ -95,10 +95,10 @@ Statement = Lower | Close | Below | Above
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, and the statements that it comes down to.
+    """A sentence of the paper, or a hypothesis, and the statements that it comes down to.
 
     Attributes:
-        text: What the paper says, in our words.
+        text: What the paper says, in our words, or the hypothesis.
         statements: What is checked, at each point of the axis.
         points: ``"all"``: the claim holds if its statements hold at all points. ``"most"``: at more than half of them.
     """
@@ -127,7 +127,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure of a paper.
+    """A figure of a paper, or of a question of our own.
 
     Attributes:
         id: For example ``"shvar-2"``.
@@ -139,6 +139,9 @@ class Experiment:
         runs: Runs of the paper.
         notes: What a reader of the reproduction must know.
         instances: For figures that only show instances: how many to draw; 0 for all others.
+        claims_are: Whose claims they are: the words above the verdicts.
+        reference: The agent, one of ``agents``, that each other one is compared with by paired tests; empty: none.
+        optimum: Whether tables show the gap to the best possible agent.
     """
 
     id: str
@@ -150,6 +153,9 @@ class Experiment:
     runs: int = 5000
     notes: tuple[str, ...] = ()
     instances: int = 0
+    claims_are: str = "Claims of the paper"
+    reference: str = ""
+    optimum: bool = False
 
 
 def judge(claim: Claim, panel: Panel, comparison: Comparison, env_label: Callable[[Setting], str]) -> Judged:

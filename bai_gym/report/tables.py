@@ -20,7 +20,7 @@ from bai_gym.benchmark.optimum import Gap, Optima, optimality_gap
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["ResultLike", "rich_table", "to_csv", "to_markdown"]
+__all__ = ["ResultLike", "decimals", "rich_table", "to_csv", "to_markdown"]
 
 CSV_COLUMNS = (
     "agent",
@@ -278,8 +278,8 @@ def _cells(row: ResultLike, rows: Sequence[ResultLike], agent: str, optima: Opti
     low, *_, high = row.sample_quantiles
     pulls = f"{row.sample_complexity:,.0f} [{low:,.0f}, {high:,.0f}]"
     lower, upper = row.interval
-    places = _decimals((upper - lower) / 2)
-    regret_places = _decimals(row.simple_regret_se)
+    places = decimals((upper - lower) / 2)
+    regret_places = decimals(row.simple_regret_se)
     return [
         agent,
         *([row.env] if _several_envs(rows) else []),
@@ -295,7 +295,7 @@ def _cells(row: ResultLike, rows: Sequence[ResultLike], agent: str, optima: Opti
     ]
 
 
-def _decimals(uncertainty: float) -> int:
+def decimals(uncertainty: float) -> int:
     """Decimals that show two digits of the uncertainty, between 2 and 8; 4 where it is 0 or unknown."""
     if not (math.isfinite(uncertainty) and uncertainty > 0):
         return 4

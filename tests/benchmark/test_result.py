@@ -126,6 +126,20 @@ def test_paired(comparison: Comparison) -> None:
         comparison.paired("best", "nobody", 6)
 
 
+def test_against(comparison: Comparison) -> None:
+    env = comparison[0].env
+    rivals = comparison.against("best")
+    assert [(rival.agent, rival.env, rival.budget) for rival in rivals] == [
+        ("Alternating", env, 6),
+        ("Alternating", env, 10),
+    ]
+    assert rivals[0].test == comparison.paired("best", "Alternating", 6, env)
+    assert (rivals[0].test.only_a_errs, rivals[0].test.only_b_errs) == (0, 5)  # the reference errs less
+    assert comparison.against("best", level=0.5)[0].test.level == 0.5
+    with pytest.raises(UnknownNameError, match=r"unknown result 'bset'. Did you mean best\?"):
+        comparison.against("bset")
+
+
 def test_any_of_several_best_arms_is_right() -> None:
     tied = {"means": [1.0, 0.0, 1.0], "variances": 0.0}
 

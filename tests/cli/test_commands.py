@@ -291,6 +291,30 @@ def test_reproduce_judges_every_claim(command: Command, monkeypatch: pytest.Monk
     assert set(due) <= {"against", "undecided:"}
 
 
+def test_reproduce_holds_agents_against_the_optimum_and_each_other(
+    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    experiment = at_points(monkeypatch, "learned-5", (10,))
+    out, err = command("reproduce", "learned-5", "--runs", "30", "--workers", "1")
+    assert err == ""
+    assert "optimality gap [95 %]" in out and "\nHypotheses of this library, at joint level 95 % each:" in out
+    assert "Claims of the paper" not in out
+    assert "BayesOptimal against each other agent, on the same instances" in out
+    folder = tmp_path / "results" / "learned-5"
+    results = list(csv.DictReader(io.StringIO((folder / "learned-5.csv").read_text())))
+    assert {float(row["optimum"]) for row in results} == {optimal_value(2, 10)}
+    pairs = list(csv.DictReader(io.StringIO((folder / "learned-5-paired.csv").read_text())))
+    assert {row["agent"] for row in pairs} == {*experiment.agents} - {"BayesOptimal"}
+    errors = {row["agent"]: float(row["error_probability"]) for row in results}
+    for row in pairs:
+        assert row["reference"] == "BayesOptimal"
+        assert float(row["difference"]) == pytest.approx(errors["BayesOptimal"] - errors[row["agent"]])
+    assert (folder / "learned-5-paired.md").read_text().startswith("BayesOptimal against each other agent")
+    for name in ("learned-5-paired.csv", "learned-5-paired.md"):
+        assert f"table: {Path('results', 'learned-5', name)}\n" in out
+
+
 @pytest.mark.usefixtures("little_look_alike")
 def test_reproduce_without_data_says_that_it_uses_the_look_alike(
     command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

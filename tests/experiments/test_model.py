@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.api import agent_source
+from bai_gym.agents import make, names
+from bai_gym.api import agent_source, make_cells
 from bai_gym.benchmark.chunk import EnvSource
+from bai_gym.benchmark.optimum import known_optima
 from bai_gym.benchmark.protocol import describe
 from bai_gym.benchmark.result import Comparison, Episodes, summarize
 from bai_gym.envs.registration import IDS
@@ -34,7 +36,8 @@ def agents_of(statement: Statement) -> set[str]:
 
 def test_there_is_an_experiment_for_each_figure() -> None:
     figures = [f"shvar-{figure}" for figure in range(1, 7)]
-    assert list(EXPERIMENTS) == [*figures, *(f"ugape-{number}" for number in range(1, 6))]
+    own = [f"{family}-{number}" for family in ("ugape", "learned") for number in range(1, 6)]
+    assert list(EXPERIMENTS) == [*figures, *own]
     for number, name in enumerate(figures, start=1):
         assert EXPERIMENTS[name].source.endswith(f"figure {number}")
     assert all(find(name) is experiment for name, experiment in EXPERIMENTS.items())
@@ -86,6 +89,53 @@ def test_claims_speak_of_what_is_played(experiment: Experiment) -> None:
                 assert set(statement.at or ()) <= {setting.x for setting in panel.settings}
     texts = [claim.text for claim in experiment.claims]
     assert len(set(texts)) == len(texts)
+
+
+@ALL
+def test_all_play_where_the_reference_plays(experiment: Experiment) -> None:
+    assert experiment.reference in ("", *experiment.agents)
+    assert experiment.claims_are == (
+        "Hypotheses of this library" if experiment.id.startswith("learned") else "Claims of the paper"
+    )
+
+
+LEARNED = [EXPERIMENTS[f"learned-{number}"] for number in range(1, 6)]
+
+
+@pytest.mark.parametrize("experiment", LEARNED, ids=lambda experiment: str(experiment.id))
+def test_a_learned_agent_plays_20_000_episodes_beside_analytic_ones(experiment: Experiment) -> None:
+    assert experiment.runs == 20_000
+    assert sum(agent.startswith("Learned(") for agent in experiment.agents) == 1
+    assert "Uniform" in experiment.agents
+    for agent in experiment.agents:
+        told = set(agent_source(agent).make().knows) - {"prior"}
+        assert not told or any(agent in note and " told " in note for note in experiment.notes)
+
+
+def test_the_optimum_plays_where_it_is_known() -> None:
+    for experiment in LEARNED:
+        known = []
+        for setting in experiment.panels[0].settings:
+            cells = make_cells(["Uniform"], setting.env, [setting.budget], 0, setting.keywords)
+            known.append(bool(known_optima(cells)[0]))
+        assert known == [experiment.optimum] * len(known)
+        assert ("BayesOptimal" in experiment.agents) is experiment.optimum
+
+
+def test_every_agent_that_knows_no_more_than_the_prior_is_held_against_the_optimum() -> None:
+    playing = {name.partition("(")[0] for name in EXPERIMENTS["learned-5"].agents}
+    for name in names():
+        # Told the range as a parameter, these know nothing of the instance.
+        agent = make(name, b=1.0) if name.startswith("A-GapE") else make(name)
+        fixed_confidence = name.startswith("UGapEc") or name == "LUCB"
+        assert (name in playing) is (set(agent.knows) <= {"prior"} and not fixed_confidence)
+
+
+def test_one_network_plays_with_several_numbers_of_arms() -> None:
+    (panel,) = EXPERIMENTS["learned-4"].panels
+    assert panel.x == "num_arms"
+    assert [setting.x for setting in panel.settings] == [4, 16, 64]
+    assert {setting.env for setting in panel.settings} == {"BAI-Gaussian8-v0"}
 
 
 @ALL

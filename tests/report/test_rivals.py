@@ -1,0 +1,78 @@
+"""Tables of one agent against the others: what they show, and that equal results give equal bytes."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from rich.console import Console
+
+from bai_gym.benchmark.paired import paired_test
+from bai_gym.benchmark.result import Rival
+from bai_gym.report.rivals import rivals_table, rivals_to_csv, rivals_to_markdown
+
+# In 1,000 runs: 40 against 80, 5 against 5, and 60 against 20 discordant ones.
+WORSE, EQUAL, BETTER = (
+    Rival("b[1]", "E", 100, paired_test(40, 80, 1000)),
+    Rival("c|d", "E", 100, paired_test(5, 5, 1000)),
+    Rival("e", "E", 100, paired_test(60, 20, 1000)),
+)
+RIVALS = [WORSE, EQUAL, BETTER]
+
+
+def text_of(reference: str, rivals: list[Rival]) -> str:
+    console = Console(file=io.StringIO(), width=160, color_system=None)
+    console.print(rivals_table(reference, rivals))
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def test_markdown_in_full() -> None:
+    low, high = WORSE.test.interval
+    assert rivals_to_markdown("a", [WORSE]) == (
+        "a against each other agent, on the same instances.\n\n"
+        "| against | budget | difference of the error probabilities [95 %] | p-value |\n"
+        "| --- | ---: | ---: | ---: |\n"
+        f"| b[1] | 100 | -0.040 [{low:+.3f}, {high:+.3f}] | {WORSE.test.p_value:.4f} |\n"
+    )
+
+
+def test_the_strongest_rival_comes_first() -> None:
+    more = [*RIVALS, Rival("z", "E", 20, paired_test(0, 9, 1000))]
+    agents = [line.split(" | ")[0] for line in rivals_to_markdown("a", more).splitlines()[4:]]
+    assert agents == ["| z", "| e", "| c\\|d", "| b[1]"]
+
+
+@pytest.mark.parametrize("write", [rivals_to_markdown, rivals_to_csv, text_of])
+def test_order_of_the_input_does_not_matter(write: object) -> None:
+    assert write("a", RIVALS) == write("a", RIVALS[::-1])  # type: ignore[operator]
+
+
+def test_the_terminal_shows_brackets_as_they_are() -> None:
+    shown = text_of("a[2]", RIVALS)
+    assert "a[2] against each other agent" in shown and "│ b[1] " in shown
+    assert "│ < 0.0001 │" in shown and "│   1.0000 │" in shown  # 60 against 20, 5 against 5
+    assert " env " not in shown
+
+
+def test_several_environments_have_a_column() -> None:
+    both = [WORSE, Rival("b", "F", 100, paired_test(1, 2, 1000))]
+    assert "| against | env | budget |" in rivals_to_markdown("a", both)
+    assert "| b | F | 100 |" in rivals_to_markdown("a", both)
+    assert " env " in text_of("a", both)
+
+
+def test_the_level_is_that_of_the_intervals() -> None:
+    assert "[99.5 %]" in rivals_to_markdown("a", [Rival("b", "E", 9, paired_test(1, 2, 100, level=0.995))])
+
+
+def test_csv_has_every_digit() -> None:
+    rows = list(csv.DictReader(io.StringIO(rivals_to_csv("a", RIVALS))))
+    assert [row["agent"] for row in rows] == ["e", "c|d", "b[1]"]
+    assert {row["reference"] for row in rows} == {"a"}
+    for row, rival in zip(rows, (BETTER, EQUAL, WORSE), strict=True):
+        test = rival.test
+        assert (float(row["difference"]), float(row["p_value"])) == (test.difference, test.p_value)
+        assert (float(row["difference_lower"]), float(row["difference_upper"])) == test.interval
+        assert (row["only_reference_errs"], row["only_agent_errs"]) == (str(test.only_a_errs), str(test.only_b_errs))
+        assert (row["runs"], row["budget"], row["env"], row["level"]) == ("1000", "100", "E", "0.95")
