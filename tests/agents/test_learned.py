@@ -363,12 +363,7 @@ def test_there_are_weights() -> None:
     assert "BAI-Gaussian8-v0" in SHIPPED
 
 
-PRELIMINARY = pytest.mark.xfail(reason="preliminary weights: drop this mark with the file", strict=True)
-
-
-@pytest.mark.parametrize(
-    "env", [pytest.param(env, marks=PRELIMINARY) if env == "BAI-Gaussian8-v0" else env for env in SHIPPED]
-)
+@pytest.mark.parametrize("env", SHIPPED)
 def test_shipped_weights_say_where_they_come_from(env: str) -> None:
     facts = Learned(env=env).trained_on
     assert facts["env"] == env
