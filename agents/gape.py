@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.gape_rules import AdaptiveGapRule, ManyBanditsRule, gap_rule
-from bai_gym.agents.one_by_one import OneByOneAgent, check_bound, reward_bounds
-from bai_gym.errors import ParameterError
+from bai_gym.agents.one_by_one import OneByOneAgent, reward_bounds
+from bai_gym.agents.parameters import check_positive, check_scale
 from bai_gym.problems import Briefing
 from bai_gym.sampling import SamplingRule
 from bai_gym.statistics import FloatArray, Statistics
@@ -53,16 +53,10 @@ class _GapAgent(OneByOneAgent):
 
     tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, BestOfEach.name})
 
-    @property
-    def num_bandits(self) -> int:
-        """M, the number of bandits that share the budget."""
-        return self.task.num_bandits if isinstance(self.task, BestOfEach) else 1
-
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters and find the bound of the rewards."""
-        if not (math.isfinite(self.scale) and self.scale >= 0):
-            raise ParameterError(f"scale of {self.name} must be a number of at least 0, not {self.scale}")
-        check_bound(self.b, self.name)
+        check_scale(self.scale, self.name)
+        check_positive(self.b, "b", self.name)
         self.bound: FloatArray = reward_bounds(self.b, briefing)
 
 
@@ -109,7 +103,7 @@ class GapE(_GapAgent):
 
     def rule(self, steps: int) -> SamplingRule:
         """Return the rule with Hoeffding widths."""
-        return gap_rule(steps, self._width, self.num_bandits, tie=self.tie, rng=self.rng)
+        return gap_rule(steps, self._width, self.task.num_bandits, tie=self.tie, rng=self.rng)
 
     def _width(self, pulls: FloatArray, variances: FloatArray) -> FloatArray:
         return hoeffding_width(self.exploration, self.bound, pulls)
@@ -150,7 +144,7 @@ class GapEV(_GapAgent):
 
     def rule(self, steps: int) -> SamplingRule:
         """Return the rule with Bernstein widths."""
-        return gap_rule(steps, self._width, self.num_bandits, tie=self.tie, rng=self.rng)
+        return gap_rule(steps, self._width, self.task.num_bandits, tie=self.tie, rng=self.rng)
 
     def _width(self, pulls: FloatArray, variances: FloatArray) -> FloatArray:
         return bernstein_width(self.exploration, self.bound, pulls, variances)
@@ -167,14 +161,14 @@ class _AdaptiveGapAgent(_GapAgent):
 
     def rule(self, steps: int) -> SamplingRule:
         """Return the rule that estimates H at each step."""
-        if self.num_bandits > 1:
+        if self.task.num_bandits > 1:
             return ManyBanditsRule(steps, self._all_indices, tie=self.tie, rng=self.rng)
         return AdaptiveGapRule(steps, self._margin, self._terms, self._index, tie=self.tie, rng=self.rng)
 
     def _all_indices(self, window: Statistics) -> FloatArray:
         """Return B of the arms of several bandits, up to a constant of the episode."""
         margin = self._margin(window.pulls)
-        gaps = top_gaps(window.means.T, 1, self.num_bandits).T
+        gaps = top_gaps(window.means.T, 1, self.task.num_bandits).T
         index = np.empty(gaps.shape)
         self._index(gaps + margin, -gaps - margin, self._terms(window.pulls, window.variances), index)
         return index

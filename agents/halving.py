@@ -10,7 +10,7 @@ import numpy as np
 
 from bai_gym.agents.base import Plan, PlannedAgent
 from bai_gym.agents.choosing import best_mean, keep_best, spread_evenly
-from bai_gym.errors import ParameterError
+from bai_gym.agents.parameters import check_choice
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Block, Request
 from bai_gym.statistics import IntArray, Statistics
@@ -48,10 +48,8 @@ class HalvingAgent(PlannedAgent):
 
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters."""
-        if self.samples not in ("stage", "all"):
-            raise ParameterError(f"samples of {self.name} must be 'stage' or 'all', not {self.samples!r}")
-        if self.leftover not in ("drop", "last"):
-            raise ParameterError(f"leftover of {self.name} must be 'drop' or 'last', not {self.leftover!r}")
+        check_choice(self.samples, ("stage", "all"), "samples", self.name)
+        check_choice(self.leftover, ("drop", "last"), "leftover", self.name)
         self._active: IntArray = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
 
     def plan(self) -> Plan:

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from bai_gym.agents.one_by_one import check_bound
-from bai_gym.agents.ugape import SetAgent, check_delta
-from bai_gym.agents.ugape_rules import wider
+from bai_gym.agents.parameters import check_positive, check_share
+from bai_gym.agents.ugape import SetAgent
+from bai_gym.agents.ugape_rules import StoppingSetRule, wider
 from bai_gym.problems import Briefing
-from bai_gym.sampling import SamplingRule, StoppingRule, TieRule
+from bai_gym.sampling import SamplingRule, TieRule
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm, TopM
 
@@ -53,8 +52,8 @@ class LUCB(SetAgent):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters."""
         super().begin(briefing)
-        check_delta(self.delta, self.name)
-        check_bound(self.b, self.name)
+        check_share(self.delta, "delta", self.name)
+        check_positive(self.b, "b", self.name)
 
     def rule(self, steps: int) -> SamplingRule:
         """Return the rule that stops by itself."""
@@ -68,12 +67,8 @@ class LUCB(SetAgent):
         return np.asarray(self.b * np.sqrt(level / (2.0 * pulls)))
 
 
-class _LUCBRule(StoppingRule):
-    """Two pulls in each round, decided at its beginning.
-
-    Attributes:
-        sets: ``(K, N)`` bool, J, of all episodes.
-    """
+class _LUCBRule(StoppingSetRule):
+    """Two pulls in each round, decided at its beginning; the value of J is the overlap of l with h."""
 
     _pair: IntArray
 
@@ -86,19 +81,13 @@ class _LUCBRule(StoppingRule):
 
     def start(self, window: Statistics) -> None:
         """Decide about the first round."""
-        episodes = window.means.shape[1]
-        self._window = window
-        self._episodes = np.arange(episodes)
+        super().start(window)
         self._made = 0
-        self.running = np.ones(episodes, dtype=bool)
-        self.sets: npt.NDArray[np.bool_] = np.zeros(window.means.shape, dtype=bool)
         self._begin_round()
 
     def keep(self, columns: IntArray, window: Statistics) -> None:
         """Go on with some episodes."""
-        self._window = window
-        self._episodes = self._episodes[columns]
-        self.running = self.running[columns]
+        super().keep(columns, window)
         self._pair = self._pair[:, columns]
 
     def choose(self) -> IntArray:
@@ -115,16 +104,15 @@ class _LUCBRule(StoppingRule):
     def _begin_round(self) -> None:
         means = self._window.means
         widths = self._agent.width(self._window.pulls, self._made // 2 + 1)
-        best = np.argsort(-means, axis=0, kind="stable")[: self._agent.m]
+        best = np.argsort(-means, axis=0, kind="stable")[: self._agent.task.m]
         inside = np.zeros(means.shape, dtype=bool)
         np.put_along_axis(inside, best, True, 0)
         lower = np.where(inside, means - widths, np.inf)
         upper = np.where(inside, -np.inf, means + widths)
         weakest, challenger = lower.argmin(axis=0), upper.argmax(axis=0)
         episodes = np.arange(means.shape[1])
-        running = np.flatnonzero(self.running)
-        self.sets[:, self._episodes[running]] = inside[:, running]
-        self.running &= upper[challenger, episodes] - lower[weakest, episodes] >= self._agent.epsilon
+        overlap = upper[challenger, episodes] - lower[weakest, episodes]
+        self.take(inside, overlap, self._agent.task.epsilon)
         self._pair = np.stack([weakest, challenger])
         if self.steps - self._made == 1:
             width = widths[weakest, episodes], widths[challenger, episodes]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,12 +10,11 @@ import numpy as np
 
 from bai_gym.agents.base import Agent
 from bai_gym.agents.choosing import best_answer, spread_evenly
-from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Request, SamplingRule
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
-__all__ = ["OneByOneAgent", "check_bound", "reward_bounds"]
+__all__ = ["OneByOneAgent", "reward_bounds"]
 
 SMALLEST_BOUND = 1e-9  # of rewards, in their unit
 
@@ -52,12 +50,6 @@ class OneByOneAgent(Agent):
     def recommend(self, observation: Observation) -> IntArray:
         """Return the recommendation of largest means."""
         return best_answer(Statistics.of(observation), self.task, self.tie, self.rng)
-
-
-def check_bound(b: float | None, name: str) -> None:
-    """Raise :class:`ParameterError` unless the parameter b of the agent ``name`` is None or a positive number."""
-    if b is not None and not (math.isfinite(b) and b > 0):
-        raise ParameterError(f"b of {name} must be a positive number, not {b}")
 
 
 def reward_bounds(b: float | None, briefing: Briefing) -> FloatArray:

@@ -42,8 +42,7 @@ class SAR(PlannedAgent):
     def begin(self, briefing: Briefing) -> None:
         """Accept nothing yet."""
         self._accepted = np.zeros((self.batch, self.num_arms), np.int64)
-        self._size = self.task.m if isinstance(self.task, TopM) else 1
-        self._wanted = np.full(self.batch, self._size)
+        self._wanted = np.full(self.batch, self.task.m)
         slots = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
         # In random order, so that the first of several tied arms is a random one.
         self._active: IntArray = slots if self.tie == "first" else self.rng.permuted(slots, axis=1)
@@ -52,7 +51,7 @@ class SAR(PlannedAgent):
         """Run the phases."""
         if self.budget <= self.num_arms:
             yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
-            self._accepted = best_answer(self.statistics, TopM(self._size), self.tie, self.rng)
+            self._accepted = best_answer(self.statistics, TopM(self.task.m), self.tie, self.rng)
             return
         lengths = phase_lengths(self.num_arms, self.budget)
         left = self.budget

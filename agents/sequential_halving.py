@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from bai_gym.agents.choosing import spread_evenly
 from bai_gym.agents.halving import HalvingAgent
-from bai_gym.errors import ParameterError
+from bai_gym.agents.parameters import check_choice
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Block, Request
 from bai_gym.statistics import IntArray, Statistics
@@ -42,8 +42,7 @@ class SequentialHalving(HalvingAgent):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters."""
         super().begin(briefing)
-        if self.rounding not in ("stage", "equal"):
-            raise ParameterError(f"rounding of SH must be 'stage' or 'equal', not {self.rounding!r}")
+        check_choice(self.rounding, ("stage", "equal"), "rounding", self.name)
 
     def pull_stage(self, active: IntArray, pulls: int) -> Generator[Request, None, Statistics]:
         """Pull the active arms in cyclic order."""

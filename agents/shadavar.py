@@ -11,7 +11,7 @@ import numpy as np
 
 from bai_gym.agents.choosing import spread_evenly
 from bai_gym.agents.halving import HalvingAgent
-from bai_gym.errors import ParameterError
+from bai_gym.agents.parameters import check_share
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Block, IndexRule, Request
 from bai_gym.statistics import FloatArray, IntArray, Statistics
@@ -54,8 +54,7 @@ class SHAdaVar(HalvingAgent):
     def begin(self, briefing: Briefing) -> None:
         """Compute L and the cyclic pulls per arm."""
         super().begin(briefing)
-        if not 0.0 < self.delta < 1.0:
-            raise ParameterError(f"delta of SHAdaVar must lie strictly between 0 and 1, not {self.delta}")
+        check_share(self.delta, "delta", self.name)
         log = -math.log(self.delta)
         self._cyclic_share = 4.0 * log + 1.0 if self.ucb else 2.0
         pulls = np.arange(self.budget + 1, dtype=np.float64)

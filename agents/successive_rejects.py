@@ -9,8 +9,8 @@ import numpy as np
 
 from bai_gym.agents.base import Plan, PlannedAgent
 from bai_gym.agents.choosing import best_mean, keep_best, spread_evenly
+from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.rejects import phase_lengths
-from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, exact_means
@@ -46,8 +46,7 @@ class SuccessiveRejects(PlannedAgent):
 
     def begin(self, briefing: Briefing) -> None:
         """Check the parameter."""
-        if self.leftover not in ("drop", "last"):
-            raise ParameterError(f"leftover of SR must be 'drop' or 'last', not {self.leftover!r}")
+        check_choice(self.leftover, ("drop", "last"), "leftover", self.name)
         self._survivor: IntArray | None = None
 
     def plan(self) -> Plan:

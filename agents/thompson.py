@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from bai_gym.agents.choosing import best_mean, most_pulled
 from bai_gym.agents.one_by_one import OneByOneAgent
+from bai_gym.agents.parameters import check_positive, check_share
 from bai_gym.agents.posteriors import POSTERIORS, Posterior
 from bai_gym.agents.thompson_rules import ThompsonRule, TopTwoRule
 from bai_gym.errors import ParameterError
@@ -54,8 +54,7 @@ class _ThompsonAgent(OneByOneAgent):
 
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters."""
-        if not (math.isfinite(self.sigma) and self.sigma > 0):
-            raise ParameterError(f"sigma of {self.name} must be a positive number, not {self.sigma}")
+        check_positive(self.sigma, "sigma", self.name)
 
     def model(self, window: Statistics) -> Posterior:
         """Return the posterior for the statistics of a sampling rule."""
@@ -128,8 +127,7 @@ class TTTS(_ThompsonAgent):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters."""
         super().begin(briefing)
-        if not 0.0 < self.beta < 1.0:
-            raise ParameterError(f"beta of TTTS must lie strictly between 0 and 1, not {self.beta}")
+        check_share(self.beta, "beta", self.name)
         if isinstance(self.tries, bool) or not isinstance(self.tries, int) or self.tries < 0:
             raise ParameterError(f"tries of TTTS must be a whole number of at least 0, not {self.tries!r}")
 

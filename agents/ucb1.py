@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.choosing import most_pulled
-from bai_gym.agents.one_by_one import OneByOneAgent, check_bound
+from bai_gym.agents.one_by_one import OneByOneAgent
+from bai_gym.agents.parameters import check_positive
 from bai_gym.problems import Briefing
 from bai_gym.sampling import ArgmaxTable, SamplingRule, TieRule
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
@@ -38,7 +39,7 @@ class UCB1(OneByOneAgent):
 
     def begin(self, briefing: Briefing) -> None:
         """Check the parameter."""
-        check_bound(self.b, self.name)
+        check_positive(self.b, "b", self.name)
 
     def rule(self, steps: int) -> SamplingRule:
         """Return the rule of all remaining pulls."""

@@ -10,7 +10,8 @@ import numpy as np
 
 from bai_gym.agents.base import Plan, PlannedAgent
 from bai_gym.agents.choosing import best_mean, spread_evenly
-from bai_gym.agents.one_by_one import OneByOneAgent, check_bound, reward_bounds
+from bai_gym.agents.one_by_one import OneByOneAgent, reward_bounds
+from bai_gym.agents.parameters import check_positive
 from bai_gym.agents.rejects import phase_ends
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
@@ -56,8 +57,8 @@ class UCBE(OneByOneAgent):
 
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters and compute the exploration."""
-        _check_factor(self.c, self.name)
-        check_bound(self.b, self.name)
+        check_positive(self.c, "c", self.name)
+        check_positive(self.b, "b", self.name)
         self.exploration: FloatArray = self._exploration(briefing)
         self._width = reward_bounds(self.b, briefing) * np.sqrt(self.exploration)
 
@@ -103,8 +104,8 @@ class AdaptiveUCBE(PlannedAgent):
 
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters."""
-        _check_factor(self.c, self.name)
-        check_bound(self.b, self.name)
+        check_positive(self.c, "c", self.name)
+        check_positive(self.b, "b", self.name)
 
     def plan(self) -> Plan:
         """Run the phases."""
@@ -143,11 +144,6 @@ def plug_in_complexity(means: FloatArray, phase: int, otherwise: FloatArray) -> 
     known = gaps > np.maximum(ROUNDING * np.abs(best), 1e-150)  # its square is above 0
     terms = np.where(known, ranks / np.where(known, gaps, 1.0) ** 2, 0.0).max(axis=-1)
     return np.where(known.any(axis=-1), terms, otherwise)
-
-
-def _check_factor(c: float, name: str) -> None:
-    if not (math.isfinite(c) and c > 0):
-        raise ParameterError(f"c of {name} must be a positive number, not {c}")
 
 
 def _index_rule(agent: UCBE | AdaptiveUCBE, steps: int, width: FloatArray) -> IndexRule:

@@ -11,7 +11,8 @@ import numpy as np
 
 from bai_gym.agents.choosing import best_answer
 from bai_gym.agents.gape import bernstein_width, hoeffding_width
-from bai_gym.agents.one_by_one import OneByOneAgent, check_bound, reward_bounds
+from bai_gym.agents.one_by_one import OneByOneAgent, reward_bounds
+from bai_gym.agents.parameters import check_choice, check_positive, check_scale, check_share
 from bai_gym.agents.top_two import TopTwo
 from bai_gym.agents.ugape_rules import BudgetRule, ConfidenceRule, OneBestRule, SetRule, Widths
 from bai_gym.errors import ParameterError
@@ -21,13 +22,7 @@ from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import TASKS, BestOfEach, TopM
 from bai_gym.theory import top_gaps
 
-__all__ = ["AUGapEb", "AUGapEbV", "UGapEb", "UGapEbV", "UGapEc", "UGapEcV", "check_delta"]
-
-
-def check_delta(delta: float, name: str) -> None:
-    """Raise :class:`ParameterError` unless the parameter delta of the agent ``name`` lies strictly between 0 and 1."""
-    if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0.0 < delta < 1.0:
-        raise ParameterError(f"delta of {name} must lie strictly between 0 and 1, not {delta!r}")
+__all__ = ["AUGapEb", "AUGapEbV", "UGapEb", "UGapEbV", "UGapEc", "UGapEcV"]
 
 
 @dataclass(kw_only=True)
@@ -37,20 +32,18 @@ class SetAgent(OneByOneAgent):
     tasks: ClassVar[frozenset[str]] = frozenset(TASKS)
 
     def begin(self, briefing: Briefing) -> None:
-        """Look at the task."""
-        self.m = self.task.m if isinstance(self.task, TopM) else 1
-        self.num_bandits = self.task.num_bandits if isinstance(self.task, BestOfEach) else 1
-        self.epsilon = self.task.epsilon
+        """Forget the rule of earlier episodes."""
         self._rule: SetRule | None = None
 
     def random_slots(self) -> IntArray | None:
         """Return ``(N, K)`` arms in random order within each bandit, or None under the tie rule ``"first"``."""
         if self.tie == "first":
             return None
-        size = self.num_arms // self.num_bandits
-        rows = np.tile(np.arange(size), (self.batch * self.num_bandits, 1))
-        slots = self.rng.permuted(rows, axis=1).reshape(self.batch, self.num_bandits, size)
-        return (slots + np.arange(self.num_bandits)[:, None] * size).reshape(self.batch, self.num_arms)
+        bandits = self.task.num_bandits
+        size = self.num_arms // bandits
+        rows = np.tile(np.arange(size), (self.batch * bandits, 1))
+        slots = self.rng.permuted(rows, axis=1).reshape(self.batch, bandits, size)
+        return (slots + np.arange(bandits)[:, None] * size).reshape(self.batch, self.num_arms)
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the set that the rule has arrived at; without a rule, that of largest means."""
@@ -82,8 +75,7 @@ class _UGapEb(SetAgent):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters and find the bound of the rewards."""
         super().begin(briefing)
-        if not (math.isfinite(self.scale) and self.scale >= 0):
-            raise ParameterError(f"scale of {self.name} must be a number of at least 0, not {self.scale}")
+        check_scale(self.scale, self.name)
 
     @property
     def free_pulls(self) -> int:
@@ -93,7 +85,7 @@ class _UGapEb(SetAgent):
     def _budget_rule(self, steps: int, *, keep_best: bool, refresh: int | None) -> SamplingRule:
         arms = self.random_slots()
         rule: OneBestRule | BudgetRule
-        if self.m == 1 and self.num_bandits == 1 and refresh != 1:
+        if self.task.m == 1 and self.task.num_bandits == 1 and refresh != 1:
             rule = OneBestRule(
                 steps,
                 self.widths,
@@ -108,8 +100,8 @@ class _UGapEb(SetAgent):
             rule = BudgetRule(
                 steps,
                 self.widths,
-                m=self.m,
-                num_bandits=self.num_bandits,
+                m=self.task.m,
+                num_bandits=self.task.num_bandits,
                 keep_best=keep_best,
                 tie=self.tie,
                 rng=self.rng,
@@ -122,8 +114,8 @@ class _UGapEb(SetAgent):
     def width(self, pulls: FloatArray, variances: FloatArray) -> FloatArray:
         """Return widths, elementwise, with the exploration of the moment."""
 
-    def widths(self, window: Statistics, episodes: IntArray) -> FloatArray:
-        """Return all widths of a window of all episodes."""
+    def widths(self, window: Statistics) -> FloatArray:
+        """Return all widths of a window."""
         return self.width(window.pulls, window.variances)
 
 
@@ -149,9 +141,8 @@ class _ToldUGapEb(_UGapEb):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters and find the bound of the rewards."""
         super().begin(briefing)
-        check_bound(self.b, self.name)
-        if self.output not in ("best", "last"):
-            raise ParameterError(f"output of {self.name} must be 'best' or 'last', not {self.output!r}")
+        check_positive(self.b, "b", self.name)
+        check_choice(self.output, ("best", "last"), "output", self.name)
         self.bound: FloatArray = reward_bounds(self.b, briefing)
 
     def rule(self, steps: int) -> SamplingRule:
@@ -242,7 +233,7 @@ class _AdaptiveUGapEb(_UGapEb):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters."""
         super().begin(briefing)
-        check_bound(self.b, self.name)
+        check_positive(self.b, "b", self.name)
         whole = isinstance(self.refresh, int) and not isinstance(self.refresh, bool)
         if self.refresh is not None and not (whole and self.refresh >= 1):
             raise ParameterError(f"refresh of {self.name} must be a whole number of at least 1, not {self.refresh!r}")
@@ -253,7 +244,7 @@ class _AdaptiveUGapEb(_UGapEb):
         self._asked = 0
         return self._budget_rule(steps, keep_best=False, refresh=self.refresh or 2 * self.num_arms)
 
-    def widths(self, window: Statistics, episodes: IntArray) -> FloatArray:
+    def widths(self, window: Statistics) -> FloatArray:
         """Return all widths, with the complexity estimated anew where that is due."""
         # The rule for one best arm asks only then; the general one asks at every pull.
         every = self.refresh or 2 * self.num_arms
@@ -268,18 +259,19 @@ class _AdaptiveUGapEb(_UGapEb):
 
     def aims(self, window: Statistics) -> FloatArray:
         """Return ``(k, N)`` max((gap + epsilon) / 2, epsilon), with estimated gaps raised by b sqrt(1 / (2 T))."""
-        if self.m == 1 and self.num_bandits == 1:
+        task = self.task
+        if task.m == 1 and task.num_bandits == 1:
             gaps = _gaps_to_best(window.means)
         else:
-            gaps = top_gaps(window.means.T, self.m, self.num_bandits).T
+            gaps = top_gaps(window.means.T, task.m, task.num_bandits).T
         # In place: arrays of this size cost more to allocate than to fill.
         margin = 0.5 / window.pulls
         np.sqrt(margin, out=margin)
         margin *= self.bound
         gaps += margin
-        gaps += self.epsilon
+        gaps += task.epsilon
         gaps /= 2.0
-        return np.maximum(gaps, self.epsilon, out=gaps)
+        return np.maximum(gaps, task.epsilon, out=gaps)
 
 
 def _gaps_to_best(means: FloatArray) -> FloatArray:
@@ -372,10 +364,9 @@ class _UGapEc(SetAgent):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters."""
         super().begin(briefing)
-        check_delta(self.delta, self.name)
-        check_bound(self.b, self.name)
-        if not (math.isfinite(self.c) and self.c > 0):
-            raise ParameterError(f"c of {self.name} must be a positive number, not {self.c}")
+        check_share(self.delta, "delta", self.name)
+        check_positive(self.b, "b", self.name)
+        check_positive(self.c, "c", self.name)
 
     def rule(self, steps: int) -> SamplingRule:
         """Return the rule that stops by itself."""
@@ -383,9 +374,9 @@ class _UGapEc(SetAgent):
         rule = ConfidenceRule(
             steps,
             widths,
-            m=self.m,
-            num_bandits=self.num_bandits,
-            epsilon=self.epsilon,
+            m=self.task.m,
+            num_bandits=self.task.num_bandits,
+            epsilon=self.task.epsilon,
             tie=self.tie,
             rng=self.rng,
             arms=self.random_slots(),
@@ -394,7 +385,7 @@ class _UGapEc(SetAgent):
         return rule
 
     @abstractmethod
-    def widths(self, window: Statistics, episodes: IntArray) -> FloatArray:
+    def widths(self, window: Statistics) -> FloatArray:
         """Return all widths of a window."""
 
     def exploration(self, pulls: float) -> float:
@@ -424,7 +415,7 @@ class UGapEc(_UGapEc):
     uses_variances: ClassVar[bool] = False
     first_pulls: ClassVar[int] = 1
 
-    def widths(self, window: Statistics, episodes: IntArray) -> FloatArray:
+    def widths(self, window: Statistics) -> FloatArray:
         """Return the widths at the time of the window."""
         a = self.exploration(float(window.pulls[:, 0].sum()) if window.pulls.size else 1.0)
         return np.asarray(self.b * math.sqrt(a) / np.sqrt(window.pulls))
@@ -448,7 +439,7 @@ class UGapEcV(_UGapEc):
     name: ClassVar[str] = "UGapEc-V"
     first_pulls: ClassVar[int] = 2
 
-    def widths(self, window: Statistics, episodes: IntArray) -> FloatArray:
+    def widths(self, window: Statistics) -> FloatArray:
         """Return the widths at the time of the window."""
         a = self.exploration(float(window.pulls[:, 0].sum()) + 1.0 if window.pulls.size else 1.0)
         return bernstein_width(np.array(a), np.array(self.b), window.pulls, window.variances)

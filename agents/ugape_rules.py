@@ -10,6 +10,7 @@ random arm.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -19,10 +20,20 @@ from bai_gym.agents.top_two import TopTwo
 from bai_gym.sampling import ArgmaxTable, SamplingRule, StoppingRule, TieRule
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["BudgetRule", "Choice", "ConfidenceRule", "OneBestRule", "SetRule", "Widths", "select_arm", "wider"]
+__all__ = [
+    "BudgetRule",
+    "Choice",
+    "ConfidenceRule",
+    "OneBestRule",
+    "SetRule",
+    "StoppingSetRule",
+    "Widths",
+    "select_arm",
+    "wider",
+]
 
-Widths = Callable[[Statistics, IntArray], FloatArray]
-"""Widths ``(k, n)`` of a window of n of the episodes, whose numbers ``(n,)`` are given too."""
+Widths = Callable[[Statistics], FloatArray]
+"""Widths ``(k, n)`` of a window of n episodes."""
 
 
 class Choice(NamedTuple):
@@ -105,44 +116,57 @@ class SetRule(Protocol):
         """The arms to recommend, by slot."""
 
 
-class BudgetRule(SamplingRule):
-    """UGapEb: for a fixed number of pulls, keeping the J of smallest value if asked to.
+class StoppingSetRule(StoppingRule):
+    """What rules of fixed confidence have in common: an episode stops once the value of its set is below epsilon.
 
     Attributes:
-        sets: ``(k, N)`` bool, the arms to recommend.
+        sets: ``(k, N)`` bool, the arms to recommend, of all episodes.
     """
 
-    sets: npt.NDArray[np.bool_]
-
-    def __init__(
-        self,
-        steps: int,
-        widths: Widths,
-        *,
-        m: int,
-        num_bandits: int,
-        keep_best: bool,
-        tie: TieRule,
-        rng: np.random.Generator,
-        arms: IntArray | None,
-    ) -> None:
-        """Remember how widths are computed."""
-        self.steps = steps
-        self.arms = arms
-        self._widths = widths
-        self._m = m
-        self._num_bandits = num_bandits
-        self._keep_best = keep_best
-        self._tie: TieRule = tie
-        self._rng = rng
-
     def start(self, window: Statistics) -> None:
-        """Find the first arm to pull."""
+        """Let all episodes run."""
+        episodes = window.means.shape[1]
         self._window = window
-        self._episodes = np.arange(window.means.shape[1])
-        self._best = np.full(window.means.shape[1], np.inf)
-        self.sets = np.zeros(window.means.shape, dtype=bool)
-        self._select()
+        self._episodes = np.arange(episodes)
+        self.running = np.ones(episodes, dtype=bool)
+        self.sets: npt.NDArray[np.bool_] = np.zeros(window.means.shape, dtype=bool)
+
+    def keep(self, columns: IntArray, window: Statistics) -> None:
+        """Go on with some episodes."""
+        self._window = window
+        self._episodes = self._episodes[columns]
+        self.running = self.running[columns]
+
+    def take(self, sets: npt.NDArray[np.bool_], values: FloatArray, epsilon: float) -> None:
+        """Take over the sets of the moment, that of the end where the value ``(n,)`` says that an episode stops."""
+        running = np.flatnonzero(self.running)
+        self.sets[:, self._episodes[running]] = sets[:, running]
+        self.running &= values >= epsilon
+
+
+@dataclass(eq=False)
+class _SelectingRule(SamplingRule):
+    """Pulls what SELECT-ARM says, with all widths computed anew at every step.
+
+    Args:
+        steps: Number of pulls.
+        widths: All widths of a window.
+        m: Number of arms to find in each bandit.
+        num_bandits: Number of bandits.
+        tie: Tie rule.
+        rng: Source of randomness for ties.
+        arms: ``(N, k)`` arms of the slots, or None.
+    """
+
+    steps: int
+    widths: Widths
+    _: KW_ONLY
+    m: int
+    num_bandits: int
+    tie: TieRule
+    rng: np.random.Generator
+    arms: IntArray | None
+    _window: Statistics = field(init=False, repr=False)
 
     def choose(self) -> IntArray:
         """Return what the last rewards have led to."""
@@ -153,14 +177,66 @@ class BudgetRule(SamplingRule):
         self._select()
 
     def _select(self) -> None:
-        widths = self._widths(self._window, self._episodes)
-        self._choice = select_arm(self._window.means, widths, self._m, self._num_bandits, self._tie, self._rng)
-        if self._keep_best:
+        window = self._window
+        self._choice = select_arm(window.means, self.widths(window), self.m, self.num_bandits, self.tie, self.rng)
+
+
+@dataclass(eq=False, kw_only=True)
+class BudgetRule(_SelectingRule):
+    """UGapEb: for a fixed number of pulls.
+
+    Args:
+        keep_best: Whether the J of smallest value is recommended, not the last one.
+
+    Attributes:
+        sets: ``(k, N)`` bool, the arms to recommend.
+    """
+
+    keep_best: bool
+
+    def start(self, window: Statistics) -> None:
+        """Find the first arm to pull."""
+        self._window = window
+        self._best = np.full(window.means.shape[1], np.inf)
+        self.sets: npt.NDArray[np.bool_] = np.zeros(window.means.shape, dtype=bool)
+        self._select()
+
+    def _select(self) -> None:
+        super()._select()
+        if self.keep_best:
             better = np.flatnonzero(self._choice.value < self._best)
             self._best[better] = self._choice.value[better]
             self.sets[:, better] = self._choice.sets[:, better]
         else:
             self.sets = self._choice.sets
+
+
+@dataclass(eq=False, kw_only=True)
+class ConfidenceRule(_SelectingRule, StoppingSetRule):
+    """UGapEc: until the value of J is below epsilon.
+
+    Args:
+        epsilon: At least 0.
+    """
+
+    epsilon: float
+
+    def start(self, window: Statistics) -> None:
+        """Find the first arm to pull, where any is needed."""
+        super().start(window)
+        self._select()
+
+    def keep(self, columns: IntArray, window: Statistics) -> None:
+        """Go on with some episodes."""
+        super().keep(columns, window)
+        old, episodes = self._choice, np.arange(columns.size)
+        slots = old.flat // old.flat.size
+        flat = slots[columns] * columns.size + episodes
+        self._choice = Choice(old.sets[:, columns], old.value[columns], flat)
+
+    def _select(self) -> None:
+        super()._select()
+        self.take(self._choice.sets, self._choice.value, self.epsilon)
 
 
 class OneBestRule(SamplingRule):
@@ -245,7 +321,7 @@ class OneBestRule(SamplingRule):
 
     def _fill(self) -> None:
         window = self._window
-        widths = self._all_widths(window, np.arange(window.means.shape[1]))
+        widths = self._all_widths(window)
         upper, lower = window.means + widths, window.means - widths
         self._widths, self._upper = widths.reshape(-1), upper.reshape(-1)
         self._table = ArgmaxTable(lower, self._tie, self._rng)
@@ -270,71 +346,3 @@ class OneBestRule(SamplingRule):
             np.copyto(self._set, inside, where=better)
         else:
             self._set = inside
-
-
-class ConfidenceRule(StoppingRule):
-    """UGapEc: until the value of J is below epsilon.
-
-    Attributes:
-        sets: ``(k, N)`` bool, the arms to recommend, of all episodes.
-    """
-
-    sets: npt.NDArray[np.bool_]
-    _choice: Choice
-
-    def __init__(
-        self,
-        steps: int,
-        widths: Widths,
-        *,
-        m: int,
-        num_bandits: int,
-        epsilon: float,
-        tie: TieRule,
-        rng: np.random.Generator,
-        arms: IntArray | None,
-    ) -> None:
-        """Remember how widths are computed."""
-        self.steps = steps
-        self.arms = arms
-        self._widths = widths
-        self._m = m
-        self._num_bandits = num_bandits
-        self._epsilon = epsilon
-        self._tie: TieRule = tie
-        self._rng = rng
-
-    def start(self, window: Statistics) -> None:
-        """Find the first arm to pull, where any is needed."""
-        episodes = window.means.shape[1]
-        self._window = window
-        self._episodes = np.arange(episodes)
-        self.running = np.ones(episodes, dtype=bool)
-        self.sets = np.zeros(window.means.shape, dtype=bool)
-        self._select()
-
-    def keep(self, columns: IntArray, window: Statistics) -> None:
-        """Go on with some episodes."""
-        self._window = window
-        self._episodes = self._episodes[columns]
-        self.running = self.running[columns]
-        slots, episodes = self._choice.flat // self._choice.sets.shape[1], np.arange(columns.size)
-        self._choice = Choice(
-            self._choice.sets[:, columns], self._choice.value[columns], slots[columns] * columns.size + episodes
-        )
-
-    def choose(self) -> IntArray:
-        """Return what the last rewards have led to."""
-        return self._choice.flat
-
-    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
-        """Find the next arm to pull, where any is needed."""
-        self._select()
-
-    def _select(self) -> None:
-        widths = self._widths(self._window, self._episodes)
-        self._choice = select_arm(self._window.means, widths, self._m, self._num_bandits, self._tie, self._rng)
-        # The J of the moment, for those that are still running; that of the end, for those that stop.
-        running = np.flatnonzero(self.running)
-        self.sets[:, self._episodes[running]] = self._choice.sets[:, running]
-        self.running &= self._choice.value >= self._epsilon

@@ -9,7 +9,7 @@ import numpy as np
 
 from bai_gym.agents.base import Agent
 from bai_gym.agents.choosing import best_answer, spread_evenly
-from bai_gym.errors import ParameterError
+from bai_gym.agents.parameters import check_choice
 from bai_gym.problems import Briefing
 from bai_gym.statistics import IntArray, Observation, Statistics
 from bai_gym.tasks import TASKS
@@ -36,8 +36,7 @@ class Uniform(Agent):
 
     def begin(self, briefing: Briefing) -> None:
         """Check the mode."""
-        if self.mode not in ("cycle", "random"):
-            raise ParameterError(f"mode of Uniform must be 'cycle' or 'random', not {self.mode!r}")
+        check_choice(self.mode, ("cycle", "random"), "mode", self.name)
 
     def allocate(self, observation: Observation) -> IntArray:
         """Spend the whole budget at once."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,8 +10,8 @@ import numpy.typing as npt
 
 from bai_gym.agents.base import Plan, PlannedAgent
 from bai_gym.agents.choosing import best_mean, spread_evenly
+from bai_gym.agents.parameters import check_choice, check_positive
 from bai_gym.agents.rejects import rejection_times
-from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
 from bai_gym.sampling import ArgmaxTable, Block, SamplingRule, TieRule
 from bai_gym.statistics import FloatArray, IntArray, Statistics
@@ -59,10 +58,8 @@ class VBR(PlannedAgent):
 
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters."""
-        if not (math.isfinite(self.gamma) and self.gamma > 0):
-            raise ParameterError(f"gamma of VBR must be a positive number, not {self.gamma}")
-        if self.reject not in ("mean", "ucb"):
-            raise ParameterError(f"reject of VBR must be 'mean' or 'ucb', not {self.reject!r}")
+        check_positive(self.gamma, "gamma", self.name)
+        check_choice(self.reject, ("mean", "ucb"), "reject", self.name)
         self._active: npt.NDArray[np.bool_] = np.ones((self.batch, self.num_arms), dtype=bool)
 
     def plan(self) -> Plan:

@@ -6,6 +6,7 @@ import ast
 import copy
 import functools
 import inspect
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,10 @@ def _shown(agent: Any) -> str:
 
 def _env_source(env: Any, keywords: Mapping[str, Any] | None) -> EnvSource:
     """Return where the environment comes from: its id, or the object itself without Gymnasium's wrappers."""
+    if keywords is not None and not (isinstance(keywords, Mapping) and all(isinstance(word, str) for word in keywords)):
+        raise ParameterError(
+            f"env_kwargs must be a dict of keyword arguments, such as {{'budget': 500}}, not {keywords!r}"
+        )
     if isinstance(env, str):
         return EnvSource(env, dict(keywords or {}))
     bare = env.unwrapped if isinstance(env, gym.Env) else env
@@ -83,6 +88,13 @@ def _listed(values: Any, what: str) -> list[Any]:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ParameterError(f"{what} must be a list, even of one: write {what}=[{values!r}]")
     return list(values)
+
+
+def _folder(out: Any) -> Path | None:
+    """Return the output folder; empty text is none, though ``Path("")`` is the folder that one works in."""
+    if out is not None and not (isinstance(out, str | os.PathLike) and os.fspath(out)):
+        raise ParameterError(f"out must be the path of a folder, or None, not {out!r}")
+    return None if out is None else Path(out)
 
 
 def parse_agent(text: str) -> tuple[str, dict[str, Any]]:
@@ -226,5 +238,6 @@ def compare(
     Raises:
         BaiGymError: Whatever is wrong with the arguments, in one line.
     """
+    folder = _folder(out)
     cells = make_cells(agents, env, budgets, seed, env_kwargs, path)
-    return run_cells(cells, runs, workers=workers, out=Path(out) if out is not None else None, on_chunk=on_chunk)
+    return run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk)

@@ -27,10 +27,14 @@ class Task(ABC):
 
     Attributes:
         name: The word for ``gym.make(..., task=)``.
+        m: Number of arms to find in each bandit.
+        num_bandits: Number of bandits that share the arms.
         epsilon: Accuracy, at least 0, in the unit of the reward.
     """
 
     name: ClassVar[str]
+    m: int = 1
+    num_bandits: int = 1
 
     def __init__(self, epsilon: float = 0.0) -> None:
         """Check epsilon.

@@ -234,6 +234,11 @@ def test_tasks_by_name(keywords: dict[str, Any], expected: str) -> None:
     assert repr(make_task(num_arms=4, **keywords)) == expected
 
 
+@pytest.mark.parametrize(("task", "size"), [(BestArm(), (1, 1)), (TopM(3), (3, 1)), (BestOfEach(2), (1, 2))])
+def test_every_task_has_a_size_and_a_number_of_bandits(task: Task, size: tuple[int, int]) -> None:
+    assert (task.m, task.num_bandits) == size
+
+
 EPSILON = "epsilon must be a number of at least 0, not "
 BAD_M = "m must be a whole number from 1 to "
 BAD_BANDITS = "num_bandits must be a whole number of at least 1, not "

@@ -154,6 +154,8 @@ def check_means(means: object, name: str = "means") -> FloatArray:
         array = np.array(means, dtype=np.float64, ndmin=1)
     except (TypeError, ValueError):
         raise InstanceError(f"{name} must be numbers, one per arm, not {means!r}") from None
+    except OverflowError:  # a whole number of hundreds of digits
+        raise InstanceError(f"{name} must be finite numbers of at most 1.8e308, and one is larger") from None
     if array.ndim == 1:
         array = array[None, :]
     if array.ndim != 2 or array.shape[0] == 0:

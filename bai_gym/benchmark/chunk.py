@@ -11,7 +11,7 @@ import os
 import pickle
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -27,10 +27,10 @@ from bai_gym.benchmark.result import Episodes
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
 from bai_gym.envs.registration import IDS
 from bai_gym.envs.rules import Rules
-from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.envs.scalar import BestArmEnv, check_render_mode
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError, unknown_name
-from bai_gym.problems import Briefing, FixedProblem, Problem
+from bai_gym.problems import FixedProblem, Problem
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 
@@ -40,6 +40,7 @@ CHUNK_RUNS = 1000
 """Runs per chunk. Fixed: the random numbers of a run depend on it."""
 
 PATHS = ("auto", "blocks", "steps")
+LIBRARY_IDS = frozenset(entry.id for entry in IDS)
 PROBES = 16  # rewards of each arm that tell two problems with the same means and variances apart
 
 
@@ -94,7 +95,7 @@ class EnvSource:
 
         Worker processes may work in another folder: files are named in full, under the label that was given here.
         """
-        own = isinstance(self.env, str) and self.env not in {entry.id for entry in IDS}
+        own = isinstance(self.env, str) and self.env not in LIBRARY_IDS
         keywords = {word: _in_full(value) for word, value in self.keywords.items()}
         spec = gym.registry.get(str(self.env)) if own else None
         return {"env": self.env, "keywords": keywords, "label": self.label, "spec": spec}
@@ -120,6 +121,8 @@ def _build(env_id: str, key: str, keywords: dict[str, Any]) -> BestArmEnv:
                 raise ParameterError(
                     f"{word!r} is not a keyword of the environment, but an argument of gym.make itself"
                 )
+        if env_id in LIBRARY_IDS:  # Gymnasium would warn of an unknown mode, and fail on one that is no text
+            check_render_mode(keywords.get("render_mode"), BestArmEnv.metadata["render_modes"])
         try:
             env = gym.make(env_id, disable_env_checker=True, **keywords).unwrapped
         except gym.error.Error as error:
@@ -253,24 +256,12 @@ class Cell:
         rng = generator(self.seed, "check")
         agent = self.agent.make()
         bandit = self.env.problem.draw(1, rng)
-        reset(agent, self.briefing(bandit, knowledge(agent)), rng)
+        reset(agent, self.rules.briefing(bandit, knowledge(agent)), rng)
 
     @property
     def rules(self) -> Rules:
-        """The rules of the environment's episodes; the budget is the cell's."""
-        return self.env.built.rules
-
-    def briefing(self, bandit: Bandit, knows: frozenset[str]) -> Briefing:
-        """Return what the agent is told before it plays the given instances."""
-        return Briefing(
-            bandit.num_arms,
-            self.budget,
-            bandit.batch,
-            task=self.rules.task,
-            fixed_confidence=self.rules.fixed_confidence,
-            truth=bandit,
-            knows=knows,
-        )
+        """The rules of the environment's episodes, with the budget of the cell."""
+        return replace(self.env.built.rules, budget=self.budget)
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -279,9 +270,8 @@ class Cell:
         sample = self.env.problem.draw(2, rng)
         probes = sample.pull(np.tile(np.arange(sample.means.size), PROBES), rng)
         names = [version("bai-gym"), self.env.label, type(sample).__name__, self.label, self.agent.fingerprint()]
-        digest = hashlib.sha256(
-            json.dumps([*names, self.budget, self.seed, self.path, CHUNK_RUNS, repr(self.rules)]).encode()
-        )
+        own_rules = repr(self.env.built.rules)  # with the environment's budget: so chunks have been stored
+        digest = hashlib.sha256(json.dumps([*names, self.budget, self.seed, self.path, CHUNK_RUNS, own_rules]).encode())
         for numbers in (sample.means, sample.variances, probes):
             digest.update(numbers.tobytes())
         return digest.hexdigest()[:16]
@@ -319,18 +309,18 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
 
 
 def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.random.Generator) -> tuple[Rollout, Any]:
-    agent = cell.agent.make()
+    agent, rules = cell.agent.make(), cell.rules
     knows = knowledge(agent)
     if allocates(agent) and cell.path != "steps":
-        reset(agent, cell.briefing(bandit, knows), own)
-        return play_blocks(agent, bandit, cell.budget, rewards, cell.rules.task), None
+        reset(agent, rules.briefing(bandit, knows), own)
+        return play_blocks(agent, bandit, rules.budget, rewards, rules.task), None
     batched = acts_on_batches(agent)
-    if (batched or allocates(agent)) and not cell.rules.fixed_confidence:
+    if (batched or allocates(agent)) and not rules.fixed_confidence:
         env = BestArmVectorEnv(
             _Given(bandit),
             bandit.batch,
-            budget=cell.budget,
-            task=cell.rules.task,
+            budget=rules.budget,
+            task=rules.task,
             autoreset_mode=AutoresetMode.DISABLED,
             copy=False,
         )
@@ -344,14 +334,14 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
 
 
 def _play_singly(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.random.Generator) -> Rollout:
-    rollouts = []
+    rollouts, rules = [], cell.rules
     for run in range(bandit.batch):
         agent = cell.agent.make()
         scalar = BestArmEnv(
             FixedProblem(bandit.select(np.array([run]))),
-            budget=cell.budget,
-            task=cell.rules.task,
-            fixed_confidence=cell.rules.fixed_confidence,
+            budget=rules.budget,
+            task=rules.task,
+            fixed_confidence=rules.fixed_confidence,
         )
         first, _ = scalar.reset(seed=int(rewards.integers(2**63)))
         reset(agent, scalar.briefing(knowledge(agent)), own)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,9 +98,12 @@ def play_steps(act: Callable[[Observation], Any], env: BestArmVectorEnv, observa
         AgentError: If an action is none.
     """
     for _ in range(env.budget):
-        observation, *_ = _stepped(env, act(observation))
-    moves = env.moves
-    answers = _read(moves, act(observation), env.num_envs).answers
+        actions = act(observation)
+        with _blaming_act():
+            observation, *_ = env.step(actions)
+    moves, actions = env.moves, act(observation)
+    with _blaming_act():
+        answers = moves.read(actions, env.num_envs).answers
     return Rollout(moves.task.check(answers, env.num_envs, env.num_arms, "act"), Statistics.of(observation).copy())
 
 
@@ -115,15 +119,13 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
         AgentError: If an action is none.
     """
     moves = env.moves
-    left = env.budget
-    while True:
+    for left in range(env.budget, -1, -1):
         move = _read_one(moves, agent.act(observation))
-        stops = left == 0 if move.stops is None else left == 0 or bool(move.stops[0])
-        if stops:
+        stops = move.stops is not None and move.stops[0]
+        if stops or left == 0:
             break
         observation, *_ = env.step(int(move.arms[0]) if moves.shape == () else moves.pull(move.arms)[0])
-        left -= 1
-    if move.stops is not None and not move.stops[0]:
+    if move.stops is not None and not stops:
         raise AgentError("the budget is spent, and act pulls on: it must stop and recommend")
     answers = moves.task.check(move.answers, 1, env.num_arms, "act")
     return Rollout(answers, Statistics(*(observation[n][None] for n in ("pulls", "means", "variances"))))
@@ -138,15 +140,10 @@ def _read_one(moves: Moves, action: Any) -> Move:
         raise AgentError(f"act must return {moves.words()}, not {shown}") from None
 
 
-def _read(moves: Moves, actions: Any, batch: int) -> Move:
+@contextlib.contextmanager
+def _blaming_act() -> Iterator[None]:
+    """Blame the agent's ``act`` where the environment refuses its actions."""
     try:
-        return moves.read(actions, batch)
-    except ParameterError as error:
-        raise AgentError(f"act: {error}") from None
-
-
-def _stepped(env: BestArmVectorEnv, actions: Any) -> Any:
-    try:
-        return env.step(actions)
+        yield
     except ParameterError as error:
         raise AgentError(f"act: {error}") from None

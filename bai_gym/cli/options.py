@@ -10,10 +10,37 @@ import typer
 
 from bai_gym.errors import ParameterError
 
-__all__ = ["Bounds", "Optimum", "Out", "Seed", "Workers", "keywords"]
+__all__ = ["FOLDER", "WHOLE", "Bounds", "Optimum", "Out", "Seed", "Workers", "keywords"]
 
-Seed = Annotated[int, typer.Option(help="The same seed gives the same results, for any number of workers.")]
-Workers = Annotated[int, typer.Option(help="Processes; -1 for all cores.")]
+
+def _whole(text: str | int) -> int:
+    """Return the whole number that a text is.
+
+    Raises:
+        typer.BadParameter: If it is none; Typer's own error does not say what was given.
+    """
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a valid integer") from None
+
+
+def _folder(text: str | Path) -> Path:
+    """Return the folder that a text names.
+
+    Raises:
+        typer.BadParameter: If the text is empty, as an unset variable of a shell is.
+    """
+    if text == "":
+        raise typer.BadParameter("'' names no folder; write . for the one you are in")
+    return Path(text)
+
+
+WHOLE: dict[str, Any] = {"parser": _whole, "metavar": "<int>"}
+FOLDER: dict[str, Any] = {"parser": _folder, "metavar": "<path>"}
+
+Seed = Annotated[int, typer.Option(**WHOLE, help="The same seed gives the same results, for any number of workers.")]
+Workers = Annotated[int, typer.Option(**WHOLE, help="Processes; -1 for all cores.")]
 Bounds = Annotated[bool, typer.Option("--bounds", help="Show what is proved about the agents, and draw it dotted.")]
 Optimum = Annotated[
     bool, typer.Option("--optimum", help="Show how far each agent is from the best possible one, where that is known.")
@@ -21,7 +48,8 @@ Optimum = Annotated[
 Out = Annotated[
     Path | None,
     typer.Option(
-        help="Folder for results, table and figure; the same command goes on where an interrupted one stopped."
+        **FOLDER,
+        help="Folder for results, table and figure; the same command goes on where an interrupted one stopped.",
     ),
 ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -10,19 +10,22 @@ from bai_gym.benchmark.optimum import Optima
 from bai_gym.benchmark.result import Result, Rival
 from bai_gym.benchmark.store import Store
 from bai_gym.cli.console import ERR, OUT
-from bai_gym.errors import MissingPackageError
+from bai_gym.errors import MissingPackageError, OutputError
 from bai_gym.report.figures import Axis, error_curves
 from bai_gym.report.rivals import rivals_table, rivals_to_csv, rivals_to_markdown
 from bai_gym.report.tables import rich_table, to_csv, to_markdown
 from bai_gym.theory import BOUNDS
 
 __all__ = [
+    "check_files",
     "draw_curves",
     "print_bounds",
     "print_missing",
     "print_paths",
     "print_results",
     "print_rivals",
+    "result_files",
+    "rival_files",
     "save_results",
     "save_rivals",
 ]
@@ -46,15 +49,37 @@ def print_results(results: Sequence[Result], optima: Optima | None = None) -> No
         OUT.print("Optimality gap: how much more often the best agent that knows the prior alone is right (exact).")
 
 
+def result_files(name: str = "results") -> tuple[str, ...]:
+    """Return the names of the files that :func:`save_results` writes."""
+    return tuple(f"{name}{suffix}" for suffix in (".parquet", ".csv", ".md"))
+
+
+def rival_files(name: str) -> tuple[str, ...]:
+    """Return the names of the files that :func:`save_rivals` writes."""
+    return tuple(f"{name}-paired{suffix}" for suffix in (".csv", ".md"))
+
+
+def check_files(folder: Path, names: Iterable[str]) -> None:
+    """Refuse, before any work is done, files that cannot be written because a folder has their name.
+
+    Raises:
+        OutputError: With the first of them.
+    """
+    for path in (folder / name for name in names):
+        if path.is_dir():
+            raise OutputError(f"cannot write {path}: it is a folder; rename it, or choose another output folder")
+
+
 def save_results(
     results: Sequence[Result], folder: Path, name: str = "results", optima: Optima | None = None
 ) -> list[Path]:
     """Write the table as Parquet, CSV and Markdown."""
     store = Store(folder)
+    parquet, csv, markdown = result_files(name)
     return [
-        store.save_results(list(results), f"{name}.parquet"),
-        store.save_text(f"{name}.csv", to_csv(results, optima)),
-        store.save_text(f"{name}.md", to_markdown(results, optima)),
+        store.save_results(list(results), parquet),
+        store.save_text(csv, to_csv(results, optima)),
+        store.save_text(markdown, to_markdown(results, optima)),
     ]
 
 
@@ -67,9 +92,10 @@ def print_rivals(reference: str, rivals: Sequence[Rival]) -> None:
 def save_rivals(reference: str, rivals: Sequence[Rival], folder: Path, name: str) -> list[Path]:
     """Write the same as CSV and Markdown."""
     store = Store(folder)
+    csv, markdown = rival_files(name)
     return [
-        store.save_text(f"{name}-paired.csv", rivals_to_csv(reference, rivals)),
-        store.save_text(f"{name}-paired.md", rivals_to_markdown(reference, rivals)),
+        store.save_text(csv, rivals_to_csv(reference, rivals)),
+        store.save_text(markdown, rivals_to_markdown(reference, rivals)),
     ]
 
 

@@ -16,14 +16,17 @@ from bai_gym.benchmark.optimum import known_optima
 from bai_gym.benchmark.runner import check_runs, run_cells
 from bai_gym.benchmark.store import Store
 from bai_gym.cli.console import ERR, OUT, progress_bar
-from bai_gym.cli.options import Bounds, Seed, Workers
+from bai_gym.cli.options import FOLDER, WHOLE, Bounds, Seed, Workers
 from bai_gym.cli.output import (
+    check_files,
     draw_curves,
     print_bounds,
     print_missing,
     print_paths,
     print_results,
     print_rivals,
+    result_files,
+    rival_files,
     save_results,
     save_rivals,
 )
@@ -41,21 +44,26 @@ LOOK_ALIKES = {"BAI-MovieLens64-v0": "BAI-MovieLensLike64-v0", "BAI-MovieLens128
 def reproduce(
     figures: Annotated[list[str], typer.Argument(help="Figures, for example shvar-2; `bai-gym list experiments`.")],
     runs: Annotated[
-        int | None, typer.Option(help="Runs of each agent at each point. [default: as in the paper]")
+        int | None, typer.Option(**WHOLE, help="Runs of each agent at each point. [default: as in the paper]")
     ] = None,
     seed: Seed = 0,
     workers: Workers = -1,
     bounds: Bounds = False,
-    out: Annotated[Path, typer.Option(help="Folder for results; each figure gets a folder of its own in it.")] = Path(
-        "results"
-    ),
+    out: Annotated[
+        Path, typer.Option(**FOLDER, help="Folder for results; each figure gets a folder of its own in it.")
+    ] = Path("results"),
 ) -> None:
     """Run the experiment of a figure, draw it, and judge what the paper, or a hypothesis, says about it."""
     experiments = [find(name) for name in figures]
     check_seed(seed)
     for experiment in experiments:
+        check_runs(experiment.runs if runs is None else runs, workers)
+        for name in (_file_name(experiment, panel) for panel in experiment.panels):
+            files = () if experiment.instances else (*result_files(name), f"{name}-claims.txt")
+            files += rival_files(name) if experiment.reference else ()
+            check_files(out / experiment.id, (*files, f"{name}.png"))
+    for experiment in experiments:
         chosen = experiment.runs if runs is None else runs
-        check_runs(chosen, workers)
         _reproduce(experiment, chosen, seed, workers, out / experiment.id, bounds)
 
 
@@ -65,10 +73,10 @@ def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folde
         OUT.print(f"  {note}", soft_wrap=True)
     store = Store(folder)
     for panel in experiment.panels:
+        name = _file_name(experiment, panel)
         panel, stand_in = _with_available_data(panel)
         if stand_in:
             OUT.print(stand_in, style="yellow", soft_wrap=True)
-        name = f"{experiment.id}-{panel.name}" if panel.name else experiment.id
         if experiment.instances:
             _draw_instances(experiment, panel, seed, folder / f"{name}.png")
             continue
@@ -107,6 +115,10 @@ def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folde
             one_arm=isinstance(cells[0].rules.task, BestArm),
         )
         print_paths(paths)
+
+
+def _file_name(experiment: Experiment, panel: Panel) -> str:
+    return f"{experiment.id}-{panel.name}" if panel.name else experiment.id
 
 
 def _label(setting: Setting) -> str:

@@ -11,13 +11,23 @@ from bai_gym.benchmark.bounds import proved_bounds
 from bai_gym.benchmark.optimum import known_optima
 from bai_gym.benchmark.runner import run_cells
 from bai_gym.cli.console import progress_bar
-from bai_gym.cli.options import Bounds, Optimum, Out, Seed, Workers, keywords
-from bai_gym.cli.output import draw_curves, print_bounds, print_missing, print_paths, print_results, save_results
+from bai_gym.cli.options import WHOLE, Bounds, Optimum, Out, Seed, Workers, keywords
+from bai_gym.cli.output import (
+    check_files,
+    draw_curves,
+    print_bounds,
+    print_missing,
+    print_paths,
+    print_results,
+    result_files,
+    save_results,
+)
 from bai_gym.tasks import BestArm
 
 __all__ = ["run"]
 
 DEFAULT_AGENTS = ["Uniform", "SH", "SHVar", "SHAdaVar"]
+FIGURE = "figure.png"
 
 
 def run(
@@ -27,9 +37,10 @@ def run(
         typer.Option(help="Agent, repeatable; parameters in brackets: 'SHAdaVar(delta=0.1)'. [default: four of them]"),
     ] = None,
     budget: Annotated[
-        list[int] | None, typer.Option(help="Pulls per episode, repeatable. [default: that of the environment]")
+        list[int] | None,
+        typer.Option(**WHOLE, help="Pulls per episode, repeatable. [default: that of the environment]"),
     ] = None,
-    runs: Annotated[int, typer.Option(help="Independent episodes of each agent at each budget.")] = 1000,
+    runs: Annotated[int, typer.Option(**WHOLE, help="Independent episodes of each agent at each budget.")] = 1000,
     seed: Seed = 0,
     workers: Workers = 1,
     out: Out = None,
@@ -44,6 +55,8 @@ def run(
     optimum: Optimum = False,
 ) -> None:
     """Compare agents on an environment: a table, and with --out a figure and files."""
+    if out is not None:
+        check_files(out, (*result_files(), FIGURE))
     with progress_bar("playing") as on_chunk:
         cells = make_cells(agent or DEFAULT_AGENTS, env, budget, seed, keywords(set_ or []), path)
         comparison = run_cells(cells, runs, workers=workers, out=out, on_chunk=on_chunk)
@@ -57,7 +70,7 @@ def run(
         paths = save_results(comparison, out, optima=optima)
         paths += draw_curves(
             comparison,
-            out / "figure.png",
+            out / FIGURE,
             title=comparison[0].env,
             bounds=proved,
             one_arm=isinstance(cells[0].rules.task, BestArm),

@@ -14,8 +14,8 @@ from bai_gym.agents import Learned, SB3Agent
 from bai_gym.api import make_cells
 from bai_gym.benchmark.runner import check_runs, run_cells
 from bai_gym.cli.console import ERR, OUT, progress_bar
-from bai_gym.cli.options import Seed, Workers, keywords
-from bai_gym.cli.output import print_paths, print_results, save_results
+from bai_gym.cli.options import FOLDER, WHOLE, Seed, Workers, keywords
+from bai_gym.cli.output import check_files, print_paths, print_results, result_files, save_results
 
 __all__ = ["train"]
 
@@ -23,24 +23,28 @@ __all__ = ["train"]
 def train(
     env: Annotated[str, typer.Argument(help="Id of the environment, for example BAI-Bernoulli3-v0.")],
     algo: Annotated[str, typer.Option(help="Algorithm of stable-baselines3: ppo or a2c.")] = "ppo",
-    steps: Annotated[int | None, typer.Option(help="Steps of reinforcement learning; 0: imitation alone.")] = None,
+    steps: Annotated[
+        int | None, typer.Option(**WHOLE, help="Steps of reinforcement learning; 0: imitation alone.")
+    ] = None,
     seed: Seed = 0,
     out: Annotated[
-        Path, typer.Option(help="Folder; the same command goes on where an interrupted one stopped.")
+        Path, typer.Option(**FOLDER, help="Folder; the same command goes on where an interrupted one stopped.")
     ] = Path("results/train"),
     imitate: Annotated[
         str | None,
         typer.Option(help="Agent that is imitated first, or none. [default: one that fits the environment]"),
     ] = None,
-    imitated_steps: Annotated[int | None, typer.Option(help="Steps of that agent that are shown.")] = None,
+    imitated_steps: Annotated[int | None, typer.Option(**WHOLE, help="Steps of that agent that are shown.")] = None,
     network: Annotated[
         str | None, typer.Option(help="arms: plays with any number of arms; mlp: a plain perceptron. [default: arms]")
     ] = None,
-    width: Annotated[int | None, typer.Option(help="Width of the layers. [default: 32, mlp 128]")] = None,
-    num_envs: Annotated[int | None, typer.Option(help="Episodes played together. [default: by their length]")] = None,
+    width: Annotated[int | None, typer.Option(**WHOLE, help="Width of the layers. [default: 32, mlp 128]")] = None,
+    num_envs: Annotated[
+        int | None, typer.Option(**WHOLE, help="Episodes played together. [default: by their length]")
+    ] = None,
     learning_rate: Annotated[float | None, typer.Option(help="At the beginning; it falls to 0.")] = None,
     entropy: Annotated[float | None, typer.Option(help="Weight of the entropy of the actions.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Passes over the steps of an update.")] = None,
+    epochs: Annotated[int | None, typer.Option(**WHOLE, help="Passes over the steps of an update.")] = None,
     rewards: Annotated[
         str | None, typer.Option(help="How rewards are seen: any, or binary for 0 and 1. [default: by the environment]")
     ] = None,
@@ -51,7 +55,7 @@ def train(
     agent: Annotated[
         list[str] | None, typer.Option(help="Agents to compare with at the end, repeatable. [default: some]")
     ] = None,
-    runs: Annotated[int, typer.Option(help="Episodes of each agent in that comparison.")] = 4000,
+    runs: Annotated[int, typer.Option(**WHOLE, help="Episodes of each agent in that comparison.")] = 4000,
     workers: Workers = 1,
 ) -> None:
     """Train an agent on an environment, then compare it with analytic ones."""
@@ -59,6 +63,7 @@ def train(
     from bai_gym.training import train as train_by
 
     check_runs(runs, workers)
+    check_files(out, result_files())
     recipe = recipe_for(
         env,
         keywords(set_ or []),

@@ -12,7 +12,7 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -32,6 +32,7 @@ __all__ = ["ArmSamples", "read_table"]
 _SEPARATORS = (",", ";", "\t", "|")
 _HEAD = 1 << 20  # bytes in which the header line must end
 _SHOWN = 12  # names shown in an error
+_UTF8 = "; the file is not in UTF-8: save it in that encoding"
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,7 @@ def read_table(
 
     Raises:
         MissingDataError: There is no such file.
-        ParameterError: ``separator``, ``arms`` or ``bins`` is not usable, or both columns are the same.
+        ParameterError: A keyword is not usable with any file, or both columns are the same.
         DataError: The file is unreadable, a column is not there, a reward is not a finite number, an arm has no
             name or no rows, there are fewer than two arms, or there are too few values for so many bins.
     """
@@ -148,15 +149,19 @@ def _check(
     bins: int | None,
 ) -> None:
     """Refuse keywords that cannot be used with any file."""
+    for keyword, column in (("arm_column", arm_column), ("reward_column", reward_column)):
+        if not isinstance(column, str):
+            raise ParameterError(f"{keyword} must be the name of a column, as text, not {column!r}")
     if arm_column == reward_column:
         raise ParameterError(f"arm_column and reward_column are both {arm_column!r}; they must be two columns")
-    if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\r\n'):
+    character = isinstance(separator, str) and len(separator) == 1 and separator.isascii() and separator not in '"\r\n'
+    if separator is not None and not character:
         raise ParameterError(f"separator must be one ASCII character, such as ',' or ';', not {separator!r}")
     if bins is not None and (isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 2):
         raise ParameterError(f"bins must be a whole number of at least 2, not {bins!r}")
     if arms is not None and bins is not None:
         raise ParameterError("arms and bins exclude each other: bins makes arms of its own; leave one of them out")
-    if arms is not None and (isinstance(arms, str) or len(arms) < 2):
+    if arms is not None and (isinstance(arms, str) or not isinstance(arms, Sized) or len(arms) < 2):
         raise ParameterError(f"arms must list at least two arms, not {arms!r}")
 
 
@@ -194,7 +199,7 @@ def _csv(path: Path, raw: bytes, arm_column: str, reward_column: str, separator:
         rank = (arm_column in names and reward_column in names, len(names))
         if best is None or rank > best:
             best, header, chosen = rank, names, candidate
-    _require(path, header, arm_column, reward_column)
+    _require(path, header, arm_column, reward_column, hint=_UTF8 if any("\ufffd" in name for name in header) else "")
     try:
         return pacsv.read_csv(
             pa.BufferReader(raw),
@@ -208,7 +213,8 @@ def _csv(path: Path, raw: bytes, arm_column: str, reward_column: str, separator:
             ),
         )
     except (pa.ArrowException, ValueError) as error:
-        raise DataError(f"{path} is malformed: {_line(error)}") from None
+        hint = "" if _is_utf8(raw) else _UTF8
+        raise DataError(f"{path} is malformed: {_line(error)}{hint}") from None
 
 
 def _parquet(path: Path, raw: bytes, arm_column: str, reward_column: str) -> pa.Table:
@@ -221,15 +227,23 @@ def _parquet(path: Path, raw: bytes, arm_column: str, reward_column: str) -> pa.
         raise DataError(f"{path} is not a readable Parquet file ({_line(error)})") from None
 
 
-def _require(path: Path, header: Sequence[str], *columns: str) -> None:
-    """Refuse a header that does not have each of the columns once."""
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _require(path: Path, header: Sequence[str], *columns: str, hint: str = "") -> None:
+    """Refuse a header that does not have each of the columns once; the hint says what may be wrong with the file."""
     for column in columns:
         if header.count(column) > 1:
             raise DataError(f"{path} has {header.count(column)} columns named {column!r}; expected one")
         if column not in header:
             near = difflib.get_close_matches(column.lower(), [name.lower() for name in header], n=1, cutoff=0.5)
             guess = next((f" Did you mean {name!r}?" for name in header if near and name.lower() == near[0]), "")
-            raise DataError(f"{path} has no column {column!r}.{guess} It has {_listing(header)}")
+            raise DataError(f"{path} has no column {column!r}.{guess} It has {_listing(header)}{hint}")
 
 
 def _numbers(path: Path, name: str, column: pa.ChunkedArray, what: str) -> npt.NDArray[np.float64]:

@@ -124,16 +124,7 @@ class Episodes:
         Args:
             knows: Knowledge to grant from the true instances, words of ``bai_gym.problems.KNOWLEDGE``.
         """
-        rules = self.rules
-        return Briefing(
-            self.num_arms,
-            rules.budget,
-            self.batch,
-            task=rules.task,
-            fixed_confidence=rules.fixed_confidence,
-            truth=self.bandit,
-            knows=knows,
-        )
+        return self.rules.briefing(self.bandit, knows)
 
 
 _FLAT = np.arange(4096)  # slices of it are index arrays of one, cheaper than building them

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 
+from bai_gym.bandits import Bandit
 from bai_gym.errors import BudgetError, ParameterError
+from bai_gym.problems import Briefing
 from bai_gym.tasks import Task, make_task
 
 __all__ = ["RewardKind", "Rules", "check_budget"]
@@ -75,3 +78,20 @@ class Rules:
             raise ParameterError("pull_cost makes sense with fixed_confidence=True alone: a budget is spent anyway")
         made = make_task(task, num_arms=num_arms, m=m, num_bandits=num_bandits, epsilon=epsilon)
         return cls(check_budget(budget), made, reward == "simple_regret", fixed_confidence, float(pull_cost))
+
+    def briefing(self, bandit: Bandit, knows: Iterable[str] = ()) -> Briefing:
+        """Return what an agent is told before it plays the given instances.
+
+        Args:
+            bandit: The instances, one for each episode.
+            knows: Knowledge to grant from them, words of ``bai_gym.problems.KNOWLEDGE``.
+        """
+        return Briefing(
+            bandit.num_arms,
+            self.budget,
+            bandit.batch,
+            task=self.task,
+            fixed_confidence=self.fixed_confidence,
+            truth=bandit,
+            knows=knows,
+        )

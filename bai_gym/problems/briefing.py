@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.statistics import FloatArray
-from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
+from bai_gym.tasks import BestArm, Task
 from bai_gym.theory import (
     best_arm_h1,
     gape_complexity,
@@ -90,30 +90,22 @@ class Briefing:
 
     def gape_complexity(self, bound: FloatArray) -> FloatArray:
         """Return H of GapE, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
-        return gape_complexity(self._granted("complexity").means, bound, self._num_bandits)
+        return gape_complexity(self._granted("complexity").means, bound, self.task.num_bandits)
 
     def gape_v_complexity(self, bound: FloatArray) -> FloatArray:
         """Return the variance-aware H of GapE-V, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
         truth = self._granted("complexity")
-        return gape_v_complexity(truth.means, truth.variances, bound, self._num_bandits)
+        return gape_v_complexity(truth.means, truth.variances, bound, self.task.num_bandits)
 
     def ugape_complexity(self, bound: FloatArray) -> FloatArray:
         """Return H_epsilon of UGapE for the task, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
-        truth = self._granted("complexity")
-        return ugape_complexity(truth.means, self._m, self.task.epsilon, bound, self._num_bandits)
+        truth, task = self._granted("complexity"), self.task
+        return ugape_complexity(truth.means, task.m, task.epsilon, bound, task.num_bandits)
 
     def ugape_v_complexity(self, bound: FloatArray) -> FloatArray:
         """Return the variance-aware H_epsilon of UGapE, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
-        truth = self._granted("complexity")
-        return ugape_v_complexity(truth.means, truth.variances, self._m, self.task.epsilon, bound, self._num_bandits)
-
-    @property
-    def _m(self) -> int:
-        return self.task.m if isinstance(self.task, TopM) else 1
-
-    @property
-    def _num_bandits(self) -> int:
-        return self.task.num_bandits if isinstance(self.task, BestOfEach) else 1
+        truth, task = self._granted("complexity"), self.task
+        return ugape_v_complexity(truth.means, truth.variances, task.m, task.epsilon, bound, task.num_bandits)
 
     def check_granted(self, fact: str) -> None:
         """Raise :class:`AgentError` unless the fact is granted.

@@ -29,9 +29,9 @@ __all__ = ["Trained", "train"]
 OnPart = Callable[[str, int, int], None]
 
 UPDATES = 5  # between two checkpoints
-PARTS = 4  # mini-batches of an update (PPO)
+BATCH = 4096  # steps of a mini-batch (PPO), about; larger ones learn more slowly
 DISCOUNT = 1.0  # all that counts is the end
-TRACE = 0.95
+TRACE = 0.98
 CLIP = 0.15
 FARTHEST = 0.02  # Kullback-Leibler divergence at which an update ends early
 LAYERS = 2  # of the multilayer perceptron
@@ -168,7 +168,7 @@ def _start(recipe: Recipe, envs: SB3VecEnv, device: str) -> OnPolicyAlgorithm:
     steps = recipe.num_envs * recipe.rollout
     return PPO(
         **keywords,
-        batch_size=max(2, -(-steps // PARTS)),
+        batch_size=max(2, -(-steps // max(1, round(steps / BATCH)))),  # all of about one size
         n_epochs=recipe.epochs,
         clip_range=CLIP,
         target_kl=FARTHEST,

@@ -63,7 +63,7 @@ class Recipe:
     num_envs: int = 256
     imitate: str | None = None
     imitated_steps: int = IMITATED_STEPS
-    learning_rate: float = 1e-3
+    learning_rate: float = 5e-4
     entropy: float = 0.002
     epochs: int = 4
 

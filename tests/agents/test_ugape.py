@@ -178,14 +178,14 @@ def test_a_tie_at_the_border_leaves_no_exploration() -> None:
 def test_widths_of_fixed_confidence_by_hand(agent: Any, width: float) -> None:
     begun(agent, [0.5, 0.2], 100)
     window = Statistics(np.array([[4.0], [3.0]]), np.zeros((2, 1)), np.array([[0.75], [0.5]]))
-    assert agent.widths(window, np.array([0]))[0, 0] == pytest.approx(width, rel=1e-12)
+    assert agent.widths(window)[0, 0] == pytest.approx(width, rel=1e-12)
 
 
 def test_the_widths_grow_with_the_time_in_every_episode() -> None:
     # All episodes have made equally many pulls, however these are shared out.
     agent = begun(UGapEc(), np.tile([0.5, 0.2], (2, 1)), 100)
     window = Statistics(np.array([[4.0, 1.0], [3.0, 6.0]]), np.zeros((2, 2)), np.zeros((2, 2)))
-    widths = agent.widths(window, np.arange(2))
+    widths = agent.widths(window)
     np.testing.assert_allclose(widths * np.sqrt(window.pulls), widths[0, 1], rtol=1e-12)
 
 
@@ -474,7 +474,7 @@ def test_each_episode_of_a_batch_stops_for_itself(kind: Any, task: Task) -> None
     statistics = rollout.statistics
     for episode in range(40):
         window = Statistics(*(getattr(statistics, n)[episode][:, None] * 1.0 for n in ("pulls", "means", "variances")))
-        widths = agent.widths(window, np.array([0]))
+        widths = agent.widths(window)
         chosen, value, _ = slow_select(window.means[:, 0].tolist(), widths[:, 0].tolist(), m, num_bandits)
         assert value < task.epsilon
         assert arms_of(rollout.recommendation[episode], task, 4) == chosen

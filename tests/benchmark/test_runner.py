@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 from collections.abc import Callable
@@ -296,6 +297,9 @@ def chunk_files_of(cell: Path) -> list[Path]:
 # ------------------------------------------------------------------------------------------------ refusals
 
 
+MODES = "render_mode must be None or one of ansi, rgb_array, human"
+
+
 @pytest.mark.parametrize(
     ("arguments", "kind", "words"),
     [
@@ -310,6 +314,14 @@ def chunk_files_of(cell: Path) -> list[Path]:
         *(({"seed": seed}, ParameterError, "seed must be") for seed in (-1, 1.5, True, "0", None)),
         *(({"budgets": [budget]}, BudgetError, "budget must be") for budget in (0, -4, 20.0, True)),
         ({"budgets": [20, 7]}, BudgetError, "budget 7 is below the minimum of SH for 4 arms: give at least 8"),
+        *(
+            ({"env_kwargs": value}, ParameterError, f"env_kwargs must be a dict .*, not {re.escape(repr(value))}$")
+            for value in (5, "budget=9", [("budget", 9)], {5: 1})
+        ),
+        *(
+            ({"env_kwargs": {"render_mode": mode}}, ParameterError, f"{MODES}, not {re.escape(repr(mode))}$")
+            for mode in ("foo", 5, ["ansi"], True, b"ansi")
+        ),
     ],
     ids=str,
 )
@@ -323,6 +335,23 @@ def test_mistakes_are_refused_before_any_work(
     assert "\n" not in str(caught.value)
     assert told == []
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("out", [5, "", b"out", ["out"], True, 1.5])
+def test_an_output_folder_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    rule = f"^out must be the path of a folder, or None, not {re.escape(repr(out))}$"
+    with pytest.raises(ParameterError, match=rule):
+        compare(AGENTS, ENV, budgets=[9], runs=5, out=out)
+    with pytest.raises(ParameterError, match=rule):
+        evaluate("SH", ENV, budget=9, runs=5, out=out)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_environment_object_takes_no_keywords() -> None:
+    for keywords in (5, {"budget": 9}):
+        with pytest.raises(ParameterError, match="^env_kwargs "):
+            evaluate("SH", gym.make(ENV), runs=5, env_kwargs=keywords)  # type: ignore[arg-type]
 
 
 def test_an_instance_that_cannot_be_copied() -> None:

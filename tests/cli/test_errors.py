@@ -17,6 +17,7 @@ from bai_gym.cli import main
 RUN = ("run", "BAI-Custom-v0", "--runs", "5")
 TABLE = ("run", "BAI-Table-v0", "--runs", "5", "--set", "path=log.csv")
 COLUMNS = ("--set", "arm_column=page", "--set", "reward_column=sales")
+TRAIN = ("train", "BAI-Bernoulli3-v0")
 FILM = ("run", "BAI-MovieLens64-v0", "--runs", "5")
 
 
@@ -73,6 +74,19 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
         (("run",), ("Missing argument", "env", "`bai-gym run --help`")),
         ((*RUN, "--bugdet", "9"), ("No such option: --bugdet", "--budget", "`bai-gym run --help`")),
         ((*RUN, "--budget", "many"), ("'--budget'", "integer", "`bai-gym run --help`")),
+        *(
+            ((*words, option, text), (f"Invalid value for '{option}': {text!r} is not a valid integer (see `bai-gym ",))
+            for words in (RUN, ("reproduce", "shvar-3"))
+            for option, text in (("--runs", "1e4"), ("--seed", "abc"), ("--workers", "two"))
+        ),
+        ((*RUN, "--budget", "50", "--budget", "1e3"), ("'--budget': '1e3' is not a valid integer",)),
+        ((*RUN, "--out", ""), ("'--out': '' names no folder; write . for the one you are in",)),
+        *(
+            ((*TRAIN, option, "1e4"), (f"'{option}': '1e4' is not a valid integer",))
+            for option in ("--steps", "--imitated-steps", "--width", "--num-envs", "--epochs", "--runs")
+        ),
+        ((*TRAIN, "--out="), ("'--out': '' names no folder",)),
+        (("reproduce", "shvar-3", "--out="), ("'--out': '' names no folder; write . for the one you are in",)),
         (("list", "env"), ("No such command 'env'", "`bai-gym list --help`")),
         # Options.
         ((*RUN, "--runs", "0"), ("runs must be a whole number of at least 1, not 0",)),
@@ -98,6 +112,14 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
         ((*RUN, "--set", "means=[-inf, 1]"), ("means: arm 0 has -inf", "finite number")),
         ((*RUN, "--set", "means=[1]"), ("at least 2 arms, not 1",)),
         ((*RUN, "--set", "means=much"), ("means", "much")),
+        ((*RUN, "--set", f"means=[1{400 * '0'}, 1]"), ("means must be finite numbers of at most 1.8e308",)),
+        *(
+            (
+                (*RUN, "--set", f"render_mode={mode}"),
+                ("render_mode must be None or one of ansi, rgb_array, human, not ",),
+            )
+            for mode in ("foo", "5")
+        ),
         # Files and folders.
         (FILM, ("'movielens-1m' is not in", "bai-gym data fetch movielens-1m", "BAI_GYM_DATA")),
         ((*TABLE, *COLUMNS), ("no data file", "log.csv", "give the path")),
@@ -143,6 +165,43 @@ def test_an_output_folder_that_cannot_be_written(command: Command, tmp_path: Pat
         command(*RUN, "--out", f"taken{below}"), f"cannot write to the output folder taken{below}: ", "choose another"
     )
     assert (tmp_path / "taken").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        *((RUN, name) for name in ("figure.png", "results.parquet", "results.csv", "results.md")),
+        (TRAIN, "results.md"),
+        (("reproduce", "shvar-3", "--runs", "3"), "shvar-3/shvar-3-literal.png"),  # of the second panel
+        (("reproduce", "shvar-2", "shvar-3", "--runs", "3"), "shvar-3/shvar-3-claims.txt"),  # of the second figure
+        (("reproduce", "learned-5", "--runs", "3"), "learned-5/learned-5-paired.md"),
+    ],
+)
+def test_a_folder_with_the_name_of_a_file_is_found_before_the_work(
+    command: Command, tmp_path: Path, words: tuple[str, ...], file: str
+) -> None:
+    (tmp_path / "out" / file).mkdir(parents=True)
+    rule = f"cannot write out/{file}: it is a folder; rename it, or choose another output folder"
+    assert_refused(command(*words, "--out", "out"), rule)
+    assert [path.name for path in (tmp_path / "out" / file).parent.iterdir()] == [Path(file).name]
+
+
+@pytest.mark.parametrize(
+    ("pair", "rule"),
+    [
+        ("arm_column=['page']", "arm_column must be the name of a column, as text, not ['page']"),
+        ("reward_column=5", "reward_column must be the name of a column, as text, not 5"),
+        ("separator=5", "separator must be one ASCII character, such as ',' or ';', not 5"),
+    ],
+)
+def test_keywords_of_a_table_of_another_type(command: Command, tmp_path: Path, pair: str, rule: str) -> None:
+    (tmp_path / "log.csv").write_text("page,sales\na,1\nb,2\n")
+    assert_refused(command(*TABLE, *COLUMNS, "--set", pair), rule)
+
+
+def test_a_table_in_another_encoding(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("page,sales\né,1\nb,2\n", encoding="latin-1")
+    assert_refused(command(*TABLE, *COLUMNS), "log.csv is malformed: ", "not in UTF-8: save it in that encoding")
 
 
 def test_mistakes_leave_nothing_behind(command: Command, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 import gzip
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ def write(folder: Path, content: str | bytes, name: str = "log.csv") -> Path:
 
 
 def read(path: Path, **keywords: object) -> ArmSamples:
-    return read_table(path, arm_column="page", reward_column="clicks", **keywords)  # type: ignore[arg-type]
+    return read_table(path, **{"arm_column": "page", "reward_column": "clicks", **keywords})  # type: ignore[arg-type]
 
 
 def parquet(folder: Path, page: object, clicks: object) -> Path:
@@ -231,11 +232,42 @@ def test_more_bins_than_the_values_allow_are_refused(tmp_path: Path) -> None:
         ({"arms": ["a"]}, "arms must list at least two arms"),
         ({"arms": "ab"}, "arms must list at least two arms"),
         ({"arms": ["a", "b"], "bins": 2}, "arms and bins exclude each other"),
+        *(
+            ({keyword: value}, f"^{keyword} must be the name of a column, as text, not {re.escape(repr(value))}$")
+            for keyword in ("arm_column", "reward_column")
+            for value in (["page"], 5, True, None, b"page")
+        ),
+        *(
+            ({"separator": value}, f"^separator must be one ASCII character, such as .*, not {re.escape(repr(value))}$")
+            for value in (5, [","], True, b",")
+        ),
+        ({"arms": 5}, "^arms must list at least two arms, not 5$"),
     ],
 )
 def test_a_keyword_that_cannot_be_used_is_named(tmp_path: Path, keywords: dict[str, object], complaint: str) -> None:
     with pytest.raises(ParameterError, match=complaint):
         read(write(tmp_path, LOG), **keywords)
+
+
+@pytest.mark.parametrize(
+    ("log", "complaint"),
+    [
+        ("pagé,clicks\na,1\nb,2\n", "has no column 'page'. Did you mean 'pag\ufffd'"),  # the name cannot be read
+        ("page,clicks\né,1\nb,2\n", "is malformed: "),
+        ("page,clicks\na,1\nb,2€\n", "is malformed: "),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16"])
+def test_a_file_in_another_encoding_gets_a_hint(tmp_path: Path, encoding: str, log: str, complaint: str) -> None:
+    with pytest.raises(DataError, match="; the file is not in UTF-8: save it in that encoding$") as caught:
+        read(write(tmp_path, log.encode(encoding)))
+    assert encoding == "utf-16" or complaint in str(caught.value)
+
+
+def test_other_columns_may_be_in_any_encoding(tmp_path: Path) -> None:
+    assert read(write(tmp_path, "page,clicks,nôm\na,1,é\nb,2,b\n".encode("latin-1"))).names == ("a", "b")
+    with pytest.raises(DataError, match="has no column 'page'. It has 'site', 'clicks'$"):
+        read(write(tmp_path, "site,clicks\nb,1\né,2\n".encode("latin-1")))
 
 
 def test_one_column_cannot_be_both(tmp_path: Path) -> None:

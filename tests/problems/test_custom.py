@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -51,6 +53,21 @@ def test_the_demonstration_instance(distribution: str) -> None:
     assert bandit.means.tolist() == [[0.5, 0.45, 0.4, 0.3]]
     assert bandit.variances[0, 0] == 0.25
     assert ["demonstration" in note for note in problem.notes] == [True]
+
+
+@pytest.mark.parametrize(
+    ("keywords", "name"),
+    [
+        ({"means": [10**400, 1]}, "means"),
+        ({"means": [-(10**400), 1]}, "means"),
+        ({"means": [10**400, 1], "distribution": "bernoulli"}, "means"),
+        ({"means": [1, 2], "variances": [10**400, 1]}, "variances"),
+        ({"means": [1, 2], "variances": 10**400}, "variances"),
+    ],
+)
+def test_numbers_beyond_floats_are_refused(keywords: dict[str, Any], name: str) -> None:
+    with pytest.raises(InstanceError, match=f"^{name} must be finite numbers of at most 1.8e308, and one is larger$"):
+        gym.make("BAI-Custom-v0", disable_env_checker=True, **keywords)
 
 
 def test_a_log_becomes_arms(tmp_path: Path) -> None:

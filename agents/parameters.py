@@ -1,0 +1,34 @@
+"""Checks of parameters that several agents have. That they are numbers at all, the agents have checked before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from bai_gym.errors import ParameterError
+
+__all__ = ["check_choice", "check_positive", "check_scale", "check_share"]
+
+
+def check_positive(value: float | None, parameter: str, agent: str) -> None:
+    """Raise :class:`ParameterError` unless the value is a positive number, or None, where the parameter may be that."""
+    if value is not None and not (math.isfinite(value) and value > 0):
+        raise ParameterError(f"{parameter} of {agent} must be a positive number, not {value}")
+
+
+def check_scale(value: float, agent: str) -> None:
+    """Raise :class:`ParameterError` unless the parameter scale is a number of at least 0."""
+    if not (math.isfinite(value) and value >= 0):
+        raise ParameterError(f"scale of {agent} must be a number of at least 0, not {value}")
+
+
+def check_share(value: float, parameter: str, agent: str) -> None:
+    """Raise :class:`ParameterError` unless the value lies strictly between 0 and 1."""
+    if not 0.0 < value < 1.0:
+        raise ParameterError(f"{parameter} of {agent} must lie strictly between 0 and 1, not {value}")
+
+
+def check_choice(value: str, allowed: Sequence[str], parameter: str, agent: str) -> None:
+    """Raise :class:`ParameterError` unless the value is one of the allowed words."""
+    if value not in allowed:
+        raise ParameterError(f"{parameter} of {agent} must be {' or '.join(map(repr, allowed))}, not {value!r}")
