@@ -25,6 +25,7 @@ __all__ = [
     "print_results",
     "print_rivals",
     "result_files",
+    "rival_files",
     "save_results",
     "save_rivals",
 ]
@@ -51,6 +52,11 @@ def print_results(results: Sequence[Result], optima: Optima | None = None) -> No
 def result_files(name: str = "results") -> tuple[str, ...]:
     """Return the names of the files that :func:`save_results` writes."""
     return tuple(f"{name}{suffix}" for suffix in (".parquet", ".csv", ".md"))
+
+
+def rival_files(name: str) -> tuple[str, ...]:
+    """Return the names of the files that :func:`save_rivals` writes."""
+    return tuple(f"{name}-paired{suffix}" for suffix in (".csv", ".md"))
 
 
 def check_files(folder: Path, names: Iterable[str]) -> None:
@@ -86,9 +92,10 @@ def print_rivals(reference: str, rivals: Sequence[Rival]) -> None:
 def save_rivals(reference: str, rivals: Sequence[Rival], folder: Path, name: str) -> list[Path]:
     """Write the same as CSV and Markdown."""
     store = Store(folder)
+    csv, markdown = rival_files(name)
     return [
-        store.save_text(f"{name}-paired.csv", rivals_to_csv(reference, rivals)),
-        store.save_text(f"{name}-paired.md", rivals_to_markdown(reference, rivals)),
+        store.save_text(csv, rivals_to_csv(reference, rivals)),
+        store.save_text(markdown, rivals_to_markdown(reference, rivals)),
     ]
 
 

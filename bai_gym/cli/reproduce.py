@@ -26,6 +26,7 @@ from bai_gym.cli.output import (
     print_results,
     print_rivals,
     result_files,
+    rival_files,
     save_results,
     save_rivals,
 )
@@ -59,6 +60,7 @@ def reproduce(
         check_runs(experiment.runs if runs is None else runs, workers)
         for name in (_file_name(experiment, panel) for panel in experiment.panels):
             files = () if experiment.instances else (*result_files(name), f"{name}-claims.txt")
+            files += rival_files(name) if experiment.reference else ()
             check_files(out / experiment.id, (*files, f"{name}.png"))
     for experiment in experiments:
         chosen = experiment.runs if runs is None else runs

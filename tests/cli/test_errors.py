@@ -174,6 +174,7 @@ def test_an_output_folder_that_cannot_be_written(command: Command, tmp_path: Pat
         (TRAIN, "results.md"),
         (("reproduce", "shvar-3", "--runs", "3"), "shvar-3/shvar-3-literal.png"),  # of the second panel
         (("reproduce", "shvar-2", "shvar-3", "--runs", "3"), "shvar-3/shvar-3-claims.txt"),  # of the second figure
+        (("reproduce", "learned-5", "--runs", "3"), "learned-5/learned-5-paired.md"),
     ],
 )
 def test_a_folder_with_the_name_of_a_file_is_found_before_the_work(
