@@ -30,7 +30,8 @@ class SB3Agent:
     ``bai_gym.training.ArmPolicy`` plays with any number of arms; any other with as many as it was trained on.
 
     With the task ``top-m`` a recommended set that has not m arms is made one, as in training: see
-    :meth:`bai_gym.tasks.TopM.completed`.
+    :meth:`bai_gym.tasks.TopM.completed`. With fixed confidence it stops at the cap, if it has not by then: no model has
+    learned to, because its training episodes were cut off there.
 
     A saved model holds pickled Python objects: load only files that you trust.
 
@@ -123,6 +124,8 @@ class SB3Agent:
         batch = {name: np.atleast_2d(array) for name, array in observation.items()}
         with self._seeded():
             actions = self._actions(batch)
+        if self._briefing.fixed_confidence:
+            actions = self._stopped_at_the_cap(actions, batch)
         if isinstance(self._briefing.task, TopM):
             actions = self._with_sets_of_m(actions, batch, self._briefing.task)
         if observation["pulls"].ndim == 2:
@@ -158,6 +161,14 @@ class SB3Agent:
             if self.deterministic:
                 return np.asarray(logits.argmax(dim=-1).cpu())
             return np.asarray(torch.multinomial(torch.softmax(logits, dim=-1), 1)[:, 0].cpu())
+
+    def _stopped_at_the_cap(self, actions: npt.NDArray[Any], batch: Observation) -> npt.NDArray[Any]:
+        num_arms, actions = self._briefing.num_arms, np.array(actions)
+        if actions.ndim == 2:
+            actions[batch["remaining"][:, 0] == 0, 0] = num_arms
+            return actions
+        pulls = (batch["remaining"][:, 0] == 0) & (actions < num_arms)
+        return np.where(pulls, num_arms + batch["means"].argmax(axis=1), actions)
 
     def _with_sets_of_m(self, actions: npt.NDArray[Any], batch: Observation, task: TopM) -> npt.NDArray[Any]:
         stops = actions[:, 0] == self._briefing.num_arms

@@ -66,6 +66,7 @@ def train(
     """Train an agent on an environment, then compare it with analytic ones."""
     from bai_gym.training import recipe_for
     from bai_gym.training import train as train_by
+    from bai_gym.training.imitation import check_teacher
 
     check_runs(runs, workers)
     check_files(out, result_files())
@@ -87,6 +88,8 @@ def train(
     )
     others = agent or _others(recipe)
     check_cells(make_cells(others, env, None, seed, recipe.env_kwargs))  # so that a mistake is told before the training
+    if recipe.imitate is not None:
+        check_teacher(recipe.imitate, recipe.source.built)
     check_device(device)
     OUT.print(f"{recipe.command()} (steps {recipe.steps:,}, {recipe.num_envs} episodes at once)", soft_wrap=True)
     with _bar() as on_part:

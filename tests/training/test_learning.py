@@ -1,0 +1,434 @@
+"""Training by a recipe: it ends with the same weights however often it is interrupted, and says what is wrong."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("stable_baselines3")
+pytest.importorskip("tensorboard")
+
+import torch
+from stable_baselines3 import A2C, PPO
+
+from bai_gym import agents, evaluate
+from bai_gym.agents.learned import ArmNetwork
+from bai_gym.cli import console, main
+from bai_gym.errors import BaiGymError, DataError, MissingPackageError, OutputError, ParameterError
+from bai_gym.training import ArmPolicy, Recipe, imitation, learning, recipe_for, train
+
+ENV = "BAI-Bernoulli4-v0"
+SMALL: dict[str, Any] = {"num_envs": 8, "width": 8, "imitated_steps": 1, "epochs": 2}
+PATIENCE = 60.0  # seconds until a checkpoint; far more than a loaded machine needs
+Contents = Callable[[Path], dict[str, bytes]]
+
+
+@pytest.fixture(autouse=True)
+def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A round of imitation is short, and so are the parts between two checkpoints."""
+    monkeypatch.setattr(imitation, "ROUND", 200)
+    monkeypatch.setattr(learning, "UPDATES", 2)
+
+
+def recipe(steps: int = 720, **changes: Any) -> Recipe:
+    """By default ten updates of nine steps in each of eight episodes: five parts."""
+    return recipe_for(ENV, {"budget": 8}, **{**SMALL, "steps": steps, **changes})
+
+
+def weights(folder: Path) -> dict[str, Any]:
+    return dict(ArmNetwork.load(folder / "weights.npz").weights)
+
+
+def stop_at(calls: int) -> Callable[[str, int, int], None]:
+    """Interrupt at a call, as Ctrl-C would."""
+    made = []
+
+    def on_part(*given: Any) -> None:
+        made.append(given)
+        if len(made) == calls:
+            raise KeyboardInterrupt
+
+    return on_part
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a training that nobody has disturbed."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(imitation, "ROUND", 200)
+        patch.setattr(learning, "UPDATES", 2)
+        train(recipe(), folder, device="cpu")
+    return folder
+
+
+# ------------------------------------------------------------------------------------------------ what it writes
+
+
+def test_what_is_written(undisturbed: Path, tmp_path: Path) -> None:
+    calls: list[tuple[str, int, int]] = []
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    trained = train(recipe(), tmp_path, device="cpu", on_part=lambda *given: calls.append(given))
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(threads)
+    assert calls == [
+        ("imitating A-GapE(b=1.0)", 1, 1),
+        *(("learning", done, 10) for done in (2, 4, 6, 8, 10)),
+    ]
+    assert (trained.model, trained.weights) == (tmp_path / "model.zip", tmp_path / "weights.npz")
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"recipe.json", "checkpoint.zip", "model.zip", "weights.npz", "tensorboard", "chunks"}
+    assert (tmp_path / "recipe.json").read_text() == recipe().to_json() + "\n"
+    # The same recipe gives the same weights, whatever global generators hold.
+    assert (tmp_path / "weights.npz").read_bytes() == (undisturbed / "weights.npz").read_bytes()
+    learned, model = agents.make("Learned", path=trained.weights), PPO.load(trained.model, device="cpu")
+    assert isinstance(model.policy, ArmPolicy)
+    assert model.num_timesteps == 720
+    facts = learned.trained_on
+    assert (facts["env"], facts["budget"], facts["num_arms"]) == (ENV, 8, 4)
+    assert (facts["command"], facts["recipe"]) == (recipe().command(), json.loads(recipe().to_json()))
+    assert facts["versions"]["torch"] == torch.__version__
+    saved = agents.SB3Agent.load(trained.model)
+    given = {
+        "pulls": np.array([[3, 2, 2, 1]]),
+        "means": np.array([[1 / 3, 0.5, 1.0, 0.0]]),
+        "variances": np.zeros((1, 4)),
+        "remaining": np.array([[2]]),
+    }
+    tensors = {name: torch.as_tensor(array).float() for name, array in given.items()}
+    with torch.no_grad():
+        np.testing.assert_allclose(learned.network.logits(given), saved._policy.arm_logits(tensors).numpy(), atol=1e-4)
+
+
+def test_events_for_tensorboard(undisturbed: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = EventAccumulator(str(undisturbed / "tensorboard"))
+    events.Reload()
+    tags = events.Tags()["scalars"]
+    assert {"rollout/success_rate", "rollout/ep_rew_mean", "train/loss", "train/learning_rate"} <= set(tags)
+    rates = events.Scalars("train/learning_rate")
+    # Stable-baselines3 writes what it has found in an update with the next one.
+    assert [event.step for event in rates] == [72 * done for done in range(2, 11)]
+    expected = [recipe().learning_rate * (1 - done / 10) for done in (0, 0, 2, 2, 4, 4, 6, 6, 8)]
+    np.testing.assert_allclose([event.value for event in rates], expected, rtol=1e-5)
+
+
+def test_imitation_alone(tmp_path: Path) -> None:
+    trained = train(recipe(steps=0), tmp_path, device="cpu")
+    assert PPO.load(trained.model, device="cpu").num_timesteps == 0
+    assert not (tmp_path / "tensorboard").exists()
+    other = train(recipe(steps=0, seed=1), tmp_path / "other", device="cpu")
+    assert other.weights is not None and trained.weights is not None
+    assert other.weights.read_bytes() != trained.weights.read_bytes()
+
+
+def test_learning_alone(tmp_path: Path) -> None:
+    calls: list[str] = []
+    train(recipe(steps=72, imitate="none"), tmp_path, device="cpu", on_part=lambda words, *_: calls.append(words))
+    assert calls == ["learning"]
+
+
+@pytest.mark.parametrize("changes", [{"algo": "a2c"}, {"network": "mlp"}, {"num_envs": 5}, {"num_envs": 1}], ids=str)
+def test_other_recipes(changes: dict[str, Any], tmp_path: Path) -> None:
+    mine = recipe(steps=150, **changes)
+    trained = train(mine, tmp_path, device="cpu")  # a warning of stable-baselines3 would be an error here
+    algorithm = {"a2c": A2C, "ppo": PPO}[mine.algo]
+    model = algorithm.load(trained.model, device="cpu")
+    assert model.num_timesteps == mine.updates * mine.num_envs * 9 >= 150
+    if algorithm is PPO:
+        assert model.n_steps * mine.num_envs % model.batch_size == 0
+    assert (trained.weights is None) == (mine.network == "mlp")
+    assert (tmp_path / "weights.npz").exists() == (mine.network == "arms")
+    agent = agents.SB3Agent.load(trained.model)
+    assert agent.label == f"SB3({tmp_path.name})"
+    assert evaluate(agent, ENV, budget=8, runs=10).mean_pulls.sum() == 8
+
+
+@pytest.mark.parametrize("env", ["BAI-TopM-Bernoulli10-v0", "BAI-MultiBandit2-v0", "BAI-FC-Bernoulli10-v0"])
+def test_other_tasks(env: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bai_gym.training.recipe.LONGEST", 12)
+    trained = train(recipe_for(env, {"budget": 9}, **{**SMALL, "steps": 200}), tmp_path, device="cpu")
+    assert trained.weights is None
+    assert PPO.load(trained.model, device="cpu").num_timesteps >= 200
+
+
+def test_it_becomes_better_than_chance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imitation, "ROUND", 2000)
+    keywords = {"means": [0.0, 1.0, 0.5], "variances": 0.0, "budget": 7}
+    mine = recipe_for("BAI-Custom-v0", keywords, **{**SMALL, "imitated_steps": 40_000, "steps": 2000})
+    trained = train(mine, tmp_path, device="cpu")
+    agent = agents.make("Learned", path=trained.weights)
+    assert evaluate(agent, "BAI-Custom-v0", runs=20, env_kwargs=keywords).errors == 0  # chance: (1/3)^20
+
+
+# ------------------------------------------------------------------------------------------------ interrupted
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3, 6])
+def test_an_interrupted_training_ends_with_the_same_weights(calls: int, undisturbed: Path, tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        train(recipe(), tmp_path, device="cpu", on_part=stop_at(calls))
+    assert not (tmp_path / "weights.npz").exists()
+    torch.manual_seed(123)
+    again: list[Any] = []
+    train(recipe(), tmp_path, device="cpu", on_part=lambda *given: again.append(given))
+    assert len(again) == (6 if calls == 1 else 6 - calls)
+    np.testing.assert_equal(weights(tmp_path), weights(undisturbed))
+    assert (tmp_path / "weights.npz").read_bytes() == (undisturbed / "weights.npz").read_bytes()
+
+
+@pytest.mark.parametrize("changes", [{"algo": "a2c"}, {"network": "mlp"}], ids=str)
+def test_so_do_other_recipes(changes: dict[str, Any], tmp_path: Path) -> None:
+    mine = recipe(steps=360, **changes)
+    train(mine, tmp_path / "whole", device="cpu")
+    for calls in (2, 1):
+        with pytest.raises(KeyboardInterrupt):
+            train(mine, tmp_path / "parts", device="cpu", on_part=stop_at(calls))
+    train(mine, tmp_path / "parts", device="cpu")
+    algorithm = {"a2c": A2C, "ppo": PPO}[mine.algo]
+    one, other = (
+        algorithm.load(tmp_path / name / "model.zip", device="cpu").policy.state_dict() for name in ("whole", "parts")
+    )
+    assert one.keys() == other.keys()
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_a_finished_training_is_left_alone(undisturbed: Path, contents: Contents) -> None:
+    before = contents(undisturbed)
+    calls: list[Any] = []
+    trained = train(recipe(), undisturbed, device="cpu", on_part=lambda *given: calls.append(given))
+    assert trained == learning.Trained(undisturbed / "model.zip", undisturbed / "weights.npz")
+    assert calls == [] and contents(undisturbed) == before
+
+
+def test_what_is_missing_at_the_end_is_written_again(undisturbed: Path, tmp_path: Path) -> None:
+    for name in ("recipe.json", "checkpoint.zip"):
+        (tmp_path / name).write_bytes((undisturbed / name).read_bytes())
+    train(recipe(), tmp_path, device="cpu")
+    assert (tmp_path / "weights.npz").read_bytes() == (undisturbed / "weights.npz").read_bytes()
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
+def test_a_killed_training_ends_with_the_same_weights(undisturbed: Path, tmp_path: Path) -> None:
+    code = f"""if True:
+        import time
+        from bai_gym.training import Recipe, imitation, learning, train
+        imitation.ROUND, learning.UPDATES = 200, 2
+        save = learning._save
+        def slowly(model, path):  # so that the kill lands between two checkpoints
+            save(model, path)
+            time.sleep(0.3)
+        learning._save = slowly
+        train(Recipe(**{json.loads(recipe().to_json())!r}), {str(tmp_path)!r}, device="cpu")
+    """
+    started = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    seen: set[int] = set()
+    deadline = time.monotonic() + PATIENCE
+    while len(seen) < 3 and time.monotonic() < deadline and started.poll() is None:
+        time.sleep(0.01)
+        if (tmp_path / "checkpoint.zip").exists():
+            seen.add((tmp_path / "checkpoint.zip").stat().st_mtime_ns)
+    os.killpg(started.pid, signal.SIGKILL)
+    assert started.wait() == -signal.SIGKILL
+    assert len(seen) == 3 and not (tmp_path / "weights.npz").exists()
+    calls: list[Any] = []
+    train(recipe(), tmp_path, device="cpu", on_part=lambda *given: calls.append(given))
+    assert 0 < len(calls) < 5
+    assert (tmp_path / "weights.npz").read_bytes() == (undisturbed / "weights.npz").read_bytes()
+    assert not list(tmp_path.rglob(".draft-*"))
+
+
+# ------------------------------------------------------------------------------------------------ mistakes
+
+
+def refused(error: type[BaiGymError], words: str, mine: Recipe, folder: Path, **keywords: Any) -> None:
+    """Assert that a training is refused in one line, before any of it."""
+    with pytest.raises(error, match=words) as caught:
+        train(mine, folder, on_part=stop_at(1), **keywords)
+    assert "\n" not in str(caught.value)
+
+
+def test_another_recipe_in_the_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        train(recipe(), tmp_path, device="cpu", on_part=stop_at(1))
+    there = (tmp_path / "recipe.json").read_text()
+    words = r"holds the training of another recipe \(seed 0 there, 3 here, width 8 there, 16 here\); choose another"
+    refused(ParameterError, words, recipe(seed=3, width=16), tmp_path)
+    refused(ParameterError, r"imitate A-GapE\(b=1.0\) there, None here", recipe(imitate="none"), tmp_path)
+    assert (tmp_path / "recipe.json").read_text() == there
+    for text in ("", "[]", '"arms"', "\xff\xfe", there.replace("\n", " ")):
+        (tmp_path / "recipe.json").write_text(text, encoding="latin-1")
+        refused(ParameterError, "holds the training of another recipe; choose another --out", recipe(), tmp_path)
+
+
+@pytest.mark.parametrize("damage", [lambda whole: b"", lambda whole: whole[:-200], lambda whole: b"x" + whole[1:500]])
+def test_a_damaged_checkpoint_is_told(damage: Callable[[bytes], bytes], undisturbed: Path, tmp_path: Path) -> None:
+    (tmp_path / "recipe.json").write_bytes((undisturbed / "recipe.json").read_bytes())
+    (tmp_path / "checkpoint.zip").write_bytes(damage((undisturbed / "checkpoint.zip").read_bytes()))
+    refused(DataError, "checkpoint.zip is damaged: delete it to begin again, or choose another", recipe(), tmp_path)
+    (tmp_path / "checkpoint.zip").unlink()
+    train(recipe(), tmp_path, device="cpu")
+    assert (tmp_path / "weights.npz").read_bytes() == (undisturbed / "weights.npz").read_bytes()
+
+
+def test_mistakes_do_not_take_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "out"
+    refused(BaiGymError, "unknown agent 'Nobody'", recipe(imitate="Nobody"), folder)
+    refused(BaiGymError, "has no parameter 'speed'", recipe(imitate="SH(speed=3)"), folder)
+    five = recipe_for("BAI-Custom-v0", {"means": [0.0] * 5, "budget": 8}, imitate="A-GapE-V")
+    refused(BaiGymError, "budget 8 is below the minimum of A-GapE-V for 5 arms", five, folder)
+    refused(ParameterError, "PyTorch cannot compute on the device 'nonsense'", recipe(), folder, device="nonsense")
+    if not torch.cuda.is_available():
+        refused(ParameterError, "PyTorch cannot compute on the device 'cuda'", recipe(), folder, device="cuda")
+    fixed = recipe_for("BAI-FC-Bernoulli10-v0", imitate="UGapEc")
+    refused(ParameterError, "UGapEc cannot be imitated here", fixed, folder)
+    assert not folder.exists()
+    (tmp_path / "taken").write_text("mine")
+    refused(OutputError, "cannot write to the output folder", recipe(), tmp_path / "taken")
+
+
+def test_without_tensorboard_nothing_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *rest: Any, **keywords: Any) -> Any:
+        if name.startswith(("tensorboard", "torch.utils.tensorboard")):
+            raise ImportError(name)
+        return real(name, *rest, **keywords)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    refused(MissingPackageError, r'TensorBoard, which is missing; pip install "bai-gym\[learn\]"', recipe(), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+# ------------------------------------------------------------------------------------------------ the command
+
+
+Command = Callable[..., tuple[object, str, str]]
+TRAIN = ("train", ENV, "--set", "budget=8", "--num-envs", "8", "--width", "8", "--imitated-steps", "1")
+QUICK = ("--steps", "100", "--runs", "40", "--device", "cpu")
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
+    """Run a command line in this process, in an empty folder."""
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.setattr(console.OUT, "width", console.FILE_WIDTH)
+    monkeypatch.setattr("warnings.showwarning", lambda *_: None)  # main replaces it
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> tuple[object, str, str]:
+        monkeypatch.setattr(sys, "argv", ["bai-gym", *words])
+        with pytest.raises(SystemExit) as left:
+            main()
+        return left.value.code, *capsys.readouterr()
+
+    return run
+
+
+def rows(out: str) -> list[str]:
+    """The first column of the table, in alphabetical order."""
+    return sorted(line.split("│")[1].split(" [")[0].strip() for line in out.splitlines() if line.startswith("│"))
+
+
+def test_the_command_trains_and_compares(command: Command, tmp_path: Path) -> None:
+    code, out, err = command(*TRAIN, *QUICK, "--out", "mine")
+    assert (code, err) == (0, "")
+    first = out.splitlines()[0]
+    assert first.startswith(f"bai-gym train {ENV} --set budget=8") and first.endswith("(steps 100, 8 episodes at once)")
+    assert rows(out) == ["A-GapE(b=1.0)", "Learned(mine)", "SH", "Uniform"]
+    for kind, name in (("model", "model.zip"), ("weights", "weights.npz"), ("table", "results.csv")):
+        assert f"{kind}: mine/{name}\n" in out
+        assert (tmp_path / "mine" / name).stat().st_size > 0
+    before = [(tmp_path / "mine" / name).read_bytes() for name in ("weights.npz", "results.csv")]
+    assert command(*TRAIN, *QUICK, "--out", "mine")[0] == 0
+    assert [(tmp_path / "mine" / name).read_bytes() for name in ("weights.npz", "results.csv")] == before
+    code, out, err = command("run", ENV, "--agent", "Learned(path='mine/weights.npz')", "--runs", "20")
+    assert (code, err) == (0, "")
+
+
+def test_nothing_need_be_imitated(command: Command) -> None:
+    code, out, err = command(*TRAIN, *QUICK, "--imitate", "none", "--agent", "VBR(allow_small_budget=True)")
+    assert (code, err) == (0, "")
+    assert rows(out) == ["Learned(train)", "VBR(allow_small_budget=True)"]
+
+
+@pytest.mark.parametrize(
+    ("env", "others"),
+    [
+        ("BAI-TopM-Bernoulli10-v0", ["Uniform", "UGapEb"]),
+        ("BAI-MultiBandit2-v0", ["Uniform", "UGapEb"]),
+        ("BAI-FC-Bernoulli10-v0", ["UGapEc"]),
+        (ENV, ["Uniform", "SH", "A-GapE(b=1.0)"]),
+    ],
+)
+def test_a_perceptron_is_compared_with_those_that_do_the_task(
+    command: Command, env: str, others: list[str], contents: Contents, tmp_path: Path
+) -> None:
+    words = ("train", env, "--set", "budget=30", "--num-envs", "4", "--network", "mlp", "--imitated-steps", "1", *QUICK)
+    code, out, err = command(*words)
+    assert (code, err) == (0, "")
+    assert rows(out) == sorted(["SB3(train)", *others])
+    assert "weights:" not in out
+    before = contents(tmp_path)
+    code, out, err = command(*words)
+    assert (code, err, rows(out)) == (0, "", sorted(["SB3(train)", *others]))
+    assert contents(tmp_path) == before  # nothing is trained or played twice
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        (("train", "BAI-Bernouli4-v0"), ("Did you mean BAI-Bernoulli4-v0",)),
+        (("train", "CartPole-v1"), ("CartPole-v1 is not a best-arm identification environment",)),
+        ((*TRAIN, "--algo", "dqn"), ("unknown algo 'dqn'", "allowed: ppo, a2c")),
+        ((*TRAIN, "--network", "arm"), ("unknown network 'arm'", "Did you mean arms")),
+        ((*TRAIN, "--imitate", "GapEV"), ("unknown agent 'GapEV'", "Did you mean")),
+        ((*TRAIN, "--imitate", "GapEV", "--agent", "SH"), ("unknown agent 'GapEV'", "Did you mean")),
+        ((*TRAIN, "--agent", "SHvr"), ("unknown agent 'SHvr'", "Did you mean SHVar")),
+        ((*TRAIN, "--agent", "SH", "--agent", "SH"), ("SH is given twice",)),
+        ((*TRAIN, "--rewards", "ratings"), ("rewards must be one of 'any', 'binary'",)),
+        ((*TRAIN, "--device", "nonsense"), ("PyTorch cannot compute on the device 'nonsense' here",)),
+        ((*TRAIN, "--steps", "0", "--imitate", "none"), ("nothing to do",)),
+        ((*TRAIN, "--steps", "many"), ("'--steps'", "integer")),
+        ((*TRAIN, "--runs", "0"), ("runs must be a whole number of at least 1",)),
+        ((*TRAIN, "--workers", "0"), ("workers must be",)),
+        ((*TRAIN, "--seed", "-1"), ("seed must be an integer of at least 0",)),
+        ((*TRAIN, "--set", "arms=3"), ("'arms' is not a keyword",)),
+        ((*TRAIN, "--set", "means"), ("--set 'means' cannot be read",)),
+        (("train", "BAI-TopM-Bernoulli10-v0", "--network", "arms"), ("take network 'mlp' for other tasks",)),
+        (("train", "BAI-FC-Bernoulli10-v0", "--agent", "SH"), ("SH does not decide when to stop",)),
+        (("train", "BAI-TopM-Bernoulli10-v0", "--agent", "SH"), ("SH cannot do the task 'top-m'",)),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value[0], str) else None,
+)
+def test_mistakes_have_one_line(
+    command: Command, tmp_path: Path, words: tuple[str, ...], parts: tuple[str, ...]
+) -> None:
+    code, out, err = command(*words, *(QUICK[:2] if "--steps" not in words else ()))
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ") and err.count("\n") == 1
+    assert [part for part in parts if part not in err] == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_recipe_is_refused_by_the_command(command: Command) -> None:
+    assert command(*TRAIN, *QUICK)[0] == 0
+    code, _, err = command(*TRAIN, *QUICK, "--seed", "1")
+    assert code == 2
+    assert err == (
+        "error: results/train holds the training of another recipe (seed 0 there, 1 here); choose another --out, or "
+        "repeat the command that began it\n"
+    )

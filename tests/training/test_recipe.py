@@ -1,0 +1,175 @@
+"""Recipes: their defaults by environment, what they refuse, and the command that stands for them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+pytest.importorskip("stable_baselines3")
+
+from bai_gym import training
+from bai_gym.cli.main import app
+from bai_gym.envs.registration import IDS
+from bai_gym.errors import BaiGymError, ParameterError, UnknownNameError
+from bai_gym.training import Recipe, recipe_for
+from bai_gym.training.imitation import check_teacher
+from bai_gym.training.recipe import LONGEST, PLAYED_TOGETHER
+
+
+@pytest.mark.parametrize(
+    ("env", "keywords", "network", "rewards", "imitate"),
+    [
+        ("BAI-Bernoulli4-v0", {}, "arms", "binary", "A-GapE(b=1.0)"),
+        ("BAI-Gaussian8-v0", {}, "arms", "any", "A-GapE-V"),
+        ("BAI-MovieLensLike64-v0", {}, "arms", "any", "A-GapE-V"),
+        ("BAI-Custom-v0", {"means": [0.5, 0.4], "distribution": "bernoulli"}, "arms", "binary", "A-GapE(b=1.0)"),
+        ("BAI-Custom-v0", {"epsilon": 0.1}, "arms", "any", "A-GapE-V"),
+        ("BAI-TopM-Bernoulli10-v0", {}, "mlp", "binary", None),
+        ("BAI-MultiBandit2-v0", {}, "mlp", "any", None),
+        ("BAI-FC-Bernoulli10-v0", {}, "mlp", "binary", None),
+        ("BAI-FC-Gaussian64-v0", {}, "mlp", "any", None),
+        # A budget that is too small for the teacher.
+        ("BAI-Gaussian8-v0", {"budget": 16}, "arms", "any", "A-GapE-V"),
+        ("BAI-Gaussian8-v0", {"budget": 15}, "arms", "any", None),
+        ("BAI-Bernoulli4-v0", {"budget": 3}, "arms", "binary", None),
+    ],
+)
+def test_defaults_fit_the_environment(
+    env: str, keywords: dict[str, Any], network: str, rewards: str, imitate: str | None
+) -> None:
+    recipe = recipe_for(env, keywords)
+    assert (recipe.env, recipe.env_kwargs) == (env, keywords)
+    assert (recipe.network, recipe.rewards, recipe.imitate) == (network, rewards, imitate)
+    assert recipe.width == {"arms": 32, "mlp": 128}[network]
+    if imitate is not None:
+        check_teacher(imitate, recipe.source.built)
+    steps = LONGEST if "-FC-" in env else recipe.source.built.budget + 1
+    assert recipe.rollout == steps
+    least, most = PLAYED_TOGETHER
+    assert least <= recipe.num_envs <= most and recipe.num_envs % 8 == 0
+    assert recipe.updates * recipe.num_envs * steps >= recipe.steps > (recipe.updates - 1) * recipe.num_envs * steps
+
+
+@pytest.mark.parametrize("env", [entry.id for entry in IDS if entry.data is None])
+def test_every_id_has_a_recipe(env: str) -> None:
+    assert json.loads(recipe_for(env).to_json())["env"] == env
+
+
+def test_changes_are_taken_and_none_leaves_the_default() -> None:
+    default = recipe_for("BAI-Bernoulli4-v0")
+    assert recipe_for("BAI-Bernoulli4-v0", None, steps=None, network=None, imitate=None) == default
+    assert recipe_for("BAI-Bernoulli4-v0", imitate="none") == replace(default, imitate=None)
+    assert recipe_for("BAI-Bernoulli4-v0", steps=7, entropy=0.0) == replace(default, steps=7, entropy=0.0)
+    assert recipe_for("BAI-Bernoulli4-v0", network="mlp") == replace(default, network="mlp", width=128)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"algo": "dqn"}, "unknown algo 'dqn'.*allowed: ppo, a2c"),
+        ({"network": "arm"}, "unknown network 'arm'. Did you mean arms.*allowed: arms, mlp"),
+        ({"rewards": "ratings"}, "rewards must be one of 'any', 'binary', not 'ratings'"),
+        ({"seed": -1}, "seed must be an integer of at least 0, not -1"),
+        ({"width": 0}, "width must be a whole number of at least 1, not 0"),
+        ({"steps": -1}, "steps must be a whole number of at least 0, not -1"),
+        ({"steps": 1e6}, "steps must be a whole number of at least 0, not 1000000.0"),
+        ({"num_envs": 0}, "num_envs must be a whole number of at least 1, not 0"),
+        ({"num_envs": True}, "num_envs must be a whole number of at least 1, not True"),
+        ({"imitated_steps": 0}, "imitated_steps must be a whole number of at least 1, not 0"),
+        ({"epochs": 0}, "epochs must be a whole number of at least 1, not 0"),
+        *(
+            ({"learning_rate": wrong}, f"learning_rate must be a positive number, not {wrong!r}")
+            for wrong in (0.0, -1.0, float("nan"), float("inf"), "fast", True)
+        ),
+        *(
+            ({"entropy": wrong}, f"entropy must be a number of at least 0, not {wrong!r}")
+            for wrong in (-0.1, float("nan"), float("inf"), "much")
+        ),
+        ({"steps": 0, "imitate": "none"}, "nothing to do: give steps of at least 1, or an agent to imitate"),
+    ],
+    ids=str,
+)
+def test_wrong_values_are_refused(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(BaiGymError, match=words) as caught:
+        recipe_for("BAI-Bernoulli4-v0", **changes)
+    assert "\n" not in str(caught.value)
+
+
+def test_wrong_environments_are_refused() -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean BAI-Bernoulli4-v0"):
+        recipe_for("BAI-Bernouli4-v0")
+    with pytest.raises(ParameterError, match="'arms' is not a keyword of the"):
+        recipe_for("BAI-Bernoulli4-v0", {"arms": 3})
+    for env in ("BAI-TopM-Bernoulli10-v0", "BAI-MultiBandit2-v0", "BAI-FC-Bernoulli10-v0"):
+        with pytest.raises(ParameterError, match="'arms' recommends one arm after a fixed budget: take network 'mlp'"):
+            recipe_for(env, network="arms")
+
+
+RECIPES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("BAI-Bernoulli4-v0", {}, {}),
+    ("BAI-Gaussian8-v0", {"budget": 60, "num_arms": 4}, {"seed": 3, "steps": 100, "num_envs": 5}),
+    ("BAI-Bernoulli4-v0", {}, {"network": "mlp"}),
+    ("BAI-Bernoulli4-v0", {}, {"network": "mlp", "width": 32, "imitate": "none", "algo": "a2c"}),
+    ("BAI-Bernoulli4-v0", {}, {"imitate": "SHAdaVar(delta=0.1)", "imitated_steps": 10, "steps": 0}),
+    ("BAI-Bernoulli4-v0", {"reward": "simple_regret"}, {"learning_rate": 3e-05, "entropy": 0.0, "epochs": 1}),
+    ("BAI-TopM-Bernoulli10-v0", {"m": 4}, {"imitate": "UGapEb", "rewards": "any"}),
+    ("BAI-FC-Bernoulli10-v0", {"pull_cost": 0.001, "budget": 40}, {}),
+    ("BAI-Custom-v0", {"means": [0.5, 0.25, 0.0], "variances": None, "distribution": "bernoulli"}, {}),
+    ("BAI-Custom-v0", {"means": np.array([0.5, 0.25]), "variances": np.float64(0.1)}, {"width": 8}),
+    ("BAI-Table-v0", {"path": "5", "arm_column": "my page", "reward_column": "'sales'"}, {}),
+    ("BAI-Table-v0", {"path": Path("data") / "a log.csv", "arm_column": "page", "reward_column": "sales"}, {}),
+]
+
+
+@pytest.mark.parametrize(("env", "keywords", "changes"), RECIPES, ids=str)
+def test_the_command_gives_the_recipe_again(
+    env: str, keywords: dict[str, Any], changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if env == "BAI-Table-v0":
+        file = tmp_path / str(keywords["path"])
+        file.parent.mkdir(exist_ok=True)
+        columns = [f'"{keywords[name]}"' for name in ("arm_column", "reward_column")]
+        file.write_text(f"{','.join(columns)}\na,1\na,2\nb,2\nb,3\n")
+    recipe = recipe_for(env, keywords, **changes)
+    assert "\n" not in recipe.command()
+    given: list[Recipe] = []
+
+    class Enough(Exception):
+        pass
+
+    def noting(found: Recipe, *_: Any, **__: Any) -> None:
+        given.append(found)
+        raise Enough
+
+    monkeypatch.setattr(training, "train", noting)
+    program, *words = shlex.split(recipe.command())
+    assert program == "bai-gym"
+    with pytest.raises(Enough):
+        app(words, standalone_mode=False)
+    assert given == [recipe]
+    assert given[0].to_json() == recipe.to_json()
+    assert given[0].command() == recipe.command()
+
+
+def test_the_command_says_no_more_than_it_must() -> None:
+    assert recipe_for("BAI-Bernoulli4-v0").command() == "bai-gym train BAI-Bernoulli4-v0 --seed 0"
+    assert (
+        recipe_for("BAI-Bernoulli4-v0", {"budget": 30}, network="mlp", imitate="none").command()
+        == "bai-gym train BAI-Bernoulli4-v0 --set budget=30 --network mlp --seed 0 --imitate none"
+    )
+
+
+def test_the_text_is_json() -> None:
+    recipe = recipe_for("BAI-Custom-v0", {"means": np.array([0.5, 0.25]), "variances": np.float64(0.1)})
+    read = json.loads(recipe.to_json())
+    assert read["env_kwargs"] == {"means": [0.5, 0.25], "variances": 0.1}
+    assert Recipe(**read) == recipe
+    assert gym.make(read["env"], **read["env_kwargs"]).unwrapped.num_arms == 2  # type: ignore[attr-defined]
