@@ -30,6 +30,7 @@ __all__ = ["Trained", "train"]
 OnPart = Callable[[str, int, int], None]
 
 UPDATES = 5  # between two checkpoints
+AVERAGED = 0.3  # share of the updates, at the end, over which the weights are averaged
 BATCH = 4096  # steps of a mini-batch (PPO), about; larger ones learn more slowly
 DISCOUNT = 1.0  # all that counts is the end
 TRACE = 0.98
@@ -129,10 +130,25 @@ def _learn(model: OnPolicyAlgorithm, recipe: Recipe, checkpoint: Path, report: O
             model._last_obs = None  # new episodes, as after a kill
             model.learn(part * recipe.num_envs * recipe.rollout, reset_num_timesteps=model.num_timesteps == 0)
             done += part
+            if done > (1.0 - AVERAGED) * recipe.updates:
+                _average(model)
             _save(model, checkpoint)
             report("learning", done, recipe.updates)
     finally:
         logger.close()
+
+
+def _average(model: OnPolicyAlgorithm) -> None:
+    """Add the weights to the average, an attribute of the model, which is saved with it.
+
+    Single updates are noisy, since the end of an episode says little about one pull; their average is less so. Source:
+    Polyak and Juditsky (1992), "Acceleration of Stochastic Approximation by Averaging".
+    """
+    start: tuple[int, dict[str, torch.Tensor]] = (0, {})
+    count, mean = getattr(model, "average", start)
+    now = {name: value.detach().clone() for name, value in model.policy.state_dict().items()}
+    mean = {name: mean.get(name, value) + (value - mean.get(name, value)) / (count + 1) for name, value in now.items()}
+    model.average = (count + 1, mean)  # type: ignore[attr-defined]
 
 
 def _updates_done(model: OnPolicyAlgorithm, recipe: Recipe) -> int:
@@ -223,6 +239,9 @@ def _save(model: OnPolicyAlgorithm, path: Path) -> None:
 
 
 def _finish(model: OnPolicyAlgorithm, trained: Trained, recipe: Recipe) -> None:
+    _, mean = getattr(model, "average", (0, None))
+    if mean is not None:
+        model.policy.load_state_dict(mean)
     _save(model, trained.model)
     if trained.weights is None or not isinstance(model.policy, ArmPolicy):
         return
