@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from bai_gym.benchmark.runner import OnChunk
 
-__all__ = ["ERR", "OUT", "progress_bar"]
+__all__ = ["ERR", "OUT", "progress_bar", "progress_bars"]
 
 FILE_WIDTH = 160  # columns of tables that go to a file or a pipe
 
@@ -27,9 +35,21 @@ OUT = _console(stderr=False)
 ERR = _console(stderr=True)
 
 
+OnStage = Callable[[str, int, int | None], None]
+"""Called with (what is done, finished parts, all parts if they are known)."""
+
+
 @contextmanager
 def progress_bar(words: str) -> Iterator[OnChunk]:
     """Show a bar on stderr while chunks are played, if stderr is a terminal."""
+    with progress_bars() as on_stage:
+        on_stage(words, 0, None)  # before the first chunk is finished
+        yield lambda done, total: on_stage(words, done, total)
+
+
+@contextmanager
+def progress_bars() -> Iterator[OnStage]:
+    """Show a bar on stderr for each of several stages, if stderr is a terminal."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -38,9 +58,11 @@ def progress_bar(words: str) -> Iterator[OnChunk]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=ERR, disable=not ERR.is_terminal, transient=True) as progress:
-        task = progress.add_task(words, total=None)
+        tasks: dict[str, TaskID] = {}
 
-        def on_chunk(done: int, total: int) -> None:
-            progress.update(task, completed=done, total=total)
+        def on_stage(words: str, done: int, total: int | None) -> None:
+            if words not in tasks:
+                tasks[words] = progress.add_task(words, total=total)
+            progress.update(tasks[words], completed=done, total=total)
 
-        yield on_chunk
+        yield on_stage

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from bai_gym.agents import Learned, SB3Agent
 from bai_gym.agents.sb3 import check_device
 from bai_gym.api import make_cells
 from bai_gym.benchmark.runner import check_cells, check_runs, run_cells
-from bai_gym.cli.console import ERR, OUT, progress_bar
+from bai_gym.cli.console import OUT, progress_bar, progress_bars
 from bai_gym.cli.options import FOLDER, WHOLE, Seed, Workers, keywords
 from bai_gym.cli.output import check_files, print_paths, print_results, result_files, save_results
 from bai_gym.tasks import BestArm
@@ -92,7 +89,7 @@ def train(
         check_teacher(recipe.imitate, recipe.source.built)
     check_device(device)
     OUT.print(f"{recipe.command()} (steps {recipe.steps:,}, {recipe.num_envs} episodes at once)", soft_wrap=True)
-    with _bar() as on_part:
+    with progress_bars() as on_part:
         trained = train_by(recipe, out, device=device, on_part=on_part)
     print_paths([trained.model, *([trained.weights] if trained.weights else [])])
     own = SB3Agent.load(trained.model) if trained.weights is None else Learned(path=trained.weights)
@@ -110,24 +107,3 @@ def _others(recipe: Recipe) -> list[str]:
         return ["UGapEc"]
     adaptive = "SH" if isinstance(rules.task, BestArm) else "UGapEb"
     return list(dict.fromkeys(["Uniform", adaptive, *([recipe.imitate] if recipe.imitate else [])]))
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[str, int, int], None]]:
-    """Show a bar on stderr while something is trained, if stderr is a terminal."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=ERR, disable=not ERR.is_terminal, transient=True) as progress:
-        tasks = {}
-
-        def on_part(words: str, done: int, total: int) -> None:
-            if words not in tasks:
-                tasks[words] = progress.add_task(words, total=total)
-            progress.update(tasks[words], completed=done)
-
-        yield on_part
