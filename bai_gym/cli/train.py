@@ -30,8 +30,12 @@ def train(
     ] = None,
     seed: Seed = 0,
     out: Annotated[
-        Path, typer.Option(**FOLDER, help="Folder; the same command goes on where an interrupted one stopped.")
-    ] = Path("results/train"),
+        Path | None,
+        typer.Option(
+            **FOLDER,
+            help="Folder; the same command goes on where an interrupted one stopped. [default: results/train-ENV]",
+        ),
+    ] = None,
     imitate: Annotated[
         str | None,
         typer.Option(help="Agent that is imitated first, or none. [default: one that fits the environment]"),
@@ -66,6 +70,7 @@ def train(
     from bai_gym.training.imitation import check_teacher
 
     check_runs(runs, workers)
+    out = Path("results") / f"train-{env}" if out is None else out
     check_files(out, result_files())
     recipe = recipe_for(
         env,

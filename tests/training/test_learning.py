@@ -429,6 +429,6 @@ def test_another_recipe_is_refused_by_the_command(command: Command) -> None:
     code, _, err = command(*TRAIN, *QUICK, "--seed", "1")
     assert code == 2
     assert err == (
-        "error: results/train holds the training of another recipe (seed 0 there, 1 here); choose another --out, or "
-        "repeat the command that began it\n"
+        "error: results/train-BAI-Bernoulli4-v0 holds the training of another recipe (seed 0 there, 1 here); choose "
+        "another --out, or repeat the command that began it\n"
     )
