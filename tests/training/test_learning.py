@@ -362,7 +362,7 @@ def test_the_command_trains_and_compares(command: Command, tmp_path: Path) -> No
 def test_nothing_need_be_imitated(command: Command) -> None:
     code, out, err = command(*TRAIN, *QUICK, "--imitate", "none", "--agent", "VBR(allow_small_budget=True)")
     assert (code, err) == (0, "")
-    assert rows(out) == ["Learned(train)", "VBR(allow_small_budget=True)"]
+    assert rows(out) == [f"Learned(train-{ENV})", "VBR(allow_small_budget=True)"]
 
 
 @pytest.mark.parametrize(
@@ -380,11 +380,11 @@ def test_a_perceptron_is_compared_with_those_that_do_the_task(
     words = ("train", env, "--set", "budget=30", "--num-envs", "4", "--network", "mlp", "--imitated-steps", "1", *QUICK)
     code, out, err = command(*words)
     assert (code, err) == (0, "")
-    assert rows(out) == sorted(["SB3(train)", *others])
+    assert rows(out) == sorted([f"SB3(train-{env})", *others])
     assert "weights:" not in out
     before = contents(tmp_path)
     code, out, err = command(*words)
-    assert (code, err, rows(out)) == (0, "", sorted(["SB3(train)", *others]))
+    assert (code, err, rows(out)) == (0, "", sorted([f"SB3(train-{env})", *others]))
     assert contents(tmp_path) == before  # nothing is trained or played twice
 
 
