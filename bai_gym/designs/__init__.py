@@ -1,0 +1,25 @@
+"""Optimal designs for linear models: which arms to pull, and how often, to know all of them equally well.
+
+    design = g_optimal(features, active)           # features (..., K, d), active arms (..., K)
+
+Everything works on batches: the arm axis is last but one in features and last elsewhere, and the axes before it are
+broadcast. Features may have any rank: designs live on the span of the active arms (:func:`project`). Sources and
+guarantees are with the functions. Designs by Frank-Wolfe: :func:`g_optimal`, :func:`frank_wolfe` (FWG), :func:`wynn`;
+where to start: :func:`basis_design`.
+"""
+
+from bai_gym.designs.frank_wolfe import Design, frank_wolfe, g_optimal, wynn
+from bai_gym.designs.span import RANK_TOLERANCE, Span, project, variances
+from bai_gym.designs.start import basis_design
+
+__all__ = [
+    "RANK_TOLERANCE",
+    "Design",
+    "Span",
+    "basis_design",
+    "frank_wolfe",
+    "g_optimal",
+    "project",
+    "variances",
+    "wynn",
+]
