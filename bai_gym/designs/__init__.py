@@ -11,6 +11,7 @@ where to start: :func:`basis_design`.
 from bai_gym.designs.frank_wolfe import Design, frank_wolfe, g_optimal, wynn
 from bai_gym.designs.span import RANK_TOLERANCE, Span, project, variances
 from bai_gym.designs.start import basis_design
+from bai_gym.designs.support import reduce_support
 
 __all__ = [
     "RANK_TOLERANCE",
@@ -20,6 +21,7 @@ __all__ = [
     "frank_wolfe",
     "g_optimal",
     "project",
+    "reduce_support",
     "variances",
     "wynn",
 ]
