@@ -5,10 +5,11 @@
 Everything works on batches: the arm axis is last but one in features and last elsewhere, and the axes before it are
 broadcast. Features may have any rank: designs live on the span of the active arms (:func:`project`). Sources and
 guarantees are with the functions. Designs by Frank-Wolfe: :func:`g_optimal`, :func:`frank_wolfe` (FWG), :func:`wynn`;
-where to start: :func:`basis_design`.
+pull by pull: :func:`greedy_allocation`; where to start: :func:`basis_design`; fewer arms: :func:`reduce_support`.
 """
 
 from bai_gym.designs.frank_wolfe import Design, frank_wolfe, g_optimal, wynn
+from bai_gym.designs.greedy import greedy_allocation
 from bai_gym.designs.span import RANK_TOLERANCE, Span, project, variances
 from bai_gym.designs.start import basis_design
 from bai_gym.designs.support import reduce_support
@@ -20,6 +21,7 @@ __all__ = [
     "basis_design",
     "frank_wolfe",
     "g_optimal",
+    "greedy_allocation",
     "project",
     "reduce_support",
     "variances",
