@@ -172,8 +172,8 @@ def frank_wolfe(
 
     From equal weights N = 100 steps do not come near the optimum: with 64 Gaussian arms in 10 dimensions the largest
     variance is then 12 % above it on average, 30 % with ``search="grid"``, 3 % with ``start="basis"``. In about as many
-    steps :func:`g_optimal` comes to 0.1 %. (The paper's corollary 1 claims the optimum itself for N = O(d log log K);
-    the theorem that it cites, of Khachiyan 1996, promises a constant factor.)
+    steps :func:`g_optimal` comes to 0.1 %. (By the paper's corollary 1, N = O(d log log(K + d)) steps reach the optimum
+    itself; that can hold up to a constant factor only.)
 
     Args:
         features: ``(..., K, d)`` features of the arms, of any rank.
