@@ -1,0 +1,36 @@
+"""Optimal designs for linear models: which arms to pull, and how often, to know all of them equally well.
+
+    design = g_optimal(features, active)           # features (..., K, d), active arms (..., K)
+    counts = round_design(design.weights, budget)  # whole numbers of pulls (..., K), with the budget as their sum
+
+Everything works on batches: the arm axis is last but one in features and last elsewhere, and the axes before it are
+broadcast. Features may have any rank: designs live on the span of the active arms (:func:`project`). Sources and
+guarantees are with the functions. Designs by Frank-Wolfe: :func:`g_optimal`, :func:`frank_wolfe` (FWG), :func:`wynn`;
+pull by pull: :func:`greedy_allocation`; where to start: :func:`basis_design`; fewer arms: :func:`reduce_support`.
+"""
+
+from bai_gym.designs.frank_wolfe import Design, frank_wolfe, g_optimal, wynn
+from bai_gym.designs.greedy import greedy_allocation
+from bai_gym.designs.rounding import ROUNDINGS, ceil_allocation, round_design, rounding_bound, rounding_factor
+from bai_gym.designs.span import RANK_TOLERANCE, Span, project, variances
+from bai_gym.designs.start import basis_design
+from bai_gym.designs.support import reduce_support
+
+__all__ = [
+    "RANK_TOLERANCE",
+    "ROUNDINGS",
+    "Design",
+    "Span",
+    "basis_design",
+    "ceil_allocation",
+    "frank_wolfe",
+    "g_optimal",
+    "greedy_allocation",
+    "project",
+    "reduce_support",
+    "round_design",
+    "rounding_bound",
+    "rounding_factor",
+    "variances",
+    "wynn",
+]

@@ -1,0 +1,138 @@
+"""Checks of what designs and roundings are asked for; each returns its arguments as arrays, or raises."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import ArrayLike
+
+from bai_gym.errors import BudgetError, InstanceError, ParameterError
+from bai_gym.statistics import FloatArray, IntArray
+
+__all__ = ["BoolArray", "allocations", "budgets", "designs", "instances", "number", "numbers", "one_of", "whole"]
+
+BoolArray = npt.NDArray[np.bool_]
+
+LARGEST_BUDGET = 10**12  # weight x budget is known to better than one pull
+SUM_TOLERANCE = 1e-6  # how far from 1 the weights of a design may add up
+
+
+def instances(features: ArrayLike, active: ArrayLike | None) -> tuple[FloatArray, BoolArray, tuple[int, ...]]:
+    """Return features ``(N, K, d)`` with zeros in the rows of inactive arms, the mask ``(N, K)``, and the outer shape.
+
+    Features ``(K, d)`` go with masks ``(..., K)`` and the other way round.
+    """
+    try:
+        x = np.asarray(features, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InstanceError("features must be an array of numbers: one row for each arm") from None
+    if x.ndim < 2 or 0 in x.shape[-2:]:
+        raise InstanceError(f"features have shape {x.shape}: give (..., arms, dimension), with at least one of each")
+    if active is None:
+        mask: BoolArray = np.ones(x.shape[:-1], dtype=np.bool_)
+    else:
+        mask = np.asarray(active)
+        if mask.dtype != np.bool_:
+            raise ParameterError(f"active must be a mask of True and False, not of type {mask.dtype}")
+        if mask.ndim == 0 or mask.shape[-1] != x.shape[-2]:
+            raise ParameterError(
+                f"active has shape {mask.shape}: there are {x.shape[-2]} arms, give one value for each"
+            )
+        if not mask.any(axis=-1).all():
+            raise ParameterError("active leaves an instance without an arm: give each at least one")
+    try:
+        outer = np.broadcast_shapes(x.shape[:-2], mask.shape[:-1])
+    except ValueError:
+        raise ParameterError(
+            f"active has shape {mask.shape} and features {x.shape}: what is left of the arms must be alike"
+        ) from None
+    size = math.prod(outer)
+    mask = np.broadcast_to(mask, (*outer, mask.shape[-1])).reshape(size, mask.shape[-1])
+    x = np.broadcast_to(x, (*outer, *x.shape[-2:])).reshape(size, *x.shape[-2:])
+    x = np.where(mask[..., None], x, 0.0)
+    if not np.isfinite(x).all():
+        wrong = x[~np.isfinite(x)][0]
+        raise InstanceError(
+            f"features must be finite numbers, not {wrong}: repair them, or take the arm out of `active`"
+        )
+    return x, mask, outer
+
+
+def allocations(weights: ArrayLike, active: BoolArray, outer: tuple[int, ...]) -> FloatArray:
+    """Return weights or counts of pulls as ``(N, K)``, at least 0 and positive for active arms only."""
+    array = _weights(weights)
+    size = active.shape[-1]
+    if array.shape[-1] != size:
+        raise ParameterError(f"weights have shape {array.shape}: there are {size} arms, give one weight for each")
+    try:
+        array = np.broadcast_to(array, (*outer, size)).reshape(active.shape)
+    except ValueError:
+        raise ParameterError(f"weights have shape {array.shape}: give {(*outer, size)}, as the features say") from None
+    if array[~active].any():
+        raise ParameterError("weights must be 0 for arms that are not active")
+    return array
+
+
+def designs(weights: ArrayLike) -> FloatArray:
+    """Return ``(..., K)`` weights, at least 0, divided by their sum, which must be 1 but for rounding."""
+    array = _weights(weights)
+    total = array.sum(axis=-1, keepdims=True)
+    if (np.abs(total - 1.0) > SUM_TOLERANCE).any():
+        wrong = float(total.flat[np.abs(total - 1.0).argmax()])
+        raise ParameterError(f"the weights of a design must add up to 1, not {wrong:g}: divide them by their sum")
+    return np.asarray(array / total)
+
+
+def budgets(budget: ArrayLike) -> IntArray:
+    """Return budgets: whole numbers of at least 1, any shape."""
+    array = np.asarray(budget)
+    if array.dtype.kind not in "iu":
+        raise BudgetError(f"budget must be a whole number (an integer), not of type {array.dtype}")
+    if (array < 1).any() or (array > LARGEST_BUDGET).any():
+        wrong = array[(array < 1) | (array > LARGEST_BUDGET)][0]
+        raise BudgetError(f"budget must be a whole number in 1..{LARGEST_BUDGET}, not {wrong}")
+    return array.astype(np.int64)
+
+
+def numbers(name: str, values: ArrayLike) -> FloatArray:
+    """Return finite numbers of at least 0, any shape."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name} must be a number or an array of numbers, not {values!r}") from None
+    if not (np.isfinite(array).all() and (array >= 0).all()):
+        wrong = array[~(np.isfinite(array) & (array >= 0))][0]
+        raise ParameterError(f"{name} must be finite and at least 0, not {wrong:g}")
+    return array
+
+
+def number(name: str, value: float) -> float:
+    """Return a positive finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise ParameterError(f"{name} must be a positive number, not {value!r}")
+    if not (math.isfinite(value) and value > 0):
+        raise ParameterError(f"{name} must be a positive number, not {value!r}")
+    return float(value)
+
+
+def whole(name: str, value: int, least: int) -> int:
+    """Return a whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    return int(value)
+
+
+def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
+    """Return one of some words."""
+    if value not in allowed:
+        raise ParameterError(f"{name} must be {' or '.join(map(repr, allowed))}, not {value!r}")
+    return value
+
+
+def _weights(weights: ArrayLike) -> FloatArray:
+    array = numbers("weights", weights)
+    if array.ndim == 0 or array.shape[-1] == 0:
+        raise ParameterError(f"weights have shape {array.shape}: the last axis holds the arms, at least one")
+    return array

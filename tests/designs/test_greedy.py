@@ -1,0 +1,122 @@
+"""Greedy allocations: against brute force, and where they are weak."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from bai_gym.designs import basis_design, g_optimal, greedy_allocation, project, variances
+
+Instance = tuple[np.ndarray, np.ndarray]
+
+
+def brute_force(x: np.ndarray, counts: np.ndarray, budget: int, ridge: float, criterion: str) -> np.ndarray:
+    """Add pulls to ``counts`` one by one, with everything computed from scratch."""
+
+    def norms(mass: np.ndarray) -> np.ndarray:
+        return np.array([row @ np.linalg.inv(x.T @ (mass[:, None] * x)) @ row for row in x])
+
+    counts = counts.copy()
+    while counts.sum() < budget:
+        tried = [counts + ridge + np.eye(len(x))[arm] for arm in range(len(x))]
+        if criterion == "G":
+            score = np.array([norms(mass).max() for mass in tried])
+        else:
+            score = np.array([-np.linalg.slogdet(x.T @ (mass[:, None] * x))[1] for mass in tried])
+        tied = score <= score.min() + 1e-9 * abs(score.min())
+        own = np.where(tied, norms(counts + ridge), -np.inf)
+        counts[np.flatnonzero(own >= own.max() * (1 - 1e-9))[0]] += 1
+    return counts
+
+
+@pytest.mark.parametrize("criterion", ["G", "D"])
+@pytest.mark.parametrize("start", ["basis", "ridge"])
+@pytest.mark.parametrize(("size", "width"), [(2, 2), (5, 2), (7, 3), (12, 4)])
+def test_it_is_brute_force(size: int, width: int, start: str, criterion: str) -> None:
+    for seed in range(3):
+        x = np.random.default_rng(seed).standard_normal((size, width))
+        first = (basis_design(x) > 0).astype(np.int64)
+        ridge = 0.0
+        if start == "ridge":
+            first, ridge = np.zeros(size, np.int64), 0.01
+        expected = brute_force(x, first, 25, ridge, criterion)
+        assert greedy_allocation(x, 25, criterion=criterion, start=start, ridge=0.01).tolist() == expected.tolist()
+
+
+def test_many_pulls_stay_exact() -> None:
+    # V^-1 is updated more often than it is computed afresh.
+    x = np.random.default_rng(5).standard_normal((8, 3))
+    expected = brute_force(x, (basis_design(x) > 0).astype(np.int64), 180, 0.0, "G")
+    assert greedy_allocation(x, 180).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("criterion", ["G", "D"])
+def test_a_basis_is_pulled_in_turn(criterion: str) -> None:
+    # All scores are equal until one variance is left; the first arm must not get everything.
+    assert greedy_allocation(np.eye(4), 11, criterion=criterion).tolist() == [3, 3, 3, 2]
+
+
+@pytest.mark.parametrize("start", ["basis", "ridge"])
+def test_budgets_are_spent_exactly(start: str, many: list[Instance]) -> None:
+    for x, active in many[::4]:
+        rank = int(project(x, active).rank)
+        counts = greedy_allocation(x, max(rank, 1) + 3, active, start=start)
+        assert counts.dtype == np.int64 and counts.sum() == max(rank, 1) + 3 and (counts >= 0).all()
+        assert not counts[~active].any()
+        assert np.isfinite(variances(x, counts, active)).all()
+
+
+def test_low_ranks() -> None:
+    assert greedy_allocation([[1.0], [-3.0], [2.0]], 4).tolist() == [0, 4, 0]
+    assert greedy_allocation(np.zeros((4, 2)), 5, [True, False, True, True]).tolist() == [2, 0, 2, 1]
+
+
+@pytest.mark.parametrize("criterion", ["G", "D"])
+def test_a_batch_is_its_instances(criterion: str) -> None:
+    rng = np.random.default_rng(1)
+    x, active = rng.standard_normal((2, 6, 10, 3)), rng.random((2, 6, 10)) < 0.7
+    x[0, 0], x[0, 1, :, 1:] = 0.0, 0.0
+    active[..., 0] = True
+    budget = rng.integers(3, 30, (2, 6))
+    batch = greedy_allocation(x, budget, active, criterion=criterion)
+    assert (batch.sum(axis=-1) == budget).all()
+    for at in np.ndindex(2, 6):
+        alone = greedy_allocation(x[at], budget[at], active[at], criterion=criterion)
+        assert batch[at].tolist() == alone.tolist()
+    assert greedy_allocation(np.empty((0, 4, 2)), 5).shape == (0, 4)
+
+
+def test_blocks_of_instances_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.random.default_rng(2).standard_normal((7, 10, 3))
+    whole = greedy_allocation(x, 20)
+    monkeypatch.setattr("bai_gym.designs.greedy.BLOCK", 250)
+    assert (greedy_allocation(x, 20) == whole).all()
+
+
+def test_what_the_docstring_says_of_its_quality() -> None:
+    x = np.random.default_rng(0).standard_normal((20, 64, 10))
+
+    def excess(counts: np.ndarray) -> float:
+        return float((variances(x, counts).max(axis=-1) * 300 / 10).mean()) - 1
+
+    assert 0.5 < excess(greedy_allocation(x, 300)) < 0.9
+    assert excess(greedy_allocation(x, 300, criterion="D")) < 0.03
+    assert (g_optimal(x).excess <= 1e-3).all()
+
+
+def test_it_is_fast_enough() -> None:
+    x = np.random.default_rng(3).standard_normal((100, 64, 10))
+    started = time.process_time()
+    greedy_allocation(x, 100)
+    assert time.process_time() - started < 5.0
+
+
+def test_weights_and_lengths_are_in_the_coordinates_of_the_span(plain: Callable[..., np.ndarray]) -> None:
+    x = np.random.default_rng(4).standard_normal((9, 3))
+    linear = np.diag([1e-3, 1.0, 1e3]) @ np.random.default_rng(5).standard_normal((3, 3))
+    for start in ("basis", "ridge"):
+        assert greedy_allocation(x, 20, start=start).tolist() == greedy_allocation(x @ linear, 20, start=start).tolist()
+    assert plain(x, greedy_allocation(x, 20)).max() < 1.0

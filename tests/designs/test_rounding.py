@@ -1,0 +1,204 @@
+"""Rounding: exact sums, and the factors that are promised."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bai_gym.designs import (
+    ROUNDINGS,
+    ceil_allocation,
+    g_optimal,
+    reduce_support,
+    round_design,
+    rounding_bound,
+    rounding_factor,
+    variances,
+)
+
+Instance = tuple[np.ndarray, np.ndarray]
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[np.ndarray, int]:
+    """Draw weights, some of them equal or 0, and a budget of at least one pull for each arm with weight."""
+    parts = draw(
+        st.lists(st.integers(0, 30) | st.floats(0, 10), min_size=1, max_size=40).filter(lambda p: sum(p) > 1e-3)
+    )
+    weights = np.array(parts, dtype=np.float64) / sum(parts)
+    return weights, int((weights > 0).sum()) + draw(st.integers(0, 10_000) | st.integers(0, 20))
+
+
+# By hand
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        # v in [9, 10): 4.5 to 5, 3.6 to 4, 0.9 to 1, each rounded up.
+        ("efficient", [5, 4, 1]),
+        # (10 - 3) w = 3.5, 2.8, 0.7, rounded up: 4, 3, 1; two are left, for the two largest weights.
+        ("ceil", [5, 4, 1]),
+        ("largest-remainder", [5, 4, 1]),
+    ],
+)
+def test_whole_shares_stay(method: str, expected: list[int]) -> None:
+    assert round_design([0.5, 0.4, 0.1], 10, method).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        # Least n_i / w_i: 8/.78, 1/.11, 1/.11 is better than 9 and 0, or than 8, 2, 0.
+        ("efficient", [8, 1, 1]),
+        # 7 w = 5.46, 0.77, 0.77: 6, 1, 1; two are left.
+        ("ceil", [7, 2, 1]),
+        # 7.8, 1.1, 1.1: 7, 1, 1; one is left.
+        ("largest-remainder", [8, 1, 1]),
+    ],
+)
+def test_the_methods_differ(method: str, expected: list[int]) -> None:
+    assert round_design([0.78, 0.11, 0.11], 10, method).tolist() == expected
+
+
+def test_small_weights_get_a_pull_but_not_by_remainders() -> None:
+    weights = [0.97, 0.01, 0.02]
+    assert round_design(weights, 10, "efficient").tolist() == [8, 1, 1]
+    assert round_design(weights, 10, "ceil").tolist() == [8, 1, 1]
+    assert round_design(weights, 10, "largest-remainder").tolist() == [10, 0, 0]
+    assert rounding_factor(weights, [10, 0, 0]) == math.inf == rounding_bound(weights, 10, "largest-remainder")
+
+
+@pytest.mark.parametrize(
+    "weights", [[0.5, 0.3, 0.2], [0.9, 0.05, 0.05], [1 / 3] * 3, [0.62, 0.0, 0.38], [0.4, 0.35, 0.25]]
+)
+def test_efficient_is_the_best_of_all(weights: list[float]) -> None:
+    for budget in range(3, 12):
+        every = [c for c in itertools.product(range(budget + 1), repeat=3) if sum(c) == budget]
+        best = min(rounding_factor(weights, every))
+        np.testing.assert_allclose(rounding_factor(weights, round_design(weights, budget)), best)
+
+
+def test_the_printed_factor_is_too_small() -> None:
+    # A factor of 1 + s / n is sometimes given. On a basis of 10 arms, 19 pulls leave one arm with a single one.
+    factor = rounding_factor(np.full(10, 0.1), round_design(np.full(10, 0.1), 19))
+    np.testing.assert_allclose(factor, 1.9)
+    assert 1 + 10 / 19 < factor <= rounding_bound(np.full(10, 0.1), 19) == pytest.approx(1.9)
+    assert variances(np.eye(10), round_design(np.full(10, 0.1), 19)).max() * 19 == pytest.approx(1.9 * 10)
+
+
+# In general
+
+
+@settings(deadline=None)
+@given(case=cases(), method=st.sampled_from(ROUNDINGS))
+def test_sums_are_exact_and_factors_kept(case: tuple[np.ndarray, int], method: str) -> None:
+    weights, budget = case
+    counts = round_design(weights, budget, method)
+    assert counts.dtype == np.int64 and counts.sum() == budget and (counts >= 0).all()
+    assert not counts[weights == 0].any()
+    assert rounding_factor(weights, counts) <= rounding_bound(weights, budget, method) * (1 + 1e-6)
+    if method == "largest-remainder":
+        assert (np.abs(counts - budget * weights) < 1 + 1e-6).all()
+    else:
+        assert (counts[weights > 0] >= 1).all()
+        arms = (weights > 0).sum()
+        assert (counts >= (budget - arms) * weights * (1 - 1e-6)).all()
+
+
+@pytest.mark.parametrize("method", ROUNDINGS)
+def test_variances_grow_by_no_more_than_the_factor(method: str, many: list[Instance]) -> None:
+    for x, active in many[::4]:
+        weights = reduce_support(x, g_optimal(x, active).weights, active)
+        for budget in (int((weights > 0).sum()), 300, 5000):
+            counts = round_design(weights, budget, method)
+            assert counts.sum() == budget
+            before, after = variances(x, weights, active).max(), variances(x, counts, active).max() * budget
+            factor = rounding_factor(weights, counts)
+            assert factor <= rounding_bound(weights, budget, method) * (1 + 1e-6)
+            if math.isfinite(factor):
+                assert after <= before * factor * (1 + 1e-6) + 1e-12
+
+
+@pytest.mark.parametrize("method", ROUNDINGS)
+def test_a_batch_is_its_instances(method: str) -> None:
+    rng = np.random.default_rng(0)
+    weights = rng.dirichlet(np.full(9, 0.3), (3, 4))
+    weights[0, 0, :5] = 0.0
+    weights /= weights.sum(axis=-1, keepdims=True)
+    budget = rng.integers(9, 60, (3, 4))
+    batch = round_design(weights, budget, method)
+    assert (batch.sum(axis=-1) == budget).all()
+    bound, factor = rounding_bound(weights, budget, method), rounding_factor(weights, batch)
+    for at in np.ndindex(3, 4):
+        assert batch[at].tolist() == round_design(weights[at], budget[at], method).tolist()
+        assert bound[at] == rounding_bound(weights[at], int(budget[at]), method)
+        assert factor[at] == rounding_factor(weights[at], batch[at])
+    assert (
+        round_design(weights[0, 0], budget, method)[1, 1] == round_design(weights[0, 0], budget[1, 1], method)
+    ).all()
+    assert (round_design(weights, 30, method).sum(axis=-1) == 30).all()
+    assert round_design(np.empty((0, 3)), 4, method).shape == (0, 3)
+
+
+@pytest.mark.parametrize("method", ROUNDINGS)
+def test_ties_are_broken_as_asked(method: str) -> None:
+    weights = np.full((500, 4), 0.25)
+    assert (round_design(weights, 6, method) == [2, 2, 1, 1]).all()
+    counts = round_design(weights, 6, method, rng=np.random.default_rng(0))
+    assert (np.sort(counts, axis=-1) == [1, 1, 2, 2]).all()
+    assert (np.abs(counts.mean(axis=0) - 1.5) < 0.1).all()
+    assert (counts == round_design(weights, 6, method, rng=np.random.default_rng(0))).all()
+    # Where there is no tie, there is nothing to draw.
+    clear = [0.614, 0.03, 0.356]
+    shuffled = round_design([clear] * 20, 50, method, rng=np.random.default_rng(1))
+    assert (shuffled == round_design(clear, 50, method)).all()
+
+
+def test_small_budgets_if_allowed() -> None:
+    weights = [[0.1, 0.4, 0.2, 0.3], [0.0, 0.5, 0.5, 0.0]]
+    for method in ("efficient", "ceil"):
+        counts = round_design(weights, 2, method, allow_small_budget=True)
+        assert counts.tolist() == [[0, 1, 0, 1], [0, 1, 1, 0]]
+        assert rounding_bound(weights, 2, method).tolist() == [math.inf, 1.0]
+    assert round_design(weights, 1, "largest-remainder").tolist() == [[0, 1, 0, 0], [0, 1, 0, 0]]
+
+
+@pytest.mark.parametrize("method", ROUNDINGS)
+def test_tiny_weights(method: str) -> None:
+    weights = [0.25, 0.75, 3e-309]
+    counts = round_design(weights, 40, method)
+    assert counts.sum() == 40 and (counts[2] == 1) == (method != "largest-remainder")
+    assert rounding_factor(weights, counts) <= rounding_bound(weights, 40, method)
+
+
+@pytest.mark.parametrize("method", ROUNDINGS)
+def test_large_budgets(method: str) -> None:
+    weights = np.random.default_rng(1).dirichlet(np.ones(50))
+    counts = round_design(weights, 10**12, method)
+    assert counts.sum() == 10**12
+    np.testing.assert_allclose(counts / 10**12, weights, atol=1e-9)
+
+
+# Rounding up
+
+
+@settings(deadline=None)
+@given(case=cases(), mass=st.floats(0, 1000))
+def test_ceil_allocation(case: tuple[np.ndarray, int], mass: float) -> None:
+    weights, _ = case
+    counts = ceil_allocation(weights, mass)
+    assert (counts >= mass * weights * (1 - 1e-8)).all() and (counts <= mass * weights + 1).all()
+    assert counts.sum() < mass + (weights > 0).sum() + 1e-6
+
+
+def test_ceil_allocation_does_not_round_up_noise() -> None:
+    assert 0.1 * 3 * 10 > 3
+    assert ceil_allocation([0.1 * 3, 1 - 0.1 * 3], 10).tolist() == [3, 7]
+    assert ceil_allocation([[0.5, 0.5], [0.25, 0.75]], [3.0, 2.0]).tolist() == [[2, 2], [1, 2]]
+    assert ceil_allocation([0.5, 0.5], 0).tolist() == [0, 0]
