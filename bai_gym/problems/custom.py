@@ -91,8 +91,6 @@ def custom_linear_problem(
         notes = ("no features were given: this is the demonstration instance, four arms with theta 0.5, 0.1",)
     elif features is None or theta is None:
         raise ParameterError("features and theta must be given together: features=[[...], ...] and theta=[...]")
-    if np.ndim(theta) > 1:  # type: ignore[arg-type]
-        raise ParameterError("theta must be one list of numbers, as many as an arm has features")
     bandit = linear_bandit(features, theta, link=link, noise_variance=1.0 if noise_variance is None else noise_variance)
     return FixedProblem(bandit, notes)
 
