@@ -228,6 +228,6 @@ def _floats(values: object, name: str) -> FloatArray:
     try:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InstanceError(f"{name} must be numbers, in rows of equal length, not {values!r}") from None
+        raise InstanceError(f"{name} must be numbers, in rows of equal length, and are not") from None
     except OverflowError:  # a whole number of hundreds of digits
         raise InstanceError(f"{name} must be finite numbers of at most 1.8e308, and one is larger") from None
