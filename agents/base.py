@@ -134,7 +134,8 @@ class Agent(ABC):
 
         Args:
             observation: ``pulls``, ``means``, ``variances`` of shape ``(N, K)`` and ``remaining`` of shape ``(N, 1)``;
-                not to be written to, and overwritten by the next pulls.
+                where arms have features, ``features`` of shape ``(N, K, d)``. Not to be written to, and overwritten by
+                the next pulls.
 
         Returns:
             Counts ``(N, K)`` of pulls to be made before anything more is looked at, equally many in each episode; or a

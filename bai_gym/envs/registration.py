@@ -35,6 +35,7 @@ SETUP_BUDGETS = {1: 2000, 2: 2000, 3: 2000, 4: 600, 5: 4000, 6: 6000, 7: 6000}
 SETUP_SOURCE = "Audibert, Bubeck and Munos 2010"
 STRUCTURED = "Azizi et al. 2022"
 LINEAR_ARMS = (8, 16, 32, 64, 128)
+PULLS_PER_ARM = 20  # of the paper's 10, 20 and 50
 CAP = 1_000_000  # pulls at which an episode of fixed confidence is truncated
 PULL_COST = 1e-4  # so that a learner has a reason to stop
 FIXED_CONFIDENCE = {"fixed_confidence": True, "pull_cost": PULL_COST}
@@ -166,7 +167,7 @@ IDS: tuple[Registration, ...] = (
         Registration(
             f"BAI-LinearAdaptive{arms}-v0",
             "linear-adaptive",
-            20 * arms,
+            PULLS_PER_ARM * arms,
             f"{arms - 1} unit vectors and an arm close to the best one ({STRUCTURED}, section 8.1)",
             {"num_arms": arms},
         )
@@ -183,7 +184,7 @@ IDS: tuple[Registration, ...] = (
         Registration(
             f"BAI-LinearSphere{arms}-v0",
             "linear-sphere",
-            20 * arms,
+            PULLS_PER_ARM * arms,
             f"{arms} random arms on the unit sphere of 10 dimensions ({STRUCTURED}, section 8.3)",
             {"num_arms": arms},
         )
@@ -202,7 +203,7 @@ IDS: tuple[Registration, ...] = (
     Registration(
         "BAI-Logistic8-v0",
         "logistic",
-        160,
+        PULLS_PER_ARM * 8,
         f"8 arms of a random logistic bandit, num_features = 5 ({STRUCTURED}, section 8.4)",
         {"num_arms": 8},
     ),
