@@ -13,7 +13,7 @@ from bai_gym.errors import AgentError, BudgetError, ParameterError
 from bai_gym.moves import Moves
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Block, Request, Stepper, TieRule, check_tie_rule
-from bai_gym.statistics import IntArray, Observation, Statistics
+from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import Task
 
 __all__ = ["Agent", "Plan", "PlannedAgent"]
@@ -184,6 +184,11 @@ class PlannedAgent(Agent):
         They are put together when they are looked at, so a plan that needs only outcomes is faster without them.
         """
         return Statistics.of(self._seen)
+
+    @property
+    def features(self) -> FloatArray | None:
+        """``(N, K, d)`` features of the arms, not to be written to; None where they have none."""
+        return self._seen.get("features")
 
     @final
     def reset(self, briefing: Briefing, rng: np.random.Generator | None = None) -> None:

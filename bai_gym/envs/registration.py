@@ -217,7 +217,7 @@ IDS: tuple[Registration, ...] = (
         "BAI-CustomLogistic-v0",
         "custom-linear",
         1000,
-        "the same with rewards 0 and 1: link='logit', or 'probit'",
+        "your own arms with features, rewards 0 or 1: features=[[...], ...], theta=[...]; else four for demonstration",
         {"link": "logit"},
     ),
     Registration(

@@ -11,7 +11,8 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 from bai_gym import agents, evaluate
-from bai_gym.agents import Agent
+from bai_gym.agents import Agent, PlannedAgent
+from bai_gym.agents.base import Plan
 from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit
 from bai_gym.benchmark.record import Record
 from bai_gym.benchmark.rollout import play_blocks, play_steps
@@ -19,6 +20,7 @@ from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import InstanceError
 from bai_gym.problems import Briefing, FixedProblem, Problem
+from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Observation
 
 SPHERE = "BAI-LinearSphere8-v0"
@@ -154,6 +156,28 @@ class KnowsTheta(Agent):
 def test_an_agent_reads_features_on_every_path(path: str) -> None:
     result = evaluate(KnowsTheta, "BAI-LinearCorner6-v0", budget=7, runs=30, path=path)
     assert (result.errors, result.runs) == (0, 30)
+
+
+class PlansByFeatures(PlannedAgent):
+    """Pulls all arms once, and recommends by features alone."""
+
+    name = "PlansByFeatures"
+
+    def plan(self) -> Plan:
+        yield Block(np.ones((self.batch, self.num_arms), np.int64))
+        assert self.features is not None
+        self.best = np.asarray(self.features[..., 0].argmax(axis=-1))
+
+    def answer(self) -> IntArray:
+        return self.best
+
+
+@pytest.mark.parametrize("path", ["blocks", "steps"])
+def test_a_plan_reads_features(path: str) -> None:
+    result = evaluate(PlansByFeatures, "BAI-LinearCorner6-v0", budget=6, runs=30, path=path)
+    assert (result.errors, result.runs) == (0, 30)
+    with pytest.raises(AssertionError):
+        evaluate(PlansByFeatures, "BAI-Gaussian8-v0", budget=8, runs=3, path=path)
 
 
 class OneAtATime:
