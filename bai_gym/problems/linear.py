@@ -182,7 +182,7 @@ class LogisticProblem(Problem):
 
 
 def closest_pairs(features: FloatArray) -> IntArray:
-    """Return the ``(N, 2)`` two closest of ``(N, K, d)`` unit vectors: those of largest inner product."""
+    """Return the ``(N, 2)`` two closest of ``(N, K, d)`` unit vectors, those of largest inner product, in order."""
     batch, arms, _ = features.shape
     pairs = np.empty((batch, 2), np.int64)
     together = max(1, PAIRS_AT_ONCE // arms**2)
@@ -193,7 +193,7 @@ def closest_pairs(features: FloatArray) -> IntArray:
         products[:, diagonal, diagonal] = -np.inf
         flat = products.reshape(len(part), -1).argmax(axis=1)
         pairs[first : first + together] = np.stack([flat // arms, flat % arms], axis=1)
-    return pairs
+    return np.sort(pairs, axis=1)  # or rounding would decide which comes first
 
 
 def _at_least(num_arms: object, least: int) -> int:
