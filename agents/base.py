@@ -13,7 +13,7 @@ from bai_gym.errors import AgentError, BudgetError, ParameterError
 from bai_gym.moves import Moves
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Block, Request, Stepper, TieRule, check_tie_rule
-from bai_gym.statistics import IntArray, Observation, Statistics
+from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import Task
 
 __all__ = ["Agent", "Plan", "PlannedAgent"]
@@ -134,7 +134,8 @@ class Agent(ABC):
 
         Args:
             observation: ``pulls``, ``means``, ``variances`` of shape ``(N, K)`` and ``remaining`` of shape ``(N, 1)``;
-                not to be written to, and overwritten by the next pulls.
+                where arms have features, ``features`` of shape ``(N, K, d)``. Not to be written to, and overwritten by
+                the next pulls.
 
         Returns:
             Counts ``(N, K)`` of pulls to be made before anything more is looked at, equally many in each episode; or a
@@ -183,6 +184,11 @@ class PlannedAgent(Agent):
         They are put together when they are looked at, so a plan that needs only outcomes is faster without them.
         """
         return Statistics.of(self._seen)
+
+    @property
+    def features(self) -> FloatArray | None:
+        """``(N, K, d)`` features of the arms, not to be written to; None where they have none."""
+        return self._seen.get("features")
 
     @final
     def reset(self, briefing: Briefing, rng: np.random.Generator | None = None) -> None:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from bai_gym.envs.spaces import action_space
 from bai_gym.errors import AgentError, DataError, MissingPackageError, ParameterError
 from bai_gym.problems import Briefing
+from bai_gym.sampling import batched
 from bai_gym.statistics import Observation
 from bai_gym.tasks import TopM
 
@@ -121,7 +122,7 @@ class SB3Agent:
         """
         if not hasattr(self, "_briefing"):
             raise AgentError(f"{self.label} has not been reset: call agent.reset(env.unwrapped.briefing(agent.knows))")
-        batch = {name: np.atleast_2d(array) for name, array in observation.items()}
+        batch = self._seen(batched(observation))
         with self._seeded():
             actions = self._actions(batch)
         if self._briefing.fixed_confidence:
@@ -131,6 +132,18 @@ class SB3Agent:
         if observation["pulls"].ndim == 2:
             return actions
         return int(actions[0]) if actions.ndim == 1 else actions[0]
+
+    def _seen(self, batch: Observation) -> Observation:
+        """Return what the model was trained on: without features, unless it has seen such features."""
+        known = self._policy.observation_space.spaces
+        if "features" in known:
+            here = batch["features"].shape[2:] if "features" in batch else "none"
+            if here != known["features"].shape[1:]:
+                raise AgentError(
+                    f"{self.label} was trained on features of shape {known['features'].shape}, which this environment "
+                    "does not have: train it there"
+                )
+        return {name: batch[name] for name in known}
 
     @contextmanager
     def _seeded(self) -> Iterator[None]:
@@ -156,6 +169,7 @@ class SB3Agent:
                 {
                     name: torch.as_tensor(array, dtype=torch.float32, device=policy.device)
                     for name, array in batch.items()
+                    if name != "features"  # no arm's logit depends on it
                 }
             )
             if self.deterministic:

@@ -8,5 +8,18 @@ from bai_gym.bandits.base import Bandit, Stream
 from bai_gym.bandits.bernoulli import BernoulliBandit
 from bai_gym.bandits.empirical import EmpiricalBandit, SampleTable
 from bai_gym.bandits.gaussian import GaussianBandit
+from bai_gym.bandits.linear import LINKS, FeatureBandit, linear_bandit
+from bai_gym.bandits.poisson import PoissonBandit
 
-__all__ = ["Bandit", "BernoulliBandit", "EmpiricalBandit", "GaussianBandit", "SampleTable", "Stream"]
+__all__ = [
+    "LINKS",
+    "Bandit",
+    "BernoulliBandit",
+    "EmpiricalBandit",
+    "FeatureBandit",
+    "GaussianBandit",
+    "PoissonBandit",
+    "SampleTable",
+    "Stream",
+    "linear_bandit",
+]

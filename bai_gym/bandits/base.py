@@ -36,6 +36,11 @@ class Bandit(ABC):
     variances: FloatArray
 
     @property
+    def features(self) -> FloatArray | None:
+        """``(N, K, d)`` features of the arms, not to be written to, where they have any."""
+        return None
+
+    @property
     def continuous(self) -> bool:
         """Whether the means of two arms' rewards differ with probability 1 (False: perhaps not)."""
         return False

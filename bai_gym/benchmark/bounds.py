@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, GaussianBandit
+from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, FeatureBandit, GaussianBandit
 from bai_gym.benchmark.chunk import Cell
 from bai_gym.problems import FixedProblem
 from bai_gym.seeding import generator
@@ -71,6 +71,8 @@ def _is_about(bound: Bound, agent: Any) -> bool:
 
 
 def _has_rewards(bandit: Bandit, rewards: str) -> bool:
+    if isinstance(bandit, FeatureBandit):
+        bandit = bandit.rewards
     if rewards == "Gaussian":
         return isinstance(bandit, GaussianBandit)
     if isinstance(bandit, EmpiricalBandit):

@@ -31,6 +31,7 @@ from bai_gym.envs.scalar import BestArmEnv, check_render_mode
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError, unknown_name
 from bai_gym.problems import FixedProblem, Problem
+from bai_gym.problems.base import count_features
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 
@@ -272,7 +273,8 @@ class Cell:
         names = [version("bai-gym"), self.env.label, type(sample).__name__, self.label, self.agent.fingerprint()]
         own_rules = repr(self.env.built.rules)  # with the environment's budget: so chunks have been stored
         digest = hashlib.sha256(json.dumps([*names, self.budget, self.seed, self.path, CHUNK_RUNS, own_rules]).encode())
-        for numbers in (sample.means, sample.variances, probes):
+        features = () if sample.features is None else (sample.features,)
+        for numbers in (sample.means, sample.variances, probes, *features):
             digest.update(numbers.tobytes())
         return digest.hexdigest()[:16]
 
@@ -356,6 +358,7 @@ class _Given(Problem):
     def __init__(self, bandit: Bandit) -> None:
         self._bandit = bandit
         self.num_arms = bandit.num_arms
+        self.num_features = count_features(bandit)
 
     def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
         """Return the instances."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.statistics import IntArray, Statistics
+from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Record"]
 
@@ -27,20 +27,25 @@ class Record(Mapping[str, npt.NDArray[Any]]):
         num_arms: K.
         budget: Pulls of each episode.
         variances: Whether variances are kept; without them the key is missing.
+        features: ``(N, K, d)`` features of the arms; None: there are none, and the key is missing.
 
     Attributes:
         left: Pulls left in every episode.
         has_variances: Whether variances are kept.
     """
 
-    def __init__(self, batch: int, num_arms: int, budget: int, *, variances: bool) -> None:
+    def __init__(
+        self, batch: int, num_arms: int, budget: int, *, variances: bool, features: FloatArray | None = None
+    ) -> None:
         """Start with no pulls."""
         self.left = budget
         self._budget = budget
         self.has_variances = variances
         self._statistics = Statistics.zeros((batch, num_arms))
         self._remaining = np.full((batch, 1), budget, np.int64)
-        self._keys = ("pulls", "means", *(["variances"] if variances else []), "remaining")
+        self._features = features
+        self._names = ("pulls", "means", *(["variances"] if variances else []))
+        self._keys = (*self._names, "remaining", *([] if features is None else ["features"]))
         self._pending: list[Part] = []
         self._first = np.arange(batch)[:, None] * num_arms
 
@@ -51,7 +56,7 @@ class Record(Mapping[str, npt.NDArray[Any]]):
             if before is not None:
                 part = part.since(before, variances=self.has_variances)
             if arms is None and not self._statistics.pulls.any():
-                for name in self._keys[:-1]:
+                for name in self._names:
                     getattr(self._statistics, name)[...] = getattr(part, name)
                 continue
             made = np.flatnonzero(part.pulls)
@@ -92,14 +97,20 @@ class Record(Mapping[str, npt.NDArray[Any]]):
         """Set the statistics of the candidate arms, ``(N, k)``."""
         where = slice(None) if arms is None else (self._first + arms).reshape(-1)
         statistics = self.statistics
-        for name in self._keys[:-1]:
+        for name in self._names:
             getattr(statistics, name).reshape(-1)[where] = getattr(now, name).reshape(-1)
 
     def __getitem__(self, key: str) -> npt.NDArray[Any]:
         """Return an array, not to be written to."""
         if key not in self._keys:
             raise KeyError(key)
-        view = (self._remaining if key == "remaining" else getattr(self.statistics, key)).view()
+        view: npt.NDArray[Any]
+        if key in self._names:
+            view = getattr(self.statistics, key).view()
+        elif key == "features" and self._features is not None:
+            view = self._features.view()
+        else:
+            view = self._remaining.view()
         view.flags.writeable = False
         return view
 

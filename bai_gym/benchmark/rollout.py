@@ -68,7 +68,8 @@ def play_blocks(agent: Any, bandit: Bandit, budget: int, rng: np.random.Generato
     Raises:
         AgentError: If the agent asks for something impossible.
     """
-    record = Record(bandit.batch, bandit.num_arms, budget, variances=bool(getattr(agent, "uses_variances", True)))
+    variances = bool(getattr(agent, "uses_variances", True))
+    record = Record(bandit.batch, bandit.num_arms, budget, variances=variances, features=bandit.features)
     while record.left > 0:
         request, pulls = check_request(agent.allocate(record), bandit.batch, bandit.num_arms, record.left)
         if request is None:

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from gymnasium import spaces
 
 from bai_gym.bandits import Bandit
 from bai_gym.envs.rules import Rules
-from bai_gym.errors import ParameterError
+from bai_gym.envs.spaces import observation_space
+from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.problems import Briefing, Problem, build
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
@@ -41,6 +43,7 @@ class Episodes:
         statistics: ``(N, K)`` statistics, updated in place.
         remaining: ``(N, 1)`` pulls left, int64, updated in place.
         over: ``(N,)`` whether the recommendation has been given.
+        features: ``(N, K, d)`` features of the current instances, read-only; None where the problem has none.
     """
 
     bandit: Bandit
@@ -55,6 +58,7 @@ class Episodes:
         self.statistics = Statistics.zeros((batch, self.num_arms))
         self.remaining: IntArray = np.zeros((batch, 1), np.int64)
         self.over: npt.NDArray[np.bool_] = np.ones(batch, dtype=bool)
+        self.features: FloatArray | None = None
 
     def begin(self, rng: np.random.Generator, rows: IntArray | None = None) -> None:
         """Start new episodes in the given rows (None: in all)."""
@@ -63,6 +67,8 @@ class Episodes:
             rows = np.arange(self.batch)
         else:
             self.bandit.replace(rows, self.problem.draw(rows.size, rng))
+        if self.problem.num_features is not None:
+            self.features = self._features(self.problem.num_features)
         for array in (self.statistics.pulls, self.statistics.means, self.statistics.variances):
             array[rows] = 0
         self.remaining[rows] = self.rules.budget
@@ -108,14 +114,30 @@ class Episodes:
         rewards = 0.0 - regret if self.rules.by_regret else correct.astype(np.float64)  # 0 - 0 is 0, -0.0 is not
         return rewards, truth
 
+    def _features(self, length: int) -> FloatArray:
+        features = self.bandit.features
+        if features is None or features.shape[-1] != length:
+            found = "none" if features is None else str(features.shape[-1])
+            raise InstanceError(
+                f"{type(self.problem).__name__} has num_features={length}, and draws bandits with {found}: "
+                "both must be the same"
+            )
+        return features
+
+    def observation_space(self) -> spaces.Dict:
+        """Return the space of one episode's observations."""
+        return observation_space(self.num_arms, self.rules.budget, self.problem.num_features)
+
     def observation(self, *, copy: bool) -> Observation:
         """Return the observation of all episodes, as copies or as the live arrays."""
-        arrays: Observation = {
+        arrays: dict[str, npt.NDArray[Any]] = {
             "pulls": self.statistics.pulls,
             "means": self.statistics.means,
             "variances": self.statistics.variances,
             "remaining": self.remaining,
         }
+        if self.features is not None:
+            arrays["features"] = self.features
         return {name: array.copy() for name, array in arrays.items()} if copy else arrays
 
     def briefing(self, knows: Iterable[str] = ()) -> Briefing:

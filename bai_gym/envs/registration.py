@@ -33,6 +33,9 @@ class Registration:
 
 SETUP_BUDGETS = {1: 2000, 2: 2000, 3: 2000, 4: 600, 5: 4000, 6: 6000, 7: 6000}
 SETUP_SOURCE = "Audibert, Bubeck and Munos 2010"
+STRUCTURED = "Azizi et al. 2022"
+LINEAR_ARMS = (8, 16, 32, 64, 128)
+PULLS_PER_ARM = 20  # of the paper's 10, 20 and 50
 CAP = 1_000_000  # pulls at which an episode of fixed confidence is truncated
 PULL_COST = 1e-4  # so that a learner has a reason to stop
 FIXED_CONFIDENCE = {"fixed_confidence": True, "pull_cost": PULL_COST}
@@ -159,6 +162,63 @@ IDS: tuple[Registration, ...] = (
         "custom",
         1000,
         "your own arms: means=[...] with variances=[...], or distribution='bernoulli'; else four for demonstration",
+    ),
+    *(
+        Registration(
+            f"BAI-LinearAdaptive{arms}-v0",
+            "linear-adaptive",
+            PULLS_PER_ARM * arms,
+            f"{arms - 1} unit vectors and an arm close to the best one ({STRUCTURED}, section 8.1)",
+            {"num_arms": arms},
+        )
+        for arms in LINEAR_ARMS
+    ),
+    Registration(
+        "BAI-LinearStatic16-v0",
+        "linear-static",
+        320,
+        f"16 unit vectors, one of them better by gap = 0.1 ({STRUCTURED}, section 8.2)",
+        {"num_arms": 16},
+    ),
+    *(
+        Registration(
+            f"BAI-LinearSphere{arms}-v0",
+            "linear-sphere",
+            PULLS_PER_ARM * arms,
+            f"{arms} random arms on the unit sphere of 10 dimensions ({STRUCTURED}, section 8.3)",
+            {"num_arms": arms},
+        )
+        for arms in LINEAR_ARMS
+    ),
+    *(
+        Registration(
+            f"BAI-LinearCorner{arms}-v0",
+            "linear-corner",
+            25,
+            f"{arms} arms in the plane, most of them at 45 degrees from the best one ({STRUCTURED}, appendix E.3)",
+            {"num_arms": arms},
+        )
+        for arms in range(3, 25, 3)
+    ),
+    Registration(
+        "BAI-Logistic8-v0",
+        "logistic",
+        PULLS_PER_ARM * 8,
+        f"8 arms of a random logistic bandit, num_features = 5 ({STRUCTURED}, section 8.4)",
+        {"num_arms": 8},
+    ),
+    Registration(
+        "BAI-CustomLinear-v0",
+        "custom-linear",
+        1000,
+        "your own arms with features: features=[[...], ...], theta=[...], link='identity'; else four for demonstration",
+    ),
+    Registration(
+        "BAI-CustomLogistic-v0",
+        "custom-linear",
+        1000,
+        "your own arms with features, rewards 0 or 1: features=[[...], ...], theta=[...]; else four for demonstration",
+        {"link": "logit"},
     ),
     Registration(
         "BAI-Table-v0",

@@ -7,12 +7,13 @@ from typing import Any, cast
 
 import gymnasium as gym
 import numpy as np
+import numpy.typing as npt
 from gymnasium.error import ResetNeeded
 
 from bai_gym.envs.episodes import Episodes, make_problem
 from bai_gym.envs.rendering import Snapshot, Window, to_rgb, to_text
 from bai_gym.envs.rules import Rules
-from bai_gym.envs.spaces import action_space, observation_space
+from bai_gym.envs.spaces import action_space
 from bai_gym.errors import ParameterError
 from bai_gym.moves import Moves
 from bai_gym.problems import Briefing, Problem
@@ -58,7 +59,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
 
     ## Observation space
     The sufficient statistics of the episode, see :func:`bai_gym.envs.spaces.observation_space`: ``pulls``, ``means``
-    and ``variances`` of shape (K,), and ``remaining`` of shape (1,).
+    and ``variances`` of shape (K,), and ``remaining`` of shape (1,). Where arms have features, as in the linear
+    environments, also ``features`` of shape (K, d), the same throughout an episode.
 
     ## Rewards
     0 for every pull, or minus ``pull_cost`` with fixed confidence. For the recommendation, by ``reward``: ``"correct"``
@@ -127,7 +129,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         self.budget = self.rules.budget
         self._episode = Episodes(self.problem, self.rules, 1)
         self.moves = Moves(self.num_arms, self.rules.task, fixed_confidence=fixed_confidence)
-        self.observation_space = cast("gym.Space[Observation]", observation_space(self.num_arms, self.budget))
+        self.observation_space = cast("gym.Space[Observation]", self._episode.observation_space())
         self.action_space = action_space(self.num_arms, self.rules.task, fixed_confidence=fixed_confidence)
         self._plain = self.moves.shape == () and not fixed_confidence
         self._left = -1
@@ -200,13 +202,17 @@ class BestArmEnv(gym.Env[Observation, Any]):
         return float(rewards[0]), {"phase": "done", **info}
 
     def _observation(self) -> Observation:
-        statistics = self._episode.statistics
-        return {
+        episode = self._episode
+        statistics = episode.statistics
+        observation: dict[str, npt.NDArray[Any]] = {
             "pulls": statistics.pulls[0].copy(),
             "means": statistics.means[0].copy(),
             "variances": statistics.variances[0].copy(),
-            "remaining": self._episode.remaining[0].copy(),
+            "remaining": episode.remaining[0].copy(),
         }
+        if episode.features is not None:
+            observation["features"] = episode.features[0].copy()
+        return observation
 
     def briefing(self, knows: Iterable[str] = ()) -> Briefing:
         """Return what an agent is told before this episode, see :meth:`Episodes.briefing`; call it after ``reset``.

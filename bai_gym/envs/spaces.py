@@ -14,7 +14,7 @@ from bai_gym.tasks import BestArm, Task, TopM
 __all__ = ["ArmAndAnswer", "action_space", "observation_space"]
 
 
-def observation_space(num_arms: int, budget: int) -> spaces.Dict:
+def observation_space(num_arms: int, budget: int, num_features: int | None = None) -> spaces.Dict:
     """Return the space of one episode's observations.
 
     ============ ======== ======= ==================================================================
@@ -24,17 +24,19 @@ def observation_space(num_arms: int, budget: int) -> spaces.Dict:
     ``means``     (K,)     float64 mean of each arm's rewards; 0 without a pull
     ``variances`` (K,)     float64 unbiased variance of each arm's rewards; 0 below two pulls
     ``remaining`` (1,)     int64   pulls left; 0 means that the next action is the recommendation
+    ``features``  (K, d)   float64 features of each arm, the same during an episode; only where arms have any
     ============ ======== ======= ==================================================================
     """
     arms = (num_arms,)
-    return spaces.Dict(
-        {
-            "pulls": spaces.Box(0, budget, arms, np.int64),
-            "means": spaces.Box(-np.inf, np.inf, arms, np.float64),
-            "variances": spaces.Box(0.0, np.inf, arms, np.float64),
-            "remaining": spaces.Box(0, budget, (1,), np.int64),
-        }
-    )
+    parts: dict[str, spaces.Space[Any]] = {
+        "pulls": spaces.Box(0, budget, arms, np.int64),
+        "means": spaces.Box(-np.inf, np.inf, arms, np.float64),
+        "variances": spaces.Box(0.0, np.inf, arms, np.float64),
+        "remaining": spaces.Box(0, budget, (1,), np.int64),
+    }
+    if num_features is not None:
+        parts["features"] = spaces.Box(-np.inf, np.inf, (num_arms, num_features), np.float64)
+    return spaces.Dict(parts)
 
 
 def action_space(num_arms: int, task: Task, *, fixed_confidence: bool = False) -> spaces.Space[Any]:

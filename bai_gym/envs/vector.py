@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 
 from bai_gym.envs.episodes import Episodes, make_problem
 from bai_gym.envs.rules import Rules
-from bai_gym.envs.spaces import action_space, observation_space
+from bai_gym.envs.spaces import action_space
 from bai_gym.errors import ParameterError
 from bai_gym.moves import Move, Moves
 from bai_gym.problems import Briefing, Problem
@@ -45,7 +45,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         pull_cost: What a pull costs, with fixed confidence.
         autoreset_mode: ``AutoresetMode.NEXT_STEP`` (default), ``SAME_STEP`` or ``DISABLED``, or its value as a string.
         copy: If False, observations are the live arrays, overwritten by the next step: faster, for callers that do not
-            keep them.
+            keep them. Features, where there are any, are read-only then.
         render_mode: Must be None: render a scalar environment instead.
         **keywords: Go to the problem, as in the scalar form.
 
@@ -99,7 +99,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self.budget = self.rules.budget
         self._episodes = Episodes(self.problem, self.rules, num_envs)
         self.moves = Moves(self.num_arms, self.rules.task, fixed_confidence=fixed_confidence)
-        self.single_observation_space = observation_space(self.num_arms, self.budget)
+        self.single_observation_space = self._episodes.observation_space()
         self.single_action_space = action_space(self.num_arms, self.rules.task, fixed_confidence=fixed_confidence)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)

@@ -5,6 +5,13 @@ from bai_gym.problems.bernoulli import BernoulliPriorProblem
 from bai_gym.problems.briefing import KNOWLEDGE, Briefing
 from bai_gym.problems.families import FAMILIES, build
 from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
+from bai_gym.problems.linear import (
+    LinearCornerProblem,
+    LinearSphereProblem,
+    LogisticProblem,
+    adaptive_problem,
+    static_problem,
+)
 from bai_gym.problems.movielens import MovieLensProblem, look_alike_source, movielens_source
 
 __all__ = [
@@ -15,9 +22,14 @@ __all__ = [
     "FixedProblem",
     "FrozenProblem",
     "HeterogeneousGaussianProblem",
+    "LinearCornerProblem",
+    "LinearSphereProblem",
+    "LogisticProblem",
     "MovieLensProblem",
     "Problem",
+    "adaptive_problem",
     "build",
     "look_alike_source",
     "movielens_source",
+    "static_problem",
 ]

@@ -10,7 +10,7 @@ from bai_gym.bandits import Bandit
 from bai_gym.bandits.base import check_num_arms
 from bai_gym.errors import InstanceError, ParameterError
 
-__all__ = ["FixedProblem", "FrozenProblem", "Problem", "check_flag", "whole_arms"]
+__all__ = ["FixedProblem", "FrozenProblem", "Problem", "check_flag", "count_features", "whole_arms"]
 
 
 def whole_arms(num_arms: object) -> int:
@@ -36,6 +36,11 @@ def check_flag(value: object, name: str) -> bool:
     return bool(value)
 
 
+def count_features(bandit: Bandit) -> int | None:
+    """Return the length of each arm's features, None if there are none."""
+    return None if bandit.features is None else bandit.features.shape[-1]
+
+
 class Problem(ABC):
     """A distribution over bandit instances.
 
@@ -43,9 +48,12 @@ class Problem(ABC):
         num_arms: Number of arms K of every instance.
         notes: Sentences that every report about this problem must carry, for example that data are synthetic.
         arm_names: Names of the arms, where they have any.
+        num_features: Length d of each arm's features, where arms have any; they are then in the observation, and
+            :meth:`draw` returns bandits that have them (:class:`bai_gym.bandits.FeatureBandit`).
     """
 
     num_arms: int
+    num_features: int | None = None
     notes: tuple[str, ...] = ()
     arm_names: tuple[str, ...] | None = None
 
@@ -72,6 +80,7 @@ class FixedProblem(Problem):
             raise InstanceError(f"a fixed problem takes one instance, means of shape (K,), not {bandit.batch} of them")
         self._bandit = bandit.select(np.zeros(1, np.int64))
         self.num_arms = bandit.num_arms
+        self.num_features = count_features(bandit)
         self.notes = notes
         self.arm_names = arm_names
 

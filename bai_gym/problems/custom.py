@@ -10,15 +10,26 @@ from pathlib import Path
 
 import numpy as np
 
-from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, GaussianBandit, SampleTable
+from bai_gym.bandits import (
+    Bandit,
+    BernoulliBandit,
+    EmpiricalBandit,
+    GaussianBandit,
+    SampleTable,
+    linear_bandit,
+)
+from bai_gym.bandits.linear import check_link
 from bai_gym.datasets import ArmSamples, read_table
 from bai_gym.errors import ParameterError
 from bai_gym.problems.base import FixedProblem
 
-__all__ = ["custom_problem", "table_problem"]
+__all__ = ["custom_linear_problem", "custom_problem", "table_problem"]
 
 DEMO_MEANS = (0.5, 0.45, 0.4, 0.3)
 DEMO_VARIANCE = 0.25  # about that of Bernoulli arms with these means
+
+DEMO_FEATURES = ((1.0, 0.0), (0.8, 0.6), (0.0, 1.0), (-0.6, 0.8))
+DEMO_THETA = (0.5, 0.1)
 
 # Sign-ups in the synthetic log of an A/B test; the log is written out from these numbers, no draw is involved.
 DEMO_VISITORS = 1000  # per variant
@@ -52,6 +63,35 @@ def custom_problem(means: object = None, variances: object = None, distribution:
         bandit: Bandit = BernoulliBandit(means)
     else:
         bandit = GaussianBandit(means, 1.0 if variances is None else variances)
+    return FixedProblem(bandit, notes)
+
+
+def custom_linear_problem(
+    features: object = None, theta: object = None, link: str = "identity", noise_variance: float | None = None
+) -> FixedProblem:
+    """Return the problem of one given linear or generalized linear instance, see :func:`bai_gym.bandits.linear_bandit`.
+
+    Args:
+        features: ``(K, d)``, one row for each arm. None, with ``theta`` left out too: the demonstration instance, four
+            arms with two features each.
+        theta: ``(d,)`` parameters; the mean of an arm is h(features @ theta).
+        link: ``"identity"`` (Gaussian rewards), ``"logit"`` or ``"probit"`` (0 and 1), or ``"log"`` (counts).
+        noise_variance: Variance of Gaussian rewards, above 0. None: 1.
+
+    Raises:
+        InstanceError: Malformed features or parameters.
+        ParameterError: An unknown link, one of features and theta without the other, or a variance with a link that
+            determines it.
+    """
+    if check_link(link) != "identity" and noise_variance is not None:
+        raise ParameterError(f"noise_variance cannot be given with link={link!r}: the means determine the variances")
+    notes: tuple[str, ...] = ()
+    if features is None and theta is None:
+        features, theta = DEMO_FEATURES, DEMO_THETA
+        notes = ("no features were given: this is the demonstration instance, four arms with theta 0.5, 0.1",)
+    elif features is None or theta is None:
+        raise ParameterError("features and theta must be given together: features=[[...], ...] and theta=[...]")
+    bandit = linear_bandit(features, theta, link=link, noise_variance=1.0 if noise_variance is None else noise_variance)
     return FixedProblem(bandit, notes)
 
 

@@ -10,8 +10,15 @@ from typing import Any
 from bai_gym.errors import ParameterError, unknown_name
 from bai_gym.problems.base import FrozenProblem, Problem
 from bai_gym.problems.bernoulli import BernoulliPriorProblem
-from bai_gym.problems.custom import custom_problem, table_problem
+from bai_gym.problems.custom import custom_linear_problem, custom_problem, table_problem
 from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
+from bai_gym.problems.linear import (
+    LinearCornerProblem,
+    LinearSphereProblem,
+    LogisticProblem,
+    adaptive_problem,
+    static_problem,
+)
 from bai_gym.problems.movielens import MovieLensProblem, look_alike_source, movielens_source
 from bai_gym.problems.setups import bernoulli_setup, multi_bandit_setup
 from bai_gym.seeding import check_seed
@@ -38,6 +45,18 @@ def _movielens_like(num_arms: int = 64, matching: str = "rescaled", noisy_best: 
     return MovieLensProblem(look_alike_source(), num_arms, matching=matching, noisy_best=noisy_best, notes=(note,))
 
 
+def _linear_sphere(num_arms: int = 16, num_features: int = 10, noise_variance: float = 10.0) -> Problem:
+    return LinearSphereProblem(num_arms, num_features, noise_variance=noise_variance)
+
+
+def _linear_corner(num_arms: int = 12, noise_variance: float = 1.0) -> Problem:
+    return LinearCornerProblem(num_arms, noise_variance=noise_variance)
+
+
+def _logistic(num_arms: int = 8, num_features: int = 5, theta_sd: str = "sqrt(3/d)") -> Problem:
+    return LogisticProblem(num_arms, num_features, theta_sd=theta_sd)
+
+
 FAMILIES: dict[str, Callable[..., Problem]] = {
     "gaussian": _gaussian,
     "bernoulli": _bernoulli,
@@ -45,7 +64,13 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "multi-bandit-setup": multi_bandit_setup,
     "movielens": _movielens,
     "movielens-like": _movielens_like,
+    "linear-adaptive": adaptive_problem,
+    "linear-static": static_problem,
+    "linear-sphere": _linear_sphere,
+    "linear-corner": _linear_corner,
+    "logistic": _logistic,
     "custom": custom_problem,
+    "custom-linear": custom_linear_problem,
     "table": table_problem,
 }
 """Builders of problems, by the name of the family."""

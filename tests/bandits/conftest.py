@@ -7,7 +7,16 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, GaussianBandit, SampleTable
+from bai_gym.bandits import (
+    Bandit,
+    BernoulliBandit,
+    EmpiricalBandit,
+    FeatureBandit,
+    GaussianBandit,
+    PoissonBandit,
+    SampleTable,
+    linear_bandit,
+)
 
 
 def gaussian() -> GaussianBandit:
@@ -24,7 +33,34 @@ def empirical() -> EmpiricalBandit:
     return EmpiricalBandit(table, np.array([[0, 1, 2], [2, 3, 0]]))
 
 
-@pytest.fixture(params=[gaussian, bernoulli, empirical], ids=lambda make: make.__name__)
+def poisson() -> PoissonBandit:
+    return PoissonBandit([[0.2, 3.0, 40.0], [1.0, 0.0, 500.0]])
+
+
+FEATURES = [[1.0, 0.0], [-0.6, 0.8], [0.5, 2.0]]
+
+
+def linear() -> FeatureBandit:
+    return linear_bandit(FEATURES, [[1.0, 0.5], [-2.0, 1.0]], noise_variance=2.5)
+
+
+def logistic() -> FeatureBandit:
+    features = np.array([FEATURES, [[2.0, 1.0], [0.0, 0.0], [-1.0, 3.0]]])
+    return linear_bandit(features, [1.0, 0.5], link="logit")
+
+
+def probit() -> FeatureBandit:
+    return linear_bandit(FEATURES, [[1.0, 0.5], [-2.0, 1.0]], link="probit")
+
+
+def log_linear() -> FeatureBandit:
+    return linear_bandit(FEATURES, [[1.0, 0.5], [-2.0, 1.0]], link="log")
+
+
+KINDS = [gaussian, bernoulli, empirical, poisson, linear, logistic, probit, log_linear]
+
+
+@pytest.fixture(params=KINDS, ids=lambda make: make.__name__)
 def make_bandit(request: pytest.FixtureRequest) -> Callable[[], Bandit]:
     """A function that makes a bandit of two instances of three arms, some of them without variance."""
     return request.param

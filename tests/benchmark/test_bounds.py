@@ -50,6 +50,12 @@ def test_what_is_covered(agent: str, keywords: dict[str, Any], covered: bool) ->
     assert bool(bounds(agent, **keywords)) is covered
 
 
+def test_features_are_nothing_to_a_bound() -> None:
+    features = {"features": [[0.9], [0.5], [0.1]], "theta": [1.0]}
+    assert bounds("SHVar", env="BAI-CustomLinear-v0", **features) == bounds("SHVar", **GAUSSIAN)
+    assert not bounds("SH", env="BAI-CustomLinear-v0", **features)
+
+
 def test_other_tasks_are_not_covered() -> None:
     assert bounds("UGapEb(b=1.0)", env="BAI-TopM-Custom-v0", **BERNOULLI) == {}
     assert bounds("UGapEb(b=1.0)", epsilon=0.1, **BERNOULLI) == {}

@@ -143,6 +143,15 @@ def test_the_fingerprint_sees_every_change(other: Cell) -> None:
     assert other.fingerprint != cell().fingerprint
 
 
+def test_the_fingerprint_sees_features() -> None:
+    given = [{"features": [[x], [1.0]], "theta": [t]} for x, t in ((2.0, 1.0), (2.0, 1.0), (4.0, 0.5))]
+    given[2]["features"] = [[4.0], [2.0]]  # the same means
+    one, same, other = (cell(env="BAI-CustomLinear-v0", **keywords) for keywords in given)
+    for each in (one, same, other):
+        object.__setattr__(each.env, "label", "one label")
+    assert one.fingerprint == same.fingerprint != other.fingerprint
+
+
 def test_the_fingerprint_sees_parameters_that_the_label_does_not_show() -> None:
     one, two = cell(Threshold(0.25)), cell(Threshold(0.75))
     assert one.label == two.label

@@ -27,8 +27,15 @@ ONE_OF_EACH_FAMILY: list[tuple[str, dict[str, Any]]] = [
     ("BAI-Bernoulli4-v0", {}),
     ("BAI-MovieLens64-v0", {}),
     ("BAI-MovieLensLike64-v0", {"matching": "raw"}),
+    ("BAI-LinearAdaptive8-v0", {}),
+    ("BAI-LinearSphere8-v0", {"num_features": 3}),
+    ("BAI-LinearSphere8-v0", {"instance": "fixed"}),
+    ("BAI-LinearCorner3-v0", {}),
+    ("BAI-Logistic8-v0", {}),
     ("BAI-Custom-v0", {}),
     ("BAI-Custom-v0", {"distribution": "bernoulli"}),
+    ("BAI-CustomLinear-v0", {"link": "log"}),
+    ("BAI-CustomLogistic-v0", {}),
     ("BAI-Table-v0", {}),
 ]
 
@@ -191,10 +198,10 @@ def test_the_mode_can_be_a_string_or_an_enum(given: str, mode: str) -> None:
     assert BestArmVectorEnv.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP  # the class is left alone
 
 
-def test_without_copies_the_arrays_are_the_live_ones() -> None:
+@pytest.mark.parametrize("name", ["BAI-Gaussian32-v0", "BAI-LinearSphere8-v0", "BAI-LinearAdaptive8-v0"])
+def test_without_copies_the_arrays_are_the_live_ones(name: str) -> None:
     copied, live = (
-        gym.make_vec("BAI-Gaussian32-v0", num_envs=3, budget=4, copy=copy, autoreset_mode="SameStep")
-        for copy in (True, False)
+        gym.make_vec(name, num_envs=3, budget=4, copy=copy, autoreset_mode="SameStep") for copy in (True, False)
     )
     (kept, _), (first, _) = copied.reset(seed=0), live.reset(seed=0)
     for step in range(12):

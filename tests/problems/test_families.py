@@ -25,7 +25,13 @@ def test_families_and_their_keywords() -> None:
         "multi-bandit-setup",
         "movielens",
         "movielens-like",
+        "linear-adaptive",
+        "linear-static",
+        "linear-sphere",
+        "linear-corner",
+        "logistic",
         "custom",
+        "custom-linear",
         "table",
     }
     gaussian = build("gaussian", num_arms=6, noisy_best=False)

@@ -41,6 +41,8 @@ MODELS: dict[str, tuple[str, int, Any, Any]] = {
     "ppo": (ENV, BUDGET, PPO, "MultiInputPolicy"),
     "dqn": (ENV, BUDGET, DQN, "MultiInputPolicy"),
     "sets": ("BAI-TopM-Bernoulli10-v0", 10, PPO, "MultiInputPolicy"),
+    "features": ("BAI-CustomLinear-v0", BUDGET, PPO, "MultiInputPolicy"),
+    "arms, features": ("BAI-CustomLinear-v0", BUDGET, PPO, ArmPolicy),
     "each": ("BAI-MultiBandit2-v0", 10, PPO, "MultiInputPolicy"),
     "stops": ("BAI-FC-Bernoulli10-v0", 10, A2C, "MultiInputPolicy"),
     "sets, stops": ("BAI-FC-TopM-Bernoulli-Setup3-v0", 10, PPO, "MultiInputPolicy"),
@@ -60,6 +62,15 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
         model = algorithm(policy, envs, learning_rate=0.01, device="cpu", seed=1, **keywords)
         model.learn(64).save(folder / name)
     return folder
+
+
+def test_features_are_what_a_model_was_trained_on_or_nothing_to_it(models: Path) -> None:
+    keywords = {"features": [[0.5], [0.45], [0.4], [0.3]], "theta": [1.0]}
+    plain = SB3Agent.load(models / "ppo")
+    assert evaluate(plain, "BAI-CustomLinear-v0", budget=BUDGET, runs=5, env_kwargs=keywords).runs == 5
+    for env, given in ((ENV, {}), ("BAI-CustomLinear-v0", keywords)):
+        with pytest.raises(AgentError, match=r"trained on features of shape \(4, 2\), which this environment does not"):
+            evaluate(SB3Agent.load(models / "features"), env, budget=BUDGET, runs=5, env_kwargs=given)
 
 
 def played(agent: Any, env: str = ENV, budget: int = BUDGET, **keywords: Any) -> tuple[int, list[float]]:

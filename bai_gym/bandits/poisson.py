@@ -1,0 +1,102 @@
+"""Poisson arms: rewards are counts."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from scipy.special import gammainc, gammaln, xlogy
+
+from bai_gym.bandits.base import Bandit, Stream, check_means, gather
+from bai_gym.errors import InstanceError
+from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
+
+__all__ = ["PoissonBandit"]
+
+LARGEST_MEAN = 1e6  # a block with variances goes through some 16 sqrt(mean) values
+TAIL = 10.0  # standard deviations below the mean, beyond which a reward has probability below 2e-22
+
+
+class PoissonBandit(Bandit):
+    """Rewards 0, 1, 2, ... with Poisson distributions; the variance is the mean.
+
+    Args:
+        means: ``(K,)`` or ``(N, K)`` means, from 0 to 1,000,000.
+
+    Raises:
+        InstanceError: Values outside that range, NaN, fewer than two arms.
+    """
+
+    def __init__(self, means: object) -> None:
+        """Check and copy the means."""
+        self.means = check_means(means)
+        outside = (self.means < 0) | (self.means > LARGEST_MEAN)
+        if outside.any():
+            arm = int(np.argwhere(outside)[0, 1])
+            value = self.means[outside][0]
+            raise InstanceError(f"means: arm {arm} has {value}; a Poisson mean lies in [0, {LARGEST_MEAN:.0f}]")
+        self.variances = self.means.copy()
+
+    def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Return one reward for each pulled arm."""
+        return rng.poisson(self.means.take(flat)).astype(np.float64)
+
+    def draw_blocks(
+        self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
+    ) -> Statistics:
+        """Draw the sums, which are Poisson too; with variances, how often each value occurs: multinomial."""
+        expected = self.means.reshape(-1)[flat]
+        if not variances:
+            means = rng.poisson(expected * counts) / counts
+            return Statistics(counts, means, zeros(means.shape))
+        return _histograms(expected, counts, rng)
+
+    def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:
+        """Return a source of single pulls."""
+        return _PoissonStream(gather(self.means, arms), rng)
+
+    def select(self, rows: IntArray) -> Self:
+        """Return the given instances."""
+        return type(self)(self.means[rows])
+
+    def replace(self, rows: IntArray, other: Self) -> None:
+        """Put other instances in the place of the given ones."""
+        self.means[rows] = other.means
+        self.variances[rows] = other.variances
+
+
+class _PoissonStream(Stream):
+    def __init__(self, means: FloatArray, rng: np.random.Generator) -> None:
+        self._means = means
+        self._rng = rng
+
+    def draw(self, flat: IntArray) -> FloatArray:
+        return self._rng.poisson(self._means.take(flat)).astype(np.float64)
+
+
+def _histograms(expected: FloatArray, counts: IntArray, rng: np.random.Generator) -> Statistics:
+    """Return the statistics of blocks of Poisson rewards, by the numbers of pulls that pay each value.
+
+    The pulls that have paid no smaller value pay this one with the conditional probability of it: a chain of binomials.
+    The work depends on the means, not on the numbers of pulls.
+    """
+    centre = np.rint(expected).astype(np.int64)  # whole, so that the sums below are exact
+    value = np.maximum(0, np.floor(expected - TAIL * np.sqrt(expected))).astype(np.int64)
+    left = counts.astype(np.int64)
+    sums, squares = np.zeros(counts.size, np.int64), np.zeros(counts.size)
+    live = np.arange(counts.size)
+    while live.size:
+        now, mean = value.take(live), expected.take(live)
+        mass = np.exp(xlogy(now, mean) - mean - gammaln(now + 1.0))
+        at_least = np.where(now > 0, gammainc(np.maximum(now, 1), mean), 1.0)  # P(reward >= now)
+        share = np.divide(mass, at_least, out=np.ones(live.size), where=at_least > 0)
+        paid = rng.binomial(left.take(live), np.minimum(share, 1.0))
+        step = now - centre.take(live)
+        sums[live] += paid * step
+        squares[live] += paid * (step.astype(np.float64) ** 2)
+        left[live] -= paid
+        value[live] += 1
+        live = live[left.take(live) > 0]
+    deviations = squares - sums.astype(np.float64) ** 2 / counts
+    variances = np.maximum(deviations, 0.0) / np.maximum(counts - 1, 1)
+    return Statistics(counts, (centre * counts + sums) / counts, variances)

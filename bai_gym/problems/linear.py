@@ -1,0 +1,215 @@
+"""The linear and logistic bandits of Azizi, Kveton and Ghavamzadeh (2022)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bai_gym.bandits import FeatureBandit, linear_bandit
+from bai_gym.bandits.linear import check_variance
+from bai_gym.errors import InstanceError, ParameterError
+from bai_gym.problems.base import FixedProblem, Problem, whole_arms
+from bai_gym.statistics import FloatArray, IntArray
+
+__all__ = [
+    "LinearCornerProblem",
+    "LinearSphereProblem",
+    "LogisticProblem",
+    "adaptive_problem",
+    "closest_pairs",
+    "static_problem",
+]
+
+PULL_TOWARDS = 0.01  # how far theta lies from the best arm towards its neighbour
+CORNER_SPREAD = 0.09  # standard deviation of the angles around pi/4
+EXPONENTS = {"sqrt(3/d)": 0.5, "3/d": 1.0}  # of 3 / d
+PAIRS_AT_ONCE = 2_000_000  # inner products held at a time
+
+
+def adaptive_problem(num_arms: int = 16, angle: float = 0.1, noise_variance: float = 10.0) -> FixedProblem:
+    """Return the unit vectors and one disturbing arm close to the best of them.
+
+    Arms 0 to d - 1 are the unit vectors of d = K - 1 dimensions, and arm d is (cos w, sin w, 0, ...); theta is the
+    first unit vector. So arm 0 is the best, and the last one is worse by 1 - cos w: 0.0049958 for w = 0.1. What tells
+    the two apart is the second direction, so an adaptive algorithm pulls arm 1.
+
+    Args:
+        num_arms: K, at least 3.
+        angle: w, above 0 and at most pi.
+        noise_variance: Above 0; the paper's N(0, 10) is a variance.
+
+    Raises:
+        InstanceError: Fewer than three arms.
+        ParameterError: An angle or a variance outside its range.
+
+    Source: Azizi, Kveton and Ghavamzadeh (2022), "Fixed-Budget Best-Arm Identification in Structured Bandits", section
+    8.1, after Soare, Lazaric and Munos (2014).
+    """
+    arms = _at_least(num_arms, 3)
+    if not 0 < _number(angle, "angle") <= math.pi:
+        raise ParameterError(f"angle must be above 0 and at most pi, not {angle!r}")
+    features = np.vstack([np.eye(arms - 1), np.zeros(arms - 1)])
+    features[-1, :2] = math.cos(angle), math.sin(angle)
+    return FixedProblem(linear_bandit(features, features[0], noise_variance=noise_variance))
+
+
+def static_problem(num_arms: int = 16, gap: float = 0.1, noise_variance: float = 10.0) -> FixedProblem:
+    """Return the unit vectors of K dimensions: arm 0 has the mean ``gap``, and all others 0.
+
+    No arm says anything about another one, so the best allocation does not depend on rewards.
+
+    Args:
+        num_arms: K = d, at least 2.
+        gap: Above 0; the paper has 0.01, 0.03, 0.05, 0.1 and 0.3.
+        noise_variance: Above 0. The paper's text does not say it; 10 is that of its other experiments.
+
+    Raises:
+        InstanceError: Fewer than two arms.
+        ParameterError: A gap or a variance outside its range.
+
+    Source: Azizi, Kveton and Ghavamzadeh (2022), section 8.2, after Xu, Honda and Sugiyama (2018).
+    """
+    arms = whole_arms(num_arms)
+    if not 0 < _number(gap, "gap") < math.inf:
+        raise ParameterError(f"gap must be a finite number above 0, not {gap!r}")
+    return FixedProblem(linear_bandit(np.eye(arms), gap * np.eye(arms)[0], noise_variance=noise_variance))
+
+
+class LinearSphereProblem(Problem):
+    """Arms are uniform on the unit sphere; theta is almost the best arm, and its nearest neighbour almost as good.
+
+    With x_i and x_j the two closest arms, theta = x_i + 0.01 (x_j - x_i). Then x_i is the best arm and x_j the next
+    one, worse by 0.98 (1 - x_i @ x_j). Which of the two is x_i is drawn.
+
+    Args:
+        num_arms: K, at least 2.
+        num_features: d, at least 2.
+        noise_variance: Above 0. 10 is that of the paper's other experiments (section 8.3 does not say it); its appendix
+            E.3 has 1.
+
+    Raises:
+        InstanceError: Fewer than two arms or dimensions.
+        ParameterError: A variance that is not above 0.
+
+    Source: Azizi, Kveton and Ghavamzadeh (2022), section 8.3, after Tao, Blanco and Zhou (2018).
+    """
+
+    num_features: int
+
+    def __init__(self, num_arms: int = 16, num_features: int = 10, *, noise_variance: float = 10.0) -> None:
+        """Check the sizes."""
+        self.num_arms = whole_arms(num_arms)
+        self.num_features = _dimension(num_features, 2)
+        self.noise_variance = check_variance(noise_variance)
+
+    def draw(self, batch: int, rng: np.random.Generator) -> FeatureBandit:
+        """Return freshly drawn arms."""
+        features = rng.standard_normal((batch, self.num_arms, self.num_features))
+        features /= np.linalg.norm(features, axis=-1, keepdims=True)
+        pairs = rng.permuted(closest_pairs(features), axis=1)
+        rows = np.arange(batch)
+        best, next_best = features[rows, pairs[:, 0]], features[rows, pairs[:, 1]]
+        theta = best + PULL_TOWARDS * (next_best - best)
+        return linear_bandit(features, theta, noise_variance=self.noise_variance)
+
+
+class LinearCornerProblem(Problem):
+    """In the plane: the best arm, an arm far off, and all others crowded at 45 degrees between the two.
+
+    Arm 0 is (1, 0), which is theta too; the last arm has the angle 3 pi / 4; each other one pi / 4 plus its own normal
+    deviation with standard deviation 0.09. A single stage with an optimal design does best here.
+
+    Args:
+        num_arms: K, at least 3.
+        noise_variance: Above 0.
+
+    Raises:
+        InstanceError: Fewer than three arms.
+        ParameterError: A variance that is not above 0.
+
+    Source: Azizi, Kveton and Ghavamzadeh (2022), appendix E.3, figure 7, after Yang and Tan (2022), section 5.1.
+    """
+
+    num_features = 2
+
+    def __init__(self, num_arms: int = 12, *, noise_variance: float = 1.0) -> None:
+        """Check the number of arms."""
+        self.num_arms = _at_least(num_arms, 3)
+        self.noise_variance = check_variance(noise_variance)
+
+    def draw(self, batch: int, rng: np.random.Generator) -> FeatureBandit:
+        """Return freshly drawn arms."""
+        angles = np.zeros((batch, self.num_arms))
+        angles[:, 1:-1] = math.pi / 4 + CORNER_SPREAD * rng.standard_normal((batch, self.num_arms - 2))
+        angles[:, -1] = 3 * math.pi / 4
+        features = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+        return linear_bandit(features, [1.0, 0.0], noise_variance=self.noise_variance)
+
+
+class LogisticProblem(Problem):
+    """A logistic bandit: features uniform on [-0.5, 0.5], theta normal, rewards 0 and 1.
+
+    Args:
+        num_arms: K, at least 2.
+        num_features: d, at least 1; the paper has 5, 7, 10 and 12.
+        theta_sd: Standard deviation of each entry of theta. ``"sqrt(3/d)"``: the paper's text, N(0, (3/d) I).
+            ``"3/d"``: the authors' code.
+
+    Raises:
+        InstanceError: Fewer than two arms, or no feature.
+        ParameterError: Another ``theta_sd``.
+
+    Source: Azizi, Kveton and Ghavamzadeh (2022), section 8.4.
+    """
+
+    num_features: int
+
+    def __init__(self, num_arms: int = 8, num_features: int = 5, *, theta_sd: str = "sqrt(3/d)") -> None:
+        """Check the sizes."""
+        self.num_arms = whole_arms(num_arms)
+        self.num_features = _dimension(num_features, 1)
+        if not isinstance(theta_sd, str) or theta_sd not in EXPONENTS:
+            raise ParameterError(f"theta_sd must be one of {', '.join(map(repr, EXPONENTS))}, not {theta_sd!r}")
+        self.theta_sd = theta_sd
+
+    def draw(self, batch: int, rng: np.random.Generator) -> FeatureBandit:
+        """Return freshly drawn arms and parameters."""
+        features = rng.uniform(-0.5, 0.5, (batch, self.num_arms, self.num_features))
+        theta = (3.0 / self.num_features) ** EXPONENTS[self.theta_sd] * rng.standard_normal((batch, self.num_features))
+        return linear_bandit(features, theta, link="logit")
+
+
+def closest_pairs(features: FloatArray) -> IntArray:
+    """Return the ``(N, 2)`` two closest of ``(N, K, d)`` unit vectors, those of largest inner product, in order."""
+    batch, arms, _ = features.shape
+    pairs = np.empty((batch, 2), np.int64)
+    together = max(1, PAIRS_AT_ONCE // arms**2)
+    diagonal = np.arange(arms)
+    for first in range(0, batch, together):
+        part = features[first : first + together]
+        products = part @ part.transpose(0, 2, 1)
+        products[:, diagonal, diagonal] = -np.inf
+        flat = products.reshape(len(part), -1).argmax(axis=1)
+        pairs[first : first + together] = np.stack([flat // arms, flat % arms], axis=1)
+    return np.sort(pairs, axis=1)  # or rounding would decide which comes first
+
+
+def _at_least(num_arms: object, least: int) -> int:
+    arms = whole_arms(num_arms)
+    if arms < least:
+        raise InstanceError(f"this environment needs at least {least} arms, not {arms}")
+    return arms
+
+
+def _dimension(num_features: object, least: int) -> int:
+    if isinstance(num_features, bool) or not isinstance(num_features, int | np.integer) or num_features < least:
+        raise InstanceError(f"num_features must be a whole number of at least {least}, not {num_features!r}")
+    return int(num_features)
+
+
+def _number(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise ParameterError(f"{name} must be a number, not {value!r}")
+    return float(value)

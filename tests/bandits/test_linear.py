@@ -1,0 +1,182 @@
+"""Arms with features, and means that follow from them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from bai_gym.bandits import (
+    LINKS,
+    Bandit,
+    BernoulliBandit,
+    EmpiricalBandit,
+    FeatureBandit,
+    GaussianBandit,
+    PoissonBandit,
+    SampleTable,
+    linear_bandit,
+)
+from bai_gym.errors import BaiGymError, InstanceError, ParameterError
+
+X = [[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]]
+Y = [[2.0, 1.0], [-1.0, 0.5], [0.0, 0.0]]
+
+
+def features_of(bandit: Bandit) -> list[object]:
+    assert bandit.features is not None
+    return list(bandit.features.tolist())
+
+
+@pytest.mark.parametrize(
+    ("link", "kind", "means", "variances"),
+    [
+        # Scores 0.5, -1 and 0.3 - 0.8 = -0.5.
+        ("identity", GaussianBandit, [0.5, -1.0, -0.5], [2.5, 2.5, 2.5]),
+        ("logit", BernoulliBandit, [0.6224593, 0.2689414, 0.3775407], [0.2350037, 0.1966119, 0.2350037]),
+        ("probit", BernoulliBandit, [0.6914625, 0.1586553, 0.3085375], [0.2133421, 0.1334838, 0.2133421]),
+        ("log", PoissonBandit, [1.6487213, 0.3678794, 0.6065307], [1.6487213, 0.3678794, 0.6065307]),
+    ],
+)
+def test_means_and_variances_by_hand(link: str, kind: type, means: list[float], variances: list[float]) -> None:
+    bandit = linear_bandit(X, [0.5, -1.0], link=link, noise_variance=2.5)
+    assert isinstance(bandit.rewards, kind)
+    assert (bandit.batch, bandit.num_arms) == (1, 3)
+    np.testing.assert_allclose(bandit.means, [means], rtol=1e-6)
+    np.testing.assert_allclose(bandit.variances, [variances], rtol=1e-6)
+    assert bandit.continuous == (link == "identity")
+
+
+def test_every_link_is_increasing_and_its_law_takes_every_mean() -> None:
+    scores = np.linspace(-12, 12, 201)
+    for link, mean in LINKS.items():
+        values = mean(scores)
+        assert (np.diff(values) > 0).all() or link == "probit"  # which is 1 in floating point above 8.3
+        assert (np.diff(values) >= 0).all()
+        assert linear_bandit(scores[:, None], [1.0], link=link).means.shape == (1, 201)
+    for link in ("logit", "probit"):
+        assert linear_bandit([[1e200], [-1e200]], [1e200], link=link).means.tolist() == [[1.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("features", "theta", "matrices", "means"),
+    [
+        (X, [1.0, 2.0], [X], [[1.0, 2.0, 2.2]]),
+        (X, [[1.0, 2.0], [-1.0, 0.0]], [X, X], [[1.0, 2.0, 2.2], [-1.0, 0.0, -0.6]]),
+        ([X, Y], [1.0, 2.0], [X, Y], [[1.0, 2.0, 2.2], [4.0, 0.0, 0.0]]),
+        ([X, Y], [[1.0, 2.0], [-1.0, 0.0]], [X, Y], [[1.0, 2.0, 2.2], [-2.0, 1.0, 0.0]]),
+    ],
+)
+def test_one_feature_matrix_for_all_instances_or_one_each(
+    features: object, theta: object, matrices: list[object], means: list[list[float]]
+) -> None:
+    bandit = linear_bandit(features, theta)
+    np.testing.assert_allclose(bandit.means, means)
+    assert features_of(bandit) == matrices
+    assert bandit.features is not None and bandit.features.dtype == np.float64
+    with pytest.raises(ValueError, match="read-only"):
+        bandit.features[0, 0, 0] = 1.0
+
+
+def test_a_shared_matrix_takes_the_memory_of_one() -> None:
+    bandit = linear_bandit(np.eye(50), np.ones(50)).select(np.zeros(10_000, np.int64))
+    assert bandit.features is not None and bandit.features.shape == (10_000, 50, 50)
+    assert bandit.features.strides[0] == 0
+    bandit.replace(np.array([3, 5]), bandit.select(np.array([0, 0])))
+    assert bandit.features.strides[0] == 0
+
+
+def test_arms_with_equal_features_have_equal_means_bit_for_bit() -> None:
+    rng = np.random.default_rng(0)
+    row = rng.standard_normal(37)
+    bandit = linear_bandit(np.tile(row, (50, 1)), rng.standard_normal((20, 37)))
+    assert (bandit.means == bandit.means[:, :1]).all()
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_select_and_replace_take_features_along(shared: bool) -> None:
+    theta = [[1.0, 0.0], [0.0, 1.0]]
+    bandit = linear_bandit(X if shared else [X, Y], theta)
+    second = X if shared else Y
+    chosen = bandit.select(np.array([1, 0, 1]))
+    assert features_of(chosen) == [second, X, second]
+    other = linear_bandit([Y, np.negative(Y)], [1.0, 1.0])
+    chosen.replace(np.array([2, 0]), other)
+    assert features_of(chosen) == [np.negative(Y).tolist(), X, Y]
+    np.testing.assert_allclose(chosen.means, [[-3.0, 0.5, 0.0], [1.0, 0.0, 0.6], [3.0, -0.5, 0.0]])
+    # Those it was made from are left alone.
+    assert features_of(bandit) == [X, second]
+    assert features_of(other) == [Y, np.negative(Y).tolist()]
+
+
+def test_a_single_instance_can_be_replaced_and_its_copies_stay() -> None:
+    bandit = linear_bandit(X, [1.0, 0.0])
+    copy = bandit.select(np.array([0]))
+    bandit.replace(np.array([0]), linear_bandit(Y, [1.0, 0.0]))
+    assert features_of(bandit) == [Y]
+    assert features_of(copy) == [X]
+    bandit.replace(np.array([0]), linear_bandit(X, [2.0, 0.0]))
+    assert (features_of(bandit), bandit.means.tolist()) == ([X], [[2.0, 0.0, 1.2]])
+
+
+def test_features_change_nothing_about_rewards() -> None:
+    plain = GaussianBandit([0.1, 0.2, 0.3], [1.0, 2.0, 3.0])
+    bandit = FeatureBandit(plain.select(np.array([0])), X)
+    counts = np.array([[3, 1, 4]])
+    draws = [
+        (b.pull_block(counts, rng).means, b.pull(np.arange(3), rng), b.pull_often(np.array([2]), 5, rng))
+        for b, rng in ((plain, np.random.default_rng(0)), (bandit, np.random.default_rng(0)))
+    ]
+    for one, two in zip(*draws, strict=True):
+        np.testing.assert_array_equal(one, two)
+    assert plain.features is None
+
+
+def test_any_model_can_have_features() -> None:
+    table = SampleTable.of(np.array([1.0, 2.0, 2.0, 5.0]), np.array([0, 2, 3, 4]))
+    bandit = FeatureBandit(EmpiricalBandit(table, np.array([[0, 1, 2], [2, 1, 0]])), [X, Y])
+    assert bandit.means.tolist() == [[1.5, 2.0, 5.0], [5.0, 2.0, 1.5]]
+    assert bandit.select(np.array([1])).means.tolist() == [[5.0, 2.0, 1.5]]
+
+
+BAD: list[tuple[object, object, dict[str, object], type[BaiGymError], str]] = [
+    ([[1.0], [math.nan]], [1.0], {}, InstanceError, "features: arm 1 has nan in dimension 0"),
+    ([[1.0], [-math.inf]], [1.0], {}, InstanceError, "features: arm 1 has -inf"),
+    ([[1.0]], [1.0], {}, InstanceError, "at least 2 arms"),
+    ([1.0, 2.0], [1.0], {}, InstanceError, r"shape \(K, d\) or \(N, K, d\), not \(2,\)"),
+    (np.zeros((0, 3, 2)), [1.0, 1.0], {}, InstanceError, r"not \(0, 3, 2\)"),
+    (np.zeros((3, 0)), [], {}, InstanceError, r"not \(3, 0\)"),
+    ([[1.0], [1.0, 2.0]], [1.0], {}, InstanceError, "rows of equal length"),
+    ([[10**400], [1.0]], [1.0], {}, InstanceError, "at most 1.8e308"),
+    (X, [1.0], {}, InstanceError, "theta has 1 entries, and the features have dimension 2"),
+    (X, [1.0, math.nan], {}, InstanceError, "theta has the entry nan"),
+    (X, np.zeros((1, 1, 2)), {}, InstanceError, r"theta must have shape \(d,\) or \(N, d\)"),
+    ([X, Y], np.zeros((3, 2)), {}, InstanceError, "for 2 instances, and theta for 3"),
+    ([[1e200], [0.0]], [1e200], {}, InstanceError, "means: arm 0 has inf"),
+    ([[1e200], [0.0]], [1e200], {"link": "log"}, InstanceError, "means: arm 0 has inf"),
+    ([[14.0], [0.0]], [1.0], {"link": "log"}, InstanceError, "a Poisson mean lies in"),
+    (X, [1.0, 1.0], {"link": "tobit"}, ParameterError, "identity, logit, probit, log, not 'tobit'"),
+    (X, [1.0, 1.0], {"link": None}, ParameterError, "not None"),
+    (X, [1.0, 1.0], {"noise_variance": 0}, ParameterError, "finite number above 0, not 0"),
+    (X, [1.0, 1.0], {"noise_variance": math.nan}, ParameterError, "finite number above 0, not nan"),
+    (X, [1.0, 1.0], {"noise_variance": "1"}, ParameterError, "a number above 0, not '1'"),
+]
+
+
+@pytest.mark.parametrize(("features", "theta", "keywords", "kind", "message"), BAD)
+def test_mistakes_are_named_in_one_line(
+    features: object, theta: object, keywords: dict[str, object], kind: type[BaiGymError], message: str
+) -> None:
+    with pytest.raises(kind, match=message) as caught:
+        linear_bandit(features, theta, **keywords)  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+
+
+def test_features_must_fit_the_arms() -> None:
+    with pytest.raises(InstanceError, match="features are given for 3 arms, and there are 2"):
+        FeatureBandit(GaussianBandit([0.0, 1.0]), X)
+    with pytest.raises(InstanceError, match="features are given for 2 instances, and there are 3"):
+        FeatureBandit(GaussianBandit(np.zeros((3, 3))), [X, Y])
+    with pytest.raises(InstanceError, match=r"means: arm 1 has 1.5; a Bernoulli mean lies in \[0, 1\]"):
+        FeatureBandit(BernoulliBandit([0.5, 1.5, 0.0]), X)
