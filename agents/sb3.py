@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from bai_gym.envs.spaces import action_space
 from bai_gym.errors import AgentError, DataError, MissingPackageError, ParameterError
+from bai_gym.moves import Moves
 from bai_gym.problems import Briefing
 from bai_gym.sampling import batched
 from bai_gym.statistics import Observation
-from bai_gym.tasks import TopM
 
 __all__ = ["SB3Agent", "check_device"]
 
@@ -112,6 +112,7 @@ class SB3Agent:
                 f"with {rule} asks for: train it there"
             )
         self._briefing = briefing
+        self._moves = Moves(briefing.num_arms, briefing.task, fixed_confidence=briefing.fixed_confidence)
         self._rng = np.random.default_rng() if rng is None else rng
 
     def act(self, observation: Observation) -> Any:
@@ -127,8 +128,7 @@ class SB3Agent:
             actions = self._actions(batch)
         if self._briefing.fixed_confidence:
             actions = self._stopped_at_the_cap(actions, batch)
-        if isinstance(self._briefing.task, TopM):
-            actions = self._with_sets_of_m(actions, batch, self._briefing.task)
+        actions = self._moves.completed(actions, batch["means"], batch["remaining"])
         if observation["pulls"].ndim == 2:
             return actions
         return int(actions[0]) if actions.ndim == 1 else actions[0]
@@ -183,13 +183,6 @@ class SB3Agent:
             return actions
         pulls = (batch["remaining"][:, 0] == 0) & (actions < num_arms)
         return np.where(pulls, num_arms + batch["means"].argmax(axis=1), actions)
-
-    def _with_sets_of_m(self, actions: npt.NDArray[Any], batch: Observation, task: TopM) -> npt.NDArray[Any]:
-        stops = actions[:, 0] == self._briefing.num_arms
-        due = stops if self._briefing.fixed_confidence else batch["remaining"][:, 0] == 0
-        actions = np.array(actions)
-        actions[due, 1:] = task.completed(actions[due, 1:], batch["means"][due])
-        return actions
 
 
 def check_device(device: str) -> None:

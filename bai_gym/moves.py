@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.errors import ParameterError
-from bai_gym.statistics import IntArray
-from bai_gym.tasks import BestArm, Task
+from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.tasks import BestArm, Task, TopM
 
 __all__ = ["Move", "Moves"]
 
@@ -90,6 +90,21 @@ class Moves:
             return answers + self.num_arms if self.fixed_confidence else answers
         first = np.full((len(answers), 1), self.num_arms if self.fixed_confidence else 0)
         return np.concatenate([first, answers], axis=-1)
+
+    def completed(self, actions: IntArray, means: FloatArray, remaining: IntArray) -> IntArray:
+        """Return actions in which every set that is due has m arms, see :meth:`bai_gym.tasks.TopM.completed`.
+
+        Args:
+            actions: ``(N, ...)``; those of other tasks are left as they are.
+            means: ``(N, K)`` sample means.
+            remaining: ``(N, 1)`` pulls left.
+        """
+        if not isinstance(self.task, TopM):
+            return actions
+        due = actions[:, 0] == self.num_arms if self.fixed_confidence else remaining[:, 0] == 0
+        actions = np.array(actions)
+        actions[due, 1:] = self.task.completed(actions[due, 1:], means[due])
+        return actions
 
     def _allowed(self) -> str:
         arms = f"arms are numbered 0 to {self.num_arms - 1}"

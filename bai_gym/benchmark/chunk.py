@@ -25,11 +25,11 @@ from bai_gym.bandits import Bandit
 from bai_gym.benchmark.protocol import acts_on_batches, allocates, describe, knowledge, notes, reset
 from bai_gym.benchmark.result import Episodes
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
-from bai_gym.envs.registration import IDS
+from bai_gym.envs.registration import IDS, check_id
 from bai_gym.envs.rules import Rules
 from bai_gym.envs.scalar import BestArmEnv, check_render_mode
 from bai_gym.envs.vector import BestArmVectorEnv
-from bai_gym.errors import AgentError, ParameterError, unknown_name
+from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import FixedProblem, Problem
 from bai_gym.problems.base import count_features
 from bai_gym.sampling import Stepper
@@ -115,8 +115,7 @@ KEEP_BUILT = 8
 
 def _build(env_id: str, key: str, keywords: dict[str, Any]) -> BestArmEnv:
     if (env_id, key) not in _BUILT:
-        if env_id not in gym.registry:
-            raise unknown_name("environment", env_id, [entry.id for entry in IDS], "`bai-gym list envs` shows all")
+        check_id(env_id)
         for word in keywords:
             if word in inspect.signature(gym.make).parameters or not word.isidentifier():
                 raise ParameterError(

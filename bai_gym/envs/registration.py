@@ -7,7 +7,9 @@ from typing import Any
 
 from gymnasium.envs.registration import register, registry
 
-__all__ = ["IDS", "Registration", "register_all"]
+from bai_gym.errors import unknown_name
+
+__all__ = ["IDS", "Registration", "check_id", "register_all"]
 
 
 @dataclass(frozen=True)
@@ -228,6 +230,12 @@ IDS: tuple[Registration, ...] = (
     ),
 )
 """Every registered id."""
+
+
+def check_id(env_id: str) -> None:
+    """Raise :class:`UnknownNameError` unless the id is registered, ours or a user's own."""
+    if env_id not in registry:
+        raise unknown_name("environment", env_id, [entry.id for entry in IDS], "`bai-gym list envs` shows all")
 
 
 def register_all() -> None:

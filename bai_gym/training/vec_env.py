@@ -13,9 +13,9 @@ from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
-from bai_gym.envs.registration import IDS
+from bai_gym.envs.registration import check_id
 from bai_gym.envs.vector import BestArmVectorEnv
-from bai_gym.errors import ParameterError, UnknownAttributeError, unknown_name
+from bai_gym.errors import ParameterError, UnknownAttributeError
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import Observation
 from bai_gym.tasks import TopM
@@ -100,7 +100,7 @@ class SB3VecEnv(VecEnv):
         """
         actions, self._actions = self._actions, None
         if isinstance(self.batch.rules.task, TopM):
-            actions = self._with_sets_of_m(actions)
+            actions = self._completed(actions)
         observation, rewards, terminated, truncated, info = self.batch.step(actions)
         self._last = observation
         self._returns += rewards
@@ -142,15 +142,12 @@ class SB3VecEnv(VecEnv):
         self._returns[rows] = 0.0
         self._lengths[rows] = 0
 
-    def _with_sets_of_m(self, actions: Any) -> Any:
-        """Return the actions, with m arms in every recommendation that is due."""
-        batch, task = self.batch, self.batch.rules.task
-        if not isinstance(task, TopM) or not self._last or np.shape(actions) != (self.num_envs, *batch.moves.shape):
+    def _completed(self, actions: Any) -> Any:
+        """Return the actions with sets of m arms; what the batch will refuse is left as it is."""
+        last = self._last
+        if not last or np.shape(actions) != self.batch.action_space.shape:
             return actions
-        actions = np.array(actions)
-        due = actions[:, 0] == batch.num_arms if batch.rules.fixed_confidence else self._last["remaining"][:, 0] == 0
-        actions[due, 1:] = task.completed(actions[due, 1:], self._last["means"][due])
-        return actions
+        return self.batch.moves.completed(np.asarray(actions), last["means"], last["remaining"])
 
     def close(self) -> None:
         """Close the batch."""
@@ -232,8 +229,7 @@ class SB3VecEnv(VecEnv):
 
 def _make(env_id: str, num_envs: int, keywords: dict[str, Any]) -> BestArmVectorEnv:
     """Return the native batch of an id."""
-    if env_id not in gym.registry:
-        raise unknown_name("environment", env_id, [entry.id for entry in IDS], "`bai-gym list envs` shows all")
+    check_id(env_id)
     for word in keywords:
         if word in inspect.signature(gym.make_vec).parameters or word in ("autoreset_mode", "copy"):
             raise ParameterError(f"{word!r} is not a keyword of the environment; SB3VecEnv decides about it itself")
