@@ -27,8 +27,7 @@ class TopTwo:
         self._values = values
         self._batch = batch
         size = len(values)
-        small = np.uint8 if size < 256 else np.uint16 if size < 65536 else np.uint32
-        self._countdown = np.arange(size, 0, -1).astype(small)[:, None]
+        self._countdown = np.arange(size, 0, -1).astype(np.min_scalar_type(size))[:, None]
         self.first: IntArray = np.arange(batch)
         self.second: IntArray = np.arange(batch)
         self.first_value: FloatArray = np.empty(batch)

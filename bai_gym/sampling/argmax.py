@@ -48,7 +48,7 @@ class ArgmaxTable:
         self._tie = tie
         self._rng = rng
         slots, batch = self.values.shape
-        small = np.uint8 if slots < 256 else np.uint16 if slots < 65536 else np.uint32
+        small = np.min_scalar_type(slots)
         self._slots = np.arange(slots, dtype=small)[:, None]
         self._episodes = np.arange(batch)
         self.top: FloatArray = np.empty(batch)
