@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.agents.base import Agent
+from bai_gym.agents.posteriors import count_successes
 from bai_gym.errors import AgentError
 from bai_gym.problems import Briefing
 from bai_gym.sampling import ArgmaxTable, SamplingRule, TieRule
@@ -112,9 +113,8 @@ class BayesOptimalRule(SamplingRule):
 
 
 def _successes(pulls: npt.NDArray[np.float64], means: FloatArray) -> IntArray:
-    sums = pulls * means
-    successes = np.rint(sums)
-    _refuse_unless((np.abs(sums - successes) < 1e-6) & (successes >= 0) & (successes <= pulls))
+    successes, fits = count_successes(pulls, means)
+    _refuse_unless(fits)
     return successes.astype(np.int64)
 
 

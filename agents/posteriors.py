@@ -16,7 +16,14 @@ from scipy import special
 from bai_gym.errors import AgentError
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["POSTERIORS", "BernoulliPosterior", "NormalPosterior", "Posterior", "StudentPosterior"]
+__all__ = [
+    "POSTERIORS",
+    "BernoulliPosterior",
+    "NormalPosterior",
+    "Posterior",
+    "StudentPosterior",
+    "count_successes",
+]
 
 SMALLEST_BERNOULLI_VARIANCE = 1e-6
 SMALLEST_VARIANCE = 1e-12
@@ -221,9 +228,8 @@ class BernoulliPosterior(Posterior):
 
     def _parameters(self, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> tuple[FloatArray, ...]:
         """Return 1 + successes and 1 + failures."""
-        sums = means * pulls
-        successes = np.rint(sums)
-        self._refuse_unless((np.abs(sums - successes) < 1e-6) & (successes >= 0.0) & (successes <= pulls))
+        successes, fits = count_successes(pulls, means)
+        self._refuse_unless(fits)
         return 1.0 + successes, 1.0 + pulls - successes
 
     def _draw(self, means: FloatArray, tables: FloatArray, rng: np.random.Generator, out: FloatArray) -> None:
@@ -254,6 +260,13 @@ class BernoulliPosterior(Posterior):
                 f"{self._name} with posterior='bernoulli' needs rewards of 0 and 1, and has met another one: "
                 "use posterior='student'"
             )
+
+
+def count_successes(pulls: npt.NDArray[np.floating], means: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """Return the successes among pulls with given means of rewards 0 and 1, and where the means are such ones."""
+    sums = pulls * means
+    successes = np.asarray(np.rint(sums))
+    return successes, (np.abs(sums - successes) < 1e-6) & (successes >= 0.0) & (successes <= pulls)
 
 
 POSTERIORS: dict[str, type[Posterior]] = {

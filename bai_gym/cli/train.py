@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bai_gym.agents import Learned, SB3Agent
-from bai_gym.agents.sb3 import check_device
 from bai_gym.api import make_cells
 from bai_gym.benchmark.runner import check_cells, check_runs, run_cells
 from bai_gym.cli.console import OUT, progress_bar, progress_bars
@@ -67,7 +66,7 @@ def train(
     """Train an agent on an environment, then compare it with analytic ones."""
     from bai_gym.training import recipe_for
     from bai_gym.training import train as train_by
-    from bai_gym.training.imitation import check_teacher
+    from bai_gym.training.learning import check_training
 
     check_runs(runs, workers)
     out = Path("results") / f"train-{env}" if out is None else out
@@ -90,9 +89,7 @@ def train(
     )
     others = agent or _others(recipe)
     check_cells(make_cells(others, env, None, seed, recipe.env_kwargs))  # so that a mistake is told before the training
-    if recipe.imitate is not None:
-        check_teacher(recipe.imitate, recipe.source.built)
-    check_device(device)
+    check_training(recipe, device)
     OUT.print(f"{recipe.command()} (steps {recipe.steps:,}, {recipe.num_envs} episodes at once)", soft_wrap=True)
     with progress_bars() as on_part:
         trained = train_by(recipe, out, device=device, on_part=on_part)

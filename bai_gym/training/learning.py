@@ -25,7 +25,7 @@ from bai_gym.training.policy import ArmPolicy, NormalisedFeatures, export
 from bai_gym.training.recipe import Recipe
 from bai_gym.training.vec_env import SB3VecEnv
 
-__all__ = ["Trained", "train"]
+__all__ = ["Trained", "check_training", "train"]
 
 OnPart = Callable[[str, int, int], None]
 
@@ -52,6 +52,20 @@ class Trained:
     weights: Path | None
 
 
+def check_training(recipe: Recipe, device: str) -> None:
+    """Check what training needs, before anything is written.
+
+    Raises:
+        ParameterError: If there is no such device.
+        MissingPackageError: If TensorBoard is not installed.
+        BaiGymError: If the agent that is to be imitated does not exist, or cannot be imitated.
+    """
+    check_device(device)
+    _check_tensorboard()
+    if recipe.imitate is not None:
+        check_teacher(recipe.imitate, recipe.source.built)
+
+
 def train(recipe: Recipe, out: str | Path, *, device: str = "auto", on_part: OnPart | None = None) -> Trained:
     """Train an agent, or go on where an interrupted or killed run of the same recipe stopped.
 
@@ -72,10 +86,7 @@ def train(recipe: Recipe, out: str | Path, *, device: str = "auto", on_part: OnP
         OutputError: If the folder cannot be written to.
         MissingPackageError: If TensorBoard is not installed.
     """
-    check_device(device)
-    _check_tensorboard()
-    if recipe.imitate is not None:
-        check_teacher(recipe.imitate, recipe.source.built)
+    check_training(recipe, device)
     envs = SB3VecEnv(recipe.env, num_envs=recipe.num_envs, **recipe.env_kwargs)
     folder = Store(Path(out)).folder
     _claim(folder, recipe)
