@@ -44,6 +44,7 @@ class Agent(ABC):
         notes: Sentences that every report showing the agent must carry.
         tasks: Names of the tasks that the agent can do, see :mod:`bai_gym.tasks`.
         stops: Whether the agent decides when to stop, as environments of fixed confidence ask for.
+        needs_features: Whether arms must have features.
     """
 
     tie: TieRule = "random"
@@ -56,6 +57,7 @@ class Agent(ABC):
     notes: ClassVar[tuple[str, ...]] = ()
     tasks: ClassVar[frozenset[str]] = frozenset({"best-arm"})
     stops: ClassVar[bool] = False
+    needs_features: ClassVar[bool] = False
 
     @property
     def label(self) -> str:
@@ -76,6 +78,15 @@ class Agent(ABC):
         """
         return num_arms
 
+    def least_budget(self, num_arms: int, num_features: int | None) -> int:
+        """Return the smallest budget for arms with so many features, where the algorithm depends on these.
+
+        Args:
+            num_arms: K, at least 2.
+            num_features: d, or None where arms have no features.
+        """
+        return self.minimum_budget(num_arms)
+
     def reset(self, briefing: Briefing, rng: np.random.Generator | None = None) -> None:
         """Begin new episodes.
 
@@ -86,10 +97,16 @@ class Agent(ABC):
         Raises:
             BudgetError: If the budget is below the agent's minimum (and ``allow_small_budget`` is False).
             ParameterError: If a parameter is outside its range.
+            AgentError: If the agent cannot do the task, or needs features and arms have none.
         """
         self._check_kinds()
         check_tie_rule(self.tie)
-        least = self.minimum_budget(briefing.num_arms)
+        if self.needs_features and briefing.features is None:
+            raise AgentError(
+                f"{self.name} needs arms with features, and these have none: use an environment that has them "
+                "(`bai-gym list envs`), or an agent that ignores features"
+            )
+        least = self.least_budget(briefing.num_arms, briefing.num_features)
         if briefing.budget < least and not self.allow_small_budget:
             raise BudgetError(
                 f"budget {briefing.budget} is below the minimum of {self.name} for {briefing.num_arms} arms: "

@@ -22,7 +22,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from bai_gym.bandits import Bandit
-from bai_gym.benchmark.protocol import acts_on_batches, allocates, describe, knowledge, notes, reset
+from bai_gym.benchmark.protocol import acts_on_batches, allocates, describe, knowledge, least_budget, notes, reset
 from bai_gym.benchmark.result import Episodes
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
 from bai_gym.envs.registration import IDS, check_id
@@ -242,9 +242,9 @@ class Cell:
         """Return what the agent knows, and the notes about it and about the problem."""
         agent = self.agent.make()
         extra: tuple[str, ...] = ()
-        least = getattr(agent, "minimum_budget", None)
-        if callable(least) and self.budget < least(self.env.problem.num_arms):
-            extra = (f"{describe(agent)}: budget below its minimum of {least(self.env.problem.num_arms)}",)
+        least = least_budget(agent, self.env.problem.num_arms, self.env.problem.num_features)
+        if self.budget < least:
+            extra = (f"{describe(agent)}: budget below its minimum of {least}",)
         return tuple(sorted(knowledge(agent))), (*notes(agent), *extra, *self.env.problem.notes)
 
     def check(self) -> None:

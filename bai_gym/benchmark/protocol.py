@@ -11,7 +11,7 @@ from bai_gym.errors import AgentError
 from bai_gym.problems import Briefing
 from bai_gym.problems.briefing import check_knowledge
 
-__all__ = ["acts_on_batches", "allocates", "check_agent", "describe", "knowledge", "notes", "reset"]
+__all__ = ["acts_on_batches", "allocates", "check_agent", "describe", "knowledge", "least_budget", "notes", "reset"]
 
 
 def check_agent(agent: Any) -> None:
@@ -45,6 +45,13 @@ def knowledge(agent: Any) -> frozenset[str]:
         ParameterError: If it declares something that cannot be granted.
     """
     return check_knowledge(getattr(agent, "knows", ()))
+
+
+def least_budget(agent: Any, num_arms: int, num_features: int | None) -> int:
+    """Return the budget that the agent needs at least for so many arms and features; 0 where it says nothing."""
+    if callable(getattr(agent, "least_budget", None)):
+        return int(agent.least_budget(num_arms, num_features))
+    return int(agent.minimum_budget(num_arms)) if callable(getattr(agent, "minimum_budget", None)) else 0
 
 
 def notes(agent: Any) -> tuple[str, ...]:

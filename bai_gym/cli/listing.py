@@ -38,7 +38,7 @@ def envs() -> None:
 @app.command("agents")
 def list_agents() -> None:
     """List the agents, with what they are told."""
-    table = Table("name", "knows", "minimum budget, 64 arms", "what", "parameters")
+    table = Table("name", "knows", "needs", "minimum budget, 64 arms", "what", "parameters")
     for name in agents.names():
         agent = agents.make(name)
         summary = (inspect.getdoc(find(name)) or "").splitlines()
@@ -46,6 +46,7 @@ def list_agents() -> None:
         table.add_row(
             name,
             ", ".join(sorted(agent.knows)) or "nothing",
+            "features" if agent.needs_features else "",
             f"{agent.minimum_budget(64):,}",
             summary[0] if summary else "",
             ", ".join(parameters),

@@ -51,6 +51,8 @@ class Briefing:
         task: What is to be recommended.
         fixed_confidence: Whether the agent decides when to stop; the budget is then a cap.
         knows: The granted knowledge, words of :data:`KNOWLEDGE`.
+        features: ``(N, K, d)`` features of the arms, not to be written to; None where arms have none. They are no
+            secret: observations show them too.
     """
 
     def __init__(
@@ -64,14 +66,23 @@ class Briefing:
         truth: Bandit | None = None,
         knows: Iterable[str] = (),
     ) -> None:
-        """Grant ``knows`` from the true instances ``truth``, which is needed only where something is granted."""
+        """Grant ``knows`` from the true instances ``truth``, which also say the features.
+
+        Without ``truth``, nothing that has to be granted can be read, and arms have no features.
+        """
         self.num_arms = num_arms
         self.budget = budget
         self.batch = batch
         self.task: Task = BestArm() if task is None else task
         self.fixed_confidence = fixed_confidence
         self.knows = check_knowledge(knows)
+        self.features: FloatArray | None = None if truth is None else truth.features
         self._truth = truth if self.knows else None
+
+    @property
+    def num_features(self) -> int | None:
+        """Length d of each arm's features, None where arms have none."""
+        return None if self.features is None else int(self.features.shape[-1])
 
     @property
     def variances(self) -> FloatArray:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bai_gym.agents import Agent
-from bai_gym.bandits import Bandit, Stream
+from bai_gym.bandits import Bandit, FeatureBandit, Stream
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.moves import Moves
 from bai_gym.problems import Briefing
@@ -84,10 +84,12 @@ def play_trace(
     seed: int | None = 0,
     task: Task | None = None,
     fixed_confidence: bool = False,
+    features: Any = None,
 ) -> Trace:
     """Play one episode on scripted rewards by ``act`` alone, from observations of one episode."""
     bandit = ScriptedBandit(rewards, means, variances)
-    told = {"task": task, "fixed_confidence": fixed_confidence, "truth": bandit, "knows": agent.knows}
+    truth = bandit if features is None else FeatureBandit(bandit, features)
+    told = {"task": task, "fixed_confidence": fixed_confidence, "truth": truth, "knows": agent.knows}
     agent.reset(Briefing(bandit.num_arms, budget, **told), np.random.default_rng(seed))
     moves = Moves(bandit.num_arms, task or BestArm(), fixed_confidence=fixed_confidence)
     statistics = Statistics.zeros((bandit.num_arms,))
@@ -100,6 +102,8 @@ def play_trace(
             "variances": statistics.variances.copy(),
             "remaining": np.array([budget - step]),
         }
+        if truth.features is not None:
+            observation["features"] = truth.features[0]
         move = moves.read(np.asarray(agent.act(observation))[None], 1)
         if agent.idle_pulls is not None:
             asked = min(asked, step)
@@ -112,10 +116,17 @@ def play_trace(
 
 
 def play_scripted_blocks(
-    agent: Agent, rewards: Any, budget: int, means: Any = None, variances: Any = None, task: Task | None = None
+    agent: Agent,
+    rewards: Any,
+    budget: int,
+    means: Any = None,
+    variances: Any = None,
+    task: Task | None = None,
+    features: Any = None,
 ) -> Rollout:
     """Play one episode on scripted rewards by blocks."""
-    bandit = ScriptedBandit(rewards, means, variances)
+    scripted = ScriptedBandit(rewards, means, variances)
+    bandit = scripted if features is None else FeatureBandit(scripted, features)
     briefing = Briefing(bandit.num_arms, budget, task=task, truth=bandit, knows=agent.knows)
     agent.reset(briefing, np.random.default_rng(0))
     return play_blocks(agent, bandit, budget, np.random.default_rng(0), task)

@@ -11,7 +11,7 @@ from scipy.stats import chi2_contingency
 
 from bai_gym import agents
 from bai_gym.agents.halving import num_stages
-from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
+from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import AgentError, BudgetError, ParameterError
 from bai_gym.problems import Briefing
@@ -53,7 +53,13 @@ def variant_id(variant: tuple[str, dict[str, Any]]) -> str:
     return agents.make(variant[0], **variant[1]).label
 
 
+def fit(agent: Any, bandit: Bandit) -> Bandit:
+    """The bandit as the agent needs it: with features that say nothing about any other arm, if it needs some."""
+    return FeatureBandit(bandit, np.eye(bandit.num_arms)) if agent.needs_features else bandit
+
+
 def play(agent: Any, bandit: Bandit, budget: int, seed: int = 0, task: Task | None = None) -> Rollout:
+    bandit = fit(agent, bandit)
     briefing = Briefing(bandit.num_arms, budget, bandit.batch, task=task, truth=bandit, knows=agent.knows)
     agent.reset(briefing, np.random.default_rng([seed, 1]))
     return play_blocks(agent, bandit, budget, np.random.default_rng([seed, 2]), task)
@@ -269,7 +275,7 @@ def test_agents_that_do_not_stop_are_refused_where_they_must() -> None:
     assert STOPPING == {"UGapEc", "UGapEc-V", "LUCB"}
     for name in NAMES:
         agent = agents.make(name)
-        briefing = Briefing(4, 500, truth=spread(4), knows=agent.knows, fixed_confidence=True)
+        briefing = Briefing(4, 500, truth=fit(agent, spread(4)), knows=agent.knows, fixed_confidence=True)
         if name in STOPPING:
             agent.reset(briefing)
             continue
@@ -303,7 +309,7 @@ def test_small_budgets_are_refused_unless_allowed(variant: tuple[str, dict[str, 
     agent = agents.make(name, **parameters)
     least = agent.minimum_budget(num_arms)
     with pytest.raises(BudgetError) as error:
-        agent.reset(Briefing(num_arms, least - 1, truth=spread(num_arms), knows=agent.knows))
+        agent.reset(Briefing(num_arms, least - 1, truth=fit(agent, spread(num_arms)), knows=agent.knows))
     words = f"budget {least - 1} is below the minimum of {name} for {num_arms} arms: give at least {least}"
     assert str(error.value).startswith(words) and "allow_small_budget=True" in str(error.value)
     for budget in sorted({1, num_arms // 2, num_arms - 1, num_arms, num_arms + 1, least - 1}):
@@ -323,13 +329,14 @@ def test_small_budgets_are_refused_unless_allowed(variant: tuple[str, dict[str, 
 def test_agents_know_only_what_they_declare(name: str) -> None:
     agent = agents.make(name)
     truth, budget = playable(name, 4, 500)
+    truth = fit(agent, truth)
     for fact in agent.knows:
         with pytest.raises(AgentError, match=f"reads '{fact}' without having declared it"):
             agent.reset(Briefing(4, budget, truth=truth, knows=agent.knows - {fact}))
     if agent.knows - {"prior"}:  # which does not say anything about the instance
         with pytest.raises(AgentError, match="this briefing was made without the true instances"):
             agent.reset(Briefing(4, budget, knows=agent.knows))
-    else:
+    elif not agent.needs_features:
         agent.reset(Briefing(4, budget, knows=agent.knows))
 
 
@@ -350,6 +357,15 @@ def test_agents_know_only_what_they_declare(name: str) -> None:
 def test_parameters_out_of_range_are_refused(name: str, parameters: dict[str, Any], message: str) -> None:
     agent = agents.make(name, **parameters)
     with pytest.raises(ParameterError, match=message):
+        agent.reset(Briefing(4, 500, truth=fit(agent, spread(4)), knows=agent.knows))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_features_are_asked_for_where_there_are_none(name: str) -> None:
+    agent = agents.make(name)
+    if not agent.needs_features:
+        pytest.skip("gets along without features")
+    with pytest.raises(AgentError, match=f"^{name} needs arms with features, and these have none: use an environment"):
         agent.reset(Briefing(4, 500, truth=spread(4), knows=agent.knows))
 
 

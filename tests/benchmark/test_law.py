@@ -13,7 +13,7 @@ from scipy.stats import chi2_contingency, ks_2samp
 
 from bai_gym import agents, compare
 from bai_gym.api import make_cells
-from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, GaussianBandit, SampleTable
+from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, FeatureBandit, GaussianBandit, SampleTable
 from bai_gym.benchmark import follow, runner
 from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
@@ -53,6 +53,7 @@ BANDITS: dict[str, Bandit] = {
     ),
 }
 
+FEATURES = np.array([[1.0, 0.1], [0.7, 0.6], [0.6, -0.4], [-0.2, 0.9]])
 
 STOPPING = [name for name in agents.names() if getattr(agents.make(name), "stops", False)]
 LEAVE_SOME = {"SAR", *STOPPING}  # of those above
@@ -65,6 +66,8 @@ def both_ways(
 
     Of the latter, pulls that the agent has not asked for are taken away again; the other statistics still have them.
     """
+    if agent.needs_features:
+        bandit = FeatureBandit(bandit, FEATURES[: bandit.num_arms])
     rules: dict[str, Any] = {"num_envs": RUNS, "copy": False, "task": task or BestArm()}
     env = BestArmVectorEnv(FixedProblem(bandit), budget=BUDGET, **rules)
     env.reset(seed=3)
