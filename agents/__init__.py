@@ -3,9 +3,12 @@
 from bai_gym.agents.base import Agent, PlannedAgent
 from bai_gym.agents.bayes_optimal import BayesOptimal
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
+from bai_gym.agents.gse import GSELin, GSELinFWG, GSELinGreedy, GSELinWynn, GSELog, GSELogFWG
 from bai_gym.agents.learned import Learned
 from bai_gym.agents.lucb import LUCB
 from bai_gym.agents.ocba import OCBA
+from bai_gym.agents.od_linbai import ODLinBAI
+from bai_gym.agents.peace import PeaceRho
 from bai_gym.agents.registry import make, names, register
 from bai_gym.agents.sar import SAR
 from bai_gym.agents.sb3 import SB3Agent
@@ -40,9 +43,17 @@ __all__ = [
     "AdaptiveUCBE",
     "Agent",
     "BayesOptimal",
+    "GSELin",
+    "GSELinFWG",
+    "GSELinGreedy",
+    "GSELinWynn",
+    "GSELog",
+    "GSELogFWG",
     "GapE",
     "GapEV",
     "Learned",
+    "ODLinBAI",
+    "PeaceRho",
     "PlannedAgent",
     "SB3Agent",
     "SHAdaVar",

@@ -13,14 +13,21 @@ from bai_gym.agents.choosing import best_mean, keep_best, spread_evenly
 from bai_gym.agents.parameters import check_choice
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Block, Request
-from bai_gym.statistics import IntArray, Statistics
+from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["HalvingAgent", "num_stages"]
 
 
-def num_stages(num_arms: int) -> int:
-    """Return ceil(log2 K), the number of halvings that leave one arm of K."""
-    return (num_arms - 1).bit_length()
+def num_stages(num_arms: int, rate: int = 2) -> int:
+    """Return ceil(log K), to the base ``rate``: how often a share of 1 / rate, rounded up, is kept until one is left.
+
+    In whole numbers: a logarithm that should be whole may come out above itself.
+    """
+    stages = 0
+    while num_arms > 1:
+        num_arms = -(-num_arms // rate)
+        stages += 1
+    return stages
 
 
 @dataclass(kw_only=True)
@@ -57,7 +64,11 @@ class HalvingAgent(PlannedAgent):
         if self.budget < self.num_arms:
             yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
             return
-        stages = num_stages(self.num_arms)
+        yield from self.run_stages(2)
+
+    def run_stages(self, rate: int) -> Plan:
+        """Keep the best 1 / rate of the arms, rounded up, stage after stage."""
+        stages = num_stages(self.num_arms, rate)
         stage_budget, leftover = divmod(self.budget, stages)
         for stage in range(1, stages + 1):
             active = self._active
@@ -66,12 +77,20 @@ class HalvingAgent(PlannedAgent):
             if self.samples == "all":
                 everything = self.statistics.take(active, variances=False)
                 estimates = everything.since(Statistics.zeros(active.shape), variances=False)  # exact ties, see `since`
-            values = estimates.means
-            if not estimates.pulls.all():
-                values = np.where(estimates.pulls > 0, values, -np.inf)
-            size = (active.shape[-1] + 1) // 2
-            kept = keep_best(values, size, self.tie, self.rng)
+            size = -(-active.shape[-1] // rate)
+            kept = keep_best(self.values(active, estimates), size, self.tie, self.rng)
             self._active = active[kept].reshape(self.batch, size)
+
+    def values(self, active: IntArray, estimates: Statistics) -> FloatArray:
+        """Return what arms are ranked by, ``(N, k)``: their means, -inf without a pull.
+
+        Args:
+            active: ``(N, k)`` arms of the stage.
+            estimates: ``(N, k)`` statistics of the samples that count.
+        """
+        if estimates.pulls.all():
+            return estimates.means
+        return np.where(estimates.pulls > 0, estimates.means, -np.inf)
 
     @abstractmethod
     def pull_stage(self, active: IntArray, pulls: int) -> Generator[Request, None, Statistics]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from bai_gym.errors import ParameterError
 
-__all__ = ["check_choice", "check_positive", "check_scale", "check_share"]
+__all__ = ["check_choice", "check_positive", "check_scale", "check_share", "check_whole"]
 
 
 def check_positive(value: float | None, parameter: str, agent: str) -> None:
@@ -32,3 +34,9 @@ def check_choice(value: str, allowed: Sequence[str], parameter: str, agent: str)
     """Raise :class:`ParameterError` unless the value is one of the allowed words."""
     if value not in allowed:
         raise ParameterError(f"{parameter} of {agent} must be {' or '.join(map(repr, allowed))}, not {value!r}")
+
+
+def check_whole(value: object, least: int, parameter: str, agent: str) -> None:
+    """Raise :class:`ParameterError` unless the value is a whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ParameterError(f"{parameter} of {agent} must be a whole number of at least {least}, not {value!r}")

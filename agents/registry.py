@@ -9,9 +9,12 @@ from typing import Any
 from bai_gym.agents.base import Agent
 from bai_gym.agents.bayes_optimal import BayesOptimal
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
+from bai_gym.agents.gse import GSELin, GSELinFWG, GSELinGreedy, GSELinWynn, GSELog, GSELogFWG
 from bai_gym.agents.learned import Learned
 from bai_gym.agents.lucb import LUCB
 from bai_gym.agents.ocba import OCBA
+from bai_gym.agents.od_linbai import ODLinBAI
+from bai_gym.agents.peace import PeaceRho
 from bai_gym.agents.sar import SAR
 from bai_gym.agents.sequential_halving import SequentialHalving
 from bai_gym.agents.shadavar import SHAdaVar
@@ -54,6 +57,14 @@ _AGENTS: dict[str, Callable[..., Any]] = {
         UGapEc,
         UGapEcV,
         LUCB,
+        GSELin,
+        GSELinFWG,
+        GSELinGreedy,
+        GSELinWynn,
+        GSELog,
+        GSELogFWG,
+        ODLinBAI,
+        PeaceRho,
         Learned,
         BayesOptimal,
     )

@@ -104,6 +104,7 @@ def draw_curves(
     path: Path,
     *,
     x: Axis = "budget",
+    x_name: str = "set-up",
     title: str | None = None,
     bounds: Mapping[tuple[str, str, int], float] | None = None,
     one_arm: bool = True,
@@ -111,7 +112,7 @@ def draw_curves(
     """Draw the figure; without matplotlib say so and go on, since the numbers are there."""
     chance: Literal["one arm"] | None = "one arm" if one_arm else None
     try:
-        return [error_curves(results, path, x=x, title=title, bounds=bounds, chance=chance, log=True)]
+        return [error_curves(results, path, x=x, x_name=x_name, title=title, bounds=bounds, chance=chance, log=True)]
     except MissingPackageError as error:
         ERR.print(f"no figure: {error}", soft_wrap=True)
         return []

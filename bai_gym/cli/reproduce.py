@@ -30,6 +30,7 @@ from bai_gym.cli.output import (
     save_results,
     save_rivals,
 )
+from bai_gym.envs.registration import IDS
 from bai_gym.errors import MissingDataError, MissingPackageError
 from bai_gym.experiments import Experiment, Judged, Panel, Setting, find, judge
 from bai_gym.report.figures import instance_plot
@@ -38,7 +39,12 @@ from bai_gym.tasks import BestArm
 
 __all__ = ["reproduce"]
 
-LOOK_ALIKES = {"BAI-MovieLens64-v0": "BAI-MovieLensLike64-v0", "BAI-MovieLens128-v0": "BAI-MovieLensLike128-v0"}
+NUMBERED = {"setup": "set-up", "gap": "gap between the best arm and the others"}  # axes that environments stand on
+LOOK_ALIKES = {
+    "BAI-MovieLens64-v0": "BAI-MovieLensLike64-v0",
+    "BAI-MovieLens128-v0": "BAI-MovieLensLike128-v0",
+    "BAI-Automobile-v0": "BAI-AutomobileLike-v0",
+}
 
 
 def reproduce(
@@ -74,9 +80,12 @@ def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folde
     store = Store(folder)
     for panel in experiment.panels:
         name = _file_name(experiment, panel)
-        panel, stand_in = _with_available_data(panel)
+        available, stand_in = _with_available_data(panel)
         if stand_in:
             OUT.print(stand_in, style="yellow", soft_wrap=True)
+        if available is None:
+            continue
+        panel = available
         if experiment.instances:
             _draw_instances(experiment, panel, seed, folder / f"{name}.png")
             continue
@@ -84,7 +93,9 @@ def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folde
             cells = [
                 cell
                 for setting in panel.settings
-                for cell in make_cells(experiment.agents, setting.env, [setting.budget], seed, setting.keywords)
+                for cell in make_cells(
+                    experiment.agents_at(setting), setting.env, [setting.budget], seed, setting.keywords
+                )
             ]
             comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk)
         OUT.print(f"\n{panel.title}", style="bold", soft_wrap=True)
@@ -97,7 +108,7 @@ def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folde
         proved = proved_bounds(cells) if bounds else {}
         if bounds:
             print_bounds(proved)
-        judged = [judge(claim, panel, comparison, _label) for claim in experiment.claims]
+        judged = [judge(claim, panel, comparison, _label) for claim in experiment.claims if claim.speaks_of(panel)]
         lines = [line for verdict in judged for line in _lines(verdict)]
         OUT.print(f"\n{experiment.claims_are}, at joint level 95 % each:", style="bold")
         OUT.print("\n".join(lines), soft_wrap=True)
@@ -109,7 +120,8 @@ def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folde
         paths += draw_curves(
             comparison,
             folder / f"{name}.png",
-            x={_label(setting): setting.x for setting in panel.settings} if panel.x == "setup" else panel.x,
+            x=panel.x if panel.x in ("budget", "num_arms") else {_label(s): s.x for s in panel.settings},
+            x_name=NUMBERED.get(panel.x, ""),
             title=f"{experiment.title}\n{panel.title}",
             bounds=proved,
             one_arm=isinstance(cells[0].rules.task, BestArm),
@@ -125,18 +137,20 @@ def _label(setting: Setting) -> str:
     return EnvSource(setting.env, dict(setting.keywords)).label
 
 
-def _with_available_data(panel: Panel) -> tuple[Panel, str]:
-    """Return the panel, on the synthetic look-alike where real data are missing, and the sentence that says which."""
+def _with_available_data(panel: Panel) -> tuple[Panel | None, str]:
+    """Return the panel and a sentence about its data: with a look-alike for data that are missing, or None."""
     first = panel.settings[0]
-    if first.env not in LOOK_ALIKES:
+    if all(entry.id != first.env or entry.data is None for entry in IDS):
         return panel, ""
     try:
         EnvSource(first.env, dict(first.keywords)).built  # noqa: B018 (building it is what may fail)
     except MissingDataError as error:
+        if first.env not in LOOK_ALIKES:
+            return None, f"Left out: {panel.title}. {error}"
         settings = tuple(dataclasses.replace(s, env=LOOK_ALIKES[s.env]) for s in panel.settings)
-        sentence = f"Data: the synthetic look-alike {settings[0].env}, NOT the real ratings. {error}"
+        sentence = f"Data: the synthetic look-alike {settings[0].env}, NOT the real data. {error}"
         return dataclasses.replace(panel, settings=settings, title=f"{panel.title} (synthetic look-alike)"), sentence
-    return panel, "Data: the real ratings of MovieLens 1M."
+    return panel, f"Data: the real data of {first.env}."
 
 
 def _draw_instances(experiment: Experiment, panel: Panel, seed: int, path: Path) -> None:

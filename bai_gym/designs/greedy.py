@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bai_gym.designs.inputs import BoolArray, budgets, instances, number, one_of
-from bai_gym.designs.span import Span, span
+from bai_gym.designs.span import Span, cross_variances, span
 from bai_gym.designs.start import basis
 from bai_gym.errors import BudgetError, ParameterError
 from bai_gym.statistics import FloatArray, IntArray
@@ -100,7 +100,7 @@ def _climb(
     out = counts.copy()
     at = np.arange(len(x))  # the instances that still pull
     rank, goal = arms.rank, pulls
-    cross = _cross(x, rank, counts + prior)
+    cross = cross_variances(Span(x, rank), counts + prior)
     age = 0
     while True:
         left = counts.sum(axis=-1) < goal
@@ -112,7 +112,7 @@ def _climb(
         if not len(x):
             return out
         if age >= REFRESH:
-            cross, age = _cross(x, rank, counts + prior), 0
+            cross, age = cross_variances(Span(x, rank), counts + prior), 0
         own = np.einsum("nkk->nk", cross)
         if by_variance:
             after = own[:, None, :] - cross**2 / (1.0 + own)[:, :, None]  # (n, pulled arm, estimated arm)
@@ -127,14 +127,6 @@ def _climb(
         column = cross[rows, arm]
         cross -= column[:, :, None] * (column / (1.0 + column[rows, arm])[:, None])[:, None, :]
         age += 1
-
-
-def _cross(x: FloatArray, rank: IntArray, mass: FloatArray) -> FloatArray:
-    """Return x^T V^-1 x' of all pairs of arms, shape ``(n, K, K)``."""
-    information = np.swapaxes(x * mass[..., None], -1, -2) @ x
-    axis = np.arange(x.shape[-1])
-    information[:, axis, axis] += axis >= rank[:, None]
-    return np.asarray(x @ np.linalg.inv(information) @ np.swapaxes(x, -1, -2))
 
 
 def _first(values: FloatArray, largest: FloatArray) -> IntArray:

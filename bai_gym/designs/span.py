@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from bai_gym.designs.inputs import BoolArray, allocations, instances
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["RANK_TOLERANCE", "Span", "project", "span", "variances"]
+__all__ = ["RANK_TOLERANCE", "Span", "cross_variances", "project", "span", "variances"]
 
 RANK_TOLERANCE = 1e-10  # singular values up to this, times the largest one and the larger side of the matrix, are 0
 
@@ -65,6 +65,18 @@ def span(x: FloatArray, active: BoolArray) -> Span:
     kept = values > RANK_TOLERANCE * side[:, None] * values[:, :1]
     some: BoolArray = np.asarray((x != 0).any(axis=-1, keepdims=True))  # features 0 have coordinates of exactly 0
     return Span(left * (kept[:, None, :] & some), kept.sum(axis=-1, dtype=np.int64))
+
+
+def cross_variances(arms: Span, mass: FloatArray, ridge: float = 0.0) -> FloatArray:
+    """Return x^T V^-1 x' of all pairs of arms, ``(N, K, K)``, for weights ``(N, K)`` whose arms span everything.
+
+    Where they may not, ``ridge`` is added to the diagonal of V, in the coordinates of the span.
+    """
+    x = arms.coordinates
+    information = np.swapaxes(x * mass[..., None], -1, -2) @ x
+    axis = np.arange(x.shape[-1])
+    information[:, axis, axis] += (axis >= arms.rank[:, None]) + ridge
+    return np.asarray(x @ np.linalg.inv(information) @ np.swapaxes(x, -1, -2))
 
 
 def variances(features: ArrayLike, weights: ArrayLike, active: ArrayLike | None = None) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -10,9 +11,22 @@ from typing import Any, Literal
 from bai_gym.benchmark.paired import PairedTest
 from bai_gym.benchmark.result import Comparison, Result
 from bai_gym.errors import ParameterError
-from bai_gym.experiments.verdicts import Verdict, above, all_of, below, bonferroni, lower_error
+from bai_gym.experiments.verdicts import Verdict, above, all_of, below, bonferroni, lower_error, lower_share
 
-__all__ = ["Above", "Below", "Claim", "Close", "Experiment", "Judged", "Lower", "Panel", "Setting", "Statement"]
+__all__ = [
+    "Above",
+    "Below",
+    "BestOf",
+    "Claim",
+    "Close",
+    "Experiment",
+    "Falls",
+    "Judged",
+    "Lower",
+    "Panel",
+    "Setting",
+    "Statement",
+]
 
 
 @dataclass(frozen=True)
@@ -24,12 +38,14 @@ class Setting:
         budget: Pulls per episode.
         x: Value on the axis: the budget, or the number of arms.
         keywords: Keyword arguments for ``gym.make``, read-only.
+        without: Agents of the experiment that are left out here, for example because they would take days.
     """
 
     env: str
     budget: int
-    x: int
+    x: float
     keywords: Mapping[str, Any] = field(default_factory=dict)
+    without: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         """Make the keyword arguments read-only."""
@@ -50,26 +66,49 @@ class Panel:
     name: str
     title: str
     settings: tuple[Setting, ...]
-    x: Literal["budget", "num_arms", "setup"] = "budget"
+    x: Literal["budget", "num_arms", "setup", "gap"] = "budget"
+
+
+@dataclass(frozen=True)
+class BestOf:
+    """The one of several agents, forms of one algorithm, that erred least at the point: tuned in hindsight, there.
+
+    Being chosen by its luck it looks better than it is, which the verdicts make up for: a statement about the best of
+    m agents counts as m statements.
+
+    Attributes:
+        name: What to call it.
+        agents: The candidates.
+    """
+
+    name: str
+    agents: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return the name."""
+        return self.name
+
+
+Contender = str | BestOf
 
 
 @dataclass(frozen=True)
 class Lower:
     """Agent ``better`` has a lower error probability than agent ``worse``, at each point (or those of ``at``)."""
 
-    better: str
-    worse: str
-    at: tuple[int, ...] | None = None
+    better: Contender
+    worse: Contender
+    at: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
 class Close:
     """The error probability of ``agent`` exceeds that of ``reference`` by less than ``margin``."""
 
-    agent: str
-    reference: str
+    agent: Contender
+    reference: Contender
     margin: float
-    at: tuple[int, ...] | None = None
+    at: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -78,7 +117,7 @@ class Below:
 
     agent: str
     threshold: float
-    at: tuple[int, ...] | None = None
+    at: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -87,10 +126,19 @@ class Above:
 
     agent: str
     threshold: float
-    at: tuple[int, ...] | None = None
+    at: tuple[float, ...] | None = None
 
 
-Statement = Lower | Close | Below | Above
+@dataclass(frozen=True)
+class Falls:
+    """The error probability of ``agent`` is lower at the point ``at`` than at ``start``."""
+
+    agent: str
+    start: float
+    at: tuple[float]
+
+
+Statement = Lower | Close | Below | Above | Falls
 
 
 @dataclass(frozen=True)
@@ -101,11 +149,17 @@ class Claim:
         text: What the paper says, in our words, or the hypothesis.
         statements: What is checked, at each point of the axis.
         points: ``"all"``: the claim holds if its statements hold at all points. ``"most"``: at more than half of them.
+        panels: Names of the panels that it speaks of; None: all.
     """
 
     text: str
     statements: tuple[Statement, ...]
     points: Literal["all", "most"] = "all"
+    panels: frozenset[str] | None = None
+
+    def speaks_of(self, panel: Panel) -> bool:
+        """Return whether it is judged on a panel."""
+        return self.panels is None or panel.name in self.panels
 
 
 @dataclass(frozen=True)
@@ -157,6 +211,10 @@ class Experiment:
     reference: str = ""
     optimum: bool = False
 
+    def agents_at(self, setting: Setting) -> tuple[str, ...]:
+        """Return the agents that play at a point."""
+        return tuple(agent for agent in self.agents if agent not in setting.without)
+
 
 def judge(claim: Claim, panel: Panel, comparison: Comparison, env_label: Callable[[Setting], str]) -> Judged:
     """Judge a claim on the results of a panel, at joint level 95 % over everything it states.
@@ -178,8 +236,21 @@ def judge(claim: Claim, panel: Panel, comparison: Comparison, env_label: Callabl
     ]
     if not checks:
         raise ParameterError(f"the claim {claim.text!r} speaks of no point of {panel.title!r}")
-    verdicts = [_check(statement, comparison, env_label(s), s.budget, len(checks)) for statement, s in checks]
-    described = [f"{_words(statement)} at {panel.x} {setting.x:,}" for statement, setting in checks]
+    parts = sum(_weight(statement) for statement, _ in checks)
+
+    def results_at(setting: Setting) -> _Point:
+        return _Point(comparison, env_label(setting), setting.budget)
+
+    verdicts = []
+    for statement, setting in checks:
+        if isinstance(statement, Falls):
+            start = [s for s in panel.settings if s.x == statement.start]
+            if not start:
+                raise ParameterError(f"the claim {claim.text!r} starts at a point that {panel.title!r} does not have")
+            verdicts.append(_falls(statement, results_at(start[0]), results_at(setting), parts))
+        else:
+            verdicts.append(_check(statement, results_at(setting), parts))
+    described = [f"{_words(statement)} at {panel.x} {s.x:,}" for statement, s in checks]
     if claim.points == "all":
         verdict = all_of(verdicts)
     else:
@@ -191,7 +262,7 @@ def judge(claim: Claim, panel: Panel, comparison: Comparison, env_label: Callabl
     return Judged(claim, verdict, chosen[Verdict.REFUTED], chosen[Verdict.UNDECIDED])
 
 
-def _most(points: list[int], verdicts: list[Verdict]) -> Verdict:
+def _most(points: list[float], verdicts: list[Verdict]) -> Verdict:
     """Return whether the statements hold at more than half of the points."""
     at = {x: all_of(v for p, v in zip(points, verdicts, strict=True) if p == x) for x in dict.fromkeys(points)}
     held = sum(verdict is Verdict.CONFIRMED for verdict in at.values())
@@ -201,15 +272,52 @@ def _most(points: list[int], verdicts: list[Verdict]) -> Verdict:
     return Verdict.REFUTED if 2 * failed >= len(at) else Verdict.UNDECIDED
 
 
-def _check(statement: Statement, comparison: Comparison, env: str, budget: int, parts: int) -> Verdict:
+@dataclass(frozen=True)
+class _Point:
+    """Results of all agents at one setting."""
+
+    comparison: Comparison
+    env: str
+    budget: int
+
+    def find(self, agent: str) -> Result:
+        return self.comparison.find(agent, self.budget, self.env)
+
+    def paired(self, first: Contender, second: Contender) -> PairedTest:
+        return self.comparison.paired(self.chosen(first), self.chosen(second), self.budget, self.env)
+
+    def chosen(self, contender: Contender) -> str:
+        """Return the agent itself, or the one of several that erred least, the first of these."""
+        if isinstance(contender, str):
+            return contender
+        return min(contender.agents, key=lambda agent: self.find(agent).errors)
+
+
+def _weight(statement: Statement) -> int:
+    """Return how many statements about single agents this one can turn out to be."""
+    sides: tuple[Contender, ...] = ()
     if isinstance(statement, Lower):
-        return lower_error(comparison.paired(statement.better, statement.worse, budget, env), level=0.95, parts=parts)
+        sides = statement.better, statement.worse
+    elif isinstance(statement, Close):
+        sides = statement.agent, statement.reference
+    return math.prod(len(side.agents) for side in sides if isinstance(side, BestOf))
+
+
+def _check(statement: Lower | Close | Below | Above, point: _Point, parts: int) -> Verdict:
+    if isinstance(statement, Lower):
+        return lower_error(point.paired(statement.better, statement.worse), level=0.95, parts=parts)
     if isinstance(statement, Close):
-        paired = comparison.paired(statement.agent, statement.reference, budget, env)
+        paired = point.paired(statement.agent, statement.reference)
         return _closer(paired.at_level(bonferroni(0.95, parts)), statement.margin)
-    result: Result = comparison.find(statement.agent, budget, env)
+    result = point.find(statement.agent)
     decide = below if isinstance(statement, Below) else above
     return decide(result.errors, result.runs, statement.threshold, level=0.95, parts=parts)
+
+
+def _falls(statement: Falls, start: _Point, end: _Point, parts: int) -> Verdict:
+    # Instances are the same at both points, which makes the test, for independent runs, a cautious one.
+    before, after = start.find(statement.agent), end.find(statement.agent)
+    return lower_share((after.errors, after.runs), (before.errors, before.runs), level=0.95, parts=parts)
 
 
 def _closer(paired: PairedTest, margin: float) -> Verdict:
@@ -224,5 +332,7 @@ def _words(statement: Statement) -> str:
         return f"{statement.better} better than {statement.worse}"
     if isinstance(statement, Close):
         return f"{statement.agent} within {statement.margin} of {statement.reference}"
+    if isinstance(statement, Falls):
+        return f"{statement.agent} lower than at {statement.start:,},"
     side = "below" if isinstance(statement, Below) else "above"
     return f"{statement.agent} {side} {statement.threshold}"

@@ -18,11 +18,13 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 
+from scipy.stats import fisher_exact
+
 from bai_gym.benchmark.intervals import check_level, clopper_pearson
 from bai_gym.benchmark.paired import PairedTest
 from bai_gym.errors import ParameterError
 
-__all__ = ["Verdict", "above", "all_of", "below", "bonferroni", "lower_error"]
+__all__ = ["Verdict", "above", "all_of", "below", "bonferroni", "lower_error", "lower_share"]
 
 
 class Verdict(enum.Enum):
@@ -100,6 +102,32 @@ def above(errors: int, runs: int, threshold: float, *, level: float = 0.95, part
     """
     lower, upper = _interval(errors, runs, threshold, level, parts)
     return _decide(confirmed=lower > threshold, refuted=upper < threshold)
+
+
+def lower_share(first: tuple[int, int], second: tuple[int, int], *, level: float = 0.95, parts: int = 1) -> Verdict:
+    """The claim "the first error probability is lower than the second", for independent runs, by Fisher's exact test.
+
+    Args:
+        first: Errors and runs, the former in 0..runs, the latter at least 1.
+        second: The same of what it is compared with.
+        level: Confidence level of the claim, strictly between 0 and 1.
+        parts: Number of statements in the conjunction that this one belongs to, at least 1.
+
+    Returns:
+        The verdict.
+
+    Raises:
+        ParameterError: If an argument is out of range.
+    """
+    for errors, runs in (first, second):
+        if not 0 <= errors <= runs or runs < 1:
+            raise ParameterError(f"{errors} errors in {runs} runs: give at least 1 run, and errors in 0..runs")
+    table = [[first[0], first[1] - first[0]], [second[0], second[1] - second[0]]]
+    limit = (1 - bonferroni(level, parts)) / 2
+    return _decide(
+        confirmed=bool(fisher_exact(table, alternative="less").pvalue <= limit),
+        refuted=bool(fisher_exact(table, alternative="greater").pvalue <= limit),
+    )
 
 
 def all_of(verdicts: Iterable[Verdict]) -> Verdict:

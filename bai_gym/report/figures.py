@@ -30,8 +30,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "p", "X", "<")
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)))  # each round of colours has its own
 
-Axis = Literal["budget", "num_arms"] | Mapping[str, int]
-"""What a horizontal axis shows: a property of the results, or the number of the set-up by environment."""
+Axis = Literal["budget", "num_arms"] | Mapping[str, float]
+"""What a horizontal axis shows: a property of the results, or a number for each environment."""
 AXES = {"budget": "budget (pulls)", "num_arms": "number of arms K"}
 
 STYLE = {
@@ -61,6 +61,7 @@ def error_curves(
     path: str | Path,
     *,
     x: Axis = "budget",
+    x_name: str = "set-up",
     title: str | None = None,
     bounds: Mapping[tuple[str, str, int], float] | None = None,
     chance: float | Literal["one arm"] | None = "one arm",
@@ -75,7 +76,8 @@ def error_curves(
     Args:
         results: The results; an agent has at most one for each value of `x`.
         path: The file to write, ``.png``, ``.svg`` or ``.pdf``; missing folders are made.
-        x: What the horizontal axis is: the budget, the number of arms K, or the set-up, by environment.
+        x: What the horizontal axis is: the budget, the number of arms K, or a number for each environment.
+        x_name: What these numbers are.
         title: Title of the figure; without one, the environment where there is only one.
         bounds: Bounds on error probabilities, by agent, environment and budget; drawn dotted, in the agent's colour.
         chance: Error probability of a guess, drawn dashed: that of naming one of K arms at random, ``1 - 1/K``
@@ -92,7 +94,7 @@ def error_curves(
         MissingPackageError: If matplotlib is not installed.
         OutputError: If the file cannot be written.
     """
-    curves = _curves(results, x)
+    curves = _curves(results, x, x_name)
     target = _target(path)
     if chance not in (None, "one arm") and (isinstance(chance, str) or not 0.0 <= chance <= 1.0):
         raise ParameterError(f'chance is {chance!r}; it must be a number in [0, 1], "one arm" or None')
@@ -109,7 +111,7 @@ def error_curves(
             handles[name] = _draw_curve(axes, rows, i, x, log, offset)
             bounded = [(_x_of(row, x), (bounds or {}).get((row.agent, row.env, row.budget))) for row in rows]
             _draw_bound(axes, [(at, value) for at, value in bounded if value is not None], i)
-        _place_x_axis(axes, sorted({_x_of(row, x) for row in results}), x)
+        _place_x_axis(axes, sorted({_x_of(row, x) for row in results}), AXES[x] if isinstance(x, str) else x_name)
         _place_y_axis(axes, results, log)
         sentence = _reading(results, log)
         if bounds:
@@ -200,7 +202,7 @@ def instance_plot(
 # ------------------------------------------------------------------------------------------------------- curves
 
 
-def _curves(results: Sequence[ResultLike], x: Axis) -> dict[str, list[ResultLike]]:
+def _curves(results: Sequence[ResultLike], x: Axis, x_name: str) -> dict[str, list[ResultLike]]:
     """Results by the name that the legend gives them, in order of appearance, each sorted along `x`."""
     if isinstance(x, str) and x not in ("budget", "num_arms"):
         raise ParameterError(f'x is {x!r}; it must be "budget" or "num_arms"')
@@ -216,7 +218,7 @@ def _curves(results: Sequence[ResultLike], x: Axis) -> dict[str, list[ResultLike
         rows.sort(key=lambda row: _x_of(row, x))
         values = [_x_of(row, x) for row in rows]
         if len(set(values)) < len(values):
-            where = x if isinstance(x, str) else "set-up"
+            where = x if isinstance(x, str) else x_name
             raise ParameterError(f"agent {name} has several results at one {where}; draw one figure for each setting")
     return curves
 
@@ -225,7 +227,7 @@ def _legend_name(row: ResultLike) -> str:
     return f"{row.agent} (knows {', '.join(row.knows)})" if row.knows else row.agent
 
 
-def _x_of(row: ResultLike, x: Axis) -> int:
+def _x_of(row: ResultLike, x: Axis) -> float:
     if not isinstance(x, str):
         return x[row.env]
     return int(row.budget) if x == "budget" else len(row.mean_pulls)
@@ -270,7 +272,7 @@ def _draw_curve(axes: Any, rows: Sequence[ResultLike], index: int, x: Axis, log:
     return bars
 
 
-def _draw_bound(axes: Any, points: Sequence[tuple[int, float]], index: int) -> None:
+def _draw_bound(axes: Any, points: Sequence[tuple[float, float]], index: int) -> None:
     """Draw what is proved about the agent of the given number."""
     if points:
         at, values = zip(*sorted(points), strict=True)
@@ -278,7 +280,7 @@ def _draw_bound(axes: Any, points: Sequence[tuple[int, float]], index: int) -> N
         axes.plot(at, values, ":", marker=marker, markersize=14, color=COLOURS[index % len(COLOURS)], linewidth=1.6)
 
 
-def _place_x_axis(axes: Any, values: list[int], x: Axis) -> None:
+def _place_x_axis(axes: Any, values: list[float], name: str) -> None:
     """Ticks at the values themselves where they are few; logarithmic where they span a decade."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
@@ -292,13 +294,13 @@ def _place_x_axis(axes: Any, values: list[int], x: Axis) -> None:
         place = np.log(place)
         axes.set_xlim(*np.exp([place[0] - 0.05 * np.ptp(place), place[-1] + 0.05 * np.ptp(place)]))
     if len(values) <= 8:
-        ticks: list[int] = []
+        ticks: list[float] = []
         for i, value in enumerate(values):  # a label needs about a tenth of the axis
             if not ticks or place[i] - place[values.index(ticks[-1])] >= 0.1 * np.ptp(place):
                 ticks.append(value)
         axes.xaxis.set_major_locator(FixedLocator(ticks))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    axes.set_xlabel(AXES[x] if isinstance(x, str) else "set-up")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axes.set_xlabel(name)
     axes.grid(visible=False, axis="x")
 
 

@@ -38,12 +38,12 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("OCBA", {"n0": 3}),
 ]
 # Names of agents that stop before the budget is spent; all others spend it.
-HALVING = {"SH", "SHVar", "SHAdaVar"}
+HALVING = {"SH", "SHVar", "SHAdaVar", *(name for name in NAMES if name.startswith("GSE-"))}
 STOPPING = {name for name in NAMES if getattr(agents.make(name), "stops", False)}
 LEAVE_SOME = HALVING | {"SR", "SAR"} | STOPPING
 # Agents for 0/1 rewards, few arms and small budgets. Worlds of other rewards or sizes, where they raise, leave them out
 # or give them one of their own (`playable`); test_bayes_optimal has what is left out here.
-BINARY_ONLY = {"BayesOptimal"}
+BINARY_ONLY = {"BayesOptimal", "GSE-Log", "GSE-Log-FWG"}
 GENERAL = [variant for variant in VARIANTS if variant[0] not in BINARY_ONLY]
 # Agents of more than one task.
 SEVERAL = [variant for variant in VARIANTS if len(agents.make(variant[0], **variant[1]).tasks) > 1]
@@ -86,7 +86,8 @@ def without_variance(num_arms: int) -> GaussianBandit:
 def playable(name: str, num_arms: int, budget: int) -> tuple[Bandit, int]:
     """A world of that size, or the largest below it that the agent can play in."""
     if name in BINARY_ONLY:
-        return BernoulliBandit(np.linspace(0.2, 0.9, num_arms)), min(budget, 12)
+        budget = min(budget, 12) if name == "BayesOptimal" else budget
+        return BernoulliBandit(np.linspace(0.2, 0.9, num_arms)), budget
     return spread(num_arms), budget
 
 

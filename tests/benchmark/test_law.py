@@ -33,8 +33,9 @@ LEVEL = 0.001  # per agent and bandit; corrected for the number of statistics th
 # delta = 0.5: with the default, stages as short as these would never leave the cyclic part. By default SR leaves pulls.
 OPTIONS: dict[str, dict[str, Any]] = {"SHAdaVar": {"delta": 0.5}, "SR": {"leftover": "last"}}
 FEW_ARMS = ["BayesOptimal"]  # of 0/1 rewards; compared on a bandit of their own
+ZERO_ONE = ["GSE-Log", "GSE-Log-FWG"]  # compared on Bernoulli arms
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
-    *((name, OPTIONS.get(name, {})) for name in agents.names() if name not in FEW_ARMS),
+    *((name, OPTIONS.get(name, {})) for name in agents.names() if name not in (*FEW_ARMS, *ZERO_ONE)),
     ("SHAdaVar", {"ucb": False, "samples": "all"}),
     ("SHVar", {"samples": "all"}),
     ("VBR", {"early": True, "reject": "ucb"}),
@@ -42,7 +43,10 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("TS", {"posterior": "normal"}),
     ("TTTS", {"posterior": "normal"}),
 ]
-BINARY: list[tuple[str, dict[str, Any]]] = [(name, {"posterior": "bernoulli"}) for name in ("TS", "TTTS")]
+BINARY: list[tuple[str, dict[str, Any]]] = [
+    *((name, {"posterior": "bernoulli"}) for name in ("TS", "TTTS")),
+    *((name, {}) for name in ZERO_ONE),
+]
 THREE_ARMS = BernoulliBandit([0.6, 0.5, 0.5])
 BANDITS: dict[str, Bandit] = {
     "gaussian": GaussianBandit([1.0, 0.8, 0.8, 0.5], [1.0, 0.2, 2.0, 0.5]),

@@ -322,7 +322,7 @@ def test_reproduce_without_data_says_that_it_uses_the_look_alike(
     experiment = at_points(monkeypatch, "shvar-5", (1000, 10000))
     out, _ = command("reproduce", "shvar-5", "--runs", "4", "--workers", "1", "--out", "here")
     (data,) = [line for line in out.splitlines() if line.startswith("Data: ")]
-    assert "synthetic look-alike BAI-MovieLensLike64-v0, NOT the real ratings" in data
+    assert "synthetic look-alike BAI-MovieLensLike64-v0, NOT the real data" in data
     assert "bai-gym data fetch movielens-1m" in data
     assert "64 movies (synthetic look-alike)\n" in out
     assert len(verdicts(out, experiment)) == len(experiment.claims)
@@ -337,7 +337,7 @@ def test_reproduce_draws_instances(command: Command, tmp_path: Path) -> None:
     out, err = command("reproduce", "shvar-4", "shvar-1")
     assert err == ""
     assert out.index("shvar-4: ") < out.index("shvar-1: ")
-    assert "NOT the real ratings" in out
+    assert "NOT the real data" in out
     for name in ("shvar-4", "shvar-1", "shvar-1-literal"):
         path = Path("results", name[:7], f"{name}.png")
         assert f": {path}\n" in out

@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 from bai_gym.benchmark.paired import paired_test
 from bai_gym.errors import ParameterError
-from bai_gym.experiments.verdicts import Verdict, above, all_of, below, bonferroni, lower_error
+from bai_gym.experiments.verdicts import Verdict, above, all_of, below, bonferroni, lower_error, lower_share
 
 CONFIRMED, REFUTED, UNDECIDED = Verdict.CONFIRMED, Verdict.REFUTED, Verdict.UNDECIDED
 
@@ -109,3 +109,15 @@ def test_empty_conjunctions_are_refused() -> None:
 def test_no_parts_are_refused() -> None:
     with pytest.raises(ParameterError, match="parts is 0"):
         bonferroni(0.95, 0)
+
+
+def test_shares_of_two_samples_by_fishers_test() -> None:
+    # 1 of 10 against 9 of 10: P(X <= 1) = (10 x 10 + 1) / C(20, 10), 101 / 184,756 = 0.00055.
+    assert lower_share((1, 10), (9, 10)) is Verdict.CONFIRMED
+    assert lower_share((9, 10), (1, 10)) is Verdict.REFUTED
+    assert lower_share((1, 10), (9, 10), parts=45) is Verdict.CONFIRMED  # 0.025 / 45 = 0.000556
+    assert lower_share((1, 10), (9, 10), parts=46) is Verdict.UNDECIDED
+    assert lower_share((5, 10), (5, 10)) is Verdict.UNDECIDED
+    for wrong in ((-1, 10), (11, 10), (0, 0)):
+        with pytest.raises(ParameterError, match="give at least 1 run, and errors in 0..runs"):
+            lower_share(wrong, (1, 10))

@@ -1,0 +1,283 @@
+"""Generalized successive elimination: elimination in stages, with a model of the means and a design for its pulls."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bai_gym.agents.base import Plan
+from bai_gym.agents.choosing import spread_evenly
+from bai_gym.agents.halving import HalvingAgent, num_stages
+from bai_gym.agents.linear_models import (
+    add_intercept,
+    generalized_values,
+    linear_values,
+    pulls_by_frank_wolfe,
+    pulls_by_greed,
+    pulls_by_wynn,
+    rows_of,
+    shuffled_arms,
+)
+from bai_gym.agents.parameters import check_positive, check_whole
+from bai_gym.bandits.linear import check_link
+from bai_gym.errors import AgentError, ParameterError
+from bai_gym.problems import Briefing
+from bai_gym.sampling import Block, Request
+from bai_gym.statistics import FloatArray, IntArray, Statistics
+
+__all__ = ["GSE", "GSELin", "GSELinFWG", "GSELinGreedy", "GSELinWynn", "GSELog", "GSELogFWG"]
+
+SINGLE_STAGE = "K"
+
+
+@dataclass(kw_only=True)
+class GSE(HalvingAgent):
+    """Stages in which 1 / eta of the arms survive, ranked by a model of the means: GSE, the parts that all forms share.
+
+    There are s = ceil(log K) stages, to the base eta, of floor(n / s) pulls each. A stage shares its pulls among the
+    active arms by an exploration rule, fits the model to the rewards of this stage, and keeps the ceil(k / eta) of k
+    arms whose features promise most. Features are used as given, without an intercept.
+
+    Paper: Azizi, Kveton and Ghavamzadeh (2022), "Fixed-Budget Best-Arm Identification in Structured Bandits",
+    Algorithm 1.
+
+    Args:
+        samples: ``"stage"`` (default, as published) or ``"all"``: fit to all samples of the active arms so far.
+        leftover: ``"drop"`` (default) or ``"last"``: give the pulls left over by rounding to the last stage.
+        eta: Whole number of at least 2; default 2, as in all the paper's experiments but one. ``"K"``: the number of
+            arms, which means a single stage.
+        intercept: If True, every arm gets a further feature of 1. Default False, as published.
+
+    Knows nothing. Minimum budget: s min(K, d), a pull for every dimension in each stage; below it, where that is
+    allowed, there is one stage.
+    """
+
+    eta: int | str = 2
+    intercept: bool = False
+
+    needs_features: ClassVar[bool] = True
+    uses_variances: ClassVar[bool] = False
+
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return the minimum for as many features as arms, which suffices for any number."""
+        return self.least_budget(num_arms, None)
+
+    def least_budget(self, num_arms: int, num_features: int | None) -> int:
+        """Return one pull for every dimension in each stage."""
+        width = num_arms if num_features is None else num_features + self.intercept
+        return num_stages(num_arms, self._rate(num_arms)) * min(num_arms, width)
+
+    def begin(self, briefing: Briefing) -> None:
+        """Check the parameters and shuffle the arms."""
+        super().begin(briefing)
+        if briefing.features is None:
+            raise AgentError(f"{self.name} needs arms with features")
+        self._features = add_intercept(briefing.features) if self.intercept else briefing.features
+        self._staged = self.budget >= self.least_budget(self.num_arms, briefing.num_features)
+        self._active = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
+
+    def plan(self) -> Plan:
+        """Run the stages."""
+        yield from self.run_stages(self._rate(self.num_arms) if self._staged else self.num_arms)
+
+    def pull_stage(self, active: IntArray, pulls: int) -> Generator[Request, None, Statistics]:
+        """Share the pulls by the exploration rule."""
+        block = Block(self.explore(rows_of(self._features, active), pulls), active)
+        yield block
+        return block.outcome
+
+    def values(self, active: IntArray, estimates: Statistics) -> FloatArray:
+        """Return the estimates of the model, ``(N, k)``."""
+        return self.fit(rows_of(self._features, active), estimates)
+
+    @abstractmethod
+    def explore(self, features: FloatArray, pulls: int) -> IntArray:
+        """Return ``(N, k)`` counts, each row with the sum ``pulls``, for active arms with features ``(N, k, d)``."""
+
+    @abstractmethod
+    def fit(self, features: FloatArray, estimates: Statistics) -> FloatArray:
+        """Return what arms are ranked by, ``(N, k)``, from features ``(N, k, d)`` and ``(N, k)`` statistics."""
+
+    def _rate(self, num_arms: int) -> int:
+        if self.eta == SINGLE_STAGE:
+            return num_arms
+        if isinstance(self.eta, bool) or not isinstance(self.eta, int | np.integer) or self.eta < 2:
+            raise ParameterError(f"eta of {self.name} must be a whole number of at least 2, or 'K', not {self.eta!r}")
+        return int(self.eta)
+
+    def _evenly(self, features: FloatArray, pulls: int) -> IntArray:
+        """Share pulls equally among the arms."""
+        return spread_evenly(len(features), features.shape[1], pulls, self.tie, self.rng)
+
+
+@dataclass(kw_only=True)
+class GSELin(GSE):
+    """GSE with a linear model; in each stage the active arms are pulled equally often.
+
+    Means are estimated by least squares. See :class:`GSE` for the stages, parameters and the minimum budget.
+
+    Paper: Azizi, Kveton and Ghavamzadeh (2022), Algorithm 1, GSE-Lin of section 8.
+
+    Knows nothing.
+    """
+
+    name: ClassVar[str] = "GSE-Lin"
+
+    def explore(self, features: FloatArray, pulls: int) -> IntArray:
+        """Share the pulls equally."""
+        return self._evenly(features, pulls)
+
+    def fit(self, features: FloatArray, estimates: Statistics) -> FloatArray:
+        """Fit by least squares."""
+        return linear_values(features, estimates)
+
+
+@dataclass(kw_only=True)
+class GSELinFWG(GSELin):
+    """GSE with a linear model; pulls by the G-optimal design of Frank-Wolfe (FWG).
+
+    The design is :func:`bai_gym.designs.frank_wolfe`, from equal weights, rounded by
+    :func:`bai_gym.designs.round_design`. (The paper names the rounding of Allen-Zhu et al. 2017.) A stage with fewer
+    pulls than arms that have weight pulls those of largest weight, once each.
+
+    Paper: Azizi, Kveton and Ghavamzadeh (2022), Algorithms 1 and 2, GSE-Lin-FWG of section 8.
+
+    Args:
+        iterations: N, the steps of Frank-Wolfe; default 100.
+
+    Knows nothing. See :class:`GSE` for the other parameters and the minimum budget.
+    """
+
+    iterations: int = 100
+
+    name: ClassVar[str] = "GSE-Lin-FWG"
+
+    def begin(self, briefing: Briefing) -> None:
+        """Check the parameters."""
+        super().begin(briefing)
+        check_whole(self.iterations, 1, "iterations", self.name)
+
+    def explore(self, features: FloatArray, pulls: int) -> IntArray:
+        """Share the pulls by the design."""
+        return pulls_by_frank_wolfe(features, pulls, self.iterations)
+
+
+@dataclass(kw_only=True)
+class GSELinWynn(GSELin):
+    """GSE with a linear model; pulls by the G-optimal design of Wynn's algorithm.
+
+    The design is :func:`bai_gym.designs.wynn`, from equal weights and with exact steps, rounded by
+    :func:`bai_gym.designs.round_design`. The paper does not say when it stops.
+
+    Paper: Azizi, Kveton and Ghavamzadeh (2022), Algorithm 1, GSE-Lin-Wynn of section 8, after Fedorov (1972).
+
+    Args:
+        tolerance: Ends when the largest variance is within this share of the optimum; default 0.01.
+        iterations: Most steps; default 1,000 (with 64 random arms in 10 dimensions it takes 750 to 1 %).
+
+    Knows nothing. See :class:`GSE` for the other parameters and the minimum budget.
+    """
+
+    tolerance: float = 0.01
+    iterations: int = 1000
+
+    name: ClassVar[str] = "GSE-Lin-Wynn"
+
+    def begin(self, briefing: Briefing) -> None:
+        """Check the parameters."""
+        super().begin(briefing)
+        check_positive(self.tolerance, "tolerance", self.name)
+        check_whole(self.iterations, 1, "iterations", self.name)
+
+    def explore(self, features: FloatArray, pulls: int) -> IntArray:
+        """Share the pulls by the design."""
+        return pulls_by_wynn(features, pulls, self.tolerance, self.iterations)
+
+
+@dataclass(kw_only=True)
+class GSELinGreedy(GSELin):
+    """GSE with a linear model; pulls in turn, each to make the largest variance least (G-allocation).
+
+    The rule is :func:`bai_gym.designs.greedy_allocation`. A stage that has fewer pulls than dimensions starts from a
+    ridge of 1e-6 pulls of every arm, instead of one pull of each arm of a basis.
+
+    Paper: Azizi, Kveton and Ghavamzadeh (2022), Algorithm 1, GSE-Lin-Greedy of section 8, after Soare, Lazaric and
+    Munos (2014).
+
+    Knows nothing. See :class:`GSE` for the parameters and the minimum budget.
+    """
+
+    name: ClassVar[str] = "GSE-Lin-Greedy"
+
+    def explore(self, features: FloatArray, pulls: int) -> IntArray:
+        """Choose the pulls in turn."""
+        return pulls_by_greed(features, pulls)
+
+
+@dataclass(kw_only=True)
+class GSELog(GSE):
+    """GSE with a generalized linear model, logistic by default; active arms are pulled equally often.
+
+    The parameter is estimated by maximum likelihood with a small ridge penalty, so that it exists whatever the rewards
+    (:func:`bai_gym.regression.generalized_linear`). Arms are ranked by x^T theta.
+
+    Paper: Azizi, Kveton and Ghavamzadeh (2022), Algorithm 1 with the model of section 4.2, GSE-Log of section 8.4.
+
+    Args:
+        link: ``"logit"`` (default) and ``"probit"`` for rewards in [0, 1], ``"log"`` for counts.
+        penalty: Factor of |theta|^2 / 2; default 1e-3. With 0 it is used only where there is no estimate without.
+
+    Knows nothing. See :class:`GSE` for the other parameters and the minimum budget.
+    """
+
+    link: str = "logit"
+    penalty: float = 1e-3
+
+    name: ClassVar[str] = "GSE-Log"
+
+    def begin(self, briefing: Briefing) -> None:
+        """Check the parameters."""
+        super().begin(briefing)
+        check_link(self.link)
+        if self.penalty != 0:
+            check_positive(self.penalty, "penalty", self.name)
+
+    def explore(self, features: FloatArray, pulls: int) -> IntArray:
+        """Share the pulls equally."""
+        return self._evenly(features, pulls)
+
+    def fit(self, features: FloatArray, estimates: Statistics) -> FloatArray:
+        """Fit by maximum likelihood."""
+        return generalized_values(features, estimates, self.link, self.penalty, self.name)
+
+
+@dataclass(kw_only=True)
+class GSELogFWG(GSELog):
+    """GSE with a generalized linear model, logistic by default; pulls by the G-optimal design of Frank-Wolfe (FWG).
+
+    The design is that of the linear model, see :class:`GSELinFWG`: it does not depend on the unknown parameter.
+
+    Paper: Azizi, Kveton and Ghavamzadeh (2022), Algorithms 1 and 2, GSE-Log-FWG of section 8.4.
+
+    Args:
+        iterations: N, the steps of Frank-Wolfe; default 100.
+
+    Knows nothing. See :class:`GSELog` for the other parameters and the minimum budget.
+    """
+
+    iterations: int = 100
+
+    name: ClassVar[str] = "GSE-Log-FWG"
+
+    def begin(self, briefing: Briefing) -> None:
+        """Check the parameters."""
+        super().begin(briefing)
+        check_whole(self.iterations, 1, "iterations", self.name)
+
+    def explore(self, features: FloatArray, pulls: int) -> IntArray:
+        """Share the pulls by the design."""
+        return pulls_by_frank_wolfe(features, pulls, self.iterations)

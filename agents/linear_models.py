@@ -1,0 +1,142 @@
+"""What agents share that model means by features: arms in random order, work in parts, and estimates to rank by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from bai_gym.designs import Design, frank_wolfe, greedy_allocation, round_design, wynn
+from bai_gym.errors import AgentError
+from bai_gym.regression import generalized_linear, least_squares
+from bai_gym.regression.links import LINKS
+from bai_gym.sampling import TieRule
+from bai_gym.statistics import FloatArray, IntArray, Statistics
+
+__all__ = [
+    "add_intercept",
+    "check_rewards",
+    "generalized_values",
+    "in_parts",
+    "linear_values",
+    "pulls_by_frank_wolfe",
+    "pulls_by_greed",
+    "pulls_by_wynn",
+    "rows_of",
+    "shuffled_arms",
+]
+
+ENTRIES = 2**19  # of features that are worked on at a time: designs step over them hundreds of times, near the cache
+STEPS = 2.0**36  # values that differ by less than one such part of the largest one are tied
+
+
+def shuffled_arms(batch: int, num_arms: int, tie: TieRule, rng: np.random.Generator) -> IntArray:
+    """Return ``(N, K)`` all arms in random order, or in their own under the rule ``"first"``.
+
+    Designs break ties in favour of the arm that comes first.
+    """
+    arms = np.broadcast_to(np.arange(num_arms), (batch, num_arms))
+    return arms if tie == "first" else rng.permuted(arms, axis=1)
+
+
+def add_intercept(features: FloatArray) -> FloatArray:
+    """Return ``(N, K, d + 1)`` features with a one at the end."""
+    return np.concatenate([features, np.ones((*features.shape[:-1], 1))], axis=-1)
+
+
+def rows_of(features: FloatArray, arms: IntArray) -> FloatArray:
+    """Return the features ``(N, k, d)`` of some arms ``(N, k)``."""
+    return np.take_along_axis(features, arms[..., None], axis=1)
+
+
+def in_parts(work: Callable[..., np.ndarray], features: FloatArray, *others: np.ndarray) -> np.ndarray:
+    """Return ``work(features, *others)``, called on some episodes at a time.
+
+    Args:
+        work: Works on each episode by itself.
+        features: ``(N, k, d)``.
+        *others: Further arrays of N episodes.
+    """
+    together = max(1, ENTRIES // max(1, features[0].size))
+    if together >= len(features):
+        return work(features, *others)
+    starts = range(0, len(features), together)
+    return np.concatenate([work(*(array[at : at + together] for array in (features, *others))) for at in starts])
+
+
+def pulls_by_frank_wolfe(features: FloatArray, pulls: int, iterations: int) -> IntArray:
+    """Return ``(N, k)`` counts with the sum ``pulls``, by the design FWG for features ``(N, k, d)``."""
+    return in_parts(lambda x: _rounded(frank_wolfe(x, max_iterations=iterations), pulls), features)
+
+
+def pulls_by_wynn(features: FloatArray, pulls: int, tolerance: float, iterations: int) -> IntArray:
+    """Return ``(N, k)`` counts with the sum ``pulls``, by Wynn's design for features ``(N, k, d)``."""
+    return in_parts(lambda x: _rounded(wynn(x, tolerance=tolerance, max_iterations=iterations), pulls), features)
+
+
+def pulls_by_greed(features: FloatArray, pulls: int) -> IntArray:
+    """Return ``(N, k)`` counts with the sum ``pulls``, chosen in turn for features ``(N, k, d)``."""
+    start = "basis" if pulls >= min(features.shape[1:]) else "ridge"
+    return in_parts(lambda x: greedy_allocation(x, pulls, start=start), features)
+
+
+def linear_values(features: FloatArray, estimates: Statistics) -> FloatArray:
+    """Return what arms are ranked by: x^T theta, with theta by least squares (of minimum norm, where it is not unique).
+
+    Args:
+        features: ``(N, k, d)``.
+        estimates: ``(N, k)`` statistics of the samples.
+
+    Returns:
+        ``(N, k)`` values of no unit, in which differences by rounding are none.
+    """
+    return in_parts(_linear, features, estimates.pulls, estimates.means)
+
+
+def generalized_values(
+    features: FloatArray, estimates: Statistics, link: str, penalty: float, agent: str
+) -> FloatArray:
+    """Return what arms are ranked by: x^T theta, with theta by penalised maximum likelihood.
+
+    Args:
+        features: ``(N, k, d)``.
+        estimates: ``(N, k)`` statistics of the samples.
+        link: See :func:`bai_gym.regression.generalized_linear`.
+        penalty: Its penalty.
+        agent: Name, for errors.
+
+    Raises:
+        AgentError: If there were rewards that the link does not allow.
+    """
+    check_rewards(estimates.means, link, agent)
+
+    def work(x: FloatArray, pulls: IntArray, means: FloatArray) -> FloatArray:
+        return _levelled(x, generalized_linear(x, pulls, means, link=link, penalty=penalty).theta)
+
+    return in_parts(work, features, estimates.pulls, estimates.means)
+
+
+def check_rewards(means: FloatArray, link: str, agent: str) -> None:
+    """Raise :class:`AgentError` if sample means lie outside of what the link allows."""
+    if link == "identity":
+        return
+    bad = (means < 0.0) | (means > LINKS[link].largest)
+    if bad.any():
+        raise AgentError(
+            f"{agent} with link={link!r} needs mean rewards in {LINKS[link].range}, and has met one of "
+            f"{means[bad][0]:g}: use another link ('identity' has no range)"
+        )
+
+
+def _rounded(design: Design, pulls: int) -> IntArray:
+    return round_design(design.weights, pulls, allow_small_budget=True)
+
+
+def _linear(features: FloatArray, pulls: IntArray, means: FloatArray) -> FloatArray:
+    return _levelled(features, least_squares(features, pulls, means))
+
+
+def _levelled(features: FloatArray, theta: FloatArray) -> FloatArray:
+    scores = (features @ theta[..., None])[..., 0]
+    scale = np.abs(scores).max(axis=-1, keepdims=True)
+    return np.rint(scores * (STEPS / np.where(scale > 0, scale, 1.0)))

@@ -1,0 +1,112 @@
+"""OD-LinBAI: elimination with optimal designs, in as many phases as the dimension asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bai_gym.agents.base import Plan, PlannedAgent
+from bai_gym.agents.choosing import keep_best
+from bai_gym.agents.halving import num_stages
+from bai_gym.agents.linear_models import in_parts, linear_values, rows_of, shuffled_arms
+from bai_gym.agents.together import grouped, together
+from bai_gym.designs import ceil_allocation, g_optimal, project, reduce_support, round_design
+from bai_gym.errors import AgentError
+from bai_gym.problems import Briefing
+from bai_gym.sampling import Block
+from bai_gym.statistics import FloatArray, IntArray
+
+__all__ = ["ODLinBAI"]
+
+
+@dataclass(kw_only=True)
+class ODLinBAI(PlannedAgent):
+    """In each phase arms are pulled by a G-optimal design; the first keeps d / 2 of them, each further one half.
+
+    With d the rank of the features there are R = ceil(log2 d) phases (one for d = 1). Phase r pulls arm i with weight
+    w_i ceil(w_i m) times, where m is what phases have after rounding up, estimates by least squares from the rewards of
+    this phase, and keeps the ceil(d / 2^r) arms of largest estimates.
+
+    The published algorithm leaves unspent what rounding up does not take. Here the phases share it, and each gives its
+    part to its own arms in proportion to their weights: no arm has fewer pulls than published.
+
+    Paper: Yang and Tan (2022), "Minimax Optimal Fixed-Budget Best Arm Identification in Linear Bandits", Algorithm 1.
+
+    Knows nothing. Minimum budget: one more than min(K, d (d + 1) / 2) + sum of ceil(d / 2^r) over r < R, so that m is
+    positive; below it, where that is allowed, there is a single phase.
+    """
+
+    name: ClassVar[str] = "OD-LinBAI"
+    needs_features: ClassVar[bool] = True
+    uses_variances: ClassVar[bool] = False
+
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return the minimum for as many features as arms, which suffices for any number."""
+        return self.least_budget(num_arms, None)
+
+    def least_budget(self, num_arms: int, num_features: int | None) -> int:
+        """Return one pull more than rounding up can take."""
+        return 1 + sum(phase_supports(num_arms, min(num_arms, num_features or num_arms)))
+
+    def begin(self, briefing: Briefing) -> None:
+        """Shuffle the arms, and group the episodes by the rank of their features."""
+        if briefing.features is None:
+            raise AgentError(f"{self.name} needs arms with features")
+        self._arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
+        self._features = rows_of(briefing.features, self._arms)
+        self._ranks = in_parts(lambda x: project(x).rank, self._features)
+        self._answer: IntArray = self._arms[:, 0].copy()
+
+    def plan(self) -> Plan:
+        """Run the phases of all groups."""
+        groups = [(rows, self._phases(rows, int(rank))) for rank, rows in grouped(self._ranks)]
+        yield from together(groups, self.batch, self.num_arms, self.tie, self.rng)
+
+    def answer(self) -> IntArray:
+        """Return the survivor."""
+        return self._answer
+
+    def _phases(self, rows: IntArray, rank: int) -> Plan:
+        """Run the phases of the episodes ``rows``, whose features have one rank."""
+        kept: IntArray = np.broadcast_to(np.arange(self.num_arms), (rows.size, self.num_arms))
+        supports = phase_supports(self.num_arms, rank)
+        mass = self.budget - sum(supports)
+        if mass <= 0:
+            supports, mass = [self.budget], 0
+        phases = len(supports)
+        for phase, support in enumerate(supports):
+            pulls = support + mass * (phase + 1) // phases - mass * phase // phases
+            features = rows_of(self._features[rows], kept)
+            counts = in_parts(lambda x, pulls=pulls: _allocate(x, pulls, mass / phases), features)
+            block = Block(counts, np.take_along_axis(self._arms[rows], kept, -1))
+            yield block
+            size = 1 if phase == phases - 1 else -(-rank // 2 ** (phase + 1))
+            best = keep_best(linear_values(features, block.outcome), size, self.tie, self.rng)
+            kept = kept[best].reshape(rows.size, size)
+        self._answer[rows] = np.take_along_axis(self._arms[rows], kept, -1)[:, 0]
+
+
+def phase_supports(num_arms: int, rank: int) -> list[int]:
+    """Return how many arms each phase can pull at most: min(K, d (d + 1) / 2), then the arms that are left."""
+    rank = max(rank, 1)
+    later = [-(-rank // 2**phase) for phase in range(1, max(1, num_stages(rank)))]
+    return [min(num_arms, rank * (rank + 1) // 2), *later]
+
+
+def _allocate(features: FloatArray, pulls: int, mass: float) -> IntArray:
+    """Return ``(m, k)`` counts with the sum ``pulls``: ceil(mass x weight) and what is left, or all by rounding."""
+    design = g_optimal(features)
+    weights = design.weights
+    limit = np.maximum(design.rank * (design.rank + 1) // 2, 1)
+    many = np.flatnonzero(design.support > limit)
+    if many.size:
+        weights[many] = reduce_support(features[many], weights[many])
+    counts = ceil_allocation(weights, mass)
+    rest = pulls - counts.sum(axis=-1)
+    more = np.flatnonzero(rest > 0)
+    counts[more] += round_design(weights[more], rest[more], method="largest-remainder")
+    short = np.flatnonzero((rest < 0) | (mass == 0.0))
+    counts[short] = round_design(weights[short], pulls, allow_small_budget=True)
+    return counts

@@ -1,0 +1,110 @@
+"""Several plans as one: groups of episodes whose schedules differ pull in lock-step all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bai_gym.agents.base import Plan
+from bai_gym.agents.choosing import spread_evenly
+from bai_gym.errors import AgentError
+from bai_gym.sampling import Block, TieRule
+from bai_gym.statistics import IntArray, Statistics
+
+__all__ = ["grouped", "together"]
+
+
+class _Group:
+    """One plan, its episodes, and what is left of the block that it waits for."""
+
+    def __init__(self, rows: IntArray, plan: Plan, num_arms: int) -> None:
+        self.rows = rows
+        self._plan = plan
+        self._shape = rows.size, num_arms
+        self._block: Block | None = None
+        self._left: IntArray = np.zeros(self._shape, np.int64)
+        self.pulls = 0  # that each episode has left of the block; 0: the plan has ended
+        self.advance()
+
+    def advance(self) -> None:
+        """Go on to the plan's next block, once the last one is made."""
+        request = next(self._plan, None)
+        if request is None:
+            self.pulls = 0
+            return
+        if not isinstance(request, Block):
+            raise AgentError("plans that run together may ask for blocks only")
+        self._block, self._made = request, Statistics.zeros(self._shape)
+        if request.arms is None:
+            self._left = request.counts.copy()
+        else:
+            self._left = np.zeros(self._shape, np.int64)
+            np.put_along_axis(self._left, request.arms, request.counts, axis=-1)
+        self.pulls = int(self._left[0].sum())
+        if self.pulls == 0:
+            self._settle()
+
+    def take(self, pulls: int) -> IntArray:
+        """Return counts of as many of the pulls that are left: those of the first arms."""
+        before = np.cumsum(self._left, axis=-1) - self._left
+        return np.asarray(np.clip(pulls - before, 0, self._left))
+
+    def take_in(self, part: Statistics) -> None:
+        """Take in the ``(m, K)`` statistics of pulls that have been made."""
+        flat = np.flatnonzero(part.pulls)
+        new = Statistics(part.pulls.take(flat), part.means.take(flat), part.variances.take(flat))
+        self._made.merge(flat, new)
+        self._left -= part.pulls
+        self.pulls -= int(part.pulls[0].sum())
+        if self.pulls == 0:
+            self._settle()
+
+    def _settle(self) -> None:
+        if self._block is not None:
+            self._block.answer = self._made if self._block.arms is None else self._made.take(self._block.arms)
+        self.advance()
+
+
+def together(
+    groups: Sequence[tuple[IntArray, Plan]], batch: int, num_arms: int, tie: TieRule, rng: np.random.Generator
+) -> Plan:
+    """Yield blocks that serve all groups, each of which sees its own blocks and outcomes.
+
+    Pulls of a block are independent, so it may be made in parts: each joint block is as long as the shortest part that
+    a group still waits for. Where a group ends before the others, its episodes make pulls that nobody looks at, shared
+    equally; once all have ended, what is left of the budget is not spent.
+
+    Args:
+        groups: The ``(m,)`` episodes of each group, and its plan, which may yield blocks only: of these episodes,
+            equally many pulls in each.
+        batch: N, the number of all episodes; every one is in one group.
+        num_arms: K.
+        tie: How the pulls that nobody looks at are shared.
+        rng: Source of randomness.
+
+    Raises:
+        AgentError: If a plan yields anything but a block.
+    """
+    if len(groups) == 1:
+        yield from groups[0][1]
+        return
+    parts = [_Group(rows, plan, num_arms) for rows, plan in groups]
+    while any(part.pulls for part in parts):
+        pulls = min(part.pulls for part in parts if part.pulls)
+        counts = np.empty((batch, num_arms), np.int64)
+        running = [part for part in parts if part.pulls]
+        for part in parts:
+            idle = not part.pulls
+            counts[part.rows] = spread_evenly(part.rows.size, num_arms, pulls, tie, rng) if idle else part.take(pulls)
+        block = Block(counts)
+        yield block
+        made = block.outcome
+        for part in running:
+            rows = part.rows
+            part.take_in(Statistics(made.pulls[rows], made.means[rows], made.variances[rows]))
+
+
+def grouped(keys: IntArray) -> list[tuple[int, IntArray]]:
+    """Return each of the ``(N,)`` keys with the episodes that have it."""
+    return [(int(key), np.flatnonzero(keys == key)) for key in np.unique(keys)]

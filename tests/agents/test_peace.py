@@ -1,0 +1,94 @@
+"""Peace-rho against cases worked by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import fisher_exact
+
+from bai_gym import agents
+from bai_gym.bandits import FeatureBandit, GaussianBandit, linear_bandit
+from bai_gym.benchmark.rollout import play_blocks
+from bai_gym.errors import BudgetError, ParameterError
+from bai_gym.problems import Briefing
+
+
+def reset(agent: Any, truth: Any, budget: int, seed: int = 0) -> Any:
+    agent.reset(Briefing(truth.num_arms, budget, truth.batch, truth=truth), np.random.default_rng(seed))
+    return agent
+
+
+def test_unit_vectors_by_hand(trace: Callable[..., Any]) -> None:
+    # rho of k unit vectors is 2 k. Four of them: 8, so 3 rounds, of 5, 5 and 6 pulls. First: one each, and one more.
+    # The two best have rho 4 = 8 / 2, and share the next 5 pulls.
+    # One alone has rho 0 <= 4 / 2: all further pulls are for that one, whose later rewards cannot harm it any more.
+    rewards = [[1.0, 0.0], [3.0, 3.0, 2.0, 3.0, -9.0], [2.0], [0.0]]
+    assert agents.make("Peace-rho").minimum_budget(4) == 16
+    played = trace(agents.make("Peace-rho", tie="first"), rewards, 16, features=np.eye(4))
+    assert sorted(played.arms[:5]) == [0, 0, 1, 2, 3]
+    assert sorted(played.arms[5:10]) in ([1, 1, 1, 2, 2], [1, 1, 2, 2, 2])
+    assert played.arms[10:] == [1] * 6
+    assert played.recommendation == 1
+
+
+def test_the_rounds_follow_rho() -> None:
+    # Two arms at distance s: rho = s^2-fold of the smallest weight sum, (sum |w|)^2 with x - x' = sum w x.
+    truth = linear_bandit([[1.0, 0.0], [0.0, 1.0]], [1.0, 0.0], noise_variance=1e-6)
+    agent = reset(agents.make("Peace-rho"), truth, 100)
+    assert agent._rounds_of.tolist() == [2]  # rho = 4
+    near = linear_bandit([[1.0, 0.0], [1.0, 0.2]], [1.0, 0.0])
+    assert reset(agents.make("Peace-rho"), near, 100)._rounds_of.tolist() == [2]  # w = (1, -1) still
+    between = linear_bandit([[1.0, 0.0], [0.5, 0.0]], [1.0, 0.0])
+    assert reset(agents.make("Peace-rho"), between, 100)._rounds_of.tolist() == [1]  # half of the first arm: 1/4
+
+
+def test_episodes_with_different_numbers_of_rounds() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.standard_normal((40, 10, 6))
+    features[::2, :, 1:] = 0.0  # in one dimension rho is at most 4
+    truth = linear_bandit(features, rng.standard_normal((40, 6)), noise_variance=1e-10)
+    agent = reset(agents.make("Peace-rho"), truth, 131)
+    assert len(set(agent._rounds_of.tolist())) >= 2
+    rollout = play_blocks(agent, truth, 131, np.random.default_rng(1))
+    assert (rollout.pulls.sum(axis=-1) == 131).all()
+    assert (rollout.recommendation == truth.means.argmax(axis=-1)).all()
+
+
+@pytest.mark.parametrize("kind", ["zero", "line", "repeated", "wide"])
+def test_features_of_any_rank(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    features = {
+        "zero": np.zeros((5, 2)),
+        "line": np.outer([1.0, -2.0, 0.0, 0.5, 1.0], [1.0, 1.0]),
+        "repeated": np.repeat(np.eye(2), [3, 2], axis=0),
+        "wide": rng.standard_normal((5, 9)),
+    }[kind]
+    truth = FeatureBandit(GaussianBandit(np.zeros((30, 5)), 1.0), features)
+    for budget in (1, 3, 7, 60):
+        agent = reset(agents.make("Peace-rho", allow_small_budget=True), truth, budget)
+        rollout = play_blocks(agent, truth, budget, np.random.default_rng(0))
+        assert (rollout.pulls.sum(axis=-1) == budget).all()
+
+
+def test_structure_pays() -> None:
+    # 40 arms in 3 dimensions, three pulls for each: who ignores the features errs more often, at level 1e-6.
+    rng = np.random.default_rng(5)
+    truth = linear_bandit(rng.standard_normal((500, 40, 3)), rng.standard_normal((500, 3)), noise_variance=4.0)
+
+    def errors(agent: Any) -> int:
+        rollout = play_blocks(reset(agent, truth, 128), truth, 128, np.random.default_rng(0))
+        return int((rollout.recommendation != truth.means.argmax(axis=-1)).sum())
+
+    own, other = errors(agents.make("Peace-rho")), errors(agents.make("Uniform"))
+    assert fisher_exact([[own, 500 - own], [other, 500 - other]], alternative="less").pvalue < 1e-6
+
+
+def test_errors() -> None:
+    truth = linear_bandit(np.eye(4), np.arange(4.0))
+    with pytest.raises(ParameterError, match="iterations of Peace-rho must be a whole number of at least 1, not 0"):
+        reset(agents.make("Peace-rho", iterations=0), truth, 100)
+    with pytest.raises(BudgetError, match="budget 15 is below the minimum of Peace-rho for 4 arms: give at least 16"):
+        reset(agents.make("Peace-rho"), truth, 15)

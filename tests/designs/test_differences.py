@@ -1,0 +1,165 @@
+"""XY-designs: against linear programs, exact cases and an accurate solver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog, minimize
+
+from bai_gym.designs import basis_design, xy_optimal
+from bai_gym.errors import InstanceError, ParameterError
+
+Plain = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def sphere(count: int, size: int, width: int, seed: int = 0) -> np.ndarray:
+    x = np.random.default_rng(seed).standard_normal((count, size, width))
+    return np.asarray(x / np.linalg.norm(x, axis=-1, keepdims=True))
+
+
+def largest(features: np.ndarray, weights: np.ndarray, candidates: np.ndarray) -> float:
+    """The largest variance of a difference of two candidates, by a pseudo-inverse."""
+    inverse = np.linalg.pinv(features.T @ (weights[:, None] * features), rcond=1e-12)
+    rows = features[candidates]
+    differences = (rows[:, None] - rows[None]).reshape(-1, features.shape[1])
+    return float(((differences @ inverse) * differences).sum(axis=1).max())
+
+
+def optimum(features: np.ndarray) -> float:
+    """The least largest variance over all pairs, as a smooth problem with constraints."""
+    size, width = features.shape
+    one, other = np.triu_indices(size, 1)
+    differences = features[one] - features[other]
+
+    def room(z: np.ndarray) -> np.ndarray:
+        inverse = np.linalg.inv(features.T @ (z[:-1, None] * features) + 1e-12 * np.eye(width))
+        return np.asarray(z[-1] - ((differences @ inverse) * differences).sum(axis=1))
+
+    def slope(z: np.ndarray) -> np.ndarray:
+        inverse = np.linalg.inv(features.T @ (z[:-1, None] * features) + 1e-12 * np.eye(width))
+        return np.hstack([(differences @ inverse @ features.T) ** 2, np.ones((len(differences), 1))])
+
+    start = np.append(np.full(size, 1.0 / size), 0.0)
+    start[-1] = -room(start).min()
+    last = np.append(np.zeros(size), 1.0)
+    found = minimize(
+        lambda z: z[-1],
+        start,
+        jac=lambda z: last,
+        bounds=[(0.0, 1.0)] * size + [(0.0, None)],
+        constraints=[
+            {"type": "ineq", "fun": room, "jac": slope},
+            {"type": "eq", "fun": lambda z: z[:-1].sum() - 1.0, "jac": lambda z: 1.0 - last},
+        ],
+        method="SLSQP",
+        options={"maxiter": 500, "ftol": 1e-10},
+    )
+    return float(found.fun)
+
+
+@pytest.mark.parametrize(("size", "width"), [(3, 2), (8, 3), (12, 6)])
+def test_for_one_pair_it_is_a_linear_program(size: int, width: int) -> None:
+    # Elfving's theorem: the least variance of x - x' is the square of the least sum |w| with sum w x = x - x'.
+    features = sphere(5, size, width)
+    candidates = np.arange(size) < 2
+    for x, found in zip(features, xy_optimal(features, candidates, max_iterations=5000).max_variance, strict=True):
+        program = linprog(np.ones(2 * size), A_eq=np.hstack([x.T, -x.T]), b_eq=x[0] - x[1])
+        assert program.fun**2 * (1 - 1e-6) <= found <= program.fun**2 * 1.005
+
+
+@pytest.mark.parametrize("size", [2, 3, 7])
+def test_unit_vectors_share_equally(size: int) -> None:
+    # V^-1 = K I, and differences of unit vectors have the squared length 2.
+    design = xy_optimal(np.eye(size))
+    np.testing.assert_allclose(design.weights, 1.0 / size)
+    assert design.max_variance == pytest.approx(2.0 * size)
+
+
+def test_a_third_arm_tells_two_apart() -> None:
+    # (1, 0) and (cos w, sin w) differ in the second direction nearly alone: the unit vector there gets the weight.
+    w = 0.1
+    features = np.array([[1.0, 0.0], [np.cos(w), np.sin(w)], [0.0, 1.0]])
+    design = xy_optimal(features, np.array([True, True, False]), max_iterations=2000)
+    # sum |w| = (1 - cos w) + sin w, by the unit vectors alone.
+    share = np.sin(w) / (1.0 - np.cos(w) + np.sin(w))
+    assert design.weights[2] == pytest.approx(share, abs=0.01)
+    assert design.max_variance == pytest.approx((1.0 - np.cos(w) + np.sin(w)) ** 2, rel=0.01)
+
+
+@pytest.mark.parametrize(("size", "width"), [(8, 3), (16, 5), (20, 10)])
+def test_it_comes_near_the_optimum(size: int, width: int) -> None:
+    features = sphere(10, size, width, seed=1)
+    excess = xy_optimal(features).max_variance / np.array([optimum(x) for x in features]) - 1.0
+    assert (excess > -1e-6).all() and (excess < 0.1).all() and excess.mean() < 0.05
+
+
+def test_the_variance_is_that_of_the_weights() -> None:
+    # 200 steps with V^-1 renewed every 50.
+    features = sphere(6, 9, 4, seed=2)
+    candidates = np.random.default_rng(0).random((6, 9)) < 0.6
+    candidates[:, 0] = True
+    design = xy_optimal(features, candidates)
+    np.testing.assert_allclose(design.weights.sum(axis=-1), 1.0)
+    assert (design.weights >= 0).all() and (design.iterations == 200).all()
+    for x, weights, mask, variance in zip(features, design.weights, candidates, design.max_variance, strict=True):
+        assert largest(x, weights, mask) == pytest.approx(variance)
+
+
+def test_arms_of_no_use_have_no_weight() -> None:
+    # Two unit vectors of four are compared; the start has all four.
+    design = xy_optimal(np.eye(4), np.array([True, True, False, False]))
+    assert (design.weights[2:] == 0.0).all() and design.max_variance == pytest.approx(4.0, rel=1e-2)
+    # A weight that is small and needed stays: the third direction is needed for 1e-4 of the difference.
+    features = np.vstack([np.eye(3), [[0.0, 1.0, 1e-4]]])
+    design = xy_optimal(features, np.array([True, False, False, True]))
+    assert largest(features, design.weights, np.array([True, False, False, True])) == pytest.approx(design.max_variance)
+
+
+def test_instances_stop_at_their_targets() -> None:
+    features = sphere(3, 10, 4, seed=3)
+    free = xy_optimal(features, max_iterations=300)
+    targets = free.max_variance * np.array([0.0, 1.2, 1.05])
+    design = xy_optimal(features, target=targets, max_iterations=300)
+    assert design.iterations[0] == 300 and (design.iterations[1:] < 300).all()
+    assert (design.max_variance[1:] <= targets[1:]).all()
+    assert design.max_variance[0] == free.max_variance[0]
+
+
+def test_one_batch_is_many_instances() -> None:
+    features = sphere(300, 24, 5, seed=4)  # more than is worked on at a time
+    together = xy_optimal(features, max_iterations=20)
+    for number in (0, 150, 299):
+        alone = xy_optimal(features[number], max_iterations=20)
+        np.testing.assert_allclose(alone.weights, together.weights[number])
+    shared = xy_optimal(features[0], np.stack([np.arange(24) < 3, np.arange(24) < 20]), max_iterations=20)
+    assert shared.weights.shape == (2, 24) and shared.max_variance.shape == (2,)
+
+
+def test_where_there_is_nothing_to_compare() -> None:
+    features = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    for candidates in ([True, False, False], [True, True, False]):  # one arm, and one arm twice
+        design = xy_optimal(features, np.array(candidates))
+        assert design.max_variance == 0.0 and design.iterations == 0
+        np.testing.assert_allclose(design.weights, basis_design(features))
+    nothing = xy_optimal(np.zeros((4, 3)))
+    np.testing.assert_allclose(nothing.weights, 0.25)
+    assert nothing.max_variance == 0.0
+
+
+def test_low_rank_and_units_do_not_matter() -> None:
+    x = sphere(1, 8, 3, seed=5)[0]
+    flat = np.hstack([x * 1e3, x[:, :1], np.zeros((8, 1))])
+    assert xy_optimal(flat).max_variance == pytest.approx(xy_optimal(x).max_variance, rel=1e-6)
+
+
+def test_malformed_arguments_are_told() -> None:
+    with pytest.raises(InstanceError, match="features must be finite numbers, not nan"):
+        xy_optimal([[1.0, np.nan], [0.0, 1.0]])
+    with pytest.raises(ParameterError, match="active leaves an instance without an arm"):
+        xy_optimal(np.eye(3), np.zeros(3, bool))
+    with pytest.raises(ParameterError, match="target must be one number, or one for each of"):
+        xy_optimal(np.eye(3), target=[1.0, 2.0])
+    with pytest.raises(ParameterError, match="max_iterations must be a whole number of at least 0, not -1"):
+        xy_optimal(np.eye(3), max_iterations=-1)
