@@ -15,7 +15,8 @@ __all__ = ["greedy_allocation"]
 
 TIE = 1e-10  # scores that differ by less, relatively, are equal
 REFRESH = 50  # pulls after which V^-1 is computed afresh
-BLOCK = 2**20  # entries of the matrices x^T V^-1 x' that are held at a time
+WATCHED = 8  # arms of largest variance that are looked at first
+BLOCK = 2**18  # entries of the matrices x^T V^-1 x' that are held at a time: they should fit into the cache
 
 
 def greedy_allocation(
@@ -115,8 +116,7 @@ def _climb(
             cross, age = cross_variances(Span(x, rank), counts + prior), 0
         own = np.einsum("nkk->nk", cross)
         if by_variance:
-            after = own[:, None, :] - cross**2 / (1.0 + own)[:, :, None]  # (n, pulled arm, estimated arm)
-            score = np.where(active, after.max(axis=-1), np.inf)
+            score = np.where(active, _largest_after(cross, own), np.inf)
             best = active & (score <= (score.min(axis=-1) * (1.0 + TIE))[:, None])
         else:
             best = active
@@ -127,6 +127,27 @@ def _climb(
         column = cross[rows, arm]
         cross -= column[:, :, None] * (column / (1.0 + column[rows, arm])[:, None])[:, None, :]
         age += 1
+
+
+def _largest_after(cross: FloatArray, own: FloatArray) -> FloatArray:
+    """Return the largest variance that a further pull of each arm leaves, ``(n, K)``.
+
+    No variance grows. So where pulls leave at least the variance of all arms but a few, the largest is among these few.
+    """
+    watched = min(WATCHED, own.shape[-1])
+    order = np.argpartition(-own, watched - 1, axis=-1)
+    few, rest = order[:, :watched], order[:, watched:]
+    largest = _after(np.take_along_axis(cross, few[:, :, None], axis=1), np.take_along_axis(own, few, axis=-1), own)
+    if rest.size:
+        limit = np.take_along_axis(own, rest, axis=-1).max(axis=-1)
+        open_ = np.flatnonzero(largest.min(axis=-1) < limit)
+        largest[open_] = _after(cross[open_], own[open_], own[open_])
+    return largest
+
+
+def _after(cross: FloatArray, estimated: FloatArray, own: FloatArray) -> FloatArray:
+    """Return the largest of some variances, ``(n, m)``, after a pull of each arm, ``(n, K)``."""
+    return np.asarray((estimated[:, :, None] - cross**2 / (1.0 + own)[:, None, :]).max(axis=1))
 
 
 def _first(values: FloatArray, largest: FloatArray) -> IntArray:

@@ -66,17 +66,18 @@ LEAVE_SOME = {"SAR", *STOPPING}  # of those above
 def both_ways(
     agent: Any, bandit: Bandit, steps_budget: int = BUDGET, task: Task | None = None
 ) -> tuple[Rollout, Rollout]:
-    """Return 20,000 episodes by blocks, and as many others by steps of the batch environment.
+    """Return 20,000 episodes by blocks (5,000 of structured agents), and as many others by steps of the batch environment.
 
     Of the latter, pulls that the agent has not asked for are taken away again; the other statistics still have them.
     """
+    runs = RUNS
     if agent.needs_features:
-        bandit = FeatureBandit(bandit, FEATURES[: bandit.num_arms])
-    rules: dict[str, Any] = {"num_envs": RUNS, "copy": False, "task": task or BestArm()}
+        bandit, runs = FeatureBandit(bandit, FEATURES[: bandit.num_arms]), RUNS // 4  # designs take time
+    rules: dict[str, Any] = {"num_envs": runs, "copy": False, "task": task or BestArm()}
     env = BestArmVectorEnv(FixedProblem(bandit), budget=BUDGET, **rules)
     env.reset(seed=3)
     agent.reset(env.briefing(agent.knows), generator(0, "agent", "blocks"))
-    blocks = play_blocks(agent, bandit.select(np.zeros(RUNS, np.int64)), BUDGET, generator(0, "rewards"), task)
+    blocks = play_blocks(agent, bandit.select(np.zeros(runs, np.int64)), BUDGET, generator(0, "rewards"), task)
     env = BestArmVectorEnv(FixedProblem(bandit), budget=steps_budget, **rules)
     observation, _ = env.reset(seed=4)
     agent.reset(env.briefing(agent.knows), generator(0, "agent", "steps"))
