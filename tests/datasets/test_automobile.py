@@ -34,15 +34,15 @@ def car(width: object, weight: object, engine: object, city: object, highway: ob
 FOUR = [
     car(60, 1500, 100, 20, 30, 5000),
     car(65, 2500, 150, 30, 30, "?"),
-    car(70, 3500, 300, 40, 30, 9000),
+    car(70, 3500, 300, 40, 30, 6000),
     car(61, 2000, 200, 25, 30, 13000),
 ]
 # In the order curb-weight, width, engine-size, city-mpg, highway-mpg (the same for all: 0), price. The mean of the
-# known prices is 9000, in the middle between 5000 and 13000.
+# known prices is 8000, and 3/8 of the way from 5000 to 13000.
 RESCALED = [
     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-    [0.5, 0.5, 0.25, 0.5, 0.0, 0.5],
-    [1.0, 1.0, 1.0, 1.0, 0.0, 0.5],
+    [0.5, 0.5, 0.25, 0.5, 0.0, 0.375],
+    [1.0, 1.0, 1.0, 1.0, 0.0, 0.125],
     [0.25, 0.1, 0.5, 0.25, 0.0, 1.0],
 ]
 
@@ -169,15 +169,15 @@ SEEDS = 200
 
 
 def test_features_are_uniform_with_the_correlation_of_the_model() -> None:
-    features = np.array([automobile_like(seed).values[:, :5] for seed in range(SEEDS)])  # (S, R, 5)
+    features = np.array([automobile_like(seed).values[:, :5] for seed in range(10 * SEEDS)])  # (S, R, 5)
     # Rows are independent; one coordinate of all of them is a sample of the uniform law.
     for coordinate in range(5):
         assert kstest(features[:, :, coordinate].reshape(-1), "uniform").pvalue > LEVEL / 5
-    # 12 times the covariance of two coordinates is their correlation: of 41,000 rows, with standard error below
-    # 12 sqrt(1 / 80) / sqrt(41,000) = 0.0066, as (x - 1/2)^2 (y - 1/2)^2 has a mean of at most that of (x - 1/2)^4.
+    # 12 times the covariance of two coordinates is their correlation: of 410,000 rows, with standard error below
+    # 12 sqrt(1 / 80) / sqrt(410,000) = 0.0021, as (x - 1/2)^2 (y - 1/2)^2 has a mean of at most that of (x - 1/2)^4.
     centred = features.reshape(-1, 5) - 0.5
     correlations = 12.0 * (centred.T @ centred) / len(centred)
-    assert correlations[np.triu_indices(5, 1)] == pytest.approx([0.6] * 10, abs=4.0 * 0.0066)
+    assert correlations[np.triu_indices(5, 1)] == pytest.approx([0.6] * 10, abs=4.0 * 0.0021)
 
 
 def test_prices_follow_the_model() -> None:
