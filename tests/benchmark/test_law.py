@@ -66,7 +66,7 @@ LEAVE_SOME = {"SAR", *STOPPING}  # of those above
 def both_ways(
     agent: Any, bandit: Bandit, steps_budget: int = BUDGET, task: Task | None = None
 ) -> tuple[Rollout, Rollout]:
-    """Return 20,000 episodes by blocks (5,000 of structured agents), and as many others by steps of the batch environment.
+    """Return 20,000 episodes by blocks (5,000 of structured agents), and as many others by steps of the batch form.
 
     Of the latter, pulls that the agent has not asked for are taken away again; the other statistics still have them.
     """
