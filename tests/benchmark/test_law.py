@@ -33,16 +33,21 @@ LEVEL = 0.001  # per agent and bandit; corrected for the number of statistics th
 # delta = 0.5: with the default, stages as short as these would never leave the cyclic part. By default SR leaves pulls.
 OPTIONS: dict[str, dict[str, Any]] = {"SHAdaVar": {"delta": 0.5}, "SR": {"leftover": "last"}}
 FEW_ARMS = ["BayesOptimal"]  # of 0/1 rewards; compared on a bandit of their own
+BINARY_ONLY = ["UCB-GLM"]  # by default
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
-    *((name, OPTIONS.get(name, {})) for name in agents.names() if name not in FEW_ARMS),
+    *((name, OPTIONS.get(name, {})) for name in agents.names() if name not in [*FEW_ARMS, *BINARY_ONLY]),
     ("SHAdaVar", {"ucb": False, "samples": "all"}),
     ("SHVar", {"samples": "all"}),
     ("VBR", {"early": True, "reject": "ucb"}),
     ("UCB-E", {"a": 0.5, "b": 1.0}),
     ("TS", {"posterior": "normal"}),
     ("TTTS", {"posterior": "normal"}),
+    ("UCB-GLM", {"link": "identity"}),
 ]
-BINARY: list[tuple[str, dict[str, Any]]] = [(name, {"posterior": "bernoulli"}) for name in ("TS", "TTTS")]
+BINARY: list[tuple[str, dict[str, Any]]] = [
+    *((name, {"posterior": "bernoulli"}) for name in ("TS", "TTTS")),
+    *(("UCB-GLM", {"link": link}) for link in ("logit", "log")),
+]
 THREE_ARMS = BernoulliBandit([0.6, 0.5, 0.5])
 BANDITS: dict[str, Bandit] = {
     "gaussian": GaussianBandit([1.0, 0.8, 0.8, 0.5], [1.0, 0.2, 2.0, 0.5]),
