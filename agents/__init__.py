@@ -19,6 +19,7 @@ from bai_gym.agents.successive_rejects import SuccessiveRejects
 from bai_gym.agents.thompson import TS, TTTS
 from bai_gym.agents.ucb1 import UCB1
 from bai_gym.agents.ucb_e import UCBE, AdaptiveUCBE
+from bai_gym.agents.ucb_glm import UCBGLM
 from bai_gym.agents.ugape import AUGapEb, AUGapEbV, UGapEb, UGapEbV, UGapEc, UGapEcV
 from bai_gym.agents.uniform import Uniform
 from bai_gym.agents.vbr import VBR
@@ -37,6 +38,7 @@ __all__ = [
     "TTTS",
     "UCB1",
     "UCBE",
+    "UCBGLM",
     "VBR",
     "AGapE",
     "AGapEV",

@@ -36,15 +36,19 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("TS", {"posterior": "normal", "sigma": 1e-4}),
     ("TTTS", {"posterior": "normal", "sigma": 1e-4, "beta": 0.8}),
     ("OCBA", {"n0": 3}),
+    ("GSE-Log", {"link": "identity"}),
+    ("UCB-GLM", {"link": "identity"}),
+    ("UCB-GLM", {"link": "identity", "alpha": 3.0, "penalty": 1.0, "newton_steps": 1}),
 ]
 # Names of agents that stop before the budget is spent; all others spend it.
 HALVING = {"SH", "SHVar", "SHAdaVar", *(name for name in NAMES if name.startswith("GSE-"))}
 STOPPING = {name for name in NAMES if getattr(agents.make(name), "stops", False)}
 LEAVE_SOME = HALVING | {"SR", "SAR"} | STOPPING
-# Agents for 0/1 rewards, few arms and small budgets. Worlds of other rewards or sizes, where they raise, leave them out
-# or give them one of their own (`playable`); test_bayes_optimal has what is left out here.
-BINARY_ONLY = {"BayesOptimal", "GSE-Log", "GSE-Log-FWG"}
-GENERAL = [variant for variant in VARIANTS if variant[0] not in BINARY_ONLY]
+# Agents that by default are for 0/1 rewards, and the largest budgets that they can play. Worlds of other rewards or
+# sizes, where they raise, leave them out or give them one of their own (`playable`). What is left out here,
+# test_bayes_optimal has; and UCB-GLM and GSE-Log are everywhere with a link for any rewards.
+BINARY_ONLY = {"BayesOptimal": 12, "UCB-GLM": 10_000, "GSE-Log": 10_000, "GSE-Log-FWG": 10_000}
+GENERAL = [variant for variant in VARIANTS if variant[0] not in BINARY_ONLY or variant[1]]
 # Agents of more than one task.
 SEVERAL = [variant for variant in VARIANTS if len(agents.make(variant[0], **variant[1]).tasks) > 1]
 
@@ -86,8 +90,7 @@ def without_variance(num_arms: int) -> GaussianBandit:
 def playable(name: str, num_arms: int, budget: int) -> tuple[Bandit, int]:
     """A world of that size, or the largest below it that the agent can play in."""
     if name in BINARY_ONLY:
-        budget = min(budget, 12) if name == "BayesOptimal" else budget
-        return BernoulliBandit(np.linspace(0.2, 0.9, num_arms)), budget
+        return BernoulliBandit(np.linspace(0.2, 0.9, num_arms)), min(budget, BINARY_ONLY[name])
     return spread(num_arms), budget
 
 

@@ -275,6 +275,16 @@ def test_a_trillion_pulls(link: str) -> None:
         np.testing.assert_allclose(MEANS[link](fit.theta), means, rtol=1e-9)
 
 
+@pytest.mark.parametrize("link", BINARY)
+def test_a_gradient_that_is_rounding_alone_is_an_end(link: str) -> None:
+    # Duplicates that contradict one another leave large terms that cancel, beside directions of next to no curvature.
+    rng = np.random.default_rng(6)
+    x = 20 * rng.standard_normal((200, 5, 7))[:, [0, 0, 1, 1, 2, 3, 4]]
+    pulls, means = rng.integers(1000, 100_000, (200, 7)), np.broadcast_to([0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0], (200, 7))
+    fit = generalized_linear(x, pulls, means, link=link, penalty=1e-4)
+    assert fit.converged.all() and (fit.iterations < 20).all()
+
+
 def test_counts_far_apart() -> None:
     means = np.array([1e-9, 1.0, 1e12, 1e300])
     fit = generalized_linear(np.eye(4), [10**10, 3, 1, 1], means, link="log", penalty=0.0)
