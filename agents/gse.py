@@ -26,7 +26,7 @@ from bai_gym.agents.linear_models import (
 from bai_gym.agents.parameters import check_choice, check_positive, check_whole
 from bai_gym.bandits.linear import check_link
 from bai_gym.designs import frank_wolfe, wynn
-from bai_gym.errors import AgentError, ParameterError
+from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Block, Request
 from bai_gym.statistics import FloatArray, IntArray, Statistics
@@ -76,8 +76,7 @@ class GSE(HalvingAgent):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters and shuffle the arms."""
         super().begin(briefing)
-        if briefing.features is None:
-            raise AgentError(f"{self.name} needs arms with features")
+        assert briefing.features is not None  # as needs_features says
         self._features = add_intercept(briefing.features) if self.intercept else briefing.features
         self._staged = self.budget >= self.least_budget(self.num_arms, briefing.num_features)
         self._active = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)

@@ -126,15 +126,13 @@ def generalized_values(
     return in_parts(work, features, estimates.pulls, estimates.means)
 
 
-def check_rewards(means: FloatArray, link: str, agent: str) -> None:
-    """Raise :class:`AgentError` if sample means lie outside of what the link allows."""
-    if link == "identity":
-        return
-    bad = (means < 0.0) | (means > LINKS[link].largest)
-    if bad.any():
+def check_rewards(rewards: FloatArray, link: str, agent: str, slack: FloatArray | float = 0.0) -> None:
+    """Raise :class:`AgentError` if rewards, or means of them, lie farther than slack outside of what the link allows."""
+    allowed = LINKS[link].allows(rewards, slack)
+    if not allowed.all():
         raise AgentError(
-            f"{agent} with link={link!r} needs mean rewards in {LINKS[link].range}, and has met one of "
-            f"{means[bad][0]:g}: use another link ('identity' has no range)"
+            f"{agent} with link={link!r} needs rewards in {LINKS[link].range}, and has met {rewards[~allowed][0]:g}: "
+            "use link='identity' for any rewards"
         )
 
 

@@ -15,7 +15,6 @@ from bai_gym.agents.linear_models import in_parts, linear_values, rows_of, shuff
 from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.together import grouped, together
 from bai_gym.designs import ceil_allocation, g_optimal, project, reduce_support, round_design
-from bai_gym.errors import AgentError
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Block, Request
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
@@ -61,8 +60,7 @@ class ODLinBAI(PlannedAgent):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameter, shuffle the arms, and group the episodes by the rank of their features."""
         check_choice(self.leftover, ("drop", "share"), "leftover", self.name)
-        if briefing.features is None:
-            raise AgentError(f"{self.name} needs arms with features")
+        assert briefing.features is not None  # as needs_features says
         self._arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         self._features = rows_of(briefing.features, self._arms)
         self._ranks = in_parts(lambda x: project(x).rank, self._features)

@@ -9,10 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.choosing import most_pulled
+from bai_gym.agents.linear_models import check_rewards
 from bai_gym.agents.one_by_one import OneByOneAgent
-from bai_gym.agents.parameters import check_choice, check_positive
+from bai_gym.agents.parameters import check_choice, check_positive, check_whole
 from bai_gym.designs.span import RANK_TOLERANCE
-from bai_gym.errors import AgentError, ParameterError
+from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
 from bai_gym.regression import LINK_NAMES
 from bai_gym.regression.inputs import exponents
@@ -72,10 +73,7 @@ class UCBGLM(OneByOneAgent):
         check_positive(self.penalty, "penalty", self.name)
         if not (math.isfinite(self.alpha) and self.alpha >= 0):
             raise ParameterError(f"alpha of {self.name} must be a number of at least 0, not {self.alpha}")
-        if isinstance(self.newton_steps, bool) or not isinstance(self.newton_steps, int) or self.newton_steps < 1:
-            raise ParameterError(
-                f"newton_steps of {self.name} must be a whole number of at least 1, not {self.newton_steps!r}"
-            )
+        check_whole(self.newton_steps, 1, "newton_steps", self.name)
         assert briefing.features is not None  # as needs_features says
         self._features = briefing.features
 
@@ -147,7 +145,7 @@ class UCBGLMRule(SamplingRule):
 
     def start(self, window: Statistics) -> None:
         """Fit the model to the first pulls, one of each arm."""
-        self._refuse_unless_allowed(window.means, window.pulls)
+        check_rewards(window.means, self._link_name, UCBGLM.name, ROUNDING * window.pulls)
         self._window = window
         self._pulls, self._means = window.pulls.T.copy(), window.means.T.copy()
         self._model = Likelihood(self._link, self._arms, self._pulls, self._means, self._penalty)
@@ -171,7 +169,8 @@ class UCBGLMRule(SamplingRule):
         """Take in rewards: fit the model again, and narrow the widths."""
         rows, slots = self._rows, flat // len(self._rows)
         before = self._means[rows, slots]
-        self._refuse_unless_allowed(before + (means - before) * pulls, pulls)
+        rewards = before + (means - before) * pulls
+        check_rewards(rewards, self._link_name, UCBGLM.name, ROUNDING * pulls)
         self._pulls[rows, slots], self._means[rows, slots] = pulls, means
         self._theta = self._model.maximise(self._theta, self._newton_steps).theta
         self._age += 1
@@ -194,11 +193,3 @@ class UCBGLMRule(SamplingRule):
         self._inverse = np.linalg.inv(matrix)
         self._norms = np.maximum(((arms @ self._inverse) * arms).sum(axis=-1), 0.0)
         self._age = 0
-
-    def _refuse_unless_allowed(self, rewards: FloatArray, pulls: FloatArray) -> None:
-        allowed = self._link.allows(rewards, ROUNDING * pulls)
-        if not allowed.all():
-            raise AgentError(
-                f"UCB-GLM with link={self._link_name!r} needs rewards in {self._link.range}, and has met "
-                f"{rewards[~allowed][0]:g}: use link='identity' for any rewards"
-            )
