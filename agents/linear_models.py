@@ -127,7 +127,7 @@ def generalized_values(
 
 
 def check_rewards(rewards: FloatArray, link: str, agent: str, slack: FloatArray | float = 0.0) -> None:
-    """Raise :class:`AgentError` if rewards, or means of them, lie farther than slack outside of what the link allows."""
+    """Raise :class:`AgentError` if rewards, or means of them, lie farther than slack from what the link allows."""
     allowed = LINKS[link].allows(rewards, slack)
     if not allowed.all():
         raise AgentError(
