@@ -16,6 +16,9 @@ from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 __all__ = ["Data", "exponents", "find_link", "grouped", "penalty_of", "starts"]
 
 
+FARTHEST = 1e100  # a start beyond this, in the units of the data, is none
+
+
 @dataclass(frozen=True, slots=True)
 class Data:
     """Checked data of N instances, in units in which nothing overflows.
@@ -124,8 +127,10 @@ def starts(start: ArrayLike | None, data: Data) -> FloatArray | None:
         raise ParameterError(f"start has shape {array.shape}: give {shape}, one vector for each instance") from None
     if not np.isfinite(array).all():
         raise ParameterError(f"start must be finite numbers, not {array[~np.isfinite(array)][0]}")
-    with np.errstate(over="ignore"):  # a start that is beyond floats is not used
-        return np.asarray(np.ldexp(array.reshape(-1, shape[-1]), data.unit[:, None]))
+    with np.errstate(over="ignore"):
+        scaled = np.ldexp(array.reshape(len(data.unit), shape[-1]), data.unit[:, None])
+    near = (np.abs(scaled) < FARTHEST).all(axis=-1, keepdims=True)
+    return np.asarray(np.where(near, scaled, 0.0))
 
 
 def _floats(name: str, values: ArrayLike, error: type[ParameterError]) -> FloatArray:
