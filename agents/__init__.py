@@ -4,6 +4,8 @@ from bai_gym.agents.base import Agent, PlannedAgent
 from bai_gym.agents.bayes_optimal import BayesOptimal
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
 from bai_gym.agents.learned import Learned
+from bai_gym.agents.lin_gape import LinGapE, LinGapEGreedy
+from bai_gym.agents.lin_ucb import LinUCB
 from bai_gym.agents.lucb import LUCB
 from bai_gym.agents.ocba import OCBA
 from bai_gym.agents.registry import make, names, register
@@ -43,6 +45,9 @@ __all__ = [
     "GapE",
     "GapEV",
     "Learned",
+    "LinGapE",
+    "LinGapEGreedy",
+    "LinUCB",
     "PlannedAgent",
     "SB3Agent",
     "SHAdaVar",

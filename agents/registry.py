@@ -10,6 +10,8 @@ from bai_gym.agents.base import Agent
 from bai_gym.agents.bayes_optimal import BayesOptimal
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
 from bai_gym.agents.learned import Learned
+from bai_gym.agents.lin_gape import LinGapE, LinGapEGreedy
+from bai_gym.agents.lin_ucb import LinUCB
 from bai_gym.agents.lucb import LUCB
 from bai_gym.agents.ocba import OCBA
 from bai_gym.agents.sar import SAR
@@ -54,6 +56,9 @@ _AGENTS: dict[str, Callable[..., Any]] = {
         UGapEc,
         UGapEcV,
         LUCB,
+        LinUCB,
+        LinGapE,
+        LinGapEGreedy,
         Learned,
         BayesOptimal,
     )
