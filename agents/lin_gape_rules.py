@@ -152,7 +152,7 @@ class RatioRule(GapRule):
     def start(self, window: Statistics) -> None:
         """Take in the first pulls, and forget all designs."""
         super().start(window)
-        self._designs = _Designs(self._features, None if self._tie == "first" else self._rng)
+        self._designs = _Designs(self._features)
         self._pair = np.full(self._rows.size, -1)
         self._design = np.zeros(self._rows.size, np.int64)
 
@@ -185,9 +185,8 @@ class _Designs:
             errors have kept from being found, or of two arms with the same features.
     """
 
-    def __init__(self, features: FloatArray, rng: np.random.Generator | None) -> None:
+    def __init__(self, features: FloatArray) -> None:
         self._coordinates = project(features).coordinates
-        self._rng = rng
         self._known: dict[int, int] = {}
         self.support = np.zeros((64, 2), np.min_scalar_type(features.shape[1]))
         self.shares = np.zeros((64, 2))
@@ -203,7 +202,7 @@ class _Designs:
             wanted, which, back = np.unique(keys[missing], return_index=True, return_inverse=True)
             at = missing[which]
             begin = len(self._known)
-            self._add(*solve_contrasts(self._coordinates, rows[at], pairs[at] // arms, pairs[at] % arms, self._rng)[:1])
+            self._add(solve_contrasts(self._coordinates, rows[at], pairs[at] // arms, pairs[at] % arms)[0])
             self._known.update(zip(wanted.tolist(), range(begin, begin + wanted.size), strict=True))
             found[missing] = begin + back
         return found
