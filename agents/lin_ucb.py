@@ -22,21 +22,24 @@ __all__ = ["LinUCB", "LinUCBRule"]
 class LinUCB(Agent):
     """Pulls the arm of largest x^T theta + alpha sqrt(x^T A^-1 x), and recommends the arm pulled most often.
 
-    A = lam I + sum x x^T over the pulls, and theta = A^-1 sum y x is the ridge regression of the rewards. Made for small
-    regret; a baseline for what is lost by not exploring purely. Arms pulled equally often are told apart by x^T theta.
+    A = lam I + sum x x^T over the pulls, and theta = A^-1 sum y x is the ridge regression of the rewards. Made for
+    small regret; a baseline for what is lost by not exploring purely. Arms pulled equally often are told apart by
+    x^T theta.
 
     Paper: Li, Chu, Langford and Schapire (2010), "A Contextual-Bandit Approach to Personalized News Article
     Recommendation", Algorithm 1; the radius of Abbasi-Yadkori, Pal and Szepesvari (2011), "Improved Algorithms for
-    Linear Stochastic Bandits", Theorem 2 (OFUL); the recommendation of Azizi, Kveton and Ghavamzadeh (2022), appendix F.
+    Linear Stochastic Bandits", Theorem 2 (OFUL), at the time n; the recommendation of Azizi, Kveton and Ghavamzadeh
+    (2022), "Fixed-Budget Best-Arm Identification in Structured Bandits", section 8 and appendix F.
 
     Args:
         alpha: Factor of the width, at least 0. None (default): sigma sqrt(d log((1 + n L^2 / lam) / delta)) +
-            sqrt(lam) S, with n the budget, d the number of features and L the length of the longest arm. The figures of
-            Azizi et al. have 0.51296 = sqrt(log(2 / 0.001) / 2) with no lam but 1, whatever the noise.
+            sqrt(lam) S, with n the budget, d the number of features and L the length of the longest arm. The code of
+            Azizi et al. has 0.51296 = 1 / sqrt(log(2 / 0.001) / 2), whatever the noise.
         lam: Weight of the identity in A, positive; default 1.
         sigma: Standard deviation of the noise, positive. None (default): the largest of the true ones.
         delta: Probability with which the widths of OFUL fail, in (0, 1); default 0.05.
-        S: Bound on the length of the true theta, at least 0; default 1.
+        S: Bound on the length of the true theta, at least 0; default 1. Where it is far too small, the agent stays with
+            the first arm that pays more than it thinks possible.
         model: ``"shared"`` (default): one theta for all arms. ``"disjoint"``: each arm has a ridge regression of its
             own, as in Li et al. and the code of Azizi et al.
 

@@ -17,6 +17,7 @@ from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["FeatureForm", "Form", "GroupForm", "LazyForm", "cheapest_form", "orthogonal_groups"]
 
+LARGEST = 2**28  # numbers in memory for M of all episodes, 2 GB, unless A^-1 would take as many
 AT_ONCE = 2**18  # entries of a matrix product that are held at a time, for the cache
 
 
@@ -229,15 +230,14 @@ def cheapest_form(x: FloatArray, lam: float, batch: int, groups: IntArray | None
     arms, features = x.shape[-2:]
     labels = orthogonal_groups(x) if groups is None else groups
     size = int(np.bincount(labels).max())
-    times = {
-        "groups": 60.0 + 2.0 * size**2,
-        "features": 100.0 + 0.25 * arms * features + 2.0 * features**2,
-        "lazy": 50.0 + 3.5 * arms + 0.12 * arms**2,
-    }
-    fastest = min(times, key=lambda name: times[name])
-    if groups is not None or fastest == "groups":
+    by_groups = 60.0 + 2.0 * size**2
+    by_features = 100.0 + 0.25 * arms * features + 2.0 * features**2
+    lazily = 50.0 + 3.5 * arms + 0.12 * arms**2
+    if batch * arms**2 > LARGEST and features < arms:
+        lazily = np.inf
+    if groups is not None or by_groups <= min(by_features, lazily):
         return GroupForm(x, lam, batch, labels)
-    return FeatureForm(x, lam, batch) if fastest == "features" else LazyForm(x, lam, batch)
+    return FeatureForm(x, lam, batch) if by_features <= lazily else LazyForm(x, lam, batch)
 
 
 def orthogonal_groups(x: FloatArray) -> IntArray:

@@ -10,7 +10,7 @@ from scipy.optimize import nnls
 
 from bai_gym.designs.inputs import BoolArray, instances
 from bai_gym.designs.span import span
-from bai_gym.errors import ParameterError
+from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["contrast_weights", "solve_contrasts"]
@@ -20,7 +20,6 @@ SPREAD = 1e-8  # relative differences between the costs of arms
 CLOSE = 1e-6  # a value within this of its bound has reached it, when all costs are 1
 LARGEST_ERROR = 1e-7  # of sum w_k x_k, in coordinates of the span
 PIVOTS = 20  # per arm and dimension; what takes more has got lost by rounding errors
-WEIGHT = 1e5  # of the equations beside the sum of squares
 AT_ONCE = 2**17  # entries of the tableaus that are held at a time, for the cache
 
 
@@ -42,11 +41,13 @@ def contrast_weights(features: ArrayLike, first: ArrayLike, second: ArrayLike) -
         1 + 1e-6.
 
     Raises:
-        InstanceError: If features are NaN or infinite, or have the wrong shape.
-        ParameterError: If an arm does not exist, or rounding errors keep the method from an end.
+        InstanceError: If features are NaN or infinite, have the wrong shape, or are so close to linearly dependent that
+            rounding errors keep the method from an end.
+        ParameterError: If an arm does not exist.
 
-    Source: the theorem of Elfving (1952), as a linear program (Xu, Honda and Sugiyama 2018, section 5). Solved by the
-    simplex method with bounded variables on its dual, for all instances at once.
+    Source: the theorem of Elfving (1952), "Optimum allocation in linear regression theory", as a linear program, as in
+    LinGapE (Xu, Honda and Sugiyama 2018). Solved by the simplex method with bounded variables on its dual, for all
+    instances at once: a hundred times faster on small ones than one call of a solver for each.
     """
     x, mask, outer = instances(features, None)
     rows = np.arange(len(x)).reshape(outer)
@@ -59,14 +60,14 @@ def contrast_weights(features: ArrayLike, first: ArrayLike, second: ArrayLike) -
         ) from None
     weights, solved = solve_contrasts(span(x, mask).coordinates, rows.reshape(-1), i.reshape(-1), j.reshape(-1))
     if not solved.all():
-        raise ParameterError("rounding errors keep contrast_weights from an end: the features are nearly dependent")
+        raise InstanceError("rounding errors keep contrast_weights from an end: some features are nearly dependent")
     return weights.reshape(*rows.shape, mask.shape[-1])
 
 
 def _arms(given: ArrayLike, number: int) -> IntArray:
     arms = np.asarray(given)
     if arms.dtype.kind not in "iu" or ((arms < 0) | (arms >= number)).any():
-        raise ParameterError(f"arms are whole numbers from 0 to {number - 1}, not {given!r}")
+        raise ParameterError(f"first and second must be arms, whole numbers from 0 to {number - 1}, not {given!r}")
     return arms.astype(np.int64)
 
 
@@ -115,15 +116,25 @@ def _most_even(x: FloatArray, wanted: FloatArray, sides: FloatArray, vertex: Flo
     """
     arms = np.flatnonzero(sides)
     signed = (x[arms] * sides[arms, None]).T
-    try:
-        sizes, _ = nnls(
-            np.vstack([WEIGHT * signed, np.eye(arms.size)]), np.concatenate([WEIGHT * wanted, np.zeros(arms.size)])
-        )
-    except RuntimeError:  # more iterations than it allows itself
-        return vertex
-    kept = sizes > CLOSE * sizes.max(initial=0.0)
+    _, values, axes = np.linalg.svd(signed)
+    rank = np.count_nonzero(values > ZERO)
+    sizes = np.linalg.lstsq(signed, wanted, rcond=ZERO)[0]
+    if sizes.min() < -ZERO:
+        # All solutions are sizes + free v. The shortest v for which they are not negative is a problem of least
+        # distance (Lawson and Hanson 1974, chapter 23). Without the margin rounding would make it unsolvable.
+        free = axes[rank:].T
+        system, target = np.vstack([free.T, -sizes - ZERO]), np.append(np.zeros(free.shape[1]), 1.0)
+        try:
+            residual = system @ nnls(system, target)[0] - target
+        except RuntimeError:  # more iterations than it allows itself
+            return vertex
+        sizes = sizes - free @ (residual[:-1] / residual[-1])
+        kept = sizes > CLOSE * sizes.max()
+        sizes[~kept] = 0.0
+        sizes[kept] = np.linalg.lstsq(signed[:, kept], wanted, rcond=ZERO)[0]
+    sizes[sizes <= ZERO] = 0.0
     weights = np.zeros(len(x))
-    weights[arms[kept]] = sides[arms[kept]] * np.linalg.lstsq(signed[:, kept], wanted)[0]
+    weights[arms] = sides[arms] * sizes
     return weights
 
 
@@ -174,7 +185,11 @@ class _Simplex:
                 if kept.size == 0:
                     return
                 slopes, column = slopes[kept], column[kept]
-                self.tableau, self._values, self._nonbasic = self.tableau[kept], self._values[kept], self._nonbasic[kept]
+                self.tableau, self._values, self._nonbasic = (
+                    self.tableau[kept],
+                    self._values[kept],
+                    self._nonbasic[kept],
+                )
                 self.first, self.second, self._left = self.first[kept], self.second[kept], self._left[kept]
             self._move(slopes, column)
 
