@@ -5,6 +5,8 @@ from bai_gym.agents.bayes_optimal import BayesOptimal
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
 from bai_gym.agents.gse import GSELin, GSELinFWG, GSELinGreedy, GSELinWynn, GSELog, GSELogFWG
 from bai_gym.agents.learned import Learned
+from bai_gym.agents.lin_gape import LinGapE, LinGapEGreedy
+from bai_gym.agents.lin_ucb import LinUCB
 from bai_gym.agents.lucb import LUCB
 from bai_gym.agents.ocba import OCBA
 from bai_gym.agents.od_linbai import ODLinBAI
@@ -56,6 +58,9 @@ __all__ = [
     "Learned",
     "ODLinBAI",
     "PeaceRho",
+    "LinGapE",
+    "LinGapEGreedy",
+    "LinUCB",
     "PlannedAgent",
     "SB3Agent",
     "SHAdaVar",
