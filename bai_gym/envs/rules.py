@@ -60,6 +60,7 @@ class Rules:
         m: int | None = None,
         num_bandits: int | None = None,
         epsilon: float | None = None,
+        threshold: float | None = None,
         fixed_confidence: bool = False,
         pull_cost: float = 0.0,
     ) -> Rules:
@@ -76,7 +77,7 @@ class Rules:
             raise ParameterError(f"fixed_confidence must be True or False, not {fixed_confidence!r}")
         if pull_cost and not fixed_confidence:
             raise ParameterError("pull_cost makes sense with fixed_confidence=True alone: a budget is spent anyway")
-        made = make_task(task, num_arms=num_arms, m=m, num_bandits=num_bandits, epsilon=epsilon)
+        made = make_task(task, num_arms=num_arms, m=m, num_bandits=num_bandits, epsilon=epsilon, threshold=threshold)
         return cls(check_budget(budget), made, reward == "simple_regret", fixed_confidence, float(pull_cost))
 
     def briefing(self, bandit: Bandit, knows: Iterable[str] = ()) -> Briefing:

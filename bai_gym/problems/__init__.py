@@ -13,6 +13,7 @@ from bai_gym.problems.linear import (
     static_problem,
 )
 from bai_gym.problems.movielens import MovieLensProblem, look_alike_source, movielens_source
+from bai_gym.problems.thresholding import ThresholdingProblem
 
 __all__ = [
     "FAMILIES",
@@ -27,6 +28,7 @@ __all__ = [
     "LogisticProblem",
     "MovieLensProblem",
     "Problem",
+    "ThresholdingProblem",
     "adaptive_problem",
     "build",
     "look_alike_source",
