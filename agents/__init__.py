@@ -1,7 +1,10 @@
 """The algorithms: one file per family, all behind ``make(name)`` and ``names()``."""
 
+from bai_gym.agents.apt import APT, ThresholdUCBE, ThresholdUCBEV
+from bai_gym.agents.augucb import AugUCB
 from bai_gym.agents.base import Agent, PlannedAgent
 from bai_gym.agents.bayes_optimal import BayesOptimal
+from bai_gym.agents.csar import CSAR
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
 from bai_gym.agents.learned import Learned
 from bai_gym.agents.lucb import LUCB
@@ -21,6 +24,8 @@ from bai_gym.agents.uniform import Uniform
 from bai_gym.agents.vbr import VBR
 
 __all__ = [
+    "APT",
+    "CSAR",
     "LUCB",
     "SAR",
     "AUGapEb",
@@ -39,6 +44,7 @@ __all__ = [
     "AGapEV",
     "AdaptiveUCBE",
     "Agent",
+    "AugUCB",
     "BayesOptimal",
     "GapE",
     "GapEV",
@@ -49,6 +55,8 @@ __all__ = [
     "SHVar",
     "SequentialHalving",
     "SuccessiveRejects",
+    "ThresholdUCBE",
+    "ThresholdUCBEV",
     "Uniform",
     "make",
     "names",

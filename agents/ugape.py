@@ -30,6 +30,7 @@ class SetAgent(OneByOneAgent):
     """Base of agents that keep a set of arms to recommend, and do all tasks: best arm, top m, best of each bandit."""
 
     tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, TopM.name, BestOfEach.name})
+    anytime: ClassVar[bool] = False  # the set depends on the rule, too
 
     def begin(self, briefing: Briefing) -> None:
         """Forget the rule of earlier episodes."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from bai_gym.bandits import Bandit
-from bai_gym.benchmark.ahead import can_go_ahead, go_ahead
+from bai_gym.benchmark.ahead import can_go_ahead, go_ahead, go_ahead_in_stages
 from bai_gym.benchmark.record import Record
-from bai_gym.sampling import IndexRule, SamplingRule, StoppingRule
+from bai_gym.sampling import IndexRule, SamplingRule, StagedIndexRule, StoppingRule
 from bai_gym.statistics import Statistics
 
 __all__ = ["follow", "follow_until_stopped"]
@@ -18,8 +18,8 @@ DROP_SHARE = 0.75  # stopped episodes are dropped when fewer than this share of 
 def follow(rule: SamplingRule, record: Record, bandit: Bandit, rng: np.random.Generator) -> None:
     """Make the pulls of a sampling rule: one per episode and step, or ahead of their time where that can be."""
     window = rule.first_window(lambda: record.statistics)
-    if isinstance(rule, IndexRule) and not record.has_variances and can_go_ahead(rule, bandit, window):
-        rule.answer = go_ahead(rule, bandit, window.unwindow(), rng)
+    if isinstance(rule, IndexRule) and can_go_ahead(rule, bandit, window):
+        rule.answer = go_ahead(rule, bandit, window.unwindow(), rng, variances=record.has_variances)
     else:
         stream = bandit.stream(rule.arms, rng)
         rule.start(window)
@@ -40,6 +40,10 @@ def follow_until_stopped(rule: StoppingRule, record: Record, bandit: Bandit, rng
     drop them one by one would cost more.
     """
     window = rule.first_window(lambda: record.statistics)
+    if isinstance(rule, StagedIndexRule) and can_go_ahead(rule, bandit, window):
+        rule.answer = go_ahead_in_stages(rule, bandit, window.unwindow(), rng)
+        record.finish(rule.arms, rule.answer)
+        return
     final = Statistics(window.pulls.copy(), window.means.copy(), window.variances.copy())
     columns = np.arange(window.pulls.shape[1])
     arms = rule.arms

@@ -80,12 +80,13 @@ class Rules:
         made = make_task(task, num_arms=num_arms, m=m, num_bandits=num_bandits, epsilon=epsilon, threshold=threshold)
         return cls(check_budget(budget), made, reward == "simple_regret", fixed_confidence, float(pull_cost))
 
-    def briefing(self, bandit: Bandit, knows: Iterable[str] = ()) -> Briefing:
+    def briefing(self, bandit: Bandit, knows: Iterable[str] = (), checkpoints: Iterable[int] = ()) -> Briefing:
         """Return what an agent is told before it plays the given instances.
 
         Args:
             bandit: The instances, one for each episode.
             knows: Knowledge to grant from them, words of ``bai_gym.problems.KNOWLEDGE``.
+            checkpoints: Pull counts at which the agent is asked for its answer.
         """
         return Briefing(
             bandit.num_arms,
@@ -93,6 +94,7 @@ class Rules:
             bandit.batch,
             task=self.task,
             fixed_confidence=self.fixed_confidence,
+            checkpoints=checkpoints,
             truth=bandit,
             knows=knows,
         )

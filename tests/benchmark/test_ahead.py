@@ -151,7 +151,7 @@ def test_where_ties_can_happen_or_steps_are_few_the_pulls_are_made_in_order(
 @pytest.mark.parametrize("name", ["UCB-E", "A-UCB-E"])
 def test_agents_use_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    monkeypatch.setattr(follow, "go_ahead", lambda *given: (calls.append(given), go_ahead(*given))[1])
+    monkeypatch.setattr(follow, "go_ahead", lambda *given, **more: (calls.append(given), go_ahead(*given, **more))[1])
     bandit = GaussianBandit(np.tile([1.0, 0.5, 0.0], (10, 1)))
     agent = agents.make(name)
     agent.reset(Briefing(3, 600, 10, truth=bandit, knows=agent.knows), generator(0, "agent"))
