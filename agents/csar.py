@@ -50,6 +50,7 @@ class CSAR(PlannedAgent):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameter."""
         check_choice(self.schedule, ("csar", "sr"), "schedule", self.name)
+        self._final: IntArray | None = None
         self._threshold = self.task.threshold if isinstance(self.task, Thresholding) else 0.0
 
     def plan(self) -> Plan:
@@ -68,6 +69,8 @@ class CSAR(PlannedAgent):
             kept = np.ones(active.shape, dtype=bool)
             kept[np.arange(self.batch), distances.argmax(axis=1)] = False
             active = active[kept].reshape(self.batch, -1)
+        # Pulls that a Gymnasium loop makes with what is left change nothing any more.
+        self._final = best_answer(self.statistics, self.task, self.tie, self.rng)
 
     @property
     def _first(self) -> IntArray:
@@ -75,6 +78,8 @@ class CSAR(PlannedAgent):
 
     def answer(self) -> IntArray:
         """Return the arms above the threshold: the means of classified arms stay what they were."""
+        if self._final is not None:
+            return self._final
         return best_answer(self.statistics, self.task, self.tie, self.rng)
 
 

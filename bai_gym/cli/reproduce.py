@@ -84,7 +84,14 @@ def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folde
             cells = [
                 cell
                 for setting in panel.settings
-                for cell in make_cells(experiment.agents, setting.env, [setting.budget], seed, setting.keywords)
+                for cell in make_cells(
+                    experiment.agents,
+                    setting.env,
+                    [setting.budget],
+                    seed,
+                    setting.keywords,
+                    checkpoints=panel.checkpoints or None,
+                )
             ]
             comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk)
         OUT.print(f"\n{panel.title}", style="bold", soft_wrap=True)

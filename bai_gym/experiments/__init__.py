@@ -4,13 +4,16 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from bai_gym.errors import unknown_name
-from bai_gym.experiments import learned, shvar, ugape
+from bai_gym.experiments import augucb, learned, shvar, ugape
 from bai_gym.experiments.model import Claim, Experiment, Judged, Panel, Setting, judge
 
 __all__ = ["EXPERIMENTS", "Claim", "Experiment", "Judged", "Panel", "Setting", "find", "judge"]
 
 EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
-    {experiment.id: experiment for experiment in (*shvar.EXPERIMENTS, *ugape.EXPERIMENTS, *learned.EXPERIMENTS)}
+    {
+        experiment.id: experiment
+        for experiment in (*shvar.EXPERIMENTS, *ugape.EXPERIMENTS, *augucb.EXPERIMENTS, *learned.EXPERIMENTS)
+    }
 )
 """All experiments, by id; read-only."""
 

@@ -44,13 +44,15 @@ class Panel:
         name: Short name, part of file names; empty for the only or main panel.
         title: Shown above the picture.
         settings: Points of the axis, ascending.
-        x: What the axis shows.
+        x: What the axis shows; of checkpoints, there is one setting, and the points are those of ``checkpoints``.
+        checkpoints: Every how many pulls answers are scored; 0: at the end alone.
     """
 
     name: str
     title: str
     settings: tuple[Setting, ...]
-    x: Literal["budget", "num_arms", "setup"] = "budget"
+    x: Literal["budget", "num_arms", "setup", "checkpoint"] = "budget"
+    checkpoints: int = 0
 
 
 @dataclass(frozen=True)
@@ -171,24 +173,34 @@ def judge(claim: Claim, panel: Panel, comparison: Comparison, env_label: Callabl
         ParameterError: If the claim speaks of points that the panel does not have.
     """
     checks = [
-        (statement, setting)
+        (statement, setting, point)
         for statement in claim.statements
         for setting in panel.settings
-        if statement.at is None or setting.x in statement.at
+        for point in (_points(statement, setting, panel) if panel.x == "checkpoint" else (None,))
+        if point is not None or statement.at is None or setting.x in statement.at
     ]
     if not checks:
         raise ParameterError(f"the claim {claim.text!r} speaks of no point of {panel.title!r}")
-    verdicts = [_check(statement, comparison, env_label(s), s.budget, len(checks)) for statement, s in checks]
-    described = [f"{_words(statement)} at {panel.x} {setting.x:,}" for statement, setting in checks]
+    verdicts = [_check(one, comparison, env_label(s), s.budget, point, len(checks)) for one, s, point in checks]
+    axis = "pulls" if panel.x == "checkpoint" else panel.x
+    places = [setting.x if point is None else point for _, setting, point in checks]
+    described = [f"{_words(one[0])} at {axis} {x:,}" for one, x in zip(checks, places, strict=True)]
     if claim.points == "all":
         verdict = all_of(verdicts)
     else:
-        verdict = _most([s.x for _, s in checks], verdicts)
+        verdict = _most(places, verdicts)
     chosen = {
         wanted: tuple(d for d, v in zip(described, verdicts, strict=True) if v is wanted)
         for wanted in (Verdict.REFUTED, Verdict.UNDECIDED)
     }
     return Judged(claim, verdict, chosen[Verdict.REFUTED], chosen[Verdict.UNDECIDED])
+
+
+def _points(statement: Statement, setting: Setting, panel: Panel) -> tuple[int, ...]:
+    """Return the checkpoints of a statement: the end unless it says which."""
+    if statement.at is None:
+        return (setting.budget,)
+    return tuple(at for at in statement.at if at == setting.budget or at % panel.checkpoints == 0)
 
 
 def _most(points: list[int], verdicts: list[Verdict]) -> Verdict:
@@ -201,13 +213,16 @@ def _most(points: list[int], verdicts: list[Verdict]) -> Verdict:
     return Verdict.REFUTED if 2 * failed >= len(at) else Verdict.UNDECIDED
 
 
-def _check(statement: Statement, comparison: Comparison, env: str, budget: int, parts: int) -> Verdict:
+def _check(
+    statement: Statement, comparison: Comparison, env: str, budget: int, point: int | None, parts: int
+) -> Verdict:
     if isinstance(statement, Lower):
-        return lower_error(comparison.paired(statement.better, statement.worse, budget, env), level=0.95, parts=parts)
+        paired = comparison.paired(statement.better, statement.worse, budget, env, checkpoint=point)
+        return lower_error(paired, level=0.95, parts=parts)
     if isinstance(statement, Close):
-        paired = comparison.paired(statement.agent, statement.reference, budget, env)
+        paired = comparison.paired(statement.agent, statement.reference, budget, env, checkpoint=point)
         return _closer(paired.at_level(bonferroni(0.95, parts)), statement.margin)
-    result: Result = comparison.find(statement.agent, budget, env)
+    result: Result = comparison.find(statement.agent, budget, env, point)
     decide = below if isinstance(statement, Below) else above
     return decide(result.errors, result.runs, statement.threshold, level=0.95, parts=parts)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bai_gym.bandits import GaussianBandit
-from bai_gym.errors import unknown_name
+from bai_gym.errors import ParameterError, unknown_name
 from bai_gym.problems.base import Problem
 
 __all__ = ["THRESHOLDING_SETUPS", "ThresholdingProblem", "thresholding_setup"]
@@ -56,20 +56,27 @@ class ThresholdingProblem(Problem):
 
     Args:
         setup: ``"Arithmetic"``, ``"Geometric"``, ``"ThreeGroups"``, ``"TwoGroups"`` or ``"Advanced"``.
+        spread: What the paper's numbers are taken for: ``"variance"`` (default), as the text says, or ``"deviation"``,
+            as a program has it that passes them to a generator of normal numbers which expects standard deviations.
+            With the first the errors are far above those of the paper's figures.
 
     Raises:
         UnknownNameError: If there is no such set-up.
+        ParameterError: If ``spread`` is neither word.
 
     Source: Mukherjee et al. (2017), "Thresholding Bandits with Augmented UCB", section 4, experiments 1 to 5.
     """
 
     num_arms = NUM_ARMS
 
-    def __init__(self, setup: str = "Arithmetic") -> None:
+    def __init__(self, setup: str = "Arithmetic", *, spread: str = "variance") -> None:
         """Look up the set-up."""
         if not isinstance(setup, str) or setup not in THRESHOLDING_SETUPS:
             raise unknown_name("setup", str(setup), THRESHOLDING_SETUPS, f"allowed: {', '.join(THRESHOLDING_SETUPS)}")
+        if spread not in ("variance", "deviation"):
+            raise ParameterError(f"spread must be 'variance' or 'deviation', not {spread!r}")
         self.setup = setup
+        self.spread = spread
 
     def draw(self, batch: int, rng: np.random.Generator) -> GaussianBandit:
         """Return instances with freshly drawn variances."""
@@ -80,9 +87,11 @@ class ThresholdingProblem(Problem):
         variances[:, :5] = setup.below
         variances[:, 5:10] = setup.above
         variances[:, 10:] = rng.uniform(*setup.others, size=(batch, NUM_ARMS - 10))
+        if self.spread == "deviation":
+            variances **= 2
         return GaussianBandit(np.tile(means, (batch, 1)), variances)
 
 
-def thresholding_setup(setup: str = "Arithmetic") -> ThresholdingProblem:
+def thresholding_setup(setup: str = "Arithmetic", spread: str = "variance") -> ThresholdingProblem:
     """Return one of the five set-ups, see :class:`ThresholdingProblem`."""
-    return ThresholdingProblem(setup)
+    return ThresholdingProblem(setup, spread=spread)
