@@ -223,7 +223,9 @@ def checkpoint_grid(checkpoints: Checkpoints, budget: int) -> tuple[int, ...]:
     """
     if checkpoints is None:
         return ()
-    points: list[Any] = [checkpoints] if isinstance(checkpoints, str | int | np.integer) else list(checkpoints)
+    points: list[Any] = (
+        [checkpoints] if not isinstance(checkpoints, list | tuple | range | np.ndarray) else list(checkpoints)
+    )
     for point in points:
         whole = isinstance(point, int | np.integer) and not isinstance(point, bool)
         if not whole or not 1 <= point <= budget:
