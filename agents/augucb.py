@@ -121,11 +121,11 @@ class AugUCB(OneByOneAgent):
 
     def _index(self, pulls: FloatArray, means: FloatArray, variances: FloatArray, deviation: FloatArray) -> FloatArray:
         """Return 2 s - |mean - threshold|, below 0 for the arms to drop; the variances given have the divisor T - 1."""
-        index = variances * (pulls - 1.0)
-        index /= pulls
-        index += 1.0
-        index /= pulls
+        index = pulls - 1.0
+        index *= variances
+        index += pulls
         np.sqrt(index, out=index)
+        index /= pulls
         index *= 2.0 * deviation
         distance = np.subtract(means, self._threshold)
         index -= np.abs(distance, out=distance)

@@ -17,6 +17,8 @@ It takes rewards for which two arms have the same index with probability 0: exac
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import numpy.typing as npt
 
@@ -27,9 +29,10 @@ from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
 __all__ = ["can_go_ahead", "go_ahead", "go_ahead_in_stages"]
 
-ROUND = 12  # pulls of an arm at once
+ROUND = 16  # pulls of an arm at once
 _COUNT = np.arange(1.0, ROUND + 1)[:, None]
 WORTHWHILE = 4 * ROUND  # pulls per arm from which on few are taken back: at most one round of each arm, mostly
+LARGE = 32_000_000  # bytes, just below the largest threshold that glibc takes on
 TABLE = 65536  # entries of the tables of episodes that are played together, small enough for the cache
 
 
@@ -66,13 +69,13 @@ def go_ahead(
         np.arange(episodes * arms).reshape(start.pulls.shape) if rule.arms is None else bandit.positions(rule.arms)
     )
     together = max(1, TABLE // arms)
-    end = start.copy()
+    end, memory = start.copy(), _Memory.of(min(together, episodes) * arms)
     for first in range(0, episodes, together):
         rows = slice(first, first + together)
         part = Statistics(start.pulls[rows], start.means[rows], start.variances[rows])
         parameters = tuple(parameter[rows] for parameter in rule.parameters)
         steps = np.full(len(part.pulls), rule.steps)
-        tables = _Tables(rule.index, parameters, bandit, positions[rows], part, steps, variances=variances)
+        tables = _Tables(rule.index, parameters, bandit, positions[rows], part, steps, memory, variances=variances)
         tables.play(rng)
         end.pulls[rows], end.means[rows], spread = tables.first()
         if variances:
@@ -96,18 +99,23 @@ def go_ahead_in_stages(
     """
     episodes, arms = start.pulls.shape
     together = max(1, TABLE // arms)
-    end = start.copy()
+    end, memory = start.copy(), _Memory.of(min(together, episodes) * arms)
     positions = np.arange(episodes * arms).reshape(start.pulls.shape)
     for first in range(0, episodes, together):
         rows = slice(first, first + together)
         part = Statistics(start.pulls[rows], start.means[rows], start.variances[rows])
-        done = _play_stages(rule, bandit, positions[rows], part, rng)
+        done = _play_stages(rule, bandit, positions[rows], part, memory, rng)
         end.pulls[rows], end.means[rows], end.variances[rows] = done.pulls, done.means, done.variances
     return end
 
 
 def _play_stages(
-    rule: StagedIndexRule, bandit: Bandit, positions: IntArray, start: Statistics, rng: np.random.Generator
+    rule: StagedIndexRule,
+    bandit: Bandit,
+    positions: IntArray,
+    start: Statistics,
+    memory: _Memory,
+    rng: np.random.Generator,
 ) -> Statistics:
     now = start.copy()
     episodes, arms = start.pulls.shape
@@ -142,6 +150,7 @@ def _play_stages(
                 positions[rows[ready]],
                 kept,
                 steps[ready],
+                memory,
                 variances=True,
                 floor=0.0,
                 ranks=ranks[ready],
@@ -162,6 +171,35 @@ def _play_stages(
     return now
 
 
+class _Memory:
+    """What is kept of the last two rounds of every arm: for many tables one after the other, since new memory is dear.
+
+    Args:
+        arms: Arms of the largest table.
+
+    Attributes:
+        ranks: ``(2 arms, ROUND)`` the rank of each pull. The two rounds of an arm are in no order.
+        rewards: ``(2 arms, ROUND)`` what each pull paid, less the origin of the arm.
+    """
+
+    _last = threading.local()
+
+    def __init__(self, arms: int) -> None:
+        self.ranks: FloatArray = np.zeros((2 * arms, ROUND))
+        self.rewards: FloatArray = np.zeros((2 * arms, ROUND))
+
+    @classmethod
+    def of(cls, arms: int) -> _Memory:
+        """Return the memory of this thread, for at least so many arms."""
+        last: _Memory | None = getattr(cls._last, "memory", None)
+        if last is None or len(last.ranks) < 2 * arms:
+            last = cls._last.memory = cls(arms)
+            # The C library gives large arrays back to the system at once, where to get new ones takes as long as to
+            # fill them. What counts as large in glibc is the largest that was ever freed: free one.
+            np.empty(LARGE, np.uint8)
+        return last
+
+
 class _Tables:
     """Arms of some episodes, ``(n, k)``, each with what it takes to pull it ahead of its time.
 
@@ -172,6 +210,7 @@ class _Tables:
         positions: ``(n, k)`` positions of the arms in it.
         start: ``(n, k)`` statistics to start from.
         steps: ``(n,)`` pulls to make.
+        memory: Where the last rounds are kept.
         variances: Whether variances are computed, and given to the index.
         floor: Pulls of a smaller rank are not made, so that there may be fewer of them than steps.
         ranks: ``(n, k)`` ranks to start from, -inf for arms that are not to be pulled; None: the index of each arm.
@@ -185,6 +224,7 @@ class _Tables:
         positions: IntArray,
         start: Statistics,
         steps: IntArray,
+        memory: _Memory,
         *,
         variances: bool,
         floor: float = -np.inf,
@@ -209,11 +249,11 @@ class _Tables:
         self._ranks: FloatArray = ranks
         self._before = np.full(start.pulls.shape, np.inf)  # the rank before the last round
         self._made = np.zeros(len(start.pulls), np.int64)
-        # Of the last two rounds of every arm, in no order: the rank of each pull, and the sums after it.
-        self._side = np.zeros(self._sums.size, np.int64)
-        self._kept_ranks = np.full((2 * self._sums.size, ROUND), np.inf)
-        self._kept_sums = np.zeros((2 * self._sums.size, ROUND))
-        self._kept_squares = np.zeros((2 * self._sums.size, ROUND)) if variances else self._kept_sums
+        self._look_at = steps.copy()  # pulls from which on an episode may be finished
+        self._side = np.zeros(self._sums.size, np.int64)  # which of the two rounds kept of an arm is the newer one
+        self._kept_ranks = memory.ranks[: 2 * self._sums.size]
+        self._kept_ranks.fill(np.inf)  # no pull is to be taken back
+        self._kept_rewards = memory.rewards[: 2 * self._sums.size]
 
     def play(self, rng: np.random.Generator) -> None:
         """Pull until the wanted pulls are among those made."""
@@ -226,12 +266,11 @@ class _Tables:
             before = self._before if every else self._before.take(live, axis=0)
             top = ranks.max(axis=1)
             # Arms take turns: all above a level are pulled until none is. So a round has many of them.
-            level = levels[live]
-            level = np.where(top <= level, self._middle(ranks, share), level)
-            levels[live] = level
-            due = ranks > level[:, None]
+            reached = np.flatnonzero(top <= levels[live])
+            if reached.size:
+                levels[live[reached]] = self._middle(ranks if reached.size == live.size else ranks[reached], share)
+            due = ranks >= np.minimum(levels[live], top)[:, None]
             due &= before >= top[:, None]  # the pulls that this makes the arm forget are in their turn already
-            due |= ranks == top[:, None]
             chosen = np.flatnonzero(due)
             rows = chosen // self._arms
             if not every:
@@ -252,20 +291,27 @@ class _Tables:
         finished = np.zeros(len(self._made), dtype=bool)
         if self._floor > -np.inf:
             finished[live] = self._ranks.take(live, axis=0).max(axis=1) < self._floor
-        close = live[self._made[live] >= self._steps[live]]
+        close = live[self._made[live] >= self._look_at[live]]
         if close.size:
             top = self._ranks.take(close, axis=0).max(axis=1)
             kept = self._kept_ranks.reshape(len(self._made), -1).take(close, axis=0)
-            in_turn = self._made[close] - np.count_nonzero(kept < top[:, None], axis=1)
-            finished[close] |= in_turn >= self._steps[close]
+            missing = self._steps[close] - self._made[close] + np.count_nonzero(kept < top[:, None], axis=1)
+            finished[close] |= missing <= 0
+            # To look is dear. A pull that is missing may have been made, and only have to wait for others.
+            self._look_at[close] = self._made[close] + np.maximum(missing // 4, 1)
         return live[~finished[live]]
 
     def _pull(self, chosen: IntArray, rows: IntArray, rng: np.random.Generator) -> None:
         """Make a round of pulls of the arms at the chosen positions, which are in the given rows."""
         sums = self._bandit.pull_often(self._positions.take(chosen), ROUND, rng)
-        squares = sums
         if self._origin is not None:
             sums -= self._origin.take(chosen)
+        side = 1 - self._side.take(chosen)
+        self._side[chosen] = side
+        side += 2 * chosen
+        self._kept_rewards[side] = sums.T
+        squares = sums
+        if self._origin is not None:
             squares = sums * sums
             squares[0] += self._squares.take(chosen)
         sums[0] += self._sums.take(chosen)
@@ -292,22 +338,18 @@ class _Tables:
         self._pulls[chosen] = pulls[-1]
         self._sums[chosen] = sums[-1]
         self._made += ROUND * np.bincount(rows, minlength=self._made.size)
-        side = 1 - self._side.take(chosen)
-        self._side[chosen] = side
-        side += 2 * chosen
         self._kept_ranks[side] = ranks.T
-        self._kept_sums[side] = sums.T
         if self._origin is not None:
             self._squares[chosen] = squares[-1]
-            self._kept_squares[side] = squares.T
 
     def first(self) -> tuple[IntArray, FloatArray, npt.NDArray[np.float64]]:
         """Return ``(n, k)`` pulls, means and variances after the wanted pulls, those of largest rank."""
         shape = self._ranks.shape
         excess = self._made - self._steps
         kept = self._kept_ranks.reshape(*shape, 2 * ROUND)
-        border = np.sort(kept.reshape(len(kept), -1), axis=1)[np.arange(len(kept)), np.maximum(excess - 1, 0)]
-        border[excess <= 0] = -np.inf
+        border = np.full(len(kept), -np.inf)
+        for row in np.flatnonzero(excess > 0).tolist():  # to sort all rows at once would take longer
+            border[row] = np.partition(kept[row], excess[row] - 1, axis=None)[excess[row] - 1]
         border = np.maximum(border, self._floor)
         back = np.count_nonzero(kept < border[:, None, None], axis=-1)
         # Pulls of one rank are those of one arm, made while its index had risen; the last of them are taken back.
@@ -315,16 +357,23 @@ class _Tables:
         missing = np.maximum(excess - back.sum(axis=1), 0)[:, None]
         back += np.clip(missing - (level.cumsum(axis=1) - level), 0, level)
         pulls = self._pulls.reshape(shape).astype(np.int64) - back
-        # The sum after the last pull that stays: the newer round is at the side of the arm.
+        # The last pulls of the newer round go first, then those of the older one.
         flat = back.reshape(-1)
-        newer = flat < ROUND
-        side = 2 * np.arange(flat.size) + np.where(newer, self._side, 1 - self._side)
-        last = ROUND - 1 - np.where(newer, flat, flat - ROUND)
-        means = self._kept_sums[side, last].reshape(shape) / pulls
+        arm, place = np.arange(flat.size), np.arange(ROUND)
+        sums, squares = self._sums.copy(), self._squares.copy()
+        for side, taken in ((self._side, np.minimum(flat, ROUND)), (1 - self._side, np.maximum(flat - ROUND, 0))):
+            some = np.flatnonzero(taken)
+            rewards = self._kept_rewards[(2 * arm + side)[some]]
+            rewards[place < ROUND - taken[some, None]] = 0.0
+            sums[some] -= rewards.sum(axis=1)
+            if self._origin is not None:
+                rewards *= rewards
+                squares[some] -= rewards.sum(axis=1)
+        means = sums.reshape(shape) / pulls
         untouched = pulls == self._start.pulls
         if self._origin is None:
             return pulls, np.where(untouched, self._start.means, means), zeros(shape)
-        spread = self._kept_squares[side, last].reshape(shape) - pulls * means**2
+        spread = squares.reshape(shape) - pulls * means**2
         spread = np.maximum(spread, 0.0) / np.maximum(pulls - 1, 1)
         means += self._origin.reshape(shape)
         return (
