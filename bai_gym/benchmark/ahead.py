@@ -31,7 +31,7 @@ __all__ = ["can_go_ahead", "go_ahead", "go_ahead_in_stages"]
 
 ROUND = 16  # pulls of an arm at once
 _COUNT = np.arange(1.0, ROUND + 1)[:, None]
-WORTHWHILE = 4 * ROUND  # pulls per arm from which on few are taken back: at most one round of each arm, mostly
+WORTHWHILE = 3 * ROUND  # pulls per arm from which on few are taken back: at most one round of each arm, mostly
 LARGE = 32_000_000  # bytes, just below the largest threshold that glibc takes on
 TABLE = 65536  # entries of the tables of episodes that are played together, small enough for the cache
 
@@ -364,7 +364,7 @@ class _Tables:
         for side, taken in ((self._side, np.minimum(flat, ROUND)), (1 - self._side, np.maximum(flat - ROUND, 0))):
             some = np.flatnonzero(taken)
             rewards = self._kept_rewards[(2 * arm + side)[some]]
-            rewards[place < ROUND - taken[some, None]] = 0.0
+            rewards *= place >= ROUND - taken[some, None]
             sums[some] -= rewards.sum(axis=1)
             if self._origin is not None:
                 rewards *= rewards
