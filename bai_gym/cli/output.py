@@ -45,6 +45,7 @@ def print_results(results: Comparison, optima: Optima | None = None) -> None:
     """Print the table; of checkpoints some, in a table of their own."""
     OUT.print(rich_table(results.final, optima))
     for env, budget in dict.fromkeys((row.env, row.budget) for row in results if row.checkpoint is not None):
+        OUT.print(f"{env}, budget {budget:,}: error probability after so many pulls", soft_wrap=True)
         OUT.print(checkpoint_table([row for row in results if (row.env, row.budget) == (env, budget)]))
     OUT.print("Intervals: Wilson, 95 %. Agents are compared on the same drawn instances.")
     if optima:

@@ -167,7 +167,7 @@ def checkpoint_table(results: Sequence[ResultLike], most: int = 8) -> Table:
     points = sorted({row.checkpoint for row in results if row.checkpoint is not None})
     shown = points[-1 :: -max(1, -(-len(points) // most))][::-1]
     last = [row for row in _sorted(results) if row.checkpoint == points[-1]]
-    table = Table(title=Text("error probability after so many pulls"))
+    table = Table()
     table.add_column("agent")
     for point in shown:
         table.add_column(f"{point:,}", justify="right")
