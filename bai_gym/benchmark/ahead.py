@@ -30,6 +30,7 @@ from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 __all__ = ["can_go_ahead", "go_ahead", "go_ahead_in_stages"]
 
 ROUND = 16  # pulls of an arm at once
+ROUND_OF_STAGES = 12  # the same where pulls are taken back at the end of every stage
 _COUNT = np.arange(1.0, ROUND + 1)[:, None]
 WORTHWHILE = 3 * ROUND  # pulls per arm from which on few are taken back: at most one round of each arm, mostly
 LARGE = 32_000_000  # bytes, just below the largest threshold that glibc takes on
@@ -178,21 +179,21 @@ class _Memory:
         arms: Arms of the largest table.
 
     Attributes:
-        ranks: ``(2 arms, ROUND)`` the rank of each pull. The two rounds of an arm are in no order.
-        rewards: ``(2 arms, ROUND)`` what each pull paid, less the origin of the arm.
+        ranks: ``(2 arms, pulls of a round)``, flat: the rank of each pull. The two rounds of an arm are in no order.
+        rewards: Of the same form: what each pull paid, less the origin of the arm.
     """
 
     _last = threading.local()
 
     def __init__(self, arms: int) -> None:
-        self.ranks: FloatArray = np.zeros((2 * arms, ROUND))
-        self.rewards: FloatArray = np.zeros((2 * arms, ROUND))
+        self.ranks: FloatArray = np.zeros(2 * arms * ROUND)
+        self.rewards: FloatArray = np.zeros(2 * arms * ROUND)
 
     @classmethod
     def of(cls, arms: int) -> _Memory:
         """Return the memory of this thread, for at least so many arms."""
         last: _Memory | None = getattr(cls._last, "memory", None)
-        if last is None or len(last.ranks) < 2 * arms:
+        if last is None or last.ranks.size < 2 * arms * ROUND:
             last = cls._last.memory = cls(arms)
             # The C library gives large arrays back to the system at once, where to get new ones takes as long as to
             # fill them. What counts as large in glibc is the largest that was ever freed: free one.
@@ -251,9 +252,11 @@ class _Tables:
         self._made = np.zeros(len(start.pulls), np.int64)
         self._look_at = steps.copy()  # pulls from which on an episode may be finished
         self._side = np.zeros(self._sums.size, np.int64)  # which of the two rounds kept of an arm is the newer one
-        self._kept_ranks = memory.ranks[: 2 * self._sums.size]
+        self._round = ROUND if floor == -np.inf else ROUND_OF_STAGES
+        kept = 2 * self._sums.size * self._round
+        self._kept_ranks = memory.ranks[:kept].reshape(-1, self._round)
         self._kept_ranks.fill(np.inf)  # no pull is to be taken back
-        self._kept_rewards = memory.rewards[: 2 * self._sums.size]
+        self._kept_rewards = memory.rewards[:kept].reshape(-1, self._round)
 
     def play(self, rng: np.random.Generator) -> None:
         """Pull until the wanted pulls are among those made."""
@@ -303,7 +306,7 @@ class _Tables:
 
     def _pull(self, chosen: IntArray, rows: IntArray, rng: np.random.Generator) -> None:
         """Make a round of pulls of the arms at the chosen positions, which are in the given rows."""
-        sums = self._bandit.pull_often(self._positions.take(chosen), ROUND, rng)
+        sums = self._bandit.pull_often(self._positions.take(chosen), self._round, rng)
         if self._origin is not None:
             sums -= self._origin.take(chosen)
         side = 1 - self._side.take(chosen)
@@ -315,11 +318,11 @@ class _Tables:
             squares = sums * sums
             squares[0] += self._squares.take(chosen)
         sums[0] += self._sums.take(chosen)
-        for pull in range(1, ROUND):  # faster than accumulate, which goes along the first axis one by one
+        for pull in range(1, self._round):  # faster than accumulate, which goes along the first axis one by one
             sums[pull] += sums[pull - 1]
             if self._origin is not None:
                 squares[pull] += squares[pull - 1]
-        pulls = _COUNT + self._pulls.take(chosen)
+        pulls = _COUNT[: self._round] + self._pulls.take(chosen)
         means = sums / pulls
         variances = means
         if self._origin is not None:
@@ -331,13 +334,13 @@ class _Tables:
         index = self._index(pulls, means, variances, *(parameter.take(rows) for parameter in self._parameters))
         ranks = means
         ranks[0] = self._ranks.reshape(-1).take(chosen)
-        for pull in range(1, ROUND):
+        for pull in range(1, self._round):
             np.minimum(ranks[pull - 1], index[pull - 1], out=ranks[pull])
         self._before.reshape(-1)[chosen] = ranks[0]
         self._ranks.reshape(-1)[chosen] = np.minimum(ranks[-1], index[-1])
         self._pulls[chosen] = pulls[-1]
         self._sums[chosen] = sums[-1]
-        self._made += ROUND * np.bincount(rows, minlength=self._made.size)
+        self._made += self._round * np.bincount(rows, minlength=self._made.size)
         self._kept_ranks[side] = ranks.T
         if self._origin is not None:
             self._squares[chosen] = squares[-1]
@@ -346,7 +349,7 @@ class _Tables:
         """Return ``(n, k)`` pulls, means and variances after the wanted pulls, those of largest rank."""
         shape = self._ranks.shape
         excess = self._made - self._steps
-        kept = self._kept_ranks.reshape(*shape, 2 * ROUND)
+        kept = self._kept_ranks.reshape(*shape, 2 * self._round)
         border = np.full(len(kept), -np.inf)
         for row in np.flatnonzero(excess > 0).tolist():  # to sort all rows at once would take longer
             border[row] = np.partition(kept[row], excess[row] - 1, axis=None)[excess[row] - 1]
@@ -359,12 +362,15 @@ class _Tables:
         pulls = self._pulls.reshape(shape).astype(np.int64) - back
         # The last pulls of the newer round go first, then those of the older one.
         flat = back.reshape(-1)
-        arm, place = np.arange(flat.size), np.arange(ROUND)
+        arm, place = np.arange(flat.size), np.arange(self._round)
         sums, squares = self._sums.copy(), self._squares.copy()
-        for side, taken in ((self._side, np.minimum(flat, ROUND)), (1 - self._side, np.maximum(flat - ROUND, 0))):
+        for side, taken in (
+            (self._side, np.minimum(flat, self._round)),
+            (1 - self._side, np.maximum(flat - self._round, 0)),
+        ):
             some = np.flatnonzero(taken)
             rewards = self._kept_rewards[(2 * arm + side)[some]]
-            rewards *= place >= ROUND - taken[some, None]
+            rewards *= place >= self._round - taken[some, None]
             sums[some] -= rewards.sum(axis=1)
             if self._origin is not None:
                 rewards *= rewards

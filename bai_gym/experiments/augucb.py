@@ -23,8 +23,8 @@ CURVE_NOTE = (
     "Curves are answers in the middle of runs of 10,000 pulls: UCBE, UCBEV, AugUCB and CSAR plan with all of them."
 )
 SPREAD_NOTE = (
-    "Two readings of the paper's variances: as its text has it, and as standard deviations, which come closer to its "
-    "figures."
+    "Two readings of the paper's variances: as its text has it, and as standard deviations, with which the errors are "
+    "small enough to compare."
 )
 
 

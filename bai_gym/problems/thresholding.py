@@ -58,7 +58,7 @@ class ThresholdingProblem(Problem):
         setup: ``"Arithmetic"``, ``"Geometric"``, ``"ThreeGroups"``, ``"TwoGroups"`` or ``"Advanced"``.
         spread: What the paper's numbers are taken for: ``"variance"`` (default), as the text says, or ``"deviation"``,
             as a program has it that passes them to a generator of normal numbers which expects standard deviations.
-            With the first the errors are far above those of the paper's figures.
+            With the first, nearly all runs of nearly all algorithms end with an error.
 
     Raises:
         UnknownNameError: If there is no such set-up.
