@@ -109,7 +109,8 @@ def error_curves(
         for i, (name, rows) in enumerate(curves.items()):
             offset = 5.0 * (i - (len(curves) - 1) / 2)
             handles[name] = _draw_curve(axes, rows, i, x, log, offset)
-            bounded = [(_x_of(row, x), (bounds or {}).get((row.agent, row.env, row.budget))) for row in rows]
+            ends = [row for row in rows if row.checkpoint in (None, row.budget)]  # of which theorems speak
+            bounded = [(_x_of(row, x), (bounds or {}).get((row.agent, row.env, row.budget))) for row in ends]
             _draw_bound(axes, [(at, value) for at, value in bounded if value is not None], i)
         _place_x_axis(axes, sorted({_x_of(row, x) for row in results}), x)
         _place_y_axis(axes, results, log)
