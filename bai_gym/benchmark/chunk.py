@@ -298,7 +298,7 @@ class Cell:
         if checkpoints is not None and not answers_any_time(made):
             raise AgentError(
                 f"{describe(made)} has no answer before the end of its budget, as checkpoints ask for: leave them out, "
-                "or take agents that have one at any time (`bai-gym list agents`)"
+                "or take an agent that has one at any time (anytime = True in its class), such as Uniform"
             )
         return cls(env, agent, agent.label or describe(made), budget, seed, path, points)
 

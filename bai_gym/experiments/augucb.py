@@ -91,7 +91,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         "e",
         5,
         "Advanced",
-        "two groups, noisier above the threshold",
+        "two groups, advanced",
         (
             Claim("UCBEV performs very well in comparison with the others.", _better("UCBEV", UNAWARE)),
             Claim("AugUCB catches up with UCBEV.", (Close("AugUCB", "UCBEV", MARGIN),)),
