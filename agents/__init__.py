@@ -1,7 +1,10 @@
 """The algorithms: one file per family, all behind ``make(name)`` and ``names()``."""
 
+from bai_gym.agents.apt import APT, ThresholdUCBE, ThresholdUCBEV
+from bai_gym.agents.augucb import AugUCB
 from bai_gym.agents.base import Agent, PlannedAgent
 from bai_gym.agents.bayes_optimal import BayesOptimal
+from bai_gym.agents.csar import CSAR
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
 from bai_gym.agents.gse import GSELin, GSELinFWG, GSELinGreedy, GSELinWynn, GSELog, GSELogFWG
 from bai_gym.agents.learned import Learned
@@ -27,6 +30,8 @@ from bai_gym.agents.uniform import Uniform
 from bai_gym.agents.vbr import VBR
 
 __all__ = [
+    "APT",
+    "CSAR",
     "LUCB",
     "SAR",
     "AUGapEb",
@@ -46,6 +51,7 @@ __all__ = [
     "AGapEV",
     "AdaptiveUCBE",
     "Agent",
+    "AugUCB",
     "BayesOptimal",
     "GSELin",
     "GSELinFWG",
@@ -67,6 +73,8 @@ __all__ = [
     "SHVar",
     "SequentialHalving",
     "SuccessiveRejects",
+    "ThresholdUCBE",
+    "ThresholdUCBEV",
     "Uniform",
     "make",
     "names",
