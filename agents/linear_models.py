@@ -76,12 +76,29 @@ def pulls_by_design(solve: Callable[[FloatArray], Design], rounding: str, featur
     """
 
     def work(x: FloatArray) -> IntArray:
-        weights = solve(x).weights
+        weights = _design_weights(solve, x)
         if rounding == "exchange":
             return exchange_design(x, weights, pulls)
         return round_design(weights, pulls, allow_small_budget=True)
 
     return in_parts(work, features)
+
+
+def _design_weights(solve: Callable[[FloatArray], Design], features: FloatArray) -> FloatArray:
+    """Return ``(N, k)`` weights; episodes with the same arms, in whatever order, get the same design, found once.
+
+    Arms are put in an order that depends on their features alone, and has nothing to do with which is good: that of
+    two fixed random projections. Arms with equal features keep the order that they come in.
+    """
+    projections = np.random.default_rng(0).standard_normal((features.shape[-1], 2))
+    # Sums over each row by itself, unlike a matrix product: equal features have equal sums, bit for bit.
+    keys = np.einsum("nkd,dj->nkj", features, projections)
+    order = np.argsort(keys[..., 0], axis=-1, kind="stable")
+    keys = np.take_along_axis(keys, order[..., None], axis=1).reshape(len(keys), -1)
+    _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    weights = np.empty(order.shape)
+    np.put_along_axis(weights, order, solve(rows_of(features[first], order[first])).weights[which.reshape(-1)], axis=-1)
+    return weights
 
 
 def pulls_by_greed(features: FloatArray, pulls: int) -> IntArray:

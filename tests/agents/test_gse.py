@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import fisher_exact
 
 from bai_gym import agents
+from bai_gym.agents import linear_models
 from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit, linear_bandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.designs import exchange_design, frank_wolfe, greedy_allocation, round_design, variances
@@ -83,11 +84,15 @@ def test_the_sizes_of_stages(arms: int, eta: int | str, sizes: list[int]) -> Non
 def test_stages_pull_by_their_designs() -> None:
     features = np.random.default_rng(3).standard_normal((12, 3))
     assert sorted(counts_of(agents.make("GSE-Lin"), features, 50)) == [4] * 10 + [5] * 2
-    frank = exchange_design(features, frank_wolfe(features).weights, 50)
+    order = np.argsort(features @ np.random.default_rng(0).standard_normal((3, 2))[:, 0])  # that designs are found in
+    frank_weights, few_weights = np.empty(12), np.empty(12)
+    frank_weights[order] = frank_wolfe(features[order]).weights
+    few_weights[order] = frank_wolfe(features[order], max_iterations=3).weights
+    frank = exchange_design(features, frank_weights, 50)
     np.testing.assert_array_equal(counts_of(agents.make("GSE-Lin-FWG"), features, 50), frank)
     np.testing.assert_array_equal(counts_of(agents.make("GSE-Log-FWG"), features, 50), frank)
-    plain = round_design(frank_wolfe(features).weights, 50)
-    other = round_design(frank_wolfe(features, max_iterations=3).weights, 50)
+    plain = round_design(frank_weights, 50)
+    other = round_design(few_weights, 50)
     for parameters, expected in (({}, plain), ({"iterations": 3}, other)):
         agent = agents.make("GSE-Lin-FWG", rounding="efficient", **parameters)
         np.testing.assert_array_equal(counts_of(agent, features, 50), expected)
@@ -99,6 +104,30 @@ def test_stages_pull_by_their_designs() -> None:
     wynn = counts_of(agents.make("GSE-Lin-Wynn"), features, 5000)
     assert variances(features, wynn / 5000).max() < 1.02 * 3
     assert variances(features, plain / 50).max() > 1.02 * 3
+
+
+def test_equal_sets_of_arms_get_one_design_each_whatever_their_order() -> None:
+    rng = np.random.default_rng(0)
+    shapes = rng.standard_normal((2, 9, 3))
+    shapes[1, 4] = shapes[1, 7]  # twice the same arm
+    solved: list[int] = []
+
+    def solve(x: np.ndarray) -> Any:
+        solved.append(len(x))
+        return frank_wolfe(x)
+
+    which, orders = rng.integers(2, size=50), rng.permuted(np.tile(np.arange(9), (50, 1)), axis=1)
+    weights = linear_models._design_weights(solve, shapes[which[:, None], orders])
+    assert solved == [2]
+    back = np.empty_like(weights)
+    np.put_along_axis(back, orders, weights, axis=-1)
+    for shape in (0, 1):
+        mine = back[which == shape]
+        mine[:, [4, 7]] = np.sort(mine[:, [4, 7]], axis=-1)  # of two equal arms either may have the weight
+        assert (mine == mine[0]).all()
+        assert variances(shapes[shape], mine[0]).max() == pytest.approx(
+            frank_wolfe(shapes[shape]).max_variance, rel=0.2
+        )
 
 
 @pytest.mark.parametrize("name", LINEAR + LOGISTIC)
