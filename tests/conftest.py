@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -24,3 +25,33 @@ def contents() -> Contents:
         return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
     return read
+
+
+CARS = 30
+MOMENTS = 40
+MOTOR = "u_q,coolant,stator_winding,u_d,stator_tooth,motor_speed,i_d,i_q,pm,stator_yoke,ambient,torque,profile_id"
+
+
+@pytest.fixture(scope="session")
+def small_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with made-up files in the formats of UCI Automobile and Electric Motor Temperature."""
+    folder = tmp_path_factory.mktemp("small-data")
+    rng = np.random.default_rng(0)
+    cars = []
+    for car in range(CARS):
+        width, weight, engine, city = 60 + 10 * rng.random(), *rng.integers((1500, 60, 13), (4000, 300, 49))
+        price = "?" if car % 10 == 7 else 5000 + 10 * weight
+        cars.append(
+            f"3,?,make{car},gas,std,two,sedan,rwd,front,88.60,168.80,{width:.2f},48.80,{weight},dohc,four,{engine},mpfi,"
+            f"3.47,2.68,9.00,111,5000,{city},{city + 6},{price}\n"
+        )
+    moments = [
+        ",".join(f"{value:.6f}" for value in 20 + rng.normal(size=12).cumsum()) + ",17\n" for _ in range(MOMENTS)
+    ]
+    for place, content in (
+        ("automobile/imports-85.data", "".join(cars)),
+        ("electric-motor/measures_v2.csv", f"{MOTOR}\n" + "".join(moments)),
+    ):
+        (folder / place).parent.mkdir()
+        (folder / place).write_text(content)
+    return folder

@@ -3,12 +3,16 @@
 ``registry`` knows names, addresses, checksums, terms and citations; ``locate`` finds and fetches the files, none of
 which ship with the package; ``ratings`` reads MovieLens formats, ``completion`` fills the matrix of ratings and keeps
 it on disk, ``synthetic`` makes ratings of the same shape without any data, and ``table`` reads the user's own log.
+``columns`` reads columns of numbers as features, for ``automobile`` and ``motor``.
 """
 
 from __future__ import annotations
 
+from bai_gym.datasets.automobile import PRICE, automobile_like, read_automobile
+from bai_gym.datasets.columns import FeatureTable
 from bai_gym.datasets.completion import CompletedRatings, Factors, complete, completed, factorize
 from bai_gym.datasets.locate import Status, cache_directory, data_directory, fetch, find, require, status
+from bai_gym.datasets.motor import MOTOR_TARGETS, read_motor
 from bai_gym.datasets.ratings import Ratings, read_ratings
 from bai_gym.datasets.registry import DataFile, DataSet, get, names
 from bai_gym.datasets.synthetic import movielens_like
@@ -37,6 +41,13 @@ __all__ = [
     "factorize",
     "movielens_like",
     "read_ratings",
+    # rows with features
+    "MOTOR_TARGETS",
+    "PRICE",
+    "FeatureTable",
+    "automobile_like",
+    "read_automobile",
+    "read_motor",
     # the user's own log
     "ArmSamples",
     "read_table",

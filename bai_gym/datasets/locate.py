@@ -93,9 +93,9 @@ def require(name: str, file: str | None = None) -> Path:
     found = find(name, file)
     if found is None:
         dataset = registry.get(name)
+        command = "" if dataset.archive is None else f"run `bai-gym data fetch {name}`, or offline "
         raise MissingDataError(
-            f"data set {name!r} is not in {data_directory()}: run `bai-gym data fetch {name}`,"
-            f" or offline {_recipe(dataset, _file(dataset, file))}"
+            f"data set {name!r} is not in {data_directory()}: {command}{_recipe(dataset, _file(dataset, file))}"
         )
     return found
 
@@ -113,11 +113,12 @@ def fetch(name: str) -> Path:
 
     Raises:
         UnknownNameError: There is no such data set.
-        MissingDataError: The archive cannot be downloaded, or the data directory cannot be written.
+        MissingDataError: The archive cannot be downloaded, or the data directory cannot be written. The message says
+            how to get it by hand, which is the only way where the publisher wants you to sign in.
         DataError: What came is not the published archive: its checksum or its members differ.
     """
     dataset = registry.get(name)
-    if any(find(name, file.name) is None for file in dataset.files):
+    if dataset.archive is not None and any(find(name, file.name) is None for file in dataset.files):
         archive = _download(dataset)
         packed = [file for file in dataset.files if file.member is not None]
         if packed:
@@ -159,10 +160,14 @@ def _file(dataset: DataSet, name: str | None) -> DataFile:
 def _recipe(dataset: DataSet, file: DataFile | None = None) -> str:
     """How to get a data set without this library: half a sentence."""
     file = file or dataset.files[0]
-    if file.member is None:
+    place = Path(file.paths[0])
+    if dataset.archive is None:
+        how = f"in a browser (it wants you to sign in) and put it into {place.parent}"
+        what = f"download {place.name} from {dataset.page} {how}"
+    elif file.member is None:
         what = f"put {dataset.archive_path} from {dataset.archive}"
     else:
-        what = f"unpack {dataset.archive} and put {file.member} into {Path(file.paths[0]).parent}"
+        what = f"unpack {dataset.archive} and put {file.member} into {place.parent}"
     return f"{what} in that folder, or set BAI_GYM_DATA to a folder that has {file.paths[0]}"
 
 
@@ -172,8 +177,9 @@ def _download(dataset: DataSet) -> Path:
 
     folder = data_directory()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        writable = os.access(folder, os.W_OK)
+        place = (folder / dataset.archive_path).parent
+        place.mkdir(parents=True, exist_ok=True)
+        writable = os.access(place, os.W_OK)
     except OSError:
         writable = False
     if not writable:

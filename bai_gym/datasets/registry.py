@@ -42,9 +42,9 @@ class DataSet:
         name: As typed, for example ``"movielens-1m"``.
         title: For people.
         page: The publisher's page.
-        archive: Address of the publisher's archive.
-        archive_path: Where the archive lies in the data directory after fetching.
-        archive_sha256: Checksum of the archive, hexadecimal.
+        archive: Address of the publisher's archive, or of the only file; None where it can be had by hand only.
+        archive_path: Where it lies in the data directory after fetching.
+        archive_sha256: Its checksum, hexadecimal; None where it cannot be fetched.
         files: The files that are read; the first is the main one.
         licence: Licence or terms in a few words.
         terms: What the user must keep to, in a sentence or two.
@@ -54,9 +54,9 @@ class DataSet:
     name: str
     title: str
     page: str
-    archive: str
+    archive: str | None
     archive_path: str
-    archive_sha256: str
+    archive_sha256: str | None
     files: tuple[DataFile, ...]
     licence: str
     terms: str
@@ -143,4 +143,56 @@ _WINE_QUALITY = DataSet(
     ),
 )
 
-_DATASETS: Mapping[str, DataSet] = MappingProxyType({entry.name: entry for entry in (_MOVIELENS_1M, _WINE_QUALITY)})
+_AUTOMOBILE = DataSet(
+    name="automobile",
+    title="UCI Automobile",
+    page="https://archive.ics.uci.edu/dataset/10/automobile",
+    archive="https://archive.ics.uci.edu/ml/machine-learning-databases/autos/imports-85.data",
+    archive_path="automobile/imports-85.data",
+    archive_sha256="125db8bd36a84801f7223faf54071d15f85f26c13a9a7aee63375ac46098fb7f",
+    files=(
+        DataFile(
+            name="cars",
+            paths=("automobile/imports-85.data", "imports-85.data"),
+            sha256=("125db8bd36a84801f7223faf54071d15f85f26c13a9a7aee63375ac46098fb7f",),
+        ),
+    ),
+    licence="CC BY 4.0",
+    terms="Creative Commons Attribution 4.0: free to use and share with the citation.",
+    citation="J. C. Schlimmer (1987). Automobile. UCI Machine Learning Repository. doi:10.24432/C5B01C",
+)
+
+_ELECTRIC_MOTOR = DataSet(
+    name="electric-motor",
+    title="Electric Motor Temperature",
+    page="https://www.kaggle.com/datasets/wkirgsn/electric-motor-temperature",
+    archive=None,  # Kaggle asks who it is
+    archive_path="electric-motor-temperature.zip",
+    archive_sha256=None,
+    files=(
+        DataFile(
+            name="measures",
+            paths=(
+                "electric-motor/measures_v2.csv",
+                "electric-motor/measures_v2.csv.gz",
+                "measures_v2.csv",
+                "electric-motor-temperature.zip",
+                "electric-motor/pmsm_temperature_data.csv",  # the older version, 998 thousand rows
+            ),
+            sha256=("78f3d150f0f2ad9c5dc7ff24dd12c00d386ad530f48c1589ad24fcd88867d3ad",),  # measures_v2.csv
+        ),
+    ),
+    licence="CC BY-SA 4.0",
+    terms=(
+        "Creative Commons Attribution-ShareAlike 4.0: free to use and share with the citation; what is made of it is"
+        " shared under the same licence."
+    ),
+    citation=(
+        "W. Kirchgässner, O. Wallscheid and J. Böcker (2021). Electric Motor Temperature. Kaggle."
+        " doi:10.34740/KAGGLE/DSV/2161054"
+    ),
+)
+
+_DATASETS: Mapping[str, DataSet] = MappingProxyType(
+    {entry.name: entry for entry in (_MOVIELENS_1M, _WINE_QUALITY, _AUTOMOBILE, _ELECTRIC_MOTOR)}
+)

@@ -13,6 +13,7 @@ from bai_gym.problems.linear import (
     static_problem,
 )
 from bai_gym.problems.movielens import MovieLensProblem, look_alike_source, movielens_source
+from bai_gym.problems.rows import RowsProblem, automobile_like_problem, automobile_problem, electric_motor_problem
 
 __all__ = [
     "FAMILIES",
@@ -27,8 +28,12 @@ __all__ = [
     "LogisticProblem",
     "MovieLensProblem",
     "Problem",
+    "RowsProblem",
     "adaptive_problem",
+    "automobile_like_problem",
+    "automobile_problem",
     "build",
+    "electric_motor_problem",
     "look_alike_source",
     "movielens_source",
     "static_problem",

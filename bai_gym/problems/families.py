@@ -20,6 +20,7 @@ from bai_gym.problems.linear import (
     static_problem,
 )
 from bai_gym.problems.movielens import MovieLensProblem, look_alike_source, movielens_source
+from bai_gym.problems.rows import automobile_like_problem, automobile_problem, electric_motor_problem
 from bai_gym.problems.setups import bernoulli_setup, multi_bandit_setup
 from bai_gym.seeding import check_seed
 
@@ -69,6 +70,9 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "linear-sphere": _linear_sphere,
     "linear-corner": _linear_corner,
     "logistic": _logistic,
+    "automobile": automobile_problem,
+    "automobile-like": automobile_like_problem,
+    "electric-motor": electric_motor_problem,
     "custom": custom_problem,
     "custom-linear": custom_linear_problem,
     "table": table_problem,

@@ -68,7 +68,7 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
         ((*RUN, "--agent", "SH", "--agent", "shadavar"), ("'shadavar'", "Did you mean SHAdaVar")),
         (("reproduce", "shvar2"), ("unknown experiment 'shvar2'", "Did you mean shvar-2", "bai-gym list experiments")),
         (("reproduce", "shvar-3", "figure-9"), ("unknown experiment 'figure-9'", "bai-gym list experiments")),
-        (("data", "fetch", "movielens"), ("unknown data set 'movielens'", "Did you mean movielens-1m?")),
+        (("data", "fetch", "movielens"), ("unknown data set 'movielens'", "Did you mean movielens-1m")),
         # The command line itself.
         (("frobnicate",), ("No such command 'frobnicate'", "`bai-gym --help`")),
         (("run",), ("Missing argument", "env", "`bai-gym run --help`")),
@@ -122,6 +122,25 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
         ),
         # Files and folders.
         (FILM, ("'movielens-1m' is not in", "bai-gym data fetch movielens-1m", "BAI_GYM_DATA")),
+        (
+            ("run", "BAI-Automobile-v0", "--runs", "5"),
+            ("'automobile' is not in", "bai-gym data fetch automobile", "BAI_GYM_DATA"),
+        ),
+        *(
+            (
+                words,
+                ("'electric-motor' is not in", "download measures_v2.csv from https://www.kaggle.com", "BAI_GYM_DATA"),
+            )
+            for words in (("run", "BAI-ElectricMotor-v0", "--runs", "5"), ("data", "fetch", "electric-motor"))
+        ),
+        (
+            ("run", "BAI-ElectricMotor-v0", "--runs", "5", "--set", "target=torque"),
+            ("target must be one of pm, stator_winding", "not 'torque'"),
+        ),
+        (
+            ("run", "BAI-AutomobileLike-v0", "--runs", "5", "--set", "num_arms=206"),
+            ("206 arms asked for, but the data have only 205 rows",),
+        ),
         ((*TABLE, *COLUMNS), ("no data file", "log.csv", "give the path")),
         (TABLE, ("path=, arm_column= and reward_column=",)),
         ((*TABLE, *COLUMNS, "--set", "path=5"), ("BAI-Table-v0 cannot be made with path=5", "check their types")),

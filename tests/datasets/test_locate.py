@@ -41,16 +41,25 @@ def archive(**members: bytes) -> bytes:
     return packed.getvalue()
 
 
-def toy(url: str, content: bytes, *, member: str | None = "one.csv", archive_sha256: str | None = None) -> DataSet:
+def toy(
+    url: str,
+    content: bytes,
+    *,
+    member: str | None = "one.csv",
+    archive_path: str = "toy.zip",
+    archive_sha256: str | None = None,
+) -> DataSet:
     return DataSet(
         name="toy",
         title="Toy",
         page=url,
         archive=url,
-        archive_path="toy.zip",
+        archive_path=archive_path,
         archive_sha256=archive_sha256 or hashlib.sha256(content).hexdigest(),
         files=(
-            DataFile("one", ("toy/one.csv" if member else "toy.zip",), member, (hashlib.sha256(CONTENT).hexdigest(),)),
+            DataFile(
+                "one", ("toy/one.csv" if member else archive_path,), member, (hashlib.sha256(CONTENT).hexdigest(),)
+            ),
         ),
         licence="none",
         terms="none",
@@ -167,7 +176,9 @@ def test_missing_data_names_the_file_that_is_missing(data: Path) -> None:
 
 def test_status_has_a_record_of_each_file(data: Path) -> None:
     path = put(data, "ml-1m/ratings.dat", b"not the published bytes")
-    ratings, red, white = status()
+    cars, measures, ratings, red, white = status()
+    assert (cars.dataset, cars.file, cars.present) == ("automobile", "cars", False)
+    assert (measures.dataset, measures.path) == ("electric-motor", data / "electric-motor/measures_v2.csv")
     assert (ratings.dataset, ratings.file, ratings.present, ratings.path) == ("movielens-1m", "ratings", True, path)
     assert (ratings.size, ratings.published) == (23, False)
     assert ratings.licence == "research use only, no redistribution"
@@ -193,6 +204,29 @@ def test_fetch_keeps_an_archive_that_is_read_as_it_is(
     server.content = archive(one=CONTENT)
     register(monkeypatch, toy(f"{server.address}/toy.zip", server.content, member=None))
     assert fetch("toy").read_bytes() == server.content
+
+
+def test_fetch_puts_a_single_file_into_its_folder(data: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.content = CONTENT
+    register(monkeypatch, toy(f"{server.address}/toy.zip", CONTENT, member=None, archive_path="toy/one.csv"))
+    assert fetch("toy") == data / "toy/one.csv"
+    assert (data / "toy/one.csv").read_bytes() == CONTENT
+    assert status()[0].published
+
+
+def test_what_can_only_be_had_by_hand_says_how(data: Path) -> None:
+    for get in (fetch, require):
+        with pytest.raises(MissingDataError) as caught:
+            get("electric-motor")
+        message = str(caught.value)
+        assert message == (
+            f"data set 'electric-motor' is not in {data}: download measures_v2.csv from"
+            " https://www.kaggle.com/datasets/wkirgsn/electric-motor-temperature in a browser (it wants you to sign in)"
+            " and put it into electric-motor in that folder, or set BAI_GYM_DATA to a folder that has"
+            " electric-motor/measures_v2.csv"
+        )
+    path = put(data, "measures_v2.csv")
+    assert fetch("electric-motor") == path
 
 
 def test_fetch_shows_a_bar_on_a_terminal_and_nothing_elsewhere(

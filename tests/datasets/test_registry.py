@@ -8,16 +8,20 @@ from bai_gym.errors import UnknownNameError
 
 
 def test_the_data_sets_of_this_library() -> None:
-    assert datasets.names() == ("movielens-1m", "wine-quality")
+    assert datasets.names() == ("automobile", "electric-motor", "movielens-1m", "wine-quality")
 
 
 @pytest.mark.parametrize("name", datasets.names())
 def test_every_entry_is_complete(name: str) -> None:
     entry = datasets.get(name)
     assert entry.name == name
-    assert entry.archive.startswith("https://")
+    assert entry.page.startswith("https://")
+    assert entry.archive is None or entry.archive.startswith("https://")
     assert entry.title and entry.licence and entry.terms and entry.citation
-    digests = [entry.archive_sha256, *(digest for file in entry.files for digest in file.sha256)]
+    digests = [digest for file in entry.files for digest in file.sha256]
+    assert (entry.archive is None) == (entry.archive_sha256 is None)
+    if entry.archive_sha256 is not None:
+        digests.append(entry.archive_sha256)
     assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in digests)
     for file in entry.files:
         assert file.paths

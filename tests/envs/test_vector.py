@@ -32,6 +32,7 @@ ONE_OF_EACH_FAMILY: list[tuple[str, dict[str, Any]]] = [
     ("BAI-LinearSphere8-v0", {"instance": "fixed"}),
     ("BAI-LinearCorner3-v0", {}),
     ("BAI-Logistic8-v0", {}),
+    ("BAI-AutomobileLike-v0", {"num_arms": 5, "intercept": True}),
     ("BAI-Custom-v0", {}),
     ("BAI-Custom-v0", {"distribution": "bernoulli"}),
     ("BAI-CustomLinear-v0", {"link": "log"}),

@@ -1,0 +1,96 @@
+"""Measurements of a motor: columns by name, and every way in which the file can be wrong."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bai_gym.datasets import MOTOR_TARGETS, read_motor
+from bai_gym.errors import DataError, MissingDataError
+
+NAMES = "u_q,coolant,stator_winding,u_d,stator_tooth,motor_speed,i_d,i_q,pm,stator_yoke,ambient,torque,profile_id"
+ROWS = [
+    [-0.45, 18.8, 19.1, -0.35, 18.3, 0.002, 0.004, 0.0003, 24.5, 18.3, 19.8, 0.187, 17],
+    [-0.32, 18.8, 19.1, -0.30, 18.3, 0.001, 0.002, 0.0001, 24.6, 18.4, 19.9, 0.245, 17],
+    [-0.25, 18.8, 19.0, -0.25, 18.2, 0.003, 0.003, 0.0005, 24.9, 18.6, 19.9, 0.177, 18],
+]
+
+
+def text(names: str = NAMES, rows: list[list[float]] = ROWS) -> str:
+    return names + "\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
+
+
+def write(folder: Path, content: str | bytes, name: str = "measures_v2.csv") -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def test_every_measurement_is_rescaled_and_the_session_left_out(tmp_path: Path) -> None:
+    table = read_motor(write(tmp_path, text()))
+    assert ",".join((*table.columns, "profile_id")) == NAMES
+    assert table.values.shape == (3, 12)
+    for position, name in enumerate(table.columns):
+        raw = np.array([row[position] for row in ROWS])
+        expected = (raw - raw.min()) / (np.ptp(raw) or 1.0)  # the coolant never changes
+        np.testing.assert_allclose(table.values[:, position], expected, atol=1e-15, err_msg=name)
+    assert not table.values[:, 1].any()
+    assert table.values[:, 8].tolist() == [0.0, pytest.approx(0.25), 1.0]
+    assert table.notes == ()
+
+
+def test_columns_go_by_name(tmp_path: Path) -> None:
+    table = read_motor(write(tmp_path, text()))
+    names = NAMES.split(",")
+    order = [12, *range(11, -1, -1)]
+    turned = text(",".join(f'"{names[i]}"' for i in order), [[row[i] for i in order] for row in ROWS])
+    packed = write(tmp_path, gzip.compress(turned.replace("\n", "\r\n").encode(), mtime=0), "measures.csv.gz")
+    np.testing.assert_array_equal(read_motor(packed).values, table.values)
+
+
+def test_targets_are_columns(tmp_path: Path) -> None:
+    assert set(MOTOR_TARGETS) <= set(read_motor(write(tmp_path, text())).columns)
+    assert MOTOR_TARGETS[0] == "pm"
+
+
+def test_a_file_is_read_once_per_process(tmp_path: Path) -> None:
+    path = write(tmp_path, text())
+    table = read_motor(path)
+    assert read_motor(str(path)) is table
+    write(tmp_path, text(rows=ROWS[:2]))
+    assert read_motor(path).num_rows == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (
+            text(NAMES.replace(",torque", ""), [row[:-1] for row in ROWS]),
+            "has no column 'torque'; .* the 12 that it has",
+        ),
+        (text(NAMES.replace(",torque", ",pm")), "has 2 columns named 'pm'"),
+        (text(rows=[*ROWS, ROWS[0][:-1]]), "Row #5: Expected 13 columns, got 12"),
+        (text().replace("18.4", "warm"), "column 'stator_yoke' of .*, row 2, is 'warm'; every value must be a finite"),
+        (text().replace("18.4", ""), r"column 'stator_yoke' of .*, row 2, is missing; .* \(1 of 3 rows have none\)"),
+        (text().replace("24.9", "NaN"), "column 'pm' of .*, row 3, is missing"),
+        (text(rows=[]), "has no rows"),
+        (text().split("\n", 1)[1], "has no column 'u_q'"),
+        ("", "is empty"),
+    ],
+)
+def test_mistakes_in_a_file(tmp_path: Path, content: str, complaint: str) -> None:
+    path = write(tmp_path, content)
+    with pytest.raises(DataError, match=complaint) as caught:
+        read_motor(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(
+        MissingDataError, match=r"no file .*measures_v2\.csv; path must be the file measures_v2\.csv of E"
+    ):
+        read_motor(tmp_path / "measures_v2.csv")

@@ -1,0 +1,219 @@
+"""Rows of a table as arms: which rows, what is shown of them, and what they pay."""
+
+from __future__ import annotations
+
+import itertools
+import time
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+import bai_gym
+from bai_gym.bandits import FeatureBandit, GaussianBandit
+from bai_gym.datasets import FeatureTable, automobile_like
+from bai_gym.errors import DataError, InstanceError, MissingDataError, ParameterError
+from bai_gym.problems import RowsProblem, build, rows
+from bai_gym.problems.rows import distinct_rows
+from bai_gym.statistics import FloatArray
+from bai_gym.tasks import BestArm
+
+LEVEL = 0.001
+
+
+def table(num_rows: int, columns: int = 3) -> FeatureTable:
+    """Column c of row r is r + c / 10, rescaled: every value tells its row."""
+    values = np.arange(num_rows)[:, None] + np.arange(columns) / 10.0
+    return FeatureTable.rescaled([f"c{column}" for column in range(columns)], values)
+
+
+def drawn(problem: RowsProblem, batch: int = 1, seed: int = 0) -> tuple[FeatureBandit, FloatArray]:
+    bandit = problem.draw(batch, np.random.default_rng(seed))
+    assert bandit.features is not None
+    assert bandit.features.shape == (batch, problem.num_arms, problem.num_features)
+    return bandit, bandit.features
+
+
+def test_arms_are_rows_with_the_other_columns_as_features() -> None:
+    source = automobile_like()
+    for target, others in (("price", [0, 1, 2, 3, 4]), ("x2", [0, 2, 3, 4, 5])):
+        bandit, features = drawn(RowsProblem(source, target, 6), 50)
+        position = source.columns.index(target)
+        for run, arm in itertools.product(range(50), range(6)):
+            (row,) = np.flatnonzero(source.values[:, position] == bandit.means[run, arm])
+            np.testing.assert_array_equal(features[run, arm], source.values[row, others])
+        assert isinstance(bandit.rewards, GaussianBandit)
+        assert (bandit.variances == 0.1).all()
+
+
+def test_an_intercept_is_a_last_feature_of_ones() -> None:
+    plain, features = drawn(RowsProblem(automobile_like(), "price", 6), 5)
+    bandit, more = drawn(RowsProblem(automobile_like(), "price", 6, intercept=True, noise_variance=2.5), 5)
+    np.testing.assert_array_equal(more[..., :5], features)
+    assert (more[..., 5] == 1.0).all()
+    np.testing.assert_array_equal(bandit.means, plain.means)
+    assert (bandit.variances == 2.5).all()
+
+
+@given(st.data())
+def test_rows_are_distinct(data: st.DataObject) -> None:
+    num_rows = data.draw(st.integers(2, 60))
+    num_arms = data.draw(st.integers(2, num_rows))
+    batch = data.draw(st.integers(1, 30))
+    found = distinct_rows(num_rows, batch, num_arms, np.random.default_rng(data.draw(st.integers(0, 9))))
+    assert (found.shape, found.dtype) == ((batch, num_arms), np.int64)
+    assert found.min() >= 0 and found.max() < num_rows
+    assert (np.diff(np.sort(found, axis=1)) > 0).all()
+
+
+@pytest.mark.parametrize(("num_rows", "num_arms"), [(5, 2), (6, 3), (5, 3), (4, 4)])  # at most half, and more
+def test_every_ordered_choice_is_equally_likely(num_rows: int, num_arms: int) -> None:
+    choices = list(itertools.permutations(range(num_rows), num_arms))
+    found = distinct_rows(num_rows, 200 * len(choices), num_arms, np.random.default_rng(1))
+    counts = dict.fromkeys(choices, 0)
+    for choice in map(tuple, found.tolist()):
+        counts[choice] += 1
+    assert chisquare(list(counts.values())).pvalue > LEVEL / 4
+
+
+def test_permutations_do_not_repeat_themselves_from_part_to_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = distinct_rows(7, 9, 6, np.random.default_rng(0))
+    monkeypatch.setattr(rows, "ENTRIES_AT_ONCE", 15)  # two runs at a time
+    parts = distinct_rows(7, 9, 6, np.random.default_rng(0))
+    np.testing.assert_array_equal(parts, whole)
+
+
+def test_no_more_rows_than_there_are() -> None:
+    bandit, _ = drawn(RowsProblem(table(5), "c0", 5), 20)
+    assert np.sort(bandit.means).tolist() == [[0.0, 0.25, 0.5, 0.75, 1.0]] * 20
+    with pytest.raises(DataError, match="6 arms asked for, but the data have only 5 rows; give at most that many"):
+        RowsProblem(table(5), "c0", 6)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "match"),
+    [
+        ({"num_arms": 1}, InstanceError, "at least 2"),
+        ({"noise_variance": 0.0}, ParameterError, "noise_variance must be a finite number above 0"),
+        ({"intercept": "yes"}, ParameterError, "intercept must be True or False, not 'yes'"),
+    ],
+)
+def test_parameters_are_checked(keywords: dict[str, Any], error: type[Exception], match: str) -> None:
+    with pytest.raises(error, match=match):
+        RowsProblem(table(9), "c0", **keywords)
+
+
+def test_equal_best_rows_are_both_right() -> None:
+    twins = FeatureTable.rescaled(("x", "price"), np.array([[0.0, 5.0], [1.0, 5.0], [2.0, 1.0]]))
+    bandit, _ = drawn(RowsProblem(twins, "price", 3), 40)
+    assert np.sort(bandit.means).tolist() == [[0.0, 1.0, 1.0]] * 40
+    correct = np.stack([BestArm().correct(bandit.means, np.full(40, arm)) for arm in range(3)], axis=1)
+    np.testing.assert_array_equal(correct, bandit.means == 1.0)
+
+
+def test_a_target_that_never_changes_makes_all_arms_equal() -> None:
+    flat = FeatureTable.rescaled(("x", "price"), np.array([[0.0, 5.0], [1.0, 5.0], [2.0, 5.0]]))
+    bandit, _ = drawn(RowsProblem(flat, "price", 2), 10)
+    assert not bandit.means.any()
+
+
+def test_equal_seeds_give_equal_instances() -> None:
+    problem = RowsProblem(automobile_like(), "price", 8)
+    first, again, other = (drawn(problem, 3, seed)[1] for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+def test_drawing_takes_little_time_and_does_not_copy_the_table() -> None:
+    large = table(400_000, 12)  # 38 MB
+    problem = RowsProblem(large, "c0", 16)
+    problem.draw(2, np.random.default_rng(0))
+    tracemalloc.start()
+    problem.draw(1000, np.random.default_rng(0))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.25 * large.values.nbytes  # some copies of 16,000 rows, 1.5 MB each
+    start = time.process_time()
+    problem.draw(5000, np.random.default_rng(0))
+    assert time.process_time() - start < 0.5  # some thirty times what it takes
+    start = time.process_time()
+    distinct_rows(205, 5000, 205, np.random.default_rng(0))  # all of them, each time
+    assert time.process_time() - start < 0.5
+
+
+# The data sets
+
+
+def test_cars(small_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BAI_GYM_DATA", str(small_data))
+    problem = build("automobile")
+    assert isinstance(problem, RowsProblem)
+    assert (problem.num_arms, problem.num_features, problem.noise_variance) == (8, 5, 0.1)
+    assert problem.notes == ("3 of 30 prices are missing in the data; they are the mean of the others",)
+    bandit, features = drawn(problem, 200)
+    # The prices of the small file are linear in the weight, the first feature; the missing ones are not.
+    fit = np.polyfit(features[..., 0].ravel(), bandit.means.ravel(), 1)
+    misfit = np.abs(np.polyval(fit, features[..., 0]) - bandit.means)
+    assert 0.02 < (misfit > 0.05).mean() < 0.2
+    monkeypatch.setenv("BAI_GYM_DATA", str(small_data / "nowhere"))
+    with pytest.raises(MissingDataError, match="'automobile' is not in .*nowhere: run `bai-gym data fetch automobile`"):
+        build("automobile")
+    given = build("automobile", path=str(small_data / "automobile" / "imports-85.data"), num_arms=4, intercept=True)
+    assert (given.num_arms, given.num_features) == (4, 6)
+
+
+@pytest.mark.parametrize("target", ["pm", "ambient", "motor_speed"])
+def test_moments_of_a_motor(small_data: Path, monkeypatch: pytest.MonkeyPatch, target: str) -> None:
+    monkeypatch.setenv("BAI_GYM_DATA", str(small_data))
+    problem = build("electric-motor", target=target)
+    assert isinstance(problem, RowsProblem)
+    assert (problem.num_arms, problem.num_features, problem.noise_variance, problem.notes) == (8, 11, 0.1, ())
+    raw = np.loadtxt(small_data / "electric-motor" / "measures_v2.csv", delimiter=",", skiprows=1)
+    names = (small_data / "electric-motor" / "measures_v2.csv").read_text().split("\n", 1)[0].split(",")
+    position = names.index(target)
+    scaled = (raw - raw.min(axis=0)) / np.maximum(np.ptp(raw, axis=0), 1e-9)
+    bandit, features = drawn(problem, 10)
+    for run, arm in itertools.product(range(10), range(8)):
+        row = np.abs(scaled[:, position] - bandit.means[run, arm]).argmin()
+        np.testing.assert_allclose(bandit.means[run, arm], scaled[row, position], atol=1e-12)
+        np.testing.assert_allclose(features[run, arm], np.delete(scaled[row, :12], position), atol=1e-12)
+
+
+@pytest.mark.parametrize("target", ["torque", "PM", "profile_id", "", 3, None, ["pm"]])
+def test_other_targets_are_refused_before_the_file_is_looked_for(
+    target: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BAI_GYM_DATA", str(tmp_path))
+    with pytest.raises(ParameterError, match="target must be one of pm, stator_winding, .*, motor_speed, not "):
+        build("electric-motor", target=target)
+
+
+def test_targets_share_one_table(small_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BAI_GYM_DATA", str(small_data))
+    one, two = (build("electric-motor", target=target) for target in ("pm", "coolant"))
+    assert isinstance(one, RowsProblem) and isinstance(two, RowsProblem)
+    assert one._table is two._table
+
+
+def test_the_look_alike_has_a_seed_of_its_own() -> None:
+    problem, same, other = (build("automobile-like", table_seed=seed) for seed in (0, 0, 1))
+    draws = [each.draw(20, np.random.default_rng(5)).means for each in (problem, same, other)]
+    np.testing.assert_array_equal(draws[0], draws[1])
+    assert (draws[0] != draws[2]).any()
+    assert any("synthetic" in note for note in problem.notes)
+    assert isinstance(problem, RowsProblem)
+    assert (problem.num_arms, problem.num_features) == (8, 5)
+    with pytest.raises(ParameterError, match="seed must be an integer of at least 0, not -1"):
+        build("automobile-like", table_seed=-1)
+
+
+def test_a_comparison_says_that_data_are_synthetic_and_more_pulls_help() -> None:
+    comparison = bai_gym.compare(["Uniform"], "BAI-AutomobileLike-v0", budgets=[16, 400], runs=1000, seed=0, workers=1)
+    few, many = comparison.results
+    assert few.error_probability > many.error_probability + 0.2
+    assert all(any("synthetic" in note for note in result.notes) for result in (few, many))
