@@ -29,7 +29,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tasks": {"statistics"},
     "moves": {"tasks"},
     "sampling": {"moves"},
-    "bandits": {"sampling"},
+    "pulling": {"seeding"},
+    "bandits": {"sampling", "pulling"},
     "theory": {"bandits", "designs"},
     "datasets": {"theory"},
     "problems": {"datasets"},
@@ -39,9 +40,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "experiments": {"benchmark"},
     "report": {"benchmark"},
     "api": {"agents", "benchmark"},  # the public door: here names of agents become agents
+    "identification": {"api"},
     "training": {"api"},
     "cli": {"api", "experiments", "report", "training"},
-    "__init__": {"api"},
+    "__init__": {"api", "identification"},
 }
 
 # Optional or slow to import: within functions only, so that `import bai_gym` is light and works without the extras.

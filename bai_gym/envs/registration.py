@@ -246,6 +246,13 @@ IDS: tuple[Registration, ...] = (
         {"link": "logit"},
     ),
     Registration(
+        "BAI-Function-v0",
+        "function",
+        100,
+        "your own functions: pull=, num_arms=, timeout=, on_error=; else four for demonstration; see bai_gym.identify",
+        {"reward": "estimate"},
+    ),
+    Registration(
         "BAI-Table-v0",
         "table",
         1000,

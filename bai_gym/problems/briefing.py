@@ -68,7 +68,8 @@ class Briefing:
     ) -> None:
         """Grant ``knows`` from the true instances ``truth``, which also say the features.
 
-        Without ``truth``, nothing that has to be granted can be read, and arms have no features.
+        Without ``truth``, nothing that has to be granted can be read, and arms have no features; nor can anything be
+        granted of a truth that is not known.
         """
         self.num_arms = num_arms
         self.budget = budget
@@ -77,7 +78,7 @@ class Briefing:
         self.fixed_confidence = fixed_confidence
         self.knows = check_knowledge(knows)
         self.features: FloatArray | None = None if truth is None else truth.features
-        self._truth = truth if self.knows else None
+        self._truth = truth if self.knows and truth is not None and truth.known else None
 
     @property
     def num_features(self) -> int | None:
@@ -129,5 +130,5 @@ class Briefing:
     def _granted(self, fact: str) -> Bandit:
         self.check_granted(fact)
         if self._truth is None:
-            raise AgentError(f"the agent needs {fact!r}, and this briefing was made without the true instances")
+            raise AgentError(f"the agent needs {fact!r}, and this briefing was made without true means and variances")
         return self._truth

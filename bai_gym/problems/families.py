@@ -11,6 +11,7 @@ from bai_gym.errors import ParameterError, unknown_name
 from bai_gym.problems.base import FrozenProblem, Problem
 from bai_gym.problems.bernoulli import BernoulliPriorProblem
 from bai_gym.problems.custom import custom_linear_problem, custom_problem, table_problem
+from bai_gym.problems.function import function_problem
 from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
 from bai_gym.problems.linear import (
     LinearCornerProblem,
@@ -75,6 +76,7 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "electric-motor": electric_motor_problem,
     "custom": custom_problem,
     "custom-linear": custom_linear_problem,
+    "function": function_problem,
     "table": table_problem,
 }
 """Builders of problems, by the name of the family."""

@@ -37,6 +37,7 @@ ONE_OF_EACH_FAMILY: list[tuple[str, dict[str, Any]]] = [
     ("BAI-Custom-v0", {"distribution": "bernoulli"}),
     ("BAI-CustomLinear-v0", {"link": "log"}),
     ("BAI-CustomLogistic-v0", {}),
+    ("BAI-Function-v0", {}),
     ("BAI-Table-v0", {}),
 ]
 

@@ -35,6 +35,7 @@ def test_families_and_their_keywords() -> None:
         "electric-motor",
         "custom",
         "custom-linear",
+        "function",
         "table",
     }
     gaussian = build("gaussian", num_arms=6, noisy_best=False)
