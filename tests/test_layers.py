@@ -47,7 +47,18 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 
 # Optional or slow to import: within functions only, so that `import bai_gym` is light and works without the extras.
-HEAVY = {"dask", "distributed", "matplotlib", "moviepy", "plotly", "pygame", "ray", "stable_baselines3", "torch"}
+HEAVY = {
+    "dask",
+    "distributed",
+    "matplotlib",
+    "moviepy",
+    "plotly",
+    "pygame",
+    "ray",
+    "sklearn",
+    "stable_baselines3",
+    "torch",
+}
 
 # The only room that may import a heavy package at the top of its modules; nothing outside may import one of them at
 # its top in turn.

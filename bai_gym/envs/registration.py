@@ -36,6 +36,7 @@ class Registration:
 SETUP_BUDGETS = {1: 2000, 2: 2000, 3: 2000, 4: 600, 5: 4000, 6: 6000, 7: 6000}
 SETUP_SOURCE = "Audibert, Bubeck and Munos 2010"
 STRUCTURED = "Azizi et al. 2022"
+BAYESIAN = "Hoffman et al. 2014"
 LINEAR_ARMS = (8, 16, 32, 64, 128)
 PULLS_PER_ARM = 20  # of the paper's 10, 20 and 50
 CAP = 1_000_000  # pulls at which an episode of fixed confidence is truncated
@@ -231,6 +232,18 @@ IDS: tuple[Registration, ...] = (
         f"num_arms = 8 random moments of an electric motor, 11 features, find the hottest ({STRUCTURED}, appendix E.2)",
         {"num_arms": 8},
         data="electric-motor",
+    ),
+    Registration(
+        "BAI-Traffic357-v0",
+        "traffic",
+        400,
+        f"the fastest of 357 correlated sensors, synthetic; data='los-loop' or path= for real ones ({BAYESIAN}, 6.1)",
+    ),
+    Registration(
+        "BAI-AutoML160-v0",
+        "automl",
+        40,
+        f"the best of 160 models of scikit-learn, on diabetes data or data='wine-quality' ({BAYESIAN}, section 6.2)",
     ),
     Registration(
         "BAI-CustomLinear-v0",

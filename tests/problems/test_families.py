@@ -33,6 +33,8 @@ def test_families_and_their_keywords() -> None:
         "automobile",
         "automobile-like",
         "electric-motor",
+        "automl",
+        "traffic",
         "custom",
         "custom-linear",
         "function",
