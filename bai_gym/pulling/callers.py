@@ -84,7 +84,7 @@ def make_caller(functions: Functions, timeout: float | None, run_in: str) -> Cal
             f"pull cannot be run in a worker process ({error}), so it runs in a thread: a pull that takes longer than "
             "its timeout is given up, but goes on in the background",
             UserWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
         return _Thread(functions, timeout)
     return process
@@ -198,8 +198,6 @@ class _Process:
             self.close()
             raise
         if answer is None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(1.0)  # its pipe is closed a moment before it has an exit code
             code = self._stop()
             raise FailedPullError(f"its process died ({_cause(code)})")
         return pickle.loads(answer)
@@ -227,17 +225,18 @@ def _receive(process: subprocess.Popen[bytes], answers: queue.SimpleQueue[bytes 
 
 def _end(process: subprocess.Popen[bytes]) -> int:
     """Kill a worker with what it has started; return its exit code, negative after a signal."""
-    code = process.poll()
-    with contextlib.suppress(OSError):  # it is gone already
+    # Before anybody has waited for it, so that its number cannot be that of another process. One that has died by
+    # itself keeps its exit code.
+    with contextlib.suppress(OSError):  # nobody is left in its group
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
-    ended = process.wait()
+    code = process.wait()
     if process.stdin is not None:
         with contextlib.suppress(OSError):  # a request that nobody has read
             process.stdin.close()
-    return ended if code is None else code
+    return code
 
 
 def _cause(code: int | None) -> str:

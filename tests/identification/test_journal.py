@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bai_gym.errors import OutputError
 from bai_gym.identification.evidence import Pull
@@ -43,6 +47,27 @@ def test_pulls_come_back_bit_for_bit(path: Path) -> None:
         ["arm", "error", "reward"],
         ["arm", "reward"],
     ]
+
+
+@given(
+    st.lists(
+        st.builds(
+            Pull,
+            st.integers(0, 2),
+            st.floats(allow_nan=False, allow_infinity=False),
+            st.none() | st.text(st.characters(codec="utf-8")),
+        )
+    )
+)
+def test_every_pull_comes_back(pulls: list[Pull]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "journal.jsonl")
+        with Journal(path, FACTS, 3) as journal:
+            for pull in pulls:
+                journal.append(pull)
+        again = reopened(path)
+    assert again == pulls
+    assert [math.copysign(1.0, pull.reward) for pull in again] == [math.copysign(1.0, pull.reward) for pull in pulls]
 
 
 def test_reading_writes_nothing(path: Path) -> None:

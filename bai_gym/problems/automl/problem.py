@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
@@ -100,7 +101,7 @@ def automl_problem(
         workers: Processes that train; -1 for all cores.
 
     Raises:
-        ParameterError: Unknown data, or a number of splits that is none.
+        ParameterError: Unknown data, or a keyword outside its range.
         MissingDataError: The data are not in the data directory.
         MissingPackageError: Models have to be trained, and scikit-learn is not installed.
         DataError: The data cannot be used.
@@ -109,6 +110,10 @@ def automl_problem(
         raise ParameterError(f"splits must be a whole number of at least 2, not {splits!r}")
     if not isinstance(data, str) or data not in REGRESSION_TABLES:
         raise ParameterError(f"data must be one of {', '.join(map(repr, REGRESSION_TABLES))}, not {data!r}")
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers == 0):
+        raise ParameterError(f"workers must be a number of processes, -1 for all cores, or None, not {workers!r}")
+    if cache is not None and not isinstance(cache, str | os.PathLike):
+        raise ParameterError(f"cache must be the path of a folder, or None, not {cache!r}")
     scores = _shipped() if data == "diabetes" and cache is None else None
     if scores is None or len(scores) < splits:
         folder = cache_directory() if cache is None else Path(cache)

@@ -290,13 +290,23 @@ def test_the_scores_that_come_with_the_library_are_those_of_the_models() -> None
 def test_splits_and_data_are_keywords(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert automl_problem(splits=7).scores.shape == (7, 160)
     np.testing.assert_array_equal(automl_problem(splits=7).scores, automl_problem().scores[:7])
-    monkeypatch.setattr(problem, "MODELS", LASSOS)
-    monkeypatch.setattr(
-        problem, "cached_scores", lambda table, models, splits, **_: np.full((splits, 160), -1.0 * splits)
-    )
-    monkeypatch.setattr(problem, "regression_table", lambda name: name)
-    assert (automl_problem(splits=51).scores == -51.0).all()
-    assert (automl_problem("wine-quality", splits=3).scores == -3.0).all()
+    asked: list[Any] = []
+
+    def computed(table: str, models: Any, splits: int, *, cache: Path, workers: int) -> Any:
+        asked.append((table, models, splits, cache, workers))
+        return np.full((splits, 160), -1.0 * splits)
+
+    monkeypatch.setattr(problem, "cached_scores", computed)
+    monkeypatch.setattr(problem, "regression_table", str.upper)
+    monkeypatch.setenv("BAI_GYM_CACHE", str(tmp_path / "derived"))
+    assert (automl_problem(splits=51).scores == -51.0).all()  # more than come with the library
+    assert (automl_problem("wine-quality", splits=3, workers=2).scores == -3.0).all()
+    automl_problem(splits=2, cache=tmp_path / "mine")  # a cache of one's own is used in any case
+    assert asked == [
+        ("DIABETES", MODELS, 51, tmp_path / "derived", -1),
+        ("WINE-QUALITY", MODELS, 3, tmp_path / "derived", 2),
+        ("DIABETES", MODELS, 2, tmp_path / "mine", -1),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -306,6 +316,9 @@ def test_splits_and_data_are_keywords(tmp_path: Path, monkeypatch: pytest.Monkey
         ({"data": 3}, "data must be one of"),
         ({"splits": 1}, "splits must be a whole number of at least 2, not 1"),
         ({"splits": 2.0}, "splits must be"),
+        ({"workers": 0}, "workers must be a number of processes"),
+        ({"workers": "2"}, "workers must be"),
+        ({"cache": 5}, "cache must be the path of a folder"),
     ],
 )
 def test_wrong_arguments_are_refused(keywords: dict[str, Any], message: str) -> None:
