@@ -130,5 +130,5 @@ class Briefing:
     def _granted(self, fact: str) -> Bandit:
         self.check_granted(fact)
         if self._truth is None:
-            raise AgentError(f"the agent needs {fact!r}, and this briefing was made without true means and variances")
+            raise AgentError(f"the agent needs {fact!r}, and this briefing was made without the true instances")
         return self._truth

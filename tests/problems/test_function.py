@@ -111,7 +111,7 @@ def test_nobody_knows_the_truth() -> None:
     bandit = FunctionBandit(Puller(float, 3), batch=2)
     assert np.isnan(bandit.means).all() and np.isnan(bandit.variances).all()
     briefing = Briefing(3, 10, 2, truth=bandit, knows={"variances"})
-    with pytest.raises(AgentError, match="without true means and variances"):
+    with pytest.raises(AgentError, match="without the true instances"):
         _ = briefing.variances
 
 
