@@ -51,7 +51,7 @@ $(DEMO)/ready: $(SETTINGS)
 # Torch comes first and alone: where it has no wheel for this Python, stable-baselines3 and its checks are left out.
 $(TEST)/ready: $(SETTINGS)
 	$(call venv,$(TEST))
-	@if $(TEST)/$(PIP) torch; then extras=all,test; else extras=automl,cluster,plots,render,test; \
+	@if $(TEST)/$(PIP) torch; then extras=all,test; else extras=cluster,plots,render,test; \
 		echo "make: torch cannot be installed here; the checks of stable-baselines3 will be skipped" >&2; fi; \
 	echo "$(TEST)/$(PIP) -e .[$$extras]"; \
 	$(TEST)/$(PIP) -e ".[$$extras]"

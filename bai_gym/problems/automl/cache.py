@@ -7,7 +7,7 @@ import json
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,6 @@ def cached_scores(
 
     Raises:
         DataError: Too few rows.
-        MissingPackageError: If scikit-learn is not installed.
     """
     folder = folder_of(table, models, cache)
     found = {seed: _load(folder / f"{seed}.npy", len(models)) for seed in range(splits)}
@@ -70,11 +69,8 @@ def cached_scores(
 
 def folder_of(table: RegressionTable, models: Sequence[Model], cache: Path) -> Path:
     """Return the folder of these data and models."""
-    try:
-        package = version("scikit-learn")
-    except PackageNotFoundError:
-        package = None
-    facts = [_FORMAT, table.digest, [[model.family, model.parameters] for model in models], package]
+    kinds = [[model.family, model.parameters] for model in models]
+    facts = [_FORMAT, table.digest, kinds, version("scikit-learn")]
     return cache / f"automl-{table.name}-{hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]}"
 
 

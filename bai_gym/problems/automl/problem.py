@@ -103,7 +103,6 @@ def automl_problem(
     Raises:
         ParameterError: Unknown data, or a keyword outside its range.
         MissingDataError: The data are not in the data directory.
-        MissingPackageError: Models have to be trained, and scikit-learn is not installed.
         DataError: The data cannot be used.
     """
     if isinstance(splits, bool) or not isinstance(splits, int | np.integer) or splits < 2:

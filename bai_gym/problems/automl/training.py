@@ -1,4 +1,7 @@
-"""Trains and tests models on random splits of a table."""
+"""Trains and tests models on random splits of a table.
+
+scikit-learn takes long to import, and is not needed where all scores are known: it is imported by what needs it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bai_gym.datasets.regression import RegressionTable
-from bai_gym.errors import DataError, MissingPackageError
+from bai_gym.errors import DataError
 from bai_gym.problems.automl.grid import Model
 from bai_gym.statistics import FloatArray
 
@@ -82,10 +85,8 @@ def split_scores(table: RegressionTable, models: Sequence[Model], seed: int) -> 
 
     Raises:
         DataError: Too few rows.
-        MissingPackageError: If scikit-learn is not installed.
     """
     check_size(table)
-    _check_package()
     order = np.random.default_rng(seed).permutation(len(table.targets))
     size = len(order) // SHARE
     first, second = order[:size], order[size : 2 * size]
@@ -148,10 +149,3 @@ def _predict(
         if count in sizes:
             after[count] = total / count
     return [after[size] for size in sizes]
-
-
-def _check_package() -> None:
-    try:
-        import sklearn  # noqa: F401
-    except ImportError as error:
-        raise MissingPackageError('training models needs scikit-learn; pip install "bai-gym[automl]"') from error

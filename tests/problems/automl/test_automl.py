@@ -14,11 +14,13 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import Lasso
 
 from bai_gym import datasets
 from bai_gym.datasets import RegressionTable, regression_table
 from bai_gym.envs.scalar import BestArmEnv
-from bai_gym.errors import DataError, MissingDataError, MissingPackageError, ParameterError
+from bai_gym.errors import DataError, MissingDataError, ParameterError
 from bai_gym.problems import AutoMLProblem, automl_problem
 from bai_gym.problems.automl import MODELS, Model, problem, similarity, training
 from bai_gym.problems.automl.cache import cached_scores, folder_of
@@ -75,19 +77,17 @@ def test_the_kernel_is_that_of_distances_within_a_family() -> None:
 
 
 def test_a_pull_trains_on_a_tenth_and_tests_on_another() -> None:
-    linear = pytest.importorskip("sklearn.linear_model")
     data = table()
     (score,) = split_scores(data, LASSOS[:1], seed=4)
     order = np.random.default_rng(4).permutation(60)
     train, test = order[:6], order[6:12]
     centre, spread = data.features[train].mean(axis=0), data.features[train].std(axis=0)
-    fitted = linear.Lasso(alpha=0.0001).fit((data.features[train] - centre) / spread, data.targets[train])
+    fitted = Lasso(alpha=0.0001).fit((data.features[train] - centre) / spread, data.targets[train])
     errors = fitted.predict((data.features[test] - centre) / spread) - data.targets[test]
     assert score == -np.sqrt((errors**2).mean())
 
 
 def test_forests_grown_together_are_the_forests_grown_one_by_one() -> None:
-    ensemble = pytest.importorskip("sklearn.ensemble")
     data = table(400)
     forests = [model for model in MODELS if model.family == "random forest"]
     forests = [model for model in forests if dict(model.parameters)["n_estimators"] < 1000][::3]
@@ -99,14 +99,13 @@ def test_forests_grown_together_are_the_forests_grown_one_by_one() -> None:
     for model, score in zip(forests, scores, strict=True):
         parameters = {name: max(int(value), 1) for name, value in model.parameters}
         parameters["min_samples_split"] = max(parameters["min_samples_split"], 2)
-        forest = ensemble.RandomForestRegressor(random_state=2, **parameters)
+        forest = RandomForestRegressor(random_state=2, **parameters)
         forest.fit((data.features[train] - centre) / spread, data.targets[train])
         errors = forest.predict((data.features[test] - centre) / spread) - data.targets[test]
         assert score == pytest.approx(-np.sqrt((errors**2).mean()), rel=1e-12)
 
 
 def test_every_family_learns_something() -> None:
-    pytest.importorskip("sklearn")
     data = table(2000)
     scores = split_scores(data, SMALL, seed=0)
     assert np.isfinite(scores).all()
@@ -116,7 +115,6 @@ def test_every_family_learns_something() -> None:
 
 
 def test_a_column_without_spread_is_no_trouble() -> None:
-    pytest.importorskip("sklearn")
     data = table()
     features = np.column_stack([data.features, np.ones(60)])
     flat = RegressionTable("flat", features, data.targets)
@@ -126,7 +124,6 @@ def test_a_column_without_spread_is_no_trouble() -> None:
 def test_models_that_fail_have_no_score_and_are_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    pytest.importorskip("sklearn")
     neighbours = [model for model in MODELS if model.family == "nearest neighbours"]
     with caplog.at_level(logging.WARNING):
         scores = split_scores(table(), neighbours, seed=0)  # six rows to train on
@@ -150,22 +147,10 @@ def test_too_few_rows_are_refused() -> None:
         split_scores(table(19), LASSOS, seed=0)
 
 
-def test_without_scikit_learn_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(sys.modules, "sklearn", None)
-    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with pytest.raises(MissingPackageError, match=r"scikit-learn; pip install \"bai-gym\[automl\]\""):
-        split_scores(table(), LASSOS, seed=0)
-    datasets.regression._diabetes.cache_clear()
-    with pytest.raises(MissingPackageError, match="the diabetes data come with scikit-learn"):
-        automl_problem(cache=tmp_path)
-    assert automl_problem().num_arms == 160  # whose scores come with the library
-
-
 # ------------------------------------------------------------------------------------------------ the cache
 
 
 def test_what_is_on_disk_is_not_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("sklearn")
     data = table(200)
     first = cached_scores(data, LASSOS, 3, cache=tmp_path, workers=1)
     assert first.shape == (3, 8)
@@ -188,7 +173,6 @@ def test_what_is_on_disk_is_not_computed_again(tmp_path: Path, monkeypatch: pyte
 
 
 def test_several_workers_compute_the_same(tmp_path: Path) -> None:
-    pytest.importorskip("sklearn")
     one, two = (cached_scores(table(200), LASSOS, 3, cache=tmp_path / str(n), workers=n) for n in (1, 2))
     np.testing.assert_array_equal(one, two)
 
@@ -203,7 +187,6 @@ def test_other_data_and_other_models_have_other_folders(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_written_costs_a_warning(tmp_path: Path) -> None:
-    pytest.importorskip("sklearn")
     (tmp_path / "file").write_text("")
     with pytest.warns(UserWarning, match="cannot be kept in .*file.*set BAI_GYM_CACHE"):
         scores = cached_scores(table(200), LASSOS, 2, cache=tmp_path / "file", workers=1)
@@ -211,7 +194,6 @@ def test_a_folder_that_cannot_be_written_costs_a_warning(tmp_path: Path) -> None
 
 
 def test_a_killed_computation_keeps_what_was_done(tmp_path: Path) -> None:
-    pytest.importorskip("sklearn")
     program = f"""if True:
         import sys
         sys.path.insert(0, {str(Path(__file__).parent)!r})
@@ -279,7 +261,6 @@ def test_the_default_needs_nothing_and_ties_what_is_the_same() -> None:
 
 
 def test_the_scores_that_come_with_the_library_are_those_of_the_models() -> None:
-    pytest.importorskip("sklearn")
     chosen = [arm for arm, model in enumerate(MODELS) if model in SMALL]
     for seed in (0, 49):
         again = split_scores(regression_table("diabetes"), SMALL, seed)
@@ -356,7 +337,6 @@ def test_the_real_wine() -> None:
 
 
 def test_diabetes_has_a_target_of_deviation_one() -> None:
-    pytest.importorskip("sklearn")
     data = regression_table("diabetes")
     assert data.features.shape == (442, 10)
     assert data.targets.std() == pytest.approx(1.0, rel=1e-12)
