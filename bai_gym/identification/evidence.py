@@ -78,7 +78,7 @@ class Identification:
         if failed:
             notes.append(f"{failed} of {len(log)} pulls failed and count as the worst reward")
         if len(log) < budget:
-            notes.append(f"{agent} has asked for {len(log)} of {budget} pulls; {budget - len(log)} are unspent")
+            notes.append(f"{agent} has asked for {len(log)} of {budget} pulls ({budget - len(log)} unspent)")
         return cls(recommendation, agent, budget, seed, pulls, means, errors, tuple(log), tuple(notes))
 
     @property

@@ -129,7 +129,7 @@ def test_the_evidence_of_a_case_worked_by_hand() -> None:
     assert (found.recommendation, found.runner_up, found.failures.tolist()) == (0, 1, [0, 0, 1, 0])
     assert found.notes == (
         "1 of 6 pulls failed and count as the worst reward",
-        "X has asked for 6 of 8 pulls; 2 are unspent",
+        "X has asked for 6 of 8 pulls (2 unspent)",
     )
     lines = str(found).splitlines()
     assert lines[0] == "X recommends arm 0 after 6 of 8 pulls"
@@ -153,7 +153,7 @@ def test_pulls_that_the_agent_does_not_ask_for_are_not_made() -> None:
     made = []
     found = bai_gym.identify(lambda arm: made.append(arm) or -arm, 4, 23, "SH")  # type: ignore[func-returns-value]
     assert len(made) == len(found.log) == 22  # two stages of 11 pulls
-    assert "1 are unspent" in found.notes[0]
+    assert "(1 unspent)" in found.notes[0]
     assert found.recommendation == 0
 
 
