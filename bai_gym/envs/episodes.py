@@ -137,6 +137,8 @@ class Episodes:
         pulls, means = self.statistics.pulls[rows], self.statistics.means[rows]
         worst = np.where(pulls > 0, means, np.inf).min(axis=-1, keepdims=True)
         means = np.where(pulls > 0, means, np.where(np.isinf(worst), 0.0, worst))
+        if answers.ndim == 1:
+            return np.take_along_axis(means, answers[:, None], -1)[:, 0]
         task, num_arms = self.rules.task, self.num_arms
         return np.array([row[[*task.arms(one, num_arms)]].mean() for row, one in zip(means, answers, strict=True)])
 
