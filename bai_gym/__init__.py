@@ -1,6 +1,7 @@
 """Gymnasium environments, agents and an honest benchmark for fixed-budget best-arm identification.
 
-Importing registers the ids with Gymnasium and nothing more; ``evaluate`` and ``compare`` load the rest when first used.
+Importing registers the ids with Gymnasium and nothing more; ``evaluate``, ``compare`` and ``identify`` load the
+rest when first used.
 """
 
 from importlib import import_module
@@ -13,17 +14,29 @@ if TYPE_CHECKING:
     from bai_gym.api import compare, evaluate
     from bai_gym.benchmark.paired import PairedTest
     from bai_gym.benchmark.result import Comparison, Result
+    from bai_gym.identification import Identification, identify
 
-__all__ = ["Comparison", "PairedTest", "Result", "__version__", "compare", "evaluate"]
+__all__ = [
+    "Comparison",
+    "Identification",
+    "PairedTest",
+    "Result",
+    "__version__",
+    "compare",
+    "evaluate",
+    "identify",
+]
 
 __version__ = version("bai-gym")
 
 _HOMES = {
     "Comparison": "bai_gym.benchmark.result",
+    "Identification": "bai_gym.identification",
     "PairedTest": "bai_gym.benchmark.paired",
     "Result": "bai_gym.benchmark.result",
     "compare": "bai_gym.api",
     "evaluate": "bai_gym.api",
+    "identify": "bai_gym.identification",
 }
 
 register_all()

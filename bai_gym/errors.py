@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 __all__ = [
     "AgentError",
@@ -19,6 +20,7 @@ __all__ = [
     "MissingPackageError",
     "OutputError",
     "ParameterError",
+    "PullError",
     "UnknownAttributeError",
     "UnknownNameError",
     "unknown_name",
@@ -70,7 +72,17 @@ class MissingPackageError(BaiGymError, ImportError):
 
 
 class OutputError(BaiGymError, OSError):
-    """Results cannot be written to, or read from, the output folder."""
+    """Results cannot be written to, or read from, the output folder or a journal."""
+
+
+class PullError(BaiGymError, RuntimeError):
+    """A pull of the user's own function failed: it raised, took too long, or returned no finite number.
+
+    Attributes:
+        log: The pulls that were made before it, as :class:`bai_gym.Identification` has them; empty in an environment.
+    """
+
+    log: tuple[Any, ...] = ()
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], hint: str) -> UnknownNameError:

@@ -29,7 +29,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tasks": {"statistics"},
     "moves": {"tasks"},
     "sampling": {"moves"},
-    "bandits": {"sampling"},
+    "pulling": {"seeding"},
+    "bandits": {"sampling", "pulling"},
     "theory": {"bandits", "designs"},
     "datasets": {"theory"},
     "problems": {"datasets"},
@@ -39,13 +40,25 @@ MAY_IMPORT: dict[str, set[str]] = {
     "experiments": {"benchmark"},
     "report": {"benchmark"},
     "api": {"agents", "benchmark"},  # the public door: here names of agents become agents
+    "identification": {"api"},
     "training": {"api"},
     "cli": {"api", "experiments", "report", "training"},
-    "__init__": {"api"},
+    "__init__": {"api", "identification"},
 }
 
 # Optional or slow to import: within functions only, so that `import bai_gym` is light and works without the extras.
-HEAVY = {"dask", "distributed", "matplotlib", "moviepy", "plotly", "pygame", "ray", "stable_baselines3", "torch"}
+HEAVY = {
+    "dask",
+    "distributed",
+    "matplotlib",
+    "moviepy",
+    "plotly",
+    "pygame",
+    "ray",
+    "sklearn",
+    "stable_baselines3",
+    "torch",
+}
 
 # The only room that may import a heavy package at the top of its modules; nothing outside may import one of them at
 # its top in turn.

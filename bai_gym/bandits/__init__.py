@@ -7,6 +7,7 @@ or Gymnasium.
 from bai_gym.bandits.base import Bandit, Stream
 from bai_gym.bandits.bernoulli import BernoulliBandit
 from bai_gym.bandits.empirical import EmpiricalBandit, SampleTable
+from bai_gym.bandits.function import FunctionBandit
 from bai_gym.bandits.gaussian import GaussianBandit
 from bai_gym.bandits.linear import LINKS, FeatureBandit, linear_bandit
 from bai_gym.bandits.poisson import PoissonBandit
@@ -17,6 +18,7 @@ __all__ = [
     "BernoulliBandit",
     "EmpiricalBandit",
     "FeatureBandit",
+    "FunctionBandit",
     "GaussianBandit",
     "PoissonBandit",
     "SampleTable",

@@ -30,7 +30,10 @@ class Bandit(ABC):
     Attributes:
         means: ``(N, K)`` true mean rewards.
         variances: ``(N, K)`` true reward variances (squared units of the reward).
+        known: Whether these are known. Where they are not, in real experiments, they are NaN.
     """
+
+    known: bool = True
 
     means: FloatArray
     variances: FloatArray

@@ -63,6 +63,7 @@ class FeatureBandit(Bandit):
     def _take(self, rewards: Bandit, matrices: FloatArray) -> None:
         self.rewards = rewards
         self.means, self.variances = rewards.means, rewards.variances
+        self.known = rewards.known
         self._matrices = matrices  # (N, K, d), or (1, K, d) for all instances
 
     @property

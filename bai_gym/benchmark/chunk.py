@@ -288,6 +288,11 @@ class Cell:
             AgentError: If there are checkpoints, and the agent's answer is not defined at any time.
         """
         made = agent.make()
+        if not env.problem.known:
+            raise ParameterError(
+                f"{env.label} is a real experiment: nobody knows its true means, so agents cannot be compared by their "
+                "errors; use bai_gym.identify to find its best arm"
+            )
         if path not in PATHS:
             raise ParameterError(f"path must be one of {', '.join(PATHS)}, not {path!r}")
         if path == "blocks" and not allocates(made):

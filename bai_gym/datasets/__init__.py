@@ -3,7 +3,8 @@
 ``registry`` knows names, addresses, checksums, terms and citations; ``locate`` finds and fetches the files, none of
 which ship with the package; ``ratings`` reads MovieLens formats, ``completion`` fills the matrix of ratings and keeps
 it on disk, ``synthetic`` makes ratings of the same shape without any data, and ``table`` reads the user's own log.
-``columns`` reads columns of numbers as features, for ``automobile`` and ``motor``.
+``columns`` reads columns of numbers as features, for ``automobile`` and ``motor``, and ``regression`` those of tables
+from which something is to be predicted. ``signals`` reads matrices time x sensors, and makes synthetic ones.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from bai_gym.datasets.locate import Status, cache_directory, data_directory, fet
 from bai_gym.datasets.motor import MOTOR_TARGETS, read_motor
 from bai_gym.datasets.ratings import Ratings, read_ratings
 from bai_gym.datasets.registry import DataFile, DataSet, get, names
+from bai_gym.datasets.regression import REGRESSION_TABLES, RegressionTable, regression_table
+from bai_gym.datasets.signals import Signals, read_signals, traffic_like
 from bai_gym.datasets.synthetic import movielens_like
 from bai_gym.datasets.table import ArmSamples, read_table
 
@@ -48,6 +51,14 @@ __all__ = [
     "automobile_like",
     "read_automobile",
     "read_motor",
+    # tables for regression
+    "REGRESSION_TABLES",
+    "RegressionTable",
+    "regression_table",
+    # signals of sensors
+    "Signals",
+    "read_signals",
+    "traffic_like",
     # the user's own log
     "ArmSamples",
     "read_table",

@@ -29,6 +29,7 @@ __all__ = ["FeatureTable", "identify", "read_columns"]
 _MISSING = ["?", "", "NA", "NaN", "nan"]  # what stands for a value that is not there
 _HEAD = 1 << 16  # bytes in which the first line must end
 _SHOWN = 15  # names shown in an error
+_KINDS = {",": "comma-separated", ";": "semicolon-separated"}
 _CONVERSION = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?.*invalid value '(.*)'", re.DOTALL)
 
 
@@ -101,9 +102,14 @@ def identify(path: str | os.PathLike[str], what: str) -> tuple[Path, int, int]:
 
 
 def read_columns(
-    path: Path, columns: Sequence[str], *, all_columns: Sequence[str] | None = None, may_miss: str | None = None
+    path: Path,
+    columns: Sequence[str],
+    *,
+    all_columns: Sequence[str] | None = None,
+    may_miss: str | None = None,
+    separator: str = ",",
 ) -> FloatArray:
-    """Read columns of numbers from a comma-separated file.
+    """Read columns of numbers from a file of rows whose fields are separated by commas, or by semicolons.
 
     Columns are found by name, without regard to case, and with ``_`` and ``-`` alike; others may be there in any order.
     Line ends may be those of Unix or of Windows. A ``?``, an empty field, ``NA`` and ``NaN`` are missing values. Rows
@@ -114,16 +120,17 @@ def read_columns(
         columns: The columns wanted, C of them.
         all_columns: Names of all columns of the file, in its order, if it may come without a header line.
         may_miss: The column in which values may be missing, NaN in the result; None: there is none.
+        separator: ``","`` or ``";"``.
 
     Returns:
         ``(R, C)`` float64, in C order, R at least 1.
 
     Raises:
-        DataError: The file is empty, damaged or not comma-separated, a column is not there, a row has too many or too
+        DataError: The file is empty, damaged or separated otherwise, a column is not there, a row has too many or too
             few fields, a field is not a finite number, or it is missing where it may not.
     """
     with _opened(path) as stream:
-        header = _header(path, bytes(stream.read(_HEAD)), columns, all_columns)
+        header = _header(path, bytes(stream.read(_HEAD)), columns, all_columns, separator)
     names = list(all_columns or ()) if header is None else header
     plain = [_plain(name) for name in names]
     wanted = [names[plain.index(_plain(column))] for column in columns]
@@ -136,6 +143,7 @@ def read_columns(
                 read_options=pacsv.ReadOptions(
                     column_names=names if header is None else None, use_threads=False, block_size=1 << 22
                 ),
+                parse_options=pacsv.ParseOptions(delimiter=separator),
                 convert_options=pacsv.ConvertOptions(
                     include_columns=wanted,
                     column_types=dict.fromkeys(wanted, pa.float64()),
@@ -144,7 +152,9 @@ def read_columns(
                 ),
             )
         except (pa.ArrowException, ValueError) as error:
-            raise DataError(_malformed(path, error, names, first=0 if header is None else 1)) from None
+            raise DataError(
+                _malformed(path, error, names, first=0 if header is None else 1, separator=separator)
+            ) from None
     if not len(table):
         raise DataError(f"{path} has no rows; expected one row per arm that can be drawn")
     values = np.empty((len(table), len(columns)))
@@ -185,16 +195,20 @@ def _opened(path: Path) -> Iterator[IO[bytes] | pa.NativeFile]:
         raise DataError(f"{path} cannot be read, or is damaged: {_line(error)}") from None
 
 
-def _header(path: Path, head: bytes, columns: Sequence[str], all_columns: Sequence[str] | None) -> list[str] | None:
+def _header(
+    path: Path, head: bytes, columns: Sequence[str], all_columns: Sequence[str] | None, separator: str
+) -> list[str] | None:
     """The names in the first line, or None where it is a row of a file that needs no header line."""
     lines = head.decode("utf-8-sig", "replace").split("\n")
     first = next((line.rstrip("\r") for line in lines if line.strip()), None)
     if first is None:
-        raise DataError(f"{path} is empty; expected comma-separated rows")
+        raise DataError(f"{path} is empty; expected {_KINDS[separator]} rows")
     try:
-        names = next(csv.reader([first]))
+        names = next(csv.reader([first], delimiter=separator))
     except csv.Error as error:
-        raise DataError(f"{path} has no readable first line ({_line(error)}); expected comma-separated rows") from None
+        raise DataError(
+            f"{path} has no readable first line ({_line(error)}); expected {_KINDS[separator]} rows"
+        ) from None
     plain = [_plain(name) for name in names]
     if all_columns is not None and not any(_plain(column) in plain for column in columns):
         return None
@@ -212,11 +226,11 @@ def _plain(name: str) -> str:
     return name.strip().lower().replace("_", "-")
 
 
-def _malformed(path: Path, error: Exception, names: Sequence[str], first: int) -> str:
+def _malformed(path: Path, error: Exception, names: Sequence[str], first: int, separator: str) -> str:
     """What is wrong with a file that pyarrow refuses; ``first`` lines come before the first row."""
     found = _CONVERSION.match(str(error))
     if found is None:
-        return f"{path} is malformed: {_line(error)}; expected {len(names)} comma-separated fields in every row"
+        return f"{path} is malformed: {_line(error)}; expected {len(names)} {_KINDS[separator]} fields in every row"
     column, row, value = found.groups()
     where = f", row {int(row) - first}," if row else ""
     return f"column {names[int(column)]!r} of {path}{where} is {value[:60]!r}; every value must be a finite number"

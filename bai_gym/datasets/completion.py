@@ -19,20 +19,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import warnings
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from bai_gym.datasets.files import replace_file
 from bai_gym.datasets.locate import cache_directory
 from bai_gym.datasets.ratings import Ratings, read_ratings
 from bai_gym.errors import DataError, MissingDataError, ParameterError
@@ -359,8 +357,8 @@ def _store(folder: Path, key: str, result: CompletedRatings) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     matrix_file, rest_file = _files(folder, key)
     checksum = zlib.crc32(result.matrix.data)
-    _replace(matrix_file, lambda file: np.save(file, result.matrix, allow_pickle=False))
-    _replace(
+    replace_file(matrix_file, lambda file: np.save(file, result.matrix, allow_pickle=False))
+    replace_file(
         rest_file,
         lambda file: np.savez(
             file,
@@ -371,17 +369,6 @@ def _store(folder: Path, key: str, result: CompletedRatings) -> None:
             variances=result.variances,
         ),
     )
-
-
-def _replace(path: Path, write: Callable[[IO[bytes]], None]) -> None:
-    """Write a file under another name, then give it its own in one step."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    try:
-        with draft.open("xb") as file:
-            write(file)
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _load(folder: Path, key: str) -> CompletedRatings | None:

@@ -162,7 +162,7 @@ def _recipe(dataset: DataSet, file: DataFile | None = None) -> str:
     file = file or dataset.files[0]
     place = Path(file.paths[0])
     if dataset.archive is None:
-        how = f"in a browser (it wants you to sign in) and put it into {place.parent}"
+        how = f"{dataset.by_hand} and put it into {place.parent}"
         what = f"download {place.name} from {dataset.page} {how}"
     elif file.member is None:
         what = f"put {dataset.archive_path} from {dataset.archive}"

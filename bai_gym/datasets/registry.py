@@ -49,6 +49,7 @@ class DataSet:
         licence: Licence or terms in a few words.
         terms: What the user must keep to, in a sentence or two.
         citation: What to cite.
+        by_hand: Where it cannot be fetched: how the page gives it out.
     """
 
     name: str
@@ -61,6 +62,7 @@ class DataSet:
     licence: str
     terms: str
     citation: str
+    by_hand: str = "in a browser (it wants you to sign in)"
 
 
 def names() -> tuple[str, ...]:
@@ -193,6 +195,33 @@ _ELECTRIC_MOTOR = DataSet(
     ),
 )
 
+_LOS_LOOP = DataSet(
+    name="los-loop",
+    title="Los-loop",
+    page="https://github.com/lehaifeng/T-GCN",
+    archive=None,  # a file in a repository that may move
+    archive_path="los-loop/los_speed.csv",
+    archive_sha256=None,
+    files=(
+        DataFile(
+            name="speeds",
+            paths=("los-loop/los_speed.csv", "los-loop/los_speed.csv.gz", "los_speed.csv", "los_speed.csv.gz"),
+            sha256=(
+                "7b732d86ae32b2930595becba28aff39dacbfb2197e250fc0332e1744ce2cbf4",  # los_speed.csv
+                "cd62cbd55e1c4580e9fef78b64e699e25a83fd011b786a94b67e174952341e07",  # the same, gzipped
+            ),
+        ),
+    ),
+    licence="none stated",
+    terms="No licence is stated by the publisher: ask before you share it.",
+    citation=(
+        "L. Zhao, Y. Song, C. Zhang et al. (2020). T-GCN: A Temporal Graph Convolutional Network for Traffic"
+        " Prediction. IEEE Transactions on Intelligent Transportation Systems 21(9), 3848-3858."
+        " doi:10.1109/TITS.2019.2935152"
+    ),
+    by_hand="from its folder data",
+)
+
 _DATASETS: Mapping[str, DataSet] = MappingProxyType(
-    {entry.name: entry for entry in (_MOVIELENS_1M, _WINE_QUALITY, _AUTOMOBILE, _ELECTRIC_MOTOR)}
+    {entry.name: entry for entry in (_MOVIELENS_1M, _WINE_QUALITY, _AUTOMOBILE, _ELECTRIC_MOTOR, _LOS_LOOP)}
 )

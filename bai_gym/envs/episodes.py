@@ -49,7 +49,16 @@ class Episodes:
     bandit: Bandit
 
     def __init__(self, problem: Problem, rules: Rules, batch: int) -> None:
-        """Allocate the arrays; :meth:`begin` draws the instances."""
+        """Allocate the arrays; :meth:`begin` draws the instances.
+
+        Raises:
+            ParameterError: If the reward needs true means, and they are not known.
+        """
+        if not problem.known and rules.reward != "estimate":
+            raise ParameterError(
+                f"reward={rules.reward!r} needs the true means, and nobody knows those of a real experiment: leave "
+                "reward out, or give reward='estimate'"
+            )
         self.problem = problem
         self.rules = rules
         self.num_arms = problem.num_arms
@@ -100,19 +109,38 @@ class Episodes:
             answers: ``(R, ...)`` their recommendations.
 
         Returns:
-            ``(R,)`` rewards, and the truth: ``correct`` and ``simple_regret`` ``(R,)``, ``answer`` ``(R, ...)``.
+            ``(R,)`` rewards, and the truth: ``correct`` and ``simple_regret`` ``(R,)``, ``answer`` ``(R, ...)``; where
+            it is not known, ``estimate`` ``(R,)`` instead.
 
         Raises:
             ParameterError: If a recommendation is not of the task's form.
         """
         task, means = self.rules.task, self.bandit.means[rows]
         answers = task.check(answers, rows.size, self.num_arms, "the recommendation", ParameterError)
+        self.over[rows] = True
+        if not self.problem.known:
+            estimates = self._estimates(rows, answers)
+            return estimates, {"estimate": estimates}
         regret = task.simple_regret(means, answers)
         correct = task.correct(means, answers)
-        self.over[rows] = True
         truth = {"correct": correct, "simple_regret": regret, "answer": task.answer(means)}
-        rewards = 0.0 - regret if self.rules.by_regret else correct.astype(np.float64)  # 0 - 0 is 0, -0.0 is not
+        if self.rules.reward == "estimate":
+            return self._estimates(rows, answers), truth
+        rewards = 0.0 - regret if self.rules.reward == "simple_regret" else correct.astype(np.float64)  # never -0.0
         return rewards, truth
+
+    def _estimates(self, rows: IntArray, answers: IntArray) -> FloatArray:
+        """Return the mean of what the recommended arms have given, ``(R,)``.
+
+        An arm without a pull counts as the worst one seen, lest recommending it pays; 0 where no arm has been pulled.
+        """
+        pulls, means = self.statistics.pulls[rows], self.statistics.means[rows]
+        worst = np.where(pulls > 0, means, np.inf).min(axis=-1, keepdims=True)
+        means = np.where(pulls > 0, means, np.where(np.isinf(worst), 0.0, worst))
+        if answers.ndim == 1:
+            return np.take_along_axis(means, answers[:, None], -1)[:, 0]
+        task, num_arms = self.rules.task, self.num_arms
+        return np.array([row[[*task.arms(one, num_arms)]].mean() for row, one in zip(means, answers, strict=True)])
 
     def _features(self, length: int) -> FloatArray:
         features = self.bandit.features

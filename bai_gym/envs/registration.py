@@ -37,6 +37,7 @@ SETUP_BUDGETS = {1: 2000, 2: 2000, 3: 2000, 4: 600, 5: 4000, 6: 6000, 7: 6000}
 SETUP_SOURCE = "Audibert, Bubeck and Munos 2010"
 AUGUCB = "Mukherjee et al. 2017"
 STRUCTURED = "Azizi et al. 2022"
+BAYESIAN = "Hoffman et al. 2014"
 LINEAR_ARMS = (8, 16, 32, 64, 128)
 PULLS_PER_ARM = 20  # of the paper's 10, 20 and 50
 CAP = 1_000_000  # pulls at which an episode of fixed confidence is truncated
@@ -257,6 +258,18 @@ IDS: tuple[Registration, ...] = (
         data="electric-motor",
     ),
     Registration(
+        "BAI-Traffic357-v0",
+        "traffic",
+        400,
+        f"the fastest of 357 correlated sensors, synthetic; data='los-loop' or path= for real ones ({BAYESIAN}, 6.1)",
+    ),
+    Registration(
+        "BAI-AutoML160-v0",
+        "automl",
+        40,
+        f"the best of 160 models of scikit-learn, on diabetes data or data='wine-quality' ({BAYESIAN}, section 6.2)",
+    ),
+    Registration(
         "BAI-CustomLinear-v0",
         "custom-linear",
         1000,
@@ -268,6 +281,13 @@ IDS: tuple[Registration, ...] = (
         1000,
         "your own arms with features, rewards 0 or 1: features=[[...], ...], theta=[...]; else four for demonstration",
         {"link": "logit"},
+    ),
+    Registration(
+        "BAI-Function-v0",
+        "function",
+        100,
+        "your own functions: pull=, num_arms=, timeout=, on_error=; else four for demonstration; see bai_gym.identify",
+        {"reward": "estimate"},
     ),
     Registration(
         "BAI-Table-v0",

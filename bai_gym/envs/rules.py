@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from bai_gym.tasks import Task, make_task
 
 __all__ = ["RewardKind", "Rules", "check_budget"]
 
-RewardKind = Literal["correct", "simple_regret"]
-"""Reward of the last step: 1 or 0 for a right or wrong recommendation, or minus the simple regret."""
+RewardKind = Literal["correct", "simple_regret", "estimate"]
+"""Reward of the last step: 1 or 0 for a right or wrong recommendation, or minus the simple regret; or the mean of what
+the recommended arms have given, which needs no truth."""
 
 
 def check_budget(budget: object) -> int:
@@ -38,14 +39,14 @@ class Rules:
     Attributes:
         budget: Pulls of an episode; with fixed confidence the cap at which it is truncated.
         task: What is to be recommended.
-        by_regret: Whether the last reward is minus the simple regret, instead of 1 or 0.
+        reward: What the last reward is.
         fixed_confidence: Whether the agent decides when to stop.
         pull_cost: What a pull costs, with fixed confidence.
     """
 
     budget: int
     task: Task
-    by_regret: bool
+    reward: RewardKind
     fixed_confidence: bool = False
     pull_cost: float = 0.0
 
@@ -70,7 +71,7 @@ class Rules:
             BaiGymError: Whatever is wrong with them, in one line.
         """
         if reward not in get_args(RewardKind):
-            raise ParameterError(f"reward must be 'correct' or 'simple_regret', not {reward!r}")
+            raise ParameterError(f"reward must be 'correct', 'simple_regret' or 'estimate', not {reward!r}")
         if isinstance(pull_cost, bool) or not isinstance(pull_cost, int | float) or not 0 <= pull_cost < math.inf:
             raise ParameterError(f"pull_cost must be a number of at least 0, not {pull_cost!r}")
         if not isinstance(fixed_confidence, bool):
@@ -78,7 +79,7 @@ class Rules:
         if pull_cost and not fixed_confidence:
             raise ParameterError("pull_cost makes sense with fixed_confidence=True alone: a budget is spent anyway")
         made = make_task(task, num_arms=num_arms, m=m, num_bandits=num_bandits, epsilon=epsilon, threshold=threshold)
-        return cls(check_budget(budget), made, reward == "simple_regret", fixed_confidence, float(pull_cost))
+        return cls(check_budget(budget), made, cast(RewardKind, reward), fixed_confidence, float(pull_cost))
 
     def briefing(self, bandit: Bandit, knows: Iterable[str] = (), checkpoints: Iterable[int] = ()) -> Briefing:
         """Return what an agent is told before it plays the given instances.

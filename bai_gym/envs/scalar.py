@@ -65,7 +65,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
 
     ## Rewards
     0 for every pull, or minus ``pull_cost`` with fixed confidence. For the recommendation, by ``reward``: ``"correct"``
-    (default) 1 if it is right, else 0; ``"simple_regret"`` minus the simple regret.
+    (default) 1 if it is right, else 0; ``"simple_regret"`` minus the simple regret; ``"estimate"`` the mean of what the
+    recommended arms have given, an arm without a pull counting as the worst one seen.
 
     ## Starting state
     No pulls. The instance is drawn anew at each reset or always the same, by ``instance``.
@@ -73,7 +74,9 @@ class BestArmEnv(gym.Env[Observation, Any]):
     ## Episode end
     Terminates with the recommendation: after exactly ``budget`` + 1 steps, or when the agent stops. With fixed
     confidence it is truncated by the pull that uses up the budget; otherwise it never is. The ``info`` of the
-    recommendation holds ``correct``, ``simple_regret`` and ``answer`` (the truth); nothing of it is shown earlier.
+    recommendation holds ``correct``, ``simple_regret`` and ``answer`` (the truth); nothing of it is shown earlier. Of a
+    real experiment (`BAI-Function-v0`) nobody knows the truth: there it holds ``estimate``, the reward of that name,
+    which is the only one possible.
 
     ## Arguments
     ``problem``: a family name or a :class:`bai_gym.problems.Problem`, fixed by the id. ``budget``: pulls, at least 1.
@@ -201,7 +204,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         rewards, truth = self._episode.recommend(np.zeros(1, np.int64), answer)
         info = {name: values[0].item() if values.ndim == 1 else values[0] for name, values in truth.items()}
         self._left = -1
-        self._recommendation, self._correct = self.rules.task.arms(answer[0], self.num_arms), info["correct"]
+        self._recommendation, self._correct = self.rules.task.arms(answer[0], self.num_arms), info.get("correct")
         return float(rewards[0]), {"phase": "done", **info}
 
     def _observation(self) -> Observation:

@@ -36,7 +36,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         problem: A family name or a problem object, fixed by the id.
         num_envs: N, at least 1.
         budget: Pulls per episode, at least 1.
-        reward: ``"correct"`` or ``"simple_regret"``.
+        reward: ``"correct"``, ``"simple_regret"`` or ``"estimate"``.
         task: What is to be recommended, as in the scalar form; each has its own of the next four.
         m: See there.
         num_bandits: See there.

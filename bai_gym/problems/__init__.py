@@ -1,9 +1,11 @@
 """Which bandit instances exist, and whether an episode gets a fixed one or a freshly drawn one."""
 
+from bai_gym.problems.automl import AutoMLProblem, automl_problem
 from bai_gym.problems.base import FixedProblem, FrozenProblem, Problem
 from bai_gym.problems.bernoulli import BernoulliPriorProblem
 from bai_gym.problems.briefing import KNOWLEDGE, Briefing
 from bai_gym.problems.families import FAMILIES, build
+from bai_gym.problems.function import function_problem
 from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
 from bai_gym.problems.linear import (
     LinearCornerProblem,
@@ -15,10 +17,12 @@ from bai_gym.problems.linear import (
 from bai_gym.problems.movielens import MovieLensProblem, look_alike_source, movielens_source
 from bai_gym.problems.rows import RowsProblem, automobile_like_problem, automobile_problem, electric_motor_problem
 from bai_gym.problems.thresholding import ThresholdingProblem
+from bai_gym.problems.traffic import TrafficProblem, traffic_problem
 
 __all__ = [
     "FAMILIES",
     "KNOWLEDGE",
+    "AutoMLProblem",
     "BernoulliPriorProblem",
     "Briefing",
     "FixedProblem",
@@ -31,12 +35,16 @@ __all__ = [
     "Problem",
     "RowsProblem",
     "ThresholdingProblem",
+    "TrafficProblem",
     "adaptive_problem",
     "automobile_like_problem",
+    "automl_problem",
     "automobile_problem",
     "build",
     "electric_motor_problem",
+    "function_problem",
     "look_alike_source",
     "movielens_source",
     "static_problem",
+    "traffic_problem",
 ]

@@ -50,12 +50,14 @@ class Problem(ABC):
         arm_names: Names of the arms, where they have any.
         num_features: Length d of each arm's features, where arms have any; they are then in the observation, and
             :meth:`draw` returns bandits that have them (:class:`bai_gym.bandits.FeatureBandit`).
+        known: Whether the true means are known, so that a recommendation can be judged.
     """
 
     num_arms: int
     num_features: int | None = None
     notes: tuple[str, ...] = ()
     arm_names: tuple[str, ...] | None = None
+    known: bool = True
 
     @abstractmethod
     def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
@@ -81,6 +83,7 @@ class FixedProblem(Problem):
         self._bandit = bandit.select(np.zeros(1, np.int64))
         self.num_arms = bandit.num_arms
         self.num_features = count_features(bandit)
+        self.known = bandit.known
         self.notes = notes
         self.arm_names = arm_names
 

@@ -73,7 +73,8 @@ class Briefing:
     ) -> None:
         """Grant ``knows`` from the true instances ``truth``, which also say the features.
 
-        Without ``truth``, nothing that has to be granted can be read, and arms have no features.
+        Without ``truth``, nothing that has to be granted can be read, and arms have no features; nor can anything be
+        granted of a truth that is not known.
         """
         self.num_arms = num_arms
         self.budget = budget
@@ -83,7 +84,7 @@ class Briefing:
         self.checkpoints = tuple(checkpoints)
         self.knows = check_knowledge(knows)
         self.features: FloatArray | None = None if truth is None else truth.features
-        self._truth = truth if self.knows else None
+        self._truth = truth if self.knows and truth is not None and truth.known else None
 
     @property
     def num_features(self) -> int | None:

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from bai_gym.errors import ParameterError, unknown_name
+from bai_gym.problems.automl import automl_problem
 from bai_gym.problems.base import FrozenProblem, Problem
 from bai_gym.problems.bernoulli import BernoulliPriorProblem
 from bai_gym.problems.custom import custom_linear_problem, custom_problem, table_problem
+from bai_gym.problems.function import function_problem
 from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
 from bai_gym.problems.linear import (
     LinearCornerProblem,
@@ -23,6 +25,7 @@ from bai_gym.problems.movielens import MovieLensProblem, look_alike_source, movi
 from bai_gym.problems.rows import automobile_like_problem, automobile_problem, electric_motor_problem
 from bai_gym.problems.setups import bernoulli_setup, multi_bandit_setup
 from bai_gym.problems.thresholding import thresholding_setup
+from bai_gym.problems.traffic import traffic_problem
 from bai_gym.seeding import check_seed
 
 __all__ = ["FAMILIES", "build"]
@@ -75,8 +78,11 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "automobile": automobile_problem,
     "automobile-like": automobile_like_problem,
     "electric-motor": electric_motor_problem,
+    "automl": automl_problem,
+    "traffic": traffic_problem,
     "custom": custom_problem,
     "custom-linear": custom_linear_problem,
+    "function": function_problem,
     "table": table_problem,
 }
 """Builders of problems, by the name of the family."""

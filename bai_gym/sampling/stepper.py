@@ -63,6 +63,11 @@ class Stepper:
         self._stopped: npt.NDArray[np.bool_] | None = None  # episodes that make idle pulls
         self.idle: IntArray | None = None
 
+    @property
+    def stopped(self) -> bool:
+        """Whether the last action is a pull that the agent has not asked for, in all episodes."""
+        return self._stopped is not None and bool(self._stopped.all())
+
     def act(self, observation: Observation) -> Any:
         """Return the next action: an arm to pull, or at the end the recommendation.
 

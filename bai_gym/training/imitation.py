@@ -86,7 +86,7 @@ def watch(teacher: str, env: BestArmEnv, episodes: int, rng: np.random.Generator
         env.problem,
         episodes,
         budget=env.budget,
-        reward="simple_regret" if env.rules.by_regret else "correct",
+        reward=env.rules.reward,
         task=env.rules.task,
         autoreset_mode=AutoresetMode.DISABLED,
     )

@@ -142,6 +142,11 @@ def recipe_for(env: str, env_kwargs: Mapping[str, Any] | None = None, **changes:
     """
     source = EnvSource(env, dict(env_kwargs or {}))
     built = source.built
+    if not built.problem.known:
+        raise ParameterError(
+            f"{env} is a real experiment: training would repeat it thousands of times; train on a simulation with "
+            "known means, or step it with a library of your own through bai_gym.training.SB3VecEnv"
+        )
     changes = {name: value for name, value in changes.items() if value is not None}
     env_kwargs = {name: _plain(value) for name, value in source.keywords.items()}
     binary = isinstance(built.problem.draw(1, np.random.default_rng(0)), BernoulliBandit)

@@ -202,8 +202,9 @@ def test_data_says_where_and_how(command: Command, tmp_path: Path) -> None:
     assert f"data directory: {tmp_path / 'data'} " in out
     assert f"derived files:  {tmp_path / 'derived'} " in out
     for name in registry.names():
-        fetched = registry.get(name).archive is not None
-        way_out = f"run `bai-gym data fetch {name}`" if fetched else "download measures_v2.csv from https://www.kaggle"
+        entry = registry.get(name)
+        by_hand = f"download {Path(entry.archive_path).name} from" if name == "los-loop" else "download measures_v2.csv"
+        way_out = f"run `bai-gym data fetch {name}`" if entry.archive is not None else by_hand
         assert f"missing: data set '{name}' is not in {tmp_path / 'data'}: {way_out}" in out
 
 

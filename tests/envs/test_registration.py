@@ -112,6 +112,7 @@ def test_spaces(entry: Registration) -> None:
     task = entry.keywords.get("task", "best-arm")
     words = {"TopM": "top-m", "MultiBandit": "best-of-each", "Thresholding": "thresholding"}
     assert task == next((name for word, name in words.items() if word in entry.id), "best-arm")
+    assert unwrapped.problem.known == (entry.family != "function")
     if task == "best-arm":
         assert space == gym.spaces.Discrete(2 * num_arms if rules.fixed_confidence else num_arms)
         return
@@ -161,10 +162,16 @@ def test_an_episode_runs_to_its_end(entry: Registration) -> None:
             env.step(pull(unwrapped, 0))
     answer = unwrapped.rules.task.answer(unwrapped._episode.bandit.means)
     action = unwrapped.moves.recommend(answer)[0]
+    seen = observation["means"]
     observation, reward, terminated, truncated, info = env.step(action)
-    assert (reward, terminated, truncated) == (1.0, True, False)
+    assert (terminated, truncated) == (True, False)
     assert env.observation_space.contains(observation)
     assert observation["remaining"].item() == (4 if capped else 0)
+    if not unwrapped.problem.known:
+        assert info == {"phase": "done", "estimate": seen[action]}
+        assert reward == info["estimate"]
+        return
+    assert reward == 1.0
     assert set(info) == {"phase", "correct", "simple_regret", "answer"}
     assert (info["phase"], info["correct"], info["simple_regret"]) == ("done", True, 0.0)
     kind = int if unwrapped.moves.shape == () else np.ndarray

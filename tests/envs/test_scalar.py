@@ -206,7 +206,7 @@ def test_steps_and_pictures_need_a_reset() -> None:
 
 
 MISTAKES: list[tuple[str, dict[str, Any], type[BaiGymError], str]] = [
-    ("BAI-Gaussian64-v0", {"reward": "regret"}, ParameterError, "'correct' or 'simple_regret', not 'regret'"),
+    ("BAI-Gaussian64-v0", {"reward": "regret"}, ParameterError, "'simple_regret' or 'estimate', not 'regret'"),
     ("BAI-Gaussian64-v0", {"budget": 0}, BudgetError, "at least 1.*not 0"),
     ("BAI-Gaussian64-v0", {"budget": -5}, BudgetError, "not -5"),
     ("BAI-Gaussian64-v0", {"budget": 2.5}, BudgetError, "not 2.5"),

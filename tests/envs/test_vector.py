@@ -33,10 +33,13 @@ ONE_OF_EACH_FAMILY: list[tuple[str, dict[str, Any]]] = [
     ("BAI-LinearCorner3-v0", {}),
     ("BAI-Logistic8-v0", {}),
     ("BAI-AutomobileLike-v0", {"num_arms": 5, "intercept": True}),
+    ("BAI-Traffic357-v0", {}),
+    ("BAI-AutoML160-v0", {"splits": 9}),
     ("BAI-Custom-v0", {}),
     ("BAI-Custom-v0", {"distribution": "bernoulli"}),
     ("BAI-CustomLinear-v0", {"link": "log"}),
     ("BAI-CustomLogistic-v0", {}),
+    ("BAI-Function-v0", {}),
     ("BAI-Table-v0", {}),
 ]
 

@@ -34,8 +34,11 @@ def test_families_and_their_keywords() -> None:
         "automobile",
         "automobile-like",
         "electric-motor",
+        "automl",
+        "traffic",
         "custom",
         "custom-linear",
+        "function",
         "table",
     }
     gaussian = build("gaussian", num_arms=6, noisy_best=False)

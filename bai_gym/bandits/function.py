@@ -1,0 +1,90 @@
+"""Arms that are the user's own functions."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from bai_gym.bandits.base import Bandit, Stream, check_num_arms
+from bai_gym.pulling import Puller
+from bai_gym.statistics import FloatArray, IntArray, Statistics
+
+__all__ = ["FunctionBandit"]
+
+SEEDS = 2**63
+
+
+class FunctionBandit(Bandit):
+    """Each pull calls a function; the true means and variances are not known, and NaN.
+
+    Several instances are copies of one experiment, and pulls are made one after the other, whatever the batch: nothing
+    is gained by a batch but convenience.
+
+    Args:
+        puller: Makes the pulls, with their timeout and error policy.
+        batch: N, the number of instances.
+
+    Raises:
+        InstanceError: Fewer than two arms.
+    """
+
+    known = False
+
+    def __init__(self, puller: Puller, batch: int = 1) -> None:
+        """Remember the puller."""
+        check_num_arms(puller.num_arms)
+        self.puller = puller
+        self.means = np.full((batch, puller.num_arms), np.nan)
+        self.variances = np.full((batch, puller.num_arms), np.nan)
+        self._made = 0
+
+    def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Return one reward for each pulled arm.
+
+        Functions that take a generator get one that is seeded by ``rng``, for every pull.
+
+        Raises:
+            PullError: If a pull fails, and the error policy says so.
+        """
+        return np.array([self._pull_one(int(position) % self.num_arms, rng) for position in flat], np.float64)
+
+    def _pull_one(self, arm: int, rng: np.random.Generator) -> float:
+        self._made += 1
+        seed = int(rng.integers(SEEDS)) if self.puller.takes_rng else 0
+        return self.puller.pull(arm, (seed,), f"pull {self._made}").reward
+
+    def draw_blocks(
+        self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
+    ) -> Statistics:
+        """Pull as often as the blocks say, one pull after the other."""
+        positions = np.arange(self.means.size)[flat] if isinstance(flat, slice) else flat
+        block = Statistics(counts, np.empty(counts.size), np.zeros(counts.size))
+        for place, (position, count) in enumerate(zip(positions, counts, strict=True)):
+            rewards = self.pull(np.repeat(position, count), rng)
+            block.means[place] = rewards.mean()
+            if variances and count > 1:
+                block.variances[place] = rewards.var(ddof=1)
+        return block
+
+    def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:
+        """Return a source of single pulls."""
+        return _FunctionStream(self, arms, rng)
+
+    def select(self, rows: IntArray) -> Self:
+        """Return as many copies of the experiment."""
+        return type(self)(self.puller, len(rows))
+
+    def replace(self, rows: IntArray, other: Self) -> None:
+        """Do nothing: all instances are the same experiment."""
+
+
+class _FunctionStream(Stream):
+    def __init__(self, bandit: FunctionBandit, arms: IntArray | None, rng: np.random.Generator) -> None:
+        self._bandit = bandit
+        self._arms = arms
+        self._rng = rng
+
+    def draw(self, flat: IntArray) -> FloatArray:
+        slots, episodes = flat // self._bandit.batch, flat % self._bandit.batch
+        return self._bandit.pull(slots if self._arms is None else self._arms[episodes, slots], self._rng)

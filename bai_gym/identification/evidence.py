@@ -1,0 +1,114 @@
+"""What an experiment has found, with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bai_gym.statistics import FloatArray, IntArray
+
+__all__ = ["Identification", "Pull"]
+
+_SHOWN = 20  # arms in the text of a result
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """One pull.
+
+    Attributes:
+        arm: 0 to K-1.
+        reward: What counts as its reward.
+        error: Why the pull failed, if the reward is the given worst value; None for an observed reward.
+    """
+
+    arm: int
+    reward: float
+    error: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """The recommended arm and what speaks for it.
+
+    The standard errors are those of fixed samples. The agent has chosen the samples by what it saw, so means are
+    slightly biased downwards, and an interval of two standard errors is a guide and no proof.
+
+    Attributes:
+        recommendation: The arm that the agent recommends, 0 to K-1.
+        agent: The agent with its parameters.
+        budget: Pulls that it could make.
+        seed: Its seed.
+        pulls: ``(K,)`` pulls of each arm; read-only, as the other arrays.
+        means: ``(K,)`` mean rewards; NaN without a pull.
+        standard_errors: ``(K,)`` standard deviations of these means, from the unbiased variances; NaN below two pulls.
+        log: All pulls in their order.
+        notes: Sentences that every report must carry.
+    """
+
+    recommendation: int
+    agent: str
+    budget: int
+    seed: int
+    pulls: IntArray = field(repr=False)
+    means: FloatArray = field(repr=False)
+    standard_errors: FloatArray = field(repr=False)
+    log: tuple[Pull, ...] = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, recommendation: int, log: Sequence[Pull], num_arms: int, *, agent: str, budget: int, seed: int
+    ) -> Identification:
+        """Compute the statistics from the log, in two passes: as exactly as floats allow."""
+        arms = np.array([pull.arm for pull in log], np.int64)
+        rewards = np.array([pull.reward for pull in log], np.float64)
+        pulls = np.bincount(arms, minlength=num_arms).astype(np.int64)
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            means = np.bincount(arms, rewards, num_arms) / pulls  # 0 / 0 is NaN
+            squares = np.bincount(arms, (rewards - means[arms]) ** 2, num_arms)
+            errors = np.sqrt(squares / (pulls - 1) / pulls)
+        errors[pulls < 2] = np.nan
+        for array in (pulls, means, errors):
+            array.setflags(write=False)
+        notes = []
+        failed = sum(pull.error is not None for pull in log)
+        if failed:
+            notes.append(f"{failed} of {len(log)} pulls failed and count as the worst reward")
+        if len(log) < budget:
+            notes.append(f"{agent} has asked for {len(log)} of {budget} pulls ({budget - len(log)} unspent)")
+        return cls(recommendation, agent, budget, seed, pulls, means, errors, tuple(log), tuple(notes))
+
+    @property
+    def num_arms(self) -> int:
+        """K."""
+        return int(self.pulls.size)
+
+    @property
+    def runner_up(self) -> int | None:
+        """The arm of largest mean but for the recommended one (of several, the lowest); None if no other was pulled."""
+        others = np.where(np.arange(self.num_arms) == self.recommendation, np.nan, self.means)
+        return None if np.isnan(others).all() else int(np.nanargmax(others))
+
+    @property
+    def failures(self) -> IntArray:
+        """``(K,)`` pulls of each arm that failed and count as the worst reward."""
+        failed = np.array([pull.arm for pull in self.log if pull.error is not None], np.int64)
+        return np.bincount(failed, minlength=self.num_arms).astype(np.int64)
+
+    def __str__(self) -> str:
+        """Show the recommendation, and the arms from the best mean on."""
+        lines = [f"{self.agent} recommends arm {self.recommendation} after {len(self.log)} of {self.budget} pulls"]
+        order = np.lexsort((np.arange(self.num_arms), -self.means, np.arange(self.num_arms) != self.recommendation))
+        lines.append(f"{'arm':>5} {'pulls':>7} {'mean':>12} {'std. error':>12}")
+        for arm in order[:_SHOWN]:
+            mean, error = (f"{value:.6g}" if np.isfinite(value) else "-" for value in self._moments(arm))
+            lines.append(f"{arm:5} {self.pulls[arm]:7} {mean:>12} {error:>12}")
+        if order.size > _SHOWN:
+            lines.append(f"and {order.size - _SHOWN} more arms")
+        return "\n".join([*lines, *self.notes])
+
+    def _moments(self, arm: int) -> tuple[float, float]:
+        return float(self.means[arm]), float(self.standard_errors[arm])

@@ -1,0 +1,105 @@
+"""Scores of models on disk, a file for every split: what an interrupted computation has done is done."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import warnings
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bai_gym.datasets.files import replace_file
+from bai_gym.datasets.regression import RegressionTable
+from bai_gym.problems.automl.grid import Model
+from bai_gym.problems.automl.training import split_scores
+from bai_gym.statistics import FloatArray
+
+__all__ = ["cached_scores", "folder_of"]
+
+_FORMAT = 1  # raise it when the same data, models and seed give other scores
+
+
+def cached_scores(
+    table: RegressionTable, models: Sequence[Model], splits: int, *, cache: Path, workers: int | None = -1
+) -> FloatArray:
+    """Return the scores of models on some splits, those that are not on disk computed in parallel.
+
+    They are known by the numbers in the table, the models, and the version of scikit-learn. A file is written as soon
+    as its split is done, and never seen half-written. Where the folder cannot be written, a warning says so.
+
+    Args:
+        table: The data.
+        models: K of them.
+        splits: S; the splits have the seeds 0 to S - 1.
+        cache: Where to look, and to write.
+        workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says.
+
+    Returns:
+        ``(S, K)``, see :func:`bai_gym.problems.automl.training.split_scores`.
+
+    Raises:
+        DataError: Too few rows.
+    """
+    folder = folder_of(table, models, cache)
+    found = {seed: _load(folder / f"{seed}.npy", len(models)) for seed in range(splits)}
+    missing = [seed for seed, scores in found.items() if scores is None]
+    troubles = set()
+    if missing:
+        import joblib  # here, because most sessions find everything on disk
+
+        tasks = [joblib.delayed(_fill)(table, tuple(models), seed, folder) for seed in missing]
+        answers = joblib.Parallel(n_jobs=workers, return_as="generator")(tasks)
+        for seed, (scores, trouble) in zip(missing, _shown(answers, len(missing), table.name), strict=True):
+            found[seed] = scores
+            troubles.add(trouble)
+    if troubles - {None}:
+        warnings.warn(
+            f"the scores of models cannot be kept in {folder} ({next(iter(troubles - {None}))}), so every process "
+            "computes its own; give cache=, or set BAI_GYM_CACHE, to a folder that can be written",
+            UserWarning,
+            stacklevel=2,
+        )
+    return np.stack([scores for scores in found.values() if scores is not None])
+
+
+def folder_of(table: RegressionTable, models: Sequence[Model], cache: Path) -> Path:
+    """Return the folder of these data and models."""
+    kinds = [[model.family, model.parameters] for model in models]
+    facts = [_FORMAT, table.digest, kinds, version("scikit-learn")]
+    return cache / f"automl-{table.name}-{hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]}"
+
+
+def _fill(table: RegressionTable, models: Sequence[Model], seed: int, folder: Path) -> tuple[FloatArray, str | None]:
+    """Compute one split and write it; return it, and why it could not be written."""
+    scores = split_scores(table, models, seed)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        replace_file(folder / f"{seed}.npy", lambda file: np.save(file, scores, allow_pickle=False))
+    except OSError as error:
+        return scores, str(error.strerror or error)
+    return scores, None
+
+
+def _load(path: Path, num_models: int) -> FloatArray | None:
+    """Return the scores in a file, or None where they are not there, or damaged."""
+    try:
+        scores: FloatArray = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        return None
+    return scores if scores.dtype == np.float64 and scores.shape == (num_models,) else None
+
+
+def _shown(answers: Iterable[Any], total: int, name: str) -> Iterable[Any]:
+    """Show progress where somebody watches: this may take minutes."""
+    if not sys.stderr.isatty():
+        yield from answers
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(answers, f"training models on {name}", total, console=Console(stderr=True), transient=True)

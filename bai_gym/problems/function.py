@@ -1,0 +1,69 @@
+"""The user's own functions as arms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bai_gym.bandits import Bandit, FeatureBandit, FunctionBandit
+from bai_gym.errors import ParameterError
+from bai_gym.problems.base import FixedProblem
+from bai_gym.pulling import Puller
+
+__all__ = ["function_problem"]
+
+DEMO_ANGLES = (20, 35, 45, 60)  # degrees
+DEMO_SPEED, DEMO_SPREAD = 20.0, 2.0  # metres per second
+GRAVITY = 9.81
+
+
+def function_problem(
+    pull: Callable[..., Any] | Sequence[Callable[..., Any]] | None = None,
+    num_arms: int | None = None,
+    features: object = None,
+    timeout: float | None = None,
+    on_error: str = "raise",
+    retries: int | None = None,
+    worst: float | None = None,
+    run_in: str = "auto",
+) -> FixedProblem:
+    """Return the problem whose pulls call the user's functions.
+
+    Nobody knows the true means, so there is no right or wrong: the reward of a recommendation is the mean of what the
+    recommended arm has given (``reward="estimate"``), and the last info holds it as ``estimate``. A batch of episodes
+    makes its pulls one after the other.
+
+    Args:
+        pull: A function of the arm, or one function for each arm, see :func:`bai_gym.identify`. Without a parameter
+            ``rng`` it has to be deterministic, if equal seeds are to give equal episodes. None: a demonstration, throws
+            at four angles with noisy speed; the reward is their distance in metres.
+        num_arms: K; may be left out with one function for each arm.
+        features: ``(K, d)`` numbers that describe the arms, for agents that use them.
+        timeout: Seconds that a pull may take.
+        on_error: ``"raise"``, ``"retry"`` or ``"worst"``.
+        retries: How often a failed pull is made again.
+        worst: What a failed pull counts as.
+        run_in: ``"auto"``, ``"here"``, ``"thread"`` or ``"process"``.
+
+    Raises:
+        ParameterError: Whatever is wrong with an argument.
+        InstanceError: Malformed features.
+    """
+    notes: tuple[str, ...] = ()
+    if pull is None:
+        if num_arms not in (None, len(DEMO_ANGLES)):
+            raise ParameterError("num_arms is given without pull: give pull=, a function of the arm, with it")
+        pull, num_arms = _throw, len(DEMO_ANGLES)
+        notes = ("no functions were given: this is the demonstration, throws at four angles",)
+    puller = Puller(pull, num_arms, timeout=timeout, on_error=on_error, retries=retries, worst=worst, run_in=run_in)
+    bandit: Bandit = FunctionBandit(puller)
+    return FixedProblem(bandit if features is None else FeatureBandit(bandit, features), notes)
+
+
+def _throw(arm: int, rng: np.random.Generator) -> float:
+    """Return how far a throw goes, in metres, without air."""
+    speed = rng.normal(DEMO_SPEED, DEMO_SPREAD)
+    return float(speed**2 / GRAVITY * math.sin(math.radians(2 * DEMO_ANGLES[arm])))

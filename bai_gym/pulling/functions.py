@@ -1,0 +1,115 @@
+"""The user's functions, called in one way whatever their form, and the numbers they return."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bai_gym.errors import ParameterError
+from bai_gym.seeding import generator
+
+__all__ = ["FailedPullError", "Functions", "Stream", "as_reward", "one_line"]
+
+Stream = tuple[int | str, ...]
+"""A seed and the address of a random stream under it, see :func:`bai_gym.seeding.generator`."""
+
+_SHOWN = 200  # characters of a message
+
+
+class FailedPullError(Exception):
+    """A pull gave no reward though the function raised nothing: no number came, it came too late, or never will."""
+
+
+class Functions:
+    """One function of the arm, or one function for each arm.
+
+    Functions with a parameter named ``rng`` are given a NumPy generator in it, so that simulations are reproducible.
+
+    Args:
+        pull: A callable that takes the arm (0 to K-1) and returns its reward, or a sequence of K callables that take
+            nothing.
+        num_arms: K, at least 2; None with a sequence: its length.
+
+    Attributes:
+        num_arms: K.
+        takes_rng: Whether some function takes a generator.
+
+    Raises:
+        ParameterError: Neither form, or as many functions as there are no arms.
+    """
+
+    def __init__(self, pull: Callable[..., Any] | Sequence[Callable[..., Any]], num_arms: int | None = None) -> None:
+        """Find out which form it is."""
+        several = isinstance(pull, Sequence | np.ndarray) and not isinstance(pull, str | bytes)
+        functions: list[Any] = list(pull) if several else [pull]  # type: ignore[arg-type]
+        wrong = [number for number, function in enumerate(functions) if not callable(function)]
+        if wrong:
+            entry = f"its entry {wrong[0]} is {one_line(repr(functions[wrong[0]]))}" if several else f"not {pull!r}"
+            raise ParameterError(
+                "pull must be a function of the arm, pull(arm) -> reward, or a list of functions without arguments, "
+                f"one for each arm; {entry}"
+            )
+        if several and num_arms is not None and num_arms != len(functions):
+            raise ParameterError(
+                f"pull has {len(functions)} functions and num_arms is {num_arms}: give one for each arm"
+            )
+        if not several and num_arms is None:
+            raise ParameterError("num_arms is missing: with one function for all arms, say how many arms there are")
+        counted = len(functions) if num_arms is None else num_arms
+        if isinstance(counted, bool) or not isinstance(counted, int | np.integer) or counted < 2:
+            raise ParameterError(f"num_arms must be a whole number of at least 2, not {counted!r}")
+        self.num_arms = int(counted)
+        self._by_arm = functions if several else None
+        self._function: Callable[..., Any] = functions[0]
+        self._takes_rng = [_takes_rng(function) for function in functions]
+        self.takes_rng = any(self._takes_rng)
+
+    def __call__(self, arm: int, stream: Stream) -> float:
+        """Pull an arm once.
+
+        Args:
+            arm: 0 to K-1.
+            stream: Where the generator comes from, for functions that take one.
+
+        Raises:
+            FailedPullError: If what is returned is not a finite number.
+            Exception: Whatever the function raises.
+        """
+        seed, *path = stream
+        which = 0 if self._by_arm is None else arm
+        keywords = {"rng": generator(int(seed), *path)} if self._takes_rng[which] else {}
+        if self._by_arm is None:
+            return as_reward(self._function(arm, **keywords))
+        return as_reward(self._by_arm[arm](**keywords))
+
+
+def as_reward(value: Any) -> float:
+    """Return what a function has returned as a float.
+
+    Raises:
+        FailedPullError: If it is not a finite number.
+    """
+    try:
+        number = math.nan if isinstance(value, str | bytes) or np.ndim(value) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise FailedPullError(f"it returned {one_line(repr(value), 60)}, and not a finite number")
+    return number
+
+
+def one_line(text: str, length: int = _SHOWN) -> str:
+    """Return a text in one line of bounded length."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else line[: length - 3] + "..."
+
+
+def _takes_rng(function: Callable[..., Any]) -> bool:
+    try:
+        return "rng" in inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some functions written in C have no signature
+        return False

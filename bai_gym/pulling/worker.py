@@ -1,0 +1,78 @@
+"""The worker's side: a process that makes one pull after the other and can be killed at any time.
+
+Messages are pickles with their length before them, requests on standard input and answers on standard output. What the
+user's function prints therefore goes to standard error. When the parent ends, however it ends, standard input does too,
+and the worker leaves at once.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import struct
+import threading
+import traceback
+from typing import IO
+
+import cloudpickle
+
+__all__ = ["main", "read", "write"]
+
+_LENGTH = struct.Struct(">Q")
+
+
+def write(pipe: IO[bytes], message: bytes) -> None:
+    """Send one message."""
+    pipe.write(_LENGTH.pack(len(message)) + message)
+    pipe.flush()
+
+
+def read(pipe: IO[bytes]) -> bytes | None:
+    """Receive one message; None at the end, also where it ends in the middle of a message."""
+    head = pipe.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack(head)
+    message = pipe.read(length)
+    return message if len(message) == length else None
+
+
+def main() -> None:
+    """Receive the function, say whether it could be loaded, then pull until the parent is gone."""
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.dup2(2, 1)
+    waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+
+    def receive() -> None:
+        while (message := read(requests)) is not None:
+            waiting.put(message)
+        os._exit(0)
+
+    threading.Thread(target=receive, daemon=True).start()
+    try:
+        function = pickle.loads(waiting.get())
+    except BaseException as error:  # noqa: B036 (a module that cannot be imported may do anything)
+        write(answers, _answer(error))
+        return
+    write(answers, pickle.dumps(None))
+    while True:
+        arm, stream = pickle.loads(waiting.get())
+        try:
+            answer = pickle.dumps(function(arm, stream))
+        except (Exception, SystemExit) as error:
+            answer = _answer(error)
+        write(answers, answer)
+
+
+def _answer(error: BaseException) -> bytes:
+    """Return an exception as a message, with where it was raised as a note."""
+    error.add_note("".join(["In the worker process:\n", *traceback.format_exception(error)]).rstrip())
+    try:
+        message: bytes = cloudpickle.dumps(error)
+        pickle.loads(message)
+    except Exception:  # exceptions with arguments of their own often cannot be pickled, or not be unpickled
+        return pickle.dumps(RuntimeError(f"{type(error).__name__}: {error}"))
+    return message
