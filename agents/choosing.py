@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,7 +11,9 @@ from bai_gym.sampling import TieRule
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestOfEach, Task, TopM
 
-__all__ = ["best_answer", "best_mean", "keep_best", "most_pulled", "random_subset", "spread_evenly"]
+__all__ = ["SLACK", "best_answer", "best_mean", "keep_best", "largest", "most_pulled", "random_subset", "spread_evenly"]
+
+SLACK = 1e-9  # values of linear algebra that differ by less, relative to what they are sums of, are equal
 
 
 def best_mean(statistics: Statistics, tie: TieRule, rng: np.random.Generator) -> IntArray:
@@ -91,6 +95,33 @@ def most_pulled(statistics: Statistics, tie: TieRule, rng: np.random.Generator) 
         among = np.where(most[tied], pulls[tied], 0)
         arms[tied] = best_mean(Statistics(among, statistics.means[tied], statistics.variances[tied]), tie, rng)
     return np.asarray(arms)
+
+
+def largest(
+    values: FloatArray, scale: FloatArray, pulls: npt.NDArray[Any], tie: TieRule, rng: np.random.Generator
+) -> IntArray:
+    """Return the column of the largest value of each row, where values carry errors of rounding.
+
+    Args:
+        values: ``(N, k)``; -inf allowed beside finite ones.
+        scale: ``(N,)`` magnitude of the numbers that the values are sums of. What lies within ``SLACK`` times this and
+            the largest value itself is tied with it.
+        pulls: ``(N, k)`` pulls of each arm, for the rule ``"first"``.
+        tie: ``"random"``, or ``"first"`` for the fewest pulls, then the lowest column.
+        rng: Source of randomness.
+
+    Returns:
+        ``(N,)`` columns.
+    """
+    best = values.argmax(axis=-1)
+    top = values[np.arange(len(values)), best]
+    near = values >= (top - SLACK * (scale + np.abs(top)))[:, None]
+    if np.count_nonzero(near) > len(near):
+        tied = np.flatnonzero(np.count_nonzero(near, axis=-1) > 1)
+        among = near[tied]
+        keys = rng.random(among.shape) if tie == "random" else -1.0 * pulls[tied]
+        best[tied] = np.where(among, keys, -np.inf).argmax(axis=-1)
+    return np.asarray(best)
 
 
 def keep_best(values: FloatArray, size: int, tie: TieRule, rng: np.random.Generator) -> npt.NDArray[np.bool_]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from bai_gym.errors import ParameterError
 
-__all__ = ["check_choice", "check_positive", "check_scale", "check_share", "check_whole"]
+__all__ = ["check_choice", "check_not_negative", "check_positive", "check_scale", "check_share", "check_whole"]
 
 
 def check_positive(value: float | None, parameter: str, agent: str) -> None:
@@ -20,8 +20,13 @@ def check_positive(value: float | None, parameter: str, agent: str) -> None:
 
 def check_scale(value: float, agent: str) -> None:
     """Raise :class:`ParameterError` unless the parameter scale is a number of at least 0."""
-    if not (math.isfinite(value) and value >= 0):
-        raise ParameterError(f"scale of {agent} must be a number of at least 0, not {value}")
+    check_not_negative(value, "scale", agent)
+
+
+def check_not_negative(value: float | None, parameter: str, agent: str) -> None:
+    """Raise :class:`ParameterError` unless the value is a number of at least 0, or None, where it may be that."""
+    if value is not None and not (math.isfinite(value) and value >= 0):
+        raise ParameterError(f"{parameter} of {agent} must be a number of at least 0, not {value}")
 
 
 def check_share(value: float, parameter: str, agent: str) -> None:
