@@ -10,6 +10,7 @@ from bai_gym.bandits.empirical import EmpiricalBandit, SampleTable
 from bai_gym.bandits.gaussian import GaussianBandit
 from bai_gym.bandits.linear import LINKS, FeatureBandit, linear_bandit
 from bai_gym.bandits.poisson import PoissonBandit
+from bai_gym.bandits.prior import PriorBandit
 
 __all__ = [
     "LINKS",
@@ -19,6 +20,7 @@ __all__ = [
     "FeatureBandit",
     "GaussianBandit",
     "PoissonBandit",
+    "PriorBandit",
     "SampleTable",
     "Stream",
     "linear_bandit",

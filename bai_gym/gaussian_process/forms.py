@@ -109,7 +109,7 @@ class RowForm(Form):
         if self._made:
             rows = self._updates[:, : self._made]
             self._coefficients = rows[self._rows, :, arms]
-            column -= np.matmul(self._coefficients[:, None, :], rows)[:, 0]
+            column -= np.matmul(np.swapaxes(rows, 1, 2), self._coefficients[..., None])[..., 0]
         return column
 
     def columns(self, arms: IntArray) -> FloatArray:
@@ -131,7 +131,7 @@ class RowForm(Form):
             self._weights[:, made] = 1.0 / self._deviation
             if made:
                 inverse = self._inverse[:, :made, :made]
-                last = np.matmul(self._coefficients[:, None, :], inverse)[:, 0]
+                last = np.matmul(np.swapaxes(inverse, 1, 2), self._coefficients[..., None])[..., 0]
                 np.divide(last, -total[:, None], out=self._inverse[:, made, :made])
             self._inverse[:, made, made] = self._deviation / total
         self._made += 1
@@ -181,7 +181,7 @@ class RowForm(Form):
             data = np.take_along_axis(values, self._points[:, :made], axis=1) * self._weights[:, :made]
             data += rng.standard_normal(data.shape)
             solved = np.matmul(self._inverse[:, :made, :made], data[..., None])
-            values -= np.matmul(np.swapaxes(solved, 1, 2), self._updates[:, :made])[:, 0]
+            values -= np.matmul(np.swapaxes(self._updates[:, :made], 1, 2), solved)[..., 0]
         return values
 
 
