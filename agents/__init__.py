@@ -1,9 +1,12 @@
 """The algorithms: one file per family, all behind ``make(name)`` and ``names()``."""
 
 from bai_gym.agents.base import Agent, PlannedAgent
+from bai_gym.agents.bayes_gap import BayesGap
 from bai_gym.agents.bayes_optimal import BayesOptimal
+from bai_gym.agents.bayesian import EI, GPTS, GPUCB, PI, BayesUCB
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
 from bai_gym.agents.gse import GSELin, GSELinFWG, GSELinGreedy, GSELinWynn, GSELog, GSELogFWG
+from bai_gym.agents.knowledge_gradient import KG
 from bai_gym.agents.learned import Learned
 from bai_gym.agents.lucb import LUCB
 from bai_gym.agents.ocba import OCBA
@@ -24,6 +27,13 @@ from bai_gym.agents.uniform import Uniform
 from bai_gym.agents.vbr import VBR
 
 __all__ = [
+    "EI",
+    "GPTS",
+    "GPUCB",
+    "KG",
+    "PI",
+    "BayesGap",
+    "BayesUCB",
     "LUCB",
     "SAR",
     "AUGapEb",

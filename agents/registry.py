@@ -7,9 +7,12 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from bai_gym.agents.base import Agent
+from bai_gym.agents.bayes_gap import BayesGap
 from bai_gym.agents.bayes_optimal import BayesOptimal
+from bai_gym.agents.bayesian import EI, GPTS, GPUCB, PI, BayesUCB
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
 from bai_gym.agents.gse import GSELin, GSELinFWG, GSELinGreedy, GSELinWynn, GSELog, GSELogFWG
+from bai_gym.agents.knowledge_gradient import KG
 from bai_gym.agents.learned import Learned
 from bai_gym.agents.lucb import LUCB
 from bai_gym.agents.ocba import OCBA
@@ -65,6 +68,13 @@ _AGENTS: dict[str, Callable[..., Any]] = {
         GSELogFWG,
         ODLinBAI,
         PeaceRho,
+        BayesGap,
+        GPUCB,
+        BayesUCB,
+        GPTS,
+        PI,
+        EI,
+        KG,
         Learned,
         BayesOptimal,
     )

@@ -1,8 +1,8 @@
 """How the covariance of a posterior is kept: as rows of rank-one updates, or as that of few weights.
 
-All runs have the same prior C0, and N copies of a K x K matrix are large: 860 MB for 840 runs of 357 arms. After t pulls
-of m different arms, C = C0 - U^T U with a U of t rows, or of m rows computed afresh. So U is kept, and t held below
-about 2 m. A pull reads U once, for one column of C.
+All runs have the same prior C0, and N copies of a K x K matrix are large: 860 MB for 840 runs of 357 arms. After t
+pulls of m different arms, C = C0 - U^T U with a U of t rows, or of m rows computed afresh. So U is kept, and t held
+below about 2 m. A pull reads U once, for one column of C.
 
 Where the prior has r < K / 2 weights, as linear models have, C = X S X^T, and the r x r matrix S is kept.
 """

@@ -30,7 +30,7 @@ def _exponential(squares: FloatArray, length: float, nu: float) -> FloatArray:
 def _matern(squares: FloatArray, length: float, nu: float) -> FloatArray:
     scaled = np.sqrt(2.0 * nu * squares) / length
     factor = {0.5: 1.0, 1.5: 1.0 + scaled, 2.5: 1.0 + scaled + scaled * scaled / 3.0}[nu]
-    return factor * np.exp(-scaled)
+    return np.asarray(factor * np.exp(-scaled))
 
 
 _BY_DISTANCE: dict[str, Callable[[FloatArray, float, float], FloatArray]] = {

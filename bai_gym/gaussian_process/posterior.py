@@ -37,6 +37,7 @@ class GaussianPosterior:
         prior: The prior.
         mean: ``(N, K)`` posterior means; updated in place, not to be written to.
         variance: ``(N, K)`` posterior variances of the means, at least 0; likewise.
+        noise: ``(N,)`` s^2.
         pulls: ``(N, K)`` pulls taken in, int64; likewise.
         scale: ``(N,)`` magnitude of the numbers that means are sums of; errors of rounding are in proportion.
 
@@ -62,7 +63,7 @@ class GaussianPosterior:
         if not (np.isfinite(noise).all() and (noise >= 0).all()):
             raise ParameterError(f"the noise variance must be finite numbers of at least 0, not {noise_variance!r}")
         self.prior = prior
-        self._noise = np.maximum(np.broadcast_to(noise.reshape(-1), (batch,)), prior.noise_floor)
+        self.noise: FloatArray = np.maximum(np.broadcast_to(noise.reshape(-1), (batch,)), prior.noise_floor)
         self._start = np.broadcast_to(prior.mean, (batch, prior.num_arms))
         self.mean: FloatArray = self._start.copy()
         self.variance: FloatArray = np.broadcast_to(prior.variance, self.mean.shape).copy()
@@ -73,9 +74,9 @@ class GaussianPosterior:
         self._draws = draws
         limit = 2 * prior.num_arms + 64
         self._form: Form = (
-            WeightForm(prior, self._noise)
+            WeightForm(prior, self.noise)
             if prior.slim
-            else RowForm(prior, self._noise, limit if budget is None else min(limit, budget), draws=draws)
+            else RowForm(prior, self.noise, limit if budget is None else min(limit, budget), draws=draws)
         )
 
     def observe(self, arms: IntArray, rewards: FloatArray) -> FloatArray:
@@ -93,7 +94,7 @@ class GaussianPosterior:
         self.pulls[self._rows, arms] += 1
         self._sums[self._rows, arms] += rewards
         column = self._form.column(arms)
-        total = np.sqrt(np.maximum(column[self._rows, arms], 0.0) + self._noise)
+        total = np.sqrt(np.maximum(column[self._rows, arms], 0.0) + self.noise)
         step = (rewards - self.mean[self._rows, arms]) / total
         column /= total[:, None]
         self._form.add(arms, column, total)

@@ -4,6 +4,7 @@ from bai_gym.problems.base import FixedProblem, FrozenProblem, Problem
 from bai_gym.problems.bernoulli import BernoulliPriorProblem
 from bai_gym.problems.briefing import KNOWLEDGE, Briefing
 from bai_gym.problems.families import FAMILIES, build
+from bai_gym.problems.gaussian_process import GaussianProcessProblem
 from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
 from bai_gym.problems.linear import (
     LinearCornerProblem,
@@ -22,6 +23,7 @@ __all__ = [
     "Briefing",
     "FixedProblem",
     "FrozenProblem",
+    "GaussianProcessProblem",
     "HeterogeneousGaussianProblem",
     "LinearCornerProblem",
     "LinearSphereProblem",

@@ -11,6 +11,7 @@ from bai_gym.errors import ParameterError, unknown_name
 from bai_gym.problems.base import FrozenProblem, Problem
 from bai_gym.problems.bernoulli import BernoulliPriorProblem
 from bai_gym.problems.custom import custom_linear_problem, custom_problem, table_problem
+from bai_gym.problems.gaussian_process import GaussianProcessProblem
 from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
 from bai_gym.problems.linear import (
     LinearCornerProblem,
@@ -73,6 +74,7 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "automobile": automobile_problem,
     "automobile-like": automobile_like_problem,
     "electric-motor": electric_motor_problem,
+    "gaussian-process": GaussianProcessProblem,
     "custom": custom_problem,
     "custom-linear": custom_linear_problem,
     "table": table_problem,
