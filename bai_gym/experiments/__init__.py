@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from bai_gym.errors import unknown_name
-from bai_gym.experiments import gse, learned, shvar, ugape
+from bai_gym.experiments import bayesgap, gse, learned, shvar, ugape
 from bai_gym.experiments.model import Claim, Experiment, Judged, Panel, Setting, judge
 
 __all__ = ["EXPERIMENTS", "Claim", "Experiment", "Judged", "Panel", "Setting", "find", "judge"]
@@ -12,7 +12,13 @@ __all__ = ["EXPERIMENTS", "Claim", "Experiment", "Judged", "Panel", "Setting", "
 EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
     {
         experiment.id: experiment
-        for experiment in (*shvar.EXPERIMENTS, *ugape.EXPERIMENTS, *gse.EXPERIMENTS, *learned.EXPERIMENTS)
+        for experiment in (
+            *shvar.EXPERIMENTS,
+            *ugape.EXPERIMENTS,
+            *gse.EXPERIMENTS,
+            *bayesgap.EXPERIMENTS,
+            *learned.EXPERIMENTS,
+        )
     }
 )
 """All experiments, by id; read-only."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from bai_gym.bandits.linear import check_variance
 from bai_gym.errors import ParameterError
 from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems.base import Problem, whole_arms
+from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["GaussianProcessProblem"]
 
@@ -25,8 +27,8 @@ class GaussianProcessProblem(Problem):
 
     Args:
         num_arms: K, at least 2.
-        kernel: ``"exponential"`` (exp(-(x - x')^2 / length), that of the paper), ``"squared-exponential"``, ``"matern"``
-            or ``"linear"``, see :func:`bai_gym.gaussian_process.kernel_matrix`.
+        kernel: ``"exponential"`` (exp(-(x - x')^2 / length), that of the paper), ``"squared-exponential"``,
+            ``"matern"`` or ``"linear"``, see :func:`bai_gym.gaussian_process.kernel_matrix`.
         length: Its length scale, above 0.
         amplitude: Standard deviation of a mean, above 0.
         nu: Smoothness of the Matern kernel: 0.5, 1.5 or 2.5.
@@ -64,8 +66,19 @@ class GaussianProcessProblem(Problem):
             raise ParameterError(f"spacing must be a number above 0, not {spacing!r}")
         if not 0 < spacing < math.inf:
             raise ParameterError(f"spacing must be a finite number above 0, not {spacing}")
+        self._kernel: dict[str, Any] = {"kernel": kernel, "length": length, "amplitude": amplitude, "nu": nu}
         self.locations = spacing * np.arange(self.num_arms, dtype=np.float64)[:, None]
-        self.prior = GaussianPrior.from_kernel(self.locations, kernel, length=length, amplitude=amplitude, nu=nu)
+        self.prior = self.prior_at(self.locations)
+
+    def prior_at(self, points: FloatArray) -> GaussianPrior:
+        """Return the prior of the function at any points ``(P, 1)``."""
+        return GaussianPrior.from_kernel(points, **self._kernel)
+
+    def between(self, steps: int) -> tuple[FloatArray, IntArray]:
+        """Return points ``(P, 1)``, so many steps from each arm to the next, and which of them ``(K,)`` are arms."""
+        at = steps * np.arange(self.num_arms)
+        points = np.interp(np.arange(at[-1] + 1), at, self.locations[:, 0])
+        return points[:, None], at
 
     def draw(self, batch: int, rng: np.random.Generator) -> PriorBandit:
         """Return freshly drawn functions."""
