@@ -8,6 +8,8 @@ from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
 from bai_gym.agents.gse import GSELin, GSELinFWG, GSELinGreedy, GSELinWynn, GSELog, GSELogFWG
 from bai_gym.agents.knowledge_gradient import KG
 from bai_gym.agents.learned import Learned
+from bai_gym.agents.lin_gape import LinGapE, LinGapEGreedy
+from bai_gym.agents.lin_ucb import LinUCB
 from bai_gym.agents.lucb import LUCB
 from bai_gym.agents.ocba import OCBA
 from bai_gym.agents.od_linbai import ODLinBAI
@@ -22,6 +24,7 @@ from bai_gym.agents.successive_rejects import SuccessiveRejects
 from bai_gym.agents.thompson import TS, TTTS
 from bai_gym.agents.ucb1 import UCB1
 from bai_gym.agents.ucb_e import UCBE, AdaptiveUCBE
+from bai_gym.agents.ucb_glm import UCBGLM
 from bai_gym.agents.ugape import AUGapEb, AUGapEbV, UGapEb, UGapEbV, UGapEc, UGapEcV
 from bai_gym.agents.uniform import Uniform
 from bai_gym.agents.vbr import VBR
@@ -47,6 +50,7 @@ __all__ = [
     "TTTS",
     "UCB1",
     "UCBE",
+    "UCBGLM",
     "VBR",
     "AGapE",
     "AGapEV",
@@ -64,6 +68,9 @@ __all__ = [
     "Learned",
     "ODLinBAI",
     "PeaceRho",
+    "LinGapE",
+    "LinGapEGreedy",
+    "LinUCB",
     "PlannedAgent",
     "SB3Agent",
     "SHAdaVar",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import abstractmethod
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -13,18 +14,19 @@ from bai_gym.agents.base import Plan
 from bai_gym.agents.choosing import spread_evenly
 from bai_gym.agents.halving import HalvingAgent, num_stages
 from bai_gym.agents.linear_models import (
+    DESIGN_ROUNDINGS,
     add_intercept,
     generalized_values,
     linear_values,
-    pulls_by_frank_wolfe,
+    pulls_by_design,
     pulls_by_greed,
-    pulls_by_wynn,
     rows_of,
     shuffled_arms,
 )
-from bai_gym.agents.parameters import check_positive, check_whole
+from bai_gym.agents.parameters import check_choice, check_positive, check_whole
 from bai_gym.bandits.linear import check_link
-from bai_gym.errors import AgentError, ParameterError
+from bai_gym.designs import frank_wolfe, wynn
+from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Block, Request
 from bai_gym.statistics import FloatArray, IntArray, Statistics
@@ -74,8 +76,7 @@ class GSE(HalvingAgent):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters and shuffle the arms."""
         super().begin(briefing)
-        if briefing.features is None:
-            raise AgentError(f"{self.name} needs arms with features")
+        assert briefing.features is not None  # as needs_features says
         self._features = add_intercept(briefing.features) if self.intercept else briefing.features
         self._staged = self.budget >= self.least_budget(self.num_arms, briefing.num_features)
         self._active = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
@@ -140,19 +141,22 @@ class GSELin(GSE):
 class GSELinFWG(GSELin):
     """GSE with a linear model; pulls by the G-optimal design of Frank-Wolfe (FWG).
 
-    The design is :func:`bai_gym.designs.frank_wolfe`, from equal weights, rounded by
-    :func:`bai_gym.designs.round_design`. (The paper names the rounding of Allen-Zhu et al. 2017.) A stage with fewer
-    pulls than arms that have weight pulls those of largest weight, once each.
+    The design is :func:`bai_gym.designs.frank_wolfe`, from equal weights. The paper rounds it by the method of
+    Allen-Zhu et al. (2017), in whose place stands :func:`bai_gym.designs.exchange_design`. It matters: Frank-Wolfe
+    leaves traces of weight on all arms, and a rounding that gives each of them a pull can have several times the
+    variance.
 
     Paper: Azizi, Kveton and Ghavamzadeh (2022), Algorithms 1 and 2, GSE-Lin-FWG of section 8.
 
     Args:
         iterations: N, the steps of Frank-Wolfe; default 100.
+        rounding: ``"exchange"`` (default), or ``"efficient"``: :func:`bai_gym.designs.round_design`.
 
     Knows nothing. See :class:`GSE` for the other parameters and the minimum budget.
     """
 
     iterations: int = 100
+    rounding: str = "exchange"
 
     name: ClassVar[str] = "GSE-Lin-FWG"
 
@@ -160,30 +164,34 @@ class GSELinFWG(GSELin):
         """Check the parameters."""
         super().begin(briefing)
         check_whole(self.iterations, 1, "iterations", self.name)
+        check_choice(self.rounding, DESIGN_ROUNDINGS, "rounding", self.name)
 
     def explore(self, features: FloatArray, pulls: int) -> IntArray:
         """Share the pulls by the design."""
-        return pulls_by_frank_wolfe(features, pulls, self.iterations)
+        solve = functools.partial(frank_wolfe, max_iterations=self.iterations)
+        return pulls_by_design(solve, self.rounding, features, pulls)
 
 
 @dataclass(kw_only=True)
 class GSELinWynn(GSELin):
     """GSE with a linear model; pulls by the G-optimal design of Wynn's algorithm.
 
-    The design is :func:`bai_gym.designs.wynn`, from equal weights and with exact steps, rounded by
-    :func:`bai_gym.designs.round_design`. The paper does not say when it stops.
+    The design is :func:`bai_gym.designs.wynn`, from equal weights and with exact steps; the paper does not say when it
+    stops.
 
     Paper: Azizi, Kveton and Ghavamzadeh (2022), Algorithm 1, GSE-Lin-Wynn of section 8, after Fedorov (1972).
 
     Args:
         tolerance: Ends when the largest variance is within this share of the optimum; default 0.01.
         iterations: Most steps; default 1,000 (with 64 random arms in 10 dimensions it takes 750 to 1 %).
+        rounding: ``"exchange"`` (default), or ``"efficient"``, see :class:`GSELinFWG`.
 
     Knows nothing. See :class:`GSE` for the other parameters and the minimum budget.
     """
 
     tolerance: float = 0.01
     iterations: int = 1000
+    rounding: str = "exchange"
 
     name: ClassVar[str] = "GSE-Lin-Wynn"
 
@@ -192,10 +200,12 @@ class GSELinWynn(GSELin):
         super().begin(briefing)
         check_positive(self.tolerance, "tolerance", self.name)
         check_whole(self.iterations, 1, "iterations", self.name)
+        check_choice(self.rounding, DESIGN_ROUNDINGS, "rounding", self.name)
 
     def explore(self, features: FloatArray, pulls: int) -> IntArray:
         """Share the pulls by the design."""
-        return pulls_by_wynn(features, pulls, self.tolerance, self.iterations)
+        solve = functools.partial(wynn, tolerance=self.tolerance, max_iterations=self.iterations)
+        return pulls_by_design(solve, self.rounding, features, pulls)
 
 
 @dataclass(kw_only=True)
@@ -265,11 +275,13 @@ class GSELogFWG(GSELog):
 
     Args:
         iterations: N, the steps of Frank-Wolfe; default 100.
+        rounding: ``"exchange"`` (default), or ``"efficient"``, see :class:`GSELinFWG`.
 
     Knows nothing. See :class:`GSELog` for the other parameters and the minimum budget.
     """
 
     iterations: int = 100
+    rounding: str = "exchange"
 
     name: ClassVar[str] = "GSE-Log-FWG"
 
@@ -277,7 +289,9 @@ class GSELogFWG(GSELog):
         """Check the parameters."""
         super().begin(briefing)
         check_whole(self.iterations, 1, "iterations", self.name)
+        check_choice(self.rounding, DESIGN_ROUNDINGS, "rounding", self.name)
 
     def explore(self, features: FloatArray, pulls: int) -> IntArray:
         """Share the pulls by the design."""
-        return pulls_by_frank_wolfe(features, pulls, self.iterations)
+        solve = functools.partial(frank_wolfe, max_iterations=self.iterations)
+        return pulls_by_design(solve, self.rounding, features, pulls)

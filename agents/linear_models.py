@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bai_gym.designs import Design, frank_wolfe, greedy_allocation, round_design, wynn
+from bai_gym.designs import Design, exchange_design, greedy_allocation, round_design
 from bai_gym.errors import AgentError
 from bai_gym.regression import generalized_linear, least_squares
 from bai_gym.regression.links import LINKS
@@ -14,18 +14,19 @@ from bai_gym.sampling import TieRule
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = [
+    "DESIGN_ROUNDINGS",
     "add_intercept",
     "check_rewards",
     "generalized_values",
     "in_parts",
     "linear_values",
-    "pulls_by_frank_wolfe",
+    "pulls_by_design",
     "pulls_by_greed",
-    "pulls_by_wynn",
     "rows_of",
     "shuffled_arms",
 ]
 
+DESIGN_ROUNDINGS = ("exchange", "efficient")  # how designs become numbers of pulls
 ENTRIES = 2**19  # of features that are worked on at a time: designs step over them hundreds of times, near the cache
 STEPS = 2.0**36  # values that differ by less than one such part of the largest one are tied
 
@@ -64,14 +65,23 @@ def in_parts(work: Callable[..., np.ndarray], features: FloatArray, *others: np.
     return np.concatenate([work(*(array[at : at + together] for array in (features, *others))) for at in starts])
 
 
-def pulls_by_frank_wolfe(features: FloatArray, pulls: int, iterations: int) -> IntArray:
-    """Return ``(N, k)`` counts with the sum ``pulls``, by the design FWG for features ``(N, k, d)``."""
-    return in_parts(lambda x: _rounded(frank_wolfe(x, max_iterations=iterations), pulls), features)
+def pulls_by_design(solve: Callable[[FloatArray], Design], rounding: str, features: FloatArray, pulls: int) -> IntArray:
+    """Return ``(N, k)`` counts with the sum ``pulls``, by the design that ``solve`` finds for features ``(N, k, d)``.
 
+    Args:
+        solve: Returns the design.
+        rounding: One of :data:`DESIGN_ROUNDINGS`.
+        features: ``(N, k, d)``.
+        pulls: At least 1.
+    """
 
-def pulls_by_wynn(features: FloatArray, pulls: int, tolerance: float, iterations: int) -> IntArray:
-    """Return ``(N, k)`` counts with the sum ``pulls``, by Wynn's design for features ``(N, k, d)``."""
-    return in_parts(lambda x: _rounded(wynn(x, tolerance=tolerance, max_iterations=iterations), pulls), features)
+    def work(x: FloatArray) -> IntArray:
+        weights = solve(x).weights
+        if rounding == "exchange":
+            return exchange_design(x, weights, pulls)
+        return round_design(weights, pulls, allow_small_budget=True)
+
+    return in_parts(work, features)
 
 
 def pulls_by_greed(features: FloatArray, pulls: int) -> IntArray:
@@ -116,20 +126,14 @@ def generalized_values(
     return in_parts(work, features, estimates.pulls, estimates.means)
 
 
-def check_rewards(means: FloatArray, link: str, agent: str) -> None:
-    """Raise :class:`AgentError` if sample means lie outside of what the link allows."""
-    if link == "identity":
-        return
-    bad = (means < 0.0) | (means > LINKS[link].largest)
-    if bad.any():
+def check_rewards(rewards: FloatArray, link: str, agent: str, slack: FloatArray | float = 0.0) -> None:
+    """Raise :class:`AgentError` if rewards, or means of them, lie farther than slack from what the link allows."""
+    allowed = LINKS[link].allows(rewards, slack)
+    if not allowed.all():
         raise AgentError(
-            f"{agent} with link={link!r} needs mean rewards in {LINKS[link].range}, and has met one of "
-            f"{means[bad][0]:g}: use another link ('identity' has no range)"
+            f"{agent} with link={link!r} needs rewards in {LINKS[link].range}, and has met {rewards[~allowed][0]:g}: "
+            "use link='identity' for any rewards"
         )
-
-
-def _rounded(design: Design, pulls: int) -> IntArray:
-    return round_design(design.weights, pulls, allow_small_budget=True)
 
 
 def _linear(features: FloatArray, pulls: IntArray, means: FloatArray) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,12 +12,12 @@ from bai_gym.agents.base import Plan, PlannedAgent
 from bai_gym.agents.choosing import keep_best
 from bai_gym.agents.halving import num_stages
 from bai_gym.agents.linear_models import in_parts, linear_values, rows_of, shuffled_arms
+from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.together import grouped, together
 from bai_gym.designs import ceil_allocation, g_optimal, project, reduce_support, round_design
-from bai_gym.errors import AgentError
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Block
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.sampling import Block, Request
+from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
 __all__ = ["ODLinBAI"]
 
@@ -29,14 +30,20 @@ class ODLinBAI(PlannedAgent):
     w_i ceil(w_i m) times, where m is what phases have after rounding up, estimates by least squares from the rewards of
     this phase, and keeps the ceil(d / 2^r) arms of largest estimates.
 
-    The published algorithm leaves unspent what rounding up does not take. Here the phases share it, and each gives its
-    part to its own arms in proportion to their weights: no arm has fewer pulls than published.
+    The published algorithm leaves unspent what rounding up does not take, often a quarter of small budgets, and not
+    equally much in all episodes of a batch. So these pulls are made, at the end of each phase, and not looked at.
 
     Paper: Yang and Tan (2022), "Minimax Optimal Fixed-Budget Best Arm Identification in Linear Bandits", Algorithm 1.
+
+    Args:
+        leftover: ``"drop"`` (default, as published): see above. ``"share"``: each phase shares what is left among its
+            arms, in proportion to their weights.
 
     Knows nothing. Minimum budget: one more than min(K, d (d + 1) / 2) + sum of ceil(d / 2^r) over r < R, so that m is
     positive; below it, where that is allowed, there is a single phase.
     """
+
+    leftover: str = "drop"
 
     name: ClassVar[str] = "OD-LinBAI"
     needs_features: ClassVar[bool] = True
@@ -51,9 +58,9 @@ class ODLinBAI(PlannedAgent):
         return 1 + sum(phase_supports(num_arms, min(num_arms, num_features or num_arms)))
 
     def begin(self, briefing: Briefing) -> None:
-        """Shuffle the arms, and group the episodes by the rank of their features."""
-        if briefing.features is None:
-            raise AgentError(f"{self.name} needs arms with features")
+        """Check the parameter, shuffle the arms, and group the episodes by the rank of their features."""
+        check_choice(self.leftover, ("drop", "share"), "leftover", self.name)
+        assert briefing.features is not None  # as needs_features says
         self._arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         self._features = rows_of(briefing.features, self._arms)
         self._ranks = in_parts(lambda x: project(x).rank, self._features)
@@ -79,11 +86,11 @@ class ODLinBAI(PlannedAgent):
         for phase, support in enumerate(supports):
             pulls = support + mass * (phase + 1) // phases - mass * phase // phases
             features = rows_of(self._features[rows], kept)
-            counts = in_parts(lambda x, pulls=pulls: _allocate(x, pulls, mass / phases), features)
-            block = Block(counts, np.take_along_axis(self._arms[rows], kept, -1))
-            yield block
+            share = self.leftover == "share" or mass == 0
+            counts = in_parts(lambda x, pulls=pulls, share=share: _allocate(x, pulls, mass / phases, share), features)
+            estimates = yield from _pull(np.take_along_axis(self._arms[rows], kept, -1), counts, pulls)
             size = 1 if phase == phases - 1 else -(-rank // 2 ** (phase + 1))
-            best = keep_best(linear_values(features, block.outcome), size, self.tie, self.rng)
+            best = keep_best(linear_values(features, estimates), size, self.tie, self.rng)
             kept = kept[best].reshape(rows.size, size)
         self._answer[rows] = np.take_along_axis(self._arms[rows], kept, -1)[:, 0]
 
@@ -95,18 +102,47 @@ def phase_supports(num_arms: int, rank: int) -> list[int]:
     return [min(num_arms, rank * (rank + 1) // 2), *later]
 
 
-def _allocate(features: FloatArray, pulls: int, mass: float) -> IntArray:
-    """Return ``(m, k)`` counts with the sum ``pulls``: ceil(mass x weight) and what is left, or all by rounding."""
+def _allocate(features: FloatArray, pulls: int, mass: float, share: bool) -> IntArray:
+    """Return ``(m, k)`` counts, ceil(mass x weight); where ``share`` is set, with what is left of all pulls."""
     design = g_optimal(features)
     weights = design.weights
     limit = np.maximum(design.rank * (design.rank + 1) // 2, 1)
     many = np.flatnonzero(design.support > limit)
     if many.size:
         weights[many] = reduce_support(features[many], weights[many])
+    if mass == 0.0:
+        return round_design(weights, pulls, allow_small_budget=True)
     counts = ceil_allocation(weights, mass)
     rest = pulls - counts.sum(axis=-1)
     more = np.flatnonzero(rest > 0)
-    counts[more] += round_design(weights[more], rest[more], method="largest-remainder")
-    short = np.flatnonzero((rest < 0) | (mass == 0.0))
-    counts[short] = round_design(weights[short], pulls, allow_small_budget=True)
+    if share and more.size:
+        counts[more] += round_design(weights[more], rest[more], method="largest-remainder")
     return counts
+
+
+def _pull(arms: IntArray, counts: IntArray, pulls: int) -> Generator[Request, None, Statistics]:
+    """Pull arms ``(m, k)`` as often as ``counts`` says; episodes that need fewer than ``pulls`` make others as well.
+
+    All make the first pulls together, as many as the episode with the fewest needs; that includes all of the first
+    arm's, because no arm gets more than the mass, rounded up, which every episode spends. So the others can be pulls of
+    that arm.
+
+    Returns:
+        ``(m, k)`` statistics of the pulls that ``counts`` asked for.
+    """
+    needed = counts.sum(axis=-1)
+    together = int(needed.min())
+    before = np.cumsum(counts, axis=-1) - counts
+    first = Block(np.clip(together - before, 0, counts), arms)
+    yield first
+    estimates = first.outcome
+    if together < pulls:
+        rest = counts - first.counts
+        second = Block(rest.copy(), arms)
+        second.counts[:, 0] += pulls - needed
+        yield second
+        total = np.maximum(counts, 1)
+        means = (estimates.sums + np.where(rest > 0, second.outcome.sums, 0.0)) / total
+        means = np.where(rest > 0, means, estimates.means)
+        estimates = Statistics(counts, means, zeros(counts.shape))
+    return estimates

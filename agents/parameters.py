@@ -9,7 +9,14 @@ import numpy as np
 
 from bai_gym.errors import ParameterError
 
-__all__ = ["check_choice", "check_not_negative", "check_positive", "check_scale", "check_share", "check_whole"]
+__all__ = [
+    "check_choice",
+    "check_not_negative",
+    "check_positive",
+    "check_scale",
+    "check_share",
+    "check_whole",
+]
 
 
 def check_positive(value: float | None, parameter: str, agent: str) -> None:

@@ -15,7 +15,6 @@ from bai_gym.agents.linear_models import linear_values, rows_of, shuffled_arms
 from bai_gym.agents.parameters import check_whole
 from bai_gym.agents.together import grouped, together
 from bai_gym.designs import round_design, xy_optimal
-from bai_gym.errors import AgentError
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray
@@ -70,8 +69,7 @@ class PeaceRho(PlannedAgent):
     def begin(self, briefing: Briefing) -> None:
         """Shuffle the arms, and group the episodes by their numbers of rounds."""
         check_whole(self.iterations, 1, "iterations", self.name)
-        if briefing.features is None:
-            raise AgentError(f"{self.name} needs arms with features")
+        assert briefing.features is not None  # as needs_features says
         self._arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         self._features = rows_of(briefing.features, self._arms)
         self._first = xy_optimal(self._features, max_iterations=self.iterations)

@@ -175,7 +175,7 @@ def _draw_posterior(problem: GaussianProcessProblem, pulls: int, title: str, see
     """Draw what is known about a function after some pulls of random arms."""
     rng = generator(seed, "instances", 0)
     bandit = problem.draw(1, rng)
-    arms = rng.integers(problem.num_arms, size=pulls)
+    arms = rng.permutation(problem.num_arms)[:pulls]
     rewards = bandit.pull(arms, rng)
     points, at = problem.between(20)
     posterior = GaussianPosterior(problem.prior_at(points), problem.noise_variance, draws=True)

@@ -6,11 +6,14 @@
 Everything works on batches: the arm axis is last but one in features and last elsewhere, and the axes before it are
 broadcast. Features may have any rank: designs live on the span of the active arms (:func:`project`). Sources and
 guarantees are with the functions. Designs by Frank-Wolfe: :func:`g_optimal`, :func:`frank_wolfe` (FWG), :func:`wynn`;
-for differences of arms: :func:`xy_optimal`; pull by pull: :func:`greedy_allocation`; where to start:
-:func:`basis_design`; fewer arms: :func:`reduce_support`.
+for all differences of arms: :func:`xy_optimal`, for that of two: :func:`contrast_weights`; pull by pull:
+:func:`greedy_allocation`; where to start: :func:`basis_design`; roundings that look at the arms:
+:func:`exchange_design`; fewer arms: :func:`reduce_support`.
 """
 
+from bai_gym.designs.contrast import contrast_weights
 from bai_gym.designs.differences import DifferenceDesign, xy_optimal
+from bai_gym.designs.exchange import exchange_design
 from bai_gym.designs.frank_wolfe import Design, frank_wolfe, g_optimal, wynn
 from bai_gym.designs.greedy import greedy_allocation
 from bai_gym.designs.rounding import ROUNDINGS, ceil_allocation, round_design, rounding_bound, rounding_factor
@@ -26,6 +29,8 @@ __all__ = [
     "Span",
     "basis_design",
     "ceil_allocation",
+    "exchange_design",
+    "contrast_weights",
     "frank_wolfe",
     "g_optimal",
     "greedy_allocation",

@@ -32,8 +32,8 @@ class Fit:
     Attributes:
         theta: ``(..., d)`` estimates, always finite.
         iterations: ``(...)`` Newton steps that were made; 0 for the identity, which takes none.
-        converged: ``(...)`` whether the last step was a full one that changed no score by more than 1e-8, or the gradient
-            is 0 up to rounding.
+        converged: ``(...)`` whether the last step was a full one that changed no score by more than 1e-8, or has left
+            the gradient 0 up to rounding.
         penalty: ``(...)`` the penalties that were used: the one asked for, or the one in place of 0.
     """
 
@@ -95,10 +95,10 @@ def generalized_linear(
         InstanceError: If features are NaN or infinite, or have the wrong shape; if theta is beyond floats.
         ParameterError: If another argument is malformed, the link unknown, or a mean outside of what it allows.
 
-    Source: McCullagh and Nelder (1989), "Generalized Linear Models"; for bandits Filippi, Cappe, Garivier and Szepesvari
-    (2010), Li, Lu and Zhou (2017), and Azizi, Kveton and Ghavamzadeh (2022), section 5, where the gradient is the sum
-    of (y - h(z)) x; for probit, whose link is not the canonical one, the likelihood's own gradient has weights. When
-    estimates exist: Albert and Anderson (1984). The penalty is this library's choice.
+    Source: McCullagh and Nelder (1989), "Generalized Linear Models"; for bandits Li, Lu and Zhou (2017), and Azizi,
+    Kveton and Ghavamzadeh (2022), section 5, where the gradient is the sum of (y - h(z)) x; for probit, whose link is
+    not the canonical one, the likelihood's own gradient has weights. When estimates exist: Albert and Anderson (1984).
+    The penalty is this library's choice.
     """
     data = grouped(features, pulls, means)
     model = find_link(link, data)
@@ -106,7 +106,7 @@ def generalized_linear(
     whole("max_iterations", max_iterations, 1)
     first = starts(start, data)
     used = np.full(len(data.features), penalty)
-    if model is None:
+    if link == "identity":
         size = len(used)
         found = _Estimates(ridge(data, penalty), np.zeros(size, np.int64), np.ones(size, np.bool_))
     elif penalty > 0.0:

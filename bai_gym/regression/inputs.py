@@ -16,6 +16,9 @@ from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 __all__ = ["Data", "exponents", "find_link", "grouped", "penalty_of", "starts"]
 
 
+FARTHEST = 1e100  # a start beyond this, in the units of the data, is none
+
+
 @dataclass(frozen=True, slots=True)
 class Data:
     """Checked data of N instances, in units in which nothing overflows.
@@ -78,7 +81,7 @@ def grouped(features: ArrayLike, pulls: ArrayLike, means: ArrayLike) -> Data:
         wrong = averages[~np.isfinite(averages)][0]
         raise ParameterError(f"means must be finite numbers, not {wrong}; those of arms without a pull are not read")
     x = np.broadcast_to(x, (*outer, *x.shape[-2:])).reshape(size, *x.shape[-2:])
-    unit = exponents(x.reshape(size, -1))
+    unit = exponents(x.reshape(size, x.shape[-2] * x.shape[-1]))
     largest = times.max(axis=-1, initial=0.0)
     most = np.where(largest > 0, largest, 1.0)
     return Data(np.ldexp(x, -unit[:, None, None]), unit, times, times / most[:, None], most, averages, outer)
@@ -89,18 +92,15 @@ def exponents(values: FloatArray) -> IntArray:
     return np.asarray(np.frexp(np.abs(values).max(axis=-1, initial=0.0))[1])
 
 
-def find_link(name: str, data: Data) -> Link | None:
-    """Return the link of that name, None for the identity, and check that it allows the means."""
-    if name == "identity":
-        return None
+def find_link(name: str, data: Data) -> Link:
+    """Return the link of that name, and check that it allows the means."""
     if not isinstance(name, str) or name not in LINKS:
-        raise ParameterError(f"link must be one of {', '.join(('identity', *LINKS))}, not {name!r}")
+        raise ParameterError(f"link must be one of {', '.join(LINKS)}, not {name!r}")
     link, means = LINKS[name], data.means
-    slack = ROUNDING * link.largest if math.isfinite(link.largest) else 0.0
-    bad = (means < -slack) | (means > link.largest + slack)
-    if bad.any():
+    allowed = link.allows(means, ROUNDING)
+    if not allowed.all():
         raise ParameterError(
-            f"means must lie in {link.range} for the link {name!r}, and one is {means[bad][0]:g}: "
+            f"means must lie in {link.range} for the link {name!r}, and one is {means[~allowed][0]:g}: "
             "use link='identity' for other rewards"
         )
     return link
@@ -127,8 +127,10 @@ def starts(start: ArrayLike | None, data: Data) -> FloatArray | None:
         raise ParameterError(f"start has shape {array.shape}: give {shape}, one vector for each instance") from None
     if not np.isfinite(array).all():
         raise ParameterError(f"start must be finite numbers, not {array[~np.isfinite(array)][0]}")
-    with np.errstate(over="ignore"):  # a start that is beyond floats is not used
-        return np.asarray(np.ldexp(array.reshape(-1, shape[-1]), data.unit[:, None]))
+    with np.errstate(over="ignore"):
+        scaled = np.ldexp(array.reshape(len(data.unit), shape[-1]), data.unit[:, None])
+    near = (np.abs(scaled) < FARTHEST).all(axis=-1, keepdims=True)
+    return np.asarray(np.where(near, scaled, 0.0))
 
 
 def _floats(name: str, values: ArrayLike, error: type[ParameterError]) -> FloatArray:

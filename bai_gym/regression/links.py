@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import erfcx, expit, log_ndtr, ndtri
 
 from bai_gym.statistics import FloatArray
@@ -22,12 +23,17 @@ class Link(ABC):
     It is concave in z for each of them.
 
     Attributes:
-        largest: Means lie in [0, largest].
+        smallest, largest: Bounds of rewards, and so of means.
         range: The same in words.
     """
 
+    smallest: ClassVar[float] = 0.0
     largest: ClassVar[float] = 1.0
     range: ClassVar[str] = "[0, 1]"
+
+    def allows(self, rewards: FloatArray, slack: FloatArray | float = 0.0) -> npt.NDArray[np.bool_]:
+        """Return which rewards, or means of rewards, lie within the bounds."""
+        return np.asarray((rewards >= self.smallest - slack) & (rewards <= self.largest + slack))
 
     @abstractmethod
     def log_likelihood(self, z: FloatArray, means: FloatArray) -> FloatArray:
@@ -40,6 +46,24 @@ class Link(ABC):
     @abstractmethod
     def guess(self, means: FloatArray, pulls: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the score that an arm's own rewards suggest, half a reward added, and its weight per pull."""
+
+
+class Identity(Link):
+    """Any rewards, mean z: Gaussian with variance 1."""
+
+    smallest, largest, range = -math.inf, math.inf, "(-infinity, infinity)"
+
+    def log_likelihood(self, z: FloatArray, means: FloatArray) -> FloatArray:
+        """Return -(m - z)^2 / 2."""
+        return np.asarray(-0.5 * (means - z) ** 2)
+
+    def slopes(self, z: FloatArray, means: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return m - z and 1."""
+        return means - z, np.ones_like(z)
+
+    def guess(self, means: FloatArray, pulls: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the means themselves."""
+        return means, np.ones_like(means)
 
 
 class Logit(Link):
@@ -75,15 +99,14 @@ class Probit(Link):
     def guess(self, means: FloatArray, pulls: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return empirical probits, with the weights of Fisher's information."""
         p, q = _shrunk(means, pulls)
-        z = ndtri(p)
+        z = np.where(p < q, ndtri(p), -ndtri(q))
         return z, np.exp(-z * z) / (2.0 * math.pi * p * q)
 
 
 class Log(Link):
     """Rewards 0, 1, 2, ..., mean exp(z): Poisson regression."""
 
-    largest = math.inf
-    range = "[0, infinity)"
+    largest, range = math.inf, "[0, infinity)"
 
     def log_likelihood(self, z: FloatArray, means: FloatArray) -> FloatArray:
         """Return m z - exp(z), less its maximum: a sum of such terms, none of which is positive, has few errors."""
@@ -119,8 +142,7 @@ def _bend(z: FloatArray, hazard: FloatArray) -> FloatArray:
     return np.asarray(np.where(z < FAR, 1.0, np.clip(hazard * (z + hazard), 0.0, 1.0)))
 
 
-LINKS: dict[str, Link] = {"logit": Logit(), "probit": Probit(), "log": Log()}
-"""All links but the identity, which has a closed form."""
+LINKS: dict[str, Link] = {"identity": Identity(), "logit": Logit(), "probit": Probit(), "log": Log()}
 
-LINK_NAMES = ("identity", *LINKS)
+LINK_NAMES = tuple(LINKS)
 """The links that :func:`bai_gym.regression.generalized_linear` knows."""

@@ -13,6 +13,7 @@ from bai_gym.statistics import FloatArray, IntArray
 __all__ = ["Likelihood", "Path"]
 
 CLOSE = 1e-8  # a full step that changes all scores by less is the last one
+NEAR = 1e-3  # one that changes a score by more is not near the end, even if the gradient seems to be 0
 BENT = 0.25  # a step is as long as it should be where the slope has fallen to this share of what it was, or less
 SEARCHES = 64  # lengths that are tried
 SLACK = 1e-12  # by which an objective may fall, as a share of it: rounding of sums of terms of one sign
@@ -99,10 +100,10 @@ class Likelihood:
             step = here._solve(here._curvature(here.weights * point.second), gradient)
             shift = here._scores(step)
             point, full, moved = here._climb(point, gradient, step, shift)
-            close = (np.abs(shift) < CLOSE * np.maximum(1.0, np.abs(point.scores))).all(axis=-1)
-            done = full & close
+            change = (np.abs(shift) / np.maximum(1.0, np.abs(point.scores))).max(axis=-1)
+            done = full & (change < CLOSE)
             if made >= PATIENCE:
-                done |= here._is_level(point)
+                done |= (change < NEAR) & here._is_level(point)
             path.theta[rows], path.curvature[rows] = point.theta, here.weights * point.second
             path.iterations[rows] += moved
             path.converged[rows], path.stuck[rows] = done, ~moved & ~done
@@ -116,10 +117,11 @@ class Likelihood:
     def is_flat(self, path: Path) -> npt.NDArray[np.bool_]:
         """Return where the objective is flat in some direction, up to rounding.
 
-        Where an estimate does not exist, Newton's steps change some score by 1 or so for ever, and seem to become short
-        only where the curvature is lost in rounding. So if it is not, a short step proves that the estimate exists.
+        Where an estimate does not exist, Newton's steps change scores by 1 for ever (for probit by 1 / z), and seem to
+        become short only where the curvature is lost in rounding. If it is not, a short step proves that there is one.
         """
         matrix, _ = _without_units(self._curvature(path.curvature))
+        matrix[~np.isfinite(matrix).all(axis=(-1, -2))] = 0.0
         np.einsum("nii->ni", matrix)[...] += ~self.arms.any(axis=-2)  # coordinates beyond the rank
         return np.asarray(np.linalg.eigvalsh(matrix)[:, 0] < FLAT)
 
@@ -201,11 +203,14 @@ class Likelihood:
         return low
 
     def _is_level(self, point: _Point) -> npt.NDArray[np.bool_]:
-        """Return where the gradient is 0 up to rounding."""
+        """Return where the gradient is 0 up to rounding, in the units in which steps are computed."""
         arms, size = np.abs(self.arms), np.abs(point.theta)
         unsure = np.abs(point.first) + point.second * (arms @ size[..., None])[..., 0]
         noise = ((self.weights * unsure)[:, None, :] @ arms)[:, 0] + self.penalty[:, None] * size
-        return np.asarray((np.abs(self._gradient(point)) <= 64.0 * EPSILON * noise).all(axis=-1))
+        diagonal = ((self.weights * point.second)[:, None, :] @ arms**2)[:, 0] + self.penalty[:, None]
+        scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+        left = np.abs(self._gradient(point)) * scale
+        return np.asarray(left.max(axis=-1) <= 64.0 * EPSILON * (noise * scale).max(axis=-1))
 
 
 def _least(point: _Point) -> FloatArray:

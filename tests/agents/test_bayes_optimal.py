@@ -23,7 +23,7 @@ SIZES = [(2, 20), (3, 12)]
 PLAYERS: list[tuple[str, dict[str, Any]]] = [
     (name, {"posterior": "bernoulli"} if name in ("TS", "TTTS") else {})
     for name in agents.names()
-    if not agents.make(name).stops
+    if not agents.make(name).stops and not agents.make(name).needs_features
 ]
 
 

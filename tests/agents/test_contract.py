@@ -19,8 +19,10 @@ from bai_gym.tasks import TASKS, BestOfEach, Task, TopM
 
 LEVEL = 0.001
 NAMES = agents.names()
+# LinUCB has to be told how large means may be: of arms far beyond that it stays with the first that it pulls.
+NEEDED: dict[str, dict[str, Any]] = {"LinUCB": {"S": 60.0}}
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
-    *((name, {}) for name in NAMES),
+    *((name, NEEDED.get(name, {})) for name in NAMES),
     ("Uniform", {"mode": "random"}),
     ("SH", {"rounding": "equal"}),
     ("SH", {"samples": "all", "leftover": "last"}),
@@ -36,15 +38,21 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("TS", {"posterior": "normal", "sigma": 1e-4}),
     ("TTTS", {"posterior": "normal", "sigma": 1e-4, "beta": 0.8}),
     ("OCBA", {"n0": 3}),
+    ("GSE-Log", {"link": "identity"}),
+    ("UCB-GLM", {"link": "identity"}),
+    ("UCB-GLM", {"link": "identity", "alpha": 3.0, "penalty": 1.0, "newton_steps": 1}),
+    ("LinUCB", {"S": 60.0, "model": "disjoint"}),
+    ("LinGapE", {"radius": "determinant"}),
 ]
 # Names of agents that stop before the budget is spent; all others spend it.
 HALVING = {"SH", "SHVar", "SHAdaVar", *(name for name in NAMES if name.startswith("GSE-"))}
 STOPPING = {name for name in NAMES if getattr(agents.make(name), "stops", False)}
 LEAVE_SOME = HALVING | {"SR", "SAR"} | STOPPING
-# Agents for 0/1 rewards, few arms and small budgets. Worlds of other rewards or sizes, where they raise, leave them out
-# or give them one of their own (`playable`); test_bayes_optimal has what is left out here.
-BINARY_ONLY = {"BayesOptimal", "GSE-Log", "GSE-Log-FWG"}
-GENERAL = [variant for variant in VARIANTS if variant[0] not in BINARY_ONLY]
+# Agents that by default are for 0/1 rewards, and the largest budgets that they can play. Worlds of other rewards or
+# sizes, where they raise, leave them out or give them one of their own (`playable`). What is left out here,
+# test_bayes_optimal has; and UCB-GLM and GSE-Log are everywhere with a link for any rewards.
+BINARY_ONLY = {"BayesOptimal": 12, "UCB-GLM": 10_000, "GSE-Log": 10_000, "GSE-Log-FWG": 10_000}
+GENERAL = [variant for variant in VARIANTS if variant[0] not in BINARY_ONLY or variant[1]]
 # Agents of more than one task.
 SEVERAL = [variant for variant in VARIANTS if len(agents.make(variant[0], **variant[1]).tasks) > 1]
 
@@ -86,8 +94,7 @@ def without_variance(num_arms: int) -> GaussianBandit:
 def playable(name: str, num_arms: int, budget: int) -> tuple[Bandit, int]:
     """A world of that size, or the largest below it that the agent can play in."""
     if name in BINARY_ONLY:
-        budget = min(budget, 12) if name == "BayesOptimal" else budget
-        return BernoulliBandit(np.linspace(0.2, 0.9, num_arms)), budget
+        return BernoulliBandit(np.linspace(0.2, 0.9, num_arms)), min(budget, BINARY_ONLY[name])
     return spread(num_arms), budget
 
 
@@ -126,8 +133,8 @@ def test_budgets_are_kept_and_arms_recommended(
         pulled = rollout.statistics.pulls[np.arange(3), rollout.recommendation]
         assert (pulled > 0).all()
         # At the cap, agents of fixed confidence recommend the set of smallest regret that they can vouch for. A network
-        # promises nothing where it was not trained.
-        if make_bandit is without_variance and name not in {"Uniform", "Learned", *STOPPING}:
+        # promises nothing where it was not trained, nor do agents that do without a first pull of every arm.
+        if make_bandit is without_variance and least >= num_arms and name not in {"Uniform", "Learned", *STOPPING}:
             assert not rollout.recommendation.any()
 
 
@@ -314,7 +321,7 @@ def test_small_budgets_are_refused_unless_allowed(variant: tuple[str, dict[str, 
         agent.reset(Briefing(num_arms, least - 1, truth=fit(agent, spread(num_arms)), knows=agent.knows))
     words = f"budget {least - 1} is below the minimum of {name} for {num_arms} arms: give at least {least}"
     assert str(error.value).startswith(words) and "allow_small_budget=True" in str(error.value)
-    for budget in sorted({1, num_arms // 2, num_arms - 1, num_arms, num_arms + 1, least - 1}):
+    for budget in sorted({1, num_arms // 2, num_arms - 1, num_arms, num_arms + 1, least - 1} - {0}):
         bandit = repeated(without_variance(num_arms), 3)
         rollout = play(agents.make(name, allow_small_budget=True, **parameters), bandit, budget)
         pulls = rollout.statistics.pulls
@@ -336,8 +343,10 @@ def test_agents_know_only_what_they_declare(name: str) -> None:
         with pytest.raises(AgentError, match=f"reads '{fact}' without having declared it"):
             agent.reset(Briefing(4, budget, truth=truth, knows=agent.knows - {fact}))
     if agent.knows - {"prior"}:  # which does not say anything about the instance
+        briefing = Briefing(4, budget, knows=agent.knows)
+        briefing.features = truth.features
         with pytest.raises(AgentError, match="this briefing was made without the true instances"):
-            agent.reset(Briefing(4, budget, knows=agent.knows))
+            agent.reset(briefing)
     elif not agent.needs_features:
         agent.reset(Briefing(4, budget, knows=agent.knows))
 

@@ -12,7 +12,7 @@ from scipy.stats import fisher_exact
 from bai_gym import agents
 from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit, linear_bandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.designs import frank_wolfe, greedy_allocation, round_design, variances
+from bai_gym.designs import exchange_design, frank_wolfe, greedy_allocation, round_design, variances
 from bai_gym.errors import AgentError, BudgetError, ParameterError
 from bai_gym.problems import Briefing
 
@@ -83,19 +83,22 @@ def test_the_sizes_of_stages(arms: int, eta: int | str, sizes: list[int]) -> Non
 def test_stages_pull_by_their_designs() -> None:
     features = np.random.default_rng(3).standard_normal((12, 3))
     assert sorted(counts_of(agents.make("GSE-Lin"), features, 50)) == [4] * 10 + [5] * 2
-    frank = round_design(frank_wolfe(features).weights, 50)
+    frank = exchange_design(features, frank_wolfe(features).weights, 50)
     np.testing.assert_array_equal(counts_of(agents.make("GSE-Lin-FWG"), features, 50), frank)
     np.testing.assert_array_equal(counts_of(agents.make("GSE-Log-FWG"), features, 50), frank)
+    plain = round_design(frank_wolfe(features).weights, 50)
     other = round_design(frank_wolfe(features, max_iterations=3).weights, 50)
-    np.testing.assert_array_equal(counts_of(agents.make("GSE-Lin-FWG", iterations=3), features, 50), other)
-    assert (frank != other).any()
+    for parameters, expected in (({}, plain), ({"iterations": 3}, other)):
+        agent = agents.make("GSE-Lin-FWG", rounding="efficient", **parameters)
+        np.testing.assert_array_equal(counts_of(agent, features, 50), expected)
+    assert (frank != plain).any() and (plain != other).any()
     np.testing.assert_array_equal(
         counts_of(agents.make("GSE-Lin-Greedy"), features, 50), greedy_allocation(features, 50)
     )
     # Wynn's design comes to 1 % of the optimum, the rank.
     wynn = counts_of(agents.make("GSE-Lin-Wynn"), features, 5000)
     assert variances(features, wynn / 5000).max() < 1.02 * 3
-    assert variances(features, frank / 50).max() > 1.02 * 3
+    assert variances(features, plain / 50).max() > 1.02 * 3
 
 
 @pytest.mark.parametrize("name", LINEAR + LOGISTIC)
@@ -184,6 +187,7 @@ def test_other_links(link: str) -> None:
         ("GSE-Lin-FWG", {"iterations": 0}, "iterations of GSE-Lin-FWG must be a whole number of at least 1, not 0"),
         ("GSE-Lin-Wynn", {"iterations": 0.5}, "iterations of GSE-Lin-Wynn must be a whole number of at least 1"),
         ("GSE-Log-FWG", {"iterations": -3}, "iterations of GSE-Log-FWG must be a whole number of at least 1, not -3"),
+        ("GSE-Lin-FWG", {"rounding": "up"}, "rounding of GSE-Lin-FWG must be 'exchange' or 'efficient', not 'up'"),
         ("GSE-Log", {"link": "cloglog"}, "link must be one of identity, logit, probit, log, not 'cloglog'"),
         ("GSE-Log", {"penalty": -1.0}, "penalty of GSE-Log must be a positive number, not -1.0"),
     ],
@@ -205,5 +209,5 @@ def test_a_budget_below_the_minimum_depends_on_the_dimension() -> None:
 @pytest.mark.parametrize("name", LOGISTIC)
 def test_rewards_that_the_link_does_not_allow(name: str) -> None:
     truth = linear_bandit(np.eye(3), [3.0, 2.0, 1.0])
-    with pytest.raises(AgentError, match=rf"{name} with link='logit' needs mean rewards in \[0, 1\], and has met one"):
+    with pytest.raises(AgentError, match=rf"{name} with link='logit' needs rewards in \[0, 1\], and has met"):
         play_blocks(reset(agents.make(name), truth, 60), truth, 60, np.random.default_rng(0))

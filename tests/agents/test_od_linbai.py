@@ -42,12 +42,15 @@ def blocks_of(truth: Any, budget: int, **parameters: Any) -> list[Block]:
 
 def test_by_hand(trace: Callable[..., Any]) -> None:
     # d = 2: one phase, m = 13 - min(3, 3) = 10. The optimal design of e_1, e_2 and a short arm is (1/2, 1/2, 0): 5
-    # pulls each. Of the 3 that are left, 1.5 each, the first arm gets 2. theta = (1, 2): the third arm promises 0.3.
-    played = trace(
-        agents.make("OD-LinBAI", tie="first"), [[1.0], [2.0], [9.0]], 13, features=[[1.0, 0.0], [0.0, 1.0], [0.1, 0.1]]
-    )
-    assert played.counts(3) == [7, 6, 0] and played.idle == []
+    # pulls each. Of the 3 that are left nobody looks at the rewards: theta = (1, 2), and the third arm promises 0.3.
+    features, rewards = [[1.0, 0.0], [0.0, 1.0], [0.1, 0.1]], [[1.0] * 5 + [99.0] * 3, [2.0], [9.0]]
+    played = trace(agents.make("OD-LinBAI", tie="first"), rewards, 13, features=features)
+    assert played.counts(3) == [8, 5, 0] and played.arms[10:] == [0, 0, 0] and played.idle == []
     assert played.recommendation == 1
+    # Shared, 1.5 each: the first arm gets 2 of them, and its mean is (5 + 2 x 99) / 7.
+    played = trace(agents.make("OD-LinBAI", tie="first", leftover="share"), rewards, 13, features=features)
+    assert played.counts(3) == [7, 6, 0]
+    assert played.recommendation == 0
 
 
 @pytest.mark.parametrize(
@@ -61,7 +64,7 @@ def test_what_rounding_up_can_take(arms: int, rank: int, supports: list[int]) ->
 
 def test_phases_keep_half_of_the_dimension() -> None:
     truth = linear_bandit(np.random.default_rng(0).standard_normal((40, 10)), np.arange(10.0), noise_variance=1e-9)
-    phases = blocks_of(truth, 300)
+    phases = blocks_of(truth, 300, leftover="share")
     assert [block.counts.shape[1] for block in phases] == [40, 5, 3, 2]
     # (300 - 40 - 5 - 3 - 2) / 4 = 62.5: phases have 40 + 62, 5 + 63, 3 + 62 and 2 + 63 pulls.
     assert [int(block.counts.sum()) for block in phases] == [102, 68, 65, 65]
@@ -76,8 +79,10 @@ def test_no_arm_has_fewer_pulls_than_published_and_no_budget_is_exceeded() -> No
             features = features[rng.integers(arms, size=arms)]
         truth = linear_bandit(features, rng.standard_normal(width))
         budget = agents.make("OD-LinBAI").least_budget(arms, width) + int(rng.integers(200))
-        phases = blocks_of(truth, budget, tie="first")
+        phases = blocks_of(truth, budget, tie="first", leftover="share")
         assert sum(int(block.counts.sum()) for block in phases) == budget
+        dropping = blocks_of(truth, budget, tie="first")
+        assert sum(int(block.counts.sum()) for block in dropping) == budget
         first = g_optimal(features)
         rank = int(first.rank)
         supports = phase_supports(arms, rank)
@@ -85,16 +90,16 @@ def test_no_arm_has_fewer_pulls_than_published_and_no_budget_is_exceeded() -> No
         mass = (budget - sum(supports)) / len(supports)
         published = ceil_allocation(reduce_support(features, first.weights), mass)
         if first.support <= rank * (rank + 1) // 2:
-            assert (phases[0].counts[0] >= ceil_allocation(first.weights, mass)).all()
-        else:
-            assert (phases[0].counts[0] >= published).all()
+            published = ceil_allocation(first.weights, mass)
+        assert (phases[0].counts[0] >= published).all()
+        np.testing.assert_array_equal(dropping[0].counts[0], published)
 
 
 def test_one_dimension_takes_the_longest_arm_and_the_sign() -> None:
     features = np.array([[1.0], [-3.0], [2.0]])
     for theta, best in ((1.0, 2), (-1.0, 1)):
         truth = linear_bandit(features, [theta], noise_variance=1e-6)
-        (phase,) = blocks_of(truth, 20, tie="first")
+        (phase,) = blocks_of(truth, 20, tie="first", leftover="share")
         assert phase.counts.tolist() == [[0, 20, 0]]
         rollout = play_blocks(reset(agents.make("OD-LinBAI"), truth, 20), truth, 20, np.random.default_rng(0))
         assert rollout.recommendation.tolist() == [best]
@@ -110,16 +115,28 @@ def test_episodes_of_different_ranks_play_as_if_alone() -> None:
     rollout = play_blocks(reset(agents.make("OD-LinBAI"), truth, 97), truth, 97, np.random.default_rng(0))
     assert (rollout.pulls.sum(axis=-1) == 97).all()
     assert (rollout.recommendation == truth.means.argmax(axis=-1)).all()
-    # Rank 1: all pulls on the longest arm.
-    assert (rollout.pulls[1::3].max(axis=-1) == 97).all()
-    # Rank 2: arms by the optimal design alone, of at most 3 arms.
-    assert ((rollout.pulls[::3] > 0).sum(axis=-1) <= 3).all()
+    # Rank 1: m = 96 pulls on the longest arm.
+    longest = np.abs(features[1::3, :, 0]).argmax(axis=-1)
+    assert (rollout.pulls[1::3][np.arange(20), longest] >= 96).all()
+    # Rank 2: arms by the optimal design alone, of at most 3 arms, and the first one of the shuffled arms.
+    assert ((rollout.pulls[::3] > 0).sum(axis=-1) <= 4).all()
 
 
 def test_features_without_any_information() -> None:
     truth = FeatureBandit(GaussianBandit(np.tile([1.0, 0.0], (3000, 1)), 1.0), np.zeros((2, 2)))
     rollout = play_blocks(reset(agents.make("OD-LinBAI"), truth, 10), truth, 10, np.random.default_rng(0))
     assert abs((rollout.recommendation == 0).sum() - 1500) < 3.9 * np.sqrt(750)  # level 1e-4
+
+
+def test_the_runs_of_a_batch_get_the_estimates_of_their_own_pulls() -> None:
+    # Without noise the parameter is found exactly, whatever is made beside; with the pulls nobody should look at, too.
+    rng = np.random.default_rng(7)
+    truth = linear_bandit(rng.standard_normal((300, 15, 4)), rng.standard_normal((300, 4)), noise_variance=1e-12)
+    for leftover in ("drop", "share"):
+        agent = reset(agents.make("OD-LinBAI", leftover=leftover), truth, 60)
+        rollout = play_blocks(agent, truth, 60, np.random.default_rng(0))
+        assert (rollout.recommendation == truth.means.argmax(axis=-1)).all()
+        assert (rollout.pulls.sum(axis=-1) == 60).all()
 
 
 def test_small_budgets() -> None:

@@ -33,19 +33,21 @@ LEVEL = 0.001  # per agent and bandit; corrected for the number of statistics th
 # delta = 0.5: with the default, stages as short as these would never leave the cyclic part. By default SR leaves pulls.
 OPTIONS: dict[str, dict[str, Any]] = {"SHAdaVar": {"delta": 0.5}, "SR": {"leftover": "last"}}
 FEW_ARMS = ["BayesOptimal"]  # of 0/1 rewards; compared on a bandit of their own
-ZERO_ONE = ["GSE-Log", "GSE-Log-FWG"]  # compared on Bernoulli arms
+BINARY_ONLY = ["UCB-GLM", "GSE-Log", "GSE-Log-FWG"]  # by default
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
-    *((name, OPTIONS.get(name, {})) for name in agents.names() if name not in (*FEW_ARMS, *ZERO_ONE)),
+    *((name, OPTIONS.get(name, {})) for name in agents.names() if name not in [*FEW_ARMS, *BINARY_ONLY]),
     ("SHAdaVar", {"ucb": False, "samples": "all"}),
     ("SHVar", {"samples": "all"}),
     ("VBR", {"early": True, "reject": "ucb"}),
     ("UCB-E", {"a": 0.5, "b": 1.0}),
     ("TS", {"posterior": "normal"}),
     ("TTTS", {"posterior": "normal"}),
+    ("UCB-GLM", {"link": "identity"}),
 ]
 BINARY: list[tuple[str, dict[str, Any]]] = [
     *((name, {"posterior": "bernoulli"}) for name in ("TS", "TTTS")),
-    *((name, {}) for name in ZERO_ONE),
+    *(("UCB-GLM", {"link": link}) for link in ("logit", "log")),
+    *((name, {}) for name in ("GSE-Log", "GSE-Log-FWG")),
 ]
 THREE_ARMS = BernoulliBandit([0.6, 0.5, 0.5])
 BANDITS: dict[str, Bandit] = {
@@ -66,7 +68,7 @@ LEAVE_SOME = {"SAR", *STOPPING}  # of those above
 def both_ways(
     agent: Any, bandit: Bandit, steps_budget: int = BUDGET, task: Task | None = None
 ) -> tuple[Rollout, Rollout]:
-    """Return 20,000 episodes by blocks (5,000 of structured agents), and as many others by steps of the batch environment.
+    """Return 20,000 episodes by blocks (5,000 of structured agents), and as many others by steps of the batch form.
 
     Of the latter, pulls that the agent has not asked for are taken away again; the other statistics still have them.
     """

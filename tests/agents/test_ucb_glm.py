@@ -1,0 +1,217 @@
+"""UCB-GLM: pulls worked by hand, the formula, ties of symmetric arms, and what it refuses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from bai_gym import evaluate
+from bai_gym.agents import UCBGLM, ucb_glm
+from bai_gym.bandits import FeatureBandit, GaussianBandit, linear_bandit
+from bai_gym.benchmark.rollout import Rollout, play_blocks
+from bai_gym.errors import AgentError, ParameterError
+from bai_gym.problems import Briefing
+from bai_gym.regression import generalized_linear
+
+Play = Callable[..., Any]
+LEVEL = 0.001
+LINKS = ("identity", "logit", "probit", "log")
+
+
+def play(agent: UCBGLM, bandit: Any, budget: int, seed: int = 0) -> Rollout:
+    briefing = Briefing(bandit.num_arms, budget, bandit.batch, truth=bandit)
+    agent.reset(briefing, np.random.default_rng([seed, 1]))
+    return play_blocks(agent, bandit, budget, np.random.default_rng([seed, 2]))
+
+
+def test_by_hand(trace: Play) -> None:
+    # Arms (1, 0), (0, 1), (1, 1); identity, alpha 1, next to no penalty. S are the sums of rewards.
+    #   pulls   S          V          V^-1                theta         x^T theta + sqrt(x^T V^-1 x)
+    #   1 1 1   1, 0, 2    2 1; 1 2   (2 -1; -1 2) / 3    4/3, 1/3      1.33 + .82,   .33 + .82,  1.67 + .82   2
+    #   1 1 2   1, 0, 1    3 2; 2 3   (3 -2; -2 3) / 5    .8, -.2        .80 + .77,  -.20 + .77,   .60 + .63   0
+    #   2 1 2   0, 0, 1    4 2; 2 3   (3 -2; -2 4) / 8    1/8, 1/4       .13 + .61,   .25 + .71,   .38 + .61   2
+    #   2 1 3   0, 0, .5   5 3; 3 4   (4 -3; -3 5) / 11   .5/11, 1/11    .05 + .60,   .09 + .67,   .14 + .52   1
+    #   2 2 3   0, 0, .5   5 3; 3 5   (5 -3; -3 5) / 16   1/16, 1/16    .063 + .559, .063 + .559, .125 + .5    2
+    rewards = [[1.0, -1.0], [0.0, 0.0], [2.0, -1.0, -0.5, 7.0]]
+    features = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
+    agent = UCBGLM(link="identity", alpha=1.0, penalty=1e-12, tie="first")
+    played = trace(agent, rewards, 8, features=features)
+    assert played.arms == [0, 1, 2, 2, 0, 2, 1, 2]
+    assert played.recommendation == 2
+
+
+def test_by_hand_with_zeros_and_ones(trace: Play) -> None:
+    # Unit vectors, penalty 1: theta of an arm with S of T rewards 1 solves S - T / (1 + e^-z) = z.
+    #   T = 1: S = 1: .4010, S = 0: -.4010;  T = 2: S = 2: .6748, S = 1: 0, S = 0: -.6748;  widths alpha / sqrt(T).
+    #   T = 3: S = 3: .8781 (3 / (1 + e^.8781) = .8809), S = 2: .2871 (3 / (1 + e^-.2871) = 1.7139).
+    # alpha = 1:  1 of 1, 0 of 1:  1.401, .599: arm 0;  1 of 2: 0 + .707, .599: arm 0;
+    #             2 of 3: .287 + .577 = .864: arm 0; 2 of 4: 0 + .5, .599: arm 1; 1 of 2: 0 + .707: arm 1.
+    agent = UCBGLM(alpha=1.0, penalty=1.0, tie="first")
+    played = trace(agent, [[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 1.0]], 7, features=np.eye(2))
+    assert played.arms == [0, 1, 0, 0, 0, 1, 1]
+    assert played.recommendation == 0
+
+
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("width", [2, 7])
+def test_every_pull_follows_the_formula(trace: Play, link: str, width: int) -> None:
+    rng = np.random.default_rng(width)
+    features = rng.uniform(-1.0, 1.0, (5, width))
+    rewards = (rng.random((5, 250)) < 0.4) * 1.0
+    if link == "identity":
+        rewards = rng.normal(size=(5, 250))
+    elif link == "log":
+        rewards = rng.poisson(1.0, (5, 250)).astype(float)
+    agent = UCBGLM(link=link, alpha=0.9, penalty=0.01)
+    played = trace(agent, rewards, 250, features=features)
+    assert sorted(played.arms[:5]) == [0, 1, 2, 3, 4]
+    made: list[list[float]] = [[] for _ in rewards]
+    for step, arm in enumerate(played.arms):
+        if step >= 5:
+            pulls = np.array([len(m) for m in made])
+            fit = generalized_linear(features, pulls, [np.mean(m) for m in made], link=link, penalty=0.01)
+            inverse = np.linalg.inv(features.T @ (pulls[:, None] * features) + 1e-8 * np.eye(width))
+            widths = np.sqrt(((features @ inverse) * features).sum(axis=1))
+            index = features @ fit.theta + 0.9 * widths
+            assert index[arm] == pytest.approx(index.max(), rel=1e-5, abs=1e-5)
+        made[arm].append(rewards[arm][len(made[arm])])
+    assert played.counts(5)[played.recommendation] == max(played.counts(5))
+    assert min(played.counts(5)) < 50 < max(played.counts(5))
+
+
+def test_what_is_kept_between_pulls_is_what_is_computed_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    bandit = linear_bandit(rng.standard_normal((30, 6, 4)), rng.standard_normal((30, 4)), link="logit")
+    often = []
+    for pulls in (1, 50, 10**6):
+        monkeypatch.setattr(ucb_glm, "REFRESH", pulls)
+        often.append(play(UCBGLM(), bandit.select(np.arange(30)), 200).pulls)
+    np.testing.assert_array_equal(often[0], often[1])
+    np.testing.assert_array_equal(often[0], often[2])
+
+
+def test_units_of_features_do_not_matter() -> None:
+    rng = np.random.default_rng(1)
+    x, theta = rng.standard_normal((40, 6, 3)), rng.standard_normal((40, 3))
+    rewards = linear_bandit(x, theta, link="logit").rewards
+    played = []
+    for exponent in (0, -8, 300, -300):
+        agent = UCBGLM(penalty=math.ldexp(1e-3, 2 * exponent))
+        bandit = FeatureBandit(rewards.select(np.arange(40)), np.ldexp(x, exponent))
+        played.append(play(agent, bandit, 150).pulls)
+    np.testing.assert_array_equal(played[0], played[1])  # 1e-8 on the diagonal of V is small for both
+    np.testing.assert_array_equal(played[0], played[2])
+    # Features this small leave V to its diagonal: all widths are 0.
+    assert (played[3].sum(axis=1) == 150).all()
+
+
+def test_rotations_of_features_do_not_matter() -> None:
+    rng = np.random.default_rng(2)
+    x, theta = rng.standard_normal((40, 6, 3)), rng.standard_normal((40, 3))
+    rewards = linear_bandit(x, theta, link="logit").rewards
+    wider = np.linalg.qr(rng.standard_normal((40, 9, 9)))[0][:, :3]  # three orthonormal rows in nine dimensions
+    one = play(UCBGLM(), FeatureBandit(rewards.select(np.arange(40)), x), 150)
+    two = play(UCBGLM(), FeatureBandit(rewards.select(np.arange(40)), x @ wider), 150)
+    np.testing.assert_array_equal(one.pulls, two.pulls)
+
+
+@pytest.mark.parametrize("kind", ["circle", "duplicates"])
+def test_symmetric_arms_are_tied_whatever_their_order(kind: str) -> None:
+    # All rewards are 1: after the first pulls no arm differs from another but by rounding.
+    angles = 0.1 + 2 * np.pi * np.arange(5) / 5
+    x = np.stack([np.cos(angles), np.sin(angles)], axis=1) if kind == "circle" else np.tile([0.3, 0.7, -0.1], (5, 1))
+    bandit = FeatureBandit(GaussianBandit(np.ones((4000, 5)), 0.0), x)
+    counts = (play(UCBGLM(), bandit, 6).pulls - 1).sum(axis=0)
+    assert counts.sum() == 4000 and chisquare(counts).pvalue > LEVEL / 2
+
+
+def test_singular_and_separable_data_are_played() -> None:
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((60, 8, 3)) @ rng.standard_normal((60, 3, 12))  # rank 3 of 12
+    x[:20, 4:] = x[:20, :4]  # duplicates
+    x[20:40, 1] = 0.0
+    means = np.where(rng.random((60, 8)) < 0.5, 1.0, 0.0)  # each arm pays always or never
+    for link in LINKS:
+        bandit = FeatureBandit(GaussianBandit(means, 0.0), x)
+        played = play(UCBGLM(link=link), bandit, 120)
+        assert (played.pulls.sum(axis=1) == 120).all() and (played.pulls > 0).all()
+
+
+def test_the_best_of_many_arms_is_found_by_their_features() -> None:
+    # 60 arms on a circle, and fewer than three pulls for each.
+    angles = 2 * np.pi * np.arange(60) / 60
+    x = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    directions = np.random.default_rng(4).uniform(0, 2 * np.pi, 200)
+    theta = 3.0 * np.stack([np.cos(directions), np.sin(directions)], axis=1)
+    bandit = linear_bandit(x, theta, link="logit")
+    played = play(UCBGLM(alpha=1.0), bandit, 170)
+    regret = bandit.means.max(axis=1) - bandit.means[np.arange(200), played.recommendation]
+    # An arm at random has a mean of 1/2, by symmetry; the best ones have 0.95.
+    assert regret.mean() < 0.05
+
+
+def test_on_the_environments_of_the_paper() -> None:
+    result = evaluate(UCBGLM(), "BAI-Logistic8-v0", budget=160, runs=400, seed=1)
+    random = 400 * 7 / 8
+    assert result.errors < random - 4 * math.sqrt(random / 8)
+    result = evaluate(UCBGLM(link="identity"), "BAI-LinearStatic16-v0", budget=320, runs=20, seed=1)
+    assert result.mean_pulls.sum() == pytest.approx(320)
+    with pytest.raises(AgentError, match="UCB-GLM with link='logit' needs rewards in"):
+        evaluate(UCBGLM(), "BAI-LinearStatic16-v0", budget=320, runs=20, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("link", "rewards", "says"),
+    [
+        (
+            "logit",
+            [[0.5, 1.5], [0.2]],
+            r"UCB-GLM with link='logit' needs rewards in \[0, 1\], and has met 1.5: use link=",
+        ),
+        ("probit", [[-0.25], [0.2]], r"UCB-GLM with link='probit' needs rewards in \[0, 1\], and has met -0.25"),
+        (
+            "log",
+            [[3.0], [2.0, 1.0, -1.0]],
+            r"UCB-GLM with link='log' needs rewards in \[0, infinity\), and has met -1: ",
+        ),
+    ],
+)
+def test_rewards_that_the_link_does_not_allow(
+    trace: Play, scripted_blocks: Play, link: str, rewards: Any, says: str
+) -> None:
+    for way in (trace, scripted_blocks):
+        with pytest.raises(AgentError, match=says) as caught:
+            way(UCBGLM(link=link, alpha=9.0), rewards, 12, features=np.eye(2))
+        assert "use link='identity' for any rewards" in str(caught.value)
+        way(UCBGLM(link="identity"), rewards, 12, features=np.eye(2))
+
+
+def test_rewards_between_0_and_1_are_allowed(trace: Play) -> None:
+    rng = np.random.default_rng(5)
+    rewards = rng.random((3, 97))
+    rewards[0, :5] = rewards[1, :5] = 1.0  # so that means are rounded
+    for link in ("logit", "probit", "log"):
+        assert sum(trace(UCBGLM(link=link), rewards, 300, features=rng.standard_normal((3, 2))).counts(3)) == 300
+
+
+@pytest.mark.parametrize(
+    ("agent", "says"),
+    [
+        (UCBGLM(link="tobit"), "link of UCB-GLM must be 'identity' or 'logit' or 'probit' or 'log', not 'tobit'"),
+        (UCBGLM(alpha=-0.1), "alpha of UCB-GLM must be a number of at least 0, not -0.1"),
+        (UCBGLM(alpha=math.inf), "alpha of UCB-GLM must be a number of at least 0, not inf"),
+        (UCBGLM(alpha="theory"), "alpha of UCB-GLM must be a number, not 'theory'"),  # type: ignore[arg-type]
+        (UCBGLM(penalty=0.0), "penalty of UCB-GLM must be a positive number, not 0.0"),
+        (UCBGLM(newton_steps=0), "newton_steps of UCB-GLM must be a whole number of at least 1, not 0"),
+        (UCBGLM(newton_steps=True), "newton_steps of UCB-GLM must be a whole number of at least 1, not True"),
+        (UCBGLM(newton_steps=2.0), "newton_steps of UCB-GLM must be a whole number"),  # type: ignore[arg-type]
+    ],
+)
+def test_parameters_out_of_range(agent: UCBGLM, says: str) -> None:
+    with pytest.raises(ParameterError, match=says):
+        agent.reset(Briefing(2, 20, truth=FeatureBandit(GaussianBandit([0.0, 1.0], 1.0), np.eye(2))))

@@ -1,0 +1,382 @@
+"""Generalized linear models on grouped data: cases by hand, what defines the estimate, and other implementations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq, linprog, minimize
+from scipy.special import expit, log_ndtr, logit, ndtri
+from scipy.stats import norm
+
+from bai_gym.bandits import LINKS as MEANS
+from bai_gym.regression import FALLBACK_PENALTY, LINK_NAMES, Fit, generalized_linear, least_squares
+
+Draw = Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray]]
+SEEDS = st.integers(0, 2**32)
+LINKS = ("logit", "probit", "log")
+BINARY = ("logit", "probit")
+
+
+def slope(link: str, z: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """The derivative of the log-likelihood of one pull, in the plainest way."""
+    if link == "identity":
+        return means - z
+    if link == "logit":
+        return means - expit(z)
+    if link == "log":
+        return means - np.exp(z)
+    up, down = (np.exp(norm.logpdf(z) - log_ndtr(sign * z)) for sign in (1, -1))
+    return means * up - (1 - means) * down
+
+
+def gradient(link: str, x: np.ndarray, pulls: np.ndarray, means: np.ndarray, fit: Fit) -> np.ndarray:
+    """Of the penalised log-likelihood, at one estimate."""
+    return np.asarray(x.T @ (pulls * slope(link, x @ fit.theta, means)) - fit.penalty * fit.theta)
+
+
+# ------------------------------------------------------------------------------------------------ by hand
+
+
+@pytest.mark.parametrize("link", LINK_NAMES)
+def test_unit_vectors_give_each_arm_its_own_mean(link: str) -> None:
+    means = np.array([0.5, 0.02, 0.99, 0.125])
+    fit = generalized_linear(np.eye(4), [2, 50, 100, 8], means, link=link, penalty=0.0)
+    np.testing.assert_allclose(MEANS[link](fit.theta), means, rtol=1e-10)
+    assert fit.converged and fit.penalty == 0.0
+
+
+@pytest.mark.parametrize(
+    ("link", "z"),
+    [("identity", 0.375), ("logit", np.log(3 / 5)), ("probit", ndtri(0.375)), ("log", np.log(0.375))],
+)
+def test_arms_of_equal_features_are_one_arm(link: str, z: float) -> None:
+    # 3 of 8 rewards are 1; the shortest theta with x^T theta = z is z x / |x|^2.
+    fit = generalized_linear([[3.0, 4.0]] * 2, [2, 6], [1.0, 1 / 6], link=link, penalty=0.0)
+    np.testing.assert_allclose(fit.theta, [3 * z / 25, 4 * z / 25], rtol=1e-10)
+
+
+@pytest.mark.parametrize("link", LINK_NAMES)
+@pytest.mark.parametrize("mean", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("penalty", [1e-6, 1e-3, 10.0])
+def test_one_dimension_is_an_equation(link: str, mean: float, penalty: float) -> None:
+    # 7 x slope(2 theta) = penalty x theta, with x = 2.
+    def level(theta: float) -> float:
+        return float(14 * slope(link, np.array(2 * theta), np.array(mean)) - penalty * theta)
+
+    expected = brentq(level, -15.0, 15.0, xtol=1e-14)
+    fit = generalized_linear([[2.0]], [7], [mean], link=link, penalty=penalty)
+    assert fit.theta[0] == pytest.approx(expected, rel=1e-9, abs=1e-10)
+    assert fit.converged and fit.penalty == penalty
+
+
+def test_symmetric_data_by_hand() -> None:
+    # Arms x and -x with rewards 1 and 0 alike: z = logit(3/4) for x without a penalty, so theta = z / 2.
+    fit = generalized_linear([[2.0], [-2.0]], [4, 4], [0.75, 0.25], penalty=0.0)
+    assert fit.theta[0] == pytest.approx(np.log(3) / 2, rel=1e-12)
+
+
+@pytest.mark.parametrize("link", LINK_NAMES)
+def test_without_pulls_nothing_is_known(link: str) -> None:
+    for penalty in (0.0, 1e-3):
+        fit = generalized_linear(np.ones((3, 2)), [0, 0, 0], [np.nan, 0.5, -7.0], link=link, penalty=penalty)
+        assert not fit.theta.any() and fit.converged
+
+
+def test_the_identity_is_least_squares_and_ridge(data: Draw) -> None:
+    for seed in range(30):
+        x, pulls, means = data(seed)
+        fit = generalized_linear(x, pulls, means, link="identity", penalty=0.0)
+        np.testing.assert_array_equal(fit.theta, least_squares(x, pulls, means))
+        fit = generalized_linear(x, pulls, means, link="identity", penalty=0.7)
+        matrix = x.T @ (pulls[:, None] * x) + 0.7 * np.eye(x.shape[1])
+        np.testing.assert_allclose(fit.theta, np.linalg.solve(matrix, x.T @ (pulls * means)), rtol=1e-9, atol=1e-12)
+        assert fit.converged and fit.iterations == 0 and fit.penalty == 0.7
+
+
+# ------------------------------------------------------------------------------------------------ the optimum
+
+
+@pytest.mark.parametrize("link", LINKS)
+@given(seed=SEEDS, penalty=st.sampled_from([1e-6, 1e-3, 0.1, 100.0]))
+@settings(max_examples=300)
+def test_the_gradient_vanishes(link: str, seed: int, penalty: float, data: Draw) -> None:
+    x, pulls, means = data(seed, link)
+    fit = generalized_linear(x, pulls, means, link=link, penalty=penalty)
+    assert fit.converged and fit.penalty == penalty and fit.iterations < 50
+    left = gradient(link, x, pulls, means, fit)
+    np.testing.assert_allclose(left, 0.0, atol=1e-10 * (1 + (pulls * (1 + means)).sum()))
+
+
+@pytest.mark.parametrize("link", LINKS)
+@given(seed=SEEDS)
+@settings(max_examples=300)
+def test_without_a_penalty_too_and_the_estimate_is_the_shortest(link: str, seed: int, data: Draw) -> None:
+    x, pulls, means = data(seed, link)
+    fit = generalized_linear(x, pulls, means, link=link, penalty=0.0)
+    assert fit.converged and fit.penalty in (0.0, FALLBACK_PENALTY)
+    left = gradient(link, x, pulls, means, fit)
+    np.testing.assert_allclose(left, 0.0, atol=1e-10 * (1 + (pulls * (1 + means)).sum()))
+    rows = x[pulls > 0]
+    np.testing.assert_allclose(np.linalg.pinv(rows) @ (rows @ fit.theta), fit.theta, atol=1e-8)
+
+
+def is_separable(link: str, x: np.ndarray, pulls: np.ndarray, means: np.ndarray) -> bool:
+    """Whether some direction explains arms of one reward alone the better the farther one goes (Albert, Anderson 1984).
+
+    That is, whether sum of s x^T v over those arms can be 1, where s x^T v >= 0 for them, and x^T v = 0 for the others.
+    """
+    x, means = x[pulls > 0], means[pulls > 0]
+    ends = means == 0 if link == "log" else (means == 0) | (means == 1)
+    if not ends.any():
+        return False
+    signed = np.where(means[ends] > 0, 1.0, -1.0)[:, None] * x[ends]
+    bounds = [(-1e6, 1e6)] * x.shape[1]
+    others = x[~ends] if (~ends).any() else np.zeros((1, x.shape[1]))
+    equal = np.vstack([others, signed.sum(axis=0)])
+    values = np.append(np.zeros(len(others)), 1.0)
+    found = linprog(np.zeros(x.shape[1]), -signed, np.zeros(len(signed)), equal, values, bounds, method="highs")
+    return bool(found.status == 0)
+
+
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("kind", ["whole", "any"])
+def test_the_penalty_comes_in_where_data_are_separable_and_nowhere_else(link: str, kind: str) -> None:
+    rng = np.random.default_rng(0)
+    size = 300
+    x = rng.integers(-2, 3, (size, 6, 3)).astype(float) if kind == "whole" else rng.standard_normal((size, 6, 3))
+    pulls = rng.integers(0, 4, (size, 6))
+    if link == "log":
+        means = rng.poisson(0.6 * pulls) / np.maximum(pulls, 1)
+    else:
+        means = rng.binomial(pulls, 0.5) / np.maximum(pulls, 1)
+    fit = generalized_linear(x, pulls, means, link=link, penalty=0.0)
+    separable = np.array([is_separable(link, *one) for one in zip(x, pulls, means, strict=True)])
+    assert 30 < separable.sum() < size - 30
+    np.testing.assert_array_equal(fit.penalty, np.where(separable, FALLBACK_PENALTY, 0.0))
+    assert fit.converged.all()
+    alone = generalized_linear(x[separable], pulls[separable], means[separable], link=link, penalty=FALLBACK_PENALTY)
+    np.testing.assert_allclose(fit.theta[separable], alone.theta, atol=1e-9)
+
+
+@pytest.mark.parametrize("link", BINARY)
+@pytest.mark.parametrize("mean", [0.0, 1.0])
+def test_rewards_of_one_kind(link: str, mean: float) -> None:
+    rng = np.random.default_rng(1)
+    for arms, width in ((8, 3), (3, 8), (1, 1)):
+        x, pulls = rng.standard_normal((50, arms, width)), rng.integers(1, 1000, (50, arms))
+        plain, penalised = (generalized_linear(x, pulls, mean + 0.0 * pulls, link=link, penalty=p) for p in (0.0, 1e-3))
+        assert penalised.converged.all() and plain.converged.all()
+        assert np.isfinite(penalised.theta).all() and np.abs(penalised.theta).max() < 1000
+        z = (x @ penalised.theta[..., None])[..., 0]
+        if width >= arms:  # all arms can be explained
+            assert (plain.penalty == FALLBACK_PENALTY).all()
+            assert (z > 0).all() if mean == 1.0 else (z < 0).all()
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_no_start_changes_the_estimate(link: str, data: Draw) -> None:
+    rng = np.random.default_rng(2)
+    for seed in range(30):
+        x, pulls, means = data(seed, link)
+        for penalty in (0.0, 1e-3):
+            cold = generalized_linear(x, pulls, means, link=link, penalty=penalty)
+            for scale in (1e-3, 1.0, 1e3, 1e99, 5e307):
+                start = scale * rng.standard_normal(x.shape[1])
+                warm = generalized_linear(x, pulls, means, link=link, penalty=penalty, start=start)
+                assert warm.converged and warm.penalty == cold.penalty
+                np.testing.assert_allclose(warm.theta, cold.theta, rtol=1e-6, atol=1e-6)
+
+
+def test_a_warm_start_takes_few_steps() -> None:
+    rng = np.random.default_rng(3)
+    x, pulls = rng.uniform(-0.5, 0.5, (200, 8, 5)), np.full((200, 8), 30)
+    successes = rng.binomial(pulls, 0.4)
+    before = generalized_linear(x, pulls, successes / pulls)
+    pulls[:, 3] += 1
+    exact = generalized_linear(x, pulls, successes / pulls)
+    after = generalized_linear(x, pulls, successes / pulls, start=before.theta, max_iterations=3)
+    assert (after.iterations <= 3).all() and after.converged.mean() > 0.9
+    np.testing.assert_allclose(after.theta, exact.theta, atol=1e-9)
+
+
+def test_too_few_steps_are_admitted() -> None:
+    x, pulls, means = [[1.0]], [1000], [0.999]
+    one = generalized_linear(x, pulls, means, start=[0.1], max_iterations=1)
+    assert not one.converged and one.iterations == 1
+    assert generalized_linear(x, pulls, means, max_iterations=30).converged
+    # Without a penalty an estimate that is on its way is not given up either.
+    one = generalized_linear(x, pulls, means, start=[0.1], max_iterations=1, penalty=0.0)
+    assert not one.converged and one.penalty == 0.0
+
+
+@pytest.mark.parametrize("link", LINK_NAMES)
+@pytest.mark.parametrize("penalty", [0.0, 0.01])
+def test_a_batch_is_its_instances(link: str, penalty: float, data: Draw) -> None:
+    several = [data(seed, link, arms=6, width=4) for seed in range(12)]
+    x, pulls, means = (np.stack(part).reshape(3, 4, *part[0].shape) for part in zip(*several, strict=True))
+    fit = generalized_linear(x, pulls, means, link=link, penalty=penalty)
+    assert fit.theta.shape == (3, 4, 4)
+    assert fit.iterations.shape == fit.converged.shape == fit.penalty.shape == (3, 4)
+    for number, one in enumerate(several):
+        alone = generalized_linear(*one, link=link, penalty=penalty)
+        place = divmod(number, 4)
+        np.testing.assert_allclose(fit.theta[place], alone.theta, rtol=1e-8, atol=1e-9)
+        assert (fit.iterations[place], fit.penalty[place]) == (alone.iterations, alone.penalty)
+        assert alone.theta.shape == (4,) and alone.converged.shape == ()
+    shared = generalized_linear(x[0, 0], pulls, means[0], link=link, penalty=penalty, start=np.zeros(4))
+    expected = generalized_linear(x[0, 0], pulls[2, 1], means[0, 1], link=link, penalty=penalty)
+    np.testing.assert_allclose(shared.theta[2, 1], expected.theta, rtol=1e-7, atol=1e-8)
+
+
+def test_the_batch_may_be_empty() -> None:
+    fit = generalized_linear(np.zeros((0, 3, 2)), np.zeros((0, 3)), np.zeros((0, 3)))
+    assert fit.theta.shape == (0, 2) and fit.converged.shape == (0,)
+    assert generalized_linear(np.zeros((0, 3, 2)), np.zeros((0, 3)), np.zeros((0, 3)), penalty=0.0).theta.size == 0
+
+
+@pytest.mark.parametrize("link", LINKS)
+@given(seed=SEEDS, exponent=st.integers(-60, 60))
+def test_units_of_features_do_not_matter(link: str, seed: int, exponent: int, data: Draw) -> None:
+    x, pulls, means = data(seed, link)
+    unit = 2.0**exponent
+    for penalty in (0.0, 1e-3):
+        plain = generalized_linear(x, pulls, means, link=link, penalty=penalty)
+        if plain.penalty == penalty:
+            other = generalized_linear(x * unit, pulls, means, link=link, penalty=penalty * unit**2)
+            np.testing.assert_allclose(other.theta * unit, plain.theta, rtol=1e-9)
+
+
+def test_features_in_units_far_apart() -> None:
+    rng = np.random.default_rng(4)
+    x, units = rng.standard_normal((100, 8, 3)), np.array([1e-4, 1.0, 1e4])
+    pulls = rng.integers(50, 100, (100, 8))
+    means = rng.binomial(pulls, expit(x[..., 0])) / pulls
+    plain, other = (generalized_linear(x * unit, pulls, means, penalty=0.0) for unit in (1.0, units))
+    assert other.converged.all() and not other.penalty.any()
+    np.testing.assert_allclose(other.theta * units, plain.theta, rtol=1e-6, atol=1e-8)
+
+
+# ------------------------------------------------------------------------------------------------ far tails
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_a_trillion_pulls(link: str) -> None:
+    means = np.array([1e-11, 0.5, 1.0 - 1e-11])
+    fit = generalized_linear(np.eye(3), np.full(3, 10**12), means, link=link, penalty=0.0)
+    assert fit.converged and fit.penalty == 0.0
+    if link == "logit":
+        np.testing.assert_allclose(fit.theta, logit(means), rtol=1e-6)
+    else:
+        np.testing.assert_allclose(MEANS[link](fit.theta), means, rtol=1e-9)
+
+
+@pytest.mark.parametrize("link", BINARY)
+def test_a_gradient_that_is_rounding_alone_is_an_end(link: str) -> None:
+    # Duplicates that contradict one another leave large terms that cancel, beside directions of next to no curvature.
+    rng = np.random.default_rng(6)
+    x = 20 * rng.standard_normal((200, 5, 7))[:, [0, 0, 1, 1, 2, 3, 4]]
+    pulls, means = rng.integers(1000, 100_000, (200, 7)), np.broadcast_to([0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0], (200, 7))
+    fit = generalized_linear(x, pulls, means, link=link, penalty=1e-4)
+    assert fit.converged.all() and (fit.iterations < 20).all()
+
+
+def test_counts_far_apart() -> None:
+    means = np.array([1e-9, 1.0, 1e12, 1e300])
+    fit = generalized_linear(np.eye(4), [10**10, 3, 1, 1], means, link="log", penalty=0.0)
+    np.testing.assert_allclose(fit.theta, np.log(means), rtol=1e-9, atol=1e-12)
+    fit = generalized_linear([[1.0], [-1.0]], [1, 1], [1e12, 0.0], link="log", start=[-700.0])
+    assert fit.converged and fit.theta[0] == pytest.approx(np.log(1e12), rel=1e-9)
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_numbers_of_any_size_give_no_warning(link: str) -> None:
+    # A warning would be an error here. Not all of these have estimates that floats reach.
+    for big in (1e-300, 1e-12, 1e12, 1e150, 1e300):
+        for pulls in ([1, 1, 0], [10**12, 1, 3], [1e300, 1e-300, 1.0]):
+            for means in ([1.0, 0.0, 0.5], [1.0, 1.0, 1.0], [0.3, 0.2, 0.0]):
+                for penalty in (0.0, 1e-3):
+                    fit = generalized_linear(
+                        [[big, 1.0], [1.0, -big], [big, 1.0]], pulls, means, link=link, penalty=penalty
+                    )
+                    assert np.isfinite(fit.theta).all()
+
+
+# ------------------------------------------------------------------------------------------------ elsewhere
+
+
+def single(x: np.ndarray, pulls: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows with rewards 1, then 0, and how often each was met."""
+    rewards = np.repeat([1.0, 0.0], len(x))
+    return np.vstack([x, x]), rewards, np.concatenate([pulls * means, pulls * (1 - means)])
+
+
+@pytest.mark.parametrize("penalty", [1e-3, 1.0])
+def test_equal_to_scikit_learn_logistic(penalty: float, data: Draw) -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    compared = 0
+    for seed in range(40):
+        x, pulls, means = data(seed, "logit")
+        rows, rewards, weights = single(x, pulls, means)
+        if len(set(rewards[weights > 0])) == 2:
+            settings: dict[str, Any] = {"C": 1 / penalty, "fit_intercept": False, "tol": 1e-12, "max_iter": 1000}
+            model = linear_model.LogisticRegression(solver="newton-cholesky", **settings)
+            model.fit(rows[weights > 0], rewards[weights > 0], sample_weight=weights[weights > 0])
+            ours = generalized_linear(x, pulls, means, penalty=penalty)
+            np.testing.assert_allclose(ours.theta, model.coef_[0], atol=1e-6)
+            compared += 1
+    assert compared > 10
+
+
+def test_equal_to_scikit_learn_poisson(data: Draw) -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    for seed in range(40):
+        x, pulls, means = data(seed, "log")
+        if pulls.any():  # it averages the likelihood over the pulls
+            settings: dict[str, Any] = {"alpha": 1e-2 / pulls.sum(), "fit_intercept": False, "tol": 1e-12}
+            model = linear_model.PoissonRegressor(solver="newton-cholesky", max_iter=1000, **settings)
+            model.fit(x, means, sample_weight=pulls)
+            ours = generalized_linear(x, pulls, means, link="log", penalty=1e-2)
+            np.testing.assert_allclose(ours.theta, model.coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_equal_to_a_general_optimiser(link: str, data: Draw) -> None:
+    def objective(theta: np.ndarray, x: np.ndarray, pulls: np.ndarray, means: np.ndarray) -> tuple[float, np.ndarray]:
+        z = x @ theta
+        if link == "log":
+            value = means * z - np.exp(z)
+        else:
+            log_mean = log_ndtr if link == "probit" else (lambda z: -np.logaddexp(0.0, -z))
+            value = means * log_mean(z) + (1 - means) * log_mean(-z)
+        down = x.T @ (pulls * slope(link, z, means)) - 0.1 * theta
+        return -float(pulls @ value - 0.05 * theta @ theta) / scale, -down / scale
+
+    for seed in range(40):
+        x, pulls, means = data(seed, link)
+        scale = 1.0 + pulls.sum()
+        found = minimize(objective, np.zeros(x.shape[1]), (x, pulls, means), "BFGS", jac=True, options={"gtol": 1e-13})
+        ours = generalized_linear(x, pulls, means, link=link, penalty=0.1)
+        np.testing.assert_allclose(ours.theta, found.x, atol=1e-6)
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_equal_to_statsmodels(link: str) -> None:
+    api = pytest.importorskip("statsmodels.api")
+    families = {
+        "logit": lambda: api.families.Binomial(),
+        "probit": lambda: api.families.Binomial(api.families.links.Probit()),
+        "log": lambda: api.families.Poisson(),
+    }
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        x, pulls = rng.standard_normal((9, 4)), rng.integers(20, 90, 9)
+        means = rng.binomial(pulls, expit(0.7 * x[:, 0])) / pulls
+        model = api.GLM(means, x, family=families[link](), freq_weights=pulls).fit(tol=1e-13)
+        ours = generalized_linear(x, pulls, means, link=link, penalty=0.0)
+        assert ours.penalty == 0.0
+        np.testing.assert_allclose(ours.theta, model.params, atol=1e-6)
