@@ -5,6 +5,7 @@ from bai_gym.agents.bayes_gap import BayesGap
 from bai_gym.agents.bayes_optimal import BayesOptimal
 from bai_gym.agents.bayesian import EI, GPTS, GPUCB, PI, BayesUCB
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
+from bai_gym.agents.gaussian_process import GaussianProcessAgent
 from bai_gym.agents.gse import GSELin, GSELinFWG, GSELinGreedy, GSELinWynn, GSELog, GSELogFWG
 from bai_gym.agents.knowledge_gradient import KG
 from bai_gym.agents.learned import Learned
@@ -65,6 +66,7 @@ __all__ = [
     "GSELogFWG",
     "GapE",
     "GapEV",
+    "GaussianProcessAgent",
     "Learned",
     "ODLinBAI",
     "PeaceRho",
