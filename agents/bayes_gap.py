@@ -123,7 +123,7 @@ class BayesGap(GaussianProcessAgent):
         epsilon = self.task.epsilon
         spread = DEVIATIONS * deviation
         high, low = mean + spread, mean - spread
-        gaps = np.maximum(_largest_other(high) - low, high + _largest_other(-low))
+        gaps = np.maximum(_largest_other(high) - low, high - _largest_other(low))
         hardness = np.maximum(0.5 * (gaps + epsilon), epsilon)
         with np.errstate(divide="ignore", over="ignore"):  # where nothing is uncertain, beta is 1
             complexity = (1.0 / (hardness * hardness)).sum(axis=1)

@@ -39,9 +39,10 @@ def agents_of(statement: Statement) -> set[str]:
 def test_there_is_an_experiment_for_each_figure() -> None:
     figures = [f"shvar-{figure}" for figure in range(1, 7)]
     structured = [f"gse-{figure}" for figure in range(1, 8)]
+    bayesian = ["bayesgap-1"]
     own = [f"{family}-{number}" for family in ("ugape", "learned") for number in range(1, 6)]
-    assert sorted(EXPERIMENTS) == sorted([*figures, *structured, *own])
-    for names_of in (figures, structured):
+    assert sorted(EXPERIMENTS) == sorted([*figures, *structured, *bayesian, *own])
+    for names_of in (figures, structured, bayesian):
         for number, name in enumerate(names_of, start=1):
             assert EXPERIMENTS[name].source.endswith(f"figure {number}")
     assert all(find(name) is experiment for name, experiment in EXPERIMENTS.items())
