@@ -33,6 +33,7 @@ def test_families_and_their_keywords() -> None:
         "automobile",
         "automobile-like",
         "electric-motor",
+        "gaussian-process",
         "custom",
         "custom-linear",
         "table",
