@@ -94,8 +94,8 @@ class LinGapE(_LinGapE):
     is pulled. Where i and j have equal features, it is the less pulled of the two. At the end i is recommended. The
     test for stopping is left out, so delta only sets the width of the intervals.
 
-    Designs take time, 10 microseconds for one of 16 arms in 10 dimensions, 150 for one of 128 arms. Each pair of arms
-    takes one in every run where it comes up, or one in all where the runs share their features.
+    Designs take time: about 10 microseconds for 16 arms in 10 dimensions, 70 for 128 arms. Each pair of arms takes one
+    in every run where it comes up, or one for all runs where these share their features.
 
     Paper: Xu, Honda and Sugiyama (2018), "A fully adaptive algorithm for pure exploration in linear bandits", read in
     secondary descriptions; with a fixed budget: Azizi, Kveton and Ghavamzadeh (2022), section 8, whose code takes the

@@ -106,7 +106,7 @@ class LazyForm(Form):
     have come together, one product of matrices renews M, a pass over it for many pulls.
     """
 
-    pending = 24
+    pending = 16
 
     def __init__(self, x: FloatArray, lam: float, batch: int) -> None:
         """Reduce the features to K coordinates, where they have more."""
@@ -143,7 +143,8 @@ class LazyForm(Form):
         if self._size == self.pending:
             for part in _parts(self._batch, row.shape[-1] ** 2):
                 taken = self._taken[part]
-                self._old[part] -= np.swapaxes(taken, -1, -2) @ taken
+                # Of one array with itself NumPy computes a triangle and copies it, which takes twice as long.
+                self._old[part] += np.swapaxes(-taken, -1, -2) @ taken
             self._size = 0
         return None, row
 
@@ -232,7 +233,7 @@ def cheapest_form(x: FloatArray, lam: float, batch: int, groups: IntArray | None
     size = int(np.bincount(labels).max())
     by_groups = 60.0 + 2.0 * size**2
     by_features = 100.0 + 0.25 * arms * features + 2.0 * features**2
-    lazily = 50.0 + 3.5 * arms + 0.12 * arms**2
+    lazily = 50.0 + 3.5 * arms + 0.1 * arms**2
     if batch * arms**2 > LARGEST and features < arms:
         lazily = np.inf
     if groups is not None or by_groups <= min(by_features, lazily):

@@ -32,12 +32,14 @@ PEACE_ARMS = (8, 16, 32)  # where Peace plays
 LINGAPE = tuple(f"LinGapE(delta={delta})" for delta in DELTAS)
 LINGAPE_GREEDY = tuple(f"LinGapE-Greedy(delta={delta})" for delta in DELTAS)
 BEST_LINGAPE = BestOf("LinGapE (best form and delta)", (*LINGAPE, *LINGAPE_GREEDY))
-BEST_GREEDY = BestOf("LinGapE-Greedy (best delta)", LINGAPE_GREEDY)
+ONE_LINGAPE = "LinGapE(delta=0.1)"  # where its grid would take minutes, and delta changes little
+BEST_OF_SIX = BestOf("LinGapE (best form and delta)", (ONE_LINGAPE, *LINGAPE_GREEDY))
 
 GRID_NOTE = "The paper's text does not give the grids; these are those of the authors' code."
 LINGAPE_NOTE = (
-    "LinGapE runs to the end of the budget. The paper tunes its delta, and shows the best result alone; here the whole "
-    "grid is shown, and claims speak of the best of it at each point. It is told the variance of the noise."
+    "LinGapE and LinGapE-Greedy run to the end of the budget. The paper tunes delta, and shows the best result alone; "
+    "here all that was tried is shown, and claims speak of the best of it at each point. They are told the variance of "
+    "the noise."
 )
 PEACE_NOTE = "Peace-rho is a practical form of Peace; the paper's approximation could be run up to 16 arms."
 NOISE_NOTE = "The variance of the noise, 10, is that of section 8.1; the text does not say it here."
@@ -122,11 +124,11 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             )
             for each in PER_ARM
         ),
-        (*GSE, LIN_UCB, PEACE, *LINGAPE_GREEDY),
+        (*GSE, LIN_UCB, PEACE, ONE_LINGAPE, *LINGAPE_GREEDY),
         (
             Claim(
                 "With few arms (8 and 16) LinGapE is better than GSE-Lin-FWG.",
-                _better((BEST_GREEDY,), (FWG,), (8, 16)),
+                _better((BEST_OF_SIX,), (FWG,), (8, 16)),
             ),
             Claim(
                 "With few arms (8 and 16) GSE-Lin-FWG is second best: better than all others but LinGapE.",
@@ -134,11 +136,11 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             ),
             Claim(
                 "With many arms (64 and 128) GSE-Lin-FWG is the best.",
-                _better((FWG,), (*GSE, LIN_UCB, BEST_GREEDY), LARGE),
+                _better((FWG,), (*GSE, LIN_UCB, BEST_OF_SIX), LARGE),
             ),
             Claim(
                 "Peace is worse than GSE-Lin-FWG, LinUCB and LinGapE (up to 16 arms, as in the paper).",
-                _better((FWG, LIN_UCB, BEST_GREEDY), (PEACE,), (8, 16)),
+                _better((FWG, LIN_UCB, BEST_OF_SIX), (PEACE,), (8, 16)),
             ),
         ),
         runs=1000,
@@ -157,7 +159,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             )
             for each in (20, 50)
         ),
-        (*GSE, OD_LINBAI, LIN_UCB, PEACE, *LINGAPE_GREEDY),
+        (*GSE, OD_LINBAI, LIN_UCB, PEACE, ONE_LINGAPE, *LINGAPE_GREEDY),
         (
             Claim(
                 "GSE-Lin-FWG is slightly better than the other G-optimal forms of GSE.",
@@ -166,7 +168,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             ),
             Claim(
                 "The performance of LinGapE degrades with the number of arms: with 64 and 128 GSE-Lin-FWG is better.",
-                _better((FWG,), (BEST_GREEDY,), LARGE),
+                _better((FWG,), (BEST_OF_SIX,), LARGE),
             ),
             Claim("Peace underperforms GSE.", _better(GSE, (PEACE,), (8, 16))),
             Claim(
@@ -216,16 +218,16 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             )
             for arms in (8, 16)
         ),
-        (*GSE, OD_LINBAI, LIN_UCB, PEACE, *LINGAPE_GREEDY),
+        (*GSE, OD_LINBAI, LIN_UCB, PEACE, ONE_LINGAPE, *LINGAPE_GREEDY),
         (
             Claim(
                 "GSE-Lin-FWG has the highest accuracy in most cases.",
-                _better((FWG,), (OD_LINBAI, LIN_UCB, PEACE, BEST_GREEDY)),
+                _better((FWG,), (OD_LINBAI, LIN_UCB, PEACE, BEST_OF_SIX)),
                 "most",
             ),
             Claim(
-                "GSE-Lin-FWG is at least competitive with LinGapE-Greedy (worse by less than 0.03).",
-                (Close(FWG, BEST_GREEDY, 0.03),),
+                "GSE-Lin-FWG is at least competitive with LinGapE (worse by less than 0.03).",
+                (Close(FWG, BEST_OF_SIX, 0.03),),
             ),
         ),
         runs=1000,

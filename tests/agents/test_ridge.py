@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bai_gym.agents.ridge import Ridge, longest, noise_deviation, shared_features
-from bai_gym.agents.ridge_forms import FeatureForm, GroupForm, LazyForm, coordinates, orthogonal_groups
+from bai_gym.agents.ridge_forms import FeatureForm, GroupForm, LazyForm, cheapest_form, coordinates, orthogonal_groups
 from bai_gym.bandits import FeatureBandit, GaussianBandit
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.problems import Briefing
@@ -124,6 +124,16 @@ def test_groups_of_orthogonal_arms() -> None:
     swapped = np.eye(3)[:, [0, 1, 2]].copy()
     swapped[1] = [0.0, 1.0, 1.0]
     assert orthogonal_groups(np.stack([np.eye(3), swapped])).tolist() == [0, 1, 1]
+
+
+def test_the_cheapest_form() -> None:
+    def kind(num_arms: int, dimension: int, batch: int = 1000) -> type:
+        return type(cheapest_form(sphere(1, num_arms, dimension), 1.0, batch))
+
+    assert kind(128, 10) is FeatureForm and kind(128, 127) is LazyForm and kind(16, 10) is LazyForm
+    assert type(cheapest_form(adaptive(128)[None], 1.0, 1000)) is GroupForm
+    # M would take 4 GB, and A^-1 less.
+    assert kind(300, 200) is LazyForm and kind(300, 200, 6000) is FeatureForm and kind(300, 400, 6000) is LazyForm
 
 
 def test_separate_regressions() -> None:

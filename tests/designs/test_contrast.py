@@ -52,8 +52,8 @@ def test_of_several_the_most_even() -> None:
     # (-a, -2 + 2 a, a) the sum of squares is least at a = 2/3.
     x = [[1.0, 0.1], [0.7, 0.6], [0.6, -0.4], [-0.2, 0.9]]
     np.testing.assert_allclose(contrast_weights(x, 3, 0), [-2 / 3, 0, -2 / 3, 2 / 3], atol=1e-9)
-    # (-1, 3) = (0.5 - 3 b) x_0 - b x_2 + (1 + 2 b) x_3. The sum of squares is least at b = -1 / 28, but for b < 0 the sum
-    # of absolute values is not 1.5.
+    # (-1, 3) = (0.5 - 3 b) x_0 - b x_2 + (1 + 2 b) x_3. The sum of squares is least at b = -1 / 28, but for b < 0 the
+    # sum of absolute values is not 1.5.
     np.testing.assert_allclose(contrast_weights(EDGE, 0, 1), [0.5, 0, 0, 1], atol=1e-9)
 
 
