@@ -197,6 +197,8 @@ class GaussianPrior:
     def scaled(self, amplitude: float = 1.0, mean: object = None) -> GaussianPrior:
         """Return the prior with its covariance times amplitude^2, and with another mean where one is given."""
         scale = _positive(amplitude, "amplitude")
+        if scale == 1.0 and mean is None:
+            return self
         made = type(self).__new__(type(self))
         covariance = None if self._covariance is None else scale**2 * self._covariance
         factor = None if self._factor is None else scale * self._factor
