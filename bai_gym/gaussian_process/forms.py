@@ -2,7 +2,7 @@
 
 All runs have the same prior C0, and N copies of a K x K matrix are large: 860 MB for 840 runs of 357 arms. After t
 pulls of m different arms, C = C0 - U^T U with a U of t rows, or of m rows computed afresh. So U is kept, and t held
-below about 2 m. A pull reads U once, for one column of C.
+below about 2 m, and K + K / 4. A pull reads U once, for one column of C.
 
 Where the prior has r < K / 2 weights, as linear models have, C = X S X^T, and the r x r matrix S is kept.
 """
@@ -73,14 +73,15 @@ class RowForm(Form):
     (w f + e). (Wilson et al. 2020, "Efficiently sampling functions from Gaussian process posteriors".)
     """
 
-    def __init__(self, prior: GaussianPrior, noise: FloatArray, limit: int, *, draws: bool) -> None:
+    def __init__(self, prior: GaussianPrior, noise: FloatArray, budget: int | None, *, draws: bool) -> None:
         """Allocate the rows; memory is taken only as they are written."""
         self._prior = prior
         self._noise = noise
         self._deviation = np.sqrt(noise)
         batch, arms = noise.size, prior.num_arms
         self._rows = np.arange(batch)
-        self._capacity = max(limit, 1) + 1
+        self._most = 1 + arms + max(LEAST_ROWS, arms // 4)
+        self._capacity = self._most if budget is None else min(self._most, budget + 1)
         self._updates = np.empty((batch, self._capacity, arms))
         self._made = 0
         self._limit = min(LEAST_ROWS, self._capacity - 1)
@@ -91,6 +92,21 @@ class RowForm(Form):
             self._weights = np.empty((batch, self._capacity))
             self._inverse = np.zeros((batch, self._capacity, self._capacity))
         self._seen = np.zeros((batch, arms), dtype=bool)
+
+    def _reserve(self, rows: int) -> None:
+        """Make room for so many rows: more than the budget, if need be."""
+        if rows <= self._capacity:
+            return
+        self._capacity = max(rows, min(self._most, 2 * self._capacity))
+        batch, made, arms = self._updates.shape
+        older, self._updates = self._updates, np.empty((batch, self._capacity, arms))
+        self._updates[:, :made] = older
+        if self._draws:
+            points, weights, inverse = self._points, self._weights, self._inverse
+            self._points = np.zeros((batch, self._capacity), np.int64)
+            self._weights = np.empty((batch, self._capacity))
+            self._inverse = np.zeros((batch, self._capacity, self._capacity))
+            self._points[:, :made], self._weights[:, :made], self._inverse[:, :made, :made] = points, weights, inverse
 
     @property
     def due(self) -> bool:  # type: ignore[override]
@@ -124,6 +140,7 @@ class RowForm(Form):
     def add(self, arms: IntArray, row: FloatArray, total: FloatArray) -> None:
         """Append a row."""
         made = self._made
+        self._reserve(made + 1)
         self._updates[:, made] = row
         self._seen[self._rows, arms] = True
         if self._draws:
@@ -141,6 +158,7 @@ class RowForm(Form):
         np.greater(pulls, 0, out=self._seen)
         most = max(1, int(self._seen.sum(axis=1).max()))
         self._made = most
+        self._reserve(most + 1)
         self._limit = min(self._capacity - 1, max(LEAST_ROWS, 2 * most))
         together = max(1, ENTRIES_AT_ONCE // (most * self._prior.num_arms))
         for at in range(0, len(pulls), together):

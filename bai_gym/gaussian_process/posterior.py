@@ -72,11 +72,8 @@ class GaussianPosterior:
         self._sums = np.zeros(self.mean.shape)
         self._rows = np.arange(batch)
         self._draws = draws
-        limit = 2 * prior.num_arms + 64
         self._form: Form = (
-            WeightForm(prior, self.noise)
-            if prior.slim
-            else RowForm(prior, self.noise, limit if budget is None else min(limit, budget), draws=draws)
+            WeightForm(prior, self.noise) if prior.slim else RowForm(prior, self.noise, budget, draws=draws)
         )
 
     def observe(self, arms: IntArray, rewards: FloatArray) -> FloatArray:

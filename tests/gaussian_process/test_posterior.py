@@ -66,9 +66,17 @@ def make_prior(kind: str, arms: int, runs: int, rng: np.random.Generator) -> Gau
     return GaussianPrior.from_kernel(rng.normal(size=shape), "linear", amplitude=1.5, mean=mean)
 
 
-@given(priors, st.integers(4, 7), st.integers(1, 60), st.floats(1e-2, 10.0), st.integers(0, 2**32), st.booleans())
+@given(
+    priors,
+    st.integers(4, 7),
+    st.integers(1, 60),
+    st.floats(1e-2, 10.0),
+    st.integers(0, 2**32),
+    st.booleans(),
+    st.sampled_from([None, 0, 1.0]),
+)
 def test_any_sequence_is_the_batch_formula(
-    kind: str, arms: int, pulls: int, noise: float, seed: int, at_once: bool
+    kind: str, arms: int, pulls: int, noise: float, seed: int, at_once: bool, told: float | None
 ) -> None:
     rng, runs = np.random.default_rng(seed), 3
     prior = make_prior(kind, arms, runs, rng)
@@ -79,7 +87,9 @@ def test_any_sequence_is_the_batch_formula(
         patch.setattr(forms, "LEAST_ROWS", 3)
         patch.setattr(forms.WeightForm, "EVERY", 5)
         patch.setattr(forms, "ENTRIES_AT_ONCE", 2 * arms * arms)
-        posterior = GaussianPosterior(prior, noise, runs, budget=pulls, draws=True)
+        posterior = GaussianPosterior(
+            prior, noise, runs, budget=None if told is None else int(told * pulls), draws=True
+        )
         first = pulls // 2 if at_once else 0
         if first:
             counts = np.stack([np.bincount(part, minlength=arms) for part in chosen[:first].T])
@@ -96,6 +106,7 @@ def test_any_sequence_is_the_batch_formula(
             np.testing.assert_allclose(covariances[run], covariance, atol=1e-8 * scale)
             np.testing.assert_allclose(posterior.variance[run], np.diag(covariance), atol=1e-8 * scale)
         assert (posterior.variance >= 0).all()
+        assert np.isfinite(posterior.draw(rng)).all()
         np.testing.assert_array_equal(posterior.pulls, [np.bincount(part, minlength=arms) for part in chosen.T])
 
 
