@@ -1,9 +1,12 @@
 """The algorithms: one file per family, all behind ``make(name)`` and ``names()``."""
 
+from bai_gym.agents.apt import APT, ThresholdUCBE, ThresholdUCBEV
+from bai_gym.agents.augucb import AugUCB
 from bai_gym.agents.base import Agent, PlannedAgent
 from bai_gym.agents.bayes_gap import BayesGap
 from bai_gym.agents.bayes_optimal import BayesOptimal
 from bai_gym.agents.bayesian import EI, GPTS, GPUCB, PI, BayesUCB
+from bai_gym.agents.csar import CSAR
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
 from bai_gym.agents.gaussian_process import GaussianProcessAgent
 from bai_gym.agents.gse import GSELin, GSELinFWG, GSELinGreedy, GSELinWynn, GSELog, GSELogFWG
@@ -38,6 +41,8 @@ __all__ = [
     "PI",
     "BayesGap",
     "BayesUCB",
+    "APT",
+    "CSAR",
     "LUCB",
     "SAR",
     "AUGapEb",
@@ -57,6 +62,7 @@ __all__ = [
     "AGapEV",
     "AdaptiveUCBE",
     "Agent",
+    "AugUCB",
     "BayesOptimal",
     "GSELin",
     "GSELinFWG",
@@ -79,6 +85,8 @@ __all__ = [
     "SHVar",
     "SequentialHalving",
     "SuccessiveRejects",
+    "ThresholdUCBE",
+    "ThresholdUCBEV",
     "Uniform",
     "make",
     "names",

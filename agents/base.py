@@ -45,6 +45,8 @@ class Agent(ABC):
         tasks: Names of the tasks that the agent can do, see :mod:`bai_gym.tasks`.
         stops: Whether the agent decides when to stop, as environments of fixed confidence ask for.
         needs_features: Whether arms must have features.
+        anytime: Whether :meth:`recommend` may be called after any pull, and leaves the agent as it is: its answer
+            depends on the observation alone. Such an agent can be evaluated at checkpoints.
     """
 
     tie: TieRule = "random"
@@ -58,6 +60,7 @@ class Agent(ABC):
     tasks: ClassVar[frozenset[str]] = frozenset({"best-arm"})
     stops: ClassVar[bool] = False
     needs_features: ClassVar[bool] = False
+    anytime: ClassVar[bool] = False
 
     @property
     def label(self) -> str:
@@ -117,6 +120,7 @@ class Agent(ABC):
         self.batch: int = briefing.batch
         self.rng: np.random.Generator = np.random.default_rng() if rng is None else rng
         self.task: Task = briefing.task
+        self.checkpoints: tuple[int, ...] = briefing.checkpoints
         if self.task.name not in self.tasks:
             allowed = ", ".join(sorted(self.tasks))
             raise AgentError(f"{self.name} cannot do the task {self.task.name!r}; what it can do: {allowed}")
@@ -246,6 +250,11 @@ class PlannedAgent(Agent):
     @final
     def recommend(self, observation: Observation) -> IntArray:
         """Return the answer of the plan; with no pulls left, run it to its end first."""
+        if self._plan is not None and self.anytime and observation["remaining"].any():
+            now, self._seen = self._seen, observation
+            answer = self.answer()
+            self._seen = now
+            return answer
         self._look_at(observation)
         if self._plan is not None and not observation["remaining"].any():
             if next(self._plan, None) is not None:

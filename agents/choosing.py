@@ -9,9 +9,19 @@ import numpy.typing as npt
 
 from bai_gym.sampling import TieRule
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics
-from bai_gym.tasks import BestOfEach, Task, TopM
+from bai_gym.tasks import BestOfEach, Task, Thresholding, TopM
 
-__all__ = ["SLACK", "best_answer", "best_mean", "keep_best", "largest", "most_pulled", "random_subset", "spread_evenly"]
+__all__ = [
+    "SLACK",
+    "above_threshold",
+    "best_answer",
+    "best_mean",
+    "keep_best",
+    "largest",
+    "most_pulled",
+    "random_subset",
+    "spread_evenly",
+]
 
 SLACK = 1e-9  # values of linear algebra that differ by less, relative to what they are sums of, are equal
 
@@ -43,7 +53,7 @@ def best_mean(statistics: Statistics, tie: TieRule, rng: np.random.Generator) ->
 
 
 def best_answer(statistics: Statistics, task: Task, tie: TieRule, rng: np.random.Generator) -> IntArray:
-    """Return the recommendation of largest sample means, in the form of the task; ties as in :func:`best_mean`.
+    """Return the recommendation that the sample means make, in the form of the task; ties as in :func:`best_mean`.
 
     Args:
         statistics: ``(N, K)``.
@@ -54,6 +64,8 @@ def best_answer(statistics: Statistics, task: Task, tie: TieRule, rng: np.random
     Returns:
         ``(N,)`` arms, ``(N, K)`` sets, or ``(N, M)`` arms of each bandit.
     """
+    if isinstance(task, Thresholding):
+        return above_threshold(statistics, task.threshold)
     if isinstance(task, TopM):
         return _best_set(statistics, task.m, tie, rng)
     if isinstance(task, BestOfEach):
@@ -61,6 +73,22 @@ def best_answer(statistics: Statistics, task: Task, tie: TieRule, rng: np.random
         rows = Statistics(*(array.reshape(-1, array.shape[-1] // task.num_bandits) for array in split))
         return best_mean(rows, tie, rng).reshape(-1, task.num_bandits)
     return best_mean(statistics, tie, rng)
+
+
+def above_threshold(statistics: Statistics, threshold: float) -> IntArray:
+    """Return the arms whose sample mean is at least the threshold; arms without a pull are left out.
+
+    A mean that falls short of the threshold by no more than the rounding of a running mean is equal to it.
+
+    Args:
+        statistics: ``(N, K)``.
+        threshold: In the unit of the reward.
+
+    Returns:
+        ``(N, K)`` zeros and ones.
+    """
+    reached = statistics.means >= threshold - ROUNDING * abs(threshold)
+    return (reached & (statistics.pulls > 0)).astype(np.int64)
 
 
 def _best_set(statistics: Statistics, size: int, tie: TieRule, rng: np.random.Generator) -> IntArray:

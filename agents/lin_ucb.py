@@ -56,6 +56,7 @@ class LinUCB(Agent):
     name: ClassVar[str] = "LinUCB"
     uses_variances: ClassVar[bool] = False
     needs_features: ClassVar[bool] = True
+    anytime: ClassVar[bool] = True
 
     @property
     def knows(self) -> frozenset[str]:  # type: ignore[override]

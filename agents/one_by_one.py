@@ -11,10 +11,10 @@ import numpy as np
 from bai_gym.agents.base import Agent
 from bai_gym.agents.choosing import best_answer, spread_evenly
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Request, SamplingRule
+from bai_gym.sampling import Block, Request, SamplingRule
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
-__all__ = ["OneByOneAgent", "reward_bounds"]
+__all__ = ["OneByOneAgent", "first_block", "reward_bounds"]
 
 SMALLEST_BOUND = 1e-9  # of rewards, in their unit
 
@@ -30,18 +30,18 @@ class OneByOneAgent(Agent):
     """
 
     first_pulls: ClassVar[int] = 1
+    anytime: ClassVar[bool] = True
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return the first pulls of all arms."""
         return self.first_pulls * num_arms
 
-    def allocate(self, observation: Observation) -> Request | IntArray:
+    def allocate(self, observation: Observation) -> Request:
         """Make the first pulls, then one at a time."""
         remaining = int(observation["remaining"].flat[0])
         if remaining < self.budget:
             return self.rule(remaining)
-        first = min(self.first_pulls * self.num_arms, self.budget)
-        return spread_evenly(self.batch, self.num_arms, first, self.tie, self.rng)
+        return first_block(self, min(self.first_pulls * self.num_arms, self.budget))
 
     @abstractmethod
     def rule(self, steps: int) -> SamplingRule:
@@ -50,6 +50,16 @@ class OneByOneAgent(Agent):
     def recommend(self, observation: Observation) -> IntArray:
         """Return the recommendation of largest means."""
         return best_answer(Statistics.of(observation), self.task, self.tie, self.rng)
+
+
+def first_block(agent: Agent, pulls: int) -> Block:
+    """Return a block that shares pulls equally; in random order, where a checkpoint would show the order."""
+    counts = spread_evenly(agent.batch, agent.num_arms, pulls, agent.tie, agent.rng)
+    if agent.tie == "first" or not any(point < pulls for point in agent.checkpoints):
+        return Block(counts)
+    slots = np.broadcast_to(np.arange(agent.num_arms), counts.shape)
+    arms = agent.rng.permuted(slots, axis=1)
+    return Block(np.take_along_axis(counts, arms, 1), arms)
 
 
 def reward_bounds(b: float | None, briefing: Briefing) -> FloatArray:

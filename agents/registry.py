@@ -6,10 +6,13 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from bai_gym.agents.apt import APT, ThresholdUCBE, ThresholdUCBEV
+from bai_gym.agents.augucb import AugUCB
 from bai_gym.agents.base import Agent
 from bai_gym.agents.bayes_gap import BayesGap
 from bai_gym.agents.bayes_optimal import BayesOptimal
 from bai_gym.agents.bayesian import EI, GPTS, GPUCB, PI, BayesUCB
+from bai_gym.agents.csar import CSAR
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
 from bai_gym.agents.gse import GSELin, GSELinFWG, GSELinGreedy, GSELinWynn, GSELog, GSELogFWG
 from bai_gym.agents.knowledge_gradient import KG
@@ -82,6 +85,11 @@ _AGENTS: dict[str, Callable[..., Any]] = {
         PI,
         EI,
         KG,
+        AugUCB,
+        APT,
+        ThresholdUCBE,
+        ThresholdUCBEV,
+        CSAR,
         Learned,
         BayesOptimal,
     )

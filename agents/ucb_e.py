@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Plan, PlannedAgent
-from bai_gym.agents.choosing import best_mean, spread_evenly
-from bai_gym.agents.one_by_one import OneByOneAgent, reward_bounds
+from bai_gym.agents.choosing import best_mean
+from bai_gym.agents.one_by_one import OneByOneAgent, first_block, reward_bounds
 from bai_gym.agents.parameters import check_positive
 from bai_gym.agents.rejects import phase_ends
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Block, IndexRule, SamplingRule
+from bai_gym.sampling import IndexRule, SamplingRule
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 
 __all__ = ["UCBE", "AdaptiveUCBE", "plug_in_complexity"]
@@ -101,6 +101,7 @@ class AdaptiveUCBE(PlannedAgent):
 
     name: ClassVar[str] = "A-UCB-E"
     uses_variances: ClassVar[bool] = False
+    anytime: ClassVar[bool] = True
 
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters."""
@@ -110,7 +111,7 @@ class AdaptiveUCBE(PlannedAgent):
     def plan(self) -> Plan:
         """Run the phases."""
         made = min(self.num_arms, self.budget)
-        yield Block(spread_evenly(self.batch, self.num_arms, made, self.tie, self.rng))
+        yield first_block(self, made)
         self.complexity: FloatArray = np.full(self.batch, float(self.num_arms))
         ends = [*phase_ends(self.num_arms, self.budget).tolist(), self.budget]
         for phase, end in enumerate(ends):

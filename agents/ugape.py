@@ -19,7 +19,7 @@ from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
 from bai_gym.sampling import SamplingRule
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
-from bai_gym.tasks import TASKS, BestOfEach, TopM
+from bai_gym.tasks import BestArm, BestOfEach, TopM
 from bai_gym.theory import top_gaps
 
 __all__ = ["AUGapEb", "AUGapEbV", "UGapEb", "UGapEbV", "UGapEc", "UGapEcV"]
@@ -29,7 +29,8 @@ __all__ = ["AUGapEb", "AUGapEbV", "UGapEb", "UGapEbV", "UGapEc", "UGapEcV"]
 class SetAgent(OneByOneAgent):
     """Base of agents that keep a set of arms to recommend, and do all tasks: best arm, top m, best of each bandit."""
 
-    tasks: ClassVar[frozenset[str]] = frozenset(TASKS)
+    tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, TopM.name, BestOfEach.name})
+    anytime: ClassVar[bool] = False  # the set depends on the rule, too
 
     def begin(self, briefing: Briefing) -> None:
         """Forget the rule of earlier episodes."""

@@ -33,17 +33,31 @@ class Uniform(Agent):
     name: ClassVar[str] = "Uniform"
     uses_variances: ClassVar[bool] = False
     tasks: ClassVar[frozenset[str]] = frozenset(TASKS)
+    anytime: ClassVar[bool] = True
 
     def begin(self, briefing: Briefing) -> None:
-        """Check the mode."""
+        """Check the mode, and draw the order of the arms where it can be seen."""
         check_choice(self.mode, ("cycle", "random"), "mode", self.name)
+        if self.checkpoints and self.mode == "cycle":
+            ranks = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
+            self._ranks: IntArray = ranks if self.tie == "first" else self.rng.permuted(ranks, axis=1)
 
     def allocate(self, observation: Observation) -> IntArray:
-        """Spend the whole budget at once."""
+        """Spend the whole budget at once, or what is left until the next checkpoint."""
+        if self.checkpoints:
+            return self._until_checkpoint(self.budget - int(observation["remaining"].flat[0]))
         if self.mode == "random":
             shares = np.full(self.num_arms, 1.0 / self.num_arms)
             return self.rng.multinomial(self.budget, shares, size=self.batch)
         return spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng)
+
+    def _until_checkpoint(self, made: int) -> IntArray:
+        end = next((point for point in self.checkpoints if point > made), self.budget)
+        if self.mode == "random":
+            return self.rng.multinomial(end - made, np.full(self.num_arms, 1.0 / self.num_arms), size=self.batch)
+        # The arm of rank r has had ceil((t - r) / K) of the first t pulls.
+        before, after = (-((self._ranks - pulls) // self.num_arms) for pulls in (made, end))
+        return after - before
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the recommendation of largest means."""

@@ -9,12 +9,12 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import gymnasium as gym
 
 from bai_gym.agents.registry import find, make
-from bai_gym.benchmark.chunk import AgentSource, Cell, EnvSource
+from bai_gym.benchmark.chunk import AgentSource, Cell, Checkpoints, EnvSource
 from bai_gym.benchmark.protocol import check_agent
 from bai_gym.benchmark.result import Comparison, Result
 from bai_gym.benchmark.runner import OnChunk, run_cells
@@ -141,6 +141,7 @@ def make_cells(
     seed: int,
     env_kwargs: Mapping[str, Any] | None = None,
     path: str = "auto",
+    checkpoints: Checkpoints = None,
 ) -> list[Cell]:
     """Return the cells of a comparison, all agents at the first budget first.
 
@@ -153,7 +154,41 @@ def make_cells(
     players = [agent_source(agent) for agent in _listed(agents, "agents")]
     if not players or not pulls:
         raise ParameterError("give at least one agent and one budget")
-    return [Cell.of(source, player, budget, seed, path) for budget in pulls for player in players]
+    return [Cell.of(source, player, budget, seed, path, checkpoints) for budget in pulls for player in players]
+
+
+@overload
+def evaluate(
+    agent: Any,
+    env: str | BestArmEnv,
+    *,
+    budget: int | None = None,
+    runs: int = 1000,
+    seed: int = 0,
+    workers: int | None = 1,
+    env_kwargs: Mapping[str, Any] | None = None,
+    out: str | Path | None = None,
+    path: str = "auto",
+    checkpoints: None = None,
+    on_chunk: OnChunk | None = None,
+) -> Result: ...
+
+
+@overload
+def evaluate(
+    agent: Any,
+    env: str | BestArmEnv,
+    *,
+    budget: int | None = None,
+    runs: int = 1000,
+    seed: int = 0,
+    workers: int | None = 1,
+    env_kwargs: Mapping[str, Any] | None = None,
+    out: str | Path | None = None,
+    path: str = "auto",
+    checkpoints: int | Sequence[int],
+    on_chunk: OnChunk | None = None,
+) -> Comparison: ...
 
 
 def evaluate(
@@ -167,8 +202,9 @@ def evaluate(
     env_kwargs: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     path: str = "auto",
+    checkpoints: Checkpoints = None,
     on_chunk: OnChunk | None = None,
-) -> Result:
+) -> Result | Comparison:
     """Estimate how often an agent is wrong.
 
     Args:
@@ -182,16 +218,19 @@ def evaluate(
         env_kwargs: Keyword arguments for ``gym.make``.
         out: Folder for finished chunks: the same call continues where an interrupted one stopped.
         path: ``"auto"`` (default), ``"blocks"`` or ``"steps"``: how episodes are played. The law is the same.
+        checkpoints: Where the agent's answer is scored before the end of a run, too: 100 for every 100 pulls, or a list
+            of pull counts. The agent must have an answer at any time (``anytime`` of its class).
         on_chunk: Called with (finished chunks, all chunks).
 
     Returns:
-        Error probability with interval, simple regret, pulls, and what the agent was told.
+        Error probability with interval, simple regret, pulls, and what the agent was told. With checkpoints a
+        comparison: one such row for each of them, the last at the budget.
 
     Raises:
         BaiGymError: Whatever is wrong with the arguments, in one line.
     """
     budgets = None if budget is None else [budget]
-    return compare(
+    rows = compare(
         [agent],
         env,
         budgets=budgets,
@@ -201,8 +240,10 @@ def evaluate(
         env_kwargs=env_kwargs,
         out=out,
         path=path,
+        checkpoints=checkpoints,
         on_chunk=on_chunk,
-    )[0]
+    )
+    return rows[0] if checkpoints is None else rows
 
 
 def compare(
@@ -216,6 +257,7 @@ def compare(
     env_kwargs: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     path: str = "auto",
+    checkpoints: Checkpoints = None,
     on_chunk: OnChunk | None = None,
 ) -> Comparison:
     """Evaluate several agents, at several budgets, on the same drawn instances.
@@ -230,6 +272,7 @@ def compare(
         env_kwargs: Keyword arguments for ``gym.make``.
         out: Folder for finished chunks.
         path: See :func:`evaluate`.
+        checkpoints: See :func:`evaluate`; there is one row per agent, budget and checkpoint.
         on_chunk: Called with (finished chunks, all chunks).
 
     Returns:
@@ -239,5 +282,5 @@ def compare(
         BaiGymError: Whatever is wrong with the arguments, in one line.
     """
     folder = _folder(out)
-    cells = make_cells(agents, env, budgets, seed, env_kwargs, path)
+    cells = make_cells(agents, env, budgets, seed, env_kwargs, path, checkpoints)
     return run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk)

@@ -1,8 +1,8 @@
 """What is asked for: how a recommendation looks, and when it is right.
 
-A recommendation is an array with the axis of episodes first: ``(N,)`` arms, ``(N, K)`` sets (1 for the arms in it), or
-``(N, M)`` arms, one for each of M bandits. Every task allows an accuracy epsilon: a recommendation is right if its
-simple regret is at most epsilon.
+A recommendation is an array with the axis of episodes first: ``(N,)`` arms, ``(N, K)`` sets (1 for the arms in it, of
+given size or any), or ``(N, M)`` arms, one for each of M bandits. Every task allows an accuracy epsilon: a
+recommendation is right if its simple regret is at most epsilon.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from bai_gym.errors import AgentError, BaiGymError, ParameterError, unknown_name
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["TASKS", "BestArm", "BestOfEach", "Task", "TopM", "make_task"]
+__all__ = ["TASKS", "BestArm", "BestOfEach", "Task", "Thresholding", "TopM", "make_task"]
 
 SLACK = 1e-9  # of epsilon, for gaps such as 0.8 - 0.7 that are not representable
 
@@ -93,7 +93,8 @@ class Task(ABC):
 
     def __repr__(self) -> str:
         """Show the task as it is made."""
-        parameters = ", ".join(f"{name}={value}" for name, value in vars(self).items() if value != 0.0)
+        shown = {name: value for name, value in vars(self).items() if name != "epsilon" or value != 0.0}
+        parameters = ", ".join(f"{name}={value}" for name, value in shown.items())
         return f"{type(self).__name__}({parameters})"
 
 
@@ -176,10 +177,7 @@ class TopM(Task):
         self, answer: object, batch: int, num_arms: int, what: str = "recommend", error: type[BaiGymError] = AgentError
     ) -> IntArray:
         """Return ``(N, K)`` sets of m arms, see :meth:`Task.check`."""
-        rule = f"{what} must be {batch} x {num_arms} zeros and ones, {self.m} ones for each episode"
-        sets = _whole(answer, (batch, num_arms), rule, error)
-        if ((sets != 0) & (sets != 1)).any():
-            raise error(f"{rule}; there is a {int(sets[(sets != 0) & (sets != 1)][0])} among them")
+        sets = _check_sets(answer, batch, num_arms, f"{what} must be", f"{self.m} ones for each episode", error)
         sizes = sets.sum(axis=-1)
         if (sizes != self.m).any():
             raise error(f"{what}: the set must have m = {self.m} arms, not {int(sizes[sizes != self.m][0])}")
@@ -299,7 +297,76 @@ class BestOfEach(Task):
         return recommendation[:, 0]
 
 
-TASKS: dict[str, type[Task]] = {task.name: task for task in (BestArm, TopM, BestOfEach)}
+class Thresholding(Task):
+    """Recommend the set of all arms whose mean is at least the threshold; it is right if no arm is on the wrong side.
+
+    With an epsilon above 0 the arms at most epsilon away from the threshold may be on either side. Sets of any size are
+    recommendations, the empty one too: a threshold may lie outside of all means.
+
+    Source: Mukherjee et al. (2017), "Thresholding Bandits with Augmented UCB", section 1; the accuracy is that of
+    Locatelli, Gutzeit and Carpentier (2016), section 2, except that an arm exactly epsilon away is forgiven.
+
+    Args:
+        threshold: The border, finite, in the unit of the reward.
+        epsilon: Accuracy, at least 0.
+    """
+
+    name = "thresholding"
+
+    def __init__(self, threshold: float, epsilon: float = 0.0) -> None:
+        """Check both."""
+        super().__init__(epsilon)
+        number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
+        if not number or not -math.inf < threshold < math.inf:
+            raise ParameterError(f"threshold must be a finite number, not {threshold!r}")
+        self.threshold = float(threshold)
+
+    def check_arms(self, num_arms: int) -> None:
+        """Accept any number of arms."""
+
+    def sizes(self, num_arms: int) -> tuple[int, ...]:
+        """Return 2 for every arm: in the set or not."""
+        return (2,) * num_arms
+
+    def check(
+        self, answer: object, batch: int, num_arms: int, what: str = "recommend", error: type[BaiGymError] = AgentError
+    ) -> IntArray:
+        """Return ``(N, K)`` sets of any size, see :meth:`Task.check`."""
+        return _check_sets(answer, batch, num_arms, f"{what} must be", "a one for every arm in the set", error)
+
+    def answer(self, means: FloatArray) -> IntArray:
+        """Return the arms with a mean of at least the threshold: ``(..., K)`` -> ``(..., K)`` zeros and ones."""
+        return (means >= self.threshold).astype(np.int64)
+
+    def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
+        """Return how far the arm that is worst placed lies from the threshold, ``(...)``; 0 if all are on their side.
+
+        Args:
+            means: ``(..., K)`` true means.
+            recommendation: ``(..., K)`` zeros and ones.
+        """
+        wrong = self.answer(means) != recommendation
+        return np.asarray(np.where(wrong, np.abs(means - self.threshold), 0.0).max(axis=-1))
+
+    def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
+        """Return whether no arm is on the wrong side; of those within epsilon, if it is above 0, either one is right.
+
+        With an epsilon of 0, an arm exactly at the threshold that is left out makes the set wrong, at a regret of 0.
+        """
+        if self.epsilon > 0:
+            return super().correct(means, recommendation)
+        return np.asarray((self.answer(means) == recommendation).all(axis=-1))
+
+    def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
+        """Return the arms in the set, perhaps none."""
+        return tuple(np.flatnonzero(recommendation).tolist())
+
+    def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
+        """Return the lowest arm of each set, arm 0 of an empty one."""
+        return np.asarray(recommendation.argmax(axis=-1))
+
+
+TASKS: dict[str, type[Task]] = {task.name: task for task in (BestArm, TopM, BestOfEach, Thresholding)}
 """Every task, by name."""
 
 
@@ -310,6 +377,7 @@ def make_task(
     m: int | None = None,
     num_bandits: int | None = None,
     epsilon: float | None = None,
+    threshold: float | None = None,
 ) -> Task:
     """Return a task, made from its name unless it is one already.
 
@@ -319,12 +387,13 @@ def make_task(
         m: Size of the set; needed by ``"top-m"`` and by no other.
         num_bandits: Needed by ``"best-of-each"`` and by no other.
         epsilon: Accuracy; None: 0.
+        threshold: Needed by ``"thresholding"`` and by no other.
 
     Raises:
         UnknownNameError: If there is no such task.
         ParameterError: If a parameter is missing, out of range, or belongs to another task.
     """
-    given = {"m": m, "num_bandits": num_bandits, "epsilon": epsilon}
+    given = {"m": m, "num_bandits": num_bandits, "epsilon": epsilon, "threshold": threshold}
     given = {name: value for name, value in given.items() if value is not None}
     if isinstance(task, Task):
         made = task
@@ -333,7 +402,7 @@ def make_task(
     else:
         if task not in TASKS:
             raise unknown_name("task", str(task), TASKS, f"allowed: {', '.join(TASKS)}")
-        for name, owner in (("m", TopM), ("num_bandits", BestOfEach)):
+        for name, owner in (("m", TopM), ("num_bandits", BestOfEach), ("threshold", Thresholding)):
             if name in given and task != owner.name:
                 raise ParameterError(f"{name} is a keyword of the task {owner.name!r}; this one is {task!r}")
             if name not in given and task == owner.name:
@@ -356,6 +425,15 @@ def _whole(answer: object, shape: tuple[int, ...], rule: str, error: type[BaiGym
     if array.shape != shape or not np.issubdtype(array.dtype, np.integer):
         raise error(f"{rule}, not {' '.join(repr(answer).split())[:80]}")
     return array.astype(np.int64, copy=False)
+
+
+def _check_sets(answer: object, batch: int, num_arms: int, what: str, size: str, error: type[BaiGymError]) -> IntArray:
+    """Return ``(N, K)`` zeros and ones."""
+    rule = f"{what} {batch} x {num_arms} zeros and ones, {size}"
+    sets = _whole(answer, (batch, num_arms), rule, error)
+    if ((sets != 0) & (sets != 1)).any():
+        raise error(f"{rule}; there is a {int(sets[(sets != 0) & (sets != 1)][0])} among them")
+    return sets
 
 
 def _check_range(arms: IntArray, num_arms: int, what: str, error: type[BaiGymError]) -> None:

@@ -19,8 +19,9 @@ import numpy as np
 
 from bai_gym import agents
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.problems import Briefing, HeterogeneousGaussianProblem
+from bai_gym.problems import Briefing, HeterogeneousGaussianProblem, ThresholdingProblem
 from bai_gym.seeding import generator
+from bai_gym.tasks import Thresholding
 
 NUM_ARMS = 64
 LIMITS = {
@@ -38,6 +39,7 @@ LIMITS = {
     "A-UGapEb-V": 15.0,
 }
 UNLIMITED = ("SR", "VBR")
+THRESHOLDING = {"APT": 5.0, "UCBE": 5.0, "UCBEV": 5.0, "AugUCB": 5.0, "CSAR": 5.0}
 
 
 def draw_normals(batch: int, budget: int) -> float:
@@ -60,6 +62,18 @@ def play(name: str, batch: int, budget: int) -> float:
     started = time.perf_counter()
     agent.reset(Briefing(NUM_ARMS, budget, batch, truth=bandit, knows=agent.knows), generator(0, "agent"))
     play_blocks(agent, bandit, budget, generator(0, "rewards"))
+    return time.perf_counter() - started
+
+
+def play_thresholding(name: str, batch: int, budget: int) -> float:
+    """Return the seconds that a batch of thresholding takes, without drawing the instances."""
+    problem, task = ThresholdingProblem("Arithmetic"), Thresholding(0.5)
+    bandit = problem.draw(batch, generator(0, "instances"))
+    agent = agents.make(name)
+    started = time.perf_counter()
+    briefing = Briefing(problem.num_arms, budget, batch, task=task, truth=bandit, knows=agent.knows)
+    agent.reset(briefing, generator(0, "agent"))
+    play_blocks(agent, bandit, budget, generator(0, "rewards"), task)
     return time.perf_counter() - started
 
 
@@ -99,6 +113,25 @@ def shortest(measure: dict[str, Callable[[], float]], repeats: int) -> dict[str,
     return {name: min(one[name] for one in rounds) for name in measure}
 
 
+def table(
+    names: list[str],
+    measure: Callable[[str, int, int], float],
+    limits: dict[str, float],
+    batch: int,
+    budget: int,
+    repeats: int,
+) -> None:
+    """Print a row for each agent: its time in units of the normals that it takes."""
+    print("| agent | ratio | at most | microseconds per run |\n| --- | ---: | ---: | ---: |")
+    times: dict[str, Callable[[], float]] = {"normals": lambda: draw_normals(batch, budget)}
+    for name in names:
+        times[name] = lambda name=name: measure(name, batch, budget)  # type: ignore[misc]
+    seconds = shortest(times, repeats)
+    for name in names:
+        ratio = seconds[name] / seconds["normals"]
+        print(f"| {name} | {ratio:.2f} | {limits.get(name, '')} | {1e6 * seconds[name] / batch:.0f} |", flush=True)
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -110,15 +143,11 @@ def main() -> None:
 
     print(f"Python {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}")
     print(f"\nBatch of {batch:,} runs, K = {NUM_ARMS}, n = {budget:,}; 1 = drawing as many normals\n")
-    print("| agent | ratio | at most | microseconds per run |\n| --- | ---: | ---: | ---: |")
-    measure: dict[str, Callable[[], float]] = {"normals": lambda: draw_normals(batch, budget)}
-    for name in arguments.agent or [*LIMITS, *UNLIMITED]:
-        measure[name] = lambda name=name: play(name, batch, budget)  # type: ignore[misc]
-    seconds = shortest(measure, repeats)
-    for name, value in seconds.items():
-        if name != "normals":
-            limit = LIMITS.get(name, "")
-            print(f"| {name} | {value / seconds['normals']:.2f} | {limit} | {1e6 * value / batch:.0f} |", flush=True)
+    chosen = arguments.agent or [*LIMITS, *UNLIMITED, *THRESHOLDING]
+    table([name for name in chosen if name not in THRESHOLDING], play, LIMITS, batch, budget, repeats)
+    budget *= 2
+    print(f"\nThresholding: {batch:,} runs, K = 100, n = {budget:,}\n")
+    table([name for name in chosen if name in THRESHOLDING], play_thresholding, THRESHOLDING, batch, budget, repeats)
 
     steps = 2_000 if arguments.quick else 20_000
     seconds = shortest({e: lambda e=e: scalar_steps(e, steps) for e in ("CartPole-v1", "BAI-Gaussian64-v0")}, repeats)  # type: ignore[misc]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError
-from bai_gym.tasks import TASKS, BestArm, BestOfEach, Task, TopM, make_task
+from bai_gym.tasks import TASKS, BestArm, BestOfEach, Task, Thresholding, TopM, make_task
 
 MEANS = np.array([[0.1, 0.9, 0.4], [2.0, -1.0, 2.0]])
 FOUR = np.array([[0.2, 0.9, 0.5, 0.7], [0.5, 0.5, 0.9, 0.5]])  # a row without ties at the border, and one with
@@ -122,7 +122,59 @@ def test_one_bandit_is_the_best_arm() -> None:
     np.testing.assert_array_equal(one.simple_regret(means, arms[:, None]), other.simple_regret(means, arms))
 
 
+def test_arms_above_a_threshold_by_hand() -> None:
+    task = Thresholding(0.5)
+    assert task.answer(FOUR).tolist() == [[0, 1, 1, 1], [1, 1, 1, 1]]  # 0.5 itself is in
+    assert task.answer(FOUR[0]).tolist() == [0, 1, 1, 1]
+    for arms, regrets, right in (
+        ([0, 1, 1, 1], [0.0, 0.0], [True, False]),  # an arm at the threshold left out: wrong, at no regret
+        ([1, 1, 1, 1], [0.3, 0.0], [False, True]),
+        ([0, 0, 0, 0], [0.4, 0.4], [False, False]),
+        ([1, 0, 1, 1], [0.4, 0.0], [False, False]),  # the larger of 0.3 and 0.4
+    ):
+        answer = np.array([arms, arms])
+        np.testing.assert_allclose(task.simple_regret(FOUR, answer), regrets, atol=1e-15)
+        assert task.correct(FOUR, answer).tolist() == right
+    assert task.arms(np.array([0, 1, 0, 1]), 4) == (1, 3)
+    assert task.arms(np.zeros(4, np.int64), 4) == ()
+    assert task.first_arm(np.array([[0, 0, 1, 1], [0, 0, 0, 0]]), 4).tolist() == [2, 0]
+
+
+@pytest.mark.parametrize(("threshold", "in_it"), [(-1e300, 1), (0.0, 1), (1.0, 0), (1e300, 0)])
+def test_a_threshold_outside_of_all_means_has_an_empty_or_full_answer(threshold: float, in_it: int) -> None:
+    task = Thresholding(threshold)
+    assert (task.answer(FOUR) == in_it).all()
+    assert task.correct(FOUR, np.full((2, 4), in_it)).all()
+    assert not task.correct(FOUR, np.full((2, 4), 1 - in_it)).any()
+
+
+@given(
+    st.lists(st.integers(-5, 5), min_size=2, max_size=6),
+    st.integers(-6, 6),
+    st.integers(0, 4),
+    st.data(),
+)
+def test_a_set_is_right_if_every_arm_is_or_is_close(means: list[int], threshold: int, epsilon: int, data: Any) -> None:
+    chosen = data.draw(st.lists(st.integers(0, 1), min_size=len(means), max_size=len(means)))
+    task, values, answer = Thresholding(threshold, epsilon), np.array(means, float), np.array(chosen)
+    # By the definition, arm by arm.
+    wrong = [mean for mean, inside in zip(means, chosen, strict=True) if (mean >= threshold) != bool(inside)]
+    assert task.simple_regret(values, answer).item() == max((abs(mean - threshold) for mean in wrong), default=0)
+    forgiven = [mean for mean in wrong if epsilon > 0 and abs(mean - threshold) <= epsilon]
+    assert task.correct(values, answer).item() == (len(forgiven) == len(wrong))
+    assert task.correct(values, task.answer(values)).item()
+    assert set(task.arms(answer, len(means))) == {arm for arm, inside in enumerate(chosen) if inside}
+
+
 # ------------------------------------------------------------------------------------------------ accuracy
+
+
+def test_epsilon_forgives_arms_close_to_the_threshold() -> None:
+    # 0.55 - 0.5 is 0.050000000000000044, 0.5 - 0.45 is 0.04999999999999999.
+    means = np.array([0.45, 0.55, 0.44, 0.56])
+    for answer, right in (([1, 0, 0, 1], True), ([1, 0, 1, 1], False), ([1, 0, 0, 0], False), ([0, 1, 0, 1], True)):
+        assert Thresholding(0.5, 0.05).correct(means, np.array(answer)).item() == right
+    assert not Thresholding(0.5, 0.0499).correct(means, np.array([1, 1, 0, 1])).item()
 
 
 @pytest.mark.parametrize("task", [BestArm, lambda e: TopM(1, e), lambda e: BestOfEach(1, e)])
@@ -165,6 +217,8 @@ def test_epsilon_counts_for_every_arm_of_a_set() -> None:
         (TopM(2), [1, 0, 1], 1, [[1, 0, 1]]),
         (TopM(2), np.array([[True, False, True]]), 1, [[1, 0, 1]]),
         (TopM(2), np.array([1, 0, 1], np.uint8), 1, [[1, 0, 1]]),
+        (Thresholding(0.5), [[0, 0, 0], [1, 1, 1]], 2, [[0, 0, 0], [1, 1, 1]]),
+        (Thresholding(0.5), np.array([False, False, True]), 1, [[0, 0, 1]]),
         (BestOfEach(1), [[2], [0]], 2, [[2], [0]]),
         (BestOfEach(1), [2], 1, [[2]]),
     ],
@@ -176,6 +230,7 @@ def test_forms_of_a_recommendation(task: Task, answer: Any, batch: int, expected
 
 ONE = r"recommend must be 2 whole number\(s\), one arm per episode, not "
 SET = "recommend must be 2 x 3 zeros and ones, 2 ones for each episode"
+ANY = "recommend must be 2 x 3 zeros and ones, a one for every arm in the set"
 EACH = "recommend must be 2 x 2 whole numbers, an arm of each bandit for each episode, not "
 
 
@@ -201,6 +256,10 @@ EACH = "recommend must be 2 x 2 whole numbers, an arm of each bandit for each ep
         (TopM(2), 3, [["1", "1", "0"]] * 2, SET),
         (TopM(2), 3, None, SET),
         (TopM(2), 3, [[1, 1, 0], [1]], SET),
+        (Thresholding(0.5), 3, [[2, 0, 0], [1, 1, 0]], f"{ANY}; there is a 2 among them"),
+        (Thresholding(0.5), 3, [[1.0, 1.0, 0.0]] * 2, ANY),
+        (Thresholding(0.5), 3, [0, 1], ANY),
+        (Thresholding(0.5), 3, None, ANY),
         (BestOfEach(2), 6, [[0, 3], [0, 0]], "recommend: arm 3 does not exist; arms are numbered 0 to 2"),
         (BestOfEach(2), 6, [[0, 0], [-1, 0]], "recommend: arm -1 does not exist"),
         (BestOfEach(2), 6, [[0], [1]], EACH),
@@ -227,6 +286,8 @@ def test_what_is_no_recommendation(task: Task, num_arms: int, answer: Any, messa
         ({"task": "top-m", "m": 3}, "TopM(m=3)"),
         ({"task": "top-m", "m": np.int64(1), "epsilon": 1}, "TopM(epsilon=1.0, m=1)"),
         ({"task": "best-of-each", "num_bandits": 2}, "BestOfEach(num_bandits=2)"),
+        ({"task": "thresholding", "threshold": 0}, "Thresholding(threshold=0.0)"),
+        ({"task": "thresholding", "threshold": -1.5, "epsilon": 0.1}, "Thresholding(epsilon=0.1, threshold=-1.5)"),
         ({"task": TopM(2, 0.5)}, "TopM(epsilon=0.5, m=2)"),
     ],
 )
@@ -251,6 +312,13 @@ DIVIDE = "num_bandits must divide the number of arms, 4, and leave at least two 
         *(({"epsilon": value}, f"{EPSILON}{value!r}") for value in (-0.1, math.nan, math.inf, "0.1", True, [0.1])),
         *(({"task": "top-m", "m": 2, "epsilon": value}, f"{EPSILON}{value!r}") for value in (-1e-9, math.nan)),
         *(({"task": "best-of-each", "num_bandits": 2, "epsilon": value}, EPSILON) for value in (-1, math.nan)),
+        *(({"task": "thresholding", "threshold": 0.5, "epsilon": value}, EPSILON) for value in (-1, math.nan)),
+        *(
+            ({"task": "thresholding", "threshold": value}, "threshold must be a finite number, not ")
+            for value in (math.nan, math.inf, -math.inf, "0.5", True, [0.5])
+        ),
+        ({"task": "thresholding"}, "the task 'thresholding' needs the keyword threshold"),
+        ({"task": "best-arm", "threshold": 0.5}, "threshold is a keyword of the task 'thresholding'"),
         *(
             ({"task": "top-m", "m": value}, f"{BAD_M}the number of arms less 1, not {value!r}")
             for value in (0, -1, 1.0, 1.5, "2", True, math.nan)
@@ -286,6 +354,6 @@ def test_keywords_of_tasks_are_checked(keywords: dict[str, Any], message: str) -
 
 
 def test_an_unknown_task_suggests_the_nearest() -> None:
-    assert set(TASKS) == {"best-arm", "top-m", "best-of-each"}
+    assert set(TASKS) == {"best-arm", "top-m", "best-of-each", "thresholding"}
     with pytest.raises(UnknownNameError, match="unknown task 'topm'. Did you mean top-m"):
         make_task("topm", num_arms=4)

@@ -12,8 +12,8 @@ from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, FeatureBan
 from bai_gym.benchmark.chunk import Cell
 from bai_gym.problems import FixedProblem
 from bai_gym.seeding import generator
-from bai_gym.tasks import BestArm
-from bai_gym.theory import BOUNDS, Bound
+from bai_gym.tasks import BestArm, Thresholding
+from bai_gym.theory import BOUNDS, THRESHOLD_BOUNDS, Bound
 
 __all__ = ["proved_bounds"]
 
@@ -24,7 +24,8 @@ NO_MATTER = {"tie", "allow_small_budget"}
 def proved_bounds(cells: Sequence[Cell]) -> dict[tuple[str, str, int], float]:
     """Return the bounds on the error probabilities of those cells that a theorem covers.
 
-    A theorem covers an agent with the parameters that it is about, on rewards that it is about, for one best arm.
+    A theorem covers an agent with the parameters that it is about, on rewards that it is about, for one best arm or for
+    thresholding.
     Where instances are drawn anew, the bound is averaged over 1,000 of them, each clipped to 1.
 
     Args:
@@ -43,9 +44,12 @@ def proved_bounds(cells: Sequence[Cell]) -> dict[tuple[str, str, int], float]:
 
 def _bound(cell: Cell) -> float | None:
     agent = cell.agent.make()
-    bound = BOUNDS.get(str(getattr(agent, "name", "")))
     task = cell.rules.task
-    if bound is None or not isinstance(task, BestArm) or task.epsilon > 0 or cell.rules.fixed_confidence:
+    bounds = THRESHOLD_BOUNDS if isinstance(task, Thresholding) else BOUNDS
+    bound = bounds.get(str(getattr(agent, "name", "")))
+    if bound is None or not isinstance(task, BestArm | Thresholding) or task.epsilon > 0:
+        return None
+    if cell.rules.fixed_confidence:
         return None
     if not _is_about(bound, agent):
         return None
@@ -54,7 +58,8 @@ def _bound(cell: Cell) -> float | None:
     bandit = problem.draw(instances, generator(cell.seed, "instances", 0))
     if not _has_rewards(bandit, bound.rewards):
         return None
-    values = bound(bandit.means, bandit.variances, cell.budget)
+    border = (task.threshold,) if isinstance(task, Thresholding) else ()
+    values = bound(bandit.means, bandit.variances, *border, cell.budget)
     return None if np.isnan(values).any() else float(np.minimum(values, 1.0).mean())
 
 

@@ -10,7 +10,7 @@ import json
 import os
 import pickle
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -22,8 +22,17 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from bai_gym.bandits import Bandit
-from bai_gym.benchmark.protocol import acts_on_batches, allocates, describe, knowledge, least_budget, notes, reset
-from bai_gym.benchmark.result import Episodes
+from bai_gym.benchmark.protocol import (
+    acts_on_batches,
+    allocates,
+    answers_any_time,
+    describe,
+    knowledge,
+    least_budget,
+    notes,
+    reset,
+)
+from bai_gym.benchmark.result import Checkpoint, Episodes
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
 from bai_gym.envs.registration import IDS, check_id
 from bai_gym.envs.rules import Rules
@@ -35,7 +44,10 @@ from bai_gym.problems.base import count_features
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 
-__all__ = ["CHUNK_RUNS", "AgentSource", "Cell", "EnvSource", "play_chunk"]
+__all__ = ["CHUNK_RUNS", "AgentSource", "Cell", "Checkpoints", "EnvSource", "checkpoint_grid", "play_chunk"]
+
+Checkpoints = int | Sequence[int] | None
+"""When answers are asked for before the end of a run: every so many pulls, or after so many each; None: never."""
 
 CHUNK_RUNS = 1000
 """Runs per chunk. Fixed: the random numbers of a run depend on it."""
@@ -199,6 +211,35 @@ class AgentSource:
             ) from None
 
 
+def checkpoint_grid(checkpoints: Checkpoints, budget: int) -> tuple[int, ...]:
+    """Return the pull counts below the budget at which answers are asked for; the budget itself always is one.
+
+    Args:
+        checkpoints: A number: at its multiples. Several: there, in any order. None: nowhere.
+        budget: Pulls of the run.
+
+    Raises:
+        ParameterError: If one is no whole number from 1 to the budget.
+    """
+    if checkpoints is None:
+        return ()
+    points: list[Any] = (
+        [checkpoints] if not isinstance(checkpoints, list | tuple | range | np.ndarray) else list(checkpoints)
+    )
+    for point in points:
+        whole = isinstance(point, int | np.integer) and not isinstance(point, bool)
+        if not whole or not 1 <= point <= budget:
+            raise ParameterError(
+                f"checkpoints must be a whole number of pulls from 1 to the budget, {budget}, or a list of such; "
+                f"{point!r} is none"
+            )
+    if not points:
+        raise ParameterError("checkpoints must not be an empty list; leave them out, or write 100 for every 100 pulls")
+    if isinstance(checkpoints, int | np.integer):
+        points = list(range(int(checkpoints), budget, int(checkpoints)))
+    return tuple(sorted({int(point) for point in points} - {budget}))
+
+
 @dataclass(frozen=True, eq=False)
 class Cell:
     """One agent on one environment with one budget: a row of a table.
@@ -211,6 +252,7 @@ class Cell:
         seed: The user's seed.
         path: ``"auto"``: by blocks where the agent asks for blocks, else step by step. ``"blocks"`` or ``"steps"``
             force one.
+        checkpoints: Pull counts, ascending and below the budget, at which answers are scored too.
     """
 
     env: EnvSource
@@ -219,20 +261,46 @@ class Cell:
     budget: int
     seed: int
     path: str = "auto"
+    checkpoints: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, env: EnvSource, agent: AgentSource, budget: int, seed: int, path: str = "auto") -> Cell:
+    def of(
+        cls,
+        env: EnvSource,
+        agent: AgentSource,
+        budget: int,
+        seed: int,
+        path: str = "auto",
+        checkpoints: Checkpoints = None,
+    ) -> Cell:
         """Name the cell after what the agent says of itself.
 
+        Args:
+            env: The environment.
+            agent: The agent.
+            budget: Pulls per episode.
+            seed: The user's seed.
+            path: See :class:`Cell`.
+            checkpoints: See :func:`checkpoint_grid`.
+
         Raises:
-            ParameterError: If the path does not exist, or the agent cannot take it.
+            ParameterError: If the path does not exist, the agent cannot take it, or a checkpoint is none.
+            AgentError: If there are checkpoints, and the agent's answer is not defined at any time.
         """
         made = agent.make()
         if path not in PATHS:
             raise ParameterError(f"path must be one of {', '.join(PATHS)}, not {path!r}")
         if path == "blocks" and not allocates(made):
             raise ParameterError(f"{describe(made)} has no allocate(observation): it can only be run with path='steps'")
-        return cls(env, agent, agent.label or describe(made), budget, seed, path)
+        points = checkpoint_grid(checkpoints, budget)
+        if checkpoints is not None and env.built.rules.fixed_confidence:
+            raise ParameterError("checkpoints are for a fixed budget; with fixed confidence an agent stops by itself")
+        if checkpoints is not None and not answers_any_time(made):
+            raise AgentError(
+                f"{describe(made)} has no answer before the end of its budget, as checkpoints ask for: leave them out, "
+                "or take an agent that has one at any time (anytime = True in its class), such as Uniform"
+            )
+        return cls(env, agent, agent.label or describe(made), budget, seed, path, points)
 
     def first_run(self, chunk: int) -> int:
         """Return the number of the first run of a chunk."""
@@ -256,7 +324,7 @@ class Cell:
         rng = generator(self.seed, "check")
         agent = self.agent.make()
         bandit = self.env.problem.draw(1, rng)
-        reset(agent, self.rules.briefing(bandit, knowledge(agent)), rng)
+        reset(agent, self.rules.briefing(bandit, knowledge(agent), self.checkpoints), rng)
 
     @property
     def rules(self) -> Rules:
@@ -271,7 +339,8 @@ class Cell:
         probes = sample.pull(np.tile(np.arange(sample.means.size), PROBES), rng)
         names = [version("bai-gym"), self.env.label, type(sample).__name__, self.label, self.agent.fingerprint()]
         own_rules = repr(self.env.built.rules)  # with the environment's budget: so chunks have been stored
-        digest = hashlib.sha256(json.dumps([*names, self.budget, self.seed, self.path, CHUNK_RUNS, own_rules]).encode())
+        facts = [*names, self.budget, self.seed, self.path, CHUNK_RUNS, own_rules, *self.checkpoints]
+        digest = hashlib.sha256(json.dumps(facts).encode())
         features = () if sample.features is None else (sample.features,)
         for numbers in (sample.means, sample.variances, probes, *features):
             digest.update(numbers.tobytes())
@@ -294,18 +363,27 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
     names = (cell.label, cell.budget, chunk)
     rewards, own = (generator(cell.seed, stream, *names) for stream in ("rewards", "agent"))
     rollout, idle = _play(cell, bandit, rewards, own)
+    means, task = bandit.means, cell.rules.task
     pulls = rollout.pulls - (0 if idle is None else idle)
-    task = cell.rules.task
     spent = pulls.sum(axis=-1)
     return Episodes(
         recommendation=rollout.recommendation,
-        answer=task.answer(bandit.means),
-        correct=task.correct(bandit.means, rollout.recommendation),
-        simple_regret=task.simple_regret(bandit.means, rollout.recommendation),
+        answer=task.answer(means),
+        correct=task.correct(means, rollout.recommendation),
+        simple_regret=task.simple_regret(means, rollout.recommendation),
         spent=spent,
         truncated=(spent >= cell.budget) & cell.rules.fixed_confidence,
         pulls=pulls.sum(axis=0),
         seconds=time.perf_counter() - started,
+        checkpoints=tuple(
+            Checkpoint(
+                look.pulls_made,
+                task.correct(means, look.recommendation),
+                task.simple_regret(means, look.recommendation),
+                look.pulls.sum(axis=0),
+            )
+            for look in rollout.looks
+        ),
     )
 
 
@@ -313,8 +391,8 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
     agent, rules = cell.agent.make(), cell.rules
     knows = knowledge(agent)
     if allocates(agent) and cell.path != "steps":
-        reset(agent, rules.briefing(bandit, knows), own)
-        return play_blocks(agent, bandit, rules.budget, rewards, rules.task), None
+        reset(agent, rules.briefing(bandit, knows, cell.checkpoints), own)
+        return play_blocks(agent, bandit, rules.budget, rewards, rules.task, cell.checkpoints), None
     batched = acts_on_batches(agent)
     if (batched or allocates(agent)) and not rules.fixed_confidence:
         env = BestArmVectorEnv(
@@ -326,11 +404,13 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
             copy=False,
         )
         observation, _ = env.reset(seed=int(rewards.integers(2**63)))
-        reset(agent, env.briefing(knows), own)
+        reset(agent, rules.briefing(bandit, knows, cell.checkpoints), own)
+        points = cell.checkpoints, getattr(agent, "recommend", None)
         if batched:
-            return play_steps(agent.act, env, observation), getattr(agent, "idle_pulls", None)
+            rollout = play_steps(agent.act, env, observation, *points, lambda: getattr(agent, "idle_pulls", None))
+            return rollout, getattr(agent, "idle_pulls", None)
         stepper = Stepper(agent, env.moves)
-        return play_steps(stepper.act, env, observation), stepper.idle
+        return play_steps(stepper.act, env, observation, *points, lambda: stepper.idle), stepper.idle
     return _play_singly(cell, bandit, rewards, own), None
 
 

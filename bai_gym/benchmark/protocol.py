@@ -11,7 +11,17 @@ from bai_gym.errors import AgentError
 from bai_gym.problems import Briefing
 from bai_gym.problems.briefing import check_knowledge
 
-__all__ = ["acts_on_batches", "allocates", "check_agent", "describe", "knowledge", "least_budget", "notes", "reset"]
+__all__ = [
+    "acts_on_batches",
+    "allocates",
+    "answers_any_time",
+    "check_agent",
+    "describe",
+    "knowledge",
+    "least_budget",
+    "notes",
+    "reset",
+]
 
 
 def check_agent(agent: Any) -> None:
@@ -31,6 +41,12 @@ def allocates(agent: Any) -> bool:
 def acts_on_batches(agent: Any) -> bool:
     """Return whether the agent's ``act`` takes many episodes at once: it says so by ``batched = True``."""
     return bool(getattr(agent, "batched", False)) and callable(getattr(agent, "act", None))
+
+
+def answers_any_time(agent: Any) -> bool:
+    """Return whether the agent can be asked for its answer after any pull: it says so by ``anytime = True``."""
+    recommends = allocates(agent) or (acts_on_batches(agent) and callable(getattr(agent, "recommend", None)))
+    return bool(getattr(agent, "anytime", False)) and recommends
 
 
 def describe(agent: Any) -> str:

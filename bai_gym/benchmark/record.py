@@ -6,6 +6,7 @@ the whole episode; merging every block into them would cost more than drawing it
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -99,6 +100,28 @@ class Record(Mapping[str, npt.NDArray[Any]]):
         statistics = self.statistics
         for name in self._names:
             getattr(statistics, name).reshape(-1)[where] = getattr(now, name).reshape(-1)
+
+    def after(
+        self, arms: IntArray | None, part: Statistics, pulls: int, *, since: Statistics | None = None, add: bool = True
+    ) -> Record:
+        """Return the record as it will be when some more pulls have been counted in, and leave this one as it is.
+
+        Args:
+            arms: ``(N, k)`` candidate arms, or None for all.
+            part: ``(N, k)`` statistics of the new pulls, or with ``since`` or without ``add`` of all.
+            pulls: How many there are in every episode.
+            since: See :meth:`add`.
+            add: Whether as :meth:`add` does it, or as :meth:`set`.
+        """
+        then = copy.copy(self)
+        then._statistics, then._pending = self.statistics.copy(), []
+        then._remaining = self._remaining.copy()
+        if add:
+            then.add(arms, part, since)
+        else:
+            then.set(arms, part)
+        then.spend(pulls)
+        return then
 
     def __getitem__(self, key: str) -> npt.NDArray[Any]:
         """Return an array, not to be written to."""

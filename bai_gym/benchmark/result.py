@@ -13,10 +13,27 @@ from bai_gym.benchmark.paired import PairedTest, compare_paired
 from bai_gym.errors import ParameterError, UnknownNameError, unknown_name
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["QUANTILES", "Comparison", "Episodes", "Result", "Rival", "summarize"]
+__all__ = ["QUANTILES", "Checkpoint", "Comparison", "Episodes", "Result", "Rival", "summarize"]
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Levels of the quantiles of the sample complexity."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Checkpoint:
+    """What some episodes would have come to, had they been asked for their answer earlier.
+
+    Attributes:
+        pulls_made: The pulls after which they are asked.
+        correct: ``(R,)`` whether the recommendation of that moment is right.
+        simple_regret: ``(R,)`` its simple regret.
+        pulls: ``(K,)`` pulls of each arm until then, summed over the episodes.
+    """
+
+    pulls_made: int
+    correct: npt.NDArray[np.bool_]
+    simple_regret: FloatArray
+    pulls: IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +49,7 @@ class Episodes:
         truncated: ``(R,)`` with fixed confidence, whether the cap ended the episode.
         pulls: ``(K,)`` pulls of each arm, summed over the episodes.
         seconds: Time that playing them took just now; 0 for episodes read from disk.
+        checkpoints: Earlier answers, in the order of their times; usually none.
     """
 
     recommendation: IntArray
@@ -42,6 +60,7 @@ class Episodes:
     truncated: npt.NDArray[np.bool_]
     pulls: IntArray
     seconds: float = 0.0
+    checkpoints: tuple[Checkpoint, ...] = ()
 
     @classmethod
     def joined(cls, parts: Sequence[Episodes]) -> Episodes:
@@ -55,6 +74,15 @@ class Episodes:
             truncated=np.concatenate([part.truncated for part in parts]),
             pulls=np.sum([part.pulls for part in parts], axis=0),
             seconds=sum(part.seconds for part in parts),
+            checkpoints=tuple(
+                Checkpoint(
+                    same[0].pulls_made,
+                    np.concatenate([point.correct for point in same]),
+                    np.concatenate([point.simple_regret for point in same]),
+                    np.sum([point.pulls for point in same], axis=0),
+                )
+                for same in zip(*(part.checkpoints for part in parts), strict=True)
+            ),
         )
 
 
@@ -80,6 +108,8 @@ class Result:
         seconds: Computing time, summed over workers; episodes read from disk cost none.
         knows: What the agent was told that a real user would not know; empty: nothing.
         notes: Remarks that a reader of the numbers needs.
+        checkpoint: Pulls after which the agent gave the answer that the row is about, in the middle of a run of
+            ``budget`` pulls or at its end; None where nobody asked for checkpoints.
     """
 
     agent: str
@@ -99,24 +129,35 @@ class Result:
     seconds: float
     knows: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    checkpoint: int | None = None
 
     def __str__(self) -> str:
         """One line for people."""
         low, high = self.interval
         knows = ", ".join(self.knows) or "nothing"
+        after = "" if self.checkpoint is None else f", after {self.checkpoint} pulls"
         return (
-            f"{self.agent} on {self.env}, budget {self.budget}: error probability {self.error_probability:.4f} "
+            f"{self.agent} on {self.env}, budget {self.budget}{after}: error probability {self.error_probability:.4f} "
             f"[{low:.4f}, {high:.4f}] in {self.runs} runs (knows {knows})"
         )
 
 
 def summarize(
-    agent: str, env: str, budget: int, episodes: Episodes, knows: Sequence[str], notes: Sequence[str]
+    agent: str,
+    env: str,
+    budget: int,
+    episodes: Episodes,
+    knows: Sequence[str],
+    notes: Sequence[str],
+    at: Checkpoint | None = None,
 ) -> Result:
-    """Return the result that the episodes give."""
-    runs = episodes.correct.size
-    errors = int(np.count_nonzero(~episodes.correct))
-    regret = episodes.simple_regret
+    """Return the result that the episodes give, at their end or at one of their checkpoints."""
+    point = episodes if at is None else at
+    runs = point.correct.size
+    errors = int(np.count_nonzero(~point.correct))
+    regret = point.simple_regret
+    end = budget if at is None else at.pulls_made
+    spent = np.minimum(episodes.spent, end)  # until it stops, an agent makes a pull in every step
     return Result(
         agent=agent,
         env=env,
@@ -127,14 +168,15 @@ def summarize(
         interval=wilson(errors, runs),
         simple_regret=float(regret.mean()),
         simple_regret_se=float(regret.std(ddof=1) / np.sqrt(runs)) if runs > 1 else float("nan"),
-        mean_pulls=episodes.pulls / runs,
-        unspent=budget - float(episodes.spent.mean()),
-        sample_complexity=float(episodes.spent.mean()),
-        sample_quantiles=tuple(np.quantile(episodes.spent, QUANTILES).tolist()),
+        mean_pulls=point.pulls / runs,
+        unspent=end - float(spent.mean()),
+        sample_complexity=float(spent.mean()),
+        sample_quantiles=tuple(np.quantile(spent, QUANTILES).tolist()),
         truncated=int(np.count_nonzero(episodes.truncated)),
         seconds=episodes.seconds,
         knows=tuple(knows),
         notes=tuple(notes),
+        checkpoint=end if episodes.checkpoints else None,
     )
 
 
@@ -157,14 +199,19 @@ class Rival:
 
 @dataclass(frozen=True, eq=False)
 class Comparison(Sequence[Result]):
-    """Results of several agents (and budgets) on the same instances: a sequence of :class:`Result`.
+    """Results of several agents (and budgets, and checkpoints) on the same instances: a sequence of :class:`Result`.
 
     Attributes:
         results: In the order in which agents and budgets were given.
     """
 
     results: tuple[Result, ...]
-    _errors: dict[tuple[str, str, int], npt.NDArray[np.bool_]] = field(repr=False)
+    _errors: dict[tuple[str, str, int, int | None], npt.NDArray[np.bool_]] = field(repr=False)
+
+    @property
+    def final(self) -> tuple[Result, ...]:
+        """The results at the end of the runs, all of them where there are no checkpoints."""
+        return tuple(result for result in self.results if result.checkpoint in (None, result.budget))
 
     def __getitem__(self, index: int) -> Result:  # type: ignore[override]
         """Return one result."""
@@ -182,13 +229,16 @@ class Comparison(Sequence[Result]):
         """One line per result."""
         return "\n".join(map(str, self.results))
 
-    def find(self, agent: str, budget: int | None = None, env: str | None = None) -> Result:
+    def find(
+        self, agent: str, budget: int | None = None, env: str | None = None, checkpoint: int | None = None
+    ) -> Result:
         """Return the result of an agent.
 
         Args:
             agent: Its name in the results.
             budget: Needed where there are several.
             env: Needed where there are several.
+            checkpoint: Pulls after which the agent has given its answer; None: at the end of the runs.
 
         Raises:
             UnknownNameError: If there is no such result.
@@ -196,13 +246,20 @@ class Comparison(Sequence[Result]):
         """
         found = [
             result
-            for result in self.results
-            if result.agent == agent and budget in (None, result.budget) and env in (None, result.env)
+            for result in (self.final if checkpoint is None else self.results)
+            if result.agent == agent
+            and budget in (None, result.budget)
+            and env in (None, result.env)
+            and checkpoint in (None, result.checkpoint)
         ]
         if not found:
             known = dict.fromkeys(result.agent for result in self.results)
             cells = sorted({(result.env, result.budget) for result in self.results})
             there = ", ".join(f"{env} with budget {pulls}" for env, pulls in cells)
+            if agent in known and checkpoint is not None:
+                points = sorted({result.checkpoint for result in self.results if result.checkpoint is not None})
+                shown = ", ".join(map(str, points[:20])) + (", ..." if len(points) > 20 else "")
+                raise UnknownNameError(f"no result of {agent} after {checkpoint} pulls; there are: {shown or 'none'}")
             if agent in known:
                 asked = f"{env or 'any environment'} with {'any budget' if budget is None else f'budget {budget}'}"
                 raise UnknownNameError(f"no result of {agent} on {asked}; there are: {there}")
@@ -212,7 +269,13 @@ class Comparison(Sequence[Result]):
         return found[0]
 
     def paired(
-        self, agent_a: str, agent_b: str, budget: int | None = None, env: str | None = None, level: float = 0.95
+        self,
+        agent_a: str,
+        agent_b: str,
+        budget: int | None = None,
+        env: str | None = None,
+        level: float = 0.95,
+        checkpoint: int | None = None,
     ) -> PairedTest:
         """Compare two agents run by run, on their common instances.
 
@@ -222,16 +285,17 @@ class Comparison(Sequence[Result]):
             budget: Needed where there are several.
             env: Needed where there are several.
             level: Confidence level of the interval, in (0, 1).
+            checkpoint: Pulls after which both have given their answers; None: at the end of the runs.
 
         Returns:
             The difference of the error probabilities, first minus second, with interval and exact p-value.
         """
-        a, b = (self.find(agent, budget, env) for agent in (agent_a, agent_b))
-        errors_a, errors_b = (self._errors[r.agent, r.env, r.budget] for r in (a, b))
+        a, b = (self.find(agent, budget, env, checkpoint) for agent in (agent_a, agent_b))
+        errors_a, errors_b = (self._errors[r.agent, r.env, r.budget, r.checkpoint] for r in (a, b))
         return compare_paired(errors_a, errors_b, level)
 
     def against(self, reference: str, level: float = 0.95) -> list[Rival]:
-        """Compare an agent with each other one that played where it did, run by run.
+        """Compare an agent with each other one that played where it did, run by run, at the end of the runs.
 
         Args:
             reference: Name of the agent in the results.
@@ -245,6 +309,6 @@ class Comparison(Sequence[Result]):
         """
         return [
             Rival(r.agent, r.env, r.budget, self.paired(reference, r.agent, r.budget, r.env, level))
-            for r in self.results
+            for r in self.final
             if r.agent != reference
         ]

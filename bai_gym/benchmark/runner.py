@@ -77,7 +77,8 @@ def run_cells(
         on_chunk: Called after each chunk.
 
     Returns:
-        The results in the order of the cells, the same for any number of workers.
+        The results in the order of the cells, and for each in that of its checkpoints; the same for any number of
+        workers.
 
     Raises:
         BaiGymError: If an agent cannot play, before any work is done where that can be known.
@@ -121,8 +122,11 @@ def run_cells(
     for cell, chunks in zip(cells, parts, strict=True):
         episodes = Episodes.joined([chunks[chunk] for chunk in sorted(chunks)])
         knows, notes = cell.describe_agent()
-        results.append(summarize(cell.label, cell.env.label, cell.budget, episodes, knows, notes))
-        errors[cell.label, cell.env.label, cell.budget] = ~episodes.correct
+        name = cell.label, cell.env.label, cell.budget
+        for point in (*episodes.checkpoints, None):
+            result = summarize(*name, episodes, knows, notes, at=point)
+            results.append(result)
+            errors[*name, result.checkpoint] = ~(episodes.correct if point is None else point.correct)
     return Comparison(tuple(results), errors)
 
 

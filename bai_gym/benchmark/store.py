@@ -19,13 +19,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bai_gym.benchmark.chunk import Cell
-from bai_gym.benchmark.result import Episodes, Result
+from bai_gym.benchmark.result import Checkpoint, Episodes, Result
 from bai_gym.errors import OutputError
-from bai_gym.statistics import IntArray
 
 __all__ = ["SCHEMA_VERSION", "Store", "write_atomically"]
 
 SCHEMA_VERSION = 1
+AT_CHECKPOINTS = ("correct_at_checkpoints", "simple_regret_at_checkpoints")
 _DRAFT = re.compile(r"^\.draft-(\d+)-")
 _DRAFT_SECONDS = 86400  # a draft older than a day is nobody's, whatever process now has its number
 
@@ -81,7 +81,10 @@ class Store:
             if table.num_rows != runs or metadata.get(b"schema") != str(SCHEMA_VERSION).encode():
                 raise ValueError("another schema or number of rows")
             columns: dict[str, Any] = {name: _array(table[name], runs) for name in table.column_names if name != "run"}
-            return Episodes(**columns, pulls=np.array(json.loads(metadata[b"pulls"]), np.int64))
+            points = _read_checkpoints(columns, metadata.get(b"checkpoints"))
+            if tuple(point.pulls_made for point in points) != cell.checkpoints:
+                raise ValueError("other checkpoints")
+            return Episodes(**columns, pulls=np.array(json.loads(metadata[b"pulls"]), np.int64), checkpoints=points)
         except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
             reason = " ".join(str(error).split())
             warnings.warn(f"{path} cannot be read ({reason}); this chunk is played again", stacklevel=2)
@@ -92,6 +95,14 @@ class Store:
         runs = episodes.correct.size
         path = self.chunk_path(cell, chunk, runs)
         first = cell.first_run(chunk)
+        metadata = {"schema": str(SCHEMA_VERSION), "pulls": json.dumps(episodes.pulls.tolist())}
+        points = episodes.checkpoints
+        later: dict[str, pa.Array] = {}
+        if points:
+            later[AT_CHECKPOINTS[0]] = _column(np.stack([point.correct for point in points], axis=1))
+            later[AT_CHECKPOINTS[1]] = _column(np.stack([point.simple_regret for point in points], axis=1))
+            facts = {"after": [p.pulls_made for p in points], "pulls": [p.pulls.tolist() for p in points]}
+            metadata["checkpoints"] = json.dumps(facts)
         table = pa.table(
             {
                 "run": np.arange(first, first + runs),
@@ -101,9 +112,9 @@ class Store:
                 "simple_regret": episodes.simple_regret,
                 "spent": episodes.spent,
                 "truncated": episodes.truncated,
+                **later,
             }
         )
-        metadata = {"schema": str(SCHEMA_VERSION), "pulls": json.dumps(episodes.pulls.tolist())}
         with write_atomically(path) as draft:
             pq.write_table(table.replace_schema_metadata(metadata), draft)
 
@@ -129,6 +140,7 @@ class Store:
                 "truncated": [r.truncated for r in results],
                 "knows": pa.array([list(r.knows) for r in results], pa.list_(pa.string())),
                 "notes": pa.array([list(r.notes) for r in results], pa.list_(pa.string())),
+                **({"checkpoint": [r.checkpoint for r in results]} if any(r.checkpoint for r in results) else {}),
             }
         ).replace_schema_metadata({"schema": str(SCHEMA_VERSION)})
         with write_atomically(path) as draft:
@@ -166,8 +178,25 @@ def write_atomically(path: Path) -> Iterator[Path]:
             draft.unlink(missing_ok=True)
 
 
-def _column(values: IntArray) -> pa.Array:
-    """Return one recommendation per row: a number, or a list of fixed length."""
+def _read_checkpoints(columns: dict[str, Any], facts: bytes | None) -> tuple[Checkpoint, ...]:
+    """Take the checkpoints of a chunk out of its columns."""
+    if facts is None:
+        return ()
+    read = json.loads(facts)
+    correct, regret = (columns.pop(name) for name in AT_CHECKPOINTS)
+    return tuple(
+        Checkpoint(
+            after,
+            np.ascontiguousarray(correct[:, i]),
+            np.ascontiguousarray(regret[:, i]),
+            np.array(read["pulls"][i], np.int64),
+        )
+        for i, after in enumerate(read["after"])
+    )
+
+
+def _column(values: npt.NDArray[Any]) -> pa.Array:
+    """Return one value per row, such as a recommendation: a number, or a list of fixed length."""
     if values.ndim == 1:
         return pa.array(values)
     return pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), values.shape[1])
@@ -176,7 +205,8 @@ def _column(values: IntArray) -> pa.Array:
 def _array(column: pa.ChunkedArray, runs: int) -> npt.NDArray[Any]:
     """Return what :func:`_column` was made from."""
     if pa.types.is_fixed_size_list(column.type):
-        return np.asarray(column.combine_chunks().flatten().to_numpy()).reshape(runs, -1)
+        flat = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)  # booleans are packed
+        return np.asarray(flat).reshape(runs, -1)
     return np.asarray(column.to_numpy())
 
 

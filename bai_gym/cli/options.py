@@ -10,7 +10,7 @@ import typer
 
 from bai_gym.errors import ParameterError
 
-__all__ = ["FOLDER", "WHOLE", "Bounds", "Optimum", "Out", "Seed", "Workers", "keywords"]
+__all__ = ["FOLDER", "WHOLE", "Bounds", "Optimum", "Out", "Seed", "Workers", "keywords", "read_checkpoints"]
 
 
 def _whole(text: str | int) -> int:
@@ -74,6 +74,23 @@ def keywords(pairs: list[str]) -> dict[str, Any]:
         except (SyntaxError, TypeError, ValueError):
             read[name] = text
     return read
+
+
+def read_checkpoints(text: str | None) -> int | list[int] | None:
+    """Return ``"100"`` as a number, ``"500,1000"`` as a list.
+
+    Raises:
+        ParameterError: If it is neither.
+    """
+    if text is None:
+        return None
+    try:
+        numbers = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise ParameterError(
+            f"--checkpoints {text!r} cannot be read; write 100 for every 100 pulls, or pull counts such as 500,1000"
+        ) from None
+    return numbers if "," in text else numbers[0]
 
 
 class _Numbers(ast.NodeTransformer):

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Literal
 
 from bai_gym.benchmark.optimum import Optima
-from bai_gym.benchmark.result import Result, Rival
+from bai_gym.benchmark.result import Comparison, Result, Rival
 from bai_gym.benchmark.store import Store
 from bai_gym.cli.console import ERR, OUT
 from bai_gym.errors import MissingPackageError, OutputError
 from bai_gym.report.figures import Axis, error_curves
 from bai_gym.report.rivals import rivals_table, rivals_to_csv, rivals_to_markdown
-from bai_gym.report.tables import rich_table, to_csv, to_markdown
-from bai_gym.theory import BOUNDS
+from bai_gym.report.tables import checkpoint_table, rich_table, to_csv, to_markdown
+from bai_gym.theory import BOUNDS, THRESHOLD_BOUNDS
 
 __all__ = [
     "check_files",
@@ -41,9 +41,12 @@ KINDS = {
 }
 
 
-def print_results(results: Sequence[Result], optima: Optima | None = None) -> None:
-    """Print the table."""
-    OUT.print(rich_table(results, optima))
+def print_results(results: Comparison, optima: Optima | None = None) -> None:
+    """Print the table; of checkpoints some, in a table of their own."""
+    OUT.print(rich_table(results.final, optima))
+    for env, budget in dict.fromkeys((row.env, row.budget) for row in results if row.checkpoint is not None):
+        OUT.print(f"{env}, budget {budget:,}: error probability after so many pulls", soft_wrap=True)
+        OUT.print(checkpoint_table([row for row in results if (row.env, row.budget) == (env, budget)]))
     OUT.print("Intervals: Wilson, 95 %. Agents are compared on the same drawn instances.")
     if optima:
         OUT.print("Optimality gap: how much more often the best agent that knows the prior alone is right (exact).")
@@ -124,8 +127,9 @@ def print_bounds(bounds: Mapping[tuple[str, str, int], float]) -> None:
         OUT.print("Bounds: no theorem covers these agents, with these parameters, on these rewards.")
         return
     OUT.print("Bounds on the error probability (clipped to 1; averaged over instances):", style="bold")
+    theorems = BOUNDS | THRESHOLD_BOUNDS
     for (agent, env, budget), value in bounds.items():
-        OUT.print(f"  {agent} on {env}, budget {budget:,}: {value:.4g} ({BOUNDS[agent.partition('(')[0]].citation})")
+        OUT.print(f"  {agent} on {env}, budget {budget:,}: {value:.4g} ({theorems[agent.partition('(')[0]].citation})")
 
 
 def print_missing(sentences: Sequence[str]) -> None:

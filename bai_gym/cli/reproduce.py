@@ -97,7 +97,12 @@ def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folde
                 cell
                 for setting in panel.settings
                 for cell in make_cells(
-                    experiment.agents_at(setting), setting.env, [setting.budget], seed, setting.keywords
+                    experiment.agents_at(setting),
+                    setting.env,
+                    [setting.budget],
+                    seed,
+                    setting.keywords,
+                    checkpoints=panel.checkpoints or None,
                 )
             ]
             comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk)
@@ -123,7 +128,7 @@ def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folde
         paths += draw_curves(
             comparison,
             folder / f"{name}.png",
-            x=panel.x if panel.x in ("budget", "num_arms") else {_label(s): s.x for s in panel.settings},
+            x={_label(s): s.x for s in panel.settings} if panel.x == "setup" or panel.x == "gap" else panel.x,
             x_name=NUMBERED.get(panel.x, ""),
             title=f"{experiment.title}\n{panel.title}",
             bounds=proved,

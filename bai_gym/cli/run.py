@@ -11,7 +11,7 @@ from bai_gym.benchmark.bounds import proved_bounds
 from bai_gym.benchmark.optimum import known_optima
 from bai_gym.benchmark.runner import run_cells
 from bai_gym.cli.console import progress_bar
-from bai_gym.cli.options import WHOLE, Bounds, Optimum, Out, Seed, Workers, keywords
+from bai_gym.cli.options import WHOLE, Bounds, Optimum, Out, Seed, Workers, keywords, read_checkpoints
 from bai_gym.cli.output import (
     check_files,
     draw_curves,
@@ -51,6 +51,10 @@ def run(
     path: Annotated[
         str, typer.Option(help="How episodes are played: auto, blocks or steps. The law is the same.")
     ] = "auto",
+    checkpoints: Annotated[
+        str | None,
+        typer.Option(help="Score answers within a run, too: 100 for every 100 pulls, or 500,1000,2000."),
+    ] = None,
     bounds: Bounds = False,
     optimum: Optimum = False,
 ) -> None:
@@ -58,7 +62,8 @@ def run(
     if out is not None:
         check_files(out, (*result_files(), FIGURE))
     with progress_bar("playing") as on_chunk:
-        cells = make_cells(agent or DEFAULT_AGENTS, env, budget, seed, keywords(set_ or []), path)
+        points = read_checkpoints(checkpoints)
+        cells = make_cells(agent or DEFAULT_AGENTS, env, budget, seed, keywords(set_ or []), path, points)
         comparison = run_cells(cells, runs, workers=workers, out=out, on_chunk=on_chunk)
     optima, missing = known_optima(cells) if optimum else ({}, [])
     print_results(comparison, optima)
@@ -71,6 +76,7 @@ def run(
         paths += draw_curves(
             comparison,
             out / FIGURE,
+            x="budget" if checkpoints is None else "checkpoint",
             title=comparison[0].env,
             bounds=proved,
             one_arm=isinstance(cells[0].rules.task, BestArm),

@@ -35,6 +35,7 @@ class Registration:
 
 SETUP_BUDGETS = {1: 2000, 2: 2000, 3: 2000, 4: 600, 5: 4000, 6: 6000, 7: 6000}
 SETUP_SOURCE = "Audibert, Bubeck and Munos 2010"
+AUGUCB = "Mukherjee et al. 2017"
 STRUCTURED = "Azizi et al. 2022"
 LINEAR_ARMS = (8, 16, 32, 64, 128)
 PULLS_PER_ARM = 20  # of the paper's 10, 20 and 50
@@ -140,6 +141,29 @@ IDS: tuple[Registration, ...] = (
         1000,
         "your own arms, those of num_bandits = 2 bandits one after the other",
         {"task": "best-of-each", "num_bandits": 2},
+    ),
+    *(
+        Registration(
+            f"BAI-Thresholding100-{name}-v0",
+            "thresholding-setup",
+            10000,
+            f"100 Gaussian arms, five of them above the threshold 0.5: {what} (experiment {number} of {AUGUCB})",
+            {"setup": name, "task": "thresholding", "threshold": 0.5},
+        )
+        for number, name, what in (
+            (1, "Arithmetic", "arithmetic means"),
+            (2, "Geometric", "geometric means"),
+            (3, "ThreeGroups", "three groups"),
+            (4, "TwoGroups", "two groups"),
+            (5, "Advanced", "two groups, and far noisier arms above the threshold"),
+        )
+    ),
+    Registration(
+        "BAI-CustomThresholding-v0",
+        "custom",
+        1000,
+        "your own arms, those with a mean of at least threshold = 0.425",
+        {"task": "thresholding", "threshold": 0.425},
     ),
     *(_setup(number, "FC-", CAP, ", fixed confidence", FIXED_CONFIDENCE) for number in SETUP_BUDGETS),
     *(

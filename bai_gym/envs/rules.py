@@ -60,6 +60,7 @@ class Rules:
         m: int | None = None,
         num_bandits: int | None = None,
         epsilon: float | None = None,
+        threshold: float | None = None,
         fixed_confidence: bool = False,
         pull_cost: float = 0.0,
     ) -> Rules:
@@ -76,15 +77,16 @@ class Rules:
             raise ParameterError(f"fixed_confidence must be True or False, not {fixed_confidence!r}")
         if pull_cost and not fixed_confidence:
             raise ParameterError("pull_cost makes sense with fixed_confidence=True alone: a budget is spent anyway")
-        made = make_task(task, num_arms=num_arms, m=m, num_bandits=num_bandits, epsilon=epsilon)
+        made = make_task(task, num_arms=num_arms, m=m, num_bandits=num_bandits, epsilon=epsilon, threshold=threshold)
         return cls(check_budget(budget), made, reward == "simple_regret", fixed_confidence, float(pull_cost))
 
-    def briefing(self, bandit: Bandit, knows: Iterable[str] = ()) -> Briefing:
+    def briefing(self, bandit: Bandit, knows: Iterable[str] = (), checkpoints: Iterable[int] = ()) -> Briefing:
         """Return what an agent is told before it plays the given instances.
 
         Args:
             bandit: The instances, one for each episode.
             knows: Knowledge to grant from them, words of ``bai_gym.problems.KNOWLEDGE``.
+            checkpoints: Pull counts at which the agent is asked for its answer.
         """
         return Briefing(
             bandit.num_arms,
@@ -92,6 +94,7 @@ class Rules:
             bandit.batch,
             task=self.task,
             fixed_confidence=self.fixed_confidence,
+            checkpoints=checkpoints,
             truth=bandit,
             knows=knows,
         )

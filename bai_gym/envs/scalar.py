@@ -18,7 +18,7 @@ from bai_gym.errors import ParameterError
 from bai_gym.moves import Moves
 from bai_gym.problems import Briefing, Problem
 from bai_gym.statistics import IntArray, Observation
-from bai_gym.tasks import Task
+from bai_gym.tasks import Task, Thresholding
 
 __all__ = ["BestArmEnv", "check_render_mode"]
 
@@ -46,8 +46,9 @@ class BestArmEnv(gym.Env[Observation, Any]):
 
     ## Task
     ``task="best-arm"`` (default): recommend one arm. ``"top-m"``: a set of ``m`` arms. ``"best-of-each"``: the arms are
-    those of ``num_bandits`` bandits that share the budget, and an arm is recommended for each. A recommendation is
-    right if its simple regret is at most ``epsilon`` (default 0); see :mod:`bai_gym.tasks`.
+    those of ``num_bandits`` bandits that share the budget, and an arm is recommended for each. ``"thresholding"``: all
+    arms with a mean of at least ``threshold``. A recommendation is right if its simple regret is at most ``epsilon``
+    (default 0); see :mod:`bai_gym.tasks`.
 
     ## Action space
     For one arm ``Discrete(K)``: the arm to pull, and in the last step the arm to recommend. For several
@@ -76,8 +77,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
 
     ## Arguments
     ``problem``: a family name or a :class:`bai_gym.problems.Problem`, fixed by the id. ``budget``: pulls, at least 1.
-    ``reward``, ``task``, ``m``, ``num_bandits``, ``epsilon``, ``fixed_confidence``, ``pull_cost``: see above.
-    ``render_mode``: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. All others go to the problem, for example
+    ``reward``, ``task``, ``m``, ``num_bandits``, ``threshold``, ``epsilon``, ``fixed_confidence``, ``pull_cost``: see
+    above. ``render_mode``: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. All others go to the problem, for example
     ``num_arms``, ``instance="fixed"``, ``instance_seed``.
 
     ## Vectorised form
@@ -102,6 +103,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         m: int | None = None,
         num_bandits: int | None = None,
         epsilon: float | None = None,
+        threshold: float | None = None,
         fixed_confidence: bool = False,
         pull_cost: float = 0.0,
         render_mode: str | None = None,
@@ -123,6 +125,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             m=m,
             num_bandits=num_bandits,
             epsilon=epsilon,
+            threshold=threshold,
             fixed_confidence=fixed_confidence,
             pull_cost=pull_cost,
         )
@@ -247,6 +250,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             recommendation=self._recommendation,
             correct=self._correct,
             truncated=self._left < 0 and self._recommendation is None,
+            threshold=self.rules.task.threshold if isinstance(self.rules.task, Thresholding) else None,
         )
         if self.render_mode == "ansi":
             return to_text(snapshot)

@@ -37,10 +37,11 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         num_envs: N, at least 1.
         budget: Pulls per episode, at least 1.
         reward: ``"correct"`` or ``"simple_regret"``.
-        task: What is to be recommended, with its ``m``, ``num_bandits`` and ``epsilon``, as in the scalar form.
+        task: What is to be recommended, as in the scalar form; each has its own of the next four.
         m: See there.
         num_bandits: See there.
         epsilon: See there.
+        threshold: See there.
         fixed_confidence: Whether the agent decides when an episode stops.
         pull_cost: What a pull costs, with fixed confidence.
         autoreset_mode: ``AutoresetMode.NEXT_STEP`` (default), ``SAME_STEP`` or ``DISABLED``, or its value as a string.
@@ -65,6 +66,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         m: int | None = None,
         num_bandits: int | None = None,
         epsilon: float | None = None,
+        threshold: float | None = None,
         fixed_confidence: bool = False,
         pull_cost: float = 0.0,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
@@ -93,6 +95,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             m=m,
             num_bandits=num_bandits,
             epsilon=epsilon,
+            threshold=threshold,
             fixed_confidence=fixed_confidence,
             pull_cost=pull_cost,
         )

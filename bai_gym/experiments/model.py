@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
@@ -60,13 +60,15 @@ class Panel:
         name: Short name, part of file names; empty for the only or main panel.
         title: Shown above the picture.
         settings: Points of the axis, ascending.
-        x: What the axis shows.
+        x: What the axis shows; of checkpoints, there is one setting, and the points are those of ``checkpoints``.
+        checkpoints: Every how many pulls answers are scored; 0: at the end alone.
     """
 
     name: str
     title: str
     settings: tuple[Setting, ...]
-    x: Literal["budget", "num_arms", "setup", "gap"] = "budget"
+    x: Literal["budget", "num_arms", "setup", "gap", "checkpoint"] = "budget"
+    checkpoints: int = 0
 
 
 @dataclass(frozen=True)
@@ -229,32 +231,35 @@ def judge(claim: Claim, panel: Panel, comparison: Comparison, env_label: Callabl
         ParameterError: If the claim speaks of points that the panel does not have.
     """
     checks = [
-        (statement, setting)
+        (statement, setting, point)
         for statement in claim.statements
         for setting in panel.settings
-        if statement.at is None or setting.x in statement.at
+        for point in (_points(statement, setting, panel) if panel.x == "checkpoint" else (None,))
+        if point is not None or statement.at is None or setting.x in statement.at
     ]
     if not checks:
         raise ParameterError(f"the claim {claim.text!r} speaks of no point of {panel.title!r}")
-    parts = sum(_weight(statement) for statement, _ in checks)
+    parts = sum(_weight(statement) for statement, _, _ in checks)
 
-    def results_at(setting: Setting) -> _Point:
-        return _Point(comparison, env_label(setting), setting.budget)
+    def results_at(setting: Setting, point: int | None) -> _Point:
+        return _Point(comparison, env_label(setting), setting.budget, point)
 
     verdicts = []
-    for statement, setting in checks:
+    for statement, setting, point in checks:
         if isinstance(statement, Falls):
             start = [s for s in panel.settings if s.x == statement.start]
             if not start:
                 raise ParameterError(f"the claim {claim.text!r} starts at a point that {panel.title!r} does not have")
-            verdicts.append(_falls(statement, results_at(start[0]), results_at(setting), parts))
+            verdicts.append(_falls(statement, results_at(start[0], None), results_at(setting, point), parts))
         else:
-            verdicts.append(_check(statement, results_at(setting), parts))
-    described = [f"{_words(statement)} at {panel.x} {s.x:,}" for statement, s in checks]
+            verdicts.append(_check(statement, results_at(setting, point), parts))
+    axis = "pulls" if panel.x == "checkpoint" else panel.x
+    places = [setting.x if point is None else point for _, setting, point in checks]
+    described = [f"{_words(one[0])} at {axis} {x:,}" for one, x in zip(checks, places, strict=True)]
     if claim.points == "all":
         verdict = all_of(verdicts)
     else:
-        verdict = _most([s.x for _, s in checks], verdicts)
+        verdict = _most(places, verdicts)
     chosen = {
         wanted: tuple(d for d, v in zip(described, verdicts, strict=True) if v is wanted)
         for wanted in (Verdict.REFUTED, Verdict.UNDECIDED)
@@ -262,7 +267,14 @@ def judge(claim: Claim, panel: Panel, comparison: Comparison, env_label: Callabl
     return Judged(claim, verdict, chosen[Verdict.REFUTED], chosen[Verdict.UNDECIDED])
 
 
-def _most(points: list[float], verdicts: list[Verdict]) -> Verdict:
+def _points(statement: Statement, setting: Setting, panel: Panel) -> tuple[int, ...]:
+    """Return the checkpoints of a statement: the end unless it says which."""
+    if statement.at is None:
+        return (setting.budget,)
+    return tuple(int(at) for at in statement.at if at == setting.budget or at % panel.checkpoints == 0)
+
+
+def _most(points: Sequence[float], verdicts: list[Verdict]) -> Verdict:
     """Return whether the statements hold at more than half of the points."""
     at = {x: all_of(v for p, v in zip(points, verdicts, strict=True) if p == x) for x in dict.fromkeys(points)}
     held = sum(verdict is Verdict.CONFIRMED for verdict in at.values())
@@ -274,17 +286,19 @@ def _most(points: list[float], verdicts: list[Verdict]) -> Verdict:
 
 @dataclass(frozen=True)
 class _Point:
-    """Results of all agents at one setting."""
+    """Results of all agents at one setting, at the end or at a checkpoint."""
 
     comparison: Comparison
     env: str
     budget: int
+    checkpoint: int | None
 
     def find(self, agent: str) -> Result:
-        return self.comparison.find(agent, self.budget, self.env)
+        return self.comparison.find(agent, self.budget, self.env, self.checkpoint)
 
     def paired(self, first: Contender, second: Contender) -> PairedTest:
-        return self.comparison.paired(self.chosen(first), self.chosen(second), self.budget, self.env)
+        one, other = self.chosen(first), self.chosen(second)
+        return self.comparison.paired(one, other, self.budget, self.env, checkpoint=self.checkpoint)
 
     def chosen(self, contender: Contender) -> str:
         """Return the agent itself, or the one of several that erred least, the first of these."""

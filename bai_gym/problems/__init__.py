@@ -15,6 +15,7 @@ from bai_gym.problems.linear import (
 )
 from bai_gym.problems.movielens import MovieLensProblem, look_alike_source, movielens_source
 from bai_gym.problems.rows import RowsProblem, automobile_like_problem, automobile_problem, electric_motor_problem
+from bai_gym.problems.thresholding import ThresholdingProblem
 
 __all__ = [
     "FAMILIES",
@@ -31,6 +32,7 @@ __all__ = [
     "MovieLensProblem",
     "Problem",
     "RowsProblem",
+    "ThresholdingProblem",
     "adaptive_problem",
     "automobile_like_problem",
     "automobile_problem",

@@ -8,12 +8,14 @@ from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.statistics import FloatArray
-from bai_gym.tasks import BestArm, Task
+from bai_gym.tasks import BestArm, Task, Thresholding
 from bai_gym.theory import (
     best_arm_h1,
     gape_complexity,
     gape_v_complexity,
     reward_bound,
+    threshold_h1,
+    threshold_sigma_h1,
     ugape_complexity,
     ugape_v_complexity,
 )
@@ -52,6 +54,8 @@ class Briefing:
         task: What is to be recommended.
         fixed_confidence: Whether the agent decides when to stop; the budget is then a cap.
         knows: The granted knowledge, words of :data:`KNOWLEDGE`.
+        checkpoints: Pull counts, ascending, after which the agent is asked for its answer; usually none. They are told
+            so that an agent can end its blocks there, where the order of the pulls within a block is part of its law.
         features: ``(N, K, d)`` features of the arms, not to be written to; None where arms have none. They are no
             secret: observations show them too.
     """
@@ -64,6 +68,7 @@ class Briefing:
         *,
         task: Task | None = None,
         fixed_confidence: bool = False,
+        checkpoints: Iterable[int] = (),
         truth: Bandit | None = None,
         knows: Iterable[str] = (),
     ) -> None:
@@ -76,6 +81,7 @@ class Briefing:
         self.batch = batch
         self.task: Task = BestArm() if task is None else task
         self.fixed_confidence = fixed_confidence
+        self.checkpoints = tuple(checkpoints)
         self.knows = check_knowledge(knows)
         self.features: FloatArray | None = None if truth is None else truth.features
         self._truth = truth if self.knows else None
@@ -123,6 +129,25 @@ class Briefing:
         """Return the variance-aware H_epsilon of UGapE, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
         truth, task = self._granted("complexity"), self.task
         return ugape_v_complexity(truth.means, truth.variances, task.m, task.epsilon, bound, task.num_bandits)
+
+    def threshold_h1(self) -> FloatArray:
+        """Return H_1 of thresholding, the sum of 1 / (mean - threshold)^2, ``(N,)``; needs ``"complexity"``."""
+        return threshold_h1(self._granted("complexity").means, self._threshold)
+
+    def threshold_sigma_h1(self, *, squared: bool = False) -> FloatArray:
+        """Return H_sigma,1 of thresholding, which counts the variances, ``(N,)``; needs ``"complexity"``.
+
+        Args:
+            squared: See :func:`bai_gym.theory.threshold_sigma_h1`.
+        """
+        truth = self._granted("complexity")
+        return threshold_sigma_h1(truth.means, truth.variances, self._threshold, squared=squared)
+
+    @property
+    def _threshold(self) -> float:
+        if not isinstance(self.task, Thresholding):
+            raise AgentError(f"the task {self.task.name!r} has no threshold")
+        return self.task.threshold
 
     def check_granted(self, fact: str) -> None:
         """Raise :class:`AgentError` unless the fact is granted.

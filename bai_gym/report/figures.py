@@ -30,9 +30,10 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "p", "X", "<")
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)))  # each round of colours has its own
 
-Axis = Literal["budget", "num_arms"] | Mapping[str, float]
+Axis = Literal["budget", "num_arms", "checkpoint"] | Mapping[str, float]
 """What a horizontal axis shows: a property of the results, or a number for each environment."""
-AXES = {"budget": "budget (pulls)", "num_arms": "number of arms K"}
+AXES = {"budget": "budget (pulls)", "num_arms": "number of arms K", "checkpoint": "pulls"}
+DENSE = 25  # points of a curve from which on it is a line with a band, without markers
 
 STYLE = {
     "axes.axisbelow": True,
@@ -76,7 +77,8 @@ def error_curves(
     Args:
         results: The results; an agent has at most one for each value of `x`.
         path: The file to write, ``.png``, ``.svg`` or ``.pdf``; missing folders are made.
-        x: What the horizontal axis is: the budget, the number of arms K, or a number for each environment.
+        x: What the horizontal axis is: the budget, the number of arms K, the pulls made at checkpoints, or a number for
+            each environment.
         x_name: What these numbers are.
         title: Title of the figure; without one, the environment where there is only one.
         bounds: Bounds on error probabilities, by agent, environment and budget; drawn dotted, in the agent's colour.
@@ -109,9 +111,10 @@ def error_curves(
         for i, (name, rows) in enumerate(curves.items()):
             offset = 5.0 * (i - (len(curves) - 1) / 2)
             handles[name] = _draw_curve(axes, rows, i, x, log, offset)
-            bounded = [(_x_of(row, x), (bounds or {}).get((row.agent, row.env, row.budget))) for row in rows]
+            ends = [row for row in rows if row.checkpoint in (None, row.budget)]  # of which theorems speak
+            bounded = [(_x_of(row, x), (bounds or {}).get((row.agent, row.env, row.budget))) for row in ends]
             _draw_bound(axes, [(at, value) for at, value in bounded if value is not None], i)
-        _place_x_axis(axes, sorted({_x_of(row, x) for row in results}), AXES[x] if isinstance(x, str) else x_name)
+        _place_x_axis(axes, sorted({_x_of(row, x) for row in results}), x, x_name)
         _place_y_axis(axes, results, log)
         sentence = _reading(results, log)
         if bounds:
@@ -204,12 +207,12 @@ def instance_plot(
 
 def _curves(results: Sequence[ResultLike], x: Axis, x_name: str) -> dict[str, list[ResultLike]]:
     """Results by the name that the legend gives them, in order of appearance, each sorted along `x`."""
-    if isinstance(x, str) and x not in ("budget", "num_arms"):
-        raise ParameterError(f'x is {x!r}; it must be "budget" or "num_arms"')
+    if isinstance(x, str) and x not in AXES:
+        raise ParameterError(f"x is {x!r}; it must be {', '.join(map(repr, AXES))}")
     if not results:
         raise ParameterError("there are no results to draw")
     envs = sorted({row.env for row in results})
-    if x == "budget" and len(envs) > 1:
+    if x in ("budget", "checkpoint") and len(envs) > 1:
         raise ParameterError(f"results of {len(envs)} environments ({', '.join(envs)}): draw one figure for each")
     curves: dict[str, list[ResultLike]] = {}
     for row in results:
@@ -230,6 +233,8 @@ def _legend_name(row: ResultLike) -> str:
 def _x_of(row: ResultLike, x: Axis) -> float:
     if not isinstance(x, str):
         return x[row.env]
+    if x == "checkpoint":
+        return int(row.budget if row.checkpoint is None else row.checkpoint)
     return int(row.budget) if x == "budget" else len(row.mean_pulls)
 
 
@@ -259,6 +264,8 @@ def _draw_curve(axes: Any, rows: Sequence[ResultLike], index: int, x: Axis, log:
     at = np.array([_x_of(row, x) for row in rows], dtype=np.float64)
     p = np.array([row.error_probability for row in rows])
     low, high = np.array([row.interval for row in rows]).T
+    if len(rows) >= DENSE:
+        return _draw_band(axes, at, p, low, high, rows[0], index)
     reach = np.maximum([p - low, high - p], 0.0)  # (2, points)
     seen = np.full(len(p), True) if not log else p > 0
     dashes = DASHES[index // len(COLOURS) % len(DASHES)]
@@ -272,6 +279,33 @@ def _draw_curve(axes: Any, rows: Sequence[ResultLike], index: int, x: Axis, log:
     return bars
 
 
+def _draw_band(
+    axes: Any,
+    at: NDArray[np.float64],
+    p: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    row: ResultLike,
+    index: int,
+) -> Any:
+    """Draw a curve of many points: a line, its intervals as a band, and a marker now and then."""
+    colour = COLOURS[index % len(COLOURS)]
+    axes.fill_between(at, low, high, color=colour, alpha=0.15, linewidth=0, zorder=2)
+    return axes.plot(
+        at,
+        np.where(p > 0, p, np.nan) if axes.get_yscale() == "log" else p,
+        linestyle=DASHES[index // len(COLOURS) % len(DASHES)],
+        color=colour,
+        linewidth=1.6,
+        marker=MARKERS[index % len(MARKERS)],
+        markevery=max(1, len(at) // 10),
+        markerfacecolor="white" if row.knows else colour,
+        markeredgewidth=1.4,
+        markersize=6.5,
+        zorder=3,
+    )[0]
+
+
 def _draw_bound(axes: Any, points: Sequence[tuple[float, float]], index: int) -> None:
     """Draw what is proved about the agent of the given number."""
     if points:
@@ -280,7 +314,7 @@ def _draw_bound(axes: Any, points: Sequence[tuple[float, float]], index: int) ->
         axes.plot(at, values, ":", marker=marker, markersize=14, color=COLOURS[index % len(COLOURS)], linewidth=1.6)
 
 
-def _place_x_axis(axes: Any, values: list[float], name: str) -> None:
+def _place_x_axis(axes: Any, values: list[float], x: Axis, x_name: str) -> None:
     """Ticks at the values themselves where they are few; logarithmic where they span a decade."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
@@ -288,7 +322,7 @@ def _place_x_axis(axes: Any, values: list[float], name: str) -> None:
     # Set, not fitted: points without errors stand beside the curve and would not be counted in.
     margin = 0.05 * np.ptp(place) if len(values) > 1 else 0.2 * place[0]
     axes.set_xlim(place[0] - margin, place[-1] + margin)
-    if values[-1] >= 10 * values[0]:
+    if values[-1] >= 10 * values[0] and x != "checkpoint":  # checkpoints are times
         axes.set_xscale("log")
         axes.xaxis.set_minor_locator(NullLocator())
         place = np.log(place)
@@ -300,7 +334,7 @@ def _place_x_axis(axes: Any, values: list[float], name: str) -> None:
                 ticks.append(value)
         axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-    axes.set_xlabel(name)
+    axes.set_xlabel(AXES[x] if isinstance(x, str) else x_name)
     axes.grid(visible=False, axis="x")
 
 

@@ -20,7 +20,7 @@ from bai_gym.benchmark.optimum import Gap, Optima, optimality_gap
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["ResultLike", "decimals", "rich_table", "to_csv", "to_markdown"]
+__all__ = ["ResultLike", "checkpoint_table", "decimals", "rich_table", "to_csv", "to_markdown"]
 
 CSV_COLUMNS = (
     "agent",
@@ -115,6 +115,10 @@ class ResultLike(Protocol):
     def notes(self) -> tuple[str, ...]:
         """Remarks that a reader of the numbers needs."""
 
+    @property
+    def checkpoint(self) -> int | None:
+        """Pulls after which the answer was given; None where nobody asked for checkpoints."""
+
 
 def rich_table(results: Sequence[ResultLike], optima: Optima | None = None) -> Table:
     """Lay results out for the terminal.
@@ -143,6 +147,34 @@ def rich_table(results: Sequence[ResultLike], optima: Optima | None = None) -> T
     for row in rows:
         marks = "".join(f" [{numbers[note]}]" for note in row.notes)
         table.add_row(*(Text(cell) for cell in _cells(row, rows, row.agent + marks, optima)))
+    return table
+
+
+def checkpoint_table(results: Sequence[ResultLike], most: int = 8) -> Table:
+    """Lay out for the terminal how error probabilities fall with the pulls.
+
+    Args:
+        results: Results at checkpoints, of one environment and budget.
+        most: Columns; of more checkpoints as many are shown, evenly spaced, the last one among them.
+
+    Returns:
+        A table with a row per agent and a column per checkpoint, the lowest error at the last one first.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    after = {(row.agent, row.checkpoint): row for row in results}
+    points = sorted({row.checkpoint for row in results if row.checkpoint is not None})
+    shown = points[-1 :: -max(1, -(-len(points) // most))][::-1]
+    last = [row for row in _sorted(results) if row.checkpoint == points[-1]]
+    table = Table()
+    table.add_column("agent")
+    for point in shown:
+        table.add_column(f"{point:,}", justify="right")
+    for row in last:
+        places = decimals((row.interval[1] - row.interval[0]) / 2)
+        cells = (f"{after[row.agent, point].error_probability:.{places}f}" for point in shown)
+        table.add_row(Text(row.agent), *cells)
     return table
 
 
@@ -192,7 +224,8 @@ def to_csv(results: Sequence[ResultLike], optima: Optima | None = None) -> str:
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS + (GAP_COLUMNS if optima else ()))
+    points = _has_checkpoints(results)
+    writer.writerow(CSV_COLUMNS + (("checkpoint",) if points else ()) + (GAP_COLUMNS if optima else ()))
     for row in _sorted(results):
         writer.writerow(
             (
@@ -213,6 +246,7 @@ def to_csv(results: Sequence[ResultLike], optima: Optima | None = None) -> str:
                 ";".join(row.knows) or "nothing",
                 " ".join(_exact(pulls) for pulls in row.mean_pulls),
                 ";".join(row.notes),
+                *((row.checkpoint,) if points else ()),
                 *(_gap_fields(row, optima) if optima else ()),
             )
         )
@@ -220,8 +254,16 @@ def to_csv(results: Sequence[ResultLike], optima: Optima | None = None) -> str:
 
 
 def _sorted(results: Sequence[ResultLike]) -> list[ResultLike]:
-    """By environment, budget and error probability; ties by name, so that the order never depends on the input's."""
-    return sorted(results, key=lambda row: (row.env, row.budget, row.error_probability, row.agent, row.knows))
+    """By environment, budget, checkpoint and error probability; ties by name, whatever the order of the input."""
+
+    def key(row: ResultLike) -> tuple[object, ...]:
+        return row.env, row.budget, row.checkpoint or 0, row.error_probability, row.agent, row.knows
+
+    return sorted(results, key=key)
+
+
+def _has_checkpoints(rows: Sequence[ResultLike]) -> bool:
+    return any(row.checkpoint is not None for row in rows)
 
 
 def _several_envs(rows: Sequence[ResultLike]) -> bool:
@@ -240,6 +282,7 @@ def _columns(rows: Sequence[ResultLike], optima: Optima | None, *, seconds: bool
         ("agent", False),
         *([("env", False)] if _several_envs(rows) else []),
         ("budget", True),
+        *([("after", True)] if _has_checkpoints(rows) else []),
         ("runs", True),
         ("error probability [95 %]", True),
         *([("optimality gap [95 %]", True)] if optima else []),
@@ -284,6 +327,7 @@ def _cells(row: ResultLike, rows: Sequence[ResultLike], agent: str, optima: Opti
         agent,
         *([row.env] if _several_envs(rows) else []),
         f"{row.budget:,}",
+        *([f"{row.checkpoint or row.budget:,}"] if _has_checkpoints(rows) else []),
         f"{row.runs:,}",
         f"{row.error_probability:.{places}f} [{lower:.{places}f}, {upper:.{places}f}]",
         *([_shown(_gap(row, optima), places)] if optima else []),

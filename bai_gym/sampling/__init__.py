@@ -4,6 +4,7 @@ from bai_gym.sampling.argmax import ArgmaxTable, TieRule, check_tie_rule
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.requests import Request, check_request
 from bai_gym.sampling.rule import IndexRule, SamplingRule, StoppingRule
+from bai_gym.sampling.stages import StagedIndexRule
 from bai_gym.sampling.stepper import Allocator, Stepper, batched
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "IndexRule",
     "Request",
     "SamplingRule",
+    "StagedIndexRule",
     "Stepper",
     "StoppingRule",
     "TieRule",

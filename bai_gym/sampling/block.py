@@ -48,6 +48,28 @@ class Block:
         made = now.since(before)
         self.answer = made if self.arms is None else made.take(self.arms)
 
+    def first(self, pulls: int) -> IntArray:
+        """Return ``(N, k)`` how often each candidate is pulled in the first pulls of the block, in the stated order.
+
+        Args:
+            pulls: From 0 to the number of pulls of the block.
+        """
+        if self.weights is not None:
+            left = self.counts.copy()
+            for _ in range(pulls):
+                left[np.arange(len(left)), self.next_slots(left)] -= 1
+            return np.asarray(self.counts - left)
+        # Round-robin: all have the same number of pulls, those of fewer counts all of theirs, and some one more.
+        low, high = np.zeros((len(self.counts), 1), np.int64), self.counts.max(axis=-1, keepdims=True)
+        while (low < high).any():  # the largest common number that the pulls suffice for
+            middle = (low + high + 1) // 2
+            enough = np.minimum(self.counts, middle).sum(axis=-1, keepdims=True) <= pulls
+            low, high = np.where(enough, middle, low), np.where(enough, high, middle - 1)
+        made = np.minimum(self.counts, low)
+        more = self.counts > made
+        extra = pulls - made.sum(axis=-1, keepdims=True)
+        return np.asarray(made + (more & (np.cumsum(more, axis=-1) <= extra)))
+
     def next_slots(self, left: IntArray) -> IntArray:
         """Return the candidate to be pulled next.
 

@@ -19,11 +19,11 @@ from bai_gym.theory import optimal_value, solve_bayes
 RUNS = 10_000
 LEVEL = 0.001
 SIZES = [(2, 20), (3, 12)]
-# Agents of a fixed budget; Thompson sampling with the posterior for 0/1 rewards.
+# Agents of a fixed budget that find one arm; Thompson sampling with the posterior for 0/1 rewards.
 PLAYERS: list[tuple[str, dict[str, Any]]] = [
     (name, {"posterior": "bernoulli"} if name in ("TS", "TTTS") else {})
     for name in agents.names()
-    if not agents.make(name).stops and not agents.make(name).needs_features
+    if not agents.make(name).stops and not agents.make(name).needs_features and "best-arm" in agents.make(name).tasks
 ]
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from bai_gym.agents.choosing import best_mean, keep_best, random_subset, spread_evenly
+from bai_gym.agents.choosing import above_threshold, best_mean, keep_best, random_subset, spread_evenly
 from bai_gym.sampling import TieRule
 from bai_gym.statistics import Statistics
 
@@ -113,3 +113,15 @@ def test_spread_evenly_differs_by_one_at_most(batch: int, columns: int, pulls: i
     assert np.ptp(counts, axis=1).max() <= 1
     if tie == "first":
         assert (np.diff(counts, axis=1) <= 0).all()
+
+
+def test_means_reach_a_threshold_up_to_rounding() -> None:
+    running = Statistics.zeros((1, 3))
+    for rewards in ([0.1, 0.3, 0.2], [0.3, 0.1, 0.1], [0.2, 0.2, 0.2]):  # in any order the mean of arms 0 and 1 is 0.2
+        running.add(np.arange(3), np.array(rewards))
+    assert above_threshold(running, 0.2).tolist() == [[1, 1, 0]]
+    assert running.means.max() != 0.2 or running.means[0].min() != 0.2
+    unseen = Statistics(np.array([[0, 1]]), np.zeros((1, 2)), np.zeros((1, 2)))
+    assert above_threshold(unseen, -1.0).tolist() == [[0, 1]]  # an arm without a pull is left out
+    assert above_threshold(unseen, 0.0).tolist() == [[0, 1]]
+    assert above_threshold(unseen, 1e-300).tolist() == [[0, 0]]

@@ -16,8 +16,9 @@ from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import AgentError, BudgetError, ParameterError
 from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import Briefing
-from bai_gym.tasks import TASKS, BestOfEach, Task, TopM
+from bai_gym.tasks import TASKS, BestArm, BestOfEach, Task, Thresholding, TopM
 
+pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not made for")
 LEVEL = 0.001
 NAMES = agents.names()
 # LinUCB has to be told how large means may be: of arms far beyond that it stays with the first that it pulls.
@@ -44,6 +45,9 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("UCB-GLM", {"link": "identity", "alpha": 3.0, "penalty": 1.0, "newton_steps": 1}),
     ("LinUCB", {"S": 60.0, "model": "disjoint"}),
     ("LinGapE", {"radius": "determinant"}),
+    ("AugUCB", {"after": "continue"}),
+    ("UCBEV", {"index": "bernstein"}),
+    ("CSAR", {"schedule": "sr"}),
     ("BayesGap", {"kernel": "squared-exponential", "length": 0.1, "amplitude": 30.0}),
     ("BayesGap", {"kernel": "linear", "amplitude": 30.0, "output": "last"}),
     ("BayesGap", {"output": "mean"}),
@@ -54,14 +58,16 @@ CORRELATED = {name for name in NAMES if isinstance(agents.make(name), agents.Gau
 # Names of agents that stop before the budget is spent; all others spend it.
 HALVING = {"SH", "SHVar", "SHAdaVar", *(name for name in NAMES if name.startswith("GSE-"))}
 STOPPING = {name for name in NAMES if getattr(agents.make(name), "stops", False)}
-LEAVE_SOME = HALVING | {"SR", "SAR"} | STOPPING
+LEAVE_SOME = HALVING | {"SR", "SAR", "CSAR", "AugUCB"} | STOPPING
 # Agents that by default are for 0/1 rewards, and the largest budgets that they can play. Worlds of other rewards or
 # sizes, where they raise, leave them out or give them one of their own (`playable`). What is left out here,
 # test_bayes_optimal has; and UCB-GLM and GSE-Log are everywhere with a link for any rewards.
 BINARY_ONLY = {"BayesOptimal": 12, "UCB-GLM": 10_000, "GSE-Log": 10_000, "GSE-Log-FWG": 10_000}
-GENERAL = [variant for variant in VARIANTS if variant[0] not in BINARY_ONLY or variant[1]]
-# Agents of more than one task.
-SEVERAL = [variant for variant in VARIANTS if len(agents.make(variant[0], **variant[1]).tasks) > 1]
+FIND_ONE = [name for name in NAMES if BestArm.name in agents.make(name).tasks]
+EVERY = [variant for variant in VARIANTS if variant[0] not in BINARY_ONLY or variant[1]]
+GENERAL = [variant for variant in EVERY if variant[0] in FIND_ONE]
+# Agents of other tasks than one arm.
+SEVERAL = [variant for variant in VARIANTS if agents.make(variant[0], **variant[1]).tasks - {BestArm.name}]
 
 
 def variant_id(variant: tuple[str, dict[str, Any]]) -> str:
@@ -75,8 +81,12 @@ def fit(agent: Any, bandit: Bandit) -> Bandit:
     return FeatureBandit(bandit, np.eye(bandit.num_arms)) if agent.needs_features else bandit
 
 
+def usual_task(agent: Any) -> Task:
+    return BestArm() if BestArm.name in agent.tasks else Thresholding(0.5)
+
+
 def play(agent: Any, bandit: Bandit, budget: int, seed: int = 0, task: Task | None = None) -> Rollout:
-    bandit = fit(agent, bandit)
+    bandit, task = fit(agent, bandit), task or usual_task(agent)
     briefing = Briefing(bandit.num_arms, budget, bandit.batch, task=task, truth=bandit, knows=agent.knows)
     agent.reset(briefing, np.random.default_rng([seed, 1]))
     return play_blocks(agent, bandit, budget, np.random.default_rng([seed, 2]), task)
@@ -85,6 +95,7 @@ def play(agent: Any, bandit: Bandit, budget: int, seed: int = 0, task: Task | No
 def tasks_of(agent: Any, num_arms: int) -> list[Task]:
     """The tasks of several arms that the agent declares, with sets of every size."""
     tasks: list[Task] = [*map(TopM, range(1, num_arms)), BestOfEach(1), BestOfEach(num_arms // 2)]
+    tasks += map(Thresholding, (-20.0, 0.5, 0.9, 90.0))
     return [task for task in tasks if task.name in agent.tasks]
 
 
@@ -177,7 +188,7 @@ def test_stages_of_halving_sum_exactly(variant: tuple[str, dict[str, Any]]) -> N
         assert sum(asked) <= budget and all(asked)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FIND_ONE)
 def test_relabelling_the_arms_relabels_the_recommendation(name: str) -> None:
     runs = 5000 if agents.make(name).needs_features else 20_000  # designs take time
     order = np.array([3, 1, 4, 0, 2])
@@ -196,7 +207,7 @@ def test_relabelling_the_arms_relabels_the_recommendation(name: str) -> None:
         assert abs(difference) < 4.2 * np.sqrt(total)  # two-sided level 3e-5, below 0.001 over 18 pairs
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FIND_ONE)
 def test_equal_certain_arms_are_recommended_equally_often(name: str) -> None:
     budget = 2 * agents.make(name).minimum_budget(4) + 2
     rollout = play(agents.make(name), repeated(all_equal_and_certain(4), 4000), budget)
@@ -254,7 +265,7 @@ def test_relabelling_the_arms_relabels_sets(name: str) -> None:
     runs = 20_000
     # Tied pairs within each bandit; the bandits change places, and so do the arms of each.
     means, order = np.array([0.6, 0.5, 0.6, 0.3, 0.5, 0.3]), np.array([5, 3, 4, 1, 2, 0])
-    for task in (TopM(2), BestOfEach(2)):
+    for task in (TopM(2), BestOfEach(2), Thresholding(0.45)):
         if task.name not in agents.make(name).tasks:
             continue
         budget = 2 * agents.make(name).minimum_budget(6) + 3
@@ -263,7 +274,7 @@ def test_relabelling_the_arms_relabels_sets(name: str) -> None:
             bandit = repeated(BernoulliBandit(means[given]), runs)
             answers = play(agents.make(name), bandit, budget, seed, task).recommendation
             sets = np.zeros((runs, 6), np.int64)
-            if isinstance(task, TopM):
+            if not isinstance(task, BestOfEach):
                 sets[:, given] = answers
             else:
                 np.put_along_axis(sets, given[answers + [0, 3]], 1, 1)
@@ -273,7 +284,7 @@ def test_relabelling_the_arms_relabels_sets(name: str) -> None:
         table = table[:, table.sum(axis=0) > 20]
         assert chi2_contingency(table).pvalue > LEVEL / (2 * len(SEVERAL))
         together = np.concatenate(named)
-        pairs = [(0, 2), (1, 4), (3, 5)] if isinstance(task, TopM) else [(0, 2), (3, 5)]
+        pairs = [(0, 2), (1, 4), (3, 5)] if not isinstance(task, BestOfEach) else [(0, 2), (3, 5)]
         for arm, twin in pairs:
             difference = together[:, arm] - together[:, twin]
             # Level 3e-6, below 0.001 over all agents and pairs.
@@ -283,10 +294,13 @@ def test_relabelling_the_arms_relabels_sets(name: str) -> None:
 def test_a_task_that_is_not_declared_is_refused() -> None:
     for name in NAMES:
         agent = agents.make(name)
-        assert agent.tasks <= set(TASKS) and "best-arm" in agent.tasks
-        for task in (TopM(2), BestOfEach(2)):
+        assert set() < agent.tasks <= set(TASKS)
+        for task in (BestArm(), TopM(2), BestOfEach(2), Thresholding(0.5)):
             if task.name not in agent.tasks:
-                with pytest.raises(AgentError, match=f"^{name} cannot do the task '{task.name}'; what it can do: best"):
+                able = ", ".join(sorted(agent.tasks))
+                with pytest.raises(
+                    AgentError, match=f"^{name} cannot do the task '{task.name}'; what it can do: {able}$"
+                ):
                     play(agent, spread(4), 500, task=task)
 
 
@@ -294,7 +308,8 @@ def test_agents_that_do_not_stop_are_refused_where_they_must() -> None:
     assert STOPPING == {"UGapEc", "UGapEc-V", "LUCB"}
     for name in NAMES:
         agent = agents.make(name)
-        briefing = Briefing(4, 500, truth=fit(agent, spread(4)), knows=agent.knows, fixed_confidence=True)
+        told: dict[str, Any] = {"truth": fit(agent, spread(4)), "knows": agent.knows, "fixed_confidence": True}
+        briefing = Briefing(4, 500, task=usual_task(agent), **told)
         if name in STOPPING:
             agent.reset(briefing)
             continue
@@ -321,14 +336,15 @@ def test_the_same_seed_gives_the_same_episodes(name: str) -> None:
     assert (one.statistics.means != other.statistics.means).any()
 
 
-@pytest.mark.parametrize("variant", GENERAL, ids=variant_id)
+@pytest.mark.parametrize("variant", EVERY, ids=variant_id)
 @pytest.mark.parametrize("num_arms", [2, 5, 64])
 def test_small_budgets_are_refused_unless_allowed(variant: tuple[str, dict[str, Any]], num_arms: int) -> None:
     name, parameters = variant
     agent = agents.make(name, **parameters)
     least = agent.minimum_budget(num_arms)
     with pytest.raises(BudgetError) as error:
-        agent.reset(Briefing(num_arms, least - 1, truth=fit(agent, spread(num_arms)), knows=agent.knows))
+        told: dict[str, Any] = {"truth": fit(agent, spread(num_arms)), "knows": agent.knows}
+        agent.reset(Briefing(num_arms, least - 1, task=usual_task(agent), **told))
     words = f"budget {least - 1} is below the minimum of {name} for {num_arms} arms: give at least {least}"
     assert str(error.value).startswith(words) and "allow_small_budget=True" in str(error.value)
     for budget in sorted({1, num_arms // 2, num_arms - 1, num_arms, num_arms + 1, least - 1} - {0}):
@@ -336,6 +352,10 @@ def test_small_budgets_are_refused_unless_allowed(variant: tuple[str, dict[str, 
         rollout = play(agents.make(name, allow_small_budget=True, **parameters), bandit, budget)
         pulls = rollout.statistics.pulls
         assert (pulls.sum(axis=1) <= budget).all() and (pulls.sum(axis=1) > 0).all()
+        if name not in FIND_ONE:  # arms without a pull are in no set
+            above = (pulls > 0) & (bandit.means >= 0.5)
+            np.testing.assert_array_equal(rollout.recommendation, above)
+            continue
         assert np.isin(rollout.recommendation, np.arange(num_arms)).all()
         if budget < num_arms and parameters.get("mode") != "random" and name not in CORRELATED:
             # A random set of arms once each, and the best of them.
@@ -348,17 +368,17 @@ def test_small_budgets_are_refused_unless_allowed(variant: tuple[str, dict[str, 
 def test_agents_know_only_what_they_declare(name: str) -> None:
     agent = agents.make(name)
     truth, budget = playable(name, 4, 500)
-    truth = fit(agent, truth)
+    truth, task = fit(agent, truth), usual_task(agent)
     for fact in agent.knows:
         with pytest.raises(AgentError, match=f"reads '{fact}' without having declared it"):
-            agent.reset(Briefing(4, budget, truth=truth, knows=agent.knows - {fact}))
+            agent.reset(Briefing(4, budget, task=task, truth=truth, knows=agent.knows - {fact}))
     if agent.knows - {"prior"}:  # which does not say anything about the instance
-        briefing = Briefing(4, budget, knows=agent.knows)
+        briefing = Briefing(4, budget, task=task, knows=agent.knows)
         briefing.features = truth.features
         with pytest.raises(AgentError, match="this briefing was made without the true instances"):
             agent.reset(briefing)
     elif not agent.needs_features:
-        agent.reset(Briefing(4, budget, knows=agent.knows))
+        agent.reset(Briefing(4, budget, task=task, knows=agent.knows))
 
 
 @pytest.mark.parametrize(
@@ -373,12 +393,20 @@ def test_agents_know_only_what_they_declare(name: str) -> None:
         ("SHAdaVar", {"delta": float("nan")}, "delta of SHAdaVar"),
         ("VBR", {"gamma": -1.0}, "gamma of VBR must be a positive number, not -1.0"),
         ("SR", {"leftover": "all"}, "leftover of SR must be 'drop' or 'last', not 'all'"),
+        ("APT", {"epsilon": -0.1}, "epsilon of APT must be a number of at least 0, not -0.1"),
+        ("APT", {"epsilon": float("nan")}, "epsilon of APT must be a number of at least 0, not nan"),
+        ("AugUCB", {"rho": 0.0}, "rho of AugUCB must be a positive number, not 0.0"),
+        ("AugUCB", {"after": "go"}, "after of AugUCB must be 'stop' or 'continue', not 'go'"),
+        ("UCBE", {"c": -1.0}, "c of UCBE must be a positive number, not -1.0"),
+        ("UCBEV", {"c": float("inf")}, "c of UCBEV must be a positive number, not inf"),
+        ("UCBEV", {"index": "v"}, "index of UCBEV must be 'printed' or 'bernstein', not 'v'"),
+        ("CSAR", {"schedule": "x"}, "schedule of CSAR must be 'csar' or 'sr', not 'x'"),
     ],
 )
 def test_parameters_out_of_range_are_refused(name: str, parameters: dict[str, Any], message: str) -> None:
     agent = agents.make(name, **parameters)
     with pytest.raises(ParameterError, match=message):
-        agent.reset(Briefing(4, 500, truth=fit(agent, spread(4)), knows=agent.knows))
+        agent.reset(Briefing(4, 500, task=usual_task(agent), truth=fit(agent, spread(4)), knows=agent.knows))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,7 +8,7 @@ import pytest
 
 from bai_gym.api import make_cells
 from bai_gym.benchmark.bounds import proved_bounds
-from bai_gym.theory import sequential_halving_bound, ugapeb_bound
+from bai_gym.theory import apt_bound, csar_bound, sequential_halving_bound, ugapeb_bound
 
 MEANS = [0.9, 0.5, 0.1]
 BERNOULLI = {"means": MEANS, "distribution": "bernoulli"}
@@ -64,3 +64,13 @@ def test_other_tasks_are_not_covered() -> None:
 def test_bounds_of_drawn_instances_are_averaged_and_clipped() -> None:
     (value,) = bounds("SR", env="BAI-Bernoulli2-v0", budget=500).values()
     assert 0.05 < value < 0.95
+
+
+def test_thresholding_has_theorems_of_its_own() -> None:
+    keywords = {**BERNOULLI, "env": "BAI-CustomThresholding-v0", "threshold": 0.7, "budget": 40_000}
+    found = bounds("APT(epsilon=0.0)", "CSAR", "APT", "CSAR(schedule=sr)", "UCBE", "Uniform", "UCBEV", **keywords)
+    assert set(found) == {"APT(epsilon=0.0)", "CSAR", "UCBEV"}
+    assert found["APT(epsilon=0.0)"] == min(float(apt_bound(MEANS, 0.7, 40_000)), 1.0) < 1.0
+    assert found["CSAR"] == min(float(csar_bound(MEANS, 0.7, 40_000)), 1.0) < 1.0
+    assert not bounds("CSAR", **{**keywords, "epsilon": 0.1})
+    assert not bounds("CSAR", **{**keywords, **GAUSSIAN, "distribution": "gaussian"})

@@ -232,6 +232,24 @@ def test_every_command_has_help(command: Command, words: tuple[str, ...], shown:
     assert out.startswith("Usage: ") and shown in out
 
 
+def test_run_scores_answers_within_a_run(command: Command) -> None:
+    pytest.importorskip("matplotlib")
+    words = ("run", "BAI-CustomThresholding-v0", "--budget", "60", "--runs", "40", "--agent", "APT", "--agent", "CSAR")
+    out, err = command(*words, "--checkpoints", "25", "--out", "results")
+    assert err == "" and "error probability after so many pulls" in out
+    rows = pq.read_table("results/results.parquet").to_pylist()
+    assert [(row["agent"], row["checkpoint"]) for row in rows] == [
+        (a, t) for a in ("APT", "CSAR") for t in (25, 50, 60)
+    ]
+    again, _ = command(*words, "--checkpoints", "50,25", "--out", "other")
+    assert pq.read_table("other/results.parquet").to_pylist() == rows  # the budget always is one
+    assert again.partition("Intervals")[0].count("│") == out.partition("Intervals")[0].count("│")
+    plain, _ = command(*words)
+    assert "after" not in plain
+    line = compare(["APT"], "BAI-CustomThresholding-v0", budgets=[60], runs=40, checkpoints=[25, 50])
+    assert [row["errors"] for row in rows[:3]] == [result.errors for result in line]
+
+
 # ------------------------------------------------------------------------------------------------ reproduce
 
 
@@ -318,6 +336,22 @@ def test_reproduce_holds_agents_against_the_optimum_and_each_other(
 
 
 @pytest.mark.usefixtures("little_look_alike")
+def test_reproduce_draws_curves_over_the_pulls_of_a_run(
+    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    full = EXPERIMENTS["augucb-1f"]
+    panel = dataclasses.replace(full.panels[0], checkpoints=5000)
+    short = dataclasses.replace(full, panels=(panel,), agents=("AugUCB", "UCBEV(c=0.25)", "UCBEV(c=256)"))
+    monkeypatch.setattr(reproduce, "find", {short.id: short}.__getitem__)
+    out, err = command("reproduce", "augucb-1f", "--runs", "3", "--workers", "1")
+    assert err == "" and "error probability after so many pulls" in out
+    assert len(verdicts(out, short)) == len(short.claims) == 1
+    rows = pq.read_table("results/augucb-1f/augucb-1f.parquet").to_pylist()
+    assert [row["checkpoint"] for row in rows] == [5000, 10000] * 3
+    assert (tmp_path / "results/augucb-1f/augucb-1f.png").exists()
+
+
 def test_reproduce_without_data_says_that_it_uses_the_look_alike(
     command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -22,6 +22,7 @@ from bai_gym.errors import InstanceError
 from bai_gym.problems import Briefing, FixedProblem, Problem
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Observation
+from bai_gym.tasks import BestArm, Thresholding
 
 SPHERE = "BAI-LinearSphere8-v0"
 
@@ -196,6 +197,7 @@ FEW_ARMS = ["BayesOptimal"]  # of 0/1 rewards
 IGNORANT = [name for name in agents.names() if name not in FEW_ARMS and not agents.make(name).needs_features]
 
 
+@pytest.mark.filterwarnings("ignore:AugUCB is not made for")
 @pytest.mark.parametrize("name", IGNORANT)
 def test_agents_without_use_for_features_ignore_them(name: str) -> None:
     plain = GaussianBandit(np.linspace(0.0, 1.0, 4)[None].repeat(20, 0), 0.5)
@@ -204,13 +206,14 @@ def test_agents_without_use_for_features_ignore_them(name: str) -> None:
     for bandit in (plain, FeatureBandit(plain.select(np.arange(20)), features)):
         agent = agents.make(name)
         fixed_confidence = bool(getattr(agent, "stops", False))
-        briefing = Briefing(4, 80, 20, truth=bandit, knows=agent.knows, fixed_confidence=fixed_confidence)
-        agent.reset(briefing, np.random.default_rng(1))
-        played = play_blocks(agent, bandit, 80, np.random.default_rng(2))
+        task = BestArm() if "best-arm" in agent.tasks else Thresholding(0.5)
+        told: dict[str, Any] = {"truth": bandit, "knows": agent.knows, "fixed_confidence": fixed_confidence}
+        agent.reset(Briefing(4, 80, 20, task=task, **told), np.random.default_rng(1))
+        played = play_blocks(agent, bandit, 80, np.random.default_rng(2), task)
         answers.append([played.recommendation, played.pulls, played.statistics.means])
         if fixed_confidence:
             continue
-        env = BestArmVectorEnv(FixedProblem(bandit.select(np.array([0]))), 5, budget=80, copy=False)
+        env = BestArmVectorEnv(FixedProblem(bandit.select(np.array([0]))), 5, budget=80, task=task, copy=False)
         observation, _ = env.reset(seed=3)
         assert ("features" in observation) == isinstance(bandit, FeatureBandit)
         agent.reset(env.briefing(agent.knows), np.random.default_rng(4))

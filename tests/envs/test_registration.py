@@ -110,7 +110,8 @@ def test_spaces(entry: Registration) -> None:
     } | ({"features": (num_arms, unwrapped.problem.num_features)} if has_features(entry) else {})
     assert rules.fixed_confidence == ("-FC-" in entry.id) == (rules.pull_cost > 0)
     task = entry.keywords.get("task", "best-arm")
-    assert task == ("top-m" if "TopM" in entry.id else "best-of-each" if "MultiBandit" in entry.id else "best-arm")
+    words = {"TopM": "top-m", "MultiBandit": "best-of-each", "Thresholding": "thresholding"}
+    assert task == next((name for word, name in words.items() if word in entry.id), "best-arm")
     if task == "best-arm":
         assert space == gym.spaces.Discrete(2 * num_arms if rules.fixed_confidence else num_arms)
         return
@@ -127,6 +128,8 @@ def test_spaces(entry: Registration) -> None:
     assert len(np.unique(samples[:, 0])) > 1 and len(np.unique(samples[:, 1:], axis=0)) > 1
     if task == "top-m":  # what is sampled is a set of the right size
         assert set(samples[:, 1:].sum(axis=1)) == {entry.keywords["m"]}
+    if task == "thresholding":  # or of any size
+        assert len(set(samples[:, 1:].sum(axis=1))) > 2
 
 
 def pull(env: BestArmEnv, arm: int) -> Any:

@@ -91,6 +91,22 @@ def test_text_of_set_valued_answers() -> None:
     assert "... (9 arms)" in to_text(replace(random_snapshot(9), recommendation=tuple(range(9))))
 
 
+def test_a_threshold_is_shown_where_it_lies_in_the_range() -> None:
+    # 21 characters over [-1, 1]: 0.8 is character 18; the mean, drawn last, hides it at 0.5.
+    assert text._text_bar(0.5, 0.3, -1.0, 1.0, 21, 0.8) == "          | ---o--:  "
+    assert text._text_bar(0.5, 0.3, -1.0, 1.0, 21, 0.5) == text._text_bar(0.5, 0.3, -1.0, 1.0, 21)
+    assert text._text_bar(0.5, 0.3, -1.0, 1.0, 21, 1.1) == text._text_bar(0.5, 0.3, -1.0, 1.0, 21)
+    border = replace(SMALL, threshold=0.75)
+    assert to_text(border).startswith("phase: explore, threshold 0.75\npulls 105/200")
+    empty = replace(border, remaining=0, recommendation=(), correct=False)
+    assert to_text(empty).startswith("phase: done, recommended arms none (wrong), threshold 0.75\n")
+    assert "*" not in to_text(empty)
+    plain, lined = to_rgb(SMALL), to_rgb(border)
+    rows = np.flatnonzero((plain != lined).any(axis=(1, 2)))
+    assert rows.size == 1  # one line across, and nothing else
+    np.testing.assert_array_equal(to_rgb(replace(SMALL, threshold=50.0)), plain)
+
+
 @pytest.mark.parametrize("num_arms", [2, 32, 33, 64, 128])
 def test_text_holds_every_arm_once_and_fits(num_arms: int) -> None:
     snapshot = random_snapshot(num_arms)

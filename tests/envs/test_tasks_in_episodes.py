@@ -20,13 +20,16 @@ COST = 0.125
 FIXED: dict[str, Any] = {"fixed_confidence": True, "pull_cost": COST}
 TOP: dict[str, Any] = {"task": "top-m", "m": 2}
 EACH: dict[str, Any] = {"task": "best-of-each", "num_bandits": 2}
+OVER: dict[str, Any] = {"task": "thresholding", "threshold": 0.625}
 
 KINDS = {
     "top-m": TOP,
     "best-of-each": EACH,
+    "thresholding": OVER,
     "FC": FIXED,
     "FC-top-m": {**TOP, **FIXED},
     "FC-best-of-each": {**EACH, **FIXED},
+    "FC-thresholding": {**OVER, **FIXED},
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)
 every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: str(mode.value))
@@ -72,6 +75,15 @@ BY_HAND: list[tuple[dict[str, Any], Any, bool, float, Any]] = [
     (EACH, [0, 1, 1], False, 0.125, [1, 0]),
     (EACH, [2, 0, 1], False, 0.625, [1, 0]),
     ({**EACH, "epsilon": 0.2}, [0, 1, 1], True, 0.125, [1, 0]),
+    (OVER, [0, 0, 1, 1, 0], True, 0.0, [0, 1, 1, 0]),  # arm 2 is at the threshold, and so in the set
+    (OVER, [0, 0, 1, 0, 0], False, 0.0, [0, 1, 1, 0]),
+    (OVER, [0, 0, 1, 1, 1], False, 0.125, [0, 1, 1, 0]),
+    (OVER, [0, 1, 0, 1, 1], False, 0.375, [0, 1, 1, 0]),
+    ({**OVER, "epsilon": 0.125}, [0, 0, 1, 0, 1], True, 0.125, [0, 1, 1, 0]),  # arms 2 and 3 are forgiven
+    ({**OVER, "epsilon": 0.125}, [0, 0, 0, 1, 0], False, 0.25, [0, 1, 1, 0]),
+    ({**OVER, "threshold": -2.0}, [0, 1, 1, 1, 1], True, 0.0, [1, 1, 1, 1]),
+    ({**OVER, "threshold": 3}, [0, 0, 0, 0, 0], True, 0.0, [0, 0, 0, 0]),
+    ({**OVER, **FIXED}, [4, 0, 1, 1, 1], False, 0.125, [0, 1, 1, 0]),
     ({"epsilon": 0.25}, 2, True, 0.25, 1),
     ({"epsilon": 0.25}, 3, False, 0.375, 1),
     (FIXED, 4 + 1, True, 0.0, 1),
@@ -225,7 +237,8 @@ def test_keywords_of_fixed_confidence(keywords: dict[str, Any], message: str) ->
 @every_kind
 def test_a_recommendation_of_several_arms_can_be_seen(kind: str) -> None:
     pytest.importorskip("pygame")
-    action = {"FC": 6, "top-m": [0, 0, 1, 0, 1], "FC-top-m": [4, 0, 1, 0, 1]}.get(kind, [4 * ("FC" in kind), 1, 1])
+    first = 4 * ("FC" in kind)
+    action = 6 if kind == "FC" else [first, 1, 1] if "each" in kind else [first, 0, 1, 0, 1]
     for mode in ("ansi", "rgb_array"):
         env = make(render_mode=mode, **KINDS[kind])
         env.reset(seed=0)

@@ -13,7 +13,7 @@ from bai_gym.api import agent_source, make_cells
 from bai_gym.benchmark.chunk import EnvSource
 from bai_gym.benchmark.optimum import known_optima
 from bai_gym.benchmark.protocol import describe, least_budget
-from bai_gym.benchmark.result import Comparison, Episodes, summarize
+from bai_gym.benchmark.result import Checkpoint, Comparison, Episodes, summarize
 from bai_gym.envs.registration import IDS
 from bai_gym.errors import ParameterError, UnknownNameError
 from bai_gym.experiments import EXPERIMENTS, Claim, Experiment, Judged, Panel, Setting, find, judge
@@ -41,7 +41,9 @@ def test_there_is_an_experiment_for_each_figure() -> None:
     structured = [f"gse-{figure}" for figure in range(1, 8)]
     bayesian = ["bayesgap-1"]
     own = [f"{family}-{number}" for family in ("ugape", "learned") for number in range(1, 6)]
-    assert sorted(EXPERIMENTS) == sorted([*figures, *structured, *bayesian, *own])
+    thresholding = [f"augucb-1{letter}" for letter in "abcdef"]
+    assert list(EXPERIMENTS) == [*figures, *own[:5], *structured, *bayesian, *thresholding, *own[5:]]
+    assert all(EXPERIMENTS[name].source.endswith(f"experiment {n}") for n, name in enumerate(thresholding, start=1))
     for names_of in (figures, structured, bayesian):
         for number, name in enumerate(names_of, start=1):
             assert EXPERIMENTS[name].source.endswith(f"figure {number}")
@@ -66,8 +68,10 @@ def test_what_is_played_exists(experiment: Experiment) -> None:
             else:
                 arms = {**entry.keywords, **setting.keywords}["num_arms"]
             axis = {"budget": setting.budget, "num_arms": arms, "setup": entry.keywords.get("setup")}
+            axis["checkpoint"] = setting.budget
             axis["gap"] = setting.keywords.get("gap")
             assert setting.x == axis[panel.x]
+            assert (panel.checkpoints > 0) == (panel.x == "checkpoint")
             assert setting.without <= set(experiment.agents)
             for agent in experiment.agents_at(setting):
                 made = agent_source(agent).make()
@@ -96,6 +100,11 @@ def test_claims_speak_of_what_is_played(experiment: Experiment) -> None:
             assert not isinstance(statement, Lower | Close) or len(agents_of(statement)) >= 2
             for panel in filter(claim.speaks_of, experiment.panels):
                 points = {setting.x: experiment.agents_at(setting) for setting in panel.settings}
+                if panel.x == "checkpoint":
+                    last = panel.settings[0]
+                    points |= dict.fromkeys(
+                        range(panel.checkpoints, last.budget, panel.checkpoints), experiment.agents_at(last)
+                    )
                 assert set(statement.at or ()) <= set(points)
                 for x in statement.at or points:
                     assert agents_of(statement) <= {describe(agent_source(a).make()) for a in points[x]}
@@ -141,7 +150,7 @@ def test_every_agent_that_knows_no_more_than_the_prior_is_held_against_the_optim
     for name in names():
         # Told the range as a parameter, these know nothing of the instance.
         agent = make(name, b=1.0) if name.startswith("A-GapE") else make(name)
-        other = name.startswith("UGapEc") or name == "LUCB" or agent.needs_features
+        other = name.startswith("UGapEc") or name == "LUCB" or agent.needs_features or "best-arm" not in agent.tasks
         assert (name in playing) is (set(agent.knows) <= {"prior"} and not other)
 
 
@@ -187,7 +196,7 @@ def comparison(panel: Panel = PANEL, **errors: tuple[int, ...]) -> Comparison:
             zeros = np.zeros(RUNS, np.int64)
             episodes = Episodes(zeros, zeros, correct, np.zeros(RUNS), zeros, zeros > 0, np.zeros(2, np.int64))
             results.append(summarize(agent, setting.env, setting.budget, episodes, (), ()))
-            wrong[agent, setting.env, setting.budget] = ~correct
+            wrong[agent, setting.env, setting.budget, None] = ~correct
     return Comparison(tuple(results), wrong)
 
 
@@ -332,6 +341,41 @@ def test_environments_are_found_by_their_labels() -> None:
     results = comparison(labelled, a=(10, 90), b=(90, 10))
     judged = judge(claim(LOWER), panel, results, lambda setting: f"E({setting.keywords['k']})")
     assert judged.against == ("a better than b at num_arms 3",)
+
+
+def within_a_run(**errors: tuple[int, int]) -> Comparison:
+    """Agents with so many errors after 50 pulls of 100, and at the end."""
+    results, wrong = [], {}
+    for number, (agent, counts) in enumerate(errors.items()):
+        order = np.arange(RUNS) if number % 2 else np.arange(RUNS)[::-1]
+        zeros, none = np.zeros(RUNS, np.int64), np.zeros(2, np.int64)
+        half, end = (order >= count for count in counts)
+        point = Checkpoint(50, half, np.zeros(RUNS), none)
+        episodes = Episodes(zeros, zeros, end, np.zeros(RUNS), zeros, zeros > 0, none, checkpoints=(point,))
+        for at in (point, None):
+            result = summarize(agent, "E", 100, episodes, (), (), at)
+            results.append(result)
+            wrong[agent, "E", 100, result.checkpoint] = ~(half if at else end)
+    return Comparison(tuple(results), wrong)
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected", "against"),
+    [
+        (LOWER, CONFIRMED, ()),  # at the end, unless it says otherwise
+        (Lower("a", "b", (50,)), REFUTED, ("a better than b at pulls 50",)),
+        (Lower("a", "b", (50, 100)), REFUTED, ("a better than b at pulls 50",)),
+        (Close("a", "b", 0.2, (50,)), CONFIRMED, ()),
+        (Close("a", "b", 0.05, (50,)), REFUTED, ("a within 0.05 of b at pulls 50",)),
+        (Below("a", 0.1), CONFIRMED, ()),
+        (Below("a", 0.1, (50,)), REFUTED, ("a below 0.1 at pulls 50",)),
+    ],
+    ids=str,
+)
+def test_claims_about_answers_within_a_run(statement: Statement, expected: Verdict, against: tuple[str, ...]) -> None:
+    panel = Panel("", "one", (Setting("E", 100, 100),), "checkpoint", 50)
+    judged = judge(claim(statement), panel, within_a_run(a=(200, 10), b=(90, 90)), lambda setting: setting.env)
+    assert (judged.verdict, judged.against) == (expected, against)
 
 
 def test_a_claim_about_no_point_of_the_panel() -> None:

@@ -23,6 +23,7 @@ def test_families_and_their_keywords() -> None:
         "bernoulli",
         "bernoulli-setup",
         "multi-bandit-setup",
+        "thresholding-setup",
         "movielens",
         "movielens-like",
         "linear-adaptive",

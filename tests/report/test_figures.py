@@ -40,6 +40,7 @@ class Row:
     seconds: float = 1.25
     knows: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    checkpoint: int | None = None
 
     @property
     def error_probability(self) -> float:
@@ -113,6 +114,24 @@ def test_chance_is_a_line_where_it_fits_and_a_number_where_it_does_not(tmp_path:
     assert "above the axis: a random guess, 1 − 1/K = 0.75" in text_of(error_curves(low, tmp_path / "far.svg"))
     assert "dashed: a random guess, 0.5" in text_of(error_curves(ROWS, tmp_path / "own.svg", chance=0.5))
     assert "guess" not in text_of(error_curves(ROWS, tmp_path / "none.svg", chance=None))
+
+
+@pytest.mark.usefixtures("searchable")
+def test_curves_over_the_pulls_of_a_run(tmp_path: Path) -> None:
+    rows = [
+        Row(agent, 3000, max(2000 - point * pace // 1500, 0), checkpoint=point, knows=knows)
+        for agent, pace, knows in (("SH", 700, ()), ("SHVar", 1100, ("variances",)))
+        for point in range(100, 3001, 100)
+    ]
+    path = error_curves(rows, tmp_path / "pulls.svg", x="checkpoint", chance=None, log=True)
+    text = text_of(path)
+    assert " pulls " in f" {text} " and "budget" not in text and "SHVar (knows variances)" in text
+    assert "3,000" in text and "1,000" in text  # a linear axis: checkpoints are times
+    few = error_curves(rows[:5], tmp_path / "few.svg", x="checkpoint", chance=None).read_text("utf-8")
+    assert path.read_text("utf-8").count("PolyCollection") + path.read_text("utf-8").count("FillBetween") >= 2
+    assert "PolyCollection" not in few and "FillBetween" not in few
+    with pytest.raises(ParameterError, match="'budget', 'num_arms', 'checkpoint'"):
+        error_curves(rows, tmp_path / "a.svg", x="time")  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("searchable")

@@ -6,13 +6,14 @@ import csv
 import io
 import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pytest
 from rich.console import Console
 
 from bai_gym.benchmark.intervals import wilson
-from bai_gym.report.tables import rich_table, to_csv, to_markdown
+from bai_gym.report.tables import checkpoint_table, rich_table, to_csv, to_markdown
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Row:
     seconds: float = 1.25
     knows: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    checkpoint: int | None = None
 
     @property
     def error_probability(self) -> float:
@@ -157,6 +159,31 @@ def test_no_results_give_headings_only() -> None:
     assert len(to_markdown([]).splitlines()) == 2
     assert len(to_csv([]).splitlines()) == 1
     assert "agent" in text_of([])
+
+
+def text_of_table(table: Any) -> str:
+    console = Console(width=200, file=io.StringIO())
+    console.print(table)
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def test_checkpoints_have_a_column_and_a_table_of_their_own() -> None:
+    rows = [
+        Row(agent, errors - point // 10, budget=500, checkpoint=point)
+        for agent, errors in (("SH", 900), ("A", 800))
+        for point in range(100, 501, 100)
+    ]
+    read = list(csv.DictReader(io.StringIO(to_csv(rows))))
+    # By checkpoint, then error: A before SH.
+    assert [(row["agent"], row["checkpoint"]) for row in read][:3] == [("A", "100"), ("SH", "100"), ("A", "200")]
+    assert "| agent | budget | after | runs |" in to_markdown(rows)
+    assert "checkpoint" not in to_csv(ROWS) and "after" not in to_markdown(ROWS)
+    shown = text_of_table(checkpoint_table(rows))
+    assert shown.index("A ") < shown.index("SH")
+    assert all(f" {point} " in shown for point in range(100, 501, 100))
+    assert "0.750" in shown and "0.850" in shown  # (800 - 50) / 1000 and (900 - 50) / 1000
+    few = text_of_table(checkpoint_table(rows, most=2))  # every third from the last on
+    assert " 500 " in few and " 200 " in few and " 300 " not in few and " 100 " not in few
 
 
 def test_gaps_to_the_optimum_have_columns_where_an_optimum_is_known() -> None:

@@ -33,6 +33,7 @@ TASKS: dict[str, dict[str, Any]] = {
     "simple regret": {"reward": "simple_regret"},
     "several arms": {"task": "top-m", "m": 2},
     "several bandits": {"task": "best-of-each", "num_bandits": 2},
+    "arms above a threshold": {"task": "thresholding", "threshold": 0.5},
     "fixed confidence": {"fixed_confidence": True, "pull_cost": 0.1},
     "several arms, fixed confidence": {"task": "top-m", "m": 2, "fixed_confidence": True, "pull_cost": 0.1},
 }

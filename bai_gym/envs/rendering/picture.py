@@ -26,7 +26,8 @@ def to_rgb(snapshot: Snapshot, size: tuple[int, int] = (960, 540)) -> NDArray[np
 
     From top to bottom: the phase and the pulls spent, the budget as a bar, the means with their 95 % intervals, the
     pulls of each arm. Arms never pulled have a small cross in place of a mean. The arm pulled last is orange, on a
-    pale stripe; a recommended one carries a triangle, green where right (or not judged) and red where wrong.
+    pale stripe; a recommended one carries a triangle, green where right (or not judged) and red where wrong. A
+    threshold in the range of the means is a line across them.
 
     Args:
         snapshot: The episode.
@@ -142,6 +143,8 @@ def _draw_means(canvas: _Canvas, snapshot: Snapshot, box: tuple[int, int, int, i
                 canvas.rect(INK, x - cap, upper, x + cap, upper)
                 canvas.rect(INK, x - cap, lower, x + cap, lower)
     canvas.rect(INK, left, y_of(0.0), right, y_of(0.0))
+    if snapshot.threshold is not None and low <= snapshot.threshold <= high:
+        canvas.rect(WRONG, left, y_of(snapshot.threshold), right, y_of(snapshot.threshold))
     for arm in snapshot.recommended:
         peak = max(means[arm] + widths[arm], means[arm], 0.0) if played[arm] else 0.0
         canvas.triangle(_answer_colour(snapshot), centres[arm], y_of(peak) - 4, min(max(bar / 2, 5), 10))

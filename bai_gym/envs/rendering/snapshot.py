@@ -29,6 +29,7 @@ class Snapshot:
         recommendation: The recommended arm, or arms where the answer is a set; None before the recommendation.
         correct: Whether the recommendation was right; None before it, or where that is not to be shown.
         truncated: Whether the cap has ended the episode, without a recommendation.
+        threshold: The border between the arms wanted and the others; None where the task has none.
 
     Raises:
         ParameterError: If the three arrays do not have one common shape (K,) with K at least 1.
@@ -43,6 +44,7 @@ class Snapshot:
     recommendation: int | tuple[int, ...] | None = None
     correct: bool | None = None
     truncated: bool = False
+    threshold: float | None = None
 
     def __post_init__(self) -> None:
         shapes = (np.shape(self.pulls), np.shape(self.means), np.shape(self.variances))

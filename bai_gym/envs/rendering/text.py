@@ -15,7 +15,8 @@ def to_text(snapshot: Snapshot, width: int = 100) -> str:
     """Draw an episode as an aligned table of ASCII characters.
 
     Each arm shows its number (from 0; ``>`` marks the last pull, ``*`` the recommendation), its pulls, its mean, the
-    half width of its 95 % interval, and a bar on which ``o`` is the mean, ``-`` the interval and ``|`` zero.
+    half width of its 95 % interval, and a bar on which ``o`` is the mean, ``-`` the interval and ``|`` zero; ``:``
+    is the threshold, where there is one in the range.
 
     Args:
         snapshot: The episode.
@@ -38,7 +39,8 @@ def to_text(snapshot: Snapshot, width: int = 100) -> str:
     lines += [gap.join(rows[i::height]) for i in range(height)]  # arms run down the first column, then the next
     spent = snapshot.budget - snapshot.remaining
     filled = round(20 * share(spent, snapshot.budget))
-    header = f"{headline(snapshot)}\npulls {spent}/{snapshot.budget} [{'#' * filled}{'.' * (20 - filled)}]"
+    border = "" if snapshot.threshold is None else f", threshold {snapshot.threshold:g}"
+    header = f"{headline(snapshot)}{border}\npulls {spent}/{snapshot.budget} [{'#' * filled}{'.' * (20 - filled)}]"
     return "\n".join([header, *(line.rstrip() for line in lines)])
 
 
@@ -73,13 +75,15 @@ def _text_bars(snapshot: Snapshot, size: int) -> list[str]:
     widths = half_widths(snapshot)
     low, high = mean_range(means, widths, played)
     return [
-        _text_bar(mean, half, low, high, size) if seen else ""
+        _text_bar(mean, half, low, high, size, snapshot.threshold) if seen else ""
         for mean, half, seen in zip(means, widths, played, strict=True)
     ]
 
 
-def _text_bar(mean: float, half_width: float, low: float, high: float, size: int) -> str:
-    """One line of characters over [low, high]: the mean, its interval, and zero."""
+def _text_bar(
+    mean: float, half_width: float, low: float, high: float, size: int, threshold: float | None = None
+) -> str:
+    """One line of characters over [low, high]: the mean, its interval, zero, and the threshold."""
 
     def cell(value: float) -> int:
         return min(max(round((value - low) / (high - low) * (size - 1)), 0), size - 1)
@@ -89,5 +93,7 @@ def _text_bar(mean: float, half_width: float, low: float, high: float, size: int
         bar[cell(0.0)] = "|"
     for i in range(cell(mean - half_width), cell(mean + half_width) + 1):
         bar[i] = "-"
+    if threshold is not None and low <= threshold <= high:
+        bar[cell(threshold)] = ":"
     bar[cell(mean)] = "o"
     return "".join(bar)

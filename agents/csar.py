@@ -1,0 +1,96 @@
+"""CSAR in the form for thresholding: one arm classified after the other, those farthest from the threshold first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bai_gym.agents.base import Plan, PlannedAgent
+from bai_gym.agents.choosing import best_answer, spread_evenly
+from bai_gym.agents.parameters import check_choice
+from bai_gym.agents.rejects import phase_lengths
+from bai_gym.problems import Briefing
+from bai_gym.sampling import Block
+from bai_gym.statistics import ROUNDING, IntArray
+from bai_gym.tasks import Thresholding
+
+__all__ = ["CSAR", "csar_lengths"]
+
+
+@dataclass(kw_only=True)
+class CSAR(PlannedAgent):
+    """In each phase pulls all active arms equally often, and classifies the one farthest from the threshold for good.
+
+    After phase k = 1, ..., K an active arm has T_k = ceil((n - K) / (log~(K) (K - k + 1))) pulls, where log~(K) = 1 +
+    1/2 + ... + 1/K. An arm that is classified is not pulled any more; it is recommended if its mean is at least the
+    threshold. Pulls lost to rounding are left unspent.
+
+    Paper: Chen et al. (2014), "Combinatorial Pure Exploration of Multi-Armed Bandits", as Mukherjee et al. (2017),
+    section 4, use it for thresholding. The schedule is from a secondary description.
+
+    Args:
+        schedule: ``"csar"`` (default), or ``"sr"``: the K - 1 phases of successive rejects.
+
+    Knows nothing. Minimum budget: K + 1.
+    """
+
+    schedule: str = "csar"
+
+    name: ClassVar[str] = "CSAR"
+    tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
+    uses_variances: ClassVar[bool] = False
+    anytime: ClassVar[bool] = True
+
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return the smallest budget with a pull in the first phase."""
+        return num_arms + 1
+
+    def begin(self, briefing: Briefing) -> None:
+        """Check the parameter."""
+        check_choice(self.schedule, ("csar", "sr"), "schedule", self.name)
+        self._final: IntArray | None = None
+        self._threshold = self.task.threshold if isinstance(self.task, Thresholding) else 0.0
+
+    def plan(self) -> Plan:
+        """Run the phases."""
+        slots = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
+        # In random order, so that the first of several tied arms is a random one.
+        active: IntArray = slots if self.tie == "first" else self.rng.permuted(slots, axis=1)
+        if self.budget <= self.num_arms:
+            yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng), active)
+            return
+        lengths = csar_lengths if self.schedule == "csar" else phase_lengths
+        for each in np.diff(lengths(self.num_arms, self.budget), prepend=0).tolist():
+            if each:  # T_k does not grow in every phase
+                yield Block(np.full(active.shape, each, np.int64), active)
+            distances = np.abs(self.statistics.means.take(active + self._first) - self._threshold)
+            kept = np.ones(active.shape, dtype=bool)
+            kept[np.arange(self.batch), distances.argmax(axis=1)] = False
+            active = active[kept].reshape(self.batch, -1)
+        # Pulls that a Gymnasium loop makes with what is left change nothing any more.
+        self._final = best_answer(self.statistics, self.task, self.tie, self.rng)
+
+    @property
+    def _first(self) -> IntArray:
+        return np.arange(self.batch)[:, None] * self.num_arms
+
+    def answer(self) -> IntArray:
+        """Return the arms above the threshold: the means of classified arms stay what they were."""
+        if self._final is not None:
+            return self._final
+        return best_answer(self.statistics, self.task, self.tie, self.rng)
+
+
+def csar_lengths(num_arms: int, budget: int) -> IntArray:
+    """Return T_1, ..., T_K: the pulls that an arm has at the end of phase k, if it was active until then.
+
+    T_k = ceil((n - K) / (log~(K) (K - k + 1))), where log~(K) = 1 + 1/2 + ... + 1/K; all 0 for n <= K.
+
+    Source: Chen et al. (2014), Algorithm 1.
+    """
+    left = np.arange(num_arms, 0, -1)
+    share = max(budget - num_arms, 0) / ((1.0 / left).sum() * left)
+    # A whole number stays what it is when rounding has put it just above itself.
+    return np.asarray(np.ceil(share * (1.0 - ROUNDING)).astype(np.int64))

@@ -1,0 +1,126 @@
+"""APT, UCBE and UCBEV for thresholding: exploration and pulls by hand, and every choice against the formulas."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bai_gym.agents import APT, ThresholdUCBE, ThresholdUCBEV
+from bai_gym.bandits import GaussianBandit
+from bai_gym.errors import BudgetError
+from bai_gym.problems import Briefing
+from bai_gym.tasks import Thresholding
+
+Play = Callable[..., Any]
+HALF = Thresholding(0.5)
+
+
+def begun(agent: Any, budget: int, variances: Any = 0.0, **options: Any) -> Any:
+    truth = GaussianBandit([0.75, 0.25], variances)  # gaps of 1/4: H_1 = 16 + 16
+    agent.reset(Briefing(2, budget, task=HALF, truth=truth, knows=agent.knows), np.random.default_rng(0))
+    return agent
+
+
+@pytest.mark.parametrize(
+    ("agent", "variance", "exploration"),
+    [
+        (ThresholdUCBE(), 0.0, 32 / 32),  # (34 - 2) / H_1
+        (ThresholdUCBE(c=4.0), 0.0, 4.0),
+        # H_sigma,1 = 2 sqrt(16/3 x 1/4) x 16 = 32 x 1.154701 = 36.9504; with sigma 1: 32 (1 + sqrt(1 + 4/3)) = 80.8808.
+        (ThresholdUCBEV(), 0.0, 30 / 36.9504),
+        (ThresholdUCBEV(c=0.25), 0.0, 7.5 / 36.9504),
+        (ThresholdUCBEV(), 1.0, 30 / 80.8808),
+        # Squared: 32 x 4/3; 32 x (1 + 1.5275252)^2 = 204.4283. 8/9 of n - 2 K.
+        (ThresholdUCBEV(index="bernstein"), 0.0, 8 / 9 * 30 / (32 * 4 / 3)),
+        (ThresholdUCBEV(index="bernstein"), 1.0, 8 / 9 * 30 / 204.4283),
+    ],
+)
+def test_exploration_by_hand(agent: Any, variance: float, exploration: float) -> None:
+    assert begun(agent, 34, variance).exploration.tolist() == pytest.approx([exploration], rel=3e-6)
+
+
+def test_an_arm_at_the_threshold_leaves_no_exploration() -> None:
+    for agent in (ThresholdUCBE(), ThresholdUCBEV(), ThresholdUCBEV(index="bernstein")):
+        truth = GaussianBandit([0.5, 0.25, 0.75])
+        agent.reset(Briefing(3, 60, task=HALF, truth=truth, knows=agent.knows))
+        assert agent.exploration.tolist() == [0.0]
+
+
+def test_budgets_that_the_explorations_need() -> None:
+    with pytest.raises(BudgetError, match="budget 3 is below the minimum of UCBEV for 2 arms: give at least 4"):
+        begun(ThresholdUCBEV(), 3)
+    assert begun(ThresholdUCBEV(allow_small_budget=True), 3).exploration.tolist() == [0.0]
+    assert begun(ThresholdUCBE(), 2).exploration.tolist() == [0.0]
+
+
+def test_apt_by_hand(trace: Play) -> None:
+    # epsilon 0.1, distances 0 and 0.39: 0.1 sqrt T against 0.49, which 24 pulls do not reach (0.4899), and 25 do (0.5).
+    # Then 0.49 sqrt 2 = 0.693 against 0.1 sqrt T: arm 0 again.
+    played = trace(APT(epsilon=0.1, tie="first"), [[0.5], [0.89]], 28, task=HALF)
+    assert played.arms == [0, 1, *[0] * 24, 1, 0]
+    assert played.recommendation == [1, 1]  # a mean of exactly the threshold is in
+
+
+def test_apt_without_epsilon_stays_at_the_threshold(trace: Play) -> None:
+    assert trace(APT(epsilon=0.0, tie="first"), [[0.5], [0.89]], 28, task=HALF).arms == [0, 1, *[0] * 26]
+
+
+def test_ucbe_by_hand(trace: Play) -> None:
+    # a = (34 - 2) / 32 = 1. sqrt(1/T) - distance, distances 0.25 and 0.05. Arm 0 at T = 1, 2, 3: 0.75, 0.457, 0.327;
+    # arm 1 at T = 1, ..., 8: 0.95, 0.657, 0.527, 0.45, 0.397, 0.358, 0.328, 0.304. The largest comes next.
+    played = trace(ThresholdUCBE(tie="first"), [[0.75], [0.45]], 34, means=[0.75, 0.25], task=HALF)
+    assert played.arms[:12] == [0, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 0]
+    assert played.recommendation == [1, 0]
+
+
+def choice(agent: Any, exploration: float, seen: list[list[float]]) -> int:
+    """The next arm by the formulas; ties by the first rule."""
+
+    def index(arm: int) -> float:
+        pulls, distance = len(seen[arm]), abs(np.mean(seen[arm]) - 0.5)
+        if isinstance(agent, APT):
+            return math.sqrt(pulls) * (distance + agent.epsilon)
+        if agent.first_pulls == 1:
+            return float(distance - math.sqrt(exploration / pulls))
+        width = math.sqrt(2 * exploration * np.var(seen[arm], ddof=1) / pulls)
+        return float(distance - width - 7 * exploration / (3 * (pulls - 1)))
+
+    return min(range(len(seen)), key=lambda arm: (index(arm), len(seen[arm]), arm))
+
+
+@given(
+    st.sampled_from(
+        [
+            APT(tie="first"),
+            APT(epsilon=0.0, tie="first"),
+            ThresholdUCBE(c=0.5, tie="first"),
+            ThresholdUCBEV(tie="first"),
+            ThresholdUCBEV(index="bernstein", tie="first"),
+        ]
+    ),
+    st.integers(0, 2**32 - 1),
+    st.integers(2, 6),
+)
+def test_every_pull_is_that_of_the_formula(trace: Play, agent: Any, seed: int, num_arms: int) -> None:
+    rewards = np.random.default_rng(seed).normal(0.5, 0.5, (num_arms, 40))
+    budget = 60
+    played = trace(agent, rewards, budget, task=HALF)
+    exploration = 0.0 if isinstance(agent, APT) else float(agent.exploration[0])
+    seen: list[list[float]] = [[] for _ in range(num_arms)]
+    for step, arm in enumerate(played.arms):
+        if step >= num_arms * agent.first_pulls:
+            assert arm == choice(agent, exploration, seen)
+        seen[arm].append(rewards[arm][len(seen[arm]) % 40])
+    assert played.recommendation == [int(np.mean(rewards) >= 0.5) for rewards in seen]
+
+
+def test_what_is_told() -> None:
+    assert APT().knows == frozenset()
+    assert ThresholdUCBE().knows == ThresholdUCBEV().knows == {"complexity"}
+    assert not ThresholdUCBEV().uses_variances and ThresholdUCBEV(index="bernstein").uses_variances

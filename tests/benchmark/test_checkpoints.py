@@ -1,0 +1,357 @@
+"""Answers scored within a run: by hand, equal in law on all paths, and the same however the work is divided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2_contingency, ks_2samp
+
+from bai_gym import agents, compare, evaluate
+from bai_gym.agents import Agent
+from bai_gym.api import make_cells, parse_agent
+from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit
+from bai_gym.benchmark import runner
+from bai_gym.benchmark.chunk import checkpoint_grid, play_chunk
+from bai_gym.benchmark.result import Comparison
+from bai_gym.benchmark.rollout import Look, play_blocks, play_steps
+from bai_gym.benchmark.store import Store
+from bai_gym.envs.vector import BestArmVectorEnv
+from bai_gym.errors import AgentError, ParameterError, UnknownNameError
+from bai_gym.problems import FixedProblem
+from bai_gym.sampling import Block, Stepper
+from bai_gym.seeding import generator
+from bai_gym.tasks import BestArm, Task, Thresholding
+
+pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not made for")
+LEVEL = 0.001
+RUNS = 20_000
+BUDGET = 48
+FEATURES = [[1.0, 0.1], [0.7, 0.6], [0.6, -0.4], [-0.2, 0.9]]
+POINTS = (2, 5, 13, 24, 41)  # within the first pulls, at no multiple of the arms, within blocks and at their ends
+ANYTIME = [name for name in agents.names() if getattr(agents.make(name), "anytime", False)]
+VARIANTS = [
+    *((name, {"AugUCB": {"rho": 0.05}, "UCB-GLM": {"link": "identity"}}.get(name, {})) for name in ANYTIME),
+    ("AugUCB", {"rho": 0.05, "after": "continue"}),
+    ("CSAR", {"schedule": "sr"}),
+    ("Uniform", {"mode": "random"}),
+    ("UCBEV", {"index": "bernstein"}),
+]
+
+
+def test_which_agents_have_an_answer_at_any_time() -> None:
+    assert {"Uniform", "AugUCB", "APT", "UCBE", "UCBEV", "CSAR", "UCB-E", "A-UCB-E", "GapE", "UCB1"} <= set(ANYTIME)
+    assert not {"SH", "SHVar", "SHAdaVar", "SR", "SAR", "UGapEb", "UGapEc", "LUCB"} & set(ANYTIME)
+
+
+# ------------------------------------------------------------------------------------------------ the grid
+
+
+@pytest.mark.parametrize(
+    ("checkpoints", "points"),
+    [
+        (None, ()),
+        (100, (100, 200, 300)),
+        (150, (150, 300)),
+        (np.int64(399), (399,)),
+        (400, ()),
+        ([300, 5, 5], (5, 300)),
+        ((400, 1), (1,)),
+        (range(100, 301, 100), (100, 200, 300)),
+        (np.array([7, 399]), (7, 399)),
+    ],
+)
+def test_grids(checkpoints: Any, points: tuple[int, ...]) -> None:
+    grid = checkpoint_grid(checkpoints, 400)
+    assert grid == points and all(type(point) is int for point in grid)
+
+
+@pytest.mark.parametrize("checkpoints", [0, -1, 401, 1.5, "100", True, [100, 401], [0], [10.0], [], ["a"]])
+def test_what_is_no_grid(checkpoints: Any) -> None:
+    with pytest.raises(ParameterError, match="^checkpoints must ") as caught:
+        evaluate("Uniform", "BAI-Custom-v0", budget=400, runs=2, checkpoints=checkpoints)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["SH", "SR", "UGapEb", "LUCB"])
+def test_agents_without_an_answer_are_refused(name: str) -> None:
+    with pytest.raises(AgentError, match=f"^{name}.* has no answer before the end of its budget, as checkpoints ask"):
+        evaluate(name, "BAI-Gaussian8-v0", runs=2, checkpoints=100)
+
+
+def test_so_is_fixed_confidence() -> None:
+    with pytest.raises(ParameterError, match="checkpoints are for a fixed budget"):
+        evaluate("Uniform", "BAI-FC-Custom-v0", runs=2, checkpoints=100)
+
+
+# ------------------------------------------------------------------------------------------------ parts of blocks
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 6), min_size=3, max_size=3), min_size=1, max_size=4),
+    st.sampled_from([None, [1.0, 1.0, 1.0], [0.2, 3.0, 1.0], [0.0, 0.0, 1.0]]),
+    st.data(),
+)
+def test_the_first_pulls_of_a_block_are_those_of_a_loop(counts: Any, weights: Any, data: Any) -> None:
+    total = min(sum(row) for row in counts)
+    rows = np.array(counts)
+    shares = None if weights is None else np.tile(weights, (len(rows), 1))
+    block = Block(rows, weights=shares)
+    pulls = data.draw(st.integers(0, total))
+    left = rows.copy()
+    for _ in range(pulls):
+        left[np.arange(len(rows)), block.next_slots(left)] -= 1
+    np.testing.assert_array_equal(block.first(pulls), rows - left)
+    if weights == [1.0, 1.0, 1.0]:  # equal weights are round-robin
+        np.testing.assert_array_equal(Block(rows).first(pulls), rows - left)
+
+
+# ------------------------------------------------------------------------------------------------ the law
+
+
+def looks_of(agent: Any, bandit: Any, task: Task) -> tuple[tuple[Look, ...], tuple[Look, ...]]:
+    """What is seen at the checkpoints of 20,000 episodes by blocks, and of as many by steps."""
+    rules: dict[str, Any] = {"num_envs": RUNS, "budget": BUDGET, "copy": False, "task": task}
+    env = BestArmVectorEnv(FixedProblem(bandit), **rules)
+    many = bandit.select(np.zeros(RUNS, np.int64))
+    agent.reset(env.rules.briefing(many, agent.knows, POINTS), generator(0, "agent", "blocks"))
+    blocks = play_blocks(agent, many, BUDGET, generator(0, "rewards"), task, POINTS)
+    observation, _ = env.reset(seed=4)
+    agent.reset(env.rules.briefing(many, agent.knows, POINTS), generator(0, "agent", "steps"))
+    steps = play_steps(agent.act, env, observation, POINTS, agent.recommend, lambda: agent.idle_pulls)
+    return blocks.looks, steps.looks
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "bernoulli"])
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: agents.make(v[0], **v[1]).label)
+def test_blocks_and_steps_see_the_same(variant: tuple[str, dict[str, Any]], kind: str) -> None:
+    agent = agents.make(variant[0], **variant[1])
+    if agent.name in ("TS", "TTTS") and kind == "bernoulli":
+        pytest.skip("their posterior is not for rewards of few values")
+    bandit: Any = GaussianBandit([1.0, 0.8, 0.8, 0.5], [1.0, 0.2, 2.0, 0.5])
+    if kind == "bernoulli":
+        bandit = BernoulliBandit([0.6, 0.5, 0.5, 0.1])
+    if agent.needs_features:
+        bandit = FeatureBandit(bandit, FEATURES)
+    task: Task = Thresholding(0.55) if "thresholding" in agent.tasks else BestArm()
+    p_values = []
+    for one, other in zip(*looks_of(agent, bandit, task), strict=True):
+        assert one.pulls_made == other.pulls_made
+        answers = [
+            look.recommendation.reshape(RUNS, -1) @ (1 << np.arange(look.recommendation[0].size))
+            for look in (one, other)
+        ]
+        table = np.stack([np.bincount(codes, minlength=16) for codes in answers])
+        table = table[:, table.sum(axis=0) > 20]
+        if table.shape[1] > 1:
+            p_values.append(float(chi2_contingency(table).pvalue))
+        for arm in range(4):
+            p_values.append(float(ks_2samp(one.pulls[:, arm], other.pulls[:, arm], method="asymp").pvalue))
+        if agent.name not in ("AugUCB", "CSAR"):
+            assert (one.pulls.sum(axis=1) == one.pulls_made).all()
+        assert (other.pulls.sum(axis=1) <= one.pulls_made).all()
+    assert min(p_values) * len(p_values) > LEVEL / len(VARIANTS)
+
+
+def test_a_difference_would_be_seen() -> None:
+    """Round-robin in the order of the arms, without the checkpoints being told, sees low arms first."""
+    bandit = GaussianBandit([1.0, 0.8, 0.8, 0.5], 1.0)
+    many = bandit.select(np.zeros(RUNS, np.int64))
+    env = BestArmVectorEnv(FixedProblem(bandit), num_envs=2, budget=BUDGET)
+    seen = []
+    for told in ((), POINTS):
+        agent = agents.make("Uniform")
+        agent.reset(env.rules.briefing(many, (), told), generator(0, "agent"))
+        looks = play_blocks(agent, many, BUDGET, generator(0, "rewards"), BestArm(), POINTS).looks
+        seen.append(np.bincount(looks[0].recommendation, minlength=4))
+    assert not seen[0][2:].any() and seen[1].min() > 0.1 * RUNS
+
+
+def test_what_is_seen_does_not_change_what_follows() -> None:
+    # An agent that decides pull by pull makes the same pulls, whether it is looked at or not.
+    bandit = GaussianBandit(np.random.default_rng(0).random((50, 6)), 1.0)
+    task = Thresholding(0.5)
+    for name in ("APT", "AugUCB", "UCBEV"):
+        agent, ends = agents.make(name, rho=0.05) if name == "AugUCB" else agents.make(name), []
+        env = BestArmVectorEnv(FixedProblem(bandit.select(np.zeros(1, np.int64))), num_envs=2, budget=100, task=task)
+        for points in ((), (30, 31, 77)):
+            agent.reset(env.rules.briefing(bandit, agent.knows, points), generator(0, "agent"))
+            ends.append(play_blocks(agent, bandit, 100, generator(0, "rewards"), task, points))
+        np.testing.assert_array_equal(ends[0].statistics.means, ends[1].statistics.means)
+        assert [look.pulls_made for look in ends[1].looks] == [30, 31, 77]
+        assert [int(look.pulls.sum(axis=1).max()) for look in ends[1].looks] == [30, 31, 77]
+
+
+def test_every_answer_is_that_of_a_shorter_run() -> None:
+    # Uniform allocation plans nothing, so that its answer after t pulls has the law of a run of t pulls.
+    points = [40, 70, 100]
+    within = compare(["Uniform", "APT"], "BAI-CustomThresholding-v0", budgets=[100], runs=20_000, checkpoints=points)
+    for name in ("Uniform", "APT"):
+        for seed, point in enumerate(points, 1):
+            short = evaluate(name, "BAI-CustomThresholding-v0", budget=point, runs=20_000, seed=seed)
+            row = within.find(name, checkpoint=point)
+            table = [[row.errors, row.runs - row.errors], [short.errors, short.runs - short.errors]]
+            assert chi2_contingency(table).pvalue > LEVEL / 6
+            np.testing.assert_allclose(row.mean_pulls.sum(), point)
+
+
+# ------------------------------------------------------------------------------------------------ results
+
+THRESHOLDING = ["AugUCB", "APT", "UCBE", "UCBEV(index=bernstein)", "CSAR", "Uniform(mode=random)"]
+KEYWORDS = {"budget": 90}
+
+
+def rows_of(comparison: Comparison) -> list[dict[str, Any]]:
+    return [{**asdict(row), "mean_pulls": row.mean_pulls.tolist(), "seconds": None} for row in comparison]
+
+
+def test_there_is_a_row_for_each_checkpoint() -> None:
+    played = compare(THRESHOLDING, "BAI-CustomThresholding-v0", env_kwargs=KEYWORDS, runs=300, checkpoints=40)
+    assert [(row.agent, row.checkpoint) for row in played] == [
+        (name, point) for name in THRESHOLDING for point in (40, 80, 90)
+    ]
+    assert all(row.budget == 90 and row.runs == 300 for row in played)
+    assert [row.agent for row in played.final] == THRESHOLDING
+    for row in played:
+        assert row.checkpoint is not None
+        assert row.mean_pulls.sum() == pytest.approx(row.sample_complexity)
+        assert row.unspent == pytest.approx(row.checkpoint - row.sample_complexity)
+        assert row.agent == "CSAR" or row.unspent == 0
+    assert played.find("APT").checkpoint == played.find("APT", checkpoint=90).checkpoint == 90
+    early, late = (played.find("APT", checkpoint=point) for point in (40, 90))
+    assert early.error_probability > late.error_probability
+    assert "after 40 pulls: error probability" in str(early)
+    at_40 = played.paired("APT", "CSAR", checkpoint=40)
+    assert at_40.difference == pytest.approx(
+        early.error_probability - played.find("CSAR", checkpoint=40).error_probability
+    )
+    with pytest.raises(UnknownNameError, match="no result of APT after 50 pulls; there are: 40, 80, 90"):
+        played.find("APT", checkpoint=50)
+    assert len(played.against("AugUCB")) == len(THRESHOLDING) - 1
+    plain = evaluate("APT", "BAI-CustomThresholding-v0", runs=300, env_kwargs=KEYWORDS)
+    assert plain.checkpoint is None
+
+
+def test_the_last_row_is_that_of_the_run_without_checkpoints() -> None:
+    # APT, pull by pull, draws the same numbers.
+    keywords = {"means": [0.3, 0.6, 0.55], "distribution": "bernoulli", "threshold": 0.5, "budget": 60}
+    plain = evaluate("APT", "BAI-CustomThresholding-v0", runs=500, env_kwargs=keywords)
+    within = evaluate("APT", "BAI-CustomThresholding-v0", runs=500, env_kwargs=keywords, checkpoints=[20])
+    assert isinstance(within, Comparison)
+    assert within[-1].errors == plain.errors
+    np.testing.assert_array_equal(within[-1].mean_pulls, plain.mean_pulls)
+
+
+@pytest.mark.parametrize("path", ["auto", "steps"])
+def test_workers_and_resuming_change_nothing(
+    path: str, tmp_path: Path, contents: Callable[[Path], dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = THRESHOLDING if path == "auto" else ["AugUCB", "CSAR"]
+    runs = 2200 if path == "auto" else 1100
+
+    def results(workers: int, out: Path) -> list[dict[str, Any]]:
+        options: dict[str, Any] = {"env_kwargs": KEYWORDS, "checkpoints": [7, 50], "path": path, "seed": 5}
+        return rows_of(compare(names, "BAI-CustomThresholding-v0", runs=runs, workers=workers, out=out, **options))
+
+    one, two = tmp_path / "one", tmp_path / "two"
+    first = results(1, one)
+    assert results(2, two) == first
+    assert contents(one) == contents(two)
+    assert len({row["errors"] for row in first}) > len(names)
+    for cell in make_cells(names, "BAI-CustomThresholding-v0", None, 5, KEYWORDS, path, [7, 50]):
+        last = -(-runs // 1000) - 1
+        read, fresh = Store(one).load(cell, last, runs - 1000 * last), play_chunk(cell, last, runs - 1000 * last)
+        assert read is not None
+        assert len(read.checkpoints) == len(fresh.checkpoints) == 2
+        for a, b in zip(read.checkpoints, fresh.checkpoints, strict=True):
+            assert a.pulls_made == b.pulls_made
+            for field in ("correct", "simple_regret", "pulls"):
+                np.testing.assert_array_equal(getattr(a, field), getattr(b, field))
+                assert getattr(a, field).dtype == getattr(b, field).dtype
+    chunks = sorted(one.rglob("chunks/*/*.parquet"))
+    assert len(chunks) == -(-runs // 1000) * len(names)
+    for gone in chunks[::2]:
+        gone.unlink()
+    again = []
+    play = runner.play_chunk
+    monkeypatch.setattr(runner, "play_chunk", lambda *given: (again.append(given[1]), play(*given))[1])
+    assert results(1, one) == first
+    assert len(again) == len(chunks[::2])
+    assert contents(one) == contents(two)
+
+
+def test_other_checkpoints_are_other_chunks(tmp_path: Path) -> None:
+    for checkpoints in (None, [7], [8], 9):
+        options: dict[str, Any] = {"out": tmp_path, "checkpoints": checkpoints}
+        evaluate("APT", "BAI-CustomThresholding-v0", runs=5, env_kwargs=KEYWORDS, **options)
+    assert len(list(tmp_path.glob("chunks/*"))) == 4
+
+
+# ------------------------------------------------------------------------------------------------ a user's own agent
+
+
+class Halves(Agent):
+    """Two blocks over all arms, and the best mean."""
+
+    name = "Halves"
+    anytime = True
+
+    def allocate(self, observation: Any) -> Any:
+        return np.full((self.batch, self.num_arms), 5)
+
+    def recommend(self, observation: Any) -> Any:
+        assert set(observation) == {"pulls", "means", "variances", "remaining"}
+        return np.where(observation["pulls"] > 0, observation["means"], -np.inf).argmax(axis=-1)
+
+
+class Plain:
+    """No base class: allocate and recommend."""
+
+    anytime = True
+    uses_variances = False
+
+    def reset(self, briefing: Any) -> None:
+        self.shape = briefing.batch, briefing.num_arms
+
+    def allocate(self, observation: Any) -> Any:
+        return np.full(self.shape, 10)
+
+    def recommend(self, observation: Any) -> Any:
+        return observation["means"].argmax(axis=-1)
+
+
+@pytest.mark.parametrize("path", ["blocks", "steps"])
+@pytest.mark.parametrize("agent", [Halves, Plain])
+def test_blocks_are_divided_in_their_own_order(agent: Any, path: str) -> None:
+    # Rewards are the means. Round-robin: after 2 pulls arms 0 and 1 have been seen; after 23 all, six of arms 0 to 2.
+    keywords = {"means": [0.1, 0.3, 0.9, 0.2], "variances": 0.0}
+    options: dict[str, Any] = {"env_kwargs": keywords, "runs": 3, "checkpoints": [2, 23], "path": path}
+    rows = evaluate(agent, "BAI-Custom-v0", budget=40, **options)
+    assert [row.errors for row in rows] == [3, 0, 0]
+    assert [row.mean_pulls.tolist() for row in rows] == [[1, 1, 0, 0], [6, 6, 6, 5], [10, 10, 10, 10]]
+    assert [row.simple_regret for row in rows] == pytest.approx([0.6, 0.0, 0.0])
+
+
+def test_a_stepper_is_looked_at_too() -> None:
+    env = gym.make_vec("BAI-Custom-v0", num_envs=4, budget=40, variances=0.0, means=[0.1, 0.9, 0.2])
+    assert isinstance(env, BestArmVectorEnv)
+    observation, _ = env.reset(seed=0)
+    agent = agents.make("A-UCB-E")
+    agent.reset(env.briefing(), np.random.default_rng(0))
+    stepper = Stepper(agent, env.moves)
+    rollout = play_steps(stepper.act, env, observation, (3, 10), agent.recommend)
+    assert [look.pulls_made for look in rollout.looks] == [3, 10]
+    assert (rollout.looks[0].recommendation == 1).all()
+
+
+def test_names_in_this_file_can_be_read() -> None:
+    for name in THRESHOLDING:
+        make, parameters = parse_agent(name)
+        assert agents.make(make, **parameters).label == name

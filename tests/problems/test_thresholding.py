@@ -1,0 +1,57 @@
+"""The instances of Mukherjee et al. (2017), against the numbers of the paper."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from bai_gym.errors import UnknownNameError
+from bai_gym.problems import ThresholdingProblem
+from bai_gym.problems.thresholding import THRESHOLDING_SETUPS
+from bai_gym.theory import threshold_h1, threshold_h2, threshold_sigma_h1
+
+# 0.4 - 0.2^i and 0.6 + 0.2^(5-i), i = 1, ..., 4.
+FIRST_TEN = {
+    "Arithmetic": [0.2, 0.25, 0.3, 0.35, 0.45, 0.55, 0.65, 0.7, 0.75, 0.8],
+    "Geometric": [0.2, 0.36, 0.392, 0.3984, 0.45, 0.55, 0.6016, 0.608, 0.64, 0.8],
+    "ThreeGroups": [0.1, 0.1, 0.1, 0.35, 0.45, 0.55, 0.65, 0.9, 0.9, 0.9],
+    "TwoGroups": [0.45] * 5 + [0.55] * 5,
+    "Advanced": [0.45] * 5 + [0.55] * 5,
+}
+# H_1 by hand for the two groups: 10 / 0.05^2 + 90 / 0.1^2 = 13000.
+H_1 = {"Arithmetic": 9993.11, "Geometric": 10289.48, "ThreeGroups": 9926.39, "TwoGroups": 13000, "Advanced": 13000}
+
+
+@pytest.mark.parametrize("setup", THRESHOLDING_SETUPS)
+def test_instances_are_those_of_the_paper(setup: str) -> None:
+    bandit = ThresholdingProblem(setup).draw(50, np.random.default_rng(0))
+    assert (bandit.batch, bandit.num_arms) == (50, 100)
+    np.testing.assert_allclose(bandit.means, np.tile([*FIRST_TEN[setup], *[0.4] * 90], (50, 1)))
+    below, above, low, high = (0.3, 0.8, 0.2, 0.3) if setup == "Advanced" else (0.5, 0.6, 0.38, 0.42)
+    assert (bandit.variances[:, :5] == below).all() and (bandit.variances[:, 5:10] == above).all()
+    rest = bandit.variances[:, 10:]
+    assert low <= rest.min() < low + 0.01 * (high - low) and high - 0.01 * (high - low) < rest.max() <= high
+    assert len(np.unique(rest)) == rest.size  # drawn anew in every instance
+    np.testing.assert_allclose(threshold_h1(bandit.means, 0.5), H_1[setup], rtol=1e-6)
+    np.testing.assert_allclose(threshold_h2(bandit.means, 0.5), 10000 if H_1[setup] == 13000 else 9200, rtol=1e-6)
+    expected = {"Arithmetic": 16088.6, "TwoGroups": 20963.4, "Advanced": 18921.0}
+    if setup in expected:  # at the middle of the variances' range
+        middle = np.where(np.arange(100) < 10, bandit.variances[0], 0.5 * (low + high))
+        np.testing.assert_allclose(threshold_sigma_h1(bandit.means[0], middle, 0.5), expected[setup], rtol=1e-5)
+
+
+@pytest.mark.parametrize("setup", THRESHOLDING_SETUPS)
+def test_ids_ask_for_the_five_arms_above_one_half(setup: str) -> None:
+    env = gym.make(f"BAI-Thresholding100-{setup}-v0").unwrapped
+    assert env.get_wrapper_attr("budget") == 10_000
+    env.reset(seed=0)
+    task = env.get_wrapper_attr("rules").task
+    assert (task.name, task.threshold, task.epsilon) == ("thresholding", 0.5, 0.0)
+    assert np.flatnonzero(task.answer(env.get_wrapper_attr("_episode").bandit.means[0])).tolist() == [5, 6, 7, 8, 9]
+    assert env.get_wrapper_attr("briefing")().task is task  # agents are told the threshold
+
+
+def test_an_unknown_setup_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="allowed: Arithmetic, Geometric, ThreeGroups, TwoGroups, Advanced"):
+        ThresholdingProblem("Harmonic")
