@@ -69,10 +69,10 @@ def own(covariance: Any, **parameters: Any) -> BayesGap:
 
 def test_two_arms_by_hand(trace: Callable[..., Any]) -> None:
     # Prior N(0, I), noise 1, n = 4: (n - K) / 1 + 2 = 4. At first gaps are 6, H = 2 / 9 and beta^2 = 4.5; both B are
-    # equal: J = 0, j = 1, both as uncertain, and arm 0 is pulled. It pays 1: mean 1/2, variance 1/2. The bounds of three
-    # deviations are 2.621 and -1.621, 3 and -3, so that both gaps are 5.621, H = 0.2532 and beta = 1.987. Then B_0 =
-    # 1.987 + 0.905 < B_1 = 1.905 + 1.987, so J = 0 and j = 1, which is less certain: arm 1 is pulled. It pays -2: mean -1,
-    # variance 1/2. Arm 0 is ahead by 1.5, and both are as uncertain: arm 0, then arm 1 again, J = 0 throughout.
+    # equal: J = 0, j = 1, both as uncertain, and arm 0 is pulled. It pays 1: mean 1/2, variance 1/2. The bounds of
+    # three deviations are 2.621 and -1.621, 3 and -3, so that both gaps are 5.621, H = 0.2532 and beta = 1.987. Then
+    # B_0 = 1.987 + 0.905 < B_1 = 1.905 + 1.987, so J = 0 and j = 1, which is less certain: arm 1 is pulled. It pays -2:
+    # mean -1, variance 1/2. Arm 0 is ahead by 1.5, and both are as uncertain: arm 0, then arm 1 again, J = 0 throughout.
     played = trace(own(np.eye(2), noise_variance=1.0), [[1.0, 1.0], [-2.0, -2.0]], 4)
     assert played.arms == [0, 1, 0, 1] and played.recommendation == 0
 
