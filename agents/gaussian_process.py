@@ -167,6 +167,8 @@ class MeanAgent(GaussianProcessAgent):
 
     output: str = "mean"
 
+    anytime: ClassVar[bool] = True
+
     def begin(self, briefing: Briefing) -> None:
         """Check the parameter, too."""
         super().begin(briefing)

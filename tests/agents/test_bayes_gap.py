@@ -72,7 +72,7 @@ def test_two_arms_by_hand(trace: Callable[..., Any]) -> None:
     # equal: J = 0, j = 1, both as uncertain, and arm 0 is pulled. It pays 1: mean 1/2, variance 1/2. The bounds of
     # three deviations are 2.621 and -1.621, 3 and -3, so that both gaps are 5.621, H = 0.2532 and beta = 1.987. Then
     # B_0 = 1.987 + 0.905 < B_1 = 1.905 + 1.987, so J = 0 and j = 1, which is less certain: arm 1 is pulled. It pays -2:
-    # mean -1, variance 1/2. Arm 0 is ahead by 1.5, and both are as uncertain: arm 0, then arm 1 again, J = 0 throughout.
+    # mean -1, variance 1/2. Arm 0 is ahead by 1.5, and both are as uncertain: arm 0, then arm 1 again, J = 0 always.
     played = trace(own(np.eye(2), noise_variance=1.0), [[1.0, 1.0], [-2.0, -2.0]], 4)
     assert played.arms == [0, 1, 0, 1] and played.recommendation == 0
 
