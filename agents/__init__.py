@@ -3,10 +3,14 @@
 from bai_gym.agents.apt import APT, ThresholdUCBE, ThresholdUCBEV
 from bai_gym.agents.augucb import AugUCB
 from bai_gym.agents.base import Agent, PlannedAgent
+from bai_gym.agents.bayes_gap import BayesGap
 from bai_gym.agents.bayes_optimal import BayesOptimal
+from bai_gym.agents.bayesian import EI, GPTS, GPUCB, PI, BayesUCB
 from bai_gym.agents.csar import CSAR
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
+from bai_gym.agents.gaussian_process import GaussianProcessAgent
 from bai_gym.agents.gse import GSELin, GSELinFWG, GSELinGreedy, GSELinWynn, GSELog, GSELogFWG
+from bai_gym.agents.knowledge_gradient import KG
 from bai_gym.agents.learned import Learned
 from bai_gym.agents.lin_gape import LinGapE, LinGapEGreedy
 from bai_gym.agents.lin_ucb import LinUCB
@@ -30,6 +34,13 @@ from bai_gym.agents.uniform import Uniform
 from bai_gym.agents.vbr import VBR
 
 __all__ = [
+    "EI",
+    "GPTS",
+    "GPUCB",
+    "KG",
+    "PI",
+    "BayesGap",
+    "BayesUCB",
     "APT",
     "CSAR",
     "LUCB",
@@ -61,6 +72,7 @@ __all__ = [
     "GSELogFWG",
     "GapE",
     "GapEV",
+    "GaussianProcessAgent",
     "Learned",
     "ODLinBAI",
     "PeaceRho",

@@ -9,10 +9,13 @@ from typing import Any
 from bai_gym.agents.apt import APT, ThresholdUCBE, ThresholdUCBEV
 from bai_gym.agents.augucb import AugUCB
 from bai_gym.agents.base import Agent
+from bai_gym.agents.bayes_gap import BayesGap
 from bai_gym.agents.bayes_optimal import BayesOptimal
+from bai_gym.agents.bayesian import EI, GPTS, GPUCB, PI, BayesUCB
 from bai_gym.agents.csar import CSAR
 from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
 from bai_gym.agents.gse import GSELin, GSELinFWG, GSELinGreedy, GSELinWynn, GSELog, GSELogFWG
+from bai_gym.agents.knowledge_gradient import KG
 from bai_gym.agents.learned import Learned
 from bai_gym.agents.lin_gape import LinGapE, LinGapEGreedy
 from bai_gym.agents.lin_ucb import LinUCB
@@ -75,6 +78,13 @@ _AGENTS: dict[str, Callable[..., Any]] = {
         LinUCB,
         LinGapE,
         LinGapEGreedy,
+        BayesGap,
+        GPUCB,
+        BayesUCB,
+        GPTS,
+        PI,
+        EI,
+        KG,
         AugUCB,
         APT,
         ThresholdUCBE,

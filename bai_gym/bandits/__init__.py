@@ -11,6 +11,7 @@ from bai_gym.bandits.function import FunctionBandit
 from bai_gym.bandits.gaussian import GaussianBandit
 from bai_gym.bandits.linear import LINKS, FeatureBandit, linear_bandit
 from bai_gym.bandits.poisson import PoissonBandit
+from bai_gym.bandits.prior import PriorBandit
 
 __all__ = [
     "LINKS",
@@ -21,6 +22,7 @@ __all__ = [
     "FunctionBandit",
     "GaussianBandit",
     "PoissonBandit",
+    "PriorBandit",
     "SampleTable",
     "Stream",
     "linear_bandit",

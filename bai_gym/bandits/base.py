@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from bai_gym.errors import InstanceError
+from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Bandit", "Stream", "check_means", "check_num_arms"]
@@ -41,6 +42,11 @@ class Bandit(ABC):
     @property
     def features(self) -> FloatArray | None:
         """``(N, K, d)`` features of the arms, not to be written to, where they have any."""
+        return None
+
+    @property
+    def prior(self) -> GaussianPrior | None:
+        """The law that the means were drawn from, where it is a known normal one."""
         return None
 
     @property

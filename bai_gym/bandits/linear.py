@@ -8,12 +8,13 @@ from typing import Self
 import numpy as np
 from scipy.special import expit, ndtr
 
-from bai_gym.bandits.base import Bandit, Stream, check_num_arms
+from bai_gym.bandits.base import Bandit, check_num_arms
 from bai_gym.bandits.bernoulli import BernoulliBandit
 from bai_gym.bandits.gaussian import GaussianBandit
 from bai_gym.bandits.poisson import PoissonBandit
+from bai_gym.bandits.wrapped import WrappedBandit
 from bai_gym.errors import InstanceError, ParameterError
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["LINKS", "FeatureBandit", "check_features", "check_link", "linear_bandit"]
 
@@ -32,7 +33,7 @@ LINKS: dict[str, Callable[[FloatArray], FloatArray]] = {
 """The inverse of each link: the mean reward h(z) of an arm with score z, the product of its features and theta."""
 
 
-class FeatureBandit(Bandit):
+class FeatureBandit(WrappedBandit):
     """Arms of another model, each with a vector of features.
 
     Features change nothing about rewards. They are what an agent may read: arms with similar features may have similar
@@ -49,8 +50,6 @@ class FeatureBandit(Bandit):
         InstanceError: Features that are not finite numbers, or of another shape.
     """
 
-    rewards: Bandit
-
     def __init__(self, rewards: Bandit, features: object) -> None:
         """Check and copy the features."""
         self._take(rewards, check_features(features, rewards.num_arms))
@@ -61,38 +60,13 @@ class FeatureBandit(Bandit):
             )
 
     def _take(self, rewards: Bandit, matrices: FloatArray) -> None:
-        self.rewards = rewards
-        self.means, self.variances = rewards.means, rewards.variances
-        self.known = rewards.known
+        self.wrap(rewards)
         self._matrices = matrices  # (N, K, d), or (1, K, d) for all instances
 
     @property
     def features(self) -> FloatArray:
         """``(N, K, d)`` features, read-only; one matrix for all instances takes the memory of one."""
         return np.broadcast_to(self._matrices, (self.batch, *self._matrices.shape[1:]))
-
-    @property
-    def continuous(self) -> bool:
-        """Whether the means of two arms' rewards differ with probability 1 (False: perhaps not)."""
-        return self.rewards.continuous
-
-    def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Return one reward for each pulled arm."""
-        return self.rewards.pull(flat, rng)
-
-    def pull_often(self, flat: IntArray, times: int, rng: np.random.Generator) -> FloatArray:
-        """Return several rewards for each pulled arm."""
-        return self.rewards.pull_often(flat, times, rng)
-
-    def draw_blocks(
-        self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
-    ) -> Statistics:
-        """Draw the statistics of the blocks."""
-        return self.rewards.draw_blocks(flat, counts, rng, variances=variances)
-
-    def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:
-        """Return a source of single pulls."""
-        return self.rewards.stream(arms, rng)
 
     def select(self, rows: IntArray) -> Self:
         """Return the given instances."""

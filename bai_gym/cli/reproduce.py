@@ -33,7 +33,10 @@ from bai_gym.cli.output import (
 from bai_gym.envs.registration import IDS
 from bai_gym.errors import MissingDataError, MissingPackageError
 from bai_gym.experiments import Experiment, Judged, Panel, Setting, find, judge
+from bai_gym.gaussian_process import GaussianPosterior
+from bai_gym.problems import GaussianProcessProblem
 from bai_gym.report.figures import instance_plot
+from bai_gym.report.posterior import posterior_plot
 from bai_gym.seeding import check_seed, generator
 from bai_gym.tasks import BestArm
 
@@ -161,11 +164,41 @@ def _with_available_data(panel: Panel) -> tuple[Panel | None, str]:
 def _draw_instances(experiment: Experiment, panel: Panel, seed: int, path: Path) -> None:
     setting = panel.settings[0]
     problem = EnvSource(setting.env, dict(setting.keywords)).problem
+    if isinstance(problem, GaussianProcessProblem):
+        _draw_posterior(problem, setting.budget, panel.title, seed, path)
+        return
     bandit = problem.draw(experiment.instances, generator(seed, "instances", 0))
     best = np.flatnonzero(bandit.means[0] == bandit.means[0].max())
     OUT.print(f"{panel.title}: best arm of the first run {best[0]} (counted from 0)", soft_wrap=True)
     try:
         print_paths([instance_plot(bandit.means, bandit.variances, path, title=panel.title)])
+    except MissingPackageError as error:
+        ERR.print(f"no figure: {error}", soft_wrap=True)
+
+
+def _draw_posterior(problem: GaussianProcessProblem, pulls: int, title: str, seed: int, path: Path) -> None:
+    """Draw what is known about a function after some pulls of random arms."""
+    rng = generator(seed, "instances", 0)
+    bandit = problem.draw(1, rng)
+    arms = rng.permutation(problem.num_arms)[:pulls]
+    rewards = bandit.pull(arms, rng)
+    points, at = problem.between(20)
+    posterior = GaussianPosterior(problem.prior_at(points), problem.noise_variance, draws=True)
+    for arm, reward in zip(arms, rewards, strict=True):
+        posterior.observe(at[[arm]], np.array([reward]))
+    try:
+        figure = posterior_plot(
+            points[:, 0],
+            posterior.mean[0],
+            np.sqrt(posterior.variance[0]),
+            posterior.draw(rng)[0],
+            at,
+            bandit.means[0],
+            (problem.locations[arms, 0], rewards),
+            path,
+            title=title,
+        )
+        print_paths([figure])
     except MissingPackageError as error:
         ERR.print(f"no figure: {error}", soft_wrap=True)
 

@@ -40,6 +40,7 @@ STRUCTURED = "Azizi et al. 2022"
 BAYESIAN = "Hoffman et al. 2014"
 LINEAR_ARMS = (8, 16, 32, 64, 128)
 PULLS_PER_ARM = 20  # of the paper's 10, 20 and 50
+GP_BUDGETS = {10: 20, 16: 32, 64: 128, 357: 400}  # of each number of arms; the last pair is that of a traffic network
 CAP = 1_000_000  # pulls at which an episode of fixed confidence is truncated
 PULL_COST = 1e-4  # so that a learner has a reason to stop
 FIXED_CONFIDENCE = {"fixed_confidence": True, "pull_cost": PULL_COST}
@@ -256,6 +257,16 @@ IDS: tuple[Registration, ...] = (
         f"num_arms = 8 random moments of an electric motor, 11 features, find the hottest ({STRUCTURED}, appendix E.2)",
         {"num_arms": 8},
         data="electric-motor",
+    ),
+    *(
+        Registration(
+            f"BAI-GP{arms}-v0",
+            "gaussian-process",
+            budget,
+            f"{arms} points of a function drawn from a Gaussian process (Hoffman et al. 2014, figure 1)",
+            {"num_arms": arms},
+        )
+        for arms, budget in GP_BUDGETS.items()
     ),
     Registration(
         "BAI-Traffic357-v0",

@@ -6,6 +6,7 @@ from bai_gym.problems.bernoulli import BernoulliPriorProblem
 from bai_gym.problems.briefing import KNOWLEDGE, Briefing
 from bai_gym.problems.families import FAMILIES, build
 from bai_gym.problems.function import function_problem
+from bai_gym.problems.gaussian_process import GaussianProcessProblem
 from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
 from bai_gym.problems.linear import (
     LinearCornerProblem,
@@ -27,6 +28,7 @@ __all__ = [
     "Briefing",
     "FixedProblem",
     "FrozenProblem",
+    "GaussianProcessProblem",
     "HeterogeneousGaussianProblem",
     "LinearCornerProblem",
     "LinearSphereProblem",

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError, ParameterError
+from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, Task, Thresholding
 from bai_gym.theory import (
@@ -101,6 +102,11 @@ class Briefing:
         """``(N,)`` bounds b on the rewards, see :func:`bai_gym.theory.reward_bound`; needs ``"range"``."""
         truth = self._granted("range")
         return reward_bound(truth.means, truth.variances, self.budget)
+
+    @property
+    def prior(self) -> GaussianPrior | None:
+        """The normal law that the means were drawn from; None where there is none; needs ``"prior"``."""
+        return self._granted("prior").prior
 
     def h1_complexity(self) -> FloatArray:
         """Return H_1, the sum of 1 / gap^2, ``(N,)``; needs ``"complexity"``."""

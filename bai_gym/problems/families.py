@@ -13,6 +13,7 @@ from bai_gym.problems.base import FrozenProblem, Problem
 from bai_gym.problems.bernoulli import BernoulliPriorProblem
 from bai_gym.problems.custom import custom_linear_problem, custom_problem, table_problem
 from bai_gym.problems.function import function_problem
+from bai_gym.problems.gaussian_process import GaussianProcessProblem
 from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
 from bai_gym.problems.linear import (
     LinearCornerProblem,
@@ -80,6 +81,7 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "electric-motor": electric_motor_problem,
     "automl": automl_problem,
     "traffic": traffic_problem,
+    "gaussian-process": GaussianProcessProblem,
     "custom": custom_problem,
     "custom-linear": custom_linear_problem,
     "function": function_problem,

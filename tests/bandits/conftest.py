@@ -14,9 +14,11 @@ from bai_gym.bandits import (
     FeatureBandit,
     GaussianBandit,
     PoissonBandit,
+    PriorBandit,
     SampleTable,
     linear_bandit,
 )
+from bai_gym.gaussian_process import GaussianPrior
 
 
 def gaussian() -> GaussianBandit:
@@ -57,7 +59,14 @@ def log_linear() -> FeatureBandit:
     return linear_bandit(FEATURES, [[1.0, 0.5], [-2.0, 1.0]], link="log")
 
 
-KINDS = [gaussian, bernoulli, empirical, poisson, linear, logistic, probit, log_linear]
+PRIOR = GaussianPrior(np.eye(3))
+
+
+def with_prior() -> PriorBandit:
+    return PriorBandit(linear(), PRIOR)
+
+
+KINDS = [gaussian, bernoulli, empirical, poisson, linear, logistic, probit, log_linear, with_prior]
 
 
 @pytest.fixture(params=KINDS, ids=lambda make: make.__name__)

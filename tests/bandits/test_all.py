@@ -14,7 +14,7 @@ from bai_gym.statistics import FloatArray, IntArray
 LEVEL = 0.001
 DRAWS = 20_000
 COUNTS = (1, 2, 3, 7)
-COMPARISONS = 8 * 3 * len(COUNTS) * 2  # kinds of bandits, arms, counts, means and variances
+COMPARISONS = 9 * 3 * len(COUNTS) * 2  # kinds of bandits, arms, counts, means and variances
 
 MakeBandit = Callable[[], Bandit]
 

@@ -17,7 +17,7 @@ from scipy.stats import chi2_contingency, ks_2samp
 from bai_gym import agents, compare, evaluate
 from bai_gym.agents import Agent
 from bai_gym.api import make_cells, parse_agent
-from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit
+from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
 from bai_gym.benchmark import runner
 from bai_gym.benchmark.chunk import checkpoint_grid, play_chunk
 from bai_gym.benchmark.result import Comparison
@@ -25,6 +25,7 @@ from bai_gym.benchmark.rollout import Look, play_blocks, play_steps
 from bai_gym.benchmark.store import Store
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError
+from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import FixedProblem
 from bai_gym.sampling import Block, Stepper
 from bai_gym.seeding import generator
@@ -140,6 +141,8 @@ def test_blocks_and_steps_see_the_same(variant: tuple[str, dict[str, Any]], kind
         bandit = BernoulliBandit([0.6, 0.5, 0.5, 0.1])
     if agent.needs_features:
         bandit = FeatureBandit(bandit, FEATURES)
+    elif isinstance(agent, agents.GaussianProcessAgent):
+        bandit = PriorBandit(bandit, GaussianPrior(0.5 + 0.5 * np.eye(4)))
     task: Task = Thresholding(0.55) if "thresholding" in agent.tasks else BestArm()
     p_values = []
     for one, other in zip(*looks_of(agent, bandit, task), strict=True):

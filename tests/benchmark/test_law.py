@@ -13,13 +13,22 @@ from scipy.stats import chi2_contingency, ks_2samp
 
 from bai_gym import agents, compare
 from bai_gym.api import make_cells
-from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, FeatureBandit, GaussianBandit, SampleTable
+from bai_gym.bandits import (
+    Bandit,
+    BernoulliBandit,
+    EmpiricalBandit,
+    FeatureBandit,
+    GaussianBandit,
+    PriorBandit,
+    SampleTable,
+)
 from bai_gym.benchmark import follow, runner
 from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
 from bai_gym.benchmark.store import Store
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
+from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import Briefing, FixedProblem
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
@@ -50,6 +59,8 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("TS", {"posterior": "normal"}),
     ("TTTS", {"posterior": "normal"}),
     ("UCB-GLM", {"link": "identity"}),
+    ("BayesGap", {"kernel": "matern", "output": "mean"}),
+    ("GP-TS", {"kernel": "linear"}),
 ]
 BINARY: list[tuple[str, dict[str, Any]]] = [
     *((name, {"posterior": "bernoulli"}) for name in ("TS", "TTTS")),
@@ -68,6 +79,8 @@ BANDITS: dict[str, Bandit] = {
 
 FEATURES = np.array([[1.0, 0.1], [0.7, 0.6], [0.6, -0.4], [-0.2, 0.9]])
 
+PRIOR = GaussianPrior(0.5 * np.exp(-np.abs(np.subtract.outer(np.arange(4), np.arange(4)))), mean=0.7)
+
 STOPPING = [name for name in agents.names() if getattr(agents.make(name), "stops", False)]
 LEAVE_SOME = {"SAR", "CSAR", "AugUCB", *STOPPING}  # of those above
 FIND_ONE = [variant for variant in VARIANTS if BestArm.name in agents.make(variant[0]).tasks]
@@ -83,6 +96,8 @@ def both_ways(
     runs = RUNS
     if agent.needs_features:
         bandit, runs = FeatureBandit(bandit, FEATURES[: bandit.num_arms]), RUNS // 4  # designs take time
+    elif isinstance(agent, agents.GaussianProcessAgent):
+        bandit, runs = PriorBandit(bandit, PRIOR), RUNS // 4
     rules: dict[str, Any] = {"num_envs": runs, "copy": False, "task": task or BestArm()}
     env = BestArmVectorEnv(FixedProblem(bandit), budget=BUDGET, **rules)
     env.reset(seed=3)

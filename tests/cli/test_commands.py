@@ -382,6 +382,17 @@ def test_reproduce_draws_instances(command: Command, tmp_path: Path) -> None:
     assert "best arm of the first run" in out
 
 
+def test_reproduce_draws_a_posterior(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    out, err = command("reproduce", "bayesgap-1")
+    assert err == ""
+    path = Path("results", "bayesgap-1", "bayesgap-1.png")
+    assert f": {path}\n" in out and (tmp_path / path).read_bytes().startswith(b"\x89PNG")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    out, err = command("reproduce", "bayesgap-1")
+    assert err.startswith("no figure: drawing figures needs matplotlib")
+
+
 def test_reproduce_without_matplotlib(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     out, err = command("reproduce", "shvar-1")

@@ -13,12 +13,13 @@ from gymnasium.vector import AutoresetMode
 from bai_gym import agents, evaluate
 from bai_gym.agents import Agent, PlannedAgent
 from bai_gym.agents.base import Plan
-from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit
+from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit, PriorBandit
 from bai_gym.benchmark.record import Record
 from bai_gym.benchmark.rollout import play_blocks, play_steps
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import InstanceError
+from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import Briefing, FixedProblem, Problem
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Observation
@@ -200,7 +201,7 @@ IGNORANT = [name for name in agents.names() if name not in FEW_ARMS and not agen
 @pytest.mark.filterwarnings("ignore:AugUCB is not made for")
 @pytest.mark.parametrize("name", IGNORANT)
 def test_agents_without_use_for_features_ignore_them(name: str) -> None:
-    plain = GaussianBandit(np.linspace(0.0, 1.0, 4)[None].repeat(20, 0), 0.5)
+    plain = PriorBandit(GaussianBandit(np.linspace(0.0, 1.0, 4)[None].repeat(20, 0), 0.5), GaussianPrior(np.eye(4)))
     features = np.random.default_rng(0).standard_normal((4, 3))
     answers = []
     for bandit in (plain, FeatureBandit(plain.select(np.arange(20)), features)):

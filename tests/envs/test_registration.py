@@ -71,7 +71,7 @@ def test_what_an_id_says_is_what_one_gets() -> None:
 
 
 def has_features(entry: Registration) -> bool:
-    return any(word in entry.id for word in ("Linear", "Logistic", "Automobile", "ElectricMotor"))
+    return any(word in entry.id for word in ("Linear", "Logistic", "Automobile", "ElectricMotor", "-GP"))
 
 
 @every_id

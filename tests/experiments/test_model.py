@@ -39,11 +39,12 @@ def agents_of(statement: Statement) -> set[str]:
 def test_there_is_an_experiment_for_each_figure() -> None:
     figures = [f"shvar-{figure}" for figure in range(1, 7)]
     structured = [f"gse-{figure}" for figure in range(1, 8)]
+    bayesian = ["bayesgap-1"]
     own = [f"{family}-{number}" for family in ("ugape", "learned") for number in range(1, 6)]
     thresholding = [f"augucb-1{letter}" for letter in "abcdef"]
-    assert list(EXPERIMENTS) == [*figures, *own[:5], *structured, *thresholding, *own[5:]]
+    assert list(EXPERIMENTS) == [*figures, *own[:5], *structured, *bayesian, *thresholding, *own[5:]]
     assert all(EXPERIMENTS[name].source.endswith(f"experiment {n}") for n, name in enumerate(thresholding, start=1))
-    for names_of in (figures, structured):
+    for names_of in (figures, structured, bayesian):
         for number, name in enumerate(names_of, start=1):
             assert EXPERIMENTS[name].source.endswith(f"figure {number}")
     assert all(find(name) is experiment for name, experiment in EXPERIMENTS.items())

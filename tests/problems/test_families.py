@@ -36,6 +36,7 @@ def test_families_and_their_keywords() -> None:
         "electric-motor",
         "automl",
         "traffic",
+        "gaussian-process",
         "custom",
         "custom-linear",
         "function",

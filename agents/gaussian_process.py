@@ -1,0 +1,227 @@
+"""What agents have in common that model the means of all arms as jointly normal."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bai_gym.agents.base import Agent
+from bai_gym.agents.choosing import largest
+from bai_gym.agents.parameters import check_choice, check_not_negative
+from bai_gym.errors import AgentError, ParameterError
+from bai_gym.gaussian_process import KERNELS, GaussianPosterior, GaussianPrior
+from bai_gym.problems import Briefing
+from bai_gym.sampling import SamplingRule
+from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+
+__all__ = ["GaussianProcessAgent", "GaussianRule", "MeanAgent"]
+
+TOLD = "prior"  # in place of a kernel
+
+
+@dataclass(kw_only=True)
+class GaussianProcessAgent(Agent):
+    """Keeps the joint posterior of all means; there are no first pulls, so any budget will do.
+
+    Model: Hoffman, Shahriari and de Freitas (2014), "Exploiting correlation and budget constraints in Bayesian
+    multi-armed bandit optimization", section 4.
+
+    Args:
+        kernel: ``"prior"`` (default): the environment's own prior, which is knowledge. Else the user's own model: one
+            of ``"linear"``, ``"squared-exponential"``, ``"exponential"`` and ``"matern"``, see
+            :func:`bai_gym.gaussian_process.kernel_matrix`, or a function of features (any kernel of scikit-learn), both
+            for arms with features; or a covariance ``(K, K)``, for any.
+        length: Length scale of a named kernel, above 0; default 1.
+        amplitude: Prior standard deviation of a mean, above 0; default 1. Multiplies what the kernel says (eta of the
+            paper), and the standard deviations of a prior or covariance.
+        nu: Smoothness of the Matern kernel: 0.5, 1.5 (default) or 2.5.
+        prior_mean: Prior mean of every arm; None (default): 0, or that of the environment's prior.
+        noise_variance: Variance of the rewards of an arm, at least 0; None (default): the largest of the true ones,
+            which is knowledge.
+    """
+
+    kernel: Any = TOLD
+    length: float = 1.0
+    amplitude: float = 1.0
+    nu: float = 1.5
+    prior_mean: float | None = None
+    noise_variance: float | None = None
+
+    uses_variances: ClassVar[bool] = False
+    draws: ClassVar[bool] = False  # whether it draws from the posterior
+
+    @property
+    def knows(self) -> frozenset[str]:  # type: ignore[override]
+        """The prior where ``kernel`` is ``"prior"``, and the variances unless ``noise_variance`` is given."""
+        told = {"prior"} if self._told else set()
+        return frozenset(told | ({"variances"} if self.noise_variance is None else set()))
+
+    @property
+    def needs_features(self) -> bool:  # type: ignore[override]
+        """Whether arms must have features: where the kernel is a function of them."""
+        return not self._told and (isinstance(self.kernel, str) or callable(self.kernel))
+
+    @property
+    def label(self) -> str:
+        """The name, with the parameters that differ from their defaults; a matrix by its shape."""
+        changed = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name == "kernel" and not isinstance(value, str):
+                matrix = not callable(value)
+                value = f"covariance {'x'.join(map(str, np.shape(value)))}" if matrix else " ".join(repr(value).split())
+            if value != field.default:
+                changed.append(f"{field.name}={value}")
+        return f"{self.name}({', '.join(changed)})" if changed else self.name
+
+    @property
+    def _told(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == TOLD
+
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return 1: arms say something about each other, so not every one has to be pulled."""
+        return 1
+
+    def begin(self, briefing: Briefing) -> None:
+        """Make the prior, and forget earlier episodes."""
+        check_not_negative(self.noise_variance, "noise_variance", self.name)
+        self.prior: GaussianPrior = self._prior(briefing)
+        if self.prior.num_arms != self.num_arms:
+            raise ParameterError(
+                f"the covariance of {self.name} is of {self.prior.num_arms} arms, and there are {self.num_arms}"
+            )
+        noise = self.noise_variance
+        self._noise = briefing.variances.max(axis=1) if noise is None else np.full(self.batch, float(noise))
+        self._posterior: GaussianPosterior | None = None
+
+    def _prior(self, briefing: Briefing) -> GaussianPrior:
+        mean = 0.0 if self.prior_mean is None else self.prior_mean
+        named = isinstance(self.kernel, str) and not self._told
+        for parameter in ("length", "nu"):
+            if not named and getattr(self, parameter) != getattr(type(self), parameter):
+                raise ParameterError(
+                    f"{parameter} of {self.name} has no effect here: give it with a kernel by name "
+                    f"({', '.join(KERNELS)}), or leave it out"
+                )
+        if self._told:
+            prior = briefing.prior
+            if prior is None:
+                raise AgentError(
+                    f"{self.name} has no prior here: the environment tells none. Give kernel=, one of "
+                    f"{', '.join(KERNELS)} for arms with features, or a covariance"
+                )
+            return prior.scaled(self.amplitude, self.prior_mean)
+        if named or callable(self.kernel):
+            assert briefing.features is not None  # or the agent would have been refused
+            return GaussianPrior.from_kernel(
+                briefing.features,
+                self.kernel,
+                length=self.length,
+                amplitude=self.amplitude,
+                nu=self.nu,
+                mean=mean,
+            )
+        if np.ndim(self.kernel) < 2:
+            raise ParameterError(
+                f"kernel of {self.name} must be {', '.join(map(repr, (TOLD, *KERNELS)))}, a function of features, or a "
+                f"covariance (K, K), not {self.kernel!r}"
+            )
+        return GaussianPrior(self.kernel, mean).scaled(self.amplitude)
+
+    @property
+    def posterior(self) -> GaussianPosterior:
+        """The posterior of the moment."""
+        if self._posterior is None:
+            self._posterior = self._new_posterior()
+        return self._posterior
+
+    def _new_posterior(self) -> GaussianPosterior:
+        return GaussianPosterior(self.prior, self._noise, self.batch, budget=self.budget, draws=self.draws)
+
+    def allocate(self, observation: Observation) -> SamplingRule:
+        """Make all remaining pulls by one rule."""
+        self._posterior = self._new_posterior()
+        return GaussianRule(int(observation["remaining"].flat[0]), self._posterior, self.choose)
+
+    @abstractmethod
+    def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
+        """Return the arms ``(N,)`` to pull.
+
+        Args:
+            posterior: That of the moment.
+            pull: Number of the pull, from 1.
+        """
+
+
+@dataclass(kw_only=True)
+class MeanAgent(GaussianProcessAgent):
+    """Recommends the arm of largest posterior mean.
+
+    Args:
+        output: ``"mean"`` (default): the best of all arms. ``"pulled"``: the best of those that have been pulled.
+    """
+
+    output: str = "mean"
+
+    anytime: ClassVar[bool] = True
+
+    def begin(self, briefing: Briefing) -> None:
+        """Check the parameter, too."""
+        super().begin(briefing)
+        check_choice(self.output, ("mean", "pulled"), "output", self.name)
+
+    def pull_largest(self, values: FloatArray, scale: FloatArray) -> IntArray:
+        """Return the arms of largest value, as :func:`bai_gym.agents.choosing.largest`."""
+        return largest(values, scale, self.posterior.pulls, self.tie, self.rng)
+
+    def recommend(self, observation: Observation) -> IntArray:
+        """Return the arm of largest posterior mean."""
+        means, pulls = self.posterior.mean, observation["pulls"]
+        if self.output == "pulled":
+            means = np.where(pulls > 0, means, -np.inf)
+        return largest(means, self.posterior.scale, pulls, self.tie, self.rng)
+
+
+Chooser = Callable[[GaussianPosterior, int], IntArray]
+"""Which arms ``(N,)`` to pull, from the posterior and the number of the pull, from 1."""
+
+
+class GaussianRule(SamplingRule):
+    """Pulls what a function of the posterior says, and keeps the posterior.
+
+    Args:
+        steps: Number of pulls.
+        posterior: The posterior before the first reward.
+        chooser: Which arms to pull.
+    """
+
+    def __init__(self, steps: int, posterior: GaussianPosterior, chooser: Chooser) -> None:
+        """Remember the parts."""
+        self.steps = steps
+        self._posterior = posterior
+        self._chooser = chooser
+
+    def start(self, window: Statistics) -> None:
+        """Take in earlier pulls, where there are any."""
+        self._sums = window.sums.reshape(-1)
+        self._episodes = np.arange(window.means.shape[1])
+        self._made = int(window.pulls[:, 0].sum())
+        if self._made:
+            self._posterior.add(window.pulls.T, window.means.T)
+
+    def choose(self) -> IntArray:
+        """Return what the function says."""
+        arms = self._chooser(self._posterior, self._made + 1)
+        return np.asarray(arms * self._episodes.size + self._episodes)
+
+    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
+        """Take in the rewards."""
+        sums = pulls * means
+        rewards = sums - self._sums[flat]
+        self._sums[flat] = sums
+        self._made += 1
+        self._posterior.observe(flat // self._episodes.size, rewards)

@@ -1,0 +1,49 @@
+"""Arms whose means were drawn from a known prior."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from bai_gym.bandits.base import Bandit
+from bai_gym.bandits.wrapped import WrappedBandit
+from bai_gym.errors import InstanceError
+from bai_gym.gaussian_process import GaussianPrior
+from bai_gym.statistics import IntArray
+
+__all__ = ["PriorBandit"]
+
+
+class PriorBandit(WrappedBandit):
+    """Arms of another model, with the normal law that their means were drawn from, or that is believed of them.
+
+    It changes nothing about rewards. Agents that declare to know the prior are told it.
+
+    Args:
+        rewards: The N instances of K arms; taken over, not copied.
+        prior: One law of K means, for all instances.
+
+    Raises:
+        InstanceError: If the prior is for another number of arms, or holds a law for each instance.
+    """
+
+    def __init__(self, rewards: Bandit, prior: GaussianPrior) -> None:
+        """Check the sizes."""
+        if prior.num_arms != rewards.num_arms:
+            raise InstanceError(f"the prior is of {prior.num_arms} arms, and there are {rewards.num_arms}")
+        if prior.rows != 1:
+            raise InstanceError(f"the prior must be one law for all instances, not {prior.rows} of them")
+        self.wrap(rewards)
+        self._prior = prior
+
+    @property
+    def prior(self) -> GaussianPrior:
+        """The law that the means were drawn from."""
+        return self._prior
+
+    def select(self, rows: IntArray) -> Self:
+        """Return the given instances."""
+        return type(self)(self.rewards.select(rows), self._prior)
+
+    def replace(self, rows: IntArray, other: Self) -> None:
+        """Put other instances, drawn from the same prior, in the place of the given ones."""
+        self.rewards.replace(rows, other.rewards)

@@ -1,0 +1,268 @@
+"""How the covariance of a posterior is kept: as rows of rank-one updates, or as that of few weights.
+
+All runs have the same prior C0, and N copies of a K x K matrix are large: 860 MB for 840 runs of 357 arms. After t
+pulls of m different arms, C = C0 - U^T U with a U of t rows, or of m rows computed afresh. So U is kept, and t held
+below about 2 m, and K + K / 4. A pull reads U once, for one column of C.
+
+Where the prior has r < K / 2 weights, as linear models have, C = X S X^T, and the r x r matrix S is kept.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from bai_gym.gaussian_process.prior import GaussianPrior
+from bai_gym.statistics import FloatArray, IntArray
+
+__all__ = ["Form", "RowForm", "WeightForm"]
+
+LEAST_ROWS = 64  # rows of U up to which nothing is computed afresh
+ENTRIES_AT_ONCE = 4_000_000  # of matrices that are worked on at a time
+
+
+class Form(ABC):
+    """The covariance of N runs.
+
+    Attributes:
+        due: Whether it is time to compute everything afresh, by :meth:`fit`.
+    """
+
+    due: bool
+
+    @abstractmethod
+    def column(self, arms: IntArray) -> FloatArray:
+        """Return ``(N, K)`` covariances of all arms with one arm of each run; the caller owns the array."""
+
+    @abstractmethod
+    def columns(self, arms: IntArray) -> FloatArray:
+        """Return ``(N, c, K)`` covariances with several arms ``(N, c)``."""
+
+    @abstractmethod
+    def add(self, arms: IntArray, row: FloatArray, total: FloatArray) -> None:
+        """Take in a pull.
+
+        Args:
+            arms: ``(N,)`` the pulled arms.
+            row: ``(N, K)`` what :meth:`column` returned, divided by ``total``.
+            total: ``(N,)`` the standard deviation of the reward.
+        """
+
+    @abstractmethod
+    def fit(self, pulls: IntArray, excess: FloatArray, mean: FloatArray, variance: FloatArray) -> None:
+        """Compute everything afresh.
+
+        Args:
+            pulls: ``(N, K)``.
+            excess: ``(N, K)`` sample means less prior means; 0 for arms without a pull.
+            mean: ``(N, K)``, filled with posterior means less prior means.
+            variance: ``(N, K)``, filled with posterior variances.
+        """
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator) -> FloatArray:
+        """Return ``(N, K)`` values drawn from the normal law with mean 0 and this covariance."""
+
+
+class RowForm(Form):
+    """C = C0 - U^T U.
+
+    Draws are made by Matheron's rule: a draw from the prior, less what the data would make of it and of noise. With the
+    data in units of their noise, L L^T = I + A the covariance of the data and G its inverse factor, that is f - U^T G
+    (w f + e). (Wilson et al. 2020, "Efficiently sampling functions from Gaussian process posteriors".)
+    """
+
+    def __init__(self, prior: GaussianPrior, noise: FloatArray, budget: int | None, *, draws: bool) -> None:
+        """Allocate the rows; memory is taken only as they are written."""
+        self._prior = prior
+        self._noise = noise
+        self._deviation = np.sqrt(noise)
+        batch, arms = noise.size, prior.num_arms
+        self._rows = np.arange(batch)
+        self._most = 1 + arms + max(LEAST_ROWS, arms // 4)
+        self._capacity = self._most if budget is None else min(self._most, budget + 1)
+        self._updates = np.empty((batch, self._capacity, arms))
+        self._made = 0
+        self._limit = min(LEAST_ROWS, self._capacity - 1)
+        # Of each row of U, where draws are wanted: the arm of its datum, the datum's weight, and its row of G.
+        self._draws = draws
+        if draws:
+            self._points = np.zeros((batch, self._capacity), np.int64)
+            self._weights = np.empty((batch, self._capacity))
+            self._inverse = np.zeros((batch, self._capacity, self._capacity))
+        self._seen = np.zeros((batch, arms), dtype=bool)
+
+    def _reserve(self, rows: int) -> None:
+        """Make room for so many rows: more than the budget, if need be."""
+        if rows <= self._capacity:
+            return
+        self._capacity = max(rows, min(self._most, 2 * self._capacity))
+        batch, made, arms = self._updates.shape
+        older, self._updates = self._updates, np.empty((batch, self._capacity, arms))
+        self._updates[:, :made] = older
+        if self._draws:
+            points, weights, inverse = self._points, self._weights, self._inverse
+            self._points = np.zeros((batch, self._capacity), np.int64)
+            self._weights = np.empty((batch, self._capacity))
+            self._inverse = np.zeros((batch, self._capacity, self._capacity))
+            self._points[:, :made], self._weights[:, :made], self._inverse[:, :made, :made] = points, weights, inverse
+
+    @property
+    def due(self) -> bool:  # type: ignore[override]
+        """Whether there are twice as many rows as different arms, or no room for another."""
+        if self._made < self._limit:
+            return False
+        distinct = int(self._seen.sum(axis=1).max())
+        if self._made < self._capacity - 1 and distinct > 0.7 * self._made:
+            self._limit = min(self._capacity - 1, self._made + self._made // 4)
+            return False
+        return True
+
+    def column(self, arms: IntArray) -> FloatArray:
+        """Return one column of each run."""
+        column = self._prior.columns(arms)
+        if self._made:
+            rows = self._updates[:, : self._made]
+            self._coefficients = rows[self._rows, :, arms]
+            column -= np.matmul(np.swapaxes(rows, 1, 2), self._coefficients[..., None])[..., 0]
+        return column
+
+    def columns(self, arms: IntArray) -> FloatArray:
+        """Return several columns."""
+        flat = self._prior.columns(arms)
+        if self._made:
+            rows = self._updates[:, : self._made]
+            at = np.take_along_axis(rows, arms[:, None, :], axis=2)
+            flat -= np.swapaxes(at, 1, 2) @ rows
+        return flat
+
+    def add(self, arms: IntArray, row: FloatArray, total: FloatArray) -> None:
+        """Append a row."""
+        made = self._made
+        self._reserve(made + 1)
+        self._updates[:, made] = row
+        self._seen[self._rows, arms] = True
+        if self._draws:
+            self._points[:, made] = arms
+            self._weights[:, made] = 1.0 / self._deviation
+            if made:
+                inverse = self._inverse[:, :made, :made]
+                last = np.matmul(np.swapaxes(inverse, 1, 2), self._coefficients[..., None])[..., 0]
+                np.divide(last, -total[:, None], out=self._inverse[:, made, :made])
+            self._inverse[:, made, made] = self._deviation / total
+        self._made += 1
+
+    def fit(self, pulls: IntArray, excess: FloatArray, mean: FloatArray, variance: FloatArray) -> None:
+        """Compute one row for each arm that has been pulled."""
+        np.greater(pulls, 0, out=self._seen)
+        most = max(1, int(self._seen.sum(axis=1).max()))
+        self._made = most
+        self._reserve(most + 1)
+        self._limit = min(self._capacity - 1, max(LEAST_ROWS, 2 * most))
+        together = max(1, ENTRIES_AT_ONCE // (most * self._prior.num_arms))
+        for at in range(0, len(pulls), together):
+            self._fit_part(slice(at, at + together), pulls, excess, mean, variance)
+
+    def _fit_part(
+        self, part: slice, pulls: IntArray, excess: FloatArray, mean: FloatArray, variance: FloatArray
+    ) -> None:
+        made = self._made
+        # Runs with fewer pulled arms are filled up with others, of weight 0.
+        points = np.argsort(~self._seen[part], axis=1, kind="stable")[:, :made]
+        precision = np.take_along_axis(pulls[part], points, axis=1) / self._noise[part, None]
+        runs = self._rows[part]
+        floor = self._prior.noise_floor
+        weights = np.sqrt(np.minimum(precision, 1.0 / (floor if floor.size == 1 else floor[runs, None])))
+        columns = self._prior.columns(points, runs) * weights[..., None]
+        gram = np.take_along_axis(columns, points[:, None, :], axis=2) * weights[:, None, :]
+        gram[:, np.arange(made), np.arange(made)] += 1.0
+        lower = np.linalg.cholesky(gram)
+        data = weights * np.take_along_axis(excess[part], points, axis=1)
+        solved = np.linalg.solve(lower, np.concatenate([columns, data[..., None]], axis=2))
+        updates = solved[..., :-1]
+        self._updates[part, :made] = updates
+        mean[part] = np.matmul(solved[:, None, :, -1], updates)[:, 0]
+        prior = self._prior.variance
+        variance[part] = (prior if len(prior) == 1 else prior[part]) - np.einsum("nmk,nmk->nk", updates, updates)
+        np.maximum(variance[part], 0.0, out=variance[part])
+        if self._draws:
+            self._points[part, :made] = points
+            self._weights[part, :made] = weights
+            self._inverse[part, :made, :made] = np.tril(np.linalg.inv(lower))
+
+    def draw(self, rng: np.random.Generator) -> FloatArray:
+        """Draw by Matheron's rule."""
+        values = self._prior.draw_centred(self._rows.size, rng)
+        made = self._made
+        if made:
+            data = np.take_along_axis(values, self._points[:, :made], axis=1) * self._weights[:, :made]
+            data += rng.standard_normal(data.shape)
+            solved = np.matmul(self._inverse[:, :made, :made], data[..., None])
+            values -= np.matmul(np.swapaxes(self._updates[:, :made], 1, 2), solved)[..., 0]
+        return values
+
+
+class WeightForm(Form):
+    """C = X S X^T with few weights, as in Bayesian linear regression."""
+
+    EVERY = 500  # pulls after which everything is computed afresh
+
+    def __init__(self, prior: GaussianPrior, noise: FloatArray) -> None:
+        """Begin with S = I."""
+        self._factor = prior.factor
+        self._noise = noise
+        batch, width = noise.size, prior.factor.shape[2]
+        self._rows = np.arange(batch)
+        self._matrix = np.broadcast_to(np.eye(width), (batch, width, width)).copy()
+        self._since = 0
+
+    @property
+    def due(self) -> bool:  # type: ignore[override]
+        """Whether it is time."""
+        return self._since >= self.EVERY
+
+    def column(self, arms: IntArray) -> FloatArray:
+        """Return one column of each run."""
+        chosen = self._factor[0, arms] if len(self._factor) == 1 else self._factor[self._rows, arms]
+        self._turned = np.matmul(self._matrix, chosen[..., None])[..., 0]
+        return self._seen_from_arms(self._turned)
+
+    def columns(self, arms: IntArray) -> FloatArray:
+        """Return several columns."""
+        chosen = self._factor[0, arms] if len(self._factor) == 1 else self._factor[self._rows[:, None], arms]
+        return np.asarray(chosen @ self._matrix @ np.swapaxes(self._factor, 1, 2))
+
+    def add(self, arms: IntArray, row: FloatArray, total: FloatArray) -> None:
+        """Update S."""
+        turned = self._turned / total[:, None]
+        self._matrix -= turned[:, :, None] * turned[:, None, :]
+        self._since += 1
+
+    def fit(self, pulls: IntArray, excess: FloatArray, mean: FloatArray, variance: FloatArray) -> None:
+        """Invert I + X^T D X with D the pulls over the noise."""
+        self._since = 0
+        weights = pulls / self._noise[:, None]
+        together = max(1, ENTRIES_AT_ONCE // max(1, self._factor[0].size))
+        for at in range(0, len(pulls), together):
+            part = slice(at, at + together)
+            factor = self._factor if len(self._factor) == 1 else self._factor[part]
+            turned = np.swapaxes(factor, 1, 2)
+            values, vectors = np.linalg.eigh((turned * weights[part, None, :]) @ factor)
+            values = np.maximum(values, 0.0)
+            matrix = (vectors / (1.0 + values)[:, None, :]) @ np.swapaxes(vectors, 1, 2)
+            self._matrix[part] = matrix
+            theta = matrix @ (turned @ (weights[part] * excess[part])[..., None])
+            mean[part] = (factor @ theta)[..., 0]
+            variance[part] = np.maximum(((factor @ matrix) * factor).sum(axis=2), 0.0)
+
+    def draw(self, rng: np.random.Generator) -> FloatArray:
+        """Draw the weights."""
+        values, vectors = np.linalg.eigh(self._matrix)
+        normals = rng.standard_normal(values.shape) * np.sqrt(np.maximum(values, 0.0))
+        return self._seen_from_arms(np.matmul(vectors, normals[..., None])[..., 0])
+
+    def _seen_from_arms(self, weights: FloatArray) -> FloatArray:
+        if len(self._factor) == 1:
+            return np.asarray(weights @ self._factor[0].T)
+        return np.asarray(np.matmul(self._factor, weights[..., None])[..., 0])

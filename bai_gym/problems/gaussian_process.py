@@ -1,0 +1,86 @@
+"""Functions drawn from a Gaussian process, on a grid."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bai_gym.bandits import FeatureBandit, GaussianBandit, PriorBandit
+from bai_gym.bandits.linear import check_variance
+from bai_gym.errors import ParameterError
+from bai_gym.gaussian_process import GaussianPrior
+from bai_gym.problems.base import Problem, whole_arms
+from bai_gym.statistics import FloatArray, IntArray
+
+__all__ = ["GaussianProcessProblem"]
+
+SPACING = 0.5
+
+
+class GaussianProcessProblem(Problem):
+    """Arms are points of a grid, and their means a function drawn from a Gaussian process.
+
+    Arm i = 0, ..., K - 1 stands at x = i spacing, its only feature. Neighbours have similar means, so that fewer pulls
+    than arms may do. Agents that declare to know the prior are told it.
+
+    Args:
+        num_arms: K, at least 2.
+        kernel: ``"exponential"`` (exp(-(x - x')^2 / length), that of the paper), ``"squared-exponential"``,
+            ``"matern"`` or ``"linear"``, see :func:`bai_gym.gaussian_process.kernel_matrix`.
+        length: Its length scale, above 0.
+        amplitude: Standard deviation of a mean, above 0.
+        nu: Smoothness of the Matern kernel: 0.5, 1.5 or 2.5.
+        noise_variance: Above 0.
+        spacing: Distance between neighbours, above 0.
+
+    Raises:
+        InstanceError: Fewer than two arms.
+        UnknownNameError: No such kernel.
+        ParameterError: A number outside its range.
+
+    Source: Hoffman, Shahriari and de Freitas (2014), "Exploiting correlation and budget constraints in Bayesian
+    multi-armed bandit optimization", section 4 and figure 1. Its text gives the kernel and K = 10; grid and noise are
+    choices of this library.
+    """
+
+    num_features = 1
+
+    def __init__(
+        self,
+        num_arms: int = 10,
+        kernel: str = "exponential",
+        length: float = 1.0,
+        amplitude: float = 1.0,
+        nu: float = 1.5,
+        noise_variance: float = 0.1,
+        spacing: float = SPACING,
+    ) -> None:
+        """Compute the prior."""
+        self.num_arms = whole_arms(num_arms)
+        self.noise_variance = check_variance(noise_variance)
+        if not isinstance(kernel, str):
+            raise ParameterError(f"kernel must be a name, not {kernel!r}")
+        if isinstance(spacing, bool) or not isinstance(spacing, int | float | np.integer | np.floating):
+            raise ParameterError(f"spacing must be a number above 0, not {spacing!r}")
+        if not 0 < spacing < math.inf:
+            raise ParameterError(f"spacing must be a finite number above 0, not {spacing}")
+        self._kernel: dict[str, Any] = {"kernel": kernel, "length": length, "amplitude": amplitude, "nu": nu}
+        self.locations = spacing * np.arange(self.num_arms, dtype=np.float64)[:, None]
+        self.prior = self.prior_at(self.locations)
+
+    def prior_at(self, points: FloatArray) -> GaussianPrior:
+        """Return the prior of the function at any points ``(P, 1)``."""
+        return GaussianPrior.from_kernel(points, **self._kernel)
+
+    def between(self, steps: int) -> tuple[FloatArray, IntArray]:
+        """Return points ``(P, 1)``, so many steps from each arm to the next, and which of them ``(K,)`` are arms."""
+        at = steps * np.arange(self.num_arms)
+        points = np.interp(np.arange(at[-1] + 1), at, self.locations[:, 0])
+        return points[:, None], at
+
+    def draw(self, batch: int, rng: np.random.Generator) -> PriorBandit:
+        """Return freshly drawn functions."""
+        rewards = GaussianBandit(self.prior.draw(batch, rng), self.noise_variance)
+        return PriorBandit(FeatureBandit(rewards, self.locations), self.prior)

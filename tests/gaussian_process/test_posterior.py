@@ -1,0 +1,210 @@
+"""Posteriors: by hand, against the batch formula and scikit-learn, over long times, and the law of draws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import ConstantKernel, Matern
+
+from bai_gym.errors import ParameterError
+from bai_gym.gaussian_process import GaussianPosterior, GaussianPrior, forms
+from bai_gym.statistics import FloatArray
+
+LEVEL = 4.9  # standard deviations: two-sided 1e-6
+
+
+def batch_formula(
+    prior: FloatArray, mean: FloatArray, arms: Any, rewards: Any, noise: float
+) -> tuple[FloatArray, FloatArray]:
+    """Posterior mean and covariance from all rewards at once, one row for each pull."""
+    data = prior[arms]
+    gain = np.linalg.solve(prior[np.ix_(arms, arms)] + noise * np.eye(len(arms)), data)
+    return mean + gain.T @ (np.asarray(rewards) - mean[arms]), prior - data.T @ gain
+
+
+def test_two_arms_by_hand() -> None:
+    posterior = GaussianPosterior(GaussianPrior([[1.0, 0.5], [0.5, 1.0]]), 1.0)
+    # Arm 0 pays 2: c = (1, 1/2) and c_0 + s^2 = 2, so the mean moves by c and the variances fall by c^2 / 2.
+    posterior.observe(np.array([0]), np.array([2.0]))
+    np.testing.assert_allclose(posterior.mean, [[1.0, 0.5]], rtol=1e-15)
+    np.testing.assert_allclose(posterior.covariance, [[[0.5, 0.25], [0.25, 0.875]]], rtol=1e-15)
+    # Arm 1 pays 0: c = (1/4, 7/8), c_1 + s^2 = 15/8, and 0 is 1/2 too little: the mean moves by -(2/15, 7/15) / 2.
+    posterior.observe(np.array([1]), np.array([0.0]))
+    np.testing.assert_allclose(posterior.mean, [[1.0 - 1 / 15, 0.5 - 7 / 30]], rtol=1e-14)
+    np.testing.assert_allclose(posterior.variance, [[0.5 - 1 / 30, 0.875 - 49 / 120]], rtol=1e-14)
+
+
+def test_independent_arms_know_of_their_own_rewards_alone() -> None:
+    posterior = GaussianPosterior(GaussianPrior(np.diag([4.0, 1.0]), mean=[1.0, 0.0]), 2.0)
+    for reward in (3.0, 5.0):
+        posterior.observe(np.array([0]), np.array([reward]))
+    # Precision 1/4 + 2/2 = 5/4; mean (1/4 + 8/2) / (5/4) = 3.4.
+    np.testing.assert_allclose(posterior.mean, [[3.4, 0.0]], rtol=1e-14)
+    np.testing.assert_allclose(posterior.variance, [[0.8, 1.0]], rtol=1e-14)
+
+
+priors = st.sampled_from(["dense", "singular", "linear", "each", "linear each"])
+
+
+def make_prior(kind: str, arms: int, runs: int, rng: np.random.Generator) -> GaussianPrior:
+    mean = rng.normal(size=arms)
+    if kind == "dense":
+        roots = rng.normal(size=(arms, arms))
+        return GaussianPrior(roots @ roots.T, mean)
+    if kind == "singular":  # two arms are the same, and one has no variance
+        roots = rng.normal(size=(arms, arms))
+        roots[1], roots[-1] = roots[0], 0.0
+        return GaussianPrior(roots @ roots.T, mean)
+    if kind == "each":
+        return GaussianPrior.from_kernel(rng.normal(size=(runs, arms, 2)), "exponential", amplitude=2.0, mean=mean)
+    shape = (runs, arms, 2) if "each" in kind else (arms, 2)
+    return GaussianPrior.from_kernel(rng.normal(size=shape), "linear", amplitude=1.5, mean=mean)
+
+
+@given(
+    priors,
+    st.integers(4, 7),
+    st.integers(1, 60),
+    st.floats(1e-2, 10.0),
+    st.integers(0, 2**32),
+    st.booleans(),
+    st.sampled_from([None, 0, 1.0]),
+)
+def test_any_sequence_is_the_batch_formula(
+    kind: str, arms: int, pulls: int, noise: float, seed: int, at_once: bool, told: float | None
+) -> None:
+    rng, runs = np.random.default_rng(seed), 3
+    prior = make_prior(kind, arms, runs, rng)
+    # Some runs see few arms.
+    chosen = rng.integers(0, rng.integers(1, arms + 1, size=runs), size=(pulls, runs))
+    rewards = rng.normal(1.0, 2.0, (pulls, runs))
+    with pytest.MonkeyPatch.context() as patch:  # so that everything is often computed afresh
+        patch.setattr(forms, "LEAST_ROWS", 3)
+        patch.setattr(forms.WeightForm, "EVERY", 5)
+        patch.setattr(forms, "ENTRIES_AT_ONCE", 2 * arms * arms)
+        posterior = GaussianPosterior(
+            prior, noise, runs, budget=None if told is None else int(told * pulls), draws=True
+        )
+        first = pulls // 2 if at_once else 0
+        if first:
+            counts = np.stack([np.bincount(part, minlength=arms) for part in chosen[:first].T])
+            sums = np.stack([np.bincount(a, r, arms) for a, r in zip(chosen[:first].T, rewards[:first].T, strict=True)])
+            posterior.add(counts, sums / np.maximum(counts, 1))
+        for a, reward in zip(chosen[first:], rewards[first:], strict=True):
+            posterior.observe(a, reward)
+        covariances = posterior.covariance
+        for run in range(runs):
+            full = prior.covariance[run if len(prior.covariance) > 1 else 0]
+            mean, covariance = batch_formula(full, prior.mean[0], chosen[:, run], rewards[:, run], noise)
+            scale = 1.0 + full.max()
+            np.testing.assert_allclose(posterior.mean[run], mean, atol=1e-8 * scale)
+            np.testing.assert_allclose(covariances[run], covariance, atol=1e-8 * scale)
+            np.testing.assert_allclose(posterior.variance[run], np.diag(covariance), atol=1e-8 * scale)
+        assert (posterior.variance >= 0).all()
+        assert np.isfinite(posterior.draw(rng)).all()
+        np.testing.assert_array_equal(posterior.pulls, [np.bincount(part, minlength=arms) for part in chosen.T])
+
+
+def test_it_is_that_of_scikit_learn() -> None:
+    arms, pulls, noise = 50, 200, 0.3
+    rng = np.random.default_rng(0)
+    features = rng.uniform(0, 5, (arms, 2))
+    chosen, rewards = rng.integers(arms, size=pulls), rng.normal(size=pulls)
+    prior = GaussianPrior.from_kernel(features, "matern", length=1.3, amplitude=2.0)
+    posterior = GaussianPosterior(prior, noise)
+    for arm, reward in zip(chosen, rewards, strict=True):
+        posterior.observe(np.array([arm]), np.array([reward]))
+    kernel = ConstantKernel(4.0) * Matern(1.3, nu=1.5)
+    other = GaussianProcessRegressor(kernel, alpha=noise, optimizer=None).fit(features[chosen], rewards)
+    mean, covariance = other.predict(features, return_cov=True)
+    np.testing.assert_allclose(posterior.mean[0], mean, atol=1e-8)
+    np.testing.assert_allclose(posterior.covariance[0], covariance, atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["exponential", "linear"])
+def test_after_ten_thousand_pulls_it_has_not_drifted(kernel: str) -> None:
+    arms, pulls, noise = 357, 10_000, 0.05
+    rng = np.random.default_rng(0)
+    features = rng.uniform(0, 3, (arms, 1)) if kernel == "exponential" else rng.normal(size=(arms, 20))
+    prior = GaussianPrior.from_kernel(features, kernel, amplitude=2.0)
+    posterior = GaussianPosterior(prior, noise)
+    chosen, rewards = rng.integers(arms, size=pulls), rng.normal(size=pulls)
+    for arm, reward in zip(chosen, rewards, strict=True):
+        posterior.observe(np.array([arm]), np.array([reward]))
+    # The same in statistics: an arm's mean has the noise divided by its pulls.
+    counts = np.bincount(chosen, minlength=arms)
+    means = np.bincount(chosen, rewards, arms) / counts
+    full = prior.covariance[0]
+    gain = np.linalg.solve(full + np.diag(noise / counts), full)
+    assert abs(posterior.mean[0] - gain.T @ means).max() < 1e-6
+    assert abs(posterior.covariance[0] - (full - full @ gain)).max() < 1e-6
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-300, 1e-12])
+def test_rewards_without_noise_are_known_exactly(noise: float) -> None:
+    for prior in (GaussianPrior.from_kernel(np.arange(6.0)[:, None], "matern"), GaussianPrior(np.ones((3, 3)))):
+        posterior = GaussianPosterior(prior, noise, budget=3000)
+        for _ in range(1000):
+            for arm, reward in ((0, 0.3), (1, 0.3), (0, 0.3)):
+                posterior.observe(np.array([arm]), np.array([reward]))
+        posterior.refresh()
+        np.testing.assert_allclose(posterior.mean[0, :2], 0.3, atol=1e-6)
+        np.testing.assert_allclose(posterior.variance[0, :2], 0.0, atol=1e-6)
+        assert np.isfinite(posterior.covariance).all()
+
+
+def test_a_prior_without_variance_learns_nothing() -> None:
+    posterior = GaussianPosterior(GaussianPrior(np.zeros((2, 2)), 4.0), 0.0)
+    posterior.observe(np.array([1]), np.array([7.0]))
+    posterior.refresh()
+    assert posterior.mean.tolist() == [[4.0, 4.0]] and not posterior.variance.any()
+
+
+@pytest.mark.parametrize("kind", ["dense", "singular", "linear"])
+@pytest.mark.parametrize("afresh", [False, True])
+def test_draws_have_the_law_of_the_posterior(kind: str, afresh: bool) -> None:
+    runs, arms = 40_000, 5
+    prior = make_prior(kind, arms, runs, np.random.default_rng(0))
+    posterior = GaussianPosterior(prior, 0.5, runs, draws=True)
+    for step, arm in enumerate((0, 3, 3, 1)):
+        posterior.observe(np.full(runs, arm), np.full(runs, 0.7 * arm))
+        if afresh and step == 2:
+            posterior.refresh()
+    drawn = posterior.draw(np.random.default_rng(1)) - posterior.mean
+    truth = posterior.covariance[0]
+    spread = np.sqrt(np.diag(truth))
+    assert (np.abs(drawn.mean(axis=0)) <= LEVEL * spread / np.sqrt(runs) + 1e-7).all()
+    error = np.sqrt((np.outer(spread**2, spread**2) + truth**2) / runs)
+    assert (np.abs(drawn.T @ drawn / runs - truth) <= LEVEL * error + 1e-7).all()
+
+
+def test_few_runs_of_many_pulls_take_little_memory() -> None:
+    # 20 runs of 400 arms that see five: dense rows of all pulls would be 2,000 x 400.
+    posterior = GaussianPosterior(GaussianPrior.from_kernel(np.arange(400.0)[:, None], "matern"), 1.0, 20)
+    for step in range(500):
+        posterior.observe(np.full(20, step % 5), np.zeros(20))
+    assert posterior._form._made <= forms.LEAST_ROWS  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("prior", "noise", "batch", "message"),
+    [
+        (np.eye(2), -1.0, 1, "the noise variance must be finite numbers of at least 0, not -1.0"),
+        (np.eye(2), np.nan, 1, "the noise variance must be finite numbers of at least 0"),
+        (np.eye(2), np.ones(3), 2, "the noise variance must be a number, or one for each of 2 runs"),
+        (np.stack([np.eye(2)] * 3), 1.0, 2, "the prior is given for 3 runs, and there are 2"),
+    ],
+)
+def test_what_is_wrong_is_named(prior: Any, noise: Any, batch: int, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        GaussianPosterior(GaussianPrior(prior), noise, batch)
+
+
+def test_draws_are_announced() -> None:
+    with pytest.raises(ParameterError, match="must be made with draws=True"):
+        GaussianPosterior(GaussianPrior(np.eye(2)), 1.0).draw(np.random.default_rng(0))
