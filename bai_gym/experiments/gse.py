@@ -36,7 +36,7 @@ GAP_EXP = "BayesGap(kernel=exponential, length=1000.0, amplitude=50.0)"
 GAP_APART = "BayesGap(kernel=exponential, length=1e-06, amplitude=50.0)"  # so short that arms are independent
 GAP_LIN = "BayesGap(kernel=linear, amplitude=50.0)"
 GAP_MATERN = "BayesGap(kernel=matern, length=10.0, amplitude=50.0)"
-GAP_ARMS = (8, 16, 32, 64)  # where BayesGap plays that would take minutes with more
+GAP_ARMS = (8, 16, 32)  # where BayesGap plays that would take minutes with more
 ONE_LINGAPE = "LinGapE(delta=0.1)"  # where its grid would take minutes, and delta changes little
 BEST_OF_SIX = BestOf("LinGapE (best form and delta)", (ONE_LINGAPE, *LINGAPE_GREEDY))
 
