@@ -58,6 +58,14 @@ def test_a_parameter_in_place_of_knowledge_lets_an_agent_in() -> None:
         bai_gym.identify(noisy, 4, 100, "UCB-E")
     with pytest.raises(AgentError, match="complexity; take an agent that is told nothing"):
         bai_gym.identify(noisy, 4, 100, "GapE(b=1.0)")
+    with pytest.raises(AgentError, match=r"variances; give it noise_variance=\.\.\., or take an agent"):
+        bai_gym.identify(noisy, 4, 100, agents.BayesGap(kernel=np.eye(4)))
+    with pytest.raises(AgentError, match="variances; take an agent that is told nothing"):
+        bai_gym.identify(noisy, 4, 100, "SHVar")
+    with pytest.raises(AgentError, match="BayesGap has no prior here.*Give kernel=.* or a covariance"):
+        bai_gym.identify(noisy, 4, 100, "BayesGap(noise_variance=0.02)")
+    known = agents.BayesGap(kernel=np.eye(4), noise_variance=0.02)
+    assert bai_gym.identify(noisy, 4, 100, known).recommendation == 2
     assert bai_gym.identify(noisy, 4, 100, "A-GapE(b=1.0)").agent == "A-GapE(b=1.0)"
     assert bai_gym.identify(noisy, 4, 100, "UCB-E(a=2.0, b=1.0)").recommendation == 2
 
