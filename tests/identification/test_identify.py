@@ -45,6 +45,10 @@ def test_every_agent_works_or_says_why_not(name: str) -> None:
         with pytest.raises(AgentError, match=f"^{name} has to be told what nobody knows.*such as SR"):
             bai_gym.identify(noisy, 4, budget, name, **keywords)
         return
+    if "best-arm" not in agents.make(name).tasks:
+        with pytest.raises(AgentError, match=f"^{name} cannot do the task 'best-arm'"):
+            bai_gym.identify(noisy, 4, budget, name, **keywords)
+        return
     pull = (lambda arm, rng: float(rng.random() < MEANS[arm])) if name == "BayesOptimal" else noisy
     found = bai_gym.identify(pull, 4, budget, name, **keywords)
     assert found.recommendation == 2  # 12 or more standard errors ahead; for BayesOptimal, of this seed
