@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -206,7 +206,7 @@ class Comparison(Sequence[Result]):
     """
 
     results: tuple[Result, ...]
-    _errors: dict[tuple[str, str, int, int | None], npt.NDArray[np.bool_]] = field(repr=False)
+    _runs: Mapping[tuple[str, str, int, int | None], Episodes | Checkpoint] = field(repr=False)
 
     @property
     def final(self) -> tuple[Result, ...]:
@@ -290,9 +290,29 @@ class Comparison(Sequence[Result]):
         Returns:
             The difference of the error probabilities, first minus second, with interval and exact p-value.
         """
-        a, b = (self.find(agent, budget, env, checkpoint) for agent in (agent_a, agent_b))
-        errors_a, errors_b = (self._errors[r.agent, r.env, r.budget, r.checkpoint] for r in (a, b))
-        return compare_paired(errors_a, errors_b, level)
+        a, b = (self._of(self.find(agent, budget, env, checkpoint)) for agent in (agent_a, agent_b))
+        return compare_paired(~a.correct, ~b.correct, level)
+
+    def regrets(
+        self, agent: str, budget: int | None = None, env: str | None = None, checkpoint: int | None = None
+    ) -> FloatArray:
+        """Return the simple regret of each run of an agent, ``(R,)``; the arguments are those of :meth:`find`.
+
+        Two agents had the same instance in runs of the same number.
+        """
+        return self._of(self.find(agent, budget, env, checkpoint)).simple_regret
+
+    def recommendations(self, agent: str, budget: int | None = None, env: str | None = None) -> IntArray:
+        """Return what an agent recommended at the end of each run, ``(R, ...)``, in the form of the task.
+
+        The arguments are those of :meth:`find`.
+        """
+        episodes = self._of(self.find(agent, budget, env))
+        assert isinstance(episodes, Episodes)  # the end of the runs, not a checkpoint
+        return episodes.recommendation
+
+    def _of(self, result: Result) -> Episodes | Checkpoint:
+        return self._runs[result.agent, result.env, result.budget, result.checkpoint]
 
     def against(self, reference: str, level: float = 0.95) -> list[Rival]:
         """Compare an agent with each other one that played where it did, run by run, at the end of the runs.

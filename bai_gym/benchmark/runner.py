@@ -118,7 +118,7 @@ def run_cells(
         raise BaiGymError(
             f"the agent or the environment cannot be sent to worker processes ({reason}); use workers=1"
         ) from None
-    results, errors = [], {}
+    results, outcomes = [], {}
     for cell, chunks in zip(cells, parts, strict=True):
         episodes = Episodes.joined([chunks[chunk] for chunk in sorted(chunks)])
         knows, notes = cell.describe_agent()
@@ -126,8 +126,8 @@ def run_cells(
         for point in (*episodes.checkpoints, None):
             result = summarize(*name, episodes, knows, notes, at=point)
             results.append(result)
-            errors[*name, result.checkpoint] = ~(episodes.correct if point is None else point.correct)
-    return Comparison(tuple(results), errors)
+            outcomes[*name, result.checkpoint] = episodes if point is None else point
+    return Comparison(tuple(results), outcomes)
 
 
 def _work(job: _Job, store: Store | None) -> tuple[int, int, Episodes]:

@@ -13,6 +13,7 @@ from bai_gym.api import make_cells
 from bai_gym.benchmark.bounds import proved_bounds
 from bai_gym.benchmark.chunk import EnvSource
 from bai_gym.benchmark.optimum import known_optima
+from bai_gym.benchmark.result import Comparison
 from bai_gym.benchmark.runner import check_runs, run_cells
 from bai_gym.benchmark.store import Store
 from bai_gym.cli.console import ERR, OUT, progress_bar
@@ -37,6 +38,7 @@ from bai_gym.gaussian_process import GaussianPosterior
 from bai_gym.problems import GaussianProcessProblem
 from bai_gym.report.figures import instance_plot
 from bai_gym.report.posterior import posterior_plot
+from bai_gym.report.runs import arms_plot, regret_boxes
 from bai_gym.seeding import check_seed, generator
 from bai_gym.tasks import BestArm
 
@@ -48,6 +50,7 @@ LOOK_ALIKES = {
     "BAI-MovieLens128-v0": "BAI-MovieLensLike128-v0",
     "BAI-Automobile-v0": "BAI-AutomobileLike-v0",
 }
+SHIPPED = {"wine-quality": "diabetes"}  # other real data of the same id, which come with the library
 
 
 def reproduce(
@@ -125,15 +128,19 @@ def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folde
             paths += save_rivals(experiment.reference, rivals, folder, name)
         header = [f"{experiment.id}: {experiment.title}", f"{panel.title}; {runs} runs, seed {seed}", stand_in, ""]
         paths.append(store.save_text(f"{name}-claims.txt", "\n".join([*filter(None, header), *lines]) + "\n"))
-        paths += draw_curves(
-            comparison,
-            folder / f"{name}.png",
-            x={_label(s): s.x for s in panel.settings} if panel.x == "setup" or panel.x == "gap" else panel.x,
-            x_name=NUMBERED.get(panel.x, ""),
-            title=f"{experiment.title}\n{panel.title}",
-            bounds=proved,
-            one_arm=isinstance(cells[0].rules.task, BestArm),
-        )
+        title = f"{experiment.title}\n{panel.title}"
+        if panel.picture != "errors":
+            paths += _draw_runs(panel, comparison, folder / f"{name}.png", title)
+        else:
+            paths += draw_curves(
+                comparison,
+                folder / f"{name}.png",
+                x={_label(s): s.x for s in panel.settings} if panel.x == "setup" or panel.x == "gap" else panel.x,
+                x_name=NUMBERED.get(panel.x, ""),
+                title=title,
+                bounds=proved,
+                one_arm=isinstance(cells[0].rules.task, BestArm),
+            )
         print_paths(paths)
 
 
@@ -146,19 +153,49 @@ def _label(setting: Setting) -> str:
 
 
 def _with_available_data(panel: Panel) -> tuple[Panel | None, str]:
-    """Return the panel and a sentence about its data: with a look-alike for data that are missing, or None."""
+    """Return the panel and a sentence about its data: with others in place of data that are missing, or None."""
     first = panel.settings[0]
-    if all(entry.id != first.env or entry.data is None for entry in IDS):
+    named = first.keywords.get("data")
+    if named is None and all(entry.id != first.env or entry.data is None for entry in IDS):
         return panel, ""
     try:
         EnvSource(first.env, dict(first.keywords)).built  # noqa: B018 (building it is what may fail)
     except MissingDataError as error:
+        if named in SHIPPED:
+            other = SHIPPED[named]
+            settings = tuple(dataclasses.replace(s, keywords={**s.keywords, "data": other}) for s in panel.settings)
+            sentence = f"Data: the real data {other!r} that come with the library, NOT {named!r}. {error}"
+            return dataclasses.replace(panel, settings=settings, title=f"{panel.title} (data: {other})"), sentence
         if first.env not in LOOK_ALIKES:
             return None, f"Left out: {panel.title}. {error}"
         settings = tuple(dataclasses.replace(s, env=LOOK_ALIKES[s.env]) for s in panel.settings)
         sentence = f"Data: the synthetic look-alike {settings[0].env}, NOT the real data. {error}"
         return dataclasses.replace(panel, settings=settings, title=f"{panel.title} (synthetic look-alike)"), sentence
-    return panel, f"Data: the real data of {first.env}."
+    return panel, f"Data: the real data {f'{named!r} ' if named else ''}of {first.env}."
+
+
+def _draw_runs(panel: Panel, comparison: Comparison, path: Path, title: str) -> list[Path]:
+    """Draw simple regrets, or pulls and recommendations, at the one setting of a panel."""
+    (setting,) = panel.settings
+    agents = [result.agent for result in comparison]
+    try:
+        if panel.picture == "regrets":
+            return [regret_boxes({agent: comparison.regrets(agent) for agent in agents}, path, title=title)]
+        problem = EnvSource(setting.env, dict(setting.keywords)).problem
+        names = problem.arm_names
+        counts = {agent: np.bincount(comparison.recommendations(agent), minlength=problem.num_arms) for agent in agents}
+        figure = arms_plot(
+            {result.agent: result.mean_pulls for result in comparison},
+            counts,
+            problem.draw(1, np.random.default_rng(0)).means[0],  # of a fixed instance
+            path,
+            groups=None if names is None else [name.partition(" (")[0] for name in names],
+            title=title,
+        )
+        return [figure]
+    except MissingPackageError as error:
+        ERR.print(f"no figure: {error}", soft_wrap=True)
+        return []
 
 
 def _draw_instances(experiment: Experiment, panel: Panel, seed: int, path: Path) -> None:

@@ -11,7 +11,17 @@ from typing import Any, Literal
 from bai_gym.benchmark.paired import PairedTest
 from bai_gym.benchmark.result import Comparison, Result
 from bai_gym.errors import ParameterError
-from bai_gym.experiments.verdicts import Verdict, above, all_of, below, bonferroni, lower_error, lower_share
+from bai_gym.experiments.verdicts import (
+    Verdict,
+    above,
+    all_of,
+    below,
+    bonferroni,
+    lower_error,
+    lower_mean,
+    lower_share,
+)
+from bai_gym.statistics import FloatArray
 
 __all__ = [
     "Above",
@@ -23,6 +33,7 @@ __all__ = [
     "Falls",
     "Judged",
     "Lower",
+    "LowerRegret",
     "Panel",
     "Setting",
     "Statement",
@@ -62,6 +73,8 @@ class Panel:
         settings: Points of the axis, ascending.
         x: What the axis shows; of checkpoints, there is one setting, and the points are those of ``checkpoints``.
         checkpoints: Every how many pulls answers are scored; 0: at the end alone.
+        picture: ``"errors"``: errors over the axis. ``"regrets"``: simple regrets as boxes, of one setting.
+            ``"arms"``: how often each arm of the one instance is pulled and recommended, of one setting.
     """
 
     name: str
@@ -69,6 +82,7 @@ class Panel:
     settings: tuple[Setting, ...]
     x: Literal["budget", "num_arms", "setup", "gap", "checkpoint"] = "budget"
     checkpoints: int = 0
+    picture: Literal["errors", "regrets", "arms"] = "errors"
 
 
 @dataclass(frozen=True)
@@ -100,6 +114,15 @@ class Lower:
 
     better: Contender
     worse: Contender
+    at: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True)
+class LowerRegret:
+    """Agent ``better`` has a lower mean simple regret than agent ``worse``, at each point (or those of ``at``)."""
+
+    better: str
+    worse: str
     at: tuple[float, ...] | None = None
 
 
@@ -140,7 +163,7 @@ class Falls:
     at: tuple[float]
 
 
-Statement = Lower | Close | Below | Above | Falls
+Statement = Lower | LowerRegret | Close | Below | Above | Falls
 
 
 @dataclass(frozen=True)
@@ -300,6 +323,9 @@ class _Point:
         one, other = self.chosen(first), self.chosen(second)
         return self.comparison.paired(one, other, self.budget, self.env, checkpoint=self.checkpoint)
 
+    def regrets(self, agent: str) -> FloatArray:
+        return self.comparison.regrets(agent, self.budget, self.env, self.checkpoint)
+
     def chosen(self, contender: Contender) -> str:
         """Return the agent itself, or the one of several that erred least, the first of these."""
         if isinstance(contender, str):
@@ -317,9 +343,12 @@ def _weight(statement: Statement) -> int:
     return math.prod(len(side.agents) for side in sides if isinstance(side, BestOf))
 
 
-def _check(statement: Lower | Close | Below | Above, point: _Point, parts: int) -> Verdict:
+def _check(statement: Lower | LowerRegret | Close | Below | Above, point: _Point, parts: int) -> Verdict:
     if isinstance(statement, Lower):
         return lower_error(point.paired(statement.better, statement.worse), level=0.95, parts=parts)
+    if isinstance(statement, LowerRegret):
+        differences = point.regrets(statement.better) - point.regrets(statement.worse)
+        return lower_mean(differences, level=0.95, parts=parts)
     if isinstance(statement, Close):
         paired = point.paired(statement.agent, statement.reference)
         return _closer(paired.at_level(bonferroni(0.95, parts)), statement.margin)
@@ -344,6 +373,8 @@ def _closer(paired: PairedTest, margin: float) -> Verdict:
 def _words(statement: Statement) -> str:
     if isinstance(statement, Lower):
         return f"{statement.better} better than {statement.worse}"
+    if isinstance(statement, LowerRegret):
+        return f"{statement.better} of lower simple regret than {statement.worse}"
     if isinstance(statement, Close):
         return f"{statement.agent} within {statement.margin} of {statement.reference}"
     if isinstance(statement, Falls):

@@ -31,7 +31,7 @@ __all__ = ["identify"]
 
 _OWN = frozenset({"prior"})  # knowledge that comes with the agent's parameters: what users say of their own experiment
 
-_PARAMETERS = {"complexity": "a", "range": "b"}  # of agents, in place of that knowledge
+_PARAMETERS = {"complexity": "a", "range": "b", "variances": "noise_variance"}  # of agents, in place of that knowledge
 
 
 def identify(

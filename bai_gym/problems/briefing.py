@@ -105,8 +105,12 @@ class Briefing:
 
     @property
     def prior(self) -> GaussianPrior | None:
-        """The normal law that the means were drawn from; None where there is none; needs ``"prior"``."""
-        return self._granted("prior").prior
+        """The normal law that the means were drawn from; None where there is none; needs ``"prior"``.
+
+        A real experiment tells none.
+        """
+        self.check_granted("prior")
+        return None if self._truth is None else self._truth.prior
 
     def h1_complexity(self) -> FloatArray:
         """Return H_1, the sum of 1 / gap^2, ``(N,)``; needs ``"complexity"``."""

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bai_gym.bandits import GaussianBandit
+from bai_gym.bandits import GaussianBandit, PriorBandit
 from bai_gym.datasets import Signals, read_signals, require, traffic_like
 from bai_gym.errors import DataError, InstanceError, ParameterError
+from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems.base import Problem
 from bai_gym.statistics import FloatArray
 
@@ -25,7 +26,7 @@ class TrafficProblem(Problem):
     The first two thirds of the signals are history: they give the prior. Each of the others is the vector of true
     means of an instance, drawn uniformly, with replacement. (The paper takes each of its 840 once.) Rewards are
     Gaussian, with 5 % of the average variance of the historical signals. Where real readings are rounded, several
-    sensors may have the highest one: each of them is right.
+    sensors may have the highest one: each of them is right. Agents that declare to know the prior are told it.
 
     Args:
         signals: At least three, of at least two sensors.
@@ -33,7 +34,8 @@ class TrafficProblem(Problem):
     Attributes:
         prior_mean: ``(K,)`` means of the historical signals.
         prior_covariance: ``(K, K)`` their covariance, G (divisor: their number less one). The paper's prior is broader:
-            eta^2 G with eta = 20.
+            eta^2 G with eta = 20, which agents have with ``amplitude=20.0``.
+        prior: The normal law with these moments.
         noise_variance: Variance of the rewards.
         test_signals: ``(S, K)`` the vectors of true means. All these are read-only.
 
@@ -64,11 +66,12 @@ class TrafficProblem(Problem):
         self.test_signals: FloatArray = values[split:].copy()
         for array in (self.prior_mean, self.prior_covariance, self.test_signals):
             array.setflags(write=False)
+        self.prior = GaussianPrior(self.prior_covariance, self.prior_mean)
 
-    def draw(self, batch: int, rng: np.random.Generator) -> GaussianBandit:
+    def draw(self, batch: int, rng: np.random.Generator) -> PriorBandit:
         """Return instances with randomly chosen signals as their means."""
         chosen = rng.integers(len(self.test_signals), size=batch)
-        return GaussianBandit(self.test_signals[chosen], self.noise_variance)
+        return PriorBandit(GaussianBandit(self.test_signals[chosen], self.noise_variance), self.prior)
 
 
 def traffic_problem(

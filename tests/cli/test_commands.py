@@ -393,6 +393,42 @@ def test_reproduce_draws_a_posterior(command: Command, tmp_path: Path, monkeypat
     assert err.startswith("no figure: drawing figures needs matplotlib")
 
 
+def test_reproduce_without_data_takes_those_of_the_library(command: Command, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    out, err = command("reproduce", "bayesgap-3", "bayesgap-4", "--runs", "5", "--workers", "1")
+    assert err == ""
+    for name, budget in (("bayesgap-3", 10), ("bayesgap-4", 40)):
+        experiment = EXPERIMENTS[name]
+        assert all(agent in out for agent in experiment.agents)
+        assert f"160 models on wine quality, budget {budget} (data: diabetes)\n" in out
+        folder = tmp_path / "results" / name
+        said = (folder / f"{name}-claims.txt").read_text()
+        assert "Data: the real data 'diabetes' that come with the library, NOT 'wine-quality'. data set" in said
+        assert len(verdicts(said, experiment)) == len(experiment.claims)
+        assert "BAI-AutoML160-v0(data=diabetes)" in (folder / f"{name}.csv").read_text()
+        assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_reproduce_says_that_named_data_are_real(
+    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    full = EXPERIMENTS["bayesgap-2"]
+    short = dataclasses.replace(full, panels=full.panels[1:], agents=("A-UCB-E", "A-UGapEb"), claims=())
+    monkeypatch.setattr(reproduce, "find", {short.id: short}.__getitem__)
+    out, _ = command("reproduce", "bayesgap-2", "--runs", "5", "--workers", "1")
+    assert "Left out: Los Angeles, K = 207, budget 400. data set 'los-loop' is not in" in out
+    readings = np.random.default_rng(0).normal(60.0, 5.0, (2016, 5))
+    (tmp_path / "data" / "los-loop").mkdir(parents=True)
+    np.savetxt(
+        tmp_path / "data" / "los-loop" / "los_speed.csv", readings, delimiter=",", header="1,2,3,4,5", comments=""
+    )
+    out, err = command("reproduce", "bayesgap-2", "--runs", "5", "--workers", "1")
+    assert err == ""
+    assert "Data: the real data 'los-loop' of BAI-Traffic357-v0.\n" in out
+    assert "BAI-Traffic357-v0(data=los-loop)" in out
+
+
 def test_reproduce_without_matplotlib(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     out, err = command("reproduce", "shvar-1")

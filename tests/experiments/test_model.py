@@ -13,11 +13,12 @@ from bai_gym.api import agent_source, make_cells
 from bai_gym.benchmark.chunk import EnvSource
 from bai_gym.benchmark.optimum import known_optima
 from bai_gym.benchmark.protocol import describe, least_budget
-from bai_gym.benchmark.result import Checkpoint, Comparison, Episodes, summarize
+from bai_gym.benchmark.result import Checkpoint, Comparison, Episodes, Result, summarize
+from bai_gym.datasets import registry
 from bai_gym.envs.registration import IDS
 from bai_gym.errors import ParameterError, UnknownNameError
 from bai_gym.experiments import EXPERIMENTS, Claim, Experiment, Judged, Panel, Setting, find, judge
-from bai_gym.experiments.model import Above, Below, BestOf, Close, Falls, Lower, Statement
+from bai_gym.experiments.model import Above, Below, BestOf, Close, Falls, Lower, LowerRegret, Statement
 from bai_gym.experiments.verdicts import Verdict
 
 CONFIRMED, REFUTED, UNDECIDED = Verdict.CONFIRMED, Verdict.REFUTED, Verdict.UNDECIDED
@@ -27,7 +28,7 @@ ALL = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENT
 
 
 def agents_of(statement: Statement) -> set[str]:
-    if isinstance(statement, Lower):
+    if isinstance(statement, Lower | LowerRegret):
         sides = {statement.better, statement.worse}
     elif isinstance(statement, Close):
         sides = {statement.agent, statement.reference}
@@ -39,7 +40,7 @@ def agents_of(statement: Statement) -> set[str]:
 def test_there_is_an_experiment_for_each_figure() -> None:
     figures = [f"shvar-{figure}" for figure in range(1, 7)]
     structured = [f"gse-{figure}" for figure in range(1, 8)]
-    bayesian = ["bayesgap-1"]
+    bayesian = [f"bayesgap-{figure}" for figure in range(1, 5)]
     own = [f"{family}-{number}" for family in ("ugape", "learned") for number in range(1, 6)]
     thresholding = [f"augucb-1{letter}" for letter in "abcdef"]
     assert list(EXPERIMENTS) == [*figures, *own[:5], *structured, *bayesian, *thresholding, *own[5:]]
@@ -63,7 +64,10 @@ def test_what_is_played_exists(experiment: Experiment) -> None:
             entry = ids[setting.env]
             # Building the others takes their data.
             if entry.data is None:
-                problem = EnvSource(setting.env, dict(setting.keywords)).problem
+                keywords = dict(setting.keywords)
+                if keywords.get("data") in registry.names():
+                    del keywords["data"]  # as many arms as without, or fewer
+                problem = EnvSource(setting.env, keywords).problem
                 arms = problem.num_arms
             else:
                 arms = {**entry.keywords, **setting.keywords}["num_arms"]
@@ -71,6 +75,7 @@ def test_what_is_played_exists(experiment: Experiment) -> None:
             axis["checkpoint"] = setting.budget
             axis["gap"] = setting.keywords.get("gap")
             assert setting.x == axis[panel.x]
+            assert panel.picture == "errors" or len(panel.settings) == 1
             assert (panel.checkpoints > 0) == (panel.x == "checkpoint")
             assert setting.without <= set(experiment.agents)
             for agent in experiment.agents_at(setting):
@@ -97,7 +102,7 @@ def test_claims_speak_of_what_is_played(experiment: Experiment) -> None:
         assert claim.text.endswith(".") and claim.statements
         for statement in claim.statements:
             assert agents_of(statement) <= labels
-            assert not isinstance(statement, Lower | Close) or len(agents_of(statement)) >= 2
+            assert not isinstance(statement, Lower | LowerRegret | Close) or len(agents_of(statement)) >= 2
             for panel in filter(claim.speaks_of, experiment.panels):
                 points = {setting.x: experiment.agents_at(setting) for setting in panel.settings}
                 if panel.x == "checkpoint":
@@ -165,7 +170,7 @@ def test_one_network_plays_with_several_numbers_of_arms() -> None:
 def test_a_figure_shows_instances_or_is_judged(experiment: Experiment) -> None:
     assert bool(experiment.instances) is not bool(experiment.agents)
     assert bool(experiment.claims) is bool(experiment.agents)
-    assert experiment.runs >= 500
+    assert experiment.runs >= (100 if experiment.id in ("bayesgap-3", "bayesgap-4") else 500)  # as in the papers
 
 
 def test_nobody_changes_an_experiment() -> None:
@@ -188,7 +193,8 @@ PANEL = Panel("", "three budgets", tuple(Setting("E", x, x) for x in (100, 200, 
 
 def comparison(panel: Panel = PANEL, **errors: tuple[int, ...]) -> Comparison:
     """Agents with so many errors at each point; of two agents, the errors fall on different runs as far as possible."""
-    results, wrong = [], {}
+    results: list[Result] = []
+    runs: dict[Any, Episodes | Checkpoint] = {}
     for number, (agent, counts) in enumerate(errors.items()):
         for setting, count in zip(panel.settings, counts, strict=True):
             order = np.arange(RUNS) if number % 2 else np.arange(RUNS)[::-1]
@@ -196,8 +202,8 @@ def comparison(panel: Panel = PANEL, **errors: tuple[int, ...]) -> Comparison:
             zeros = np.zeros(RUNS, np.int64)
             episodes = Episodes(zeros, zeros, correct, np.zeros(RUNS), zeros, zeros > 0, np.zeros(2, np.int64))
             results.append(summarize(agent, setting.env, setting.budget, episodes, (), ()))
-            wrong[agent, setting.env, setting.budget, None] = ~correct
-    return Comparison(tuple(results), wrong)
+            runs[agent, setting.env, setting.budget, None] = episodes
+    return Comparison(tuple(results), runs)
 
 
 def verdict(claim: Claim, panel: Panel = PANEL, **errors: tuple[int, ...]) -> Judged:
@@ -345,7 +351,8 @@ def test_environments_are_found_by_their_labels() -> None:
 
 def within_a_run(**errors: tuple[int, int]) -> Comparison:
     """Agents with so many errors after 50 pulls of 100, and at the end."""
-    results, wrong = [], {}
+    results: list[Result] = []
+    runs: dict[Any, Episodes | Checkpoint] = {}
     for number, (agent, counts) in enumerate(errors.items()):
         order = np.arange(RUNS) if number % 2 else np.arange(RUNS)[::-1]
         zeros, none = np.zeros(RUNS, np.int64), np.zeros(2, np.int64)
@@ -355,8 +362,8 @@ def within_a_run(**errors: tuple[int, int]) -> Comparison:
         for at in (point, None):
             result = summarize(agent, "E", 100, episodes, (), (), at)
             results.append(result)
-            wrong[agent, "E", 100, result.checkpoint] = ~(half if at else end)
-    return Comparison(tuple(results), wrong)
+            runs[agent, "E", 100, result.checkpoint] = at or episodes
+    return Comparison(tuple(results), runs)
 
 
 @pytest.mark.parametrize(
@@ -435,3 +442,52 @@ def test_agents_can_be_left_out_at_points() -> None:
     experiment = Experiment("e", "E", "s", (Panel("", "p", (PANEL.settings[0], slow)),), ("a", "b"))
     assert experiment.agents_at(PANEL.settings[0]) == ("a", "b")
     assert experiment.agents_at(slow) == ("a",)
+
+
+def regrets(half: tuple[float, float], end: tuple[float, float]) -> Comparison:
+    """Agents a and b with these simple regrets after 50 pulls of 100 and at the end; b also has the run's parity."""
+    zeros, none, right = np.zeros(RUNS, np.int64), np.zeros(2, np.int64), np.ones(RUNS, np.bool_)
+    results: list[Result] = []
+    runs: dict[Any, Episodes | Checkpoint] = {}
+    for number, agent in enumerate("ab"):
+        noise = number * (np.arange(RUNS) % 2 - 0.5)
+        point = Checkpoint(50, right, half[number] + noise, none)
+        episodes = Episodes(zeros + number, zeros, right, end[number] + noise, zeros, zeros > 0, none, 0.0, (point,))
+        for at in (point, None):
+            results.append(summarize(agent, "E", 100, episodes, (), (), at))
+            runs[agent, "E", 100, results[-1].checkpoint] = at or episodes
+    return Comparison(tuple(results), runs)
+
+
+# The differences have standard error 0.5 / sqrt(999), so that 0.031 is two of them.
+@pytest.mark.parametrize(
+    ("half", "end", "at", "expected", "against"),
+    [
+        ((0.0, 0.0), (1.0, 1.04), None, CONFIRMED, ()),
+        ((0.0, 0.0), (1.0, 1.02), None, UNDECIDED, ()),
+        ((0.0, 0.0), (1.04, 1.0), None, REFUTED, ("a of lower simple regret than b at pulls 100",)),
+        ((0.04, 0.0), (1.0, 1.04), (50,), REFUTED, ("a of lower simple regret than b at pulls 50",)),
+        # Two statements, at level 97.5 % each: 2.245 standard errors are 0.0355.
+        ((0.0, 0.034), (1.0, 1.04), (50, 100), UNDECIDED, ()),
+    ],
+)
+def test_claims_about_simple_regret(
+    half: tuple[float, float],
+    end: tuple[float, float],
+    at: tuple[float, ...] | None,
+    expected: Verdict,
+    against: tuple[str, ...],
+) -> None:
+    panel = Panel("", "a run", (Setting("E", 100, 100),), "checkpoint", 50)
+    results = regrets(half, end)
+    judged = judge(claim(LowerRegret("a", "b", at)), panel, results, lambda setting: setting.env)
+    assert (judged.verdict, judged.against) == (expected, against)
+
+
+def test_runs_of_a_comparison() -> None:
+    results = regrets((0.0, 0.25), (1.0, 2.0))
+    assert results.regrets("b")[:2].tolist() == [1.5, 2.5]
+    assert results.regrets("b", checkpoint=50)[:2].tolist() == [-0.25, 0.75]
+    assert results.recommendations("a").tolist() == [0] * RUNS and results.recommendations("b").tolist() == [1] * RUNS
+    with pytest.raises(UnknownNameError, match="result"):
+        results.regrets("c")

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import binom, ttest_1samp
 
 from bai_gym.benchmark.paired import paired_test
 from bai_gym.errors import ParameterError
-from bai_gym.experiments.verdicts import Verdict, above, all_of, below, bonferroni, lower_error, lower_share
+from bai_gym.experiments.verdicts import (
+    Verdict,
+    above,
+    all_of,
+    below,
+    bonferroni,
+    lower_error,
+    lower_mean,
+    lower_share,
+)
 
 CONFIRMED, REFUTED, UNDECIDED = Verdict.CONFIRMED, Verdict.REFUTED, Verdict.UNDECIDED
 
@@ -121,3 +131,37 @@ def test_shares_of_two_samples_by_fishers_test() -> None:
     for wrong in ((-1, 10), (11, 10), (0, 0)):
         with pytest.raises(ParameterError, match="give at least 1 run, and errors in 0..runs"):
             lower_share(wrong, (1, 10))
+
+
+# Of 0, -1, -2 the mean is -1 and its standard error 1 / sqrt(3). Student's 97.5 % quantile with two degrees of freedom
+# is 4.303, that of 87.5 % is 1.604: at level 0.95 the interval is -1 +- 2.48, at level 0.75 it is -1 +- 0.926.
+THREE = np.array([0.0, -1.0, -2.0])
+
+
+@pytest.mark.parametrize(
+    ("differences", "level", "parts", "expected"),
+    [
+        (THREE, 0.95, 1, UNDECIDED),
+        (THREE, 0.75, 1, CONFIRMED),
+        (-THREE, 0.75, 1, REFUTED),
+        (THREE, 0.75, 5, UNDECIDED),  # each at level 0.95
+        (np.zeros(5), 0.95, 1, UNDECIDED),
+        (np.array([-3.0]), 0.95, 1, UNDECIDED),
+    ],
+)
+def test_lower_mean(differences: np.ndarray, level: float, parts: int, expected: Verdict) -> None:
+    assert lower_mean(differences, level=level, parts=parts) is expected
+
+
+@given(st.lists(st.integers(-9, 9), min_size=2, max_size=40).filter(lambda row: len(set(row)) > 1))
+def test_lower_mean_is_the_t_test(row: list[int]) -> None:
+    differences = np.array(row, dtype=np.float64)
+    p_value = ttest_1samp(differences, 0.0).pvalue
+    decided = lower_mean(differences) is not UNDECIDED
+    assert decided == (p_value < 0.05) or p_value == pytest.approx(0.05, abs=1e-9)
+
+
+@pytest.mark.parametrize("differences", [np.zeros(0), np.zeros((2, 2)), np.array([0.0, np.nan])])
+def test_lower_mean_refuses_what_are_no_differences(differences: np.ndarray) -> None:
+    with pytest.raises(ParameterError, match="differences must be finite numbers"):
+        lower_mean(differences)

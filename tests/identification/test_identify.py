@@ -45,6 +45,10 @@ def test_every_agent_works_or_says_why_not(name: str) -> None:
         with pytest.raises(AgentError, match=f"^{name} has to be told what nobody knows.*such as SR"):
             bai_gym.identify(noisy, 4, budget, name, **keywords)
         return
+    if "best-arm" not in agents.make(name).tasks:
+        with pytest.raises(AgentError, match=f"^{name} cannot do the task 'best-arm'"):
+            bai_gym.identify(noisy, 4, budget, name, **keywords)
+        return
     pull = (lambda arm, rng: float(rng.random() < MEANS[arm])) if name == "BayesOptimal" else noisy
     found = bai_gym.identify(pull, 4, budget, name, **keywords)
     assert found.recommendation == 2  # 12 or more standard errors ahead; for BayesOptimal, of this seed
@@ -58,6 +62,14 @@ def test_a_parameter_in_place_of_knowledge_lets_an_agent_in() -> None:
         bai_gym.identify(noisy, 4, 100, "UCB-E")
     with pytest.raises(AgentError, match="complexity; take an agent that is told nothing"):
         bai_gym.identify(noisy, 4, 100, "GapE(b=1.0)")
+    with pytest.raises(AgentError, match=r"variances; give it noise_variance=\.\.\., or take an agent"):
+        bai_gym.identify(noisy, 4, 100, agents.BayesGap(kernel=np.eye(4)))
+    with pytest.raises(AgentError, match="variances; take an agent that is told nothing"):
+        bai_gym.identify(noisy, 4, 100, "SHVar")
+    with pytest.raises(AgentError, match="BayesGap has no prior here.*Give kernel=.* or a covariance"):
+        bai_gym.identify(noisy, 4, 100, "BayesGap(noise_variance=0.02)")
+    known = agents.BayesGap(kernel=np.eye(4), noise_variance=0.02)
+    assert bai_gym.identify(noisy, 4, 100, known).recommendation == 2
     assert bai_gym.identify(noisy, 4, 100, "A-GapE(b=1.0)").agent == "A-GapE(b=1.0)"
     assert bai_gym.identify(noisy, 4, 100, "UCB-E(a=2.0, b=1.0)").recommendation == 2
 

@@ -8,11 +8,13 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+import bai_gym
 from bai_gym import datasets
+from bai_gym.agents import BayesGap
 from bai_gym.datasets import Signals
 from bai_gym.envs.scalar import BestArmEnv
-from bai_gym.errors import BaiGymError, DataError, InstanceError, MissingDataError, ParameterError
-from bai_gym.problems import TrafficProblem, build, traffic_problem
+from bai_gym.errors import AgentError, BaiGymError, DataError, InstanceError, MissingDataError, ParameterError
+from bai_gym.problems import Briefing, FrozenProblem, TrafficProblem, build, traffic_problem
 
 # Six signals of two sensors. History is four: sensor 0 has mean 2 and squares 1 + 1 + 1 + 1 about it, sensor 1 has mean
 # 4 and squares 4 + 4 + 4 + 4; they go up together twice and against each other twice.
@@ -32,6 +34,35 @@ def test_a_case_worked_by_hand() -> None:
     assert abs((bandit.means[:, 0] == 7.0).sum() - 200) < 50
     for array in (problem.prior_mean, problem.prior_covariance, problem.test_signals):
         assert not array.flags.writeable
+
+
+def test_agents_are_told_the_prior() -> None:
+    made = TrafficProblem(Signals(("a", "b"), SIGNALS))
+    for problem in (made, FrozenProblem(made, 3)):
+        prior = problem.draw(3, np.random.default_rng(0)).prior
+        assert prior is made.prior
+        np.testing.assert_array_equal(prior.covariance[0], made.prior_covariance)
+        np.testing.assert_array_equal(prior.mean[0], [2.0, 4.0])
+    env = gym.make("BAI-Traffic357-v0", instance="fixed").unwrapped
+    assert isinstance(env, BestArmEnv)
+    env.reset(seed=0)
+    told = env.briefing({"prior"}).prior
+    assert told is not None and told.num_arms == 357
+    with pytest.raises(AgentError, match="reads 'prior' without having declared it"):
+        _ = env.briefing().prior
+
+
+def test_an_agent_plays_with_the_prior_of_the_paper() -> None:
+    # 20 times the standard deviation, 400 times the variance.
+    agent = BayesGap(amplitude=20.0)
+    truth = TrafficProblem(Signals(("a", "b"), SIGNALS)).draw(1, np.random.default_rng(0))
+    agent.reset(Briefing(2, 3, truth=truth, knows=agent.knows), np.random.default_rng(1))
+    np.testing.assert_allclose(agent.prior.covariance[0], [[1600 / 3, 0.0], [0.0, 6400 / 3]], rtol=1e-14, atol=1e-12)
+    np.testing.assert_array_equal(agent.prior.mean[0], [2.0, 4.0])
+    few = bai_gym.evaluate(agent, "BAI-Traffic357-v0", budget=60, runs=400, seed=0)
+    # 60 pulls of 357 arms: who believes arms to be independent and alike names one of the 60 pulled, or guesses, and is
+    # right in at most 61 / 357 of the runs. Binomial(400, 61 / 357) is above 106 with probability 1e-6.
+    assert few.runs - few.errors > 106
 
 
 def test_the_size_is_that_of_the_paper() -> None:

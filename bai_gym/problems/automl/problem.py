@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bai_gym.bandits import EmpiricalBandit, SampleTable
+from bai_gym.bandits import EmpiricalBandit, PriorBandit, SampleTable
 from bai_gym.datasets import REGRESSION_TABLES, cache_directory, regression_table
 from bai_gym.errors import DataError, ParameterError
+from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems.automl.cache import cached_scores
 from bai_gym.problems.automl.grid import MODELS, Model, similarity
 from bai_gym.problems.base import FixedProblem
@@ -32,7 +33,8 @@ class AutoMLProblem(FixedProblem):
     their own standard errors would allow, and models that are the same by their definition have exactly equal means.
 
     Hoffman et al. set a Gaussian prior without saying how its mean and scale were found. Here they come from a pilot
-    of 20 pulls of random arms (always the same ones): its mean, and its variance times the kernel.
+    of 20 pulls of random arms (always the same ones): its mean, and its variance times the kernel. Agents that declare
+    to know the prior are told it.
 
     Args:
         scores: ``(S, K)``, larger is better; NaN where a model could not be trained: the worst of all scores counts.
@@ -45,6 +47,7 @@ class AutoMLProblem(FixedProblem):
         similarity: ``(K, K)`` kernel of the models, see :func:`bai_gym.problems.automl.similarity`.
         prior_mean: ``(K,)`` prior mean of every arm.
         prior_covariance: ``(K, K)`` prior covariance of the means.
+        prior: The normal law with these moments.
         noise_variance: Variance of an arm's scores, averaged over arms.
 
     Raises:
@@ -81,7 +84,8 @@ class AutoMLProblem(FixedProblem):
         self.noise_variance = float(variances.mean())
         for array in (self.scores, self.similarity, self.prior_mean, self.prior_covariance):
             array.setflags(write=False)
-        bandit = EmpiricalBandit(table, np.arange(num_arms)[None, :])
+        self.prior = GaussianPrior(self.prior_covariance, self.prior_mean)
+        bandit = PriorBandit(EmpiricalBandit(table, np.arange(num_arms)[None, :]), self.prior)
         super().__init__(bandit, notes, tuple(model.name for model in models))
 
 

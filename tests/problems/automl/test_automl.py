@@ -21,7 +21,7 @@ from bai_gym import datasets
 from bai_gym.datasets import RegressionTable, regression_table
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import DataError, MissingDataError, ParameterError
-from bai_gym.problems import AutoMLProblem, automl_problem
+from bai_gym.problems import AutoMLProblem, FrozenProblem, automl_problem
 from bai_gym.problems.automl import MODELS, Model, problem, similarity, training
 from bai_gym.problems.automl.cache import cached_scores, folder_of
 from bai_gym.problems.automl.training import split_scores
@@ -236,6 +236,10 @@ def test_a_case_worked_by_hand() -> None:
     pilot = made.scores[rng.integers(2, size=20), rng.integers(3, size=20)]
     assert made.prior_mean.tolist() == [pilot.mean()] * 3
     np.testing.assert_allclose(made.prior_covariance, pilot.var(ddof=1) * similarity(LASSOS[:3]), rtol=1e-15)
+    # Which is what agents are told.
+    assert bandit.prior is made.prior and FrozenProblem(made, 0).draw(1, rng).prior is made.prior
+    np.testing.assert_array_equal(made.prior.covariance[0], made.prior_covariance)
+    np.testing.assert_array_equal(made.prior.mean[0], made.prior_mean)
 
 
 def test_nothing_but_failures_is_refused() -> None:

@@ -1,0 +1,163 @@
+"""Figures of what agents did in their runs: how far from best they ended, which arms they pulled and recommended."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bai_gym.errors import ParameterError
+from bai_gym.report.figures import COLOURS, _save, _settings, _target, _write_sentence
+
+__all__ = ["arms_plot", "regret_boxes"]
+
+MOST = 12  # groups of arms that a figure has room to name
+
+
+def regret_boxes(regrets: Mapping[str, ArrayLike], path: str | Path, *, title: str | None = None) -> Path:
+    """Draw the simple regrets of agents as boxes, one beside the other.
+
+    Args:
+        regrets: Simple regret of each run, ``(R,)``, by the name of the agent.
+        path: The file to write, ``.png``, ``.svg`` or ``.pdf``; missing folders are made.
+        title: Title of the figure.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        ParameterError: If there is nothing to draw, a number is not finite, or the file's ending is unknown.
+        MissingPackageError: If matplotlib is not installed.
+        OutputError: If the file cannot be written.
+    """
+    rows = {name: np.asarray(values, dtype=np.float64) for name, values in regrets.items()}
+    if not rows:
+        raise ParameterError("there are no regrets to draw")
+    for name, values in rows.items():
+        if values.ndim != 1 or not values.size or not np.isfinite(values).all():
+            raise ParameterError(f"the regrets of {name} must be finite numbers, one for each of at least one run")
+    target = _target(path)
+    with _settings():
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(max(6.0, 1.2 * len(rows) + 1.0), 4.5), layout="constrained")
+        axes = figure.add_subplot()
+        boxes = axes.boxplot(list(rows.values()), patch_artist=True, showmeans=True, widths=0.6)
+        for i, box in enumerate(boxes["boxes"]):
+            box.set(facecolor=COLOURS[i % len(COLOURS)], alpha=0.35)
+        for line in boxes["medians"]:
+            line.set(color="black", linewidth=1.6)
+        for mark in boxes["means"]:
+            mark.set(marker="D", markerfacecolor="white", markeredgecolor="black", markersize=5)
+        names = [textwrap.fill(name, 14, break_on_hyphens=False) for name in rows]
+        axes.set_xticks(range(1, len(rows) + 1), names, fontsize=10)
+        axes.grid(visible=False, axis="x")
+        axes.set_ylabel("simple regret")
+        if title:
+            axes.set_title(title, loc="left", fontweight="bold", fontsize=12)
+        _write_sentence(
+            figure,
+            "Lower is better: how much the recommended arm's mean is below the best one's, run by run. Boxes: "
+            "quartiles and median; whiskers: the furthest run within 1.5 box heights; circles: runs beyond; diamonds: "
+            "means.",
+        )
+        return _save(figure, target)
+
+
+def arms_plot(
+    pulls: Mapping[str, ArrayLike],
+    recommended: Mapping[str, ArrayLike],
+    means: ArrayLike,
+    path: str | Path,
+    *,
+    groups: Sequence[str] | None = None,
+    title: str | None = None,
+) -> Path:
+    """Draw how often agents pull each arm of an instance, how often they recommend it, and its true mean.
+
+    Args:
+        pulls: Mean pulls of each arm, ``(K,)``, by the name of the agent.
+        recommended: Runs in which each arm was recommended, ``(K,)``, by the same names.
+        means: ``(K,)`` true means.
+        path: The file to write, ``.png``, ``.svg`` or ``.pdf``; missing folders are made.
+        groups: The group of each arm; the names of neighbours of one group are written once.
+        title: Title of the figure.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        ParameterError: If there is nothing to draw, lengths or names do not fit together, a number is not finite, or
+            the file's ending is unknown.
+        MissingPackageError: If matplotlib is not installed.
+        OutputError: If the file cannot be written.
+    """
+    truth = np.asarray(means, dtype=np.float64)
+    shares = {name: (_shares(pulls[name]), _shares(recommended.get(name, ()))) for name in pulls}
+    if not shares or truth.ndim != 1 or not np.isfinite(truth).all():
+        raise ParameterError("give at least one agent, and a true mean, a finite number, for each arm")
+    if set(pulls) != set(recommended) or any(row.shape != truth.shape for two in shares.values() for row in two):
+        raise ParameterError(f"there must be pulls and recommendations of {truth.size} arms for each agent")
+    if groups is not None and len(groups) != truth.size:
+        raise ParameterError(f"{len(groups)} groups for {truth.size} arms; give one for each")
+    target = _target(path)
+    with _settings():
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(10.0, 1.9 * len(shares) + 2.6), layout="constrained")
+        *panels, below = figure.subplots(len(shares) + 1, 1, sharex=True)
+        arms = np.arange(truth.size)
+        top = 1.1 * max(row.max() for two in shares.values() for row in two)
+        for axes, (name, (made, chosen)) in zip(panels, shares.items(), strict=True):
+            axes.bar(arms, made, width=1.0, color=COLOURS[0], label="share of its pulls")
+            axes.bar(arms, -chosen, width=1.0, color=COLOURS[1], label="share of runs that\nrecommend it")
+            axes.axhline(0.0, color="black", linewidth=0.8)
+            axes.set_ylim(-top, top)
+            axes.yaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
+            axes.set_ylabel(textwrap.fill(name, 18, break_on_hyphens=False))
+        below.plot(arms, truth, ".", color=COLOURS[6], markersize=4)
+        below.set_ylabel("true mean")
+        below.set_xlabel("arm")
+        below.set_xlim(-1, truth.size)
+        for axes in (*panels, below):
+            axes.grid(visible=False, axis="x")
+        if groups is not None:
+            _part(panels, below, groups)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right upper", fontsize=10)
+        if title:
+            figure.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=12)
+        _write_sentence(
+            figure,
+            "Each column is an arm, counted from 0. Upwards: how an agent's pulls are distributed; downwards: how "
+            "often it recommends the arm in the end; at the bottom: how good the arm is.",
+        )
+        return _save(figure, target)
+
+
+def _shares(counts: ArrayLike) -> NDArray[np.float64]:
+    """Counts as shares of their sum."""
+    values = np.asarray(counts, dtype=np.float64)
+    if values.ndim != 1 or not np.isfinite(values).all() or (values < 0).any() or not values.sum() > 0:
+        raise ParameterError("pulls and recommendations must be counts, at least 0, of at least one pull and one run")
+    return np.asarray(values / values.sum())
+
+
+def _part(panels: Sequence[Any], below: Any, groups: Sequence[str]) -> None:
+    """Draw lines between neighbours of different groups, and write the names where there is room."""
+    sizes = [(name, len(list(members))) for name, members in groupby(groups)]
+    start = 0
+    for name, size in sizes:
+        for axes in (*panels, below):
+            if start:
+                axes.axvline(start - 0.5, color="#888888", linewidth=0.8, linestyle=":")
+        if len(sizes) <= MOST:
+            words = textwrap.fill(name, max(8, size // 2), break_long_words=False)
+            panels[0].text(
+                start + (size - 1) / 2, 1.02, words, transform=panels[0].get_xaxis_transform(), ha="center", fontsize=8
+            )
+        start += size

@@ -1,0 +1,108 @@
+"""Figures of runs: what is drawn where, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bai_gym.errors import OutputError, ParameterError
+from bai_gym.report import runs
+from bai_gym.report.runs import arms_plot, regret_boxes
+
+REGRETS: dict[str, Any] = {"regrets": {"one": [0.0, 1.0, 2.0, 3.0, 9.0], "an agent of long name": [0.5, 0.5]}}
+ARMS: dict[str, Any] = {
+    "pulls": {"one": [1.0, 1.0, 2.0], "other": [0.0, 4.0, 0.0]},
+    "recommended": {"one": [0, 0, 5], "other": [2, 3, 0]},
+    "means": [0.1, 0.2, 0.3],
+    "groups": ["a", "a", "b"],
+}
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Keep the figure in place of writing it."""
+    kept: dict[str, Any] = {}
+    monkeypatch.setattr(runs, "_save", lambda figure, target: kept.update(figure=figure, target=target))
+    return kept
+
+
+def test_each_agent_has_a_box(drawn: dict[str, Any]) -> None:
+    regret_boxes(**REGRETS, path="figure.png", title="A title")
+    (axes,) = drawn["figure"].axes
+    assert axes.get_title(loc="left") == "A title" and axes.get_ylabel() == "simple regret"
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["one", "an agent of\nlong name"]
+    boxes = [patch.get_path().vertices[:, 1] for patch in axes.patches]
+    assert [(box.min(), box.max()) for box in boxes] == [(1.0, 3.0), (0.5, 0.5)]
+    points = sorted(line.get_ydata().tolist() for line in axes.lines if len(line.get_ydata()) == 1)
+    # 9 is further than 1.5 box heights from the box; the means are 3 and 0.5.
+    assert points == [[0.5], [3.0], [9.0]]
+
+
+def test_pulls_stand_above_recommendations(drawn: dict[str, Any]) -> None:
+    arms_plot(**ARMS, path="figure.png", title="A title")
+    *panels, below = drawn["figure"].axes
+    assert [axes.get_ylabel() for axes in panels] == ["one", "other"]
+    heights = [[bar.get_height() for bar in axes.patches] for axes in panels]
+    assert heights == [[0.25, 0.25, 0.5, 0.0, 0.0, -1.0], [0.0, 1.0, 0.0, -0.4, -0.6, 0.0]]
+    assert below.lines[0].get_ydata().tolist() == [0.1, 0.2, 0.3]
+    assert [text.get_text() for text in panels[0].texts] == ["a", "b"]
+    assert [text.get_position()[0] for text in panels[0].texts] == [0.5, 2.0]
+    # A line between arms 1 and 2, where the group changes, in each panel.
+    assert all(axes.lines[-1].get_xdata() == [1.5, 1.5] for axes in (*panels, below))
+
+
+def test_many_groups_have_lines_and_no_names(drawn: dict[str, Any]) -> None:
+    many = np.arange(20.0) + 1
+    arms_plot({"one": many}, {"one": many}, many, "figure.png", groups=[f"g{i}" for i in range(20)])
+    panel, below = drawn["figure"].axes
+    assert not panel.texts and len(below.lines) == 20
+    arms_plot({"one": many}, {"one": many}, many, "figure.png")
+    assert len(drawn["figure"].axes[-1].lines) == 1
+
+
+def test_the_same_figure_has_the_same_bytes(tmp_path: Path) -> None:
+    for draw, given in ((regret_boxes, REGRETS), (arms_plot, ARMS)):
+        one, other = (draw(**given, path=tmp_path / name / "figure.svg") for name in "ab")
+        assert one.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("regrets", "message"),
+    [
+        ({}, "no regrets to draw"),
+        ({"one": []}, "the regrets of one must be finite numbers"),
+        ({"one": [0.0, np.nan]}, "the regrets of one must be finite numbers"),
+        ({"one": [[0.0]]}, "the regrets of one must be finite numbers"),
+    ],
+)
+def test_wrong_regrets_are_named(regrets: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        regret_boxes(regrets, "figure.png")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"pulls": {}}, "at least one agent"),
+        ({"means": [0.1, np.inf, 0.2]}, "a finite number, for each arm"),
+        ({"means": [0.1, 0.2]}, "pulls and recommendations of 2 arms for each agent"),
+        ({"pulls": {"one": [1.0, 1.0, 2.0]}}, "pulls and recommendations of 3 arms for each agent"),
+        ({"recommended": {"one": [0, 0, 5]}}, "pulls and recommendations must be counts"),
+        ({"recommended": {"one": [0, 0, 5], "other": [0, 0, 0]}}, "must be counts"),
+        ({"groups": ["a"]}, "1 groups for 3 arms"),
+        ({"path": "figure.doc"}, "cannot draw a .doc; use .png, .svg or .pdf"),
+    ],
+)
+def test_wrong_arms_are_named(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        arms_plot(**{"path": "figure.png", **ARMS, **change})
+
+
+def test_unwritable_paths_are_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for draw, given in ((regret_boxes, REGRETS), (arms_plot, ARMS)):
+        with pytest.raises(OutputError, match="figure.png"):
+            draw(**given, path=tmp_path / "file" / "figure.png")
