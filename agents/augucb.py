@@ -116,14 +116,19 @@ class AugUCB(OneByOneAgent):
             tie=self.tie,
             rng=self.rng,
             afterwards=self._apt_index if self.after == "continue" else None,
+            by_deviations=self._index_by_deviations,
         )
         return self._rule
 
     def _index(self, pulls: FloatArray, means: FloatArray, variances: FloatArray, deviation: FloatArray) -> FloatArray:
         """Return 2 s - |mean - threshold|, below 0 for the arms to drop; the variances given have the divisor T - 1."""
-        index = pulls - 1.0
-        index *= variances
-        index += pulls
+        return self._index_by_deviations(pulls, means, (pulls - 1.0) * variances, deviation)
+
+    def _index_by_deviations(
+        self, pulls: FloatArray, means: FloatArray, deviations: FloatArray, deviation: FloatArray
+    ) -> FloatArray:
+        """Return the same, given sums of squared deviations from the mean, T v."""
+        index = np.add(deviations, pulls)
         np.sqrt(index, out=index)
         index /= pulls
         index *= 2.0 * deviation

@@ -155,6 +155,7 @@ def _play_stages(
                 variances=True,
                 floor=0.0,
                 ranks=ranks[ready],
+                by_deviations=rule.by_deviations,
             )
             tables.play(rng)
             part.pulls[ready], part.means[ready], part.variances[ready] = tables.first()
@@ -215,6 +216,7 @@ class _Tables:
         variances: Whether variances are computed, and given to the index.
         floor: Pulls of a smaller rank are not made, so that there may be fewer of them than steps.
         ranks: ``(n, k)`` ranks to start from, -inf for arms that are not to be pulled; None: the index of each arm.
+        by_deviations: See :class:`bai_gym.sampling.StagedIndexRule`.
     """
 
     def __init__(
@@ -230,8 +232,10 @@ class _Tables:
         variances: bool,
         floor: float = -np.inf,
         ranks: FloatArray | None = None,
+        by_deviations: IndexFunction | None = None,
     ) -> None:
         self._index = index
+        self._by_deviations = by_deviations
         self._parameters = parameters
         self._bandit = bandit
         self._positions = positions.reshape(-1)
@@ -329,9 +333,11 @@ class _Tables:
             variances = sums * means
             np.subtract(squares, variances, out=variances)
             np.maximum(variances, 0.0, out=variances)
-            variances /= pulls - 1.0
+            if self._by_deviations is None:
+                variances /= pulls - 1.0
             means += self._origin.take(chosen)
-        index = self._index(pulls, means, variances, *(parameter.take(rows) for parameter in self._parameters))
+        compute = self._by_deviations or self._index
+        index = compute(pulls, means, variances, *(parameter.take(rows) for parameter in self._parameters))
         ranks = means
         ranks[0] = self._ranks.reshape(-1).take(chosen)
         for pull in range(1, self._round):

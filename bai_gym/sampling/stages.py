@@ -30,6 +30,8 @@ class StagedIndexRule(StoppingRule):
         lengths: ``(S - 1,)`` pulls per arm of all stages but the last, at least 1.
         afterwards: None: an episode without active arms stops. Else the index, without a factor, that all arms have
             from then on; none is dropped any more.
+        by_deviations: The index as a function of the sum of squared deviations from the mean, in the place of the
+            variance, where it is computed faster from that; None: it is not.
         stopped: ``(N,)`` bool, the episodes that have stopped; None where they are not played pull by pull.
         final_means: ``(k, N)`` means of these when they stopped, of as many episodes as there were at the start.
     """
@@ -44,6 +46,7 @@ class StagedIndexRule(StoppingRule):
         tie: TieRule,
         rng: np.random.Generator,
         afterwards: IndexFunction | None = None,
+        by_deviations: IndexFunction | None = None,
     ) -> None:
         """Remember everything."""
         self.steps = steps
@@ -51,6 +54,7 @@ class StagedIndexRule(StoppingRule):
         self.factors = np.asarray(factors, dtype=np.float64)
         self.lengths = np.asarray(lengths, dtype=np.int64)
         self.afterwards = afterwards
+        self.by_deviations = by_deviations
         self.stopped: npt.NDArray[np.bool_] | None = None
         self.final_means: FloatArray = np.zeros((0, 0))
         self._tie: TieRule = tie
