@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # under bai_gym/; `agents` is the folder agents/, and `__init__` the front page of the library.
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "parallel": set(),
     "seeding": {"errors"},
     "statistics": {"seeding"},
     "designs": {"statistics"},
@@ -34,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "bandits": {"sampling", "pulling", "gaussian_process"},
     "theory": {"bandits", "designs"},
     "datasets": {"theory"},
-    "problems": {"datasets"},
+    "problems": {"datasets", "parallel"},
     "envs": {"problems"},
     "agents": {"envs", "regression"},
     "benchmark": {"envs"},

@@ -15,6 +15,7 @@ from bai_gym.benchmark.chunk import CHUNK_RUNS, Cell, play_chunk
 from bai_gym.benchmark.result import Comparison, Episodes, summarize
 from bai_gym.benchmark.store import Store
 from bai_gym.errors import BaiGymError, ParameterError
+from bai_gym.parallel import parallel
 
 __all__ = ["OnChunk", "check_cells", "check_runs", "run_cells"]
 
@@ -101,12 +102,12 @@ def run_cells(
     total = sum(map(len, parts)) + len(jobs)
     if on_chunk is not None:
         on_chunk(total - len(jobs), total)
-    parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered")
     try:
-        for done, (index, chunk, episodes) in enumerate(parallel(joblib.delayed(_work)(job, store) for job in jobs)):
-            parts[index][chunk] = episodes
-            if on_chunk is not None:
-                on_chunk(total - len(jobs) + done + 1, total)
+        with parallel(workers, ordered=False) as pool:
+            for done, (index, chunk, episodes) in enumerate(pool(joblib.delayed(_work)(job, store) for job in jobs)):
+                parts[index][chunk] = episodes
+                if on_chunk is not None:
+                    on_chunk(total - len(jobs) + done + 1, total)
     except TerminatedWorkerError:
         raise BaiGymError(
             "a worker process was killed (out of memory?); use fewer workers, or run the same command again with the "

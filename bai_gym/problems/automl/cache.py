@@ -15,6 +15,7 @@ import numpy as np
 
 from bai_gym.datasets.files import replace_file
 from bai_gym.datasets.regression import RegressionTable
+from bai_gym.parallel import parallel
 from bai_gym.problems.automl.grid import Model
 from bai_gym.problems.automl.training import split_scores
 from bai_gym.statistics import FloatArray
@@ -53,10 +54,10 @@ def cached_scores(
         import joblib  # here, because most sessions find everything on disk
 
         tasks = [joblib.delayed(_fill)(table, tuple(models), seed, folder) for seed in missing]
-        answers = joblib.Parallel(n_jobs=workers, return_as="generator")(tasks)
-        for seed, (scores, trouble) in zip(missing, _shown(answers, len(missing), table.name), strict=True):
-            found[seed] = scores
-            troubles.add(trouble)
+        with parallel(workers) as pool:
+            for seed, (scores, trouble) in zip(missing, _shown(pool(tasks), len(missing), table.name), strict=True):
+                found[seed] = scores
+                troubles.add(trouble)
     if troubles - {None}:
         warnings.warn(
             f"the scores of models cannot be kept in {folder} ({next(iter(troubles - {None}))}), so every process "
