@@ -37,7 +37,7 @@ from bai_gym.agents.uniform import Uniform
 from bai_gym.agents.vbr import VBR
 from bai_gym.errors import ParameterError, unknown_name
 
-__all__ = ["find", "make", "names", "register"]
+__all__ = ["comes_along", "find", "make", "names", "register"]
 
 _AGENTS: dict[str, Callable[..., Any]] = {
     agent.name: agent
@@ -94,6 +94,14 @@ _AGENTS: dict[str, Callable[..., Any]] = {
         BayesOptimal,
     )
 }
+
+
+OWN = frozenset(_AGENTS)
+
+
+def comes_along(name: str) -> bool:
+    """Return whether the agent of that name comes with the library, so that everybody has it."""
+    return name in OWN
 
 
 def names() -> tuple[str, ...]:

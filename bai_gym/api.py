@@ -13,11 +13,14 @@ from typing import Any, overload
 
 import gymnasium as gym
 
-from bai_gym.agents.registry import find, make
+from bai_gym.agents.registry import comes_along, find, make
 from bai_gym.benchmark.chunk import AgentSource, Cell, Checkpoints, EnvSource
+from bai_gym.benchmark.command import rerun_command
 from bai_gym.benchmark.protocol import check_agent
+from bai_gym.benchmark.recorder import check_record, record_cells
 from bai_gym.benchmark.result import Comparison, Result
 from bai_gym.benchmark.runner import OnChunk, run_cells
+from bai_gym.benchmark.store import Store
 from bai_gym.envs.rules import check_budget
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import AgentError, ParameterError
@@ -42,7 +45,7 @@ def agent_source(agent: Any) -> AgentSource:
     if isinstance(agent, str):
         name, parameters = parse_agent(agent)
         # The factory, not its name: agents that the user has registered are unknown in worker processes.
-        source = AgentSource(functools.partial(find(name), **parameters))
+        source = AgentSource(functools.partial(find(name), **parameters), spec=agent if comes_along(name) else "")
         first: Callable[[], Any] = functools.partial(make, name, **parameters)
         remedy = "see `bai-gym list agents` for its parameters"
     elif inspect.isclass(agent):
@@ -258,6 +261,7 @@ def compare(
     out: str | Path | None = None,
     path: str = "auto",
     checkpoints: Checkpoints = None,
+    record: int = 0,
     on_chunk: OnChunk | None = None,
 ) -> Comparison:
     """Evaluate several agents, at several budgets, on the same drawn instances.
@@ -270,10 +274,11 @@ def compare(
         seed: At least 0.
         workers: Processes, see :func:`evaluate`.
         env_kwargs: Keyword arguments for ``gym.make``.
-        out: Folder for finished chunks.
+        out: Folder for finished chunks, and in the end for the results (`results.parquet`); `bai-gym report` reads it.
         path: See :func:`evaluate`.
         checkpoints: See :func:`evaluate`; there is one row per agent, budget and checkpoint.
-        on_chunk: Called with (finished chunks, all chunks).
+        record: Runs of each agent and budget that are also played pull by pull and kept in the folder, to be watched.
+        on_chunk: Called with (finished chunks and recordings, all of them).
 
     Returns:
         The results, with paired tests between any two agents.
@@ -282,5 +287,10 @@ def compare(
         BaiGymError: Whatever is wrong with the arguments, in one line.
     """
     folder = _folder(out)
+    check_record(record, runs, folder)
     cells = make_cells(agents, env, budgets, seed, env_kwargs, path, checkpoints)
-    return run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk)
+    comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk)
+    if folder is not None:
+        Store(folder).save_results(comparison.results, facts={"command": rerun_command(cells, runs)})
+        record_cells(cells, record, runs, out=folder, workers=workers, on_chunk=on_chunk)
+    return comparison

@@ -21,6 +21,7 @@ __all__ = [
     "OutputError",
     "ParameterError",
     "PullError",
+    "SchemaError",
     "UnknownAttributeError",
     "UnknownNameError",
     "unknown_name",
@@ -73,6 +74,10 @@ class MissingPackageError(BaiGymError, ImportError):
 
 class OutputError(BaiGymError, OSError):
     """Results cannot be written to, or read from, the output folder or a journal."""
+
+
+class SchemaError(BaiGymError, ValueError):
+    """A file of results was written by a version of this library that this one cannot read."""
 
 
 class PullError(BaiGymError, RuntimeError):

@@ -91,6 +91,13 @@ class Task(ABC):
         """Return an arm that the recommendation names, ``(N,)``: what an agent pulls that has nothing left to ask."""
         return np.array([self.arms(one, num_arms)[0] for one in recommendation], np.int64)
 
+    @abstractmethod
+    def words(self) -> str:
+        """Return what is asked for, to be read after "Find"."""
+
+    def _accuracy(self) -> str:
+        return f", up to {self.epsilon:g}" if self.epsilon else ""
+
     def __repr__(self) -> str:
         """Show the task as it is made."""
         shown = {name: value for name, value in vars(self).items() if name != "epsilon" or value != 0.0}
@@ -102,6 +109,10 @@ class BestArm(Task):
     """Recommend one arm; it is right if no arm has a mean larger by more than epsilon."""
 
     name = "best-arm"
+
+    def words(self) -> str:
+        """Return what is asked for."""
+        return f"the best arm{self._accuracy()}"
 
     def check_arms(self, num_arms: int) -> None:
         """Accept any number of arms."""
@@ -163,6 +174,10 @@ class TopM(Task):
         if isinstance(m, bool) or not isinstance(m, int | np.integer) or m < 1:
             raise ParameterError(f"m must be a whole number from 1 to the number of arms less 1, not {m!r}")
         self.m = int(m)
+
+    def words(self) -> str:
+        """Return what is asked for."""
+        return f"the {self.m} best arms{self._accuracy()}"
 
     def check_arms(self, num_arms: int) -> None:
         """Raise :class:`ParameterError` unless m is at most K - 1."""
@@ -247,6 +262,10 @@ class BestOfEach(Task):
             raise ParameterError(f"num_bandits must be a whole number of at least 1, not {num_bandits!r}")
         self.num_bandits = int(num_bandits)
 
+    def words(self) -> str:
+        """Return what is asked for."""
+        return f"the best arm of each of {self.num_bandits} bandits{self._accuracy()}"
+
     def check_arms(self, num_arms: int) -> None:
         """Raise :class:`ParameterError` unless the arms can be shared out, at least two to each bandit."""
         if num_arms % self.num_bandits or num_arms < 2 * self.num_bandits:
@@ -320,6 +339,10 @@ class Thresholding(Task):
         if not number or not -math.inf < threshold < math.inf:
             raise ParameterError(f"threshold must be a finite number, not {threshold!r}")
         self.threshold = float(threshold)
+
+    def words(self) -> str:
+        """Return what is asked for."""
+        return f"all arms with a mean of at least {self.threshold:g}{self._accuracy()}"
 
     def check_arms(self, num_arms: int) -> None:
         """Accept any number of arms."""

@@ -44,7 +44,16 @@ from bai_gym.problems.base import count_features
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 
-__all__ = ["CHUNK_RUNS", "AgentSource", "Cell", "Checkpoints", "EnvSource", "checkpoint_grid", "play_chunk"]
+__all__ = [
+    "CHUNK_RUNS",
+    "AgentSource",
+    "Cell",
+    "Checkpoints",
+    "EnvSource",
+    "Given",
+    "checkpoint_grid",
+    "play_chunk",
+]
 
 Checkpoints = int | Sequence[int] | None
 """When answers are asked for before the end of a run: every so many pulls, or after so many each; None: never."""
@@ -185,10 +194,12 @@ class AgentSource:
     Attributes:
         make: Returns a fresh agent; must be picklable for several workers.
         label: Name in the results; None: what the agent says.
+        spec: What names the agent on the command line; empty where nothing does.
     """
 
     make: Callable[[], Any]
     label: str | None = None
+    spec: str = ""
 
     def fingerprint(self) -> str:
         """Return a hash of the agent's class, its parameters, and its code where that is the user's own.
@@ -401,7 +412,7 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
     batched = acts_on_batches(agent)
     if (batched or allocates(agent)) and not rules.fixed_confidence:
         env = BestArmVectorEnv(
-            _Given(bandit),
+            Given(bandit),
             bandit.batch,
             budget=rules.budget,
             task=rules.task,
@@ -436,7 +447,7 @@ def _play_singly(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: 
     return Rollout.joined(rollouts)
 
 
-class _Given(Problem):
+class Given(Problem):
     """The instances of one chunk, handed out once and in order."""
 
     def __init__(self, bandit: Bandit) -> None:

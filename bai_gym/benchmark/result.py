@@ -110,6 +110,9 @@ class Result:
         notes: Remarks that a reader of the numbers needs.
         checkpoint: Pulls after which the agent gave the answer that the row is about, in the middle of a run of
             ``budget`` pulls or at its end; None where nobody asked for checkpoints.
+        seed: The user's seed; None where it is not known.
+        rerun: A shell command that gives the same row again; empty where none can, because the agent or the environment
+            is the user's own object.
     """
 
     agent: str
@@ -130,6 +133,8 @@ class Result:
     knows: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     checkpoint: int | None = None
+    seed: int | None = None
+    rerun: str = ""
 
     def __str__(self) -> str:
         """One line for people."""
@@ -150,6 +155,8 @@ def summarize(
     knows: Sequence[str],
     notes: Sequence[str],
     at: Checkpoint | None = None,
+    seed: int | None = None,
+    rerun: str = "",
 ) -> Result:
     """Return the result that the episodes give, at their end or at one of their checkpoints."""
     point = episodes if at is None else at
@@ -177,6 +184,8 @@ def summarize(
         knows=tuple(knows),
         notes=tuple(notes),
         checkpoint=end if episodes.checkpoints else None,
+        seed=seed,
+        rerun=rerun,
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 
 from bai_gym.benchmark.chunk import CHUNK_RUNS, Cell, play_chunk
+from bai_gym.benchmark.command import rerun_command
 from bai_gym.benchmark.result import Comparison, Episodes, summarize
 from bai_gym.benchmark.store import Store
 from bai_gym.errors import BaiGymError, ParameterError
@@ -124,8 +125,9 @@ def run_cells(
         episodes = Episodes.joined([chunks[chunk] for chunk in sorted(chunks)])
         knows, notes = cell.describe_agent()
         name = cell.label, cell.env.label, cell.budget
+        rerun = rerun_command([cell], runs)
         for point in (*episodes.checkpoints, None):
-            result = summarize(*name, episodes, knows, notes, at=point)
+            result = summarize(*name, episodes, knows, notes, at=point, seed=cell.seed, rerun=rerun)
             results.append(result)
             outcomes[*name, result.checkpoint] = episodes if point is None else point
     return Comparison(tuple(results), outcomes)

@@ -1,4 +1,7 @@
-"""Finished chunks and results on disk: written atomically, never half read, the same bytes for the same work."""
+"""Finished chunks and results on disk: written atomically, never half read, the same bytes for the same work.
+
+The files are described in docs/results.md.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import re
 import secrets
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -19,12 +22,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bai_gym.benchmark.chunk import Cell
+from bai_gym.benchmark.optimum import Optima
+from bai_gym.benchmark.recording import Recording
 from bai_gym.benchmark.result import Checkpoint, Episodes, Result
-from bai_gym.errors import OutputError
+from bai_gym.benchmark.schema import check_schema, metadata_now
+from bai_gym.errors import OutputError, SchemaError
 
-__all__ = ["SCHEMA_VERSION", "Store", "write_atomically"]
+__all__ = ["Store", "read_chunk", "write_atomically"]
 
-SCHEMA_VERSION = 1
+ADDRESS = ("agent", "env", "budget", "run")  # columns that say which episode a row is
 AT_CHECKPOINTS = ("correct_at_checkpoints", "simple_regret_at_checkpoints")
 _DRAFT = re.compile(r"^\.draft-(\d+)-")
 _DRAFT_SECONDS = 86400  # a draft older than a day is nobody's, whatever process now has its number
@@ -34,8 +40,9 @@ class Store:
     """A folder of results.
 
     ``chunks/<cell>/<chunk>-<runs>.parquet`` holds finished chunks, one row per episode. ``results.parquet`` and
-    ``results.csv`` hold one row per cell of the last command. Timings are not stored: everything here is the same,
-    byte for byte, however often the work was interrupted and by how many workers it was done.
+    ``results.csv`` hold one row per cell of the last command, and ``recordings/<cell>/<run>.parquet`` episodes pull by
+    pull. Timings are not stored: everything here is the same, byte for byte, however often the work was interrupted and
+    by how many workers it was done.
 
     Args:
         folder: Created if missing.
@@ -67,24 +74,38 @@ class Store:
 
     def chunk_path(self, cell: Cell, chunk: int, runs: int) -> Path:
         """Return where a chunk is, or will be."""
-        words = re.sub(r"[^A-Za-z0-9.=-]+", "_", f"{cell.env.label}_{cell.label}_n={cell.budget}")[:80].strip("_")
-        return self.folder / "chunks" / f"{words}_{cell.fingerprint}" / f"{chunk:06d}-{runs}.parquet"
+        return self.folder / "chunks" / _folder_name(cell) / f"{chunk:06d}-{runs}.parquet"
+
+    def recording_path(self, cell: Cell, run: int, runs: int) -> Path:
+        """Return where the recording of a run is, or will be.
+
+        Args:
+            cell: What is played.
+            run: Its number.
+            runs: Runs of the chunk that it belongs to, on which its instance depends.
+        """
+        return self.folder / "recordings" / _folder_name(cell) / f"{run:06d}-{runs}.parquet"
 
     def load(self, cell: Cell, chunk: int, runs: int) -> Episodes | None:
-        """Return a finished chunk, or None if it has to be played (again)."""
+        """Return a finished chunk, or None if it has to be played (again).
+
+        Raises:
+            SchemaError: If a newer version of this library wrote it.
+        """
         path = self.chunk_path(cell, chunk, runs)
+        if not path.exists():
+            path = self.folder / "chunks" / _folder_name(cell, kept=".=-") / path.name
         if not path.exists():
             return None
         try:
-            table = pq.read_table(path, use_threads=False)
-            metadata = table.schema.metadata or {}
-            if table.num_rows != runs or metadata.get(b"schema") != str(SCHEMA_VERSION).encode():
-                raise ValueError("another schema or number of rows")
-            columns: dict[str, Any] = {name: _array(table[name], runs) for name in table.column_names if name != "run"}
-            points = _read_checkpoints(columns, metadata.get(b"checkpoints"))
-            if tuple(point.pulls_made for point in points) != cell.checkpoints:
+            episodes = read_chunk(path)
+            if episodes.correct.size != runs:
+                raise ValueError("another number of rows")
+            if tuple(point.pulls_made for point in episodes.checkpoints) != cell.checkpoints:
                 raise ValueError("other checkpoints")
-            return Episodes(**columns, pulls=np.array(json.loads(metadata[b"pulls"]), np.int64), checkpoints=points)
+            return episodes
+        except SchemaError:
+            raise
         except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
             reason = " ".join(str(error).split())
             warnings.warn(f"{path} cannot be read ({reason}); this chunk is played again", stacklevel=2)
@@ -95,7 +116,7 @@ class Store:
         runs = episodes.correct.size
         path = self.chunk_path(cell, chunk, runs)
         first = cell.first_run(chunk)
-        metadata = {"schema": str(SCHEMA_VERSION), "pulls": json.dumps(episodes.pulls.tolist())}
+        metadata = {**metadata_now(), "pulls": json.dumps(episodes.pulls.tolist())}
         points = episodes.checkpoints
         later: dict[str, pa.Array] = {}
         if points:
@@ -105,6 +126,9 @@ class Store:
             metadata["checkpoints"] = json.dumps(facts)
         table = pa.table(
             {
+                "agent": _constant(cell.label, runs),
+                "env": _constant(cell.env.label, runs),
+                "budget": np.full(runs, cell.budget),
                 "run": np.arange(first, first + runs),
                 "recommendation": _column(episodes.recommendation),
                 "answer": _column(episodes.answer),
@@ -118,8 +142,27 @@ class Store:
         with write_atomically(path) as draft:
             pq.write_table(table.replace_schema_metadata(metadata), draft)
 
-    def save_results(self, results: list[Result], name: str = "results.parquet") -> Path:
-        """Write one row per result as Parquet."""
+    def save_recording(self, cell: Cell, runs: int, recording: Recording) -> None:
+        """Write the recording of a run, of a chunk of so many."""
+        with write_atomically(self.recording_path(cell, recording.run, runs)) as draft:
+            pq.write_table(recording.to_table(), draft)
+
+    def save_results(
+        self,
+        results: Sequence[Result],
+        name: str = "results.parquet",
+        *,
+        optima: Optima | None = None,
+        facts: Mapping[str, Any] | None = None,
+    ) -> Path:
+        """Write one row per result as Parquet.
+
+        Args:
+            results: The results.
+            name: Name of the file.
+            optima: Probabilities with which the best possible agent is right, where they are known.
+            facts: More about all of them, kept as JSON: see :class:`bai_gym.benchmark.folder.ResultTable`.
+        """
         path = self.folder / name
         table = pa.table(
             {
@@ -140,9 +183,14 @@ class Store:
                 "truncated": [r.truncated for r in results],
                 "knows": pa.array([list(r.knows) for r in results], pa.list_(pa.string())),
                 "notes": pa.array([list(r.notes) for r in results], pa.list_(pa.string())),
-                **({"checkpoint": [r.checkpoint for r in results]} if any(r.checkpoint for r in results) else {}),
+                "checkpoint": pa.array([r.checkpoint for r in results], pa.int64()),
+                "seed": pa.array(
+                    [r.seed if r.seed is not None and r.seed < 2**64 else None for r in results], pa.uint64()
+                ),
+                "rerun": [r.rerun for r in results],
+                "optimum": pa.array([(optima or {}).get((r.env, r.budget)) for r in results], pa.float64()),
             }
-        ).replace_schema_metadata({"schema": str(SCHEMA_VERSION)})
+        ).replace_schema_metadata({**metadata_now(), "facts": json.dumps(dict(facts or {}))})
         with write_atomically(path) as draft:
             pq.write_table(table, draft)
         return path
@@ -176,6 +224,36 @@ def write_atomically(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+def read_chunk(path: Path) -> Episodes:
+    """Return a finished chunk.
+
+    Raises:
+        SchemaError: If a newer version of this library wrote it.
+        OSError, ValueError, KeyError, TypeError, pyarrow.ArrowException: If it is damaged.
+    """
+    table = pq.read_table(path, use_threads=False)
+    metadata = table.schema.metadata or {}
+    check_schema(path, metadata)
+    stored = [name for name in table.column_names if name not in ADDRESS]
+    columns: dict[str, Any] = {name: _array(table[name], table.num_rows) for name in stored}
+    points = _read_checkpoints(columns, metadata.get(b"checkpoints"))
+    return Episodes(**columns, pulls=np.array(json.loads(metadata[b"pulls"]), np.int64), checkpoints=points)
+
+
+def _folder_name(cell: Cell, kept: str = ".-") -> str:
+    """Return the name of a cell's folder: what it is, for people, and what it is exactly.
+
+    Without ``=``, which would make pyarrow read columns out of names. Files of version 1 have it.
+    """
+    words = re.sub(f"[^A-Za-z0-9{kept}]+", "_", f"{cell.env.label}_{cell.label}_n={cell.budget}")[:80].strip("_")
+    return f"{words}_{cell.fingerprint}"
+
+
+def _constant(text: str, rows: int) -> pa.Array:
+    """Return a column of one text."""
+    return pa.DictionaryArray.from_arrays(np.zeros(rows, np.int32), [text])
 
 
 def _read_checkpoints(columns: dict[str, Any], facts: bytes | None) -> tuple[Checkpoint, ...]:

@@ -10,7 +10,7 @@ import typer
 
 from bai_gym.errors import ParameterError
 
-__all__ = ["FOLDER", "WHOLE", "Bounds", "Optimum", "Out", "Seed", "Workers", "keywords", "read_checkpoints"]
+__all__ = ["FOLDER", "WHOLE", "Bounds", "Optimum", "Out", "Record", "Seed", "Workers", "keywords", "read_checkpoints"]
 
 
 def _whole(text: str | int) -> int:
@@ -51,6 +51,10 @@ Out = Annotated[
         **FOLDER,
         help="Folder for results, table and figure; the same command goes on where an interrupted one stopped.",
     ),
+]
+Record = Annotated[
+    int,
+    typer.Option(**WHOLE, help="Runs of each agent to play pull by pull, too, and keep: `bai-gym report` shows them."),
 ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from bai_gym.benchmark.optimum import Optima
 from bai_gym.benchmark.result import Comparison, Result, Rival
@@ -74,13 +74,17 @@ def check_files(folder: Path, names: Iterable[str]) -> None:
 
 
 def save_results(
-    results: Sequence[Result], folder: Path, name: str = "results", optima: Optima | None = None
+    results: Sequence[Result],
+    folder: Path,
+    name: str = "results",
+    optima: Optima | None = None,
+    facts: Mapping[str, Any] | None = None,
 ) -> list[Path]:
-    """Write the table as Parquet, CSV and Markdown."""
+    """Write the table as Parquet, CSV and Markdown; the facts are for :mod:`bai_gym.benchmark.folder`."""
     store = Store(folder)
     parquet, csv, markdown = result_files(name)
     return [
-        store.save_results(list(results), parquet),
+        store.save_results(results, parquet, optima=optima, facts=facts),
         store.save_text(csv, to_csv(results, optima)),
         store.save_text(markdown, to_markdown(results, optima)),
     ]

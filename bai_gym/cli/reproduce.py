@@ -13,11 +13,12 @@ from bai_gym.api import make_cells
 from bai_gym.benchmark.bounds import proved_bounds
 from bai_gym.benchmark.chunk import EnvSource
 from bai_gym.benchmark.optimum import known_optima
+from bai_gym.benchmark.recorder import check_record, record_cells
 from bai_gym.benchmark.result import Comparison
 from bai_gym.benchmark.runner import check_runs, run_cells
 from bai_gym.benchmark.store import Store
 from bai_gym.cli.console import ERR, OUT, progress_bar
-from bai_gym.cli.options import FOLDER, WHOLE, Bounds, Seed, Workers
+from bai_gym.cli.options import FOLDER, WHOLE, Bounds, Record, Seed, Workers
 from bai_gym.cli.output import (
     check_files,
     draw_curves,
@@ -61,6 +62,7 @@ def reproduce(
     seed: Seed = 0,
     workers: Workers = -1,
     bounds: Bounds = False,
+    record: Record = 0,
     out: Annotated[
         Path, typer.Option(**FOLDER, help="Folder for results; each figure gets a folder of its own in it.")
     ] = Path("results"),
@@ -70,16 +72,19 @@ def reproduce(
     check_seed(seed)
     for experiment in experiments:
         check_runs(experiment.runs if runs is None else runs, workers)
+        check_record(record, experiment.runs if runs is None else runs, out)
         for name in (_file_name(experiment, panel) for panel in experiment.panels):
             files = () if experiment.instances else (*result_files(name), f"{name}-claims.txt")
             files += rival_files(name) if experiment.reference else ()
             check_files(out / experiment.id, (*files, f"{name}.png"))
     for experiment in experiments:
         chosen = experiment.runs if runs is None else runs
-        _reproduce(experiment, chosen, seed, workers, out / experiment.id, bounds)
+        _reproduce(experiment, chosen, seed, workers, out / experiment.id, bounds, record)
 
 
-def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folder: Path, bounds: bool) -> None:
+def _reproduce(
+    experiment: Experiment, runs: int, seed: int, workers: int, folder: Path, bounds: bool, record: int
+) -> None:
     OUT.print(f"{experiment.id}: {experiment.title} ({experiment.source})", style="bold", soft_wrap=True)
     for note in experiment.notes:
         OUT.print(f"  {note}", soft_wrap=True)
@@ -109,6 +114,9 @@ def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folde
                 )
             ]
             comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk)
+        if record:
+            with progress_bar(f"{experiment.id}: recording") as on_episode:
+                record_cells(cells, record, runs, out=folder, workers=workers, on_chunk=on_episode)
         OUT.print(f"\n{panel.title}", style="bold", soft_wrap=True)
         optima, missing = known_optima(cells) if experiment.optimum else ({}, [])
         print_results(comparison, optima)
@@ -123,7 +131,15 @@ def _reproduce(experiment: Experiment, runs: int, seed: int, workers: int, folde
         lines = [line for verdict in judged for line in _lines(verdict)]
         OUT.print(f"\n{experiment.claims_are}, at joint level 95 % each:", style="bold")
         OUT.print("\n".join(lines), soft_wrap=True)
-        paths = save_results(comparison, folder, name, optima)
+        facts = {
+            "title": f"{experiment.title}: {panel.title}",
+            "command": f"bai-gym reproduce {experiment.id} --runs {runs} --seed {seed}",
+            "claims_are": experiment.claims_are,
+            "claims": [
+                {"text": v.claim.text, "verdict": str(v.verdict), "against": v.against, "open": v.open} for v in judged
+            ],
+        }
+        paths = save_results(comparison, folder, name, optima, facts)
         if rivals:
             paths += save_rivals(experiment.reference, rivals, folder, name)
         header = [f"{experiment.id}: {experiment.title}", f"{panel.title}; {runs} runs, seed {seed}", stand_in, ""]

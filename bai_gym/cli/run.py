@@ -8,10 +8,12 @@ import typer
 
 from bai_gym.api import make_cells
 from bai_gym.benchmark.bounds import proved_bounds
+from bai_gym.benchmark.command import rerun_command
 from bai_gym.benchmark.optimum import known_optima
-from bai_gym.benchmark.runner import run_cells
+from bai_gym.benchmark.recorder import check_record, record_cells
+from bai_gym.benchmark.runner import check_runs, run_cells
 from bai_gym.cli.console import progress_bar
-from bai_gym.cli.options import WHOLE, Bounds, Optimum, Out, Seed, Workers, keywords, read_checkpoints
+from bai_gym.cli.options import WHOLE, Bounds, Optimum, Out, Record, Seed, Workers, keywords, read_checkpoints
 from bai_gym.cli.output import (
     check_files,
     draw_curves,
@@ -57,14 +59,20 @@ def run(
     ] = None,
     bounds: Bounds = False,
     optimum: Optimum = False,
+    record: Record = 0,
 ) -> None:
     """Compare agents on an environment: a table, and with --out a figure and files."""
     if out is not None:
         check_files(out, (*result_files(), FIGURE))
+    check_runs(runs, workers)
+    check_record(record, runs, out)
     with progress_bar("playing") as on_chunk:
         points = read_checkpoints(checkpoints)
         cells = make_cells(agent or DEFAULT_AGENTS, env, budget, seed, keywords(set_ or []), path, points)
         comparison = run_cells(cells, runs, workers=workers, out=out, on_chunk=on_chunk)
+    if out is not None and record:
+        with progress_bar("recording") as on_episode:
+            record_cells(cells, record, runs, out=out, workers=workers, on_chunk=on_episode)
     optima, missing = known_optima(cells) if optimum else ({}, [])
     print_results(comparison, optima)
     print_missing(missing)
@@ -72,7 +80,8 @@ def run(
     if bounds:
         print_bounds(proved)
     if out is not None:
-        paths = save_results(comparison, out, optima=optima)
+        facts = {"title": comparison[0].env, "command": rerun_command(cells, runs)}
+        paths = save_results(comparison, out, optima=optima, facts=facts)
         paths += draw_curves(
             comparison,
             out / FIGURE,

@@ -51,9 +51,9 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int, int]]:
 
 
 def facts(results: Comparison | list[Result]) -> list[dict[str, Any]]:
-    """Everything in the results but the time that they took."""
+    """Everything in the results but the time that they took, and how to call for them."""
     rows = [asdict(result) for result in results]
-    return [{**row, "mean_pulls": row["mean_pulls"].tolist(), "seconds": None} for row in rows]
+    return [{**row, "mean_pulls": row["mean_pulls"].tolist(), "seconds": None, "rerun": None} for row in rows]
 
 
 def chunk_files(folder: Path) -> list[Path]:

@@ -1,0 +1,82 @@
+"""The shell command that plays some cells again."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bai_gym.benchmark.chunk import LIBRARY_IDS, Cell
+
+__all__ = ["rerun_command"]
+
+LONGEST = 4000  # characters; some shells take no more in a line
+
+
+def rerun_command(cells: Sequence[Cell], runs: int) -> str:
+    """Return the command that gives the same results again.
+
+    What results do not depend on, such as the number of workers and the output folder, is left out.
+
+    Args:
+        cells: At least one, of one environment, as :func:`bai_gym.api.make_cells` returns them.
+        runs: Episodes of each.
+
+    Returns:
+        One line, or nothing where no command can: the environment or an agent is an object of the user's own, or a
+        keyword cannot be written down.
+    """
+    first = cells[0]
+    env, agents = first.env, dict.fromkeys(cell.agent.spec for cell in cells)
+    if not isinstance(env.env, str) or env.env not in LIBRARY_IDS or not all(agents):
+        return ""
+    words = ["bai-gym", "run", env.env]
+    for name, value in env.keywords.items():
+        written = _written(value)
+        if written is None:
+            return ""
+        words += ["--set", f"{name}={written}"]
+    words += [word for agent in agents for word in ("--agent", agent)]
+    words += [word for budget in dict.fromkeys(cell.budget for cell in cells) for word in ("--budget", str(budget))]
+    words += ["--runs", str(runs), "--seed", str(first.seed)]
+    words += ["--path", first.path] if first.path != "auto" else []
+    words += ["--checkpoints", _points(cells)] if first.checkpoints else []
+    line = shlex.join(words)
+    return line if len(line) <= LONGEST else ""
+
+
+def _points(cells: Sequence[Cell]) -> str:
+    """Return the checkpoints as ``--checkpoints`` takes them: a step, if they are its multiples, else one by one."""
+    points = cells[0].checkpoints
+    step = points[0]
+    if all(cell.checkpoints == tuple(range(step, cell.budget, step)) for cell in cells):
+        return str(step)
+    return ",".join(map(str, points if len(points) > 1 else points * 2))  # a single number would be a step
+
+
+def _written(value: Any) -> str | None:
+    """Return a keyword as ``--set`` takes it, or None."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, str | Path):
+        text = str(value)
+        return text if _is_text(text) else repr(text)
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return None
+    return repr(value)
+
+
+def _is_text(text: str) -> bool:
+    """Return whether the command line takes this for text, and for nothing else that Python knows."""
+    try:
+        ast.literal_eval(text.strip())
+    except (SyntaxError, ValueError):
+        return text not in ("nan", "inf")
+    return False

@@ -1,0 +1,191 @@
+"""Plays episodes pull by pull and records them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+
+from bai_gym.bandits import Bandit
+from bai_gym.bandits.wrapped import WrappedBandit
+from bai_gym.benchmark.chunk import CHUNK_RUNS, Cell, Given
+from bai_gym.benchmark.protocol import acts_on_batches, allocates, knowledge, reset
+from bai_gym.benchmark.recording import Recording, Stage
+from bai_gym.benchmark.rollout import play_single_steps
+from bai_gym.benchmark.runner import OnChunk
+from bai_gym.benchmark.store import Store
+from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.errors import ParameterError
+from bai_gym.parallel import parallel
+from bai_gym.sampling import Stepper
+from bai_gym.seeding import generator
+from bai_gym.statistics import FloatArray, IntArray, Observation
+
+__all__ = ["check_record", "record_cells"]
+
+
+def check_record(record: int, runs: int, out: Path | None) -> None:
+    """Check how many runs of each cell are to be recorded.
+
+    Raises:
+        ParameterError: If it is no whole number from 0 to the number of runs, or there is no folder to write them to.
+    """
+    whole = isinstance(record, int | np.integer) and not isinstance(record, bool)
+    if not whole or not 0 <= record <= runs:
+        raise ParameterError(f"record must be a whole number of runs, from 0 to {runs}, not {record!r}")
+    if record and out is None:
+        raise ParameterError("recordings are files: name an output folder (--out), too")
+
+
+def record_cells(
+    cells: Sequence[Cell],
+    record: int,
+    runs: int,
+    *,
+    out: Path,
+    workers: int | None = 1,
+    on_chunk: OnChunk | None = None,
+) -> None:
+    """Play the instances of the first runs of every cell pull by pull, and write the episodes to a folder.
+
+    Episodes that are there already are not played again.
+
+    Args:
+        cells: What to play.
+        record: Runs of each.
+        runs: Runs that :func:`bai_gym.benchmark.runner.run_cells` plays of each; instances depend on it.
+        out: The folder.
+        workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says.
+        on_chunk: Called after each episode with (finished ones, all of them).
+    """
+    store = Store(out)
+    total = record * len(cells)
+    jobs = []
+    for cell in cells:
+        for run in range(record):
+            size = min(CHUNK_RUNS, runs - run // CHUNK_RUNS * CHUNK_RUNS)
+            if not store.recording_path(cell, run, size).exists():
+                jobs.append((cell, run, size))
+    if on_chunk is not None and total:
+        on_chunk(total - len(jobs), total)
+    with parallel(workers, ordered=False) as pool:
+        episodes = pool(joblib.delayed(_record)(*job, store) for job in jobs)
+        for done, _ in enumerate(episodes, start=total - len(jobs) + 1):
+            if on_chunk is not None:
+                on_chunk(done, total)
+
+
+def _record(cell: Cell, run: int, size: int, store: Store) -> None:
+    store.save_recording(cell, size, record_run(cell, run, size))
+
+
+def record_run(cell: Cell, run: int, size: int) -> Recording:
+    """Play one episode pull by pull.
+
+    Args:
+        cell: What to play.
+        run: The number of the run whose instance it gets.
+        size: Runs of the chunk that it belongs to.
+    """
+    chunk, row = divmod(run, CHUNK_RUNS)
+    drawn = cell.env.problem.draw(size, generator(cell.seed, "instances", chunk))
+    bandit = _Noting(drawn.select(np.array([row])))
+    names = (cell.label, cell.budget, run)
+    rewards, own = (generator(cell.seed, f"recorded {stream}", *names) for stream in ("rewards", "agent"))
+    rules = cell.rules
+    env = BestArmEnv(Given(bandit), budget=rules.budget, task=rules.task, fixed_confidence=rules.fixed_confidence)
+    observation, _ = env.reset(seed=int(rewards.integers(2**63)))
+    agent = cell.agent.make()
+    reset(agent, env.briefing(knowledge(agent)), own)
+    bandit.notes.clear()  # what the agent asked of the bandit before the episode, if it may
+    noting = _NotingAgent(agent, cell.budget)
+    actor = _Actor(agent, Stepper(noting, env.moves) if allocates(agent) else None)
+    rollout = play_single_steps(actor, env, observation)
+    asked = len(bandit.notes) - actor.idle
+    task = env.rules.task
+    means, recommendation = bandit.means, rollout.recommendation
+    return Recording(
+        agent=cell.label,
+        env=cell.env.label,
+        budget=cell.budget,
+        run=run,
+        seed=cell.seed,
+        knows=tuple(sorted(knowledge(agent))),
+        task=task.words(),
+        arms=np.array([arm for arm, _ in bandit.notes[:asked]], np.int64),
+        rewards=np.array([reward for _, reward in bandit.notes[:asked]], float),
+        stages=tuple(noting.stages) or (Stage(0, None),),
+        means=means[0],
+        variances=bandit.variances[0],
+        recommendation=task.arms(recommendation[0], env.num_arms),
+        answer=task.arms(task.answer(means)[0], env.num_arms),
+        correct=bool(task.correct(means, recommendation)[0]),
+        simple_regret=float(task.simple_regret(means, recommendation)[0]),
+        arm_names=cell.env.problem.arm_names,
+    )
+
+
+class _Noting(WrappedBandit):
+    """One instance that notes every pull."""
+
+    def __init__(self, bandit: Bandit) -> None:
+        self.wrap(bandit)
+        self.notes: list[tuple[int, float]] = []
+
+    def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Return one reward for each pulled arm, and note both."""
+        rewards = super().pull(flat, rng)
+        self.notes += zip(flat.tolist(), rewards.tolist(), strict=True)
+        return rewards
+
+    def select(self, rows: IntArray) -> _Noting:
+        """Return some of the instances, with nothing noted."""
+        return _Noting(self.rewards.select(rows))
+
+    def replace(self, rows: IntArray, other: Bandit) -> None:
+        """Put other instances in the place of some."""
+        self.rewards.replace(rows, other)
+
+
+class _NotingAgent:
+    """Notes what an agent asks for."""
+
+    def __init__(self, agent: Any, budget: int) -> None:
+        self._agent = agent
+        self._budget = budget
+        self.stages: list[Stage] = []
+
+    def allocate(self, observation: Observation) -> Any:
+        request = self._agent.allocate(observation)
+        arms = getattr(request, "arms", None)
+        if request is not None:
+            made = self._budget - int(observation["remaining"].flat[0])
+            self.stages.append(Stage(made, None if arms is None else tuple(sorted(arms[0].tolist()))))
+        return request
+
+    def recommend(self, observation: Observation) -> Any:
+        return self._agent.recommend(observation)
+
+
+class _Actor:
+    """Acts pull by pull, whatever the agent's own way is."""
+
+    def __init__(self, agent: Any, stepper: Stepper | None) -> None:
+        self._agent = agent
+        self._stepper = stepper
+
+    def act(self, observation: Observation) -> Any:
+        if self._stepper is not None:
+            return self._stepper.act(observation)
+        if acts_on_batches(self._agent):
+            return self._agent.act({name: value[None] for name, value in observation.items()})[0]
+        return self._agent.act(observation)
+
+    @property
+    def idle(self) -> int:
+        """Pulls that the agent has not asked for."""
+        idle = self._stepper.idle if self._stepper is not None else getattr(self._agent, "idle_pulls", None)
+        return 0 if idle is None else int(np.sum(idle))

@@ -1,0 +1,46 @@
+"""Versions of the files that hold results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+from bai_gym.errors import SchemaError
+
+__all__ = ["SCHEMA_VERSION", "check_schema", "metadata_now", "schema_of"]
+
+SCHEMA_VERSION = 2
+OLDEST = 1
+"""Version 1 lacks agent, env and budget in chunks; in results seed, rerun, optimum, and mostly checkpoint."""
+
+
+def metadata_now() -> dict[str, str]:
+    """Return what every Parquet file of results says of its writer."""
+    return {"schema": str(SCHEMA_VERSION), "bai-gym": version("bai-gym")}
+
+
+def schema_of(metadata: Mapping[bytes, bytes] | None) -> int | None:
+    """Return the version that the metadata of a Parquet file name, or None where it is no file of results."""
+    found = (metadata or {}).get(b"schema", b"")
+    return int(found) if found.isdigit() else None
+
+
+def check_schema(path: Path, metadata: Mapping[bytes, bytes]) -> int:
+    """Return the version of a file of results.
+
+    Raises:
+        SchemaError: If this version of the library cannot read it.
+        ValueError: If it is no file of results.
+    """
+    found = schema_of(metadata)
+    if found is None:
+        raise ValueError("no schema in its metadata")
+    if found > SCHEMA_VERSION:
+        raise SchemaError(
+            f"{path} was written by a newer bai-gym (schema {found}; this one reads {OLDEST} to {SCHEMA_VERSION}): "
+            "update bai-gym, or choose another folder"
+        )
+    if found < OLDEST:
+        raise ValueError(f"schema {found} is none; there are {OLDEST} to {SCHEMA_VERSION}")
+    return found
