@@ -100,6 +100,10 @@ class _RejectingRule(SamplingRule):
         self._table = ArgmaxTable(self._index(window.pulls, window.variances), self._tie, self._rng)
         self._reject_due(early=False)
 
+    def still_active(self) -> npt.NDArray[np.bool_]:
+        """Return ``(k, N)`` which arms have not been dropped."""
+        return self.active
+
     def choose(self) -> IntArray:
         """Return the active arms of largest radius."""
         return self._table.argmax(self._window.pulls)

@@ -19,7 +19,7 @@ from bai_gym.benchmark.command import rerun_command
 from bai_gym.benchmark.protocol import check_agent
 from bai_gym.benchmark.recorder import check_record, record_cells
 from bai_gym.benchmark.result import Comparison, Result
-from bai_gym.benchmark.runner import OnChunk, run_cells
+from bai_gym.benchmark.runner import OnChunk, check_runs, run_cells
 from bai_gym.benchmark.store import Store
 from bai_gym.envs.rules import check_budget
 from bai_gym.envs.scalar import BestArmEnv
@@ -287,6 +287,7 @@ def compare(
         BaiGymError: Whatever is wrong with the arguments, in one line.
     """
     folder = _folder(out)
+    check_runs(runs, workers)
     check_record(record, runs, folder)
     cells = make_cells(agents, env, budgets, seed, env_kwargs, path, checkpoints)
     comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk)

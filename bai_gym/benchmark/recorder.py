@@ -19,8 +19,9 @@ from bai_gym.benchmark.runner import OnChunk
 from bai_gym.benchmark.store import Store
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
+from bai_gym.moves import Moves
 from bai_gym.parallel import parallel
-from bai_gym.sampling import Stepper
+from bai_gym.sampling import SamplingRule, Stepper
 from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray, IntArray, Observation
 
@@ -102,7 +103,7 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     reset(agent, env.briefing(knowledge(agent)), own)
     bandit.notes.clear()  # what the agent asked of the bandit before the episode, if it may
     noting = _NotingAgent(agent, cell.budget)
-    actor = _Actor(agent, Stepper(noting, env.moves) if allocates(agent) else None)
+    actor = _Actor(agent, noting, env.moves)
     rollout = play_single_steps(actor, env, observation)
     asked = len(bandit.notes) - actor.idle
     task = env.rules.task
@@ -151,35 +152,56 @@ class _Noting(WrappedBandit):
 
 
 class _NotingAgent:
-    """Notes what an agent asks for."""
+    """Notes which arms an agent considers."""
 
     def __init__(self, agent: Any, budget: int) -> None:
         self._agent = agent
         self._budget = budget
+        self._rule: SamplingRule | None = None
         self.stages: list[Stage] = []
 
     def allocate(self, observation: Observation) -> Any:
         request = self._agent.allocate(observation)
-        arms = getattr(request, "arms", None)
+        self._rule = request if isinstance(request, SamplingRule) else None
         if request is not None:
-            made = self._budget - int(observation["remaining"].flat[0])
-            self.stages.append(Stage(made, None if arms is None else tuple(sorted(arms[0].tolist()))))
+            arms = getattr(request, "arms", None)
+            self._note(observation, None if arms is None else tuple(sorted(arms[0].tolist())))
         return request
 
     def recommend(self, observation: Observation) -> Any:
         return self._agent.recommend(observation)
 
+    def look(self, observation: Observation) -> None:
+        """Look whether the rule that is followed has dropped an arm since."""
+        active = None if self._rule is None else self._rule.still_active()
+        if self._rule is None or active is None or active.all():
+            return
+        slots = np.flatnonzero(active[:, 0])
+        arms = slots if self._rule.arms is None else self._rule.arms[0, slots]
+        candidates = tuple(sorted(arms.tolist()))
+        if candidates and candidates != self.stages[-1].candidates:
+            self._note(observation, candidates)
+
+    def _note(self, observation: Observation, candidates: tuple[int, ...] | None) -> None:
+        made = self._budget - int(observation["remaining"].flat[0])
+        if self.stages and self.stages[-1].first_pull == made:
+            self.stages.pop()
+        self.stages.append(Stage(made, candidates))
+
 
 class _Actor:
     """Acts pull by pull, whatever the agent's own way is."""
 
-    def __init__(self, agent: Any, stepper: Stepper | None) -> None:
+    def __init__(self, agent: Any, noting: _NotingAgent, moves: Moves) -> None:
         self._agent = agent
-        self._stepper = stepper
+        self._noting = noting
+        self._stepper = Stepper(noting, moves) if allocates(agent) else None
 
     def act(self, observation: Observation) -> Any:
         if self._stepper is not None:
-            return self._stepper.act(observation)
+            action = self._stepper.act(observation)
+            self._noting.look(observation)
+            return action
         if acts_on_batches(self._agent):
             return self._agent.act({name: value[None] for name, value in observation.items()})[0]
         return self._agent.act(observation)

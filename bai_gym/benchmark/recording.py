@@ -23,7 +23,7 @@ class Stage(NamedTuple):
     """What an agent asked for at once: a block of pulls, or a phase of single ones.
 
     Attributes:
-        first_pull: Number of its first pull in the episode, from 0.
+        first_pull: Number of its first pull in the episode, from 0; that of all pulls, where arms were dropped last.
         candidates: The arms that it may pull, ascending; None: all.
     """
 

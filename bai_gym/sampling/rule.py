@@ -71,6 +71,13 @@ class SamplingRule(ABC):
                 reference.
         """
 
+    def still_active(self) -> npt.NDArray[np.bool_] | None:
+        """Return ``(k, N)`` which candidates may be pulled from now on, where the rule drops some; None: all.
+
+        For those who watch an episode, between two pulls.
+        """
+        return None
+
     @abstractmethod
     def choose(self) -> IntArray:
         """Return ``(N,)`` flat positions ``slot * N + episode`` of the arms to pull next."""

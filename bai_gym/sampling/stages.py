@@ -88,6 +88,10 @@ class StagedIndexRule(StoppingRule):
             setattr(self, name, getattr(self, name)[columns])
         self._table = ArgmaxTable(self._table.values[:, columns], self._tie, self._rng)
 
+    def still_active(self) -> npt.NDArray[np.bool_]:
+        """Return ``(k, N)`` which arms have not been dropped."""
+        return np.asarray(self._table.values > -np.inf)
+
     def choose(self) -> IntArray:
         """Return the active arms of largest index."""
         return self._table.argmax(self._window.pulls)

@@ -93,7 +93,7 @@ def test_every_agent_can_be_recorded(name: str) -> None:
     assert episode.arms.min() >= 0 and episode.arms.max() < problem.num_arms
     assert episode.stages[0].first_pull == 0
     starts = [stage.first_pull for stage in episode.stages]
-    assert starts == sorted(set(starts)) and starts[-1] < episode.arms.size
+    assert starts == sorted(set(starts)) and starts[-1] <= episode.arms.size
     for stage, end in zip(episode.stages, [*starts[1:], episode.arms.size], strict=True):
         if stage.candidates is not None:
             assert set(episode.arms[stage.first_pull : end].tolist()) <= set(stage.candidates)
@@ -120,6 +120,19 @@ def test_classes_of_your_own_can_be_recorded() -> None:
 def test_spare_pulls_are_left_out() -> None:
     """8 arms, 200 pulls: three rounds of 66 (66 is no multiple of 8: the rest goes to some); an episode makes all."""
     assert recorded("SH", "BAI-Gaussian8-v0", 200).arms.size == 3 * 66
+
+
+def test_arms_that_a_rule_drops_are_seen() -> None:
+    """AugUCB drops arms one by one, within one phase of single pulls."""
+    episode = recorded("AugUCB", "BAI-Thresholding100-ThreeGroups-v0", 4000)
+    sizes = [100 if stage.candidates is None else len(stage.candidates) for stage in episode.stages]
+    assert sizes[0] == 100 and sizes[-1] < 100 and sizes == sorted(sizes, reverse=True)
+    known = [set(range(100)) if stage.candidates is None else set(stage.candidates) for stage in episode.stages]
+    assert all(after <= before for before, after in zip(known, known[1:], strict=False))
+    for stage, end in zip(
+        episode.stages, [*[s.first_pull for s in episode.stages[1:]], episode.arms.size], strict=True
+    ):
+        assert stage.candidates is None or set(episode.arms[stage.first_pull : end].tolist()) <= set(stage.candidates)
 
 
 def test_several_arms_are_recommended() -> None:

@@ -194,9 +194,11 @@ def test_chunks_have_names_for_people_that_every_system_allows(tmp_path: Path) -
     path = Store(tmp_path).chunk_path(strange, 7, 1000)
     assert path.name == "000007-1000.parquet"
     folder = path.parent.name
-    assert folder.startswith("BAI-Custom-v0_means=_0.5_0.5_") and folder.endswith(f"_{strange.fingerprint}")
+    assert folder.startswith("BAI-Custom-v0_means_0.5_0.5_") and folder.endswith(f"_{strange.fingerprint}")
     assert len(folder) <= 100
-    assert set(folder) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.=_-")
+    assert set(folder) <= set(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+    )  # no =: pyarrow would read columns out of it
 
 
 def test_rows_are_numbered_by_run(tmp_path: Path) -> None:
