@@ -1,0 +1,123 @@
+"""Every agent has its hand-written part of the documentation, in the file of its module, in one form."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import pytest
+
+from bai_gym import agents
+from bai_gym.agents import Agent
+from bai_gym.agents.registry import find
+
+FOLDER = Path(__file__).parents[2] / "docs" / "agents"
+SECTIONS = ["Idea", "Pseudo-code", "Differences from the paper", "Source"]
+OPTIONAL = {"Differences from the paper"}
+COMMON = {field.name for field in fields(Agent)}
+FRONT_MATTER = re.compile(r"\A---\nagents: \[([^\]\n]+)\]\n---\n\n## ")
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+INPUT = re.compile(r"^input:.*\n(?: {7}.*\n)*", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Page:
+    path: Path
+
+    @property
+    def text(self) -> str:
+        return self.path.read_text(encoding="utf-8")
+
+    @property
+    def names(self) -> list[str]:
+        found = FRONT_MATTER.match(self.text)
+        assert found, "the file begins with ---, agents: [Name, ...], ---, an empty line and a section"
+        return found[1].split(", ")
+
+    @property
+    def headings(self) -> list[str]:
+        return re.findall(r"^#+ .*$", FENCE.sub("", self.text), re.MULTILINE)
+
+    def section(self, title: str) -> str:
+        return re.split(r"^## ", self.text.split(f"\n## {title}\n")[1], flags=re.MULTILINE)[0]
+
+    @property
+    def inputs(self) -> str:
+        return "".join(INPUT.findall("".join(code for _, code in FENCE.findall(self.section("Pseudo-code")))))
+
+    @property
+    def code(self) -> str:
+        """All code of the pseudo-code, in fences and in the text, but for the inputs."""
+        section = self.section("Pseudo-code")
+        fenced = "".join(INPUT.sub("", code) for _, code in FENCE.findall(section))
+        return fenced + "\n".join(re.findall(r"`([^`]+)`", FENCE.sub("", section)))
+
+
+PAGES = [Page(path) for path in sorted(FOLDER.iterdir())]
+PLACES = [(page, name) for page in PAGES for name in page.names]
+
+
+def names_word(text: str, word: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_every_agent_has_one_page() -> None:
+    assert sorted(name for _, name in PLACES) == sorted(agents.names())
+
+
+@pytest.mark.parametrize(("page", "name"), PLACES, ids=[name for _, name in PLACES])
+def test_agents_stand_in_the_file_of_their_module(page: Page, name: str) -> None:
+    module = find(name).__module__.removeprefix("bai_gym.agents.").split(".")[0]
+    assert page.path.name == f"{module}.md"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path.stem)
+def test_pages_have_their_sections(page: Page) -> None:
+    expected = [title for title in SECTIONS if title not in OPTIONAL or f"\n## {title}\n" in page.text]
+    assert page.headings == [f"## {title}" for title in expected]
+    for title in expected:
+        assert page.section(title).strip()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path.stem)
+def test_pages_show_as_they_are_meant(page: Page) -> None:
+    lines = page.text.splitlines()
+    assert [line for line in lines if len(line) > 120 or line != line.rstrip()] == []
+    assert page.text.endswith("\n") and not page.text.endswith("\n\n")
+    languages = [language for language, _ in FENCE.findall(page.text)]
+    assert languages and set(languages) == {"text"}
+    prose = FENCE.sub("", page.text)
+    assert "```" not in prose and prose.count("`") % 2 == 0
+    assert not re.search(r"\\[(\[]|\$", page.text), "formulas are code, so that they can be read offline"
+    blocks = [block.splitlines() for block in re.split(r"\n\n+", prose) if block.strip()]
+    for start in ("- ", "|"):  # of a list and of a table: Markdown wants an empty line before these
+        inside = [block for block in blocks if any(line.startswith(start) for line in block)]
+        assert [block for block in inside if not block[0].startswith(start)] == []
+
+
+@pytest.mark.parametrize(("page", "name"), PLACES, ids=[name for _, name in PLACES])
+def test_pseudo_code_uses_every_parameter(page: Page, name: str) -> None:
+    parameters = [field.name for field in fields(find(name)) if field.name not in COMMON]  # type: ignore[arg-type]
+    assert [parameter for parameter in parameters if not names_word(page.inputs, parameter)] == []
+    assert [parameter for parameter in parameters if not names_word(page.code, parameter)] == []
+
+
+@pytest.mark.parametrize(("page", "name"), PLACES, ids=[name for _, name in PLACES])
+def test_sources_are_those_of_the_class(page: Page, name: str) -> None:
+    paragraphs = [one_line(text) for text in (inspect.getdoc(find(name)) or "").split("\n\n")]
+    cited = " ".join(text for text in paragraphs if text.startswith(("Paper:", "Source:", "Sources:")))
+    said = one_line(page.section("Source")).lower()
+    titles = re.findall(r'"([A-Z][^"]{20,}?),?"', cited)
+    assert [title for title in titles if title.lower() not in said] == []
+    assert [year for year in re.findall(r"\b(?:19|20)\d\d\b", cited) if year not in said] == []
+
+
+def test_words_of_code_are_found_whole() -> None:
+    assert names_word("input: c, a, b", "a") and names_word('rounding = "equal"', "rounding")
+    assert not names_word("input: alpha", "a") and not names_word("epsilon_m", "epsilon")
