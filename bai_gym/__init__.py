@@ -12,31 +12,41 @@ from bai_gym.envs.registration import register_all
 
 if TYPE_CHECKING:
     from bai_gym.api import compare, evaluate
+    from bai_gym.benchmark.aggregate import Aggregate, aggregate
+    from bai_gym.benchmark.leaderboard import Leaderboard, leaderboards
     from bai_gym.benchmark.paired import PairedTest
     from bai_gym.benchmark.result import Comparison, Result
     from bai_gym.identification import Identification, identify
 
 __all__ = [
+    "Aggregate",
     "Comparison",
     "Identification",
+    "Leaderboard",
     "PairedTest",
     "Result",
     "__version__",
+    "aggregate",
     "compare",
     "evaluate",
     "identify",
+    "leaderboards",
 ]
 
 __version__ = version("bai-gym")
 
 _HOMES = {
+    "Aggregate": "bai_gym.benchmark.aggregate",
     "Comparison": "bai_gym.benchmark.result",
     "Identification": "bai_gym.identification",
+    "Leaderboard": "bai_gym.benchmark.leaderboard",
     "PairedTest": "bai_gym.benchmark.paired",
     "Result": "bai_gym.benchmark.result",
+    "aggregate": "bai_gym.benchmark.aggregate",
     "compare": "bai_gym.api",
     "evaluate": "bai_gym.api",
     "identify": "bai_gym.identification",
+    "leaderboards": "bai_gym.benchmark.leaderboard",
 }
 
 register_all()
