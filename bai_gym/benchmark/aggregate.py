@@ -50,6 +50,8 @@ __all__ = [
     "optimality_shortfall",
 ]
 
+NEVER, ALWAYS = "who is never right", "who is always right"
+
 Chance = float | Literal["one arm"] | Mapping[Task, float] | None
 """Error probability of a random guess, see :func:`aggregate`."""
 
@@ -137,7 +139,8 @@ class Aggregate(Sequence[AgentScore]):
         level: Confidence level of each interval.
         samples: Number of bootstrap samples.
         seed: Their seed.
-        normalized: Whether 0 is a random guess, or 1 the best possible agent, instead of never and always right.
+        zero: Who has score 0, in words: who is never right, or a random guess.
+        one: Who has score 1: who is always right, or the best possible agent.
         left_out: Tasks that not all agents have played, and that are left out.
     """
 
@@ -148,7 +151,8 @@ class Aggregate(Sequence[AgentScore]):
     level: float
     samples: int
     seed: int
-    normalized: bool
+    zero: str
+    one: str
     left_out: tuple[Task, ...]
     _drawn: FloatArray = field(repr=False)  # (B, A, T) bootstrap samples of the scores
     _played: tuple[tuple[Played, ...], ...] = field(repr=False)  # A times T
@@ -184,9 +188,9 @@ class Aggregate(Sequence[AgentScore]):
     @property
     def words(self) -> str:
         """What a score is, in words."""
-        if self.normalized:
-            return "score: probability of a right recommendation, scaled from a random guess or 0 to the best possible"
-        return "score: probability of a right recommendation"
+        if (self.zero, self.one) == (NEVER, ALWAYS):
+            return "score: probability of a right recommendation"
+        return f"score: probability of a right recommendation, scaled so that {self.zero} has 0 and {self.one} has 1"
 
     def find(self, agent: str) -> AgentScore:
         """Return the scores of an agent.
@@ -404,7 +408,8 @@ def aggregate(
         level=level,
         samples=samples,
         seed=seed,
-        normalized=bool((low != 0).any() or (high != 1).any()),
+        zero=NEVER if chance is None else "a random guess",
+        one=_one(sum(task in (optima or {}) for task in tasks), len(tasks)),
         left_out=tuple(left_out),
         _drawn=drawn[:, order],
         _played=tuple(tuple(table[names[i], task] for task in tasks) for i in order),
@@ -416,6 +421,14 @@ def _estimate(value: float, drawn: FloatArray, level: float, runs: Sequence[int]
         return Estimate(value, float("nan"), float("nan"))
     lower, upper = interval(value, drawn, level)
     return Estimate(value, float(lower), float(upper))
+
+
+def _one(known: int, tasks: int) -> str:
+    """Say who has score 1, given on how many of some tasks the best possible agent is known."""
+    if known == 0:
+        return ALWAYS
+    best = "the best possible agent"
+    return best if known == tasks else f"{best} ({known} of {tasks} tasks; on the others, {ALWAYS})"
 
 
 def _checked(thresholds: npt.ArrayLike) -> FloatArray:

@@ -13,7 +13,7 @@ from bai_gym.benchmark.result import Comparison, Episodes, Result
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray
 
-__all__ = ["Outcomes", "Played", "Source", "Task", "collect", "task_words", "told"]
+__all__ = ["Outcomes", "Played", "Source", "Task", "collect", "matching", "task_words", "told"]
 
 Task: TypeAlias = tuple[str, int]
 """What agents are scored on: an environment, and a budget."""
@@ -116,6 +116,19 @@ def collect(source: Source, results: Iterable[Result] = ()) -> list[Played]:
     return [_entry(key, rows.get(key), runs.get(key)) for key in keys]
 
 
+def matching(results: Iterable[Result], outcomes: Outcomes) -> dict[tuple[str, str, int], Episodes]:
+    """Return those outcomes that the results were computed from, or at least agree with in numbers of runs and errors.
+
+    A folder can hold outcomes of other evaluations beside those of its tables: with other seeds, or more runs.
+
+    Args:
+        results: Rows of tables.
+        outcomes: Single runs, by (agent, env, budget).
+    """
+    rows = {_key(row): (row.runs, row.errors) for row in results if row.checkpoint in (None, row.budget)}
+    return {key: episodes for key, episodes in outcomes.items() if rows.get(key) == _counts(episodes)}
+
+
 def task_words(task: Task) -> str:
     """Name an environment and a budget in a sentence."""
     return f"{task[0]} with budget {task[1]:,}"
@@ -164,10 +177,15 @@ def _add(rows: dict[tuple[str, str, int], Result], row: Result) -> None:
     rows[_key(row)] = row
 
 
+def _counts(episodes: Episodes) -> tuple[int, int]:
+    """Return the number of runs, and that of errors."""
+    return episodes.correct.size, int(np.count_nonzero(~episodes.correct))
+
+
 def _entry(key: tuple[str, str, int], row: Result | None, episodes: Episodes | None) -> Played:
     agent, env, budget = key
     known = row and (row.runs, row.errors)
-    counts = episodes and (episodes.correct.size, int(np.count_nonzero(~episodes.correct)))
+    counts = episodes and _counts(episodes)
     if known and counts and known != counts:
         raise ParameterError(
             f"the result of {agent} on {task_words((env, budget))} speaks of {known[1]} errors in {known[0]} runs, its "

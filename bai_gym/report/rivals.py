@@ -1,23 +1,21 @@
-"""Tables of one agent against each of the others: for the terminal, for Markdown, and as CSV.
+"""Tables of one agent against each of the others: for the terminal, as Markdown, as LaTeX, and as CSV.
 
-All three hold the same rows in the same order: by environment and budget, then by the difference of the error
+All hold the same rows in the same order: by environment and budget, then by the difference of the error
 probabilities, the strongest rival first.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bai_gym.benchmark.result import Rival
-from bai_gym.report.tables import decimals
+from bai_gym.report.layout import Sheet, csv_text, decimals, exact
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["rivals_table", "rivals_to_csv", "rivals_to_markdown"]
+__all__ = ["rivals_table", "rivals_to_csv", "rivals_to_latex", "rivals_to_markdown"]
 
 CSV_COLUMNS = (
     "reference",
@@ -42,55 +40,50 @@ def rivals_table(reference: str, rivals: Sequence[Rival]) -> Table:
         reference: Name of the agent that all others are compared with.
         rivals: The others, in any order; at least one.
     """
-    from rich.table import Table
-    from rich.text import Text
-
-    rows = _sorted(rivals)
-    table = Table(title=Text(f"{reference} against each other agent, on the same instances"))
-    for heading, numeric in _columns(rows):
-        table.add_column(Text(heading), justify="right" if numeric else "left")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in _cells(row, rows)))
-    return table
+    return _sheet(reference, rivals).terminal()
 
 
 def rivals_to_markdown(reference: str, rivals: Sequence[Rival]) -> str:
     """Lay paired tests out as a Markdown table below a sentence, ending in a line break; see :func:`rivals_table`."""
-    rows = _sorted(rivals)
-    columns = _columns(rows)
-    lines = [
-        f"{reference} against each other agent, on the same instances.",
-        "",
-        "| " + " | ".join(heading for heading, _ in columns) + " |",
-        "| " + " | ".join("---:" if numeric else "---" for _, numeric in columns) + " |",
-    ]
-    lines.extend("| " + " | ".join(cell.replace("|", "\\|") for cell in _cells(row, rows)) + " |" for row in rows)
-    return "\n".join(lines) + "\n"
+    return _sheet(reference, rivals, ".").markdown()
+
+
+def rivals_to_latex(reference: str, rivals: Sequence[Rival]) -> str:
+    """Lay paired tests out as a LaTeX table, with the rules of booktabs, below a sentence; see :func:`rivals_table`."""
+    return _sheet(reference, rivals, ".").latex()
 
 
 def rivals_to_csv(reference: str, rivals: Sequence[Rival]) -> str:
     """Write paired tests as CSV, with every digit; equal results give equal bytes. See :func:`rivals_table`."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
-    for row in _sorted(rivals):
-        test = row.test
-        writer.writerow(
+    return csv_text(
+        CSV_COLUMNS,
+        (
             (
                 reference,
                 row.agent,
                 row.env,
                 row.budget,
-                test.runs,
-                repr(test.difference),
-                *map(repr, test.interval),
-                repr(test.level),
-                repr(test.p_value),
-                test.only_a_errs,
-                test.only_b_errs,
+                row.test.runs,
+                exact(row.test.difference),
+                *map(exact, row.test.interval),
+                exact(row.test.level),
+                exact(row.test.p_value),
+                row.test.only_a_errs,
+                row.test.only_b_errs,
             )
-        )
-    return buffer.getvalue()
+            for row in _sorted(rivals)
+        ),
+    )
+
+
+def _sheet(reference: str, rivals: Sequence[Rival], stop: str = "") -> Sheet:
+    """Lay out the table below a sentence, which ends in `stop`."""
+    rows = _sorted(rivals)
+    return Sheet(
+        columns=tuple(_columns(rows)),
+        rows=tuple(tuple(_cells(row, rows)) for row in rows),
+        above=f"{reference} against each other agent, on the same instances{stop}",
+    )
 
 
 def _sorted(rivals: Sequence[Rival]) -> list[Rival]:

@@ -1,14 +1,12 @@
-"""Tables of results: for the terminal, for Markdown, and as CSV.
+"""Tables of results: for the terminal, as Markdown, as LaTeX, and as CSV.
 
-All three hold the same rows in the same order: by budget, then error probability, lowest first (by environment
+All hold the same rows in the same order: by budget, then error probability, lowest first (by environment
 before that where there are several). Each row says what the agent knew about the instance, because an agent that was
 told the variances or the complexity has answered an easier question.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from numpy.typing import NDArray
 
 from bai_gym.benchmark.optimum import Gap, Optima, optimality_gap
+from bai_gym.report.layout import Sheet, csv_text, decimals, exact, knows_words, number_notes
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["ResultLike", "checkpoint_table", "decimals", "rich_table", "to_csv", "to_markdown"]
+__all__ = ["ResultLike", "checkpoint_table", "rich_table", "to_csv", "to_latex", "to_markdown"]
 
 CSV_COLUMNS = (
     "agent",
@@ -130,24 +129,8 @@ def rich_table(results: Sequence[ResultLike], optima: Optima | None = None) -> T
     Returns:
         A table with a row per result; notes become numbered footnotes in its caption.
     """
-    from rich.table import Table
-    from rich.text import Text
-
     rows = _sorted(results)
-    numbers = _footnotes(rows)
-    columns, several = _columns(rows, optima, seconds=True), _several_envs(rows)
-    # Text, not str: square brackets in a str would be read as markup.
-    table = Table(
-        title=None if several or not rows else Text(rows[0].env),
-        caption=Text("\n".join(f"[{number}] {note}" for note, number in numbers.items())) if numbers else None,
-        caption_justify="left",
-    )
-    for heading, numeric in columns:
-        table.add_column(Text(heading), justify="right" if numeric else "left")
-    for row in rows:
-        marks = "".join(f" [{numbers[note]}]" for note in row.notes)
-        table.add_row(*(Text(cell) for cell in _cells(row, rows, row.agent + marks, optima)))
-    return table
+    return _sheet(rows, optima, seconds=True).terminal(None if _several_envs(rows) or not rows else rows[0].env)
 
 
 def checkpoint_table(results: Sequence[ResultLike], most: int = 8) -> Table:
@@ -188,22 +171,20 @@ def to_markdown(results: Sequence[ResultLike], optima: Optima | None = None) -> 
     Returns:
         The table, with a row per result and the notes as numbered footnotes below, ending in a line break.
     """
-    rows = _sorted(results)
-    numbers = _footnotes(rows)
-    columns = _columns(rows, optima, seconds=False)
-    lines = [
-        "| " + " | ".join(heading for heading, _ in columns) + " |",
-        "| " + " | ".join("---:" if numeric else "---" for _, numeric in columns) + " |",
-    ]
-    for row in rows:
-        marks = ", ".join(str(numbers[note]) for note in row.notes)
-        agent = _escaped(row.agent) + (f" <sup>{marks}</sup>" if marks else "")
-        cells = [agent, *(_escaped(cell) for cell in _cells(row, rows, row.agent, optima)[1:-1])]
-        lines.append("| " + " | ".join(cells) + " |")
-    if numbers:
-        lines.append("")
-        lines.extend(f"{number}. {note}" for note, number in numbers.items())
-    return "\n".join(lines) + "\n"
+    return _sheet(_sorted(results), optima, seconds=False).markdown()
+
+
+def to_latex(results: Sequence[ResultLike], optima: Optima | None = None) -> str:
+    r"""Lay results out as a LaTeX table with the rules of booktabs, to be read by ``\input``; as :func:`to_markdown`.
+
+    Args:
+        results: The results, in any order.
+        optima: Where given and not empty, there is a column of optimality gaps.
+
+    Returns:
+        A ``tabular``, with the notes as numbered footnotes below, ending in a line break.
+    """
+    return _sheet(_sorted(results), optima, seconds=False).latex()
 
 
 def to_csv(results: Sequence[ResultLike], optima: Optima | None = None) -> str:
@@ -222,35 +203,34 @@ def to_csv(results: Sequence[ResultLike], optima: Optima | None = None) -> str:
         `sample_complexity_quantiles` those at 5, 25, 50, 75 and 95 %, `notes` are joined by ``;``. The columns of an
         unknown optimum are empty.
     """
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
     points = _has_checkpoints(results)
-    writer.writerow(CSV_COLUMNS + (("checkpoint",) if points else ()) + (GAP_COLUMNS if optima else ()))
-    for row in _sorted(results):
-        writer.writerow(
+    return csv_text(
+        CSV_COLUMNS + (("checkpoint",) if points else ()) + (GAP_COLUMNS if optima else ()),
+        (
             (
                 row.agent,
                 row.env,
                 int(row.budget),
                 int(row.runs),
                 int(row.errors),
-                _exact(row.error_probability),
-                _exact(row.interval[0]),
-                _exact(row.interval[1]),
-                _exact(row.simple_regret),
-                _exact(row.simple_regret_se),
-                _exact(row.unspent),
-                _exact(row.sample_complexity),
-                " ".join(_exact(value) for value in row.sample_quantiles),
+                exact(row.error_probability),
+                exact(row.interval[0]),
+                exact(row.interval[1]),
+                exact(row.simple_regret),
+                exact(row.simple_regret_se),
+                exact(row.unspent),
+                exact(row.sample_complexity),
+                " ".join(exact(value) for value in row.sample_quantiles),
                 int(row.truncated),
                 ";".join(row.knows) or "nothing",
-                " ".join(_exact(pulls) for pulls in row.mean_pulls),
+                " ".join(exact(pulls) for pulls in row.mean_pulls),
                 ";".join(row.notes),
                 *((row.checkpoint,) if points else ()),
                 *(_gap_fields(row, optima) if optima else ()),
             )
-        )
-    return buffer.getvalue()
+            for row in _sorted(results)
+        ),
+    )
 
 
 def _sorted(results: Sequence[ResultLike]) -> list[ResultLike]:
@@ -270,10 +250,16 @@ def _several_envs(rows: Sequence[ResultLike]) -> bool:
     return len({row.env for row in rows}) > 1
 
 
-def _footnotes(rows: Sequence[ResultLike]) -> dict[str, int]:
-    """Number each distinct note, from 1, in order of appearance."""
-    notes = dict.fromkeys(note for row in rows for note in row.notes)
-    return {note: number for number, note in enumerate(notes, start=1)}
+def _sheet(rows: Sequence[ResultLike], optima: Optima | None, *, seconds: bool) -> Sheet:
+    """Lay out sorted rows."""
+    numbers = number_notes(row.notes for row in rows)
+    cells = (tuple(_cells(row, rows, optima)) for row in rows)
+    return Sheet(
+        columns=tuple(_columns(rows, optima, seconds=seconds)),
+        rows=tuple(line if seconds else line[:-1] for line in cells),
+        marks=tuple(tuple(numbers[note] for note in row.notes) for row in rows),
+        notes=tuple(numbers),
+    )
 
 
 def _columns(rows: Sequence[ResultLike], optima: Optima | None, *, seconds: bool) -> list[tuple[str, bool]]:
@@ -304,7 +290,7 @@ def _gap_fields(row: ResultLike, optima: Optima) -> tuple[str, ...]:
     gap = _gap(row, optima)
     if gap is None:
         return ("",) * len(GAP_COLUMNS)
-    return tuple(map(_exact, (optima[row.env, row.budget], gap.value, gap.lower, gap.upper)))
+    return tuple(map(exact, (optima[row.env, row.budget], gap.value, gap.lower, gap.upper)))
 
 
 def _shown(gap: Gap | None, places: int) -> str:
@@ -316,7 +302,7 @@ def _pulls_vary(rows: Sequence[ResultLike]) -> bool:
     return any(row.truncated or row.sample_quantiles[0] != row.sample_quantiles[-1] for row in rows)
 
 
-def _cells(row: ResultLike, rows: Sequence[ResultLike], agent: str, optima: Optima | None) -> list[str]:
+def _cells(row: ResultLike, rows: Sequence[ResultLike], optima: Optima | None) -> list[str]:
     """The cells of a row, in the order of :func:`_columns`."""
     low, *_, high = row.sample_quantiles
     pulls = f"{row.sample_complexity:,.0f} [{low:,.0f}, {high:,.0f}]"
@@ -324,7 +310,7 @@ def _cells(row: ResultLike, rows: Sequence[ResultLike], agent: str, optima: Opti
     places = decimals((upper - lower) / 2)
     regret_places = decimals(row.simple_regret_se)
     return [
-        agent,
+        row.agent,
         *([row.env] if _several_envs(rows) else []),
         f"{row.budget:,}",
         *([f"{row.checkpoint or row.budget:,}"] if _has_checkpoints(rows) else []),
@@ -334,26 +320,10 @@ def _cells(row: ResultLike, rows: Sequence[ResultLike], agent: str, optima: Opti
         f"{row.simple_regret:.{regret_places}f} ± {_or_unknown(row.simple_regret_se, regret_places)}",
         *([pulls] if _pulls_vary(rows) else []),
         *([f"{row.truncated:,}"] if any(other.truncated for other in rows) else []),
-        ", ".join(row.knows) or "nothing",
+        knows_words(row.knows),
         f"{row.seconds:.1f}",
     ]
 
 
-def decimals(uncertainty: float) -> int:
-    """Decimals that show two digits of the uncertainty, between 2 and 8; 4 where it is 0 or unknown."""
-    if not (math.isfinite(uncertainty) and uncertainty > 0):
-        return 4
-    return min(max(1 - math.floor(math.log10(uncertainty)), 2), 8)
-
-
 def _or_unknown(value: float, places: int) -> str:
     return "unknown" if math.isnan(value) else f"{value:.{places}f}"
-
-
-def _exact(value: float) -> str:
-    """Shortest decimal form that reads back to the same float."""
-    return repr(float(value))
-
-
-def _escaped(cell: str) -> str:
-    return cell.replace("|", "\\|")
