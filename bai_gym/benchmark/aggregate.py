@@ -272,7 +272,7 @@ class Aggregate(Sequence[AgentScore]):
         """Return the share of the runs with a simple regret of at most each threshold, averaged over the tasks.
 
         Args:
-            thresholds: ``(P,)`` ascending, in units of the scale; None: 101 from 0 to the largest regret.
+            thresholds: ``(P,)`` ascending, in units of the scale; None: 101 from 0 to what one run in 200 exceeds.
             scale: What simple regrets are divided by, a positive number, or one for each task. None: the mean regret
                 of those runs, of all agents, that have any; at 1 is then a typical mistake.
 
@@ -281,7 +281,7 @@ class Aggregate(Sequence[AgentScore]):
         """
         units = [self._scale(t, scale) for t in range(len(self.tasks))]
         regrets = [[row.regret / unit for row, unit in zip(rows, units, strict=True)] for rows in self._played]
-        top = max(float(values.max()) for scaled in regrets for values in scaled) or 1.0
+        top = float(np.quantile(np.concatenate([values for scaled in regrets for values in scaled]), 0.995)) or 1.0
         tau = np.linspace(0.0, top, 101) if thresholds is None else _checked(thresholds)
         shares = np.zeros((len(self), tau.size))
         drawn = np.zeros((self.samples, len(self), tau.size))

@@ -1,60 +1,32 @@
 """Figures of results and of instances, for papers and web pages.
 
 :func:`error_curves` draws error probability against budget or number of arms; :func:`instance_plot` draws the means
-and variances of an instance. Each figure carries one sentence on how to read it. The same input gives the same bytes:
-files hold no date, no version and no random id, and matplotlib's settings of the user have no say.
+and variances of an instance. Each figure carries one sentence on how to read it. :mod:`bai_gym.report.canvas` says what
+the files have in common.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bai_gym.errors import MissingPackageError, OutputError, ParameterError
+from bai_gym.errors import ParameterError
+from bai_gym.report.canvas import COLOURS, MARKERS, look, named, save, settings, target_of, write_sentence
 
 if TYPE_CHECKING:
     from bai_gym.report.tables import ResultLike
 
 __all__ = ["error_curves", "instance_plot"]
 
-# M. Okabe and K. Ito's colours, told apart by colour-blind readers too; their yellow is left out, too pale for lines.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-# One more marker than colours: the pairs repeat after 56 agents only.
-MARKERS = ("o", "s", "^", "D", "v", "p", "X", "<")
-DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)))  # each round of colours has its own
-
 Axis = Literal["budget", "num_arms", "checkpoint"] | Mapping[str, float]
 """What a horizontal axis shows: a property of the results, or a number for each environment."""
 AXES = {"budget": "budget (pulls)", "num_arms": "number of arms K", "checkpoint": "pulls"}
 DENSE = 25  # points of a curve from which on it is a line with a band, without markers
-
-STYLE = {
-    "axes.axisbelow": True,
-    "axes.grid": True,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "figure.dpi": 100,
-    "font.size": 11,
-    "grid.color": "#e4e4e4",
-    "legend.frameon": False,
-    "pdf.fonttype": 42,  # letters, not outlines: the text of a figure can be searched and edited
-    "savefig.dpi": 200,
-    "svg.fonttype": "path",  # outlines: a web page shows the same letters on every machine
-    "svg.hashsalt": "bai-gym",
-}
-# What matplotlib would write into the file and what differs between two days or two versions.
-METADATA: dict[str, dict[str, None]] = {
-    ".pdf": {"Creator": None, "Producer": None, "CreationDate": None},
-    ".png": {"Software": None},
-    ".svg": {"Creator": None, "Date": None},
-}
 
 
 def error_curves(
@@ -97,10 +69,10 @@ def error_curves(
         OutputError: If the file cannot be written.
     """
     curves = _curves(results, x, x_name)
-    target = _target(path)
+    target = target_of(path)
     if chance not in (None, "one arm") and (isinstance(chance, str) or not 0.0 <= chance <= 1.0):
         raise ParameterError(f'chance is {chance!r}; it must be a number in [0, 1], "one arm" or None')
-    with _settings():
+    with settings():
         from matplotlib.figure import Figure
 
         legend = {name: textwrap.fill(name, 28, subsequent_indent="  ", break_on_hyphens=False) for name in curves}
@@ -130,8 +102,8 @@ def error_curves(
             axes.set_title(heading, loc="left", fontweight="bold", fontsize=12)
         order = sorted(curves, key=lambda name: -_last(curves[name], x).error_probability)
         figure.legend([handles[n] for n in order], [legend[n] for n in order], loc="outside right upper", fontsize=10)
-        _write_sentence(figure, sentence + ".")
-        return _save(figure, target)
+        write_sentence(figure, sentence + ".")
+        return save(figure, target)
 
 
 def instance_plot(
@@ -163,11 +135,11 @@ def instance_plot(
         OutputError: If the file cannot be written.
     """
     mu, v = _instances(means, variances)
-    target = _target(path)
+    target = target_of(path)
     names = [f"instance {i}" for i in range(1, len(mu) + 1)] if labels is None else list(labels)
     if len(names) != len(mu):
         raise ParameterError(f"{len(names)} labels for {len(mu)} instances; give one for each")
-    with _settings():
+    with settings():
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(8.0, 3.6), layout="constrained")
@@ -194,12 +166,12 @@ def instance_plot(
         if title:
             figure.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=12)
         best_words = "the ring marks the best arm" if len(mu) == 1 else "a ring marks the best arm of each instance"
-        _write_sentence(
+        write_sentence(
             figure,
             f"Each point is an arm, counted from 0: its mean reward (left) and the variance of its "
             f"rewards (right); {best_words}.",
         )
-        return _save(figure, target)
+        return save(figure, target)
 
 
 # ------------------------------------------------------------------------------------------------------- curves
@@ -216,7 +188,7 @@ def _curves(results: Sequence[ResultLike], x: Axis, x_name: str) -> dict[str, li
         raise ParameterError(f"results of {len(envs)} environments ({', '.join(envs)}): draw one figure for each")
     curves: dict[str, list[ResultLike]] = {}
     for row in results:
-        curves.setdefault(_legend_name(row), []).append(row)
+        curves.setdefault(named(row.agent, row.knows), []).append(row)
     for name, rows in curves.items():
         rows.sort(key=lambda row: _x_of(row, x))
         values = [_x_of(row, x) for row in rows]
@@ -224,10 +196,6 @@ def _curves(results: Sequence[ResultLike], x: Axis, x_name: str) -> dict[str, li
             where = x if isinstance(x, str) else x_name
             raise ParameterError(f"agent {name} has several results at one {where}; draw one figure for each setting")
     return curves
-
-
-def _legend_name(row: ResultLike) -> str:
-    return f"{row.agent} (knows {', '.join(row.knows)})" if row.knows else row.agent
 
 
 def _x_of(row: ResultLike, x: Axis) -> float:
@@ -250,10 +218,10 @@ def _draw_curve(axes: Any, rows: Sequence[ResultLike], index: int, x: Axis, log:
     """
     from matplotlib.transforms import ScaledTranslation
 
-    colour = COLOURS[index % len(COLOURS)]
-    look = {
+    colour, marker, dashes = look(index)
+    style = {
         "color": colour,
-        "marker": MARKERS[index % len(MARKERS)],
+        "marker": marker,
         "markerfacecolor": "white" if rows[0].knows else colour,
         "markeredgewidth": 1.4,
         "markersize": 6.5,
@@ -268,13 +236,12 @@ def _draw_curve(axes: Any, rows: Sequence[ResultLike], index: int, x: Axis, log:
         return _draw_band(axes, at, p, low, high, rows[0], index)
     reach = np.maximum([p - low, high - p], 0.0)  # (2, points)
     seen = np.full(len(p), True) if not log else p > 0
-    dashes = DASHES[index // len(COLOURS) % len(DASHES)]
-    bars = axes.errorbar(at[seen], p[seen], yerr=reach[:, seen], linestyle=dashes, linewidth=1.6, **look)
+    bars = axes.errorbar(at[seen], p[seen], yerr=reach[:, seen], linestyle=dashes, linewidth=1.6, **style)
     if not seen.all():
         aside = axes.transData + ScaledTranslation(offset / 72, 0.0, axes.figure.dpi_scale_trans)
         none = ~seen
         axes.errorbar(
-            at[none], high[none], yerr=0.4 * high[none], uplims=True, linestyle="none", transform=aside, **look
+            at[none], high[none], yerr=0.4 * high[none], uplims=True, linestyle="none", transform=aside, **style
         )
     return bars
 
@@ -289,15 +256,15 @@ def _draw_band(
     index: int,
 ) -> Any:
     """Draw a curve of many points: a line, its intervals as a band, and a marker now and then."""
-    colour = COLOURS[index % len(COLOURS)]
+    colour, marker, dashes = look(index)
     axes.fill_between(at, low, high, color=colour, alpha=0.15, linewidth=0, zorder=2)
     return axes.plot(
         at,
         np.where(p > 0, p, np.nan) if axes.get_yscale() == "log" else p,
-        linestyle=DASHES[index // len(COLOURS) % len(DASHES)],
+        linestyle=dashes,
         color=colour,
         linewidth=1.6,
-        marker=MARKERS[index % len(MARKERS)],
+        marker=marker,
         markevery=max(1, len(at) // 10),
         markerfacecolor="white" if row.knows else colour,
         markeredgewidth=1.4,
@@ -399,7 +366,7 @@ def _reading(results: Sequence[ResultLike], log: bool) -> str:
     return "; ".join(parts)
 
 
-# -------------------------------------------------------------------------------------------- instances, and files
+# -------------------------------------------------------------------------------------------- instances
 
 
 def _instances(means: ArrayLike, variances: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -414,44 +381,3 @@ def _instances(means: ArrayLike, variances: ArrayLike) -> tuple[NDArray[np.float
     if (v < 0).any():
         raise ParameterError(f"a variance is {v.min():g}; it must be at least 0")
     return np.atleast_2d(mu), np.atleast_2d(v)
-
-
-def _target(path: str | Path) -> Path:
-    """The path of the file, if its ending is one that can be written."""
-    target = Path(path)
-    if target.suffix.lower() not in METADATA:
-        raise ParameterError(f"cannot draw a {target.suffix or 'file without ending'}; use .png, .svg or .pdf")
-    return target
-
-
-@contextlib.contextmanager
-def _settings() -> Iterator[None]:
-    """Matplotlib's own defaults and the style above, whatever the user has set, and the user's again afterwards."""
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise MissingPackageError('drawing figures needs matplotlib; pip install "bai-gym[plots]"') from error
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        parameters: Any = matplotlib.rcParams  # newer versions type its keys one by one
-        parameters.update(STYLE)
-        yield
-
-
-def _write_sentence(figure: Any, sentence: str) -> None:
-    """Put a sentence below the axes, in lines that the figure can hold."""
-    characters = round(figure.get_figwidth() * 14.5)
-    figure.supxlabel(textwrap.fill(sentence, characters), x=0.01, ha="left", fontsize=9, color="#444444")
-
-
-def _save(figure: Any, target: Path) -> Path:
-    """Write a figure to a file, all of it or nothing of it."""
-    suffix = target.suffix.lower()
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=suffix[1:], metadata=METADATA[suffix])
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(buffer.getvalue())
-    except OSError as error:
-        raise OutputError(f"cannot write the figure {target}: {error.strerror or error}") from error
-    return target

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bai_gym.errors import ParameterError
-from bai_gym.report.figures import COLOURS, _save, _settings, _target, _write_sentence
+from bai_gym.report.canvas import COLOURS, save, settings, target_of, write_sentence
 
 __all__ = ["posterior_plot"]
 
@@ -59,8 +59,8 @@ def posterior_plot(
         raise ParameterError(f"arms are indices of the {x.size} points, from 0 to {x.size - 1}")
     if not all(np.isfinite(values).all() for values in (x, mu, sd, f, true, seen_x, seen_y)) or (sd < 0).any():
         raise ParameterError("what is drawn must be finite numbers, and deviations at least 0")
-    target = _target(path)
-    with _settings():
+    target = target_of(path)
+    with settings():
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(8.0, 4.5), layout="constrained")
@@ -78,9 +78,9 @@ def posterior_plot(
         if title:
             axes.set_title(title, loc="left", fontweight="bold", fontsize=12)
         figure.legend(loc="outside right upper", fontsize=10)
-        _write_sentence(
+        write_sentence(
             figure,
             "Arms stand at points x of a line, and their means are a function drawn from a Gaussian process. Each "
             "reward narrows the intervals of the neighbours, too; the band is that of the function between the arms.",
         )
-        return _save(figure, target)
+        return save(figure, target)

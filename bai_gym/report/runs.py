@@ -6,15 +6,18 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bai_gym.errors import ParameterError
-from bai_gym.report.figures import COLOURS, _save, _settings, _target, _write_sentence
+from bai_gym.report.canvas import COLOURS, named, save, settings, target_of, write_sentence
 
-__all__ = ["arms_plot", "regret_boxes"]
+if TYPE_CHECKING:
+    from bai_gym.report.tables import ResultLike
+
+__all__ = ["allocation_map", "arms_plot", "regret_boxes"]
 
 MOST = 12  # groups of arms that a figure has room to name
 
@@ -41,8 +44,8 @@ def regret_boxes(regrets: Mapping[str, ArrayLike], path: str | Path, *, title: s
     for name, values in rows.items():
         if values.ndim != 1 or not values.size or not np.isfinite(values).all():
             raise ParameterError(f"the regrets of {name} must be finite numbers, one for each of at least one run")
-    target = _target(path)
-    with _settings():
+    target = target_of(path)
+    with settings():
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(max(6.0, 1.2 * len(rows) + 1.0), 4.5), layout="constrained")
@@ -60,13 +63,13 @@ def regret_boxes(regrets: Mapping[str, ArrayLike], path: str | Path, *, title: s
         axes.set_ylabel("simple regret")
         if title:
             axes.set_title(title, loc="left", fontweight="bold", fontsize=12)
-        _write_sentence(
+        write_sentence(
             figure,
             "Lower is better: how much the recommended arm's mean is below the best one's, run by run. Boxes: "
             "quartiles and median; whiskers: the furthest run within 1.5 box heights; circles: runs beyond; diamonds: "
             "means.",
         )
-        return _save(figure, target)
+        return save(figure, target)
 
 
 def arms_plot(
@@ -105,8 +108,8 @@ def arms_plot(
         raise ParameterError(f"there must be pulls and recommendations of {truth.size} arms for each agent")
     if groups is not None and len(groups) != truth.size:
         raise ParameterError(f"{len(groups)} groups for {truth.size} arms; give one for each")
-    target = _target(path)
-    with _settings():
+    target = target_of(path)
+    with settings():
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(10.0, 1.9 * len(shares) + 2.6), layout="constrained")
@@ -131,12 +134,88 @@ def arms_plot(
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right upper", fontsize=10)
         if title:
             figure.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=12)
-        _write_sentence(
+        write_sentence(
             figure,
             "Each column is an arm, counted from 0. Upwards: how an agent's pulls are distributed; downwards: how "
             "often it recommends the arm in the end; at the bottom: how good the arm is.",
         )
-        return _save(figure, target)
+        return save(figure, target)
+
+
+def allocation_map(
+    results: Sequence[ResultLike],
+    path: str | Path,
+    *,
+    means: ArrayLike | None = None,
+    title: str | None = None,
+) -> Path:
+    """Draw a heat map of how agents share out their pulls: a row for each agent, a column for each arm.
+
+    Args:
+        results: One result of each agent, all on one environment with one budget.
+        path: The file to write, ``.png``, ``.svg`` or ``.pdf``; missing folders are made.
+        means: ``(K,)`` true means; the arms are then in their order, the best first. None: in that of the instance.
+        title: Title of the figure; None: the environment and the budget.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        ParameterError: If there is nothing to draw, an agent has two results, results are of several environments or
+            budgets, the means are not K finite numbers, or the file's ending is unknown.
+        MissingPackageError: If matplotlib is not installed.
+        OutputError: If the file cannot be written.
+    """
+    cells = sorted({(row.env, row.budget) for row in results})
+    if len(cells) != 1:
+        words = "; ".join(f"{env} with budget {budget:,}" for env, budget in cells) or "none"
+        raise ParameterError(f"a heat map shows one environment with one budget, not {len(cells)} ({words})")
+    names = [named(row.agent, row.knows) for row in results]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ParameterError(f"agent {twice} has several results; draw one figure for each setting")
+    shares = np.stack([_shares(row.mean_pulls) for row in results])
+    arms = np.arange(shares.shape[1])
+    if means is not None:
+        truth = np.asarray(means, dtype=np.float64)
+        if truth.shape != arms.shape or not np.isfinite(truth).all():
+            raise ParameterError(
+                f"means have shape {truth.shape}; they must be {arms.size} finite numbers, one per arm"
+            )
+        arms = np.argsort(-truth, kind="stable")
+    target = target_of(path)
+    with settings():
+        from matplotlib.colors import PowerNorm
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import FuncFormatter
+
+        figure = Figure(figsize=(8.0, max(2.6, 0.32 * len(names) + 1.8)), layout="constrained")
+        axes = figure.add_subplot()
+        # Cividis: lightness grows with the value, and people with any kind of colour vision see the same order.
+        # By the root: most arms get few pulls, and would all look alike.
+        norm = PowerNorm(0.5, vmin=0.0, vmax=float(shares.max()))
+        mesh = axes.pcolormesh(shares[:, arms], cmap="cividis", norm=norm, edgecolors="face", linewidth=0.2)
+        bar = figure.colorbar(mesh, ax=axes, pad=0.02)
+        bar.set_label("share of the pulls")
+        bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
+        axes.invert_yaxis()
+        axes.grid(visible=False)
+        axes.set_yticks(
+            np.arange(len(names)) + 0.5,
+            [textwrap.fill(name, 24, break_on_hyphens=False) for name in names],
+            fontsize=10,
+        )
+        step = max(1, -(-arms.size // 16))
+        axes.set_xticks(np.arange(0, arms.size, step) + 0.5, [str(arm) for arm in arms[::step]])
+        axes.set_xlabel("arm" if means is None else "arm, the best first")
+        env, budget = cells[0]
+        axes.set_title(title or f"{env}, budget {budget:,}", loc="left", fontweight="bold", fontsize=12)
+        write_sentence(
+            figure,
+            "Each row is an agent, each column an arm, counted from 0: the brighter, the larger the arm's share of the "
+            "agent's pulls, averaged over its runs; brightness follows the root of the share.",
+        )
+        return save(figure, target)
 
 
 def _shares(counts: ArrayLike) -> NDArray[np.float64]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -57,13 +56,6 @@ ROWS = [
 ]
 
 
-@pytest.fixture
-def searchable(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Write text into SVG files as text, so that a test can read it."""
-    monkeypatch.setitem(figures.STYLE, "svg.fonttype", "none")
-    yield
-
-
 def text_of(path: Path) -> str:
     """All words of an SVG file, in drawing order, with lines joined."""
     return " ".join(re.findall(r">([^<>]+)</(?:text|tspan)>", path.read_text("utf-8")))
@@ -96,7 +88,6 @@ def test_png_has_the_promised_size(tmp_path: Path) -> None:
     assert (int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")) == (1600, 900)
 
 
-@pytest.mark.usefixtures("searchable")
 def test_what_a_reader_needs_is_written_down(tmp_path: Path) -> None:
     text = text_of(error_curves(ROWS, tmp_path / "figure.svg", log=True))
     assert "BAI-Gaussian4-v0" in text and "error probability" in text and "budget (pulls)" in text
@@ -106,7 +97,6 @@ def test_what_a_reader_needs_is_written_down(tmp_path: Path) -> None:
     assert "no error seen" in text
 
 
-@pytest.mark.usefixtures("searchable")
 def test_chance_is_a_line_where_it_fits_and_a_number_where_it_does_not(tmp_path: Path) -> None:
     near = text_of(error_curves(ROWS, tmp_path / "near.svg"))
     assert "dashed: a random guess, 1 − 1/K = 0.75" in near
@@ -116,7 +106,6 @@ def test_chance_is_a_line_where_it_fits_and_a_number_where_it_does_not(tmp_path:
     assert "guess" not in text_of(error_curves(ROWS, tmp_path / "none.svg", chance=None))
 
 
-@pytest.mark.usefixtures("searchable")
 def test_curves_over_the_pulls_of_a_run(tmp_path: Path) -> None:
     rows = [
         Row(agent, 3000, max(2000 - point * pace // 1500, 0), checkpoint=point, knows=knows)
@@ -134,7 +123,6 @@ def test_curves_over_the_pulls_of_a_run(tmp_path: Path) -> None:
         error_curves(rows, tmp_path / "a.svg", x="time")  # type: ignore[arg-type]
 
 
-@pytest.mark.usefixtures("searchable")
 def test_curves_against_the_number_of_arms(tmp_path: Path) -> None:
     rows = [Row("SH", 1000, 100 * k, env=f"BAI-Gaussian{k}-v0", mean_pulls=np.full(k, 1000 / k)) for k in (2, 4, 8, 16)]
     text = text_of(error_curves(rows, tmp_path / "figure.svg", x="num_arms"))
@@ -143,7 +131,6 @@ def test_curves_against_the_number_of_arms(tmp_path: Path) -> None:
     assert "BAI-Gaussian" not in text  # several environments, no common title
 
 
-@pytest.mark.usefixtures("searchable")
 def test_legend_follows_the_curves_from_top_to_bottom(tmp_path: Path) -> None:
     rows = [Row(name, 500, errors) for name, errors in (("low", 100), ("high", 900), ("middle", 500))]
     text = text_of(error_curves(rows, tmp_path / "figure.svg"))
@@ -152,7 +139,7 @@ def test_legend_follows_the_curves_from_top_to_bottom(tmp_path: Path) -> None:
 
 def test_curves_and_intervals_are_drawn_where_they_belong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: dict[str, Any] = {}
-    monkeypatch.setattr(figures, "_save", lambda figure, target: drawn.setdefault("figure", figure))
+    monkeypatch.setattr(figures, "save", lambda figure, target: drawn.setdefault("figure", figure))
     error_curves(ROWS, tmp_path / "figure.png", log=True)
     (axes,) = drawn["figure"].axes
     sh, shvar, unseen = axes.containers
@@ -166,7 +153,6 @@ def test_curves_and_intervals_are_drawn_where_they_belong(tmp_path: Path, monkey
     assert left < 500 and right > 2000
 
 
-@pytest.mark.usefixtures("searchable")
 def test_instance_plot_names_its_panels_and_instances(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     one = text_of(instance_plot([0.5, 0.1, -0.2], [1, 2, 0], tmp_path / "one.svg", title="A title"))
@@ -177,7 +163,7 @@ def test_instance_plot_names_its_panels_and_instances(tmp_path: Path) -> None:
 
 def test_instance_plot_rings_the_best_arm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: dict[str, Any] = {}
-    monkeypatch.setattr(figures, "_save", lambda figure, target: drawn.setdefault("figure", figure))
+    monkeypatch.setattr(figures, "save", lambda figure, target: drawn.setdefault("figure", figure))
     instance_plot([0.1, 0.9, 0.3], [4.0, 5.0, 6.0], tmp_path / "figure.png")
     left, right = drawn["figure"].axes
     assert left.lines[-1].get_xydata().tolist() == [[1, 0.9]]

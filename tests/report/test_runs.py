@@ -25,7 +25,7 @@ ARMS: dict[str, Any] = {
 def drawn(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Keep the figure in place of writing it."""
     kept: dict[str, Any] = {}
-    monkeypatch.setattr(runs, "_save", lambda figure, target: kept.update(figure=figure, target=target))
+    monkeypatch.setattr(runs, "save", lambda figure, target: kept.update(figure=figure, target=target))
     return kept
 
 

@@ -1,0 +1,101 @@
+"""What all figures share: colours and markers, matplotlib's settings, the sentence below, and the file.
+
+The ending of the path decides the format: ``.png``, ``.svg`` or ``.pdf``. In the last two text is text, so that it can
+be searched, read aloud and edited. The same input gives the same bytes: files hold no date, no version and no random
+id, and matplotlib's settings of the user have no say.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from bai_gym.errors import MissingPackageError, OutputError, ParameterError
+
+__all__ = ["COLOURS", "DASHES", "MARKERS", "look", "named", "save", "settings", "target_of", "write_sentence"]
+
+# M. Okabe and K. Ito's colours, told apart by colour-blind readers too; their yellow is left out, too pale for lines.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# One more marker than colours: the pairs repeat after 56 agents only.
+MARKERS = ("o", "s", "^", "D", "v", "p", "X", "<")
+DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)))  # each round of colours has its own
+
+STYLE = {
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "figure.dpi": 100,
+    "font.size": 11,
+    "grid.color": "#e4e4e4",
+    "legend.frameon": False,
+    "pdf.fonttype": 42,  # letters, not outlines: the text of a figure can be searched and edited
+    "savefig.dpi": 200,
+    "svg.fonttype": "none",  # letters here, too
+    "svg.hashsalt": "bai-gym",
+}
+# What matplotlib would write into the file and what differs between two days or two versions.
+METADATA: dict[str, dict[str, None]] = {
+    ".pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+    ".png": {"Software": None},
+    ".svg": {"Creator": None, "Date": None},
+}
+
+
+def look(index: int) -> tuple[str, str, Any]:
+    """Return colour, marker and dashes of an agent; of those numbered 0 to 167, no two have all three in common."""
+    return (
+        COLOURS[index % len(COLOURS)],
+        MARKERS[index % len(MARKERS)],
+        DASHES[index // len(COLOURS) % len(DASHES)],
+    )
+
+
+def named(agent: str, knows: Sequence[str] | None) -> str:
+    """Return the name that a legend gives an agent: with what it was told."""
+    return f"{agent} (knows {', '.join(knows)})" if knows else agent
+
+
+def target_of(path: str | Path) -> Path:
+    """The path of the file, if its ending is one that can be written."""
+    target = Path(path)
+    if target.suffix.lower() not in METADATA:
+        raise ParameterError(f"cannot draw a {target.suffix or 'file without ending'}; use .png, .svg or .pdf")
+    return target
+
+
+@contextlib.contextmanager
+def settings() -> Iterator[None]:
+    """Matplotlib's own defaults and the style above, whatever the user has set, and the user's again afterwards."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise MissingPackageError('drawing figures needs matplotlib; pip install "bai-gym[plots]"') from error
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        parameters: Any = matplotlib.rcParams  # newer versions type its keys one by one
+        parameters.update(STYLE)
+        yield
+
+
+def write_sentence(figure: Any, sentence: str) -> None:
+    """Put a sentence below the axes, in lines that the figure can hold."""
+    characters = round(figure.get_figwidth() * 14.5)
+    figure.supxlabel(textwrap.fill(sentence, characters), x=0.01, ha="left", fontsize=9, color="#444444")
+
+
+def save(figure: Any, target: Path) -> Path:
+    """Write a figure to a file, all of it or nothing of it."""
+    suffix = target.suffix.lower()
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=suffix[1:], metadata=METADATA[suffix])
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(buffer.getvalue())
+    except OSError as error:
+        raise OutputError(f"cannot write the figure {target}: {error.strerror or error}") from error
+    return target
