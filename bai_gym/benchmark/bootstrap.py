@@ -91,14 +91,15 @@ def resample(
     sums = np.zeros((samples, len(columns)))
     totals = {int(length): np.zeros(samples) for length in np.unique(lengths)}
     for block, start in enumerate(range(0, int(lengths.max()), BLOCK)):
-        weights = generator(seed, "weights", block).standard_exponential((BLOCK, samples)).T
-        weights = np.rint(weights * GRID) / GRID
         stop = min(start + BLOCK, int(lengths.max()))
+        # Run by run: the weights of the first runs are the same however many follow.
+        weights = generator(seed, "weights", block).standard_exponential((stop - start, samples)).T
+        weights = np.rint(weights * GRID) / GRID
         values = np.zeros((stop - start, len(columns)))
         for c, column in enumerate(columns):
             part = column[start:stop]
             values[: part.size, c] = part
-        sums += weights[:, : stop - start] @ values
+        sums += weights @ values
         for length, total in totals.items():
             total += weights[:, : max(0, min(length, stop) - start)].sum(axis=1)
     whole = np.stack([totals[int(length)] for length in lengths], axis=1)

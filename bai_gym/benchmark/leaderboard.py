@@ -169,8 +169,8 @@ def leaderboards(
     for env, budgets in by_env.items():
         boards.extend(_at_budget(entries, optima or {}, level) for entries in budgets.values())
         if complete.get(env):
-            every = dict.fromkeys(entry.agent for entries in budgets.values() for entry in entries)
-            left_out = tuple(agent for agent in every if agent not in complete[env])
+            every = {entry.agent for entries in budgets.values() for entry in entries}
+            left_out = tuple(sorted(every - complete[env].keys()))
             boards.append(_overall(complete[env], drawn, optima or {}, level, left_out))
     return tuple(boards)
 
