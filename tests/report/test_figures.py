@@ -82,6 +82,13 @@ def test_files_hold_no_date_and_no_version(tmp_path: Path, suffix: str) -> None:
         assert word not in data
 
 
+def test_text_of_vector_files_is_text(tmp_path: Path) -> None:
+    svg = instance_plot([0.1, 0.2], [1.0, 1.0], tmp_path / "figure.svg", title="A title").read_text("utf-8")
+    assert ">A title</text>" in svg and "mean reward" in svg
+    pdf = instance_plot([0.1, 0.2], [1.0, 1.0], tmp_path / "figure.pdf", title="A title").read_bytes()
+    assert b"/TrueType" in pdf or b"/FontFile2" in pdf  # glyphs of a font, not shapes
+
+
 def test_png_has_the_promised_size(tmp_path: Path) -> None:
     data = error_curves(ROWS, tmp_path / "figure.png").read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from bai_gym.benchmark.paired import paired_test
 from bai_gym.benchmark.result import Rival
-from bai_gym.report.rivals import rivals_table, rivals_to_csv, rivals_to_markdown
+from bai_gym.report.rivals import rivals_table, rivals_to_csv, rivals_to_latex, rivals_to_markdown
 
 # In 1,000 runs: 40 against 80, 5 against 5, and 60 against 20 discordant ones.
 WORSE, EQUAL, BETTER = (
@@ -37,13 +37,20 @@ def test_markdown_in_full() -> None:
     )
 
 
+def test_latex_has_the_same_cells() -> None:
+    low, high = (f"{end:+.3f}".replace("-", "$-$") for end in WORSE.test.interval)
+    latex = rivals_to_latex("a_b", [WORSE])
+    assert "a\\_b against each other agent, on the same instances.\n" in latex
+    assert f"b[1] & 100 & $-$0.040 [{low}, {high}] & {WORSE.test.p_value:.4f} \\\\" in latex
+
+
 def test_the_strongest_rival_comes_first() -> None:
     more = [*RIVALS, Rival("z", "E", 20, paired_test(0, 9, 1000))]
     agents = [line.split(" | ")[0] for line in rivals_to_markdown("a", more).splitlines()[4:]]
     assert agents == ["| z", "| e", "| c\\|d", "| b[1]"]
 
 
-@pytest.mark.parametrize("write", [rivals_to_markdown, rivals_to_csv, text_of])
+@pytest.mark.parametrize("write", [rivals_to_markdown, rivals_to_csv, rivals_to_latex, text_of])
 def test_order_of_the_input_does_not_matter(write: object) -> None:
     assert write("a", RIVALS) == write("a", RIVALS[::-1])  # type: ignore[operator]
 

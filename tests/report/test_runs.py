@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from bai_gym.benchmark.result import Episodes, Result, summarize
 from bai_gym.errors import OutputError, ParameterError
 from bai_gym.report import runs
-from bai_gym.report.runs import arms_plot, regret_boxes
+from bai_gym.report.runs import allocation_map, arms_plot, regret_boxes
 
 REGRETS: dict[str, Any] = {"regrets": {"one": [0.0, 1.0, 2.0, 3.0, 9.0], "an agent of long name": [0.5, 0.5]}}
 ARMS: dict[str, Any] = {
@@ -106,3 +108,53 @@ def test_unwritable_paths_are_named(tmp_path: Path) -> None:
     for draw, given in ((regret_boxes, REGRETS), (arms_plot, ARMS)):
         with pytest.raises(OutputError, match="figure.png"):
             draw(**given, path=tmp_path / "file" / "figure.png")
+
+
+def row(agent: str, pulls: list[int], knows: tuple[str, ...] = (), budget: int = 10) -> Result:
+    zeros = np.zeros(2, int)
+    runs = Episodes(zeros, zeros, zeros == 0, zeros + 0.0, zeros + 9, zeros > 0, np.array(pulls))
+    return summarize(agent, "E", budget, runs, knows, ())
+
+
+SHARED = [row("one", [2, 6, 12]), row("other", [10, 10, 0], ("range",))]
+
+
+def test_allocations_are_shares(drawn: dict[str, Any]) -> None:
+    allocation_map(SHARED, "figure.png")
+    axes, bar = drawn["figure"].axes
+    (mesh,) = axes.collections
+    assert mesh.get_array().tolist() == [[0.1, 0.3, 0.6], [0.5, 0.5, 0.0]]
+    assert mesh.get_clim() == (0.0, 0.6)
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["one", "other (knows range)"]
+    assert axes.yaxis_inverted() and axes.get_title(loc="left") == "E, budget 10"
+    assert bar.get_ylabel() == "share of the pulls"
+
+
+def test_allocations_in_the_order_of_the_means(drawn: dict[str, Any]) -> None:
+    allocation_map(SHARED, "figure.png", means=[0.1, 0.9, 0.5], title="A title")
+    axes = drawn["figure"].axes[0]
+    assert axes.collections[0].get_array().tolist() == [[0.3, 0.6, 0.1], [0.5, 0.0, 0.5]]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "0"]
+    assert axes.get_xlabel() == "arm, the best first" and axes.get_title(loc="left") == "A title"
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_allocations_have_the_same_bytes_again(tmp_path: Path, suffix: str) -> None:
+    first, second = (allocation_map(SHARED, tmp_path / f"{name}{suffix}").read_bytes() for name in "ab")
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("results", "options", "message"),
+    [
+        ([], {}, "not 0 "),
+        ([*SHARED, row("one", [1, 1, 1], budget=20)], {}, "not 2 .*E with budget 10; E with budget 20"),
+        ([*SHARED, SHARED[0]], {}, "agent one has several results"),
+        (SHARED, {"means": [1.0, 2.0]}, "3 finite numbers"),
+        (SHARED, {"means": [1.0, 2.0, np.nan]}, "3 finite numbers"),
+        ([replace(SHARED[0], mean_pulls=np.zeros(3))], {}, "at least one pull"),
+    ],
+)
+def test_allocations_that_mislead_are_refused(results: list[Result], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        allocation_map(results, "figure.png", **options)

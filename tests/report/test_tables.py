@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from bai_gym.benchmark.intervals import wilson
-from bai_gym.report.tables import checkpoint_table, rich_table, to_csv, to_markdown
+from bai_gym.report.tables import checkpoint_table, rich_table, to_csv, to_latex, to_markdown
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def test_rows_are_sorted_by_budget_then_error() -> None:
     assert agents == [("500", "SHVar"), ("500", "VBR"), ("500", "uniform"), ("5,000", "SHVar"), ("5,000", "SH")]
 
 
-@pytest.mark.parametrize("write", [to_markdown, to_csv, text_of])
+@pytest.mark.parametrize("write", [to_markdown, to_csv, to_latex, text_of])
 def test_order_of_the_input_does_not_matter(write: object) -> None:
     # Footnotes are numbered by the sorted rows, so they do not move either.
     assert write(ROWS) == write(ROWS[::-1])  # type: ignore[operator]
@@ -86,8 +86,20 @@ def test_markdown_row_in_full() -> None:
     )
 
 
+def test_latex_row_in_full() -> None:
+    row = Row("SH_Var", 80, budget=5000, knows=("variances", "complexity"), notes=("5 % more",))
+    assert to_latex([row]) == (
+        "% Needs \\usepackage{booktabs} in the preamble.\n"
+        "\\begin{tabular}{lrrrrl}\n\\toprule\n"
+        "agent & budget & runs & error probability [95 \\%] & simple regret $\\pm$ se & knows \\\\\n\\midrule\n"
+        "SH\\_Var\\textsuperscript{1} & 5,000 & 1,000 & 0.080 [0.065, 0.098] & 0.0123 $\\pm$ 0.0011 & "
+        "variances, complexity \\\\\n\\bottomrule\n\\end{tabular}\n"
+        "\n\\medskip\n{\\footnotesize\\raggedright\n\\textsuperscript{1} 5 \\% more\\par\n}\n"
+    )
+
+
 def test_every_table_says_what_an_agent_knows() -> None:
-    for text in (to_markdown(ROWS), to_csv(ROWS), text_of(ROWS)):
+    for text in (to_markdown(ROWS), to_csv(ROWS), to_latex(ROWS), text_of(ROWS)):
         lines = [line for line in text.splitlines() if "SH" in line]
         assert ["variances" in line for line in lines] == ["SHVar" in line for line in lines]
         assert ["nothing" in line for line in lines] == ["SHVar" not in line for line in lines]

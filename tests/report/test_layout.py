@@ -1,0 +1,107 @@
+"""How tables are written in each format: escapes, marks, notes."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+
+import pytest
+from rich.console import Console
+
+from bai_gym.report.layout import Sheet, csv_text, decimals, escape_latex, number_notes, with_interval
+
+SHEET = Sheet(
+    columns=(("agent", False), ("error [95 %]", True)),
+    rows=(("[a] & b_c", "-0.1 [-0.2, 0.1]"), ("d|e", "1 ± 2")),
+    marks=((), (1, 2)),
+    notes=("50 % of {x}", "another"),
+    above="A sentence.",
+    remarks=("A remark #1.",),
+)
+
+
+def test_markdown_in_full() -> None:
+    assert SHEET.markdown() == (
+        "A sentence.\n\n"
+        "| agent | error [95 %] |\n"
+        "| --- | ---: |\n"
+        "| [a] & b_c | -0.1 [-0.2, 0.1] |\n"
+        "| d\\|e <sup>1, 2</sup> | 1 ± 2 |\n"
+        "\n1. 50 % of {x}\n2. another\n"
+        "\nA remark #1.\n"
+    )
+
+
+def test_latex_in_full() -> None:
+    assert SHEET.latex() == (
+        "% Needs \\usepackage{booktabs} in the preamble.\n"
+        "A sentence.\n\n\\medskip\n"
+        "\\begin{tabular}{lr}\n"
+        "\\toprule\n"
+        "agent & error [95 \\%] \\\\\n"
+        "\\midrule\n"
+        "{[a] \\& b\\_c} & $-$0.1 [$-$0.2, 0.1] \\\\\n"
+        "d\\textbar{}e\\textsuperscript{1,2} & 1 $\\pm$ 2 \\\\\n"
+        "\\bottomrule\n"
+        "\\end{tabular}\n"
+        "\n\\medskip\n"
+        "{\\footnotesize\\raggedright\n"
+        "\\textsuperscript{1} 50 \\% of \\{x\\}\\par\n"
+        "\\textsuperscript{2} another\\par\n"
+        "A remark \\#1.\\par\n"
+        "}\n"
+    )
+
+
+def test_nothing_is_below_a_table_without_notes() -> None:
+    plain = Sheet(columns=(("a", False),), rows=(("b",),))
+    assert plain.latex().endswith("\\end{tabular}\n") and plain.markdown().endswith("| b |\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("A-GapE-V (c=2)", "A-GapE-V (c=2)"),
+        ("BAI-Gaussian64-v0, gse-5", "BAI-Gaussian64-v0, gse-5"),
+        ("-0.5", "$-$0.5"),
+        ("x < 1 > 0 ≥ −1", "x $<$ 1 $>$ 0 $\\geq$ $-$1"),
+        ("\\a{b}", "\\textbackslash{}a\\{b\\}"),
+        ("~^$", "\\textasciitilde{}\\textasciicircum{}\\$"),
+    ],
+)
+def test_latex_escapes(text: str, escaped: str) -> None:
+    assert escape_latex(text) == escaped
+
+
+def test_every_special_character_of_latex_is_escaped() -> None:
+    text = "".join(map(chr, range(32, 127)))
+    bare = re.sub(r"\$[<>-]\$|\\[&%$#_{}]|\\text[a-z]+\{\}", "", escape_latex(text))
+    assert not set("&%$#_{}~^\\<>|") & set(bare)
+
+
+def test_the_terminal_shows_marks_and_notes() -> None:
+    console = Console(file=io.StringIO(), width=80, color_system=None)
+    console.print(SHEET.terminal())
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "A sentence." in text and "d|e [1] [2]" in text and "[2] another" in text and "A remark #1." in text
+
+
+def test_marks_may_stand_elsewhere() -> None:
+    sheet = Sheet(columns=(("rank", True), ("agent", False)), rows=(("1", "a"),), marks=((1,),), notes=("n",), marked=1)
+    assert "| 1 | a <sup>1</sup> |" in sheet.markdown()
+    assert "1 & a\\textsuperscript{1} \\\\" in sheet.latex()
+
+
+def test_csv_quotes_what_needs_it() -> None:
+    assert csv_text(("a", "b"), [("x, y", 1), ('"', None)]) == 'a,b\n"x, y",1\n"""",\n'
+
+
+def test_notes_are_numbered_by_appearance() -> None:
+    assert number_notes([("b", "a"), ("a", "c")]) == {"b": 1, "a": 2, "c": 3}
+
+
+def test_numbers_are_as_precise_as_their_intervals() -> None:
+    assert with_interval(0.1234, 0.1, 0.15) == "0.123 [0.100, 0.150]"
+    assert with_interval(0.5, math.nan, math.nan) == "0.5000 [unknown]"
+    assert [decimals(value) for value in (0.5, 0.03, 0.0, math.nan, 1e-12)] == [2, 3, 4, 4, 8]

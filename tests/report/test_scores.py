@@ -1,0 +1,102 @@
+"""Figures of scores: what they show, where it stands, and the same bytes again."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bai_gym.benchmark.aggregate import Aggregate, aggregate
+from bai_gym.benchmark.result import Episodes, summarize
+from bai_gym.errors import ParameterError
+from bai_gym.report import scores as figures
+from bai_gym.report.scores import aggregate_intervals, performance_profiles
+
+matplotlib = pytest.importorskip("matplotlib")
+
+
+def episodes(errors: int, runs: int = 40) -> Episodes:
+    wrong = np.arange(runs) < errors
+    zeros = np.zeros(runs, int)
+    return Episodes(zeros, zeros, ~wrong, 0.5 * wrong, zeros + 9, wrong & False, np.full(4, runs))
+
+
+@pytest.fixture(scope="module")
+def scores() -> Aggregate:
+    outcomes = {(agent, "E", n): episodes(errors * n) for agent, errors in (("A", 1), ("B", 3)) for n in (1, 2, 4, 8)}
+    rows = [summarize(*key, runs, ("range",) if key[0] == "B" else (), ()) for key, runs in outcomes.items()]
+    return aggregate(outcomes, results=rows)
+
+
+def text_of(path: Path) -> str:
+    return " ".join(re.findall(r">([^<>]+)</(?:text|tspan)>", path.read_text("utf-8")))
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_the_same_input_gives_the_same_bytes(tmp_path: Path, suffix: str, scores: Aggregate) -> None:
+    for draw, what in ((aggregate_intervals, scores), (performance_profiles, scores.profile())):
+        first = draw(what, tmp_path / f"a{suffix}").read_bytes()  # type: ignore[operator]
+        matplotlib.rcParams["axes.facecolor"] = "red"
+        try:
+            second = draw(what, tmp_path / f"b{suffix}").read_bytes()  # type: ignore[operator]
+        finally:
+            matplotlib.rcdefaults()
+        assert first == second
+
+
+def test_aggregates_stand_where_they_belong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scores: Aggregate) -> None:
+    drawn: dict[str, Any] = {}
+    monkeypatch.setattr(figures, "save", lambda figure, target: drawn.setdefault("figure", figure))
+    aggregate_intervals(scores, tmp_path / "figure.png")
+    panels = drawn["figure"].axes
+    assert [axes.get_title() for axes in panels] == ["interquartile mean", "mean", "median", "optimality gap"]
+    assert [label.get_text() for label in panels[0].get_yticklabels()] == ["A", "B (knows range)"]
+    for axes, name in zip(panels, ("iqm", "mean", "median", "optimality_gap"), strict=True):
+        for line, (row, bars) in enumerate(zip(scores, axes.containers, strict=True)):
+            estimate = getattr(row, name)
+            assert bars.lines[0].get_xydata().tolist() == [[estimate.value, line]]
+            ends = bars.lines[2][0].get_segments()[0]
+            assert ends[:, 0].tolist() == pytest.approx([estimate.lower, estimate.upper])
+    known, told = (bars.lines[0] for bars in panels[0].containers)
+    assert told.get_markerfacecolor() == "white" != known.get_markerfacecolor()
+    assert known.get_marker() != told.get_marker()
+
+
+def test_profiles_stand_where_they_belong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scores: Aggregate) -> None:
+    drawn: dict[str, Any] = {}
+    monkeypatch.setattr(figures, "save", lambda figure, target: drawn.setdefault("figure", figure))
+    profile = scores.profile()
+    performance_profiles(profile, tmp_path / "figure.png")
+    (axes,) = drawn["figure"].axes
+    for line, shares in zip(axes.lines, profile.shares, strict=True):
+        assert line.get_xdata().tolist() == profile.thresholds.tolist()
+        assert line.get_ydata().tolist() == shares.tolist()
+        assert line.get_drawstyle() == "steps-post"
+    assert len(axes.collections) == 2  # a band each
+
+
+def test_what_a_reader_needs_is_written_down(tmp_path: Path, scores: Aggregate) -> None:
+    text = text_of(aggregate_intervals(scores, tmp_path / "a.svg", title="A title"))
+    for words in ("A title", "95 % bootstrap intervals", "4 tasks", "B (knows range)", "Hollow markers"):
+        assert words in text
+    text = text_of(performance_profiles(scores.profile(), tmp_path / "b.svg", title="A title"))
+    for words in ("A title", "score τ", "share of tasks", "each point for itself", "B (knows range)"):
+        assert words in text
+    text = text_of(performance_profiles(scores.run_profile(), tmp_path / "c.svg"))
+    assert "simple regret τ" in text and "share of runs" in text
+
+
+def test_a_single_run_is_drawn_without_whiskers(tmp_path: Path) -> None:
+    scores = aggregate({("A", "E", 1): episodes(0, 1)})
+    assert aggregate_intervals(scores, tmp_path / "a.svg").exists()
+    assert performance_profiles(scores.profile(), tmp_path / "b.svg").exists()
+
+
+def test_unknown_endings_are_refused(tmp_path: Path, scores: Aggregate) -> None:
+    with pytest.raises(ParameterError, match=r"\.png, \.svg or \.pdf"):
+        aggregate_intervals(scores, tmp_path / "a.jpg")
+    with pytest.raises(ParameterError, match=r"\.png, \.svg or \.pdf"):
+        performance_profiles(scores.profile(), tmp_path / "a")

@@ -1,0 +1,137 @@
+"""Tables of leaderboards and of aggregate scores: what they show in each format."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from bai_gym.benchmark.aggregate import Aggregate, aggregate
+from bai_gym.benchmark.leaderboard import leaderboards
+from bai_gym.benchmark.result import Episodes, Result, summarize
+from bai_gym.report.aggregates import aggregate_table, aggregate_to_csv, aggregate_to_latex, aggregate_to_markdown
+from bai_gym.report.standings import (
+    leaderboards_table,
+    leaderboards_to_csv,
+    leaderboards_to_latex,
+    leaderboards_to_markdown,
+)
+
+
+def episodes(errors: int, runs: int = 40) -> Episodes:
+    wrong = np.arange(runs) < errors
+    zeros = np.zeros(runs, int)
+    return Episodes(zeros, zeros, ~wrong, 0.5 * wrong, zeros + 9, wrong & False, np.full(4, runs))
+
+
+KNOWS = {"A_1": ("range", "variances"), "B": (), "C|": ()}
+NOTES = {"A_1": (), "B": ("a note; 5 %",), "C|": ("a note; 5 %", "another")}
+OUTCOMES = {
+    (agent, "E", budget): episodes(errors // (budget // 50))
+    for agent, errors in (("A_1", 0), ("B", 20), ("C|", 22))
+    for budget in (50, 100)
+}
+ROWS: list[Result] = [summarize(*key, runs, KNOWS[key[0]], NOTES[key[0]]) for key, runs in OUTCOMES.items()]
+BOARDS = leaderboards(OUTCOMES, results=ROWS)
+
+
+def scores(**options: Any) -> Aggregate:
+    return aggregate(OUTCOMES, results=ROWS, **options)
+
+
+def terminal(table: Any) -> str:
+    console = Console(file=io.StringIO(), width=200, color_system=None)
+    console.print(table)
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def test_leaderboard_as_markdown() -> None:
+    lines = leaderboards_to_markdown(BOARDS).splitlines()
+    assert lines[0] == "| budget | rank [95 %] | agent | runs | error probability [95 %] | knows |"
+    assert lines[2] == "| 50 | 1 [1, 1] | A_1 | 40 | 0.000 [0.000, 0.088] | range, variances |"
+    # Wilson of 20 in 40: half of the width is 0.148, so two decimals are enough.
+    assert lines[3] == "| 50 | 2 [2, 3] | B <sup>1</sup> | 40 | 0.50 [0.35, 0.65] | nothing |"
+    assert lines[4].startswith("| 50 | 3 [2, 3] | C\\| <sup>1, 2</sup> | 40 |")
+    assert [line.split(" | ")[0] for line in lines[2:11]] == ["| 50"] * 3 + ["| 100"] * 3 + ["| mean of 2"] * 3
+    assert "1. a note; 5 %" in lines and "2. another" in lines
+    assert lines[-1].startswith("Rank intervals of one leaderboard hold together with a confidence of 95 %")
+
+
+def test_leaderboard_as_latex_and_in_the_terminal() -> None:
+    latex = leaderboards_to_latex(BOARDS)
+    assert "\\begin{tabular}{rrlrrl}" in latex
+    assert "50 & 1 [1, 1] & A\\_1 & 40 & 0.000 [0.000, 0.088] & range, variances \\\\" in latex
+    assert "C\\textbar{}\\textsuperscript{1,2}" in latex and "\\textsuperscript{1} a note; 5 \\%\\par" in latex
+    shown = terminal(leaderboards_table(BOARDS))
+    assert shown.splitlines()[0].strip() == "E" and "C| [1] [2]" in shown
+
+
+def test_leaderboard_as_csv_has_every_digit() -> None:
+    read = list(csv.DictReader(io.StringIO(leaderboards_to_csv(BOARDS))))
+    assert [(row["budgets"], row["agent"]) for row in read[:4]] == [
+        ("50", "A_1"),
+        ("50", "B"),
+        ("50", "C|"),
+        ("100", "A_1"),
+    ]
+    assert read[-1]["budgets"] == "50 100"
+    for row, standing in zip(read, (row for board in BOARDS for row in board.standings), strict=True):
+        assert (int(row["rank_lower"]), int(row["rank_upper"])) == standing.rank_interval
+        assert float(row["error_probability_upper"]) == standing.interval[1]
+        assert (row["optimality_gap"], row["paired"], row["level"]) == ("", "yes", "0.95")
+    assert (read[0]["knows"], read[1]["knows"]) == ("range;variances", "nothing")
+    assert read[2]["notes"] == "a note; 5 %;another"
+
+
+def test_leaderboards_say_what_a_reader_must_know() -> None:
+    others = {("A_1", "F", 50): episodes(3), ("B", "F", 50): episodes(3)}
+    optima = {("F", 50): 0.95}
+    boards = leaderboards({**OUTCOMES, **others}, optima=optima)
+    text = leaderboards_to_markdown(boards)
+    assert "| env | budget | rank [95 %] |" in text and "| optimality gap [95 %] |" in text
+    assert "| F | 50 | 1 [1, 2] | A_1 | 40 |" in text and "unknown |" in text
+    assert "not paired" not in text and "The tests are not paired" in leaderboards_to_markdown(leaderboards(ROWS))
+    mixed = leaderboards({**OUTCOMES, ("D", "E", 50): episodes(3, 50)})
+    text = leaderboards_to_markdown(mixed)
+    assert "Some tests are not paired" in text and "Not in the mean over budgets on E: D, for want" in text
+    gap = next(csv.DictReader(io.StringIO(leaderboards_to_csv(leaderboards(others, optima=optima)))))
+    assert float(gap["optimality_gap"]) == pytest.approx(3 / 40 - 0.05)
+
+
+def test_aggregate_as_markdown() -> None:
+    lines = aggregate_to_markdown(scores()).splitlines()
+    assert lines[0] == (
+        "| agent | interquartile mean [95 %] | mean [95 %] | median [95 %] | optimality gap [95 %] | knows |"
+    )
+    assert [line.split(" | ")[0] for line in lines[2:5]] == ["| A_1", "| B <sup>1</sup>", "| C\\| <sup>1, 2</sup>"]
+    assert lines[2].endswith("| range, variances |")
+    assert "Score: probability of a right recommendation; over 2 tasks" in lines[-3] and "E with 50, 100." in lines[-3]
+
+
+def test_aggregate_in_the_other_formats() -> None:
+    latex = aggregate_to_latex(scores(chance="one arm"))
+    assert "\\begin{tabular}{lrrrrl}" in latex and "A\\_1 & 1.0" in latex and "a random guess has 0" in latex
+    assert "C| [1] [2]" in terminal(aggregate_table(scores()))
+    read = list(csv.DictReader(io.StringIO(aggregate_to_csv(scores()))))
+    assert [row["agent"] for row in read] == ["A_1", "B", "C|"]
+    for row, score in zip(read, scores(), strict=True):
+        assert float(row["iqm"]) == score.iqm.value and float(row["median_lower"]) == score.median.lower
+        assert float(row["optimality_gap_upper"]) == score.optimality_gap.upper
+        assert (row["tasks"], row["level"]) == ("2", "0.95")
+    assert read[0]["knows"] == "range;variances"
+
+
+def test_tasks_left_out_are_counted() -> None:
+    some = {key: runs for key, runs in OUTCOMES.items() if key != ("B", "E", 100)}
+    assert "not all agents have played them: 1 tasks" not in aggregate_to_markdown(aggregate(OUTCOMES))
+    assert "played them: 1" in aggregate_to_markdown(aggregate(some, common=True))
+
+
+@pytest.mark.parametrize("write", [leaderboards_to_markdown, leaderboards_to_csv, leaderboards_to_latex])
+def test_no_leaderboards_give_headings_only(write: Callable[[Any], str]) -> None:
+    assert "agent" in write(()) and "nan" not in write(())
