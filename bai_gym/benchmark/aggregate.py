@@ -50,7 +50,7 @@ __all__ = [
     "optimality_shortfall",
 ]
 
-NEVER, ALWAYS = "who is never right", "who is always right"
+NEVER, ALWAYS = "never being right", "being always right"
 
 Chance = float | Literal["one arm"] | Mapping[Task, float] | None
 """Error probability of a random guess, see :func:`aggregate`."""
@@ -139,8 +139,8 @@ class Aggregate(Sequence[AgentScore]):
         level: Confidence level of each interval.
         samples: Number of bootstrap samples.
         seed: Their seed.
-        zero: Who has score 0, in words: who is never right, or a random guess.
-        one: Who has score 1: who is always right, or the best possible agent.
+        zero: What scores 0, in words: never being right, or a random guess.
+        one: What scores 1: being always right, or the best possible agent.
         left_out: Tasks that not all agents have played, and that are left out.
     """
 
@@ -190,7 +190,7 @@ class Aggregate(Sequence[AgentScore]):
         """What a score is, in words."""
         if (self.zero, self.one) == (NEVER, ALWAYS):
             return "score: probability of a right recommendation"
-        return f"score: probability of a right recommendation, scaled so that {self.zero} has 0 and {self.one} has 1"
+        return f"score: probability of a right recommendation, scaled so that {self.zero} scores 0 and {self.one} 1"
 
     def find(self, agent: str) -> AgentScore:
         """Return the scores of an agent.
@@ -424,7 +424,7 @@ def _estimate(value: float, drawn: FloatArray, level: float, runs: Sequence[int]
 
 
 def _one(known: int, tasks: int) -> str:
-    """Say who has score 1, given on how many of some tasks the best possible agent is known."""
+    """Say what scores 1, given on how many of some tasks the best possible agent is known."""
     if known == 0:
         return ALWAYS
     best = "the best possible agent"

@@ -50,6 +50,10 @@ class Estimate:
     lower: float
     upper: float
 
+    def __str__(self) -> str:
+        """The number, and its interval in brackets."""
+        return f"{self.value:.4f} [{self.lower:.4f}, {self.upper:.4f}]"
+
 
 def check_samples(samples: object) -> int:
     """Return a number of bootstrap samples.

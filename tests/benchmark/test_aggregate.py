@@ -88,6 +88,7 @@ def test_scores_by_hand() -> None:
             assert estimate.lower < estimate.upper
     assert scores.difference("B", "A").value == pytest.approx(0.3)
     assert scores.difference("A", "B", "optimality_gap").value == pytest.approx(0.3)
+    assert str(scores.find("B").mean).startswith("1.0000 [0.9")
     assert "5 tasks, score: probability of a right recommendation\nB: interquartile mean 1.0000" in str(scores)
 
 
@@ -102,7 +103,7 @@ def test_scale_from_a_guess_to_the_optimum() -> None:
     }
     assert value == pytest.approx({"one arm": 2 / 3, "number": 0.5, "mapping": 2 / 3, "best": 5 / 6})
     words = aggregate(outcomes, chance="one arm", optima={("E", 10): 0.85}).words
-    assert words.endswith("a random guess has 0 and the best possible agent has 1")
+    assert words.endswith("a random guess scores 0 and the best possible agent 1")
     two = {**outcomes, ("A", "F", 10): episodes(first(5))}
     assert "1 of 2 tasks" in aggregate(two, optima={("E", 10): 0.85}).words
 

@@ -115,7 +115,7 @@ def test_aggregate_as_markdown() -> None:
 
 def test_aggregate_in_the_other_formats() -> None:
     latex = aggregate_to_latex(scores(chance="one arm"))
-    assert "\\begin{tabular}{lrrrrl}" in latex and "A\\_1 & 1.0" in latex and "a random guess has 0" in latex
+    assert "\\begin{tabular}{lrrrrl}" in latex and "A\\_1 & 1.0" in latex and "a random guess scores 0" in latex
     assert "C| [1] [2]" in terminal(aggregate_table(scores()))
     read = list(csv.DictReader(io.StringIO(aggregate_to_csv(scores()))))
     assert [row["agent"] for row in read] == ["A_1", "B", "C|"]
