@@ -86,13 +86,14 @@ class GSE(HalvingAgent):
 
     def pull_stage(self, active: IntArray, pulls: int) -> Generator[Request, None, Statistics]:
         """Share the pulls by the exploration rule."""
-        block = Block(self.explore(rows_of(self._features, active), pulls), active)
+        self._stage_features = rows_of(self._features, active)
+        block = Block(self.explore(self._stage_features, pulls), active)
         yield block
         return block.outcome
 
     def values(self, active: IntArray, estimates: Statistics) -> FloatArray:
         """Return the estimates of the model, ``(N, k)``."""
-        return self.fit(rows_of(self._features, active), estimates)
+        return self.fit(self._stage_features, estimates)
 
     def explore(self, features: FloatArray, pulls: int) -> IntArray:
         """Return ``(N, k)`` counts, each row with the sum ``pulls``, for active arms with features ``(N, k, d)``.
