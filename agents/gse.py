@@ -14,6 +14,7 @@ from bai_gym.agents.choosing import spread_evenly
 from bai_gym.agents.halving import HalvingAgent, num_stages
 from bai_gym.agents.linear_models import (
     DESIGN_ROUNDINGS,
+    StructuredAgent,
     add_intercept,
     generalized_values,
     linear_values,
@@ -36,7 +37,7 @@ SINGLE_STAGE = "K"
 
 
 @dataclass(kw_only=True)
-class GSE(HalvingAgent):
+class GSE(StructuredAgent, HalvingAgent):
     """Stages in which 1 / eta of the arms survive, ranked by a model of the means: GSE, the parts that all forms share.
 
     There are s = ceil(log K) stages, to the base eta, of floor(n / s) pulls each. A stage shares its pulls among the
@@ -59,13 +60,6 @@ class GSE(HalvingAgent):
 
     eta: int | str = 2
     intercept: bool = False
-
-    needs_features: ClassVar[bool] = True
-    uses_variances: ClassVar[bool] = False
-
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return the minimum for as many features as arms, which suffices for any number."""
-        return self.least_budget(num_arms, None)
 
     def least_budget(self, num_arms: int, num_features: int | None) -> int:
         """Return one pull for every dimension in each stage."""

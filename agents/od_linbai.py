@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.base import Plan, PlannedAgent
+from bai_gym.agents.base import Plan
 from bai_gym.agents.choosing import keep_best
 from bai_gym.agents.halving import num_stages
-from bai_gym.agents.linear_models import in_parts, linear_values, rows_of, shuffled_arms
+from bai_gym.agents.linear_models import StructuredAgent, in_parts, linear_values, rows_of, shuffled_arms
 from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.together import grouped, together
 from bai_gym.designs import ceil_allocation, g_optimal, project, reduce_support, round_design
@@ -23,7 +23,7 @@ __all__ = ["ODLinBAI"]
 
 
 @dataclass(kw_only=True)
-class ODLinBAI(PlannedAgent):
+class ODLinBAI(StructuredAgent):
     """In each phase arms are pulled by a G-optimal design; the first keeps d / 2 of them, each further one half.
 
     With d the rank of the features there are R = ceil(log2 d) phases (one for d = 1). Phase r pulls arm i with weight
@@ -46,12 +46,6 @@ class ODLinBAI(PlannedAgent):
     leftover: str = "drop"
 
     name: ClassVar[str] = "OD-LinBAI"
-    needs_features: ClassVar[bool] = True
-    uses_variances: ClassVar[bool] = False
-
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return the minimum for as many features as arms, which suffices for any number."""
-        return self.least_budget(num_arms, None)
 
     def least_budget(self, num_arms: int, num_features: int | None) -> int:
         """Return one pull more than rounding up can take."""
