@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Plan, PlannedAgent
-from bai_gym.agents.choosing import best_answer, spread_evenly
+from bai_gym.agents.choosing import best_answer, shuffled_arms, spread_evenly
 from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.rejects import phase_lengths
 from bai_gym.problems import Briefing
@@ -55,9 +55,7 @@ class CSAR(PlannedAgent):
 
     def plan(self) -> Plan:
         """Run the phases."""
-        slots = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
-        # In random order, so that the first of several tied arms is a random one.
-        active: IntArray = slots if self.tie == "first" else self.rng.permuted(slots, axis=1)
+        active = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         if self.budget <= self.num_arms:
             yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng), active)
             return

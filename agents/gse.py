@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Plan
-from bai_gym.agents.choosing import spread_evenly
+from bai_gym.agents.choosing import shuffled_arms, spread_evenly
 from bai_gym.agents.halving import HalvingAgent, num_stages
 from bai_gym.agents.linear_models import (
     DESIGN_ROUNDINGS,
@@ -21,7 +21,6 @@ from bai_gym.agents.linear_models import (
     pulls_by_design,
     pulls_by_greed,
     rows_of,
-    shuffled_arms,
 )
 from bai_gym.agents.parameters import check_choice, check_positive, check_whole
 from bai_gym.bandits.linear import check_link

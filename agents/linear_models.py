@@ -1,4 +1,4 @@
-"""What agents share that model means by features: arms in random order, work in parts, and estimates to rank by."""
+"""What agents share that model means by features: a minimum budget, work in parts, and estimates to rank by."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from bai_gym.designs import Design, exchange_design, greedy_allocation, round_de
 from bai_gym.errors import AgentError
 from bai_gym.regression import generalized_linear, least_squares
 from bai_gym.regression.links import LINKS
-from bai_gym.sampling import TieRule
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = [
@@ -27,7 +26,6 @@ __all__ = [
     "pulls_by_design",
     "pulls_by_greed",
     "rows_of",
-    "shuffled_arms",
 ]
 
 DESIGN_ROUNDINGS = ("exchange", "efficient")  # how designs become numbers of pulls
@@ -48,15 +46,6 @@ class StructuredAgent(PlannedAgent):
     @abstractmethod
     def least_budget(self, num_arms: int, num_features: int | None) -> int:
         """Return the smallest budget, see :meth:`bai_gym.agents.Agent.least_budget`."""
-
-
-def shuffled_arms(batch: int, num_arms: int, tie: TieRule, rng: np.random.Generator) -> IntArray:
-    """Return ``(N, K)`` all arms in random order, or in their own under the rule ``"first"``.
-
-    Designs break ties in favour of the arm that comes first.
-    """
-    arms = np.broadcast_to(np.arange(num_arms), (batch, num_arms))
-    return arms if tie == "first" else rng.permuted(arms, axis=1)
 
 
 def add_intercept(features: FloatArray) -> FloatArray:

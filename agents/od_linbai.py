@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Plan
-from bai_gym.agents.choosing import keep_best
+from bai_gym.agents.choosing import keep_best, shuffled_arms
 from bai_gym.agents.halving import num_stages
-from bai_gym.agents.linear_models import StructuredAgent, in_parts, linear_values, rows_of, shuffled_arms
+from bai_gym.agents.linear_models import StructuredAgent, in_parts, linear_values, rows_of
 from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.together import grouped, together
 from bai_gym.designs import ceil_allocation, g_optimal, project, reduce_support, round_design

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.agents.base import Plan
-from bai_gym.agents.choosing import keep_best
+from bai_gym.agents.choosing import keep_best, shuffled_arms
 from bai_gym.agents.halving import num_stages
-from bai_gym.agents.linear_models import StructuredAgent, linear_values, rows_of, shuffled_arms
+from bai_gym.agents.linear_models import StructuredAgent, linear_values, rows_of
 from bai_gym.agents.parameters import check_whole
 from bai_gym.agents.together import grouped, together
 from bai_gym.designs import round_design, xy_optimal
