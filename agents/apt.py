@@ -26,8 +26,8 @@ class _ThresholdAgent(OneByOneAgent):
 
     def begin(self, briefing: Briefing) -> None:
         """Note the threshold."""
-        if isinstance(self.task, Thresholding):  # reset has refused all other tasks
-            self.threshold = np.full(self.batch, self.task.threshold)
+        assert isinstance(self.task, Thresholding)  # as tasks says
+        self.threshold = np.full(self.batch, self.task.threshold)
 
 
 @dataclass(kw_only=True)

@@ -51,7 +51,8 @@ class CSAR(PlannedAgent):
         """Check the parameter."""
         check_choice(self.schedule, ("csar", "sr"), "schedule", self.name)
         self._final: IntArray | None = None
-        self._threshold = self.task.threshold if isinstance(self.task, Thresholding) else 0.0
+        assert isinstance(self.task, Thresholding)  # as tasks says
+        self._threshold = self.task.threshold
 
     def plan(self) -> Plan:
         """Run the phases."""
@@ -63,16 +64,12 @@ class CSAR(PlannedAgent):
         for each in np.diff(lengths(self.num_arms, self.budget), prepend=0).tolist():
             if each:  # T_k does not grow in every phase
                 yield Block(np.full(active.shape, each, np.int64), active)
-            distances = np.abs(self.statistics.means.take(active + self._first) - self._threshold)
+            distances = np.abs(np.take_along_axis(self.statistics.means, active, axis=1) - self._threshold)
             kept = np.ones(active.shape, dtype=bool)
             kept[np.arange(self.batch), distances.argmax(axis=1)] = False
             active = active[kept].reshape(self.batch, -1)
         # Pulls that a Gymnasium loop makes with what is left change nothing any more.
         self._final = best_answer(self.statistics, self.task, self.tie, self.rng)
-
-    @property
-    def _first(self) -> IntArray:
-        return np.arange(self.batch)[:, None] * self.num_arms
 
     def answer(self) -> IntArray:
         """Return the arms above the threshold: the means of classified arms stay what they were."""
