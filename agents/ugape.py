@@ -27,7 +27,7 @@ __all__ = ["AUGapEb", "AUGapEbV", "UGapEb", "UGapEbV", "UGapEc", "UGapEcV"]
 
 @dataclass(kw_only=True)
 class SetAgent(OneByOneAgent):
-    """Base of agents that keep a set of arms to recommend, and do all tasks: best arm, top m, best of each bandit."""
+    """Base of agents that keep a set of arms to recommend: the best arm, the top m, or the best of each bandit."""
 
     tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, TopM.name, BestOfEach.name})
     anytime: ClassVar[bool] = False  # the set depends on the rule, too
