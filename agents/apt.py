@@ -63,7 +63,7 @@ class APT(_ThresholdAgent):
 def apt_index(
     pulls: FloatArray, means: FloatArray, variances: FloatArray, threshold: FloatArray, epsilon: FloatArray | float
 ) -> FloatArray:
-    """Return -sqrt(T) (|mean - threshold| + epsilon)."""
+    """Return the index -sqrt(T) (|mean - threshold| + epsilon), see :class:`APT`, for arrays of any one shape."""
     distance = np.subtract(means, threshold)
     np.abs(distance, out=distance)
     distance += epsilon

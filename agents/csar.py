@@ -79,7 +79,7 @@ class CSAR(PlannedAgent):
 
 
 def csar_lengths(num_arms: int, budget: int) -> IntArray:
-    """Return T_1, ..., T_K: the pulls that an arm has at the end of phase k, if it was active until then.
+    """Return ``(K,)`` T_1, ..., T_K: the pulls that an arm has at the end of phase k, if it was active until then.
 
     T_k = ceil((n - K) / (log~(K) (K - k + 1))), where log~(K) = 1 + 1/2 + ... + 1/K; all 0 for n <= K.
 
