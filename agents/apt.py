@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.one_by_one import OneByOneAgent
-from bai_gym.agents.parameters import check_choice, check_positive
-from bai_gym.errors import ParameterError
+from bai_gym.agents.parameters import check_choice, check_not_negative, check_positive
 from bai_gym.problems import Briefing
 from bai_gym.sampling import IndexRule, SamplingRule
 from bai_gym.statistics import FloatArray
@@ -28,8 +26,8 @@ class _ThresholdAgent(OneByOneAgent):
 
     def begin(self, briefing: Briefing) -> None:
         """Note the threshold."""
-        if isinstance(self.task, Thresholding):  # reset has refused all other tasks
-            self.threshold = np.full(self.batch, self.task.threshold)
+        assert isinstance(self.task, Thresholding)  # as tasks says
+        self.threshold = np.full(self.batch, self.task.threshold)
 
 
 @dataclass(kw_only=True)
@@ -54,8 +52,7 @@ class APT(_ThresholdAgent):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameter."""
         super().begin(briefing)
-        if not (math.isfinite(self.epsilon) and self.epsilon >= 0):
-            raise ParameterError(f"epsilon of {self.name} must be a number of at least 0, not {self.epsilon}")
+        check_not_negative(self.epsilon, "epsilon", self.name)
 
     def rule(self, steps: int) -> SamplingRule:
         """Return the index rule."""
@@ -66,7 +63,7 @@ class APT(_ThresholdAgent):
 def apt_index(
     pulls: FloatArray, means: FloatArray, variances: FloatArray, threshold: FloatArray, epsilon: FloatArray | float
 ) -> FloatArray:
-    """Return -sqrt(T) (|mean - threshold| + epsilon)."""
+    """Return the index -sqrt(T) (|mean - threshold| + epsilon), see :class:`APT`, for arrays of any one shape."""
     distance = np.subtract(means, threshold)
     np.abs(distance, out=distance)
     distance += epsilon

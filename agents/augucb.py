@@ -83,8 +83,7 @@ class AugUCB(OneByOneAgent):
         rho: Elimination parameter, positive; default 1/3, as in the paper's theorem and experiments.
         after: ``"stop"`` (default), or ``"continue"``: where no arm is active, go on as APT does with epsilon 0.
 
-    Knows nothing. Minimum budget: K. Its theory takes more than four arms; for fewer than five it
-    warns.
+    Knows nothing. Minimum budget: K. Its theory takes more than four arms; for fewer than five it warns.
     """
 
     rho: float = 1.0 / 3.0
@@ -97,7 +96,8 @@ class AugUCB(OneByOneAgent):
         """Check the parameters and compute the rounds."""
         check_positive(self.rho, "rho", self.name)
         check_choice(self.after, ("stop", "continue"), "after", self.name)
-        self._threshold = self.task.threshold if isinstance(self.task, Thresholding) else 0.0
+        assert isinstance(self.task, Thresholding)  # as tasks says
+        self._threshold = self.task.threshold
         self._rule: StagedIndexRule | None = None
         if self.num_arms < 5:
             warnings.warn(

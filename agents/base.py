@@ -67,11 +67,15 @@ class Agent(ABC):
         """The name, with the parameters that differ from their defaults."""
         changed = []
         for field in fields(self):
-            value = getattr(self, field.name)
+            value = self._shown(field.name)
             default = field.default if field.default_factory is MISSING else field.default_factory()
             if value != default:
                 changed.append(f"{field.name}={value}")
         return f"{self.name}({', '.join(changed)})" if changed else self.name
+
+    def _shown(self, parameter: str) -> Any:
+        """Return the value of a parameter as the label has it."""
+        return getattr(self, parameter)
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return the smallest budget for which the algorithm is defined as published.

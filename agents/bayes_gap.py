@@ -25,12 +25,10 @@ class _Pair(NamedTuple):
     Attributes:
         best: ``(N,)`` J, the arms of smallest gap index.
         rival: ``(N,)`` j, the arms of largest upper bound among the others.
-        value: ``(N,)`` gap index of J.
     """
 
     best: IntArray
     rival: IntArray
-    value: FloatArray
 
 
 @dataclass(kw_only=True)
@@ -98,7 +96,10 @@ class BayesGap(GaussianProcessAgent):
         return pair.best if self.output == "last" else self._kept
 
     def _slack(self, posterior: GaussianPosterior) -> FloatArray:
-        """Return ``(N,)`` the scale of rounding in variances: what arms have in common cancels out of none."""
+        """Return ``(N,)`` the scale of rounding in variances, which come from the prior ones by subtraction.
+
+        With ``SLACK`` of :mod:`bai_gym.agents.choosing` it makes 1e-15 of the largest prior variance.
+        """
         return np.broadcast_to(1e-6 * self.prior.scale, (self.batch,))
 
     def _look(self, posterior: GaussianPosterior) -> _Pair:
@@ -117,7 +118,7 @@ class BayesGap(GaussianProcessAgent):
         better = value < self._smallest
         np.copyto(self._smallest, value, where=better)
         np.copyto(self._kept, best, where=better)
-        return _Pair(best, rival, value)
+        return _Pair(best, rival)
 
     def _beta(self, posterior: GaussianPosterior, mean: FloatArray, deviation: FloatArray) -> FloatArray:
         epsilon = self.task.epsilon

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -105,7 +106,35 @@ class BayesUCB(MeanAgent):
 
 
 @dataclass(kw_only=True)
-class PI(MeanAgent):
+class _ImprovementAgent(MeanAgent):
+    """Pulls the arm that improves most on the largest posterior mean and a margin of xi prior standard deviations."""
+
+    xi: float = 0.0
+
+    def begin(self, briefing: Briefing) -> None:
+        """Check the parameter, too."""
+        super().begin(briefing)
+        check_not_negative(self.xi, "xi", self.name)
+        self._margin = self.xi * np.sqrt(self.prior.scale)
+
+    def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
+        """Return the arms of largest improvement."""
+        target = posterior.mean.max(axis=1) + self._margin
+        values = self.improvement(posterior.mean - target[:, None], np.sqrt(posterior.variance))
+        return self.pull_largest(values, np.ones(self.batch))
+
+    @abstractmethod
+    def improvement(self, excess: FloatArray, deviation: FloatArray) -> FloatArray:
+        """Return what to maximise, ``(N, K)``.
+
+        Args:
+            excess: ``(N, K)`` posterior means less the largest one and the margin, at most 0.
+            deviation: ``(N, K)`` posterior standard deviations.
+        """
+
+
+@dataclass(kw_only=True)
+class PI(_ImprovementAgent):
     """Pulls the arm most likely to exceed the largest posterior mean by a margin (probability of improvement).
 
     The margin is ``xi`` times the largest prior standard deviation; without one it would stay with the arm of largest
@@ -131,21 +160,15 @@ class PI(MeanAgent):
 
     name: ClassVar[str] = "PI"
 
-    def begin(self, briefing: Briefing) -> None:
-        """Check the parameter, too."""
-        super().begin(briefing)
-        check_not_negative(self.xi, "xi", self.name)
-        self._margin = self.xi * np.sqrt(self.prior.scale)
-
-    def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
-        """Return the arms of largest probability."""
-        short, deviation = _shortfall(posterior, self._margin)
-        values = np.divide(short, deviation, out=np.full(short.shape, -np.inf), where=deviation > 0)
-        return self.pull_largest(values, np.ones(self.batch))
+    def improvement(self, excess: FloatArray, deviation: FloatArray) -> FloatArray:
+        """Return the normal quantiles of the probabilities."""
+        quantiles = np.full(excess.shape, -np.inf)
+        np.divide(excess, deviation, out=quantiles, where=deviation > 0)
+        return quantiles
 
 
 @dataclass(kw_only=True)
-class EI(MeanAgent):
+class EI(_ImprovementAgent):
     """Pulls the arm that exceeds the largest posterior mean by most in expectation (expected improvement).
 
     Computed as a logarithm, so that arms are told apart however small it is.
@@ -166,20 +189,11 @@ class EI(MeanAgent):
     Knows the prior unless ``kernel`` is given, and the variances unless ``noise_variance`` is. Minimum budget: 1.
     """
 
-    xi: float = 0.0
-
     name: ClassVar[str] = "EI"
 
-    def begin(self, briefing: Briefing) -> None:
-        """Check the parameter, too."""
-        super().begin(briefing)
-        check_not_negative(self.xi, "xi", self.name)
-        self._margin = self.xi * np.sqrt(self.prior.scale)
-
-    def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
-        """Return the arms of largest expected improvement."""
-        short, deviation = _shortfall(posterior, self._margin)
-        return self.pull_largest(log_improvement(short, deviation), np.ones(self.batch))
+    def improvement(self, excess: FloatArray, deviation: FloatArray) -> FloatArray:
+        """Return the logarithms of the expected improvements."""
+        return log_improvement(excess, deviation)
 
 
 @dataclass(kw_only=True)
@@ -207,9 +221,3 @@ class GPTS(MeanAgent):
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
         """Return the arms of largest draw."""
         return self.pull_largest(posterior.draw(self.rng), np.zeros(self.batch))
-
-
-def _shortfall(posterior: GaussianPosterior, margin: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return by how much means exceed the largest one and the margin (never above 0), and standard deviations."""
-    target = posterior.mean.max(axis=1) + margin
-    return posterior.mean - target[:, None], np.sqrt(posterior.variance)

@@ -1,4 +1,4 @@
-"""Choices that many agents share: the best mean, the best few, a random few; ties handled by the stated rule."""
+"""Choices that many agents share: the best mean, the best few, a random few, a random order; ties by a stated rule."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ __all__ = [
     "largest",
     "most_pulled",
     "random_subset",
+    "shuffled_arms",
     "spread_evenly",
 ]
 
@@ -183,6 +184,15 @@ def random_subset(batch: int, columns: int, size: int, tie: TieRule, rng: np.ran
     if size == 0 or tie == "first":
         return np.broadcast_to(np.arange(columns) < size, (batch, columns))
     return keep_best(rng.random((batch, columns)), size, tie, rng)
+
+
+def shuffled_arms(batch: int, num_arms: int, tie: TieRule, rng: np.random.Generator) -> IntArray:
+    """Return ``(N, K)`` all arms in random order, or in their own under the rule ``"first"``.
+
+    For what takes the first of several tied arms, as designs do: it is then a random one.
+    """
+    arms = np.broadcast_to(np.arange(num_arms), (batch, num_arms))
+    return arms if tie == "first" else rng.permuted(arms, axis=1)
 
 
 def spread_evenly(batch: int, columns: int, pulls: int, tie: TieRule, rng: np.random.Generator) -> IntArray:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Plan, PlannedAgent
-from bai_gym.agents.choosing import best_answer, spread_evenly
+from bai_gym.agents.choosing import best_answer, shuffled_arms, spread_evenly
 from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.rejects import phase_lengths
 from bai_gym.problems import Briefing
@@ -51,13 +51,12 @@ class CSAR(PlannedAgent):
         """Check the parameter."""
         check_choice(self.schedule, ("csar", "sr"), "schedule", self.name)
         self._final: IntArray | None = None
-        self._threshold = self.task.threshold if isinstance(self.task, Thresholding) else 0.0
+        assert isinstance(self.task, Thresholding)  # as tasks says
+        self._threshold = self.task.threshold
 
     def plan(self) -> Plan:
         """Run the phases."""
-        slots = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
-        # In random order, so that the first of several tied arms is a random one.
-        active: IntArray = slots if self.tie == "first" else self.rng.permuted(slots, axis=1)
+        active = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         if self.budget <= self.num_arms:
             yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng), active)
             return
@@ -65,16 +64,12 @@ class CSAR(PlannedAgent):
         for each in np.diff(lengths(self.num_arms, self.budget), prepend=0).tolist():
             if each:  # T_k does not grow in every phase
                 yield Block(np.full(active.shape, each, np.int64), active)
-            distances = np.abs(self.statistics.means.take(active + self._first) - self._threshold)
+            distances = np.abs(np.take_along_axis(self.statistics.means, active, axis=1) - self._threshold)
             kept = np.ones(active.shape, dtype=bool)
             kept[np.arange(self.batch), distances.argmax(axis=1)] = False
             active = active[kept].reshape(self.batch, -1)
         # Pulls that a Gymnasium loop makes with what is left change nothing any more.
         self._final = best_answer(self.statistics, self.task, self.tie, self.rng)
-
-    @property
-    def _first(self) -> IntArray:
-        return np.arange(self.batch)[:, None] * self.num_arms
 
     def answer(self) -> IntArray:
         """Return the arms above the threshold: the means of classified arms stay what they were."""
@@ -84,7 +79,7 @@ class CSAR(PlannedAgent):
 
 
 def csar_lengths(num_arms: int, budget: int) -> IntArray:
-    """Return T_1, ..., T_K: the pulls that an arm has at the end of phase k, if it was active until then.
+    """Return ``(K,)`` T_1, ..., T_K: the pulls that an arm has at the end of phase k, if it was active until then.
 
     T_k = ceil((n - K) / (log~(K) (K - k + 1))), where log~(K) = 1 + 1/2 + ... + 1/K; all 0 for n <= K.
 

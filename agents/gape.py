@@ -11,7 +11,7 @@ import numpy as np
 
 from bai_gym.agents.gape_rules import AdaptiveGapRule, ManyBanditsRule, gap_rule
 from bai_gym.agents.one_by_one import OneByOneAgent, reward_bounds
-from bai_gym.agents.parameters import check_positive, check_scale
+from bai_gym.agents.parameters import check_not_negative, check_positive
 from bai_gym.problems import Briefing
 from bai_gym.sampling import SamplingRule
 from bai_gym.statistics import FloatArray, Statistics
@@ -55,7 +55,7 @@ class _GapAgent(OneByOneAgent):
 
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters and find the bound of the rewards."""
-        check_scale(self.scale, self.name)
+        check_not_negative(self.scale, "scale", self.name)
         check_positive(self.b, "b", self.name)
         self.bound: FloatArray = reward_bounds(self.b, briefing)
 

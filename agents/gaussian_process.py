@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -65,18 +65,12 @@ class GaussianProcessAgent(Agent):
         """Whether arms must have features: where the kernel is a function of them."""
         return not self._told and (isinstance(self.kernel, str) or callable(self.kernel))
 
-    @property
-    def label(self) -> str:
-        """The name, with the parameters that differ from their defaults; a matrix by its shape."""
-        changed = []
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name == "kernel" and not isinstance(value, str):
-                matrix = not callable(value)
-                value = f"covariance {'x'.join(map(str, np.shape(value)))}" if matrix else " ".join(repr(value).split())
-            if value != field.default:
-                changed.append(f"{field.name}={value}")
-        return f"{self.name}({', '.join(changed)})" if changed else self.name
+    def _shown(self, parameter: str) -> Any:
+        """Return the value of a parameter as the label has it: a matrix by its shape, a function in one line."""
+        value = super()._shown(parameter)
+        if parameter != "kernel" or isinstance(value, str):
+            return value
+        return " ".join(repr(value).split()) if callable(value) else f"covariance {'x'.join(map(str, np.shape(value)))}"
 
     @property
     def _told(self) -> bool:

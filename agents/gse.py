@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from abc import abstractmethod
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -11,21 +10,21 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Plan
-from bai_gym.agents.choosing import spread_evenly
+from bai_gym.agents.choosing import shuffled_arms, spread_evenly
 from bai_gym.agents.halving import HalvingAgent, num_stages
 from bai_gym.agents.linear_models import (
     DESIGN_ROUNDINGS,
+    StructuredAgent,
     add_intercept,
     generalized_values,
     linear_values,
     pulls_by_design,
     pulls_by_greed,
     rows_of,
-    shuffled_arms,
 )
 from bai_gym.agents.parameters import check_choice, check_positive, check_whole
 from bai_gym.bandits.linear import check_link
-from bai_gym.designs import frank_wolfe, wynn
+from bai_gym.designs import Design, frank_wolfe, wynn
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Block, Request
@@ -37,7 +36,7 @@ SINGLE_STAGE = "K"
 
 
 @dataclass(kw_only=True)
-class GSE(HalvingAgent):
+class GSE(StructuredAgent, HalvingAgent):
     """Stages in which 1 / eta of the arms survive, ranked by a model of the means: GSE, the parts that all forms share.
 
     There are s = ceil(log K) stages, to the base eta, of floor(n / s) pulls each. A stage shares its pulls among the
@@ -61,13 +60,6 @@ class GSE(HalvingAgent):
     eta: int | str = 2
     intercept: bool = False
 
-    needs_features: ClassVar[bool] = True
-    uses_variances: ClassVar[bool] = False
-
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return the minimum for as many features as arms, which suffices for any number."""
-        return self.least_budget(num_arms, None)
-
     def least_budget(self, num_arms: int, num_features: int | None) -> int:
         """Return one pull for every dimension in each stage."""
         width = num_arms if num_features is None else num_features + self.intercept
@@ -87,17 +79,21 @@ class GSE(HalvingAgent):
 
     def pull_stage(self, active: IntArray, pulls: int) -> Generator[Request, None, Statistics]:
         """Share the pulls by the exploration rule."""
-        block = Block(self.explore(rows_of(self._features, active), pulls), active)
+        self._stage_features = rows_of(self._features, active)
+        block = Block(self.explore(self._stage_features, pulls), active)
         yield block
         return block.outcome
 
     def values(self, active: IntArray, estimates: Statistics) -> FloatArray:
         """Return the estimates of the model, ``(N, k)``."""
-        return self.fit(rows_of(self._features, active), estimates)
+        return self.fit(self._stage_features, estimates)
 
-    @abstractmethod
     def explore(self, features: FloatArray, pulls: int) -> IntArray:
-        """Return ``(N, k)`` counts, each row with the sum ``pulls``, for active arms with features ``(N, k, d)``."""
+        """Return ``(N, k)`` counts, each row with the sum ``pulls``, for active arms with features ``(N, k, d)``.
+
+        They are equal, unless a form says otherwise.
+        """
+        return spread_evenly(len(features), features.shape[1], pulls, self.tie, self.rng)
 
     @abstractmethod
     def fit(self, features: FloatArray, estimates: Statistics) -> FloatArray:
@@ -110,9 +106,31 @@ class GSE(HalvingAgent):
             raise ParameterError(f"eta of {self.name} must be a whole number of at least 2, or 'K', not {self.eta!r}")
         return int(self.eta)
 
-    def _evenly(self, features: FloatArray, pulls: int) -> IntArray:
-        """Share pulls equally among the arms."""
-        return spread_evenly(len(features), features.shape[1], pulls, self.tie, self.rng)
+
+class _ByDesign(GSE):
+    """Pulls by an optimal design, which a form finds; the parameters are the form's, as each has a default of its own.
+
+    Attributes:
+        iterations: Most steps towards the design.
+        rounding: How it becomes numbers of pulls.
+    """
+
+    iterations: int
+    rounding: str
+
+    def begin(self, briefing: Briefing) -> None:
+        """Check the parameters."""
+        super().begin(briefing)
+        check_whole(self.iterations, 1, "iterations", self.name)
+        check_choice(self.rounding, DESIGN_ROUNDINGS, "rounding", self.name)
+
+    def explore(self, features: FloatArray, pulls: int) -> IntArray:
+        """Share the pulls by the design."""
+        return pulls_by_design(self.solve, self.rounding, features, pulls)
+
+    @abstractmethod
+    def solve(self, features: FloatArray) -> Design:
+        """Return the design for active arms with features ``(N, k, d)``."""
 
 
 @dataclass(kw_only=True)
@@ -128,17 +146,13 @@ class GSELin(GSE):
 
     name: ClassVar[str] = "GSE-Lin"
 
-    def explore(self, features: FloatArray, pulls: int) -> IntArray:
-        """Share the pulls equally."""
-        return self._evenly(features, pulls)
-
     def fit(self, features: FloatArray, estimates: Statistics) -> FloatArray:
         """Fit by least squares."""
         return linear_values(features, estimates)
 
 
 @dataclass(kw_only=True)
-class GSELinFWG(GSELin):
+class GSELinFWG(_ByDesign, GSELin):
     """GSE with a linear model; pulls by the G-optimal design of Frank-Wolfe (FWG).
 
     The design is :func:`bai_gym.designs.frank_wolfe`, from equal weights. The paper rounds it by the method of
@@ -160,20 +174,13 @@ class GSELinFWG(GSELin):
 
     name: ClassVar[str] = "GSE-Lin-FWG"
 
-    def begin(self, briefing: Briefing) -> None:
-        """Check the parameters."""
-        super().begin(briefing)
-        check_whole(self.iterations, 1, "iterations", self.name)
-        check_choice(self.rounding, DESIGN_ROUNDINGS, "rounding", self.name)
-
-    def explore(self, features: FloatArray, pulls: int) -> IntArray:
-        """Share the pulls by the design."""
-        solve = functools.partial(frank_wolfe, max_iterations=self.iterations)
-        return pulls_by_design(solve, self.rounding, features, pulls)
+    def solve(self, features: FloatArray) -> Design:
+        """Return the design of Frank-Wolfe."""
+        return frank_wolfe(features, max_iterations=self.iterations)
 
 
 @dataclass(kw_only=True)
-class GSELinWynn(GSELin):
+class GSELinWynn(_ByDesign, GSELin):
     """GSE with a linear model; pulls by the G-optimal design of Wynn's algorithm.
 
     The design is :func:`bai_gym.designs.wynn`, from equal weights and with exact steps; the paper does not say when it
@@ -196,16 +203,13 @@ class GSELinWynn(GSELin):
     name: ClassVar[str] = "GSE-Lin-Wynn"
 
     def begin(self, briefing: Briefing) -> None:
-        """Check the parameters."""
+        """Check the parameter, too."""
         super().begin(briefing)
         check_positive(self.tolerance, "tolerance", self.name)
-        check_whole(self.iterations, 1, "iterations", self.name)
-        check_choice(self.rounding, DESIGN_ROUNDINGS, "rounding", self.name)
 
-    def explore(self, features: FloatArray, pulls: int) -> IntArray:
-        """Share the pulls by the design."""
-        solve = functools.partial(wynn, tolerance=self.tolerance, max_iterations=self.iterations)
-        return pulls_by_design(solve, self.rounding, features, pulls)
+    def solve(self, features: FloatArray) -> Design:
+        """Return the design of Wynn's algorithm."""
+        return wynn(features, tolerance=self.tolerance, max_iterations=self.iterations)
 
 
 @dataclass(kw_only=True)
@@ -256,17 +260,13 @@ class GSELog(GSE):
         if self.penalty != 0:
             check_positive(self.penalty, "penalty", self.name)
 
-    def explore(self, features: FloatArray, pulls: int) -> IntArray:
-        """Share the pulls equally."""
-        return self._evenly(features, pulls)
-
     def fit(self, features: FloatArray, estimates: Statistics) -> FloatArray:
         """Fit by maximum likelihood."""
         return generalized_values(features, estimates, self.link, self.penalty, self.name)
 
 
 @dataclass(kw_only=True)
-class GSELogFWG(GSELog):
+class GSELogFWG(_ByDesign, GSELog):
     """GSE with a generalized linear model, logistic by default; pulls by the G-optimal design of Frank-Wolfe (FWG).
 
     The design is that of the linear model, see :class:`GSELinFWG`: it does not depend on the unknown parameter.
@@ -285,13 +285,6 @@ class GSELogFWG(GSELog):
 
     name: ClassVar[str] = "GSE-Log-FWG"
 
-    def begin(self, briefing: Briefing) -> None:
-        """Check the parameters."""
-        super().begin(briefing)
-        check_whole(self.iterations, 1, "iterations", self.name)
-        check_choice(self.rounding, DESIGN_ROUNDINGS, "rounding", self.name)
-
-    def explore(self, features: FloatArray, pulls: int) -> IntArray:
-        """Share the pulls by the design."""
-        solve = functools.partial(frank_wolfe, max_iterations=self.iterations)
-        return pulls_by_design(solve, self.rounding, features, pulls)
+    def solve(self, features: FloatArray) -> Design:
+        """Return the design of Frank-Wolfe."""
+        return frank_wolfe(features, max_iterations=self.iterations)

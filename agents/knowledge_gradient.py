@@ -100,29 +100,28 @@ def log_expected_rise(intercepts: FloatArray, slopes: FloatArray) -> FloatArray:
     Returns:
         ``(R,)``; -inf where the maximum is certain.
     """
-    rows = np.arange(len(slopes))
     steepness = slopes.min(axis=1)
     now = np.where(slopes == steepness[:, None], intercepts, -np.inf).argmax(axis=1)
     result = np.full(len(slopes), -np.inf)
-    a, b, total = intercepts, slopes, rows
-    while total.size:
-        at = np.arange(total.size)
+    a, b, live = intercepts, slopes, np.arange(len(slopes))
+    while live.size:
+        at = np.arange(live.size)
         drop = a[at, now][:, None] - a
         rise = b - b[at, now][:, None]
         ahead = rise > 0
         going = ahead.any(axis=1)
         if not going.all():
             kept = np.flatnonzero(going)
-            a, b, now, total = a[kept], b[kept], now[kept], total[kept]
+            a, b, now, live = a[kept], b[kept], now[kept], live[kept]
             drop, rise, ahead = drop[kept], rise[kept], ahead[kept]
-            at = np.arange(total.size)
-            if not total.size:
+            at = np.arange(live.size)
+            if not live.size:
                 break
         with np.errstate(over="ignore"):
             crossing = np.divide(drop, rise, out=np.full(drop.shape, np.inf), where=ahead)
         points = crossing.min(axis=1)
         now = np.where(crossing == points[:, None], rise, -1.0).argmax(axis=1)  # of several lines the steepest
         step = rise[at, now]
-        term = log_improvement(-np.abs(points), np.ones(total.size)) + np.log(step)
-        result[total] = np.logaddexp(result[total], term)
+        term = log_improvement(-np.abs(points), np.ones(live.size)) + np.log(step)
+        result[live] = np.logaddexp(result[live], term)
     return result

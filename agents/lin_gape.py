@@ -21,15 +21,7 @@ __all__ = ["LinGapE", "LinGapEGreedy"]
 
 @dataclass(kw_only=True)
 class _LinGapE(OneByOneAgent):
-    """What the two ways to choose a pull have in common.
-
-    Args:
-        delta: Probability of an error that the confidence intervals allow, in (0, 1); default 0.05.
-        sigma: Standard deviation of the noise, positive. None (default): the largest of the true ones.
-        lam: Weight of the identity in A, positive; default 1.
-        S: Bound on the length of the true theta, at least 0; default 1.
-        radius: ``"authors"`` or ``"determinant"``.
-    """
+    """What the two ways to choose a pull have in common; the parameters are those of :class:`LinGapE`."""
 
     delta: float = 0.05
     sigma: float | None = None

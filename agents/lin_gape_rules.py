@@ -83,7 +83,7 @@ class GapRule(SamplingRule):
         self._made = float(window.pulls[:, 0].sum())
         self._ridge.start(window)
         self._rows = np.arange(len(self._pulls))
-        self._none = np.zeros(len(self._pulls))
+        self._exact = np.zeros(len(self._pulls))  # the scale of values that are no sums
 
     def choose(self) -> IntArray:
         """Return the arms to pull."""
@@ -104,7 +104,7 @@ class GapRule(SamplingRule):
         if equal.size:
             pair = np.sort(np.stack([first[equal], second[equal]], axis=1), axis=1)
             pulls = self._pulls[equal[:, None], pair]
-            less = largest(-1.0 * pulls, self._none[equal], pulls, self._tie, self._rng)
+            less = largest(-1.0 * pulls, self._exact[equal], pulls, self._tie, self._rng)
             arms[equal] = pair[np.arange(equal.size), less]
         return np.asarray(arms * rows.size + rows)
 
@@ -126,12 +126,12 @@ class GapRule(SamplingRule):
         self._made += 1
         self._ridge.add(flat, pulls, means)
 
-    def greedy(self, first: IntArray, second: IntArray, seen: FloatArray) -> IntArray:
-        """Return the ``(N,)`` arms after whose pull the width of x_i - x_j is least."""
+    def greedy(self, second: IntArray, seen: FloatArray) -> IntArray:
+        """Return the ``(N,)`` arms after whose pull the width of x_i - x_j is least; arguments as in :meth:`pull`."""
         seen -= self._ridge.covariances(second)
         seen *= seen
         seen /= 1.0 + self._ridge.variances
-        return self._largest(seen, self._none)
+        return self._largest(seen, self._exact)
 
 
 class GreedyRule(GapRule):
@@ -139,7 +139,7 @@ class GreedyRule(GapRule):
 
     def pull(self, first: IntArray, second: IntArray, seen: FloatArray) -> IntArray:
         """Return the arms to pull."""
-        return self.greedy(first, second, seen)
+        return self.greedy(second, seen)
 
 
 class RatioRule(GapRule):
@@ -169,10 +169,10 @@ class RatioRule(GapRule):
         np.divide(pulls, -shares, out=behind, where=shares > 0)
         lost = np.flatnonzero(shares[:, 0] == 0)
         behind[lost, 0] = 0.0
-        chosen = largest(behind, self._none, pulls, self._tie, self._rng)
+        chosen = largest(behind, self._exact, pulls, self._tie, self._rng)
         arms: IntArray = support[self._rows, chosen].astype(np.int64)
         if lost.size:
-            arms[lost] = self.greedy(first, second, seen)[lost]
+            arms[lost] = self.greedy(second, seen)[lost]
         return arms
 
 

@@ -1,20 +1,23 @@
-"""What agents share that model means by features: arms in random order, work in parts, and estimates to rank by."""
+"""What agents share that model means by features: a minimum budget, work in parts, and estimates to rank by."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
+from bai_gym.agents.base import PlannedAgent
 from bai_gym.designs import Design, exchange_design, greedy_allocation, round_design
 from bai_gym.errors import AgentError
 from bai_gym.regression import generalized_linear, least_squares
 from bai_gym.regression.links import LINKS
-from bai_gym.sampling import TieRule
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = [
     "DESIGN_ROUNDINGS",
+    "StructuredAgent",
     "add_intercept",
     "check_rewards",
     "generalized_values",
@@ -23,7 +26,6 @@ __all__ = [
     "pulls_by_design",
     "pulls_by_greed",
     "rows_of",
-    "shuffled_arms",
 ]
 
 DESIGN_ROUNDINGS = ("exchange", "efficient")  # how designs become numbers of pulls
@@ -31,13 +33,19 @@ ENTRIES = 2**19  # of features that are worked on at a time: designs step over t
 STEPS = 2.0**36  # values that differ by less than one such part of the largest one are tied
 
 
-def shuffled_arms(batch: int, num_arms: int, tie: TieRule, rng: np.random.Generator) -> IntArray:
-    """Return ``(N, K)`` all arms in random order, or in their own under the rule ``"first"``.
+class StructuredAgent(PlannedAgent):
+    """Needs features, and a budget that depends on their number."""
 
-    Designs break ties in favour of the arm that comes first.
-    """
-    arms = np.broadcast_to(np.arange(num_arms), (batch, num_arms))
-    return arms if tie == "first" else rng.permuted(arms, axis=1)
+    needs_features: ClassVar[bool] = True
+    uses_variances: ClassVar[bool] = False
+
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return the minimum for as many features as arms, which suffices for any number."""
+        return self.least_budget(num_arms, None)
+
+    @abstractmethod
+    def least_budget(self, num_arms: int, num_features: int | None) -> int:
+        """Return the smallest budget, see :meth:`bai_gym.agents.Agent.least_budget`."""
 
 
 def add_intercept(features: FloatArray) -> FloatArray:

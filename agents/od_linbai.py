@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.base import Plan, PlannedAgent
-from bai_gym.agents.choosing import keep_best
+from bai_gym.agents.base import Plan
+from bai_gym.agents.choosing import keep_best, shuffled_arms
 from bai_gym.agents.halving import num_stages
-from bai_gym.agents.linear_models import in_parts, linear_values, rows_of, shuffled_arms
+from bai_gym.agents.linear_models import StructuredAgent, in_parts, linear_values, rows_of
 from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.together import grouped, together
 from bai_gym.designs import ceil_allocation, g_optimal, project, reduce_support, round_design
@@ -23,7 +24,7 @@ __all__ = ["ODLinBAI"]
 
 
 @dataclass(kw_only=True)
-class ODLinBAI(PlannedAgent):
+class ODLinBAI(StructuredAgent):
     """In each phase arms are pulled by a G-optimal design; the first keeps d / 2 of them, each further one half.
 
     With d the rank of the features there are R = ceil(log2 d) phases (one for d = 1). Phase r pulls arm i with weight
@@ -46,12 +47,6 @@ class ODLinBAI(PlannedAgent):
     leftover: str = "drop"
 
     name: ClassVar[str] = "OD-LinBAI"
-    needs_features: ClassVar[bool] = True
-    uses_variances: ClassVar[bool] = False
-
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return the minimum for as many features as arms, which suffices for any number."""
-        return self.least_budget(num_arms, None)
 
     def least_budget(self, num_arms: int, num_features: int | None) -> int:
         """Return one pull more than rounding up can take."""
@@ -86,8 +81,8 @@ class ODLinBAI(PlannedAgent):
         for phase, support in enumerate(supports):
             pulls = support + mass * (phase + 1) // phases - mass * phase // phases
             features = rows_of(self._features[rows], kept)
-            share = self.leftover == "share" or mass == 0
-            counts = in_parts(lambda x, pulls=pulls, share=share: _allocate(x, pulls, mass / phases, share), features)
+            share = self.leftover == "share"
+            counts = in_parts(partial(_allocate, pulls=pulls, mass=mass / phases, share=share), features)
             estimates = yield from _pull(np.take_along_axis(self._arms[rows], kept, -1), counts, pulls)
             size = 1 if phase == phases - 1 else -(-rank // 2 ** (phase + 1))
             best = keep_best(linear_values(features, estimates), size, self.tie, self.rng)
@@ -103,7 +98,10 @@ def phase_supports(num_arms: int, rank: int) -> list[int]:
 
 
 def _allocate(features: FloatArray, pulls: int, mass: float, share: bool) -> IntArray:
-    """Return ``(m, k)`` counts, ceil(mass x weight); where ``share`` is set, with what is left of all pulls."""
+    """Return ``(m, k)`` counts, ceil(mass x weight), where ``share`` is set with what that leaves of ``pulls``.
+
+    With mass 0 the design is rounded to all of the pulls.
+    """
     design = g_optimal(features)
     weights = design.weights
     limit = np.maximum(design.rank * (design.rank + 1) // 2, 1)
@@ -131,12 +129,12 @@ def _pull(arms: IntArray, counts: IntArray, pulls: int) -> Generator[Request, No
         ``(m, k)`` statistics of the pulls that ``counts`` asked for.
     """
     needed = counts.sum(axis=-1)
-    together = int(needed.min())
+    common = int(needed.min())
     before = np.cumsum(counts, axis=-1) - counts
-    first = Block(np.clip(together - before, 0, counts), arms)
+    first = Block(np.clip(common - before, 0, counts), arms)
     yield first
     estimates = first.outcome
-    if together < pulls:
+    if common < pulls:
         rest = counts - first.counts
         second = Block(rest.copy(), arms)
         second.counts[:, 0] += pulls - needed

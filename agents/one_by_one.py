@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Agent
-from bai_gym.agents.choosing import best_answer, spread_evenly
+from bai_gym.agents.choosing import best_answer, shuffled_arms, spread_evenly
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Block, Request, SamplingRule
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
@@ -57,8 +57,7 @@ def first_block(agent: Agent, pulls: int) -> Block:
     counts = spread_evenly(agent.batch, agent.num_arms, pulls, agent.tie, agent.rng)
     if agent.tie == "first" or not any(point < pulls for point in agent.checkpoints):
         return Block(counts)
-    slots = np.broadcast_to(np.arange(agent.num_arms), counts.shape)
-    arms = agent.rng.permuted(slots, axis=1)
+    arms = shuffled_arms(agent.batch, agent.num_arms, agent.tie, agent.rng)
     return Block(np.take_along_axis(counts, arms, 1), arms)
 
 

@@ -13,7 +13,6 @@ __all__ = [
     "check_choice",
     "check_not_negative",
     "check_positive",
-    "check_scale",
     "check_share",
     "check_whole",
 ]
@@ -23,11 +22,6 @@ def check_positive(value: float | None, parameter: str, agent: str) -> None:
     """Raise :class:`ParameterError` unless the value is a positive number, or None, where the parameter may be that."""
     if value is not None and not (math.isfinite(value) and value > 0):
         raise ParameterError(f"{parameter} of {agent} must be a positive number, not {value}")
-
-
-def check_scale(value: float, agent: str) -> None:
-    """Raise :class:`ParameterError` unless the parameter scale is a number of at least 0."""
-    check_not_negative(value, "scale", agent)
 
 
 def check_not_negative(value: float | None, parameter: str, agent: str) -> None:

@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.agents.base import Plan, PlannedAgent
-from bai_gym.agents.choosing import keep_best
+from bai_gym.agents.base import Plan
+from bai_gym.agents.choosing import keep_best, shuffled_arms
 from bai_gym.agents.halving import num_stages
-from bai_gym.agents.linear_models import linear_values, rows_of, shuffled_arms
+from bai_gym.agents.linear_models import StructuredAgent, linear_values, rows_of
 from bai_gym.agents.parameters import check_whole
 from bai_gym.agents.together import grouped, together
 from bai_gym.designs import round_design, xy_optimal
@@ -27,7 +27,7 @@ SLACK = 0.01  # relative: Frank-Wolfe comes near rho from above, never to it
 
 
 @dataclass(kw_only=True)
-class PeaceRho(PlannedAgent):
+class PeaceRho(StructuredAgent):
     """Peace for a fixed budget, in a practical form: rho, the largest variance of a difference, in place of gamma.
 
     rho(Z) is the least largest variance of a difference of two arms of Z, over designs on all arms. There are
@@ -54,12 +54,6 @@ class PeaceRho(PlannedAgent):
     iterations: int = 200
 
     name: ClassVar[str] = "Peace-rho"
-    needs_features: ClassVar[bool] = True
-    uses_variances: ClassVar[bool] = False
-
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return the minimum for as many features as arms, which suffices for any number."""
-        return self.least_budget(num_arms, None)
 
     def least_budget(self, num_arms: int, num_features: int | None) -> int:
         """Return one pull for every dimension in each round."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Plan, PlannedAgent
-from bai_gym.agents.choosing import best_answer, spread_evenly
+from bai_gym.agents.choosing import best_answer, shuffled_arms, spread_evenly
 from bai_gym.agents.rejects import phase_lengths
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Block
@@ -43,9 +43,7 @@ class SAR(PlannedAgent):
         """Accept nothing yet."""
         self._accepted = np.zeros((self.batch, self.num_arms), np.int64)
         self._wanted = np.full(self.batch, self.task.m)
-        slots = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
-        # In random order, so that the first of several tied arms is a random one.
-        self._active: IntArray = slots if self.tie == "first" else self.rng.permuted(slots, axis=1)
+        self._active = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
 
     def plan(self) -> Plan:
         """Run the phases."""

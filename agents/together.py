@@ -106,5 +106,5 @@ def together(
 
 
 def grouped(keys: IntArray) -> list[tuple[int, IntArray]]:
-    """Return each of the ``(N,)`` keys with the episodes that have it."""
+    """Return the different ones of ``(N,)`` keys, ascending, each with the ``(m,)`` episodes that have it."""
     return [(int(key), np.flatnonzero(keys == key)) for key in np.unique(keys)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,9 +10,8 @@ import numpy as np
 from bai_gym.agents.choosing import most_pulled
 from bai_gym.agents.linear_models import check_rewards
 from bai_gym.agents.one_by_one import OneByOneAgent
-from bai_gym.agents.parameters import check_choice, check_positive, check_whole
+from bai_gym.agents.parameters import check_choice, check_not_negative, check_positive, check_whole
 from bai_gym.designs.span import RANK_TOLERANCE
-from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
 from bai_gym.regression import LINK_NAMES
 from bai_gym.regression.inputs import exponents
@@ -71,8 +69,7 @@ class UCBGLM(OneByOneAgent):
         """Check the parameters and keep the features."""
         check_choice(self.link, LINK_NAMES, "link", self.name)
         check_positive(self.penalty, "penalty", self.name)
-        if not (math.isfinite(self.alpha) and self.alpha >= 0):
-            raise ParameterError(f"alpha of {self.name} must be a number of at least 0, not {self.alpha}")
+        check_not_negative(self.alpha, "alpha", self.name)
         check_whole(self.newton_steps, 1, "newton_steps", self.name)
         assert briefing.features is not None  # as needs_features says
         self._features = briefing.features

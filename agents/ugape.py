@@ -12,7 +12,7 @@ import numpy as np
 from bai_gym.agents.choosing import best_answer
 from bai_gym.agents.gape import bernstein_width, hoeffding_width
 from bai_gym.agents.one_by_one import OneByOneAgent, reward_bounds
-from bai_gym.agents.parameters import check_choice, check_positive, check_scale, check_share
+from bai_gym.agents.parameters import check_choice, check_not_negative, check_positive, check_share
 from bai_gym.agents.top_two import TopTwo
 from bai_gym.agents.ugape_rules import BudgetRule, ConfidenceRule, OneBestRule, SetRule, Widths
 from bai_gym.errors import ParameterError
@@ -27,7 +27,7 @@ __all__ = ["AUGapEb", "AUGapEbV", "UGapEb", "UGapEbV", "UGapEc", "UGapEcV"]
 
 @dataclass(kw_only=True)
 class SetAgent(OneByOneAgent):
-    """Base of agents that keep a set of arms to recommend, and do all tasks: best arm, top m, best of each bandit."""
+    """Base of agents that keep a set of arms to recommend: the best arm, the top m, or the best of each bandit."""
 
     tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, TopM.name, BestOfEach.name})
     anytime: ClassVar[bool] = False  # the set depends on the rule, too
@@ -76,7 +76,7 @@ class _UGapEb(SetAgent):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters and find the bound of the rewards."""
         super().begin(briefing)
-        check_scale(self.scale, self.name)
+        check_not_negative(self.scale, "scale", self.name)
 
     @property
     def free_pulls(self) -> int:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Agent
-from bai_gym.agents.choosing import best_answer, spread_evenly
+from bai_gym.agents.choosing import best_answer, shuffled_arms, spread_evenly
 from bai_gym.agents.parameters import check_choice
 from bai_gym.problems import Briefing
 from bai_gym.statistics import IntArray, Observation, Statistics
@@ -39,8 +39,7 @@ class Uniform(Agent):
         """Check the mode, and draw the order of the arms where it can be seen."""
         check_choice(self.mode, ("cycle", "random"), "mode", self.name)
         if self.checkpoints and self.mode == "cycle":
-            ranks = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
-            self._ranks: IntArray = ranks if self.tie == "first" else self.rng.permuted(ranks, axis=1)
+            self._ranks = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
 
     def allocate(self, observation: Observation) -> IntArray:
         """Spend the whole budget at once, or what is left until the next checkpoint."""

@@ -16,7 +16,6 @@ __all__ = ["follow", "follow_until_stopped"]
 
 DROP_SHARE = 0.75  # stopped episodes are dropped when fewer than this share of those carried along are running
 
-
 OnLook = Callable[[Record], None]
 """Told the record at a checkpoint."""
 
@@ -69,7 +68,7 @@ def follow_until_stopped(
     """Make the pulls of a rule until it has stopped in every episode, or its steps are used up.
 
     An episode that has stopped is carried along, its pulls without effect, until enough others have stopped too: to
-    drop them one by one would cost more.
+    drop them one by one would cost more. The arguments are those of :func:`follow`.
     """
     window = rule.first_window(lambda: record.statistics)
     due = set(points) - {rule.steps}

@@ -74,7 +74,7 @@ def xy_optimal(
     whole("max_iterations", max_iterations, 0)
     try:
         goals = np.broadcast_to(np.asarray(-np.inf if target is None else target, dtype=np.float64), outer).reshape(-1)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"target must be one number, or one for each of {outer}, not {target!r}") from None
     found = span(x, np.ones(mask.shape, np.bool_))
     weights = np.empty(mask.shape)

@@ -30,7 +30,8 @@ class Design:
     """How to share pulls: weights of arms, and how good they are.
 
     Attributes:
-        weights: ``(..., K)`` shares of the pulls: at least 0, with sum 1, and 0 for arms that are not active.
+        weights: ``(..., K)`` shares of the pulls: at least 0, with sum 1, and 0 for arms that are not active. With
+            rank 1 all is on the longest arm, with rank 0 they are equal.
         max_variance: ``(...)`` largest variance x^T V^-1 x of an active arm; at least the rank, and equal to it at the
             optimum. 0 where all features are 0.
         rank: ``(...)`` dimensions of the span of the active arms.
@@ -86,7 +87,7 @@ def g_optimal(
         max_iterations: Most steps, at least 0. Where they do not suffice, ``excess`` of the result says so.
 
     Returns:
-        The design. All weight is on the longest arm where the rank is 1, and equal weights where it is 0.
+        The design.
 
     Raises:
         InstanceError: If features of active arms are NaN or infinite, or have the wrong shape.
@@ -135,7 +136,7 @@ def wynn(
         max_iterations: Most steps, at least 0. Where they do not suffice, ``excess`` of the result says so.
 
     Returns:
-        The design. All weight is on the longest arm where the rank is 1, and equal weights where it is 0.
+        The design.
 
     Raises:
         InstanceError: If features of active arms are NaN or infinite, or have the wrong shape.
@@ -185,7 +186,7 @@ def frank_wolfe(
         max_iterations: N, the most steps, at least 0. Where they do not suffice, ``excess`` of the result says so.
 
     Returns:
-        The design. All weight is on the longest arm where the rank is 1, and equal weights where it is 0.
+        The design.
 
     Raises:
         InstanceError: If features of active arms are NaN or infinite, or have the wrong shape.

@@ -11,7 +11,18 @@ from numpy.typing import ArrayLike
 from bai_gym.errors import BudgetError, InstanceError, ParameterError
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["BoolArray", "allocations", "budgets", "designs", "instances", "number", "numbers", "one_of", "whole"]
+__all__ = [
+    "BoolArray",
+    "allocations",
+    "budgets",
+    "designs",
+    "floats",
+    "instances",
+    "number",
+    "numbers",
+    "one_of",
+    "whole",
+]
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -24,10 +35,7 @@ def instances(features: ArrayLike, active: ArrayLike | None) -> tuple[FloatArray
 
     Features ``(K, d)`` go with masks ``(..., K)`` and the other way round.
     """
-    try:
-        x = np.asarray(features, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InstanceError("features must be an array of numbers: one row for each arm") from None
+    x = floats("features", features, "an array of numbers: one row for each arm", InstanceError)
     if x.ndim < 2 or 0 in x.shape[-2:]:
         raise InstanceError(f"features have shape {x.shape}: give (..., arms, dimension), with at least one of each")
     if active is None:
@@ -96,12 +104,24 @@ def budgets(budget: ArrayLike) -> IntArray:
     return array.astype(np.int64)
 
 
+def floats(
+    name: str,
+    values: ArrayLike,
+    kind: str = "a number or an array of numbers, not {!r}",
+    error: type[ParameterError] = ParameterError,
+) -> FloatArray:
+    """Return numbers as floats, any shape; ``kind`` says what they must be, with ``{!r}`` for what was given."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise error(f"{name} must be {kind.format(values)}") from None
+    except OverflowError:  # a whole number of hundreds of digits
+        raise error(f"{name} must be finite numbers of at most 1.8e308, and one is larger") from None
+
+
 def numbers(name: str, values: ArrayLike) -> FloatArray:
     """Return finite numbers of at least 0, any shape."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"{name} must be a number or an array of numbers, not {values!r}") from None
+    array = floats(name, values)
     if not (np.isfinite(array).all() and (array >= 0).all()):
         wrong = array[~(np.isfinite(array) & (array >= 0))][0]
         raise ParameterError(f"{name} must be finite and at least 0, not {wrong:g}")

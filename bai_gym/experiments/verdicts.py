@@ -87,21 +87,7 @@ def below(errors: int, runs: int, threshold: float, *, level: float = 0.95, part
 
 
 def above(errors: int, runs: int, threshold: float, *, level: float = 0.95, parts: int = 1) -> Verdict:
-    """The claim "the error probability is above the threshold", by the Clopper-Pearson interval.
-
-    Args:
-        errors: Number of wrong recommendations, in 0..runs.
-        runs: Number of independent runs, at least 1.
-        threshold: Error probability in [0, 1] to compare with.
-        level: Confidence level of the claim, strictly between 0 and 1.
-        parts: Number of statements in the conjunction that this one belongs to, at least 1.
-
-    Returns:
-        The verdict.
-
-    Raises:
-        ParameterError: If an argument is out of range.
-    """
+    """The claim "the error probability is above the threshold"; all else is as in :func:`below`."""
     lower, upper = _interval(errors, runs, threshold, level, parts)
     return _decide(confirmed=lower > threshold, refuted=upper < threshold)
 

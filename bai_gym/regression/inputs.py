@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.designs.inputs import numbers
+from bai_gym.designs.inputs import floats, numbers
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.regression.links import LINKS, Link
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 
 __all__ = ["Data", "exponents", "find_link", "grouped", "penalty_of", "starts"]
 
-
+NUMBERS = "an array of numbers"
 FARTHEST = 1e100  # a start beyond this, in the units of the data, is none
 
 
@@ -56,13 +56,13 @@ class Data:
 
 def grouped(features: ArrayLike, pulls: ArrayLike, means: ArrayLike) -> Data:
     """Return data grouped by arm, broadcast."""
-    x = _floats("features", features, InstanceError)
+    x = floats("features", features, NUMBERS, InstanceError)
     if x.ndim < 2 or 0 in x.shape[-2:]:
         raise InstanceError(f"features have shape {x.shape}: give (..., arms, dimension), with at least one of each")
     if not np.isfinite(x).all():
         raise InstanceError(f"features must be finite numbers, not {x[~np.isfinite(x)][0]}: repair them")
     times = numbers("pulls", pulls)
-    averages = _floats("means", means, ParameterError)
+    averages = floats("means", means, NUMBERS)
     num_arms = x.shape[-2]
     for name, array in (("pulls", times), ("means", averages)):
         if array.ndim == 0 or array.shape[-1] != num_arms:
@@ -119,7 +119,7 @@ def starts(start: ArrayLike | None, data: Data) -> FloatArray | None:
     """Return where to start, ``(N, d)`` in the units of the data, or None."""
     if start is None:
         return None
-    array = _floats("start", start, ParameterError)
+    array = floats("start", start, NUMBERS)
     shape = (*data.outer, data.features.shape[-1])
     try:
         array = np.broadcast_to(array, shape)
@@ -131,10 +131,3 @@ def starts(start: ArrayLike | None, data: Data) -> FloatArray | None:
         scaled = np.ldexp(array.reshape(len(data.unit), shape[-1]), data.unit[:, None])
     near = (np.abs(scaled) < FARTHEST).all(axis=-1, keepdims=True)
     return np.asarray(np.where(near, scaled, 0.0))
-
-
-def _floats(name: str, values: ArrayLike, error: type[ParameterError]) -> FloatArray:
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise error(f"{name} must be an array of numbers") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bai_gym.designs.inputs import floats
 from bai_gym.errors import BudgetError, InstanceError, ParameterError
 from bai_gym.statistics import FloatArray, IntArray
 
@@ -13,7 +14,7 @@ __all__ = ["arms", "at_least_zero", "budgets", "confidence", "positive", "spread
 
 def arms(means: ArrayLike, num_bandits: int = 1) -> FloatArray:
     """Return ``(..., K)`` means, finite and of at least two arms in each of ``num_bandits`` bandits."""
-    array = _numbers("means", means)
+    array = floats("means", means)
     if array.ndim == 0 or array.shape[-1] < 2:
         raise InstanceError(f"means have shape {array.shape}: the last axis holds the arms, at least 2")
     if not np.isfinite(array).all():
@@ -24,7 +25,7 @@ def arms(means: ArrayLike, num_bandits: int = 1) -> FloatArray:
 
 def spreads(variances: ArrayLike, means: FloatArray) -> FloatArray:
     """Return variances, finite and at least 0, that go with the means: ``(..., K)``, or one number for all arms."""
-    array = _numbers("variances", variances)
+    array = floats("variances", variances)
     if not (np.isfinite(array).all() and (array >= 0).all()):
         raise InstanceError("variances must be finite numbers of at least 0")
     if array.ndim and array.shape[-1] not in (1, means.shape[-1]):
@@ -54,7 +55,7 @@ def budgets(budget: ArrayLike) -> IntArray:
 
 def confidence(delta: ArrayLike) -> FloatArray:
     """Return delta, strictly between 0 and 1."""
-    array = _numbers("delta", delta)
+    array = floats("delta", delta)
     if not ((array > 0) & (array < 1)).all():
         raise ParameterError(f"delta must be strictly between 0 and 1, not {delta!r}")
     return array
@@ -62,7 +63,7 @@ def confidence(delta: ArrayLike) -> FloatArray:
 
 def positive(name: str, value: ArrayLike) -> FloatArray:
     """Return a positive finite number, or an array of them."""
-    array = _numbers(name, value)
+    array = floats(name, value)
     if not (np.isfinite(array).all() and (array > 0).all()):
         raise ParameterError(f"{name} must be a positive number, not {value!r}")
     return array
@@ -70,7 +71,7 @@ def positive(name: str, value: ArrayLike) -> FloatArray:
 
 def at_least_zero(name: str, value: ArrayLike) -> FloatArray:
     """Return a finite number of at least 0, or an array of them."""
-    array = _numbers(name, value)
+    array = floats(name, value)
     if not (np.isfinite(array).all() and (array >= 0).all()):
         raise ParameterError(f"{name} must be a number of at least 0, not {value!r}")
     return array
@@ -82,10 +83,3 @@ def whole(name: str, value: int, least: int, most: int | None = None) -> int:
         allowed = f"of at least {least}" if most is None else f"in {least}..{most}"
         raise ParameterError(f"{name} must be a whole number {allowed}, not {value!r}")
     return int(value)
-
-
-def _numbers(name: str, values: ArrayLike) -> FloatArray:
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"{name} must be a number or an array of numbers, not {values!r}") from None

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bai_gym.designs.inputs import floats
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray
 from bai_gym.theory.complexity import hardness, ranked_maximum
@@ -30,9 +31,9 @@ def threshold_gaps(means: ArrayLike, threshold: ArrayLike) -> FloatArray:
         ``(..., K)`` gaps, at least 0.
 
     Raises:
-        ParameterError: If the threshold is not finite.
+        ParameterError: If the threshold is not a finite number.
     """
-    border = np.asarray(threshold, dtype=np.float64)
+    border = floats("threshold", threshold)
     if not np.isfinite(border).all():
         raise ParameterError(f"threshold must be a finite number, not {threshold!r}")
     return np.abs(arms(means) - border[..., None])
@@ -71,7 +72,7 @@ def threshold_h2(means: ArrayLike, threshold: ArrayLike) -> FloatArray:
         ``(...)`` complexity; infinite where an arm lies on the threshold.
 
     Raises:
-        ParameterError: If the threshold is not finite.
+        ParameterError: If the threshold is not a finite number.
 
     Source: Chen et al. (2014); Mukherjee et al. (2017), section 3.
     """

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.agents.parameters import check_choice, check_positive, check_scale, check_share
+from bai_gym.agents.parameters import check_choice, check_not_negative, check_positive, check_share, check_whole
 from bai_gym.errors import ParameterError
 
 POSITIVE = "c of X must be a positive number, not "
 SCALE = "scale of X must be a number of at least 0, not "
+WHOLE = "steps of X must be a whole number of at least 1, not "
 SHARE = "delta of X must lie strictly between 0 and 1, not "
 CHOICE = "mode of X must be 'cycle' or 'random', not "
 
@@ -23,7 +24,11 @@ def positive(value: Any) -> None:
 
 
 def scale(value: Any) -> None:
-    check_scale(value, "X")
+    check_not_negative(value, "scale", "X")
+
+
+def steps(value: Any) -> None:
+    check_whole(value, 1, "steps", "X")
 
 
 def share(value: Any) -> None:
@@ -38,7 +43,8 @@ def choice(value: Any) -> None:
     ("check", "value"),
     [
         *((positive, value) for value in (None, 1e-300, 1, np.float64(2.5), np.float32(0.5), np.int64(3))),
-        *((scale, value) for value in (0, 0.0, 1e-300, np.float64(0.0), 7)),
+        *((scale, value) for value in (None, 0, 0.0, 1e-300, np.float64(0.0), 7)),
+        *((steps, value) for value in (1, 10**6, np.int64(2))),
         *((share, value) for value in (1e-300, 0.5, np.nextafter(1.0, 0.0))),
         *((choice, value) for value in ("cycle", "random")),
     ],
@@ -52,6 +58,7 @@ def test_values_in_range_pass(check: Callable[[Any], None], value: Any) -> None:
     [
         *((positive, value, f"{POSITIVE}{value}") for value in (0, 0.0, -1.0, math.nan, math.inf, -math.inf)),
         *((scale, value, f"{SCALE}{value}") for value in (-1e-300, -1, math.nan, math.inf)),
+        *((steps, value, f"{WHOLE}{value!r}") for value in (0, -1, 1.0, True, "1", None, math.nan)),
         *((share, value, f"{SHARE}{value}") for value in (0, 0.0, 1, 1.0, -0.5, math.nan, math.inf)),
         *((choice, value, f"{CHOICE}{value!r}") for value in ("Cycle", "", None, 5)),
     ],

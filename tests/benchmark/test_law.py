@@ -22,7 +22,7 @@ from bai_gym.bandits import (
     PriorBandit,
     SampleTable,
 )
-from bai_gym.benchmark import follow, runner
+from bai_gym.benchmark import follow
 from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
 from bai_gym.benchmark.store import Store
@@ -290,7 +290,7 @@ def test_workers_and_resuming_change_nothing(
     keywords: dict[str, Any],
     tmp_path: Path,
     contents: Callable[[Path], dict[str, bytes]],
-    monkeypatch: pytest.MonkeyPatch,
+    resumed: Callable[..., Any],
 ) -> None:
     def results(workers: int, out: Path) -> list[dict[str, Any]]:
         played = compare(names, env, runs=2200, env_kwargs=keywords, workers=workers, out=out, seed=5)
@@ -309,13 +309,5 @@ def test_workers_and_resuming_change_nothing(
         assert read is not None
         for name in ("recommendation", "answer", "correct", "simple_regret", "spent", "truncated", "pulls"):
             np.testing.assert_array_equal(getattr(read, name), getattr(fresh, name))
-    chunks = sorted(one.rglob("chunks/*/*.parquet"))
-    assert len(chunks) == 3 * len(names)
-    for gone in chunks[::2]:
-        gone.unlink()
-    again = []
-    play = runner.play_chunk
-    monkeypatch.setattr(runner, "play_chunk", lambda *given: (again.append(given[1]), play(*given))[1])
-    assert results(1, one) == first
-    assert len(again) == len(chunks[::2])
+    assert resumed(one, 3 * len(names), lambda: results(1, one)) == first
     assert contents(one) == contents(two)

@@ -35,6 +35,7 @@ ON_FEATURES: tuple[Callable[..., Any], ...] = (
         (np.empty((3, 0)), None, InstanceError, "at least one of each"),
         (np.empty((0, 3)), None, InstanceError, "at least one of each"),
         ("three", None, InstanceError, "array of numbers"),
+        ([[10**400, 1], [0, 1], [1, 1]], None, InstanceError, "at most 1.8e308, and one is larger"),
         ([[1.0, 2.0], [3.0]], None, InstanceError, "array of numbers"),
         (X, [True, True], ParameterError, "there are 3 arms"),
         (X, [1, 1, 0], ParameterError, "mask of True and False"),

@@ -188,7 +188,7 @@ def test_epsilon_is_checked(epsilon: float) -> None:
         ugape_v_complexity(MEANS, 1.0, epsilon=epsilon)
 
 
-@pytest.mark.parametrize("means", [0.5, [0.5], [0.5, math.nan], [], ["high", "low"]])
+@pytest.mark.parametrize("means", [0.5, [0.5], [0.5, math.nan], [], ["high", "low"], [10**400, 1]])
 def test_malformed_means_are_refused(means: object) -> None:
     with pytest.raises(ParameterError, match="means"):
         best_arm_h1(means)  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -110,9 +111,18 @@ def test_the_order_of_the_arms_and_the_side_of_the_threshold_do_not_matter(
         np.testing.assert_allclose(complexity(-means, variances, -threshold), value, rtol=1e-12)
 
 
-def test_thresholds_are_checked() -> None:
-    with pytest.raises(ParameterError, match="threshold must be a finite number"):
-        threshold_h2(MEANS, math.nan)
+@pytest.mark.parametrize(
+    ("threshold", "says"),
+    [
+        (math.nan, "threshold must be a finite number"),
+        ("high", "threshold must be a number or an array of numbers, not 'high'"),
+        (10**400, "threshold must be finite numbers of at most 1.8e308"),
+    ],
+    ids=["nan", "text", "huge"],
+)
+def test_thresholds_are_checked(threshold: Any, says: str) -> None:
+    with pytest.raises(ParameterError, match=says):
+        threshold_h2(MEANS, threshold)
 
 
 def test_epsilon_is_checked() -> None:
