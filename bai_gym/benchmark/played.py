@@ -102,7 +102,7 @@ def collect(source: Source, results: Iterable[Result] = ()) -> list[Played]:
             if isinstance(item, Comparison):
                 for row in item.final:
                     _add(rows, row)
-                    outcome = item._of(row)
+                    outcome = item.outcome(row)
                     assert isinstance(outcome, Episodes)  # the end of the runs, not a checkpoint
                     runs[_key(row)] = outcome
             else:

@@ -299,7 +299,7 @@ class Comparison(Sequence[Result]):
         Returns:
             The difference of the error probabilities, first minus second, with interval and exact p-value.
         """
-        a, b = (self._of(self.find(agent, budget, env, checkpoint)) for agent in (agent_a, agent_b))
+        a, b = (self.outcome(self.find(agent, budget, env, checkpoint)) for agent in (agent_a, agent_b))
         return compare_paired(~a.correct, ~b.correct, level)
 
     def regrets(
@@ -309,18 +309,19 @@ class Comparison(Sequence[Result]):
 
         Two agents had the same instance in runs of the same number.
         """
-        return self._of(self.find(agent, budget, env, checkpoint)).simple_regret
+        return self.outcome(self.find(agent, budget, env, checkpoint)).simple_regret
 
     def recommendations(self, agent: str, budget: int | None = None, env: str | None = None) -> IntArray:
         """Return what an agent recommended at the end of each run, ``(R, ...)``, in the form of the task.
 
         The arguments are those of :meth:`find`.
         """
-        episodes = self._of(self.find(agent, budget, env))
+        episodes = self.outcome(self.find(agent, budget, env))
         assert isinstance(episodes, Episodes)  # the end of the runs, not a checkpoint
         return episodes.recommendation
 
-    def _of(self, result: Result) -> Episodes | Checkpoint:
+    def outcome(self, result: Result) -> Episodes | Checkpoint:
+        """Return the single runs that one of the results sums up."""
         return self._runs[result.agent, result.env, result.budget, result.checkpoint]
 
     def against(self, reference: str, level: float = 0.95) -> list[Rival]:
