@@ -1,0 +1,30 @@
+"""Pieces of Markdown that several generated pages are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from generate.docstrings import oneline
+
+__all__ = ["agent_page", "environment_page", "links", "table"]
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table; cells are put into one line."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(oneline(cell) for cell in line)} |" for line in lines)
+
+
+def agent_page(name: str) -> str:
+    """Return the file of an agent's page, within its folder."""
+    return f"{name.lower()}.md"
+
+
+def environment_page(env_id: str) -> str:
+    """Return the file of an environment's page, within its folder."""
+    return f"{env_id}.md"
+
+
+def links(pages: Iterable[tuple[str, str]]) -> str:
+    """Return links to pages, given as shown name and path, one after the other."""
+    return ", ".join(f"[`{name}`]({path})" for name, path in pages)
