@@ -9,7 +9,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-import yaml
+from mkdocs.utils import meta
 
 from bai_gym import agents
 from bai_gym.agents import Agent
@@ -17,13 +17,14 @@ from bai_gym.agents.registry import find
 from bai_gym.problems import KNOWLEDGE
 from generate.docstrings import parse, roles_to_code
 from generate.instances import Environment
-from generate.markdown import agent_page, environment_page, links, table
+from generate.markdown import agent_page, environment_page, facts, links, table
 from generate.players import Verdicts
 
 __all__ = ["Written", "agent_index", "agent_text", "written_pages"]
 
 ARMS = (2, 4, 8, 16, 32, 64, 128)
 FEATURES = 5
+REPEATED = ("Knows ", "Needs features", "Minimum budget")  # paragraphs whose facts are computed, further below
 TASKS = {
     "best-arm": "the best arm",
     "top-m": "the m best arms",
@@ -51,16 +52,16 @@ def written_pages(folder: Path) -> Written:
     """
     found: Written = {}
     for file in sorted(folder.glob("*.md")):
-        match = re.fullmatch(r"---\n(.*?)\n---\n(.*)", file.read_text(encoding="utf-8"), re.DOTALL)
-        names = yaml.safe_load(match[1]).get("agents") if match else None
-        if match is None or not names:
+        text, facts_of_file = meta.get_data(file.read_text(encoding="utf-8"))
+        names = facts_of_file.get("agents")
+        if not names:
             raise ValueError(f"{file.name} must begin with front matter: ---, a line agents: [...], ---")
         for name in names:
             if name not in agents.names():
                 raise ValueError(f"{file.name} is about {name!r}, which is not the name of an agent")
             if name in found:
                 raise ValueError(f"{file.name} is about {name}, and so is another file")
-            found[name] = match[2].strip()
+            found[name] = text.strip()
     return found
 
 
@@ -76,7 +77,7 @@ def agent_text(name: str, environments: tuple[Environment, ...], found: Verdicts
     kind: Any = find(name)
     agent = agents.make(name)
     told = parse(kind, _linker)
-    summary, *rest = told.paragraphs
+    summary, *rest = (text for text in told.paragraphs if not text.startswith(REPEATED))
     sources = [re.sub(r"^(Paper|Source|Model): ", "", source) for source in told.sources]
     parts = [f"# {name}", summary, _at_a_glance(kind, agent)]
     if written is None:
@@ -125,10 +126,11 @@ def agent_index(written: Written) -> str:
         "# Agents",
         f"{len(rows)} agents are registered. Each has a page, written by the code of this version"
         + (" and by hand." if written else "."),
-        '<div class="filterable" data-filters="tasks fixed-confidence told needs-features anytime" markdown>\n\n'
-        f"{table(head, rows)}\n\n</div>",
-        "Fixed confidence: the agent can decide when to stop. Anytime: it has an answer after every pull, so that it can be "
-        "evaluated at checkpoints. The columns show agents with their default parameters.",
+        '<div class="filterable" data-filters="tasks fixed-confidence told needs-features anytime" markdown>',
+        table(head, rows),
+        "</div>",
+        "Fixed confidence: the agent can decide when to stop. Anytime: it has an answer after every pull, so that it "
+        "can be evaluated at checkpoints. The columns show agents with their default parameters.",
         "## What agents are told",
         "Every table shows what an agent is told that nobody knows in practice:",
         knowledge,
@@ -146,7 +148,7 @@ def _linker(thing: object) -> str | None:
 
 def _at_a_glance(kind: Any, agent: Any) -> str:
     rows = [
-        ("class", f'<autoref identifier="{kind.__module__}.{kind.__qualname__}" optional><code>{kind.__name__}</code></autoref>'),
+        ("class", f"`bai_gym.agents.{kind.__name__}`"),
         ("tasks", "; ".join(TASKS[task] for task in sorted(agent.tasks))),
         ("setting", "fixed budget, and fixed confidence: it decides when to stop" if agent.stops else "fixed budget"),
         ("is told", ", ".join(sorted(agent.knows)) or "nothing"),
@@ -155,7 +157,7 @@ def _at_a_glance(kind: Any, agent: Any) -> str:
         ("reads sample variances", "yes" if agent.uses_variances else "no"),
     ]
     rows += [("every report says", note) for note in agent.notes]
-    return table(("", ""), [(f"**{name}**", value) for name, value in rows])
+    return facts(rows)
 
 
 def _rows(kind: Any, meanings: dict[str, str], columns: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -173,11 +175,13 @@ def _rows(kind: Any, meanings: dict[str, str], columns: tuple[str, ...]) -> list
 
 
 def _parameters(kind: Any) -> str:
-    """Return the table of parameters; what a class leaves unsaid its parents say."""
+    """Return the table of parameters; what a class says in a word its parents say at length."""
     meanings: dict[str, str] = {}
     for parent in kind.__mro__:
-        if issubclass(parent, Agent) and "__doc__" in vars(parent):
-            meanings = {**parse(parent, _linker).parameters, **meanings}
+        if issubclass(parent, Agent):
+            for name, meaning in parse(parent, _linker).parameters.items():
+                # A class that repeats a parameter of its parent's often says no more than a word about it.
+                meanings[name] = max(meanings.get(name, ""), meaning, key=len)
     columns = ("name", "type", "default", "meaning")
     return table(columns, _rows(kind, meanings, columns))
 
@@ -185,7 +189,9 @@ def _parameters(kind: Any) -> str:
 def _knowledge(agent: Any) -> str:
     if not agent.knows:
         return "Nothing but the number of arms, the budget and the task."
-    return "With its default parameters:\n\n" + "\n".join(f"- `{word}`: {KNOWLEDGE[word]}" for word in sorted(agent.knows))
+    return "With its default parameters:\n\n" + "\n".join(
+        f"- `{word}`: {KNOWLEDGE[word]}" for word in sorted(agent.knows)
+    )
 
 
 def _minimum_budget(agent: Any) -> str:
@@ -206,15 +212,19 @@ def _places(name: str, environments: tuple[Environment, ...], found: Verdicts) -
     able = [env_id for env_id, verdict in here.items() if verdict.plays and verdict.budget is None]
     parts = []
     if able:
-        parts.append(f"With its default parameters, at the default budget, in {len(able)} environments: {_env_links(able)}.")
+        parts.append(
+            f"With its default parameters, at the default budget, in {len(able)} environments: {_env_links(able)}."
+        )
     poor = [env_id for env_id, verdict in here.items() if verdict.budget is not None]
     if poor:
-        listed = ", ".join(f"[`{env_id}`](../environments/{environment_page(env_id)}) ({here[env_id].budget:,})" for env_id in poor)
+        listed = ", ".join(
+            f"[`{env_id}`](../environments/{environment_page(env_id)}) ({here[env_id].budget:,})" for env_id in poor
+        )
         parts.append(f"With a larger budget than the default one, at least the number given: {listed}.")
     reasons: dict[str, list[str]] = defaultdict(list)
     for env_id, verdict in here.items():
         if not verdict.plays:
-            reasons[re.sub(r"\b\d+\b", "…", verdict.reason).partition(":")[0]].append(env_id)
+            reasons[re.split("[:;]", re.sub(r"\b\d+\b", "…", verdict.reason))[0]].append(env_id)
     if reasons:
         parts.append("Not in the others:")
         parts.append("\n".join(f"- {reason} ({len(ids)} environments)" for reason, ids in reasons.items()))

@@ -36,8 +36,9 @@ class Parsed:
 
 
 def oneline(text: str) -> str:
-    """Return text in one line, as a cell of a table takes it."""
-    return " ".join(text.split()).replace("|", "\\|")
+    """Return text in one line, as a cell of a table takes it: bars within code need no escape, and would show it."""
+    parts = re.split(r"(`[^`]*`)", " ".join(text.split()))
+    return "".join(part if part.startswith("`") else part.replace("|", "\\|") for part in parts)
 
 
 def parse(thing: object, linker: Linker | None = None) -> Parsed:

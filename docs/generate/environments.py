@@ -16,7 +16,7 @@ from bai_gym.tasks import BestArm, BestOfEach, Task, Thresholding, TopM
 from generate.complexities import complexity_rows
 from generate.docstrings import Parsed, code_table, roles_to_code
 from generate.instances import Environment, description, rewards_in_words
-from generate.markdown import agent_page, environment_page, links, table
+from generate.markdown import agent_page, environment_page, facts, links, table
 from generate.players import Verdicts
 
 __all__ = ["GROUPS", "environment_index", "environment_text", "group_of", "task_in_words"]
@@ -144,9 +144,13 @@ def environment_index(environments: tuple[Environment, ...]) -> str:
     parts = [
         "# Environments",
         f"{len(environments)} ids are registered. Each has a page, written by the code of this version.",
-        f'<div class="filterable" data-filters="task features instance data" markdown>\n\n{table(head, rows)}\n\n</div>',
+        '<div class="filterable" data-filters="task features instance data" markdown>',
+        table(head, rows),
+        "</div>",
         "## What all of them have in common",
-        code_table(roles_to_code(documented)).replace("\n## ", "\n### ").replace("## Description", "### Description", 1),
+        code_table(roles_to_code(documented))
+        .replace("\n## ", "\n### ")
+        .replace("## Description", "### Description", 1),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -180,7 +184,7 @@ def _at_a_glance(environment: Environment) -> str:
         ("default budget", f"{rules.budget:,} pulls"),
         ("data", environment.entry.data or "none needed"),
     ]
-    return table(("", ""), [(f"**{name}**", value) for name, value in rows])
+    return facts(rows)
 
 
 def _try_it(environment: Environment) -> str:
@@ -189,7 +193,8 @@ import gymnasium as gym
 
 env = gym.make("{environment.entry.id}")
 observation, info = env.reset(seed=0)
-observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+action = env.action_space.sample()
+observation, reward, terminated, truncated, info = env.step(action)
 print(observation["remaining"], info)
 ```"""
 
@@ -222,9 +227,7 @@ def _without_return(paragraph: str) -> str:
 def _observation(environment: Environment) -> str:
     problem = environment.problem
     space = observation_space(problem.num_arms, environment.env.budget, problem.num_features)
-    rows = [
-        (f"`{key}`", str(part.shape), str(part.dtype), _range(part), _MEANINGS[key]) for key, part in space.items()
-    ]
+    rows = [(f"`{key}`", str(part.shape), str(part.dtype), _range(part), _MEANINGS[key]) for key, part in space.items()]
     return f"A `Dict` of arrays:\n\n{table(('key', 'shape', 'dtype', 'range', 'meaning'), rows)}"
 
 
@@ -239,8 +242,8 @@ def _action(environment: Environment) -> str:
     if isinstance(task, BestArm):
         if rules.fixed_confidence:
             return (
-                f"`Discrete({2 * arms})`: 0 to {arms - 1} pull an arm; {arms} to {2 * arms - 1} stop, and recommend arm "
-                f"0 to {arms - 1}."
+                f"`Discrete({2 * arms})`: 0 to {arms - 1} pull an arm; {arms} to {2 * arms - 1} stop, and recommend "
+                f"arm 0 to {arms - 1}."
             )
         return f"`Discrete({arms})`: the arm to pull, and in the last step the arm to recommend."
     sizes = task.sizes(arms)
@@ -260,8 +263,12 @@ def _reward(environment: Environment) -> str:
     right = ""
     if rules.reward == "correct":
         right = " Right is a recommendation"
-        right += f" of {task_in_words(rules.task)}" if rules.task.name != "best-arm" else " of the arm with the largest mean"
-        right += f", up to {rules.task.epsilon:g}." if rules.task.epsilon else "; `epsilon=` forgives small differences."
+        right += (
+            f" of {task_in_words(rules.task)}" if rules.task.name != "best-arm" else " of the arm with the largest mean"
+        )
+        right += (
+            f", up to {rules.task.epsilon:g}." if rules.task.epsilon else "; `epsilon=` forgives small differences."
+        )
     choice = "" if rules.reward == "estimate" else ' With `reward="simple_regret"` it is minus the simple regret.'
     return f"{cost}; for the recommendation {_LAST_REWARDS[rules.reward]}.{right}{choice}"
 
@@ -290,10 +297,21 @@ def _keywords(environment: Environment, told: Parsed) -> list[str]:
     rows = []
     for name, parameter in inspect.signature(FAMILIES[entry.family]).parameters.items():
         default = entry.keywords.get(name, parameter.default)
-        kind = inspect.formatannotation(parameter.annotation) if not isinstance(parameter.annotation, str) else parameter.annotation
+        kind = (
+            inspect.formatannotation(parameter.annotation)
+            if not isinstance(parameter.annotation, str)
+            else parameter.annotation
+        )
         rows.append((f"`{name}`", f"`{kind}`", f"`{default!r}`", told.parameters.get(name, "")))
-    parts = ["`gym.make(id, ...)` takes these, which make the instance:", table(("name", "type", "default", "meaning"), rows)]
-    rules = {name: value for name, value in entry.keywords.items() if name not in dict(inspect.signature(FAMILIES[entry.family]).parameters)}
+    parts = [
+        "`gym.make(id, ...)` takes these, which make the instance:",
+        table(("name", "type", "default", "meaning"), rows),
+    ]
+    rules = {
+        name: value
+        for name, value in entry.keywords.items()
+        if name not in dict(inspect.signature(FAMILIES[entry.family]).parameters)
+    }
     rules = {"budget": entry.budget, **rules}
     fixed = ", ".join(f"`{name}={value!r}`" for name, value in rules.items())
     parts.append(
@@ -328,8 +346,8 @@ def _data(environment: Environment) -> list[str]:
     return [
         "## Data",
         f"{data.title} ([publisher's page]({data.page})), {data.licence}. {data.terms}",
-        f"{how} They are looked for in the folder `BAI_GYM_DATA`, as `{data.files[0].paths[0]}`; `bai-gym data` says what is "
-        "there.",
+        f"{how} They are looked for in the folder `BAI_GYM_DATA`, as `{data.files[0].paths[0]}`; `bai-gym data` "
+        "says what is there.",
         f"Cite: {data.citation}",
     ]
 
@@ -351,5 +369,3 @@ def _agents(environment: Environment, found: Verdicts) -> list[str]:
 
 def _agent_links(names: list[str]) -> str:
     return links((name, f"../agents/{agent_page(name)}") for name in names)
-
-

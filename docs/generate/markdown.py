@@ -6,13 +6,18 @@ from collections.abc import Iterable, Sequence
 
 from generate.docstrings import oneline
 
-__all__ = ["agent_page", "environment_page", "links", "table"]
+__all__ = ["agent_page", "environment_page", "facts", "links", "table"]
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table; cells are put into one line."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(oneline(cell) for cell in line)} |" for line in lines)
+
+
+def facts(rows: Iterable[tuple[str, str]]) -> str:
+    """Return a table of facts, each with its name."""
+    return table(("fact", "value"), [(f"**{name}**", value) for name, value in rows])
 
 
 def agent_page(name: str) -> str:

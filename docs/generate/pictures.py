@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from bai_gym.problems import Problem
 from bai_gym.statistics import FloatArray
@@ -18,7 +20,7 @@ __all__ = ["picture"]
 DRAWS = 3
 WANTED, OTHER, LINE = "#d55e00", "#0072b2", "#555555"  # of the palette of Okabe and Ito, for colour-blind readers
 FEW = 40  # arms, up to which dots are large
-SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "bai-gym", "font.size": 8.0, "font.family": "sans-serif"}
+SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "bai-gym", "font.size": 8.0, "font.family": "sans-serif"}
 
 
 def picture(problem: Problem, task: Task, *, drawn: bool) -> str:
@@ -54,7 +56,9 @@ def _draw(ax: Axes, means: FloatArray, variances: FloatArray, task: Task) -> Non
     wanted = np.isin(arms, task.arms(task.answer(means), means.size))
     size = 4.0 if means.size <= FEW else 1.5
     for chosen, colour, order in ((~wanted, OTHER, 2), (wanted, WANTED, 3)):
-        ax.vlines(arms[chosen], (means - deviations)[chosen], (means + deviations)[chosen], colour, lw=size / 4, alpha=0.5)
+        ax.vlines(
+            arms[chosen], (means - deviations)[chosen], (means + deviations)[chosen], colour, lw=size / 4, alpha=0.5
+        )
         ax.plot(arms[chosen], means[chosen], "o", color=colour, ms=size, zorder=order)
     if isinstance(task, Thresholding):
         ax.axhline(task.threshold, color=LINE, lw=0.8, ls="--")
@@ -64,4 +68,4 @@ def _draw(ax: Axes, means: FloatArray, variances: FloatArray, task: Task) -> Non
             ax.axvline(border - 0.5, color=LINE, lw=0.8, ls=":")
     ax.spines[["top", "right"]].set_visible(False)
     ax.margins(x=0.02)
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))

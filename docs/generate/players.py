@@ -47,7 +47,9 @@ def verdicts(environments: tuple[Environment, ...]) -> Verdicts:
         for name in agents.names():
             agent = agents.make(name)
             unfit = _unfit(agent, low, high, whole)
-            found[name, environment.entry.id] = Verdict(False, reason=unfit) if unfit else _ask(agent, environment, bandit)
+            found[name, environment.entry.id] = (
+                Verdict(False, reason=unfit) if unfit else _ask(agent, environment, bandit)
+            )
     return found
 
 
