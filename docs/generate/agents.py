@@ -238,7 +238,7 @@ def _env_links(ids: list[str]) -> str:
 def _try_it(name: str, environments: tuple[Environment, ...], found: Verdicts) -> list[str]:
     known = {environment.entry.id: environment for environment in environments}
     stops = agents.make(name).stops
-    ids = [*STAGES, *known]
+    ids = [*(env_id for env_id in STAGES if env_id in known), *known]
     stage = next(
         env_id
         for env_id in ids

@@ -1,7 +1,7 @@
 """Pages tell the truth: whoever follows them from top to bottom, block by block, sees no error.
 
-Python blocks and lines that begin with ``bai-gym`` are run in the order of the page, in a folder of its own (of the README:
-each section in one). A comment above a block may say
+Python blocks and lines that begin with ``bai-gym`` are run in the order of the page, in a folder of its own (of the
+README: each section in one). A comment above a block may say
 
 - ``<!-- continues -->``: this block uses names of the Python blocks before it; others start afresh;
 - ``<!-- not run: REASON -->``: it would take too long; only its names and options are checked.
