@@ -83,8 +83,8 @@ def agent_text(name: str, environments: tuple[Environment, ...], found: Verdicts
     if written is None:
         parts += ["## Idea", *(rest or [summary]), "## Source", *(sources or ["An agent of this library."])]
     else:
-        parts += [written, "## In the code", *(rest or [summary])]
-        parts += [f"After: {source}" for source in sources]
+        parts.append(written)
+        parts += ["## In the code", *rest] if rest else []
     parts += [
         "## Parameters",
         _parameters(kind),

@@ -1,4 +1,4 @@
-"""The site, built once with warnings as errors: pages for everything, links that lead somewhere, nothing from outside."""
+"""The site, built with warnings as errors: a page for everything, links that lead somewhere, nothing from outside."""
 
 from __future__ import annotations
 
