@@ -17,7 +17,7 @@ from bai_gym.agents.registry import find
 from bai_gym.problems import KNOWLEDGE
 from generate.docstrings import parse, roles_to_code
 from generate.instances import Environment
-from generate.markdown import agent_page, environment_page, facts, links, table
+from generate.markdown import WIDE, agent_page, environment_page, facts, filterable, links, table
 from generate.players import Verdicts
 
 __all__ = ["Written", "agent_index", "agent_text", "written_pages"]
@@ -126,9 +126,7 @@ def agent_index(written: Written) -> str:
         "# Agents",
         f"{len(rows)} agents are registered. Each has a page, written by the code of this version"
         + (" and by hand." if written else "."),
-        '<div class="filterable" data-filters="tasks fixed-confidence told needs-features anytime" markdown>',
-        table(head, rows),
-        "</div>",
+        filterable(head, rows, ("tasks", "fixed confidence", "told", "needs features", "anytime")),
         "Fixed confidence: the agent can decide when to stop. Anytime: it has an answer after every pull, so that it "
         "can be evaluated at checkpoints. The columns show agents with their default parameters.",
         "## What agents are told",
@@ -137,7 +135,7 @@ def agent_index(written: Written) -> str:
         "## Parameters of every agent",
         parameters,
     ]
-    return "\n\n".join(parts) + "\n"
+    return WIDE + "\n\n".join(parts) + "\n"
 
 
 def _linker(thing: object) -> str | None:

@@ -16,7 +16,7 @@ from bai_gym.tasks import BestArm, BestOfEach, Task, Thresholding, TopM
 from generate.complexities import complexity_rows
 from generate.docstrings import Parsed, code_table, roles_to_code
 from generate.instances import Environment, description, rewards_in_words
-from generate.markdown import agent_page, environment_page, facts, links, table
+from generate.markdown import WIDE, agent_page, environment_page, facts, filterable, links, table
 from generate.players import Verdicts
 
 __all__ = ["GROUPS", "environment_index", "environment_text", "group_of", "task_in_words"]
@@ -144,15 +144,13 @@ def environment_index(environments: tuple[Environment, ...]) -> str:
     parts = [
         "# Environments",
         f"{len(environments)} ids are registered. Each has a page, written by the code of this version.",
-        '<div class="filterable" data-filters="task features instance data" markdown>',
-        table(head, rows),
-        "</div>",
+        filterable(head, rows, ("task", "features", "instance", "data")),
         "## What all of them have in common",
         code_table(roles_to_code(documented))
         .replace("\n## ", "\n### ")
         .replace("## Description", "### Description", 1),
     ]
-    return "\n\n".join(parts) + "\n"
+    return WIDE + "\n\n".join(parts) + "\n"
 
 
 def _task_column(environment: Environment) -> str:

@@ -6,13 +6,22 @@ from collections.abc import Iterable, Sequence
 
 from generate.docstrings import oneline
 
-__all__ = ["agent_page", "environment_page", "facts", "links", "table"]
+__all__ = ["WIDE", "agent_page", "environment_page", "facts", "filterable", "links", "table"]
+
+WIDE = "---\nhide: [navigation, toc]\n---\n\n"
+"""Begins a page that needs the width of the window."""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table; cells are put into one line."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(oneline(cell) for cell in line)} |" for line in lines)
+
+
+def filterable(head: Sequence[str], rows: Iterable[Sequence[str]], filters: Sequence[str]) -> str:
+    """Return a table with a field for text, and a choice for each of the named columns, see ``filter.js``."""
+    names = " ".join(name.replace(" ", "-") for name in filters)
+    return f'<div class="filterable" data-filters="{names}" markdown>\n\n{table(head, rows)}\n\n</div>'
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> str:

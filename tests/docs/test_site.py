@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -279,3 +280,41 @@ def test_code_on_generated_pages_runs(pages: dict[str, Page], tmp_path: Path) ->
     )
     assert run.returncode == 0, run.stderr[-4000:]
     assert run.stdout.count("error probability") >= len(commands)
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+QUIET = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update", "--enable-logging=stderr"),
+)
+
+
+def shown(file: Path, query: str, folder: Path) -> str:
+    """What a browser makes of a page that is read from disk; it may not complain."""
+    assert CHROMIUM is not None
+    run = subprocess.run(
+        [
+            CHROMIUM,
+            *QUIET,
+            f"--user-data-dir={folder}",
+            "--virtual-time-budget=20000",
+            "--dump-dom",
+            f"{file.as_uri()}{query}",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert not [line for line in run.stderr.splitlines() if "CONSOLE" in line]
+    return run.stdout
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+def test_a_browser_reads_it_from_disk(site: Path, tmp_path: Path) -> None:
+    found = re.search(r"(\d+) matching documents", shown(site / "index.html", "?q=halving", tmp_path / "search"))
+    assert found and int(found[1]) >= 5
+    page = shown(site / "agents" / "index.html", "", tmp_path / "filters")
+    assert f"{len(agents.names())} of {len(agents.names())}" in page
+    assert "told: variances" in page and "told: variances, " not in page  # a choice for each word, not for each cell
