@@ -102,9 +102,9 @@ def innermost(bandit: Bandit) -> Bandit:
 
 
 def rewards_in_words(environment: Environment) -> str:
-    """Return what pulls pay, in a few words; for absent data a dash."""
+    """Return what pulls pay, in a few words; as far as that is known here."""
     if not environment.here:
-        return "—"
+        return "those of the data, which are absent where these pages were made"
     return _REWARDS[type(innermost(environment.problem.draw(1, np.random.default_rng(0))))]
 
 

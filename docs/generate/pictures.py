@@ -54,8 +54,11 @@ def _draw(ax: Axes, means: FloatArray, variances: FloatArray, task: Task) -> Non
     arms = np.arange(means.size)
     deviations = np.sqrt(variances)
     wanted = np.isin(arms, task.arms(task.answer(means), means.size))
-    size = 4.0 if means.size <= FEW else 1.5
-    for chosen, colour, order in ((~wanted, OTHER, 2), (wanted, WANTED, 3)):
+    few = means.size <= FEW
+    for chosen, colour, size, order in (
+        (~wanted, OTHER, 4.0 if few else 1.5, 2),
+        (wanted, WANTED, 4.0 if few else 3.0, 3),  # or it would be lost among hundreds
+    ):
         ax.vlines(
             arms[chosen], (means - deviations)[chosen], (means + deviations)[chosen], colour, lw=size / 4, alpha=0.5
         )
