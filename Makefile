@@ -10,7 +10,7 @@ SETTINGS := pyproject.toml constraints.txt $(wildcard build_backend/*.py)
 PIP := bin/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format clean
+.PHONY: help demo test lint docs format clean
 
 help:  ## say what can be made
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -27,12 +27,15 @@ lint: $(TEST)/ready  ## check style, format and types
 	$(TEST)/bin/ruff format --check
 	$(TEST)/bin/mypy
 
+docs: $(TEST)/ready  ## build the documentation into site/; open site/index.html
+	NO_MKDOCS_2_WARNING=1 $(TEST)/bin/mkdocs build --strict --quiet
+
 format: $(TEST)/ready  ## write the format, and repair what can be repaired
 	$(TEST)/bin/ruff check --fix-only
 	$(TEST)/bin/ruff format
 
 clean:  ## remove what was built or installed here; results stay
-	rm -rf $(DEMO) $(TEST) build dist *.egg-info .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(DEMO) $(TEST) build dist site *.egg-info .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A new virtual environment; $(1) is its folder.
@@ -51,7 +54,7 @@ $(DEMO)/ready: $(SETTINGS)
 # Torch comes first and alone: where it has no wheel for this Python, stable-baselines3 and its checks are left out.
 $(TEST)/ready: $(SETTINGS)
 	$(call venv,$(TEST))
-	@if $(TEST)/$(PIP) torch; then extras=all,test; else extras=cluster,plots,render,test; \
+	@if $(TEST)/$(PIP) torch; then extras=all,docs,test; else extras=cluster,docs,plots,render,test; \
 		echo "make: torch cannot be installed here; the checks of stable-baselines3 will be skipped" >&2; fi; \
 	echo "$(TEST)/$(PIP) -e .[$$extras]"; \
 	$(TEST)/$(PIP) -e ".[$$extras]"

@@ -32,34 +32,42 @@ from bai_gym.seeding import check_seed
 __all__ = ["FAMILIES", "build"]
 
 
-def _gaussian(num_arms: int = 64, noisy_best: bool = True) -> Problem:
+def _gaussian(num_arms: int = 64, noisy_best: bool = True) -> HeterogeneousGaussianProblem:
     return HeterogeneousGaussianProblem(num_arms, noisy_best=noisy_best)
 
 
-def _bernoulli(num_arms: int = 10) -> Problem:
+def _bernoulli(num_arms: int = 10) -> BernoulliPriorProblem:
     return BernoulliPriorProblem(num_arms)
 
 
 def _movielens(
     num_arms: int = 64, ratings: str | Path | None = None, matching: str = "rescaled", noisy_best: bool = True
-) -> Problem:
+) -> MovieLensProblem:
+    """Return the problem of MovieLens 1M, its ratings completed by alternating least squares.
+
+    Args:
+        num_arms: K, from 2 to the number of movies.
+        ratings: A ratings file in a MovieLens format; None: the data set ``movielens-1m`` in the data directory.
+        matching: ``"rescaled"`` (default) or ``"raw"``, the printed distance.
+        noisy_best: As for the Gaussian problem of section 5.1.
+    """
     return MovieLensProblem(movielens_source(ratings), num_arms, matching=matching, noisy_best=noisy_best)
 
 
-def _movielens_like(num_arms: int = 64, matching: str = "rescaled", noisy_best: bool = True) -> Problem:
+def _movielens_like(num_arms: int = 64, matching: str = "rescaled", noisy_best: bool = True) -> MovieLensProblem:
     note = "MovieLensLike: synthetic ratings of the size of MovieLens 1M, not the real data"
     return MovieLensProblem(look_alike_source(), num_arms, matching=matching, noisy_best=noisy_best, notes=(note,))
 
 
-def _linear_sphere(num_arms: int = 16, num_features: int = 10, noise_variance: float = 10.0) -> Problem:
+def _linear_sphere(num_arms: int = 16, num_features: int = 10, noise_variance: float = 10.0) -> LinearSphereProblem:
     return LinearSphereProblem(num_arms, num_features, noise_variance=noise_variance)
 
 
-def _linear_corner(num_arms: int = 12, noise_variance: float = 1.0) -> Problem:
+def _linear_corner(num_arms: int = 12, noise_variance: float = 1.0) -> LinearCornerProblem:
     return LinearCornerProblem(num_arms, noise_variance=noise_variance)
 
 
-def _logistic(num_arms: int = 8, num_features: int = 5, theta_sd: str = "sqrt(3/d)") -> Problem:
+def _logistic(num_arms: int = 8, num_features: int = 5, theta_sd: str = "sqrt(3/d)") -> LogisticProblem:
     return LogisticProblem(num_arms, num_features, theta_sd=theta_sd)
 
 

@@ -37,6 +37,9 @@ def bernoulli_setup(setup: int = 1) -> FixedProblem:
     Set-ups: 1 one group of bad arms, 2 two groups, 3 geometric, 4 three groups (six arms), 5 arithmetic, 6 two good
     arms and many bad ones, 7 three groups (thirty arms).
 
+    Args:
+        setup: 1 to 7.
+
     Source: Audibert, Bubeck and Munos (2010), "Best Arm Identification in Multi-Armed Bandits", section 6.
 
     Raises:
@@ -51,6 +54,9 @@ def multi_bandit_setup(setup: int = 1) -> FixedProblem:
 
     1: two Bernoulli bandits, an easy and a hard one. 2: two bandits whose arms pay one of two values, with means close
     together and variances far apart. 3: those of 2, twice.
+
+    Args:
+        setup: 1, 2 or 3.
 
     Source: after Gabillon, Ghavamzadeh, Lazaric and Bubeck (2011), section 5; set-ups 2 and 3 as used by this library,
     since the paper could not be consulted.

@@ -1,0 +1,252 @@
+"""A page for every agent, and the table of all of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import shlex
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from mkdocs.utils import meta
+
+from bai_gym import agents
+from bai_gym.agents import Agent
+from bai_gym.agents.registry import find
+from bai_gym.problems import KNOWLEDGE
+from generate.docstrings import parse, roles_to_code
+from generate.instances import Environment
+from generate.markdown import WIDE, agent_page, environment_page, facts, filterable, links, table
+from generate.players import Verdicts
+
+__all__ = ["Written", "agent_index", "agent_text", "written_pages"]
+
+ARMS = (2, 4, 8, 16, 32, 64, 128)
+FEATURES = 5
+REPEATED = ("Knows ", "Needs features", "Minimum budget")  # paragraphs whose facts are computed, further below
+TASKS = {
+    "best-arm": "the best arm",
+    "top-m": "the m best arms",
+    "best-of-each": "the best arm of each of several bandits",
+    "thresholding": "all arms above a threshold",
+}
+STAGES = (  # where an agent is tried, the first that suits it
+    "BAI-FC-Custom-v0",
+    "BAI-Bernoulli4-v0",
+    "BAI-Gaussian8-v0",
+    "BAI-GP10-v0",
+    "BAI-LinearCorner6-v0",
+    "BAI-Logistic8-v0",
+    "BAI-CustomThresholding-v0",
+)
+Written = dict[str, str]
+"""What people wrote about agents, Markdown by name."""
+
+
+def written_pages(folder: Path) -> Written:
+    """Read what people wrote: files that begin with the names of the agents that they are about.
+
+    Raises:
+        ValueError: A file names no agents, an agent that does not exist, or one that another file is about.
+    """
+    found: Written = {}
+    for file in sorted(folder.glob("*.md")):
+        text, facts_of_file = meta.get_data(file.read_text(encoding="utf-8"))
+        names = facts_of_file.get("agents")
+        if not names:
+            raise ValueError(f"{file.name} must begin with front matter: ---, a line agents: [...], ---")
+        for name in names:
+            if name not in agents.names():
+                raise ValueError(f"{file.name} is about {name!r}, which is not the name of an agent")
+            if name in found:
+                raise ValueError(f"{file.name} is about {name}, and so is another file")
+            found[name] = text.strip()
+    return found
+
+
+def agent_text(name: str, environments: tuple[Environment, ...], found: Verdicts, written: str | None) -> str:
+    """Return the page of an agent.
+
+    Args:
+        name: One of ``bai_gym.agents.names()``.
+        environments: All environments.
+        found: Where it plays.
+        written: What people wrote about it; None: its docstring has to do.
+    """
+    kind: Any = find(name)
+    agent = agents.make(name)
+    told = parse(kind, _linker)
+    summary, *rest = (text for text in told.paragraphs if not text.startswith(REPEATED))
+    sources = [re.sub(r"^(Paper|Source|Model): ", "", source) for source in told.sources]
+    parts = [f"# {name}", summary, _at_a_glance(kind, agent)]
+    if written is None:
+        parts += ["## Idea", *(rest or [summary]), "## Source", *(sources or ["An agent of this library."])]
+    else:
+        parts.append(written)
+        parts += ["## In the code", *rest] if rest else []
+    parts += [
+        "## Parameters",
+        _parameters(kind),
+        "## What it is told",
+        _knowledge(agent),
+        "## Minimum budget",
+        _minimum_budget(agent),
+        "## Where it plays",
+        *_places(name, environments, found),
+        "## Try it",
+        *_try_it(name, environments, found),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def agent_index(written: Written) -> str:
+    """Return the page about all agents."""
+    rows = []
+    for name in agents.names():
+        kind: Any = find(name)
+        agent = agents.make(name)
+        rows.append(
+            (
+                f"[`{name}`]({agent_page(name)})",
+                roles_to_code(parse(kind).paragraphs[0]),
+                ", ".join(sorted(agent.tasks)),
+                "yes" if agent.stops else "no",
+                ", ".join(sorted(agent.knows)) or "nothing",
+                "yes" if agent.needs_features else "no",
+                "yes" if agent.anytime else "no",
+                f"{agent.minimum_budget(64):,}",
+            )
+        )
+    head = ("name", "idea", "tasks", "fixed confidence", "told", "needs features", "anytime", "least budget, K = 64")
+    knowledge = table(("word", "meaning"), [(f"`{word}`", meaning) for word, meaning in KNOWLEDGE.items()])
+    meanings = parse(Agent).parameters
+    parameters = table(("name", "default", "meaning"), _rows(Agent, meanings, ("name", "default", "meaning")))
+    parts = [
+        "# Agents",
+        f"{len(rows)} agents are registered. Each has a page, written by the code of this version"
+        + (" and by hand." if written else "."),
+        filterable(head, rows, ("tasks", "fixed confidence", "told", "needs features", "anytime")),
+        "Fixed confidence: the agent can decide when to stop. Anytime: it has an answer after every pull, so that it "
+        "can be evaluated at checkpoints. The columns show agents with their default parameters.",
+        "## What agents are told",
+        "Every table shows what an agent is told that nobody knows in practice:",
+        knowledge,
+        "## Parameters of every agent",
+        parameters,
+    ]
+    return WIDE + "\n\n".join(parts) + "\n"
+
+
+def _linker(thing: object) -> str | None:
+    name = getattr(thing, "name", None)
+    known = isinstance(thing, type) and isinstance(name, str) and name in agents.names() and find(name) is thing
+    return agent_page(str(name)) if known else None
+
+
+def _at_a_glance(kind: Any, agent: Any) -> str:
+    rows = [
+        ("class", f"`bai_gym.agents.{kind.__name__}`"),
+        ("tasks", "; ".join(TASKS[task] for task in sorted(agent.tasks))),
+        ("setting", "fixed budget, and fixed confidence: it decides when to stop" if agent.stops else "fixed budget"),
+        ("is told", ", ".join(sorted(agent.knows)) or "nothing"),
+        ("features of arms", "needed" if agent.needs_features else "not needed"),
+        ("answer at any time", "yes: works with checkpoints" if agent.anytime else "no, at the end alone"),
+        ("reads sample variances", "yes" if agent.uses_variances else "no"),
+    ]
+    rows += [("every report says", note) for note in agent.notes]
+    return facts(rows)
+
+
+def _rows(kind: Any, meanings: dict[str, str], columns: tuple[str, ...]) -> list[tuple[str, ...]]:
+    rows = []
+    for field in dataclasses.fields(kind):
+        default = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+        cells = {
+            "name": f"`{field.name}`",
+            "type": f"`{field.type}`",
+            "default": f"`{default!r}`",
+            "meaning": meanings.get(field.name, ""),
+        }
+        rows.append(tuple(cells[column] for column in columns))
+    return rows
+
+
+def _parameters(kind: Any) -> str:
+    """Return the table of parameters; what a class says in a word its parents say at length."""
+    meanings: dict[str, str] = {}
+    for parent in kind.__mro__:
+        if issubclass(parent, Agent):
+            for name, meaning in parse(parent, _linker).parameters.items():
+                # A class that repeats a parameter of its parent's often says no more than a word about it.
+                meanings[name] = max(meanings.get(name, ""), meaning, key=len)
+    columns = ("name", "type", "default", "meaning")
+    return table(columns, _rows(kind, meanings, columns))
+
+
+def _knowledge(agent: Any) -> str:
+    if not agent.knows:
+        return "Nothing but the number of arms, the budget and the task."
+    return "With its default parameters:\n\n" + "\n".join(
+        f"- `{word}`: {KNOWLEDGE[word]}" for word in sorted(agent.knows)
+    )
+
+
+def _minimum_budget(agent: Any) -> str:
+    head = ("arms K", *(str(arms) for arms in ARMS))
+    plain = [agent.minimum_budget(arms) for arms in ARMS]
+    rows = [("pulls", *(f"{least:,}" for least in plain))]
+    featured = [agent.least_budget(arms, FEATURES) for arms in ARMS]
+    if featured != plain:
+        rows = [
+            ("pulls, as many features as arms", *(f"{least:,}" for least in plain)),
+            (f"pulls, {FEATURES} features", *(f"{least:,}" for least in featured)),
+        ]
+    return table(head, rows) + "\n\nA smaller budget is refused, unless `allow_small_budget=True`."
+
+
+def _places(name: str, environments: tuple[Environment, ...], found: Verdicts) -> list[str]:
+    here = {environment.entry.id: found[name, environment.entry.id] for environment in environments}
+    able = [env_id for env_id, verdict in here.items() if verdict.plays and verdict.budget is None]
+    parts = []
+    if able:
+        parts.append(
+            f"With its default parameters, at the default budget, in {len(able)} environments: {_env_links(able)}."
+        )
+    poor = [env_id for env_id, verdict in here.items() if verdict.budget is not None]
+    if poor:
+        listed = ", ".join(
+            f"[`{env_id}`](../environments/{environment_page(env_id)}) ({here[env_id].budget:,})" for env_id in poor
+        )
+        parts.append(f"With a larger budget than the default one, at least the number given: {listed}.")
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for env_id, verdict in here.items():
+        if not verdict.plays:
+            reasons[re.split("[:;]", re.sub(r"\b\d+\b", "…", verdict.reason))[0]].append(env_id)
+    if reasons:
+        parts.append("Not in the others:")
+        parts.append("\n".join(f"- {reason} ({len(ids)} environments)" for reason, ids in reasons.items()))
+    return parts
+
+
+def _env_links(ids: list[str]) -> str:
+    return links((env_id, f"../environments/{environment_page(env_id)}") for env_id in ids)
+
+
+def _try_it(name: str, environments: tuple[Environment, ...], found: Verdicts) -> list[str]:
+    known = {environment.entry.id: environment for environment in environments}
+    stops = agents.make(name).stops
+    ids = [*(env_id for env_id in STAGES if env_id in known), *known]
+    stage = next(
+        env_id
+        for env_id in ids
+        if found[name, env_id].plays and known[env_id].here and known[env_id].env.rules.fixed_confidence == stops
+    )
+    budget = found[name, stage].budget
+    options = ["--set", "means=[0.9, 0.5, 0.1]", "--set", "distribution=bernoulli"] if stops else []
+    options += ["--budget", str(budget)] if budget is not None else []
+    command = shlex.join(["bai-gym", "run", stage, "--agent", name, "--runs", "100", *options]).replace("'", '"')
+    return [
+        f"```bash\n{command}\n```",
+        f'In Python it is `bai_gym.agents.make("{name}")`, or its name wherever an agent is asked for.',
+    ]

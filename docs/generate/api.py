@@ -1,0 +1,76 @@
+"""The reference of the API: which modules have a page, and the folder that their docstrings are read from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["MODULES", "api_index", "api_page", "api_text", "whole_package"]
+
+MODULES: dict[str, str] = {
+    "bai_gym": "evaluate, compare and identify: the front door",
+    "bai_gym.agents": "what an agent of your own derives from; agents by name",
+    "bai_gym.envs.scalar": "one episode at a time",
+    "bai_gym.envs.vector": "a batch of episodes",
+    "bai_gym.envs.spaces": "observations and actions",
+    "bai_gym.tasks": "what is asked for, and when an answer is right",
+    "bai_gym.problems": "which instances exist; what an agent is told",
+    "bai_gym.bandits": "models of arms that answer pulls",
+    "bai_gym.sampling": "how pulls are asked for",
+    "bai_gym.statistics": "pulls, means and variances",
+    "bai_gym.theory": "complexities, bounds, and exact optima",
+    "bai_gym.designs": "optimal designs and their roundings",
+    "bai_gym.regression": "estimates from pulls and features",
+    "bai_gym.gaussian_process": "priors and posteriors of correlated arms",
+    "bai_gym.benchmark.folder": "reading folders of results",
+    "bai_gym.benchmark.recording": "episodes pull by pull",
+    "bai_gym.benchmark.intervals": "intervals of error probabilities",
+    "bai_gym.benchmark.protocol": "what the runner asks of an agent",
+    "bai_gym.datasets": "files, and what is read from them",
+    "bai_gym.training": "imitation and reinforcement learning; stable-baselines3",
+    "bai_gym.errors": "every error that is raised on purpose",
+}
+"""The public modules, with a few words on each."""
+
+_DIRECTIVES = {
+    # A module of the same name hides the function identify from whoever reads files.
+    "bai_gym": "::: bai_gym\n\n::: bai_gym.identification.identify",
+    # Every agent has a page of its own, with its parameters.
+    "bai_gym.agents": """::: bai_gym.agents
+    options:
+      members: [Agent, PlannedAgent, GaussianProcessAgent, SB3Agent, make, names, register]""",
+}
+
+
+def api_page(module: str) -> str:
+    """Return the file of a module's page, within its folder."""
+    return f"{module}.md"
+
+
+def api_text(module: str) -> str:
+    """Return the page of a module."""
+    return f"# {module}\n\n{_DIRECTIVES.get(module, f'::: {module}')}\n"
+
+
+def api_index() -> str:
+    """Return the page about all modules."""
+    lines = [f"- [`{module}`]({api_page(module)}): {what}" for module, what in MODULES.items()]
+    start = "# API\n\nWhat may be imported, by module. Names that are not here may change at any time."
+    return "\n".join([start, "", *lines, ""])
+
+
+def whole_package(root: Path, folder: Path) -> None:
+    """Make a folder in which ``bai_gym`` has its agents where they are imported from.
+
+    They stand in a folder of their own at the top of the repository, and docstrings are read from files, not from what
+    is imported.
+
+    Args:
+        root: The repository.
+        folder: An empty folder; links are made in it.
+    """
+    package = folder / "bai_gym"
+    package.mkdir()
+    for entry in (root / "bai_gym").iterdir():
+        if entry.name != "__pycache__":
+            (package / entry.name).symlink_to(entry.resolve(), entry.is_dir())
+    (package / "agents").symlink_to((root / "agents").resolve(), target_is_directory=True)

@@ -1,0 +1,369 @@
+"""A page for every environment, and the table of all of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections import defaultdict
+from typing import Any
+
+from bai_gym import agents
+from bai_gym.agents.registry import find
+from bai_gym.datasets import get as get_data
+from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.envs.spaces import observation_space
+from bai_gym.problems import FAMILIES
+from bai_gym.tasks import BestArm, BestOfEach, Task, Thresholding, TopM
+from generate.complexities import complexity_rows
+from generate.docstrings import Parsed, code_table, roles_to_code
+from generate.instances import Environment, description, rewards_in_words
+from generate.markdown import WIDE, agent_page, environment_page, facts, filterable, links, table
+from generate.players import Verdicts
+
+__all__ = ["GROUPS", "environment_index", "environment_text", "group_of", "task_in_words"]
+
+GROUPS: dict[str, str] = {
+    "gaussian": "Gaussian arms",
+    "bernoulli": "Bernoulli arms",
+    "bernoulli-setup": "Classical set-ups",
+    "movielens": "Films",
+    "movielens-like": "Films",
+    "multi-bandit-setup": "Several bandits",
+    "thresholding-setup": "Thresholding",
+    "linear-adaptive": "Linear and logistic",
+    "linear-static": "Linear and logistic",
+    "linear-sphere": "Linear and logistic",
+    "linear-corner": "Linear and logistic",
+    "logistic": "Linear and logistic",
+    "automobile": "Rows of tables",
+    "automobile-like": "Rows of tables",
+    "electric-motor": "Rows of tables",
+    "gaussian-process": "Correlated arms",
+    "traffic": "Correlated arms",
+    "automl": "Correlated arms",
+    "custom": "Your own",
+    "custom-linear": "Your own",
+    "function": "Your own",
+    "table": "Your own",
+}
+"""The heading in the navigation under which the pages of a family stand."""
+
+_MEANINGS = {
+    "pulls": "pulls of each arm so far",
+    "means": "mean of each arm's rewards; 0 without a pull",
+    "variances": "unbiased variance of each arm's rewards; 0 below two pulls",
+    "remaining": "pulls left; 0 means that the next action is the recommendation",
+    "features": "features of each arm, the same during an episode",
+}
+_LAST_REWARDS = {
+    "correct": "1 if it is right, else 0",
+    "simple_regret": "minus its simple regret",
+    "estimate": "the mean of what the recommended arms have given, as nobody knows the truth",
+}
+
+
+def group_of(environment: Environment) -> str:
+    """Return the heading in the navigation under which an environment stands."""
+    if environment.env.rules.fixed_confidence:
+        return "Fixed confidence"
+    task = environment.env.rules.task
+    if isinstance(task, TopM):
+        return "Several arms wanted"
+    if isinstance(task, BestOfEach):
+        return "Several bandits"
+    if isinstance(task, Thresholding):
+        return "Thresholding"
+    return GROUPS.get(environment.entry.family, "Others")
+
+
+def task_in_words(task: Task) -> str:
+    """Return what is to be recommended."""
+    if isinstance(task, TopM):
+        return f"the m = {task.m} best arms"
+    if isinstance(task, BestOfEach):
+        return f"the best arm of each of {task.num_bandits} bandits"
+    if isinstance(task, Thresholding):
+        return f"all arms with a mean of at least {task.threshold:g}"
+    assert isinstance(task, BestArm)
+    return "the best arm"
+
+
+def environment_text(environment: Environment, found: Verdicts, image: str | None) -> str:
+    """Return the page of an environment.
+
+    Args:
+        environment: The environment.
+        found: Who plays there.
+        image: Path of its picture, None where there is none.
+    """
+    told = description(environment.entry.family, _linker)
+    parts = [
+        f"# {environment.entry.id}",
+        f"{_sentence(environment.entry.summary)}",
+        _at_a_glance(environment),
+        _try_it(environment),
+        "## Instance",
+        *_instance(environment, told, image),
+        "## Observation space",
+        _observation(environment),
+        "## Action space",
+        _action(environment),
+        "## Reward",
+        _reward(environment),
+        "## Episode",
+        _episode(environment),
+        "## Keyword arguments",
+        *_keywords(environment, told),
+        "## Complexity",
+        _complexity(environment),
+        *_data(environment),
+        "## Agents",
+        *_agents(environment, found),
+        "## Source",
+        *(told.sources or ("An environment of this library.",)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def environment_index(environments: tuple[Environment, ...]) -> str:
+    """Return the page about all environments."""
+    rows = [
+        (
+            f"[`{environment.entry.id}`]({environment_page(environment.entry.id)})",
+            roles_to_code(environment.entry.summary),
+            _task_column(environment),
+            str(environment.problem.num_arms),
+            "yes" if environment.problem.num_features is not None else "no",
+            "drawn" if environment.drawn else "fixed",
+            f"{environment.entry.budget:,}",
+            environment.entry.data or "none",
+        )
+        for environment in environments
+    ]
+    head = ("id", "what", "task", "arms", "features", "instance", "budget", "data")
+    documented = inspect.cleandoc(BestArmEnv.__doc__ or "").partition("\n")[2].strip()
+    parts = [
+        "# Environments",
+        f"{len(environments)} ids are registered. Each has a page, written by the code of this version.",
+        filterable(head, rows, ("task", "features", "instance", "data")),
+        "## What all of them have in common",
+        code_table(roles_to_code(documented))
+        .replace("\n## ", "\n### ")
+        .replace("## Description", "### Description", 1),
+    ]
+    return WIDE + "\n\n".join(parts) + "\n"
+
+
+def _task_column(environment: Environment) -> str:
+    rules = environment.env.rules
+    return f"{rules.task.name}, fixed confidence" if rules.fixed_confidence else rules.task.name
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _linker(thing: object) -> str | None:
+    """Return the page of an agent that a docstring speaks of."""
+    name = getattr(thing, "name", None)
+    if isinstance(thing, type) and isinstance(name, str) and name in agents.names() and find(name) is thing:
+        return f"../agents/{agent_page(name)}"
+    return None
+
+
+def _at_a_glance(environment: Environment) -> str:
+    rules, problem = environment.env.rules, environment.problem
+    rows = [
+        ("arms", str(problem.num_arms)),
+        ("rewards", rewards_in_words(environment)),
+        ("features of an arm", "none" if problem.num_features is None else str(problem.num_features)),
+        ("instance", "drawn anew in every episode" if environment.drawn else "the same in every episode"),
+        ("task", task_in_words(rules.task)),
+        ("setting", "fixed confidence, the budget is a cap" if rules.fixed_confidence else "fixed budget"),
+        ("default budget", f"{rules.budget:,} pulls"),
+        ("data", environment.entry.data or "none needed"),
+    ]
+    return facts(rows)
+
+
+def _try_it(environment: Environment) -> str:
+    return f"""```python
+import gymnasium as gym
+
+env = gym.make("{environment.entry.id}")
+observation, info = env.reset(seed=0)
+action = env.action_space.sample()
+observation, reward, terminated, truncated, info = env.step(action)
+print(observation["remaining"], info)
+```"""
+
+
+def _instance(environment: Environment, told: Parsed, image: str | None) -> list[str]:
+    parts = [_without_return(paragraph) for paragraph in told.paragraphs]
+    if image is not None:
+        which = "Three of the instances" if environment.drawn else "The instance"
+        parts.append(f"![Means and standard deviations of the arms of {environment.entry.id}]({image})")
+        parts.append(
+            f"*{which}: the mean of each arm, and one standard deviation of its rewards to both sides; arms that the "
+            "right answer names are orange.*"
+        )
+    elif not environment.here:
+        parts.append("*No picture: these pages were made where the data are absent.*")
+    else:
+        parts.append("*No picture: nobody knows the true means.*")
+    if environment.problem.notes:
+        parts.append("Every report says:")
+        parts.append("\n".join(f"- {note}" for note in environment.problem.notes))
+    return parts
+
+
+def _without_return(paragraph: str) -> str:
+    """Make what a function returns the subject of the sentence."""
+    rest = paragraph.removeprefix("Return ")
+    return paragraph if rest == paragraph else rest[0].upper() + rest[1:]
+
+
+def _observation(environment: Environment) -> str:
+    problem = environment.problem
+    space = observation_space(problem.num_arms, environment.env.budget, problem.num_features)
+    rows = [(f"`{key}`", str(part.shape), str(part.dtype), _range(part), _MEANINGS[key]) for key, part in space.items()]
+    return f"A `Dict` of arrays:\n\n{table(('key', 'shape', 'dtype', 'range', 'meaning'), rows)}"
+
+
+def _range(space: Any) -> str:
+    low, high = float(space.low.flat[0]), float(space.high.flat[0])
+    return f"{'-∞' if low == -float('inf') else f'{low:,.0f}'} to {'∞' if high == float('inf') else f'{high:,.0f}'}"
+
+
+def _action(environment: Environment) -> str:
+    rules, arms = environment.env.rules, environment.problem.num_arms
+    task = rules.task
+    if isinstance(task, BestArm):
+        if rules.fixed_confidence:
+            return (
+                f"`Discrete({2 * arms})`: 0 to {arms - 1} pull an arm; {arms} to {2 * arms - 1} stop, and recommend "
+                f"arm 0 to {arms - 1}."
+            )
+        return f"`Discrete({arms})`: the arm to pull, and in the last step the arm to recommend."
+    sizes = task.sizes(arms)
+    entries = f"{arms + rules.fixed_confidence}, {sizes[0]}, ..., {sizes[-1]}"
+    pull = f"entry 0 is the arm to pull, or {arms} to stop" if rules.fixed_confidence else "entry 0 is the arm to pull"
+    answer = (
+        f"the other {len(sizes)} are the recommendation, one arm of each bandit"
+        if isinstance(task, BestOfEach)
+        else f"the other {len(sizes)} are the recommendation, a zero or one for each arm"
+    )
+    return f"`MultiDiscrete([{entries}])`: {pull}; {answer}, read in the last step alone."
+
+
+def _reward(environment: Environment) -> str:
+    rules = environment.env.rules
+    cost = f"-{rules.pull_cost:g} for every pull" if rules.pull_cost else "0 for every pull"
+    right = ""
+    if rules.reward == "correct":
+        right = " Right is a recommendation"
+        right += (
+            f" of {task_in_words(rules.task)}" if rules.task.name != "best-arm" else " of the arm with the largest mean"
+        )
+        right += (
+            f", up to {rules.task.epsilon:g}." if rules.task.epsilon else "; `epsilon=` forgives small differences."
+        )
+    choice = "" if rules.reward == "estimate" else ' With `reward="simple_regret"` it is minus the simple regret.'
+    return f"{cost}; for the recommendation {_LAST_REWARDS[rules.reward]}.{right}{choice}"
+
+
+def _episode(environment: Environment) -> str:
+    rules = environment.env.rules
+    if rules.fixed_confidence:
+        text = (
+            f"The agent pulls as often as it likes, stops and recommends, which terminates the episode. The pull that "
+            f"uses up the cap of {rules.budget:,} truncates it, without a recommendation."
+        )
+    else:
+        text = (
+            f"Exactly {rules.budget:,} pulls, unless `budget=` says otherwise; the step after the last pull is the "
+            "recommendation, which terminates the episode. It is never truncated."
+        )
+    truth = "`estimate`" if rules.reward == "estimate" else "`correct`, `simple_regret` and `answer`"
+    return (
+        f'{text} `info["phase"]` is `"explore"`, `"recommend"` or `"done"`. The last `info` holds {truth}; nothing of '
+        "the truth is shown before."
+    )
+
+
+def _keywords(environment: Environment, told: Parsed) -> list[str]:
+    entry = environment.entry
+    rows = []
+    for name, parameter in inspect.signature(FAMILIES[entry.family]).parameters.items():
+        default = entry.keywords.get(name, parameter.default)
+        kind = (
+            inspect.formatannotation(parameter.annotation)
+            if not isinstance(parameter.annotation, str)
+            else parameter.annotation
+        )
+        rows.append((f"`{name}`", f"`{kind}`", f"`{default!r}`", told.parameters.get(name, "")))
+    parts = [
+        "`gym.make(id, ...)` takes these, which make the instance:",
+        table(("name", "type", "default", "meaning"), rows),
+    ]
+    rules = {
+        name: value
+        for name, value in entry.keywords.items()
+        if name not in dict(inspect.signature(FAMILIES[entry.family]).parameters)
+    }
+    rules = {"budget": entry.budget, **rules}
+    fixed = ", ".join(f"`{name}={value!r}`" for name, value in rules.items())
+    parts.append(
+        f"and [those of every environment](index.md#what-all-of-them-have-in-common); this id sets {fixed}. "
+        '`instance="fixed"` with `instance_seed=` draws one instance for all episodes.'
+    )
+    return parts
+
+
+def _complexity(environment: Environment) -> str:
+    if not environment.here:
+        return "Not computed: the data are absent where these pages were made."
+    if not environment.problem.known:
+        return "Nobody knows: the true means are not known."
+    rows = complexity_rows(environment.problem, environment.env.rules.task, drawn=environment.drawn)
+    head = ("measure", "median (10 % to 90 % quantile) of 500 instances" if environment.drawn else "value")
+    text = table(head, rows)
+    if environment.problem.num_features is not None:
+        text += "\n\nThese measures know nothing of features: an agent that uses them may need far fewer pulls."
+    return text
+
+
+def _data(environment: Environment) -> list[str]:
+    if environment.entry.data is None:
+        return []
+    data = get_data(environment.entry.data)
+    how = (
+        f"`bai-gym data fetch {data.name}` fetches them."
+        if data.archive is not None
+        else f"They cannot be fetched by a program: download them from [{data.page}]({data.page}) {data.by_hand}."
+    )
+    return [
+        "## Data",
+        f"{data.title} ([publisher's page]({data.page})), {data.licence}. {data.terms}",
+        f"{how} They are looked for in the folder `BAI_GYM_DATA`, as `{data.files[0].paths[0]}`; `bai-gym data` "
+        "says what is there.",
+        f"Cite: {data.citation}",
+    ]
+
+
+def _agents(environment: Environment, found: Verdicts) -> list[str]:
+    here = {name: found[name, environment.entry.id] for name in agents.names()}
+    able = [name for name, verdict in here.items() if verdict.plays and verdict.budget is None]
+    parts = []
+    if able:
+        parts.append(f"With their default parameters these play here: {_agent_links(able)}.")
+    poor: dict[int, list[str]] = defaultdict(list)
+    for name, verdict in here.items():
+        if verdict.budget is not None:
+            poor[verdict.budget].append(name)
+    for budget, names in sorted(poor.items()):
+        parts.append(f"With a budget of at least {budget:,}: {_agent_links(names)}.")
+    return parts
+
+
+def _agent_links(names: list[str]) -> str:
+    return links((name, f"../agents/{agent_page(name)}") for name in names)

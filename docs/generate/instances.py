@@ -1,0 +1,126 @@
+"""What the pages about environments have to know: the problem behind every id, or a stand-in where data are absent."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, get_type_hints
+
+import numpy as np
+
+from bai_gym.bandits import Bandit, EmpiricalBandit, FeatureBandit, GaussianBandit, PriorBandit
+from bai_gym.bandits.bernoulli import BernoulliBandit
+from bai_gym.bandits.function import FunctionBandit
+from bai_gym.bandits.poisson import PoissonBandit
+from bai_gym.envs.registration import IDS, Registration
+from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.errors import MissingDataError
+from bai_gym.problems import FAMILIES, FixedProblem, FrozenProblem, Problem, build
+from generate.docstrings import Linker, Parsed, parse
+
+__all__ = ["FEATURES_OF_DATA", "Environment", "description", "environments", "innermost", "rewards_in_words"]
+
+FEATURES_OF_DATA = {"automobile": 5, "electric-motor": 11}
+"""Features of the arms of data sets that may be absent, by family; a test compares it with files of their form."""
+
+_RULES = frozenset(inspect.signature(BestArmEnv.__init__).parameters) - {"self", "problem", "keywords"}
+_REWARDS: dict[type[Bandit], str] = {
+    BernoulliBandit: "0 or 1",
+    EmpiricalBandit: "drawn from given rewards, with replacement",
+    FunctionBandit: "what your functions return",
+    GaussianBandit: "Gaussian",
+    PoissonBandit: "counts (Poisson)",
+}
+
+
+class _StandIn(Problem):
+    """Arms of the right number with features of the right length, and nothing else right about them."""
+
+    def __init__(self, num_arms: int, num_features: int | None) -> None:
+        """Keep the shape."""
+        self.num_arms = num_arms
+        self.num_features = num_features
+
+    def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
+        """Return arms with random means."""
+        bandit = GaussianBandit(rng.random((batch, self.num_arms)))
+        if self.num_features is None:
+            return bandit
+        return FeatureBandit(bandit, rng.random((batch, self.num_arms, self.num_features)))
+
+
+@dataclass(frozen=True)
+class Environment:
+    """One id.
+
+    Attributes:
+        entry: What is registered.
+        env: The environment; of a stand-in where its data are absent.
+        here: Whether its data are there, or none are needed.
+    """
+
+    entry: Registration
+    env: BestArmEnv
+    here: bool
+
+    @property
+    def problem(self) -> Problem:
+        """Where instances come from; a stand-in where its data are absent."""
+        return self.env.problem
+
+    @property
+    def drawn(self) -> bool:
+        """Whether every episode has an instance of its own."""
+        return not isinstance(self.problem, FixedProblem)
+
+
+def environments() -> tuple[Environment, ...]:
+    """Return what is registered, in the order of registration."""
+    made: dict[str, Problem] = {}  # the same instances under several ids
+    return tuple(_environment(entry, made) for entry in IDS)
+
+
+def _environment(entry: Registration, made: dict[str, Problem]) -> Environment:
+    rules = {name: value for name, value in entry.keywords.items() if name in _RULES}
+    keywords = {name: value for name, value in entry.keywords.items() if name not in _RULES}
+    key, here = f"{entry.family} {keywords}", True
+    if key not in made:
+        try:
+            made[key] = build(entry.family, **keywords)
+        except MissingDataError:
+            made[key] = _StandIn(keywords["num_arms"], FEATURES_OF_DATA.get(entry.family))
+    here = not isinstance(made[key], _StandIn)
+    return Environment(entry, BestArmEnv(made[key], entry.budget, **rules), here)
+
+
+def innermost(bandit: Bandit) -> Bandit:
+    """Return the model that pays, without the features and priors around it."""
+    while isinstance(bandit, FeatureBandit | PriorBandit):
+        bandit = bandit.rewards
+    return bandit
+
+
+def rewards_in_words(environment: Environment) -> str:
+    """Return what pulls pay, in a few words; as far as that is known here."""
+    if not environment.here:
+        return "those of the data, which are absent where these pages were made"
+    return _REWARDS[type(innermost(environment.problem.draw(1, np.random.default_rng(0))))]
+
+
+def description(family: str, linker: Linker) -> Parsed:
+    """Return what the docstrings of a family say: those of its builder and of the class that this returns."""
+    builder = FAMILIES[family]
+    parts = [parse(thing, linker) for thing in _described(builder)]
+    return Parsed(
+        tuple(paragraph for part in parts for paragraph in part.paragraphs),
+        {name: meaning for part in reversed(parts) for name, meaning in part.parameters.items()},
+        tuple(source for part in parts for source in part.sources),
+    )
+
+
+def _described(builder: Callable[..., Problem]) -> list[Any]:
+    if isinstance(builder, type):
+        return [builder]
+    kind = get_type_hints(builder)["return"]
+    return [builder] if kind in (Problem, FixedProblem, FrozenProblem) else [builder, kind]

@@ -1,0 +1,59 @@
+"""Pages made of files that stand outside the folder of the documentation."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+__all__ = ["EXAMPLES", "example_files", "examples_text", "outside_page"]
+
+EXAMPLES = "examples"
+PAGES = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "README.md": "index.md"}
+LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<target>[^):\s]+)\)")
+
+
+def outside_page(file: Path) -> str:
+    """Return a Markdown file of the repository as a page: links within the repository lead to pages, or nowhere."""
+
+    def replace(match: re.Match[str]) -> str:
+        target = match["target"]
+        path, hash_mark, anchor = target.partition("#")
+        page = PAGES.get(path, path.removeprefix("docs/") if path.startswith("docs/") else None)
+        if not path:
+            return match[0]
+        return f"[{match['text']}]({page}{hash_mark}{anchor})" if page else match["text"]
+
+    return LINK.sub(replace, file.read_text(encoding="utf-8"))
+
+
+def example_files(root: Path) -> list[Path]:
+    """Return the examples: programs, notebooks and lessons."""
+    folder = root / EXAMPLES
+    return sorted([*folder.glob("*.py"), *folder.rglob("*.ipynb")])
+
+
+def examples_text(root: Path) -> str:
+    """Return the page with the examples: programs as they are, notebooks to download."""
+    parts = [
+        "# Examples",
+        "Programs and notebooks of the folder `examples/`. Tests run all of them.",
+        "## Notebooks",
+    ]
+    files = example_files(root)
+    notebooks = [file for file in files if file.suffix == ".ipynb"]
+    parts.append("\n".join(f"- [{_title(file)}]({file.relative_to(root).as_posix()})" for file in notebooks))
+    for file in files:
+        if file.suffix == ".py":
+            code = file.read_text(encoding="utf-8")
+            parts += [f"## {_title(file)}", f"`examples/{file.name}`", f'```{{.python title="{file.name}"}}\n{code}```']
+    return "\n\n".join(parts) + "\n"
+
+
+def _title(file: Path) -> str:
+    """Return what a file calls itself: its first heading, or the name of the file in words."""
+    if file.suffix == ".py":
+        ast.parse(file.read_text(encoding="utf-8"))
+        return file.stem.replace("_", " ").capitalize()
+    heading = re.search(r'"# ([^"\\]+)', file.read_text(encoding="utf-8"))
+    return heading[1] if heading else file.stem.replace("_", " ").capitalize()

@@ -1,0 +1,105 @@
+"""What MkDocs calls when it builds the site: pages are added that the code of the library writes."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import event_priority
+from mkdocs.structure.files import File, Files, InclusionLevel
+
+from bai_gym import agents
+from generate.agents import agent_index, agent_text, written_pages
+from generate.api import MODULES, api_index, api_page, api_text, whole_package
+from generate.environments import environment_index, environment_text, group_of
+from generate.instances import Environment, environments
+from generate.markdown import agent_page, environment_page
+from generate.pictures import picture
+from generate.players import verdicts
+from generate.project import example_files, examples_text, outside_page
+
+ROOT = Path(__file__).resolve().parents[1]
+AGENTS, API, ENVIRONMENTS = "agents", "api", "environments"
+
+_package: Path | None = None  # folder that the docstrings of the API are read from
+
+
+@event_priority(100)  # before mkdocstrings reads its settings
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Say where the docstrings of the API are."""
+    global _package
+    if _package is None:
+        _package = Path(tempfile.mkdtemp(prefix="bai-gym-api-"))
+        whole_package(ROOT, _package)
+    config.plugins["mkdocstrings"].config["handlers"]["python"]["paths"] = [str(_package)]
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Put the generated pages in the place of what they are made of, and into the navigation."""
+    written = written_pages(ROOT / "docs" / AGENTS)
+    for file in list(files):
+        if file.src_uri.startswith(f"{AGENTS}/"):
+            files.remove(file)
+    everything = environments()
+    for path, content in _pages(everything, written):
+        files.append(File.generated(config, path, content=content, inclusion=InclusionLevel.INCLUDED))
+    _fill_navigation(config.nav, everything)
+    return files
+
+
+def on_shutdown() -> None:
+    """Remove what was made for the build alone."""
+    if _package is not None:
+        shutil.rmtree(_package)
+
+
+def _pages(everything: tuple[Environment, ...], written: dict[str, str]) -> Iterator[tuple[str, str | bytes]]:
+    """Yield the generated files, path and content."""
+    found = verdicts(everything)
+    yield f"{ENVIRONMENTS}/index.md", environment_index(everything)
+    for environment in everything:
+        image = None
+        if environment.here and environment.problem.known:
+            image = f"{environment.entry.id}.svg"
+            yield (
+                f"{ENVIRONMENTS}/{image}",
+                picture(environment.problem, environment.env.rules.task, drawn=environment.drawn),
+            )
+        page = f"{ENVIRONMENTS}/{environment_page(environment.entry.id)}"
+        yield page, environment_text(environment, found, image)
+    yield f"{AGENTS}/index.md", agent_index(written)
+    for name in agents.names():
+        yield f"{AGENTS}/{agent_page(name)}", agent_text(name, everything, found, written.get(name))
+    yield f"{API}/index.md", api_index()
+    for module in MODULES:
+        yield f"{API}/{api_page(module)}", api_text(module)
+    yield "changelog.md", outside_page(ROOT / "CHANGELOG.md")
+    yield "contributing.md", outside_page(ROOT / "CONTRIBUTING.md")
+    yield "examples.md", examples_text(ROOT)
+    for file in example_files(ROOT):
+        if file.suffix == ".ipynb":
+            yield file.relative_to(ROOT).as_posix(), file.read_bytes()
+
+
+def _fill_navigation(navigation: Any, everything: tuple[Environment, ...]) -> None:
+    """Add the generated pages to the sections of the navigation that have their first page."""
+    groups: dict[str, list[str]] = {}
+    for environment in everything:
+        page = f"{ENVIRONMENTS}/{environment_page(environment.entry.id)}"
+        groups.setdefault(group_of(environment), []).append(page)
+    added: dict[str, list[Any]] = {
+        ENVIRONMENTS: [{title: pages} for title, pages in groups.items()],
+        AGENTS: [f"{AGENTS}/{agent_page(name)}" for name in agents.names()],
+        API: [f"{API}/{api_page(module)}" for module in MODULES],
+    }
+    for section in navigation:
+        for pages in section.values():
+            if isinstance(pages, list):
+                for folder, more in added.items():
+                    if f"{folder}/index.md" in pages:
+                        pages += more

@@ -1,0 +1,202 @@
+"""The parts of the generator: docstrings, numbers, who plays where, what people wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mkdocs")
+pytest.importorskip("griffe")
+
+import gymnasium as gym  # noqa: E402
+
+from bai_gym import agents  # noqa: E402
+from bai_gym.bandits import BernoulliBandit  # noqa: E402
+from bai_gym.envs.registration import IDS  # noqa: E402
+from bai_gym.errors import BaiGymError  # noqa: E402
+from bai_gym.problems import FAMILIES, BernoulliPriorProblem, FixedProblem, build  # noqa: E402
+from bai_gym.tasks import BestArm, Thresholding  # noqa: E402
+from generate.agents import agent_text, written_pages  # noqa: E402
+from generate.complexities import complexity_rows, number  # noqa: E402
+from generate.docstrings import code_table, oneline, parse, roles_to_code, roles_to_links  # noqa: E402
+from generate.instances import FEATURES_OF_DATA, description, environments  # noqa: E402
+from generate.pictures import picture  # noqa: E402
+from generate.players import verdicts  # noqa: E402
+from generate.project import outside_page  # noqa: E402
+
+
+class Documented:
+    """First paragraph of :class:`Documented`.
+
+    Second one, see :func:`~bai_gym.theory.gaps` and :class:`NoSuchThing`.
+
+    Args:
+        size: K, at least 2; see
+            :meth:`method`.
+        rest: The others.
+
+    Raises:
+        ValueError: Never.
+
+    Knows nothing.
+
+    Paper: Somebody (2020), "Title",
+    section 1.
+    """
+
+    def method(self) -> None:
+        """Do nothing."""
+
+
+def test_a_docstring_in_parts() -> None:
+    told = parse(Documented)
+    here = Documented.__module__
+    first = f'<autoref identifier="{here}.Documented" optional><code>Documented</code></autoref>'
+    assert told.paragraphs[0] == f"First paragraph of {first}."
+    assert told.paragraphs[1] == (
+        'Second one, see <autoref identifier="bai_gym.theory.complexity.gaps" optional><code>gaps</code></autoref> and '
+        '<autoref identifier="NoSuchThing" optional><code>NoSuchThing</code></autoref>.'
+    )
+    assert told.paragraphs[2:] == ("Knows nothing.",)
+    assert list(told.parameters) == ["size", "rest"]
+    assert told.parameters["size"].startswith("K, at least 2; see\n<autoref")
+    assert told.sources == ('Paper: Somebody (2020), "Title",\nsection 1.',)
+
+
+def test_a_role_leads_to_a_page_where_there_is_one() -> None:
+    text = roles_to_links("Like :class:`SHVar`.", agents.SHAdaVar, lambda thing: f"{thing.name.lower()}.md")  # type: ignore[attr-defined]
+    assert text.startswith("Like ")
+    module = __import__("sys").modules["bai_gym.agents"]
+    assert roles_to_links("Like :class:`SHVar`.", module, lambda thing: "there.md") == "Like [`SHVar`](there.md)."
+    assert roles_to_code("A :class:`bai_gym.agents.Agent`.") == "A `Agent`."
+
+
+def test_cells_and_tables() -> None:
+    assert oneline("a | b\n  `float | None`") == "a \\| b `float | None`"
+    block = "==== ====\nkey  what\n==== ====\n1    one\n==== ===="
+    assert code_table(f"Before.\n\n{block}\n\nAfter.") == f"Before.\n\n```text\n{block}\n```\n\nAfter."
+    assert code_table("No table = here.") == "No table = here."
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.12345, "0.123"),
+        (48.8, "48.8"),
+        (32032.6, "32,000"),
+        (1e9, "1.00e+09"),
+        (float("inf"), "infinite"),
+        (7.0, "7"),
+    ],
+)
+def test_numbers_as_people_write_them(value: float, shown: str) -> None:
+    assert number(value) == shown
+
+
+def test_complexities_of_a_bandit_by_hand() -> None:
+    problem = FixedProblem(BernoulliBandit([0.5, 0.4, 0.3]))
+    # Gaps 0.1, 0.1, 0.2: H_1 = 100 + 100 + 25; H_2 = max(1 x 100, 2 x 100, 3 x 25).
+    values = [value for _, value in complexity_rows(problem, BestArm(), drawn=False)]
+    assert values == ["225", "200"]
+    # Distances to 0.35: 0.15, 0.05, 0.05; 44.4 + 400 + 400, and max(400, 2 x 400, 3 x 44.4).
+    values = [value for _, value in complexity_rows(problem, Thresholding(0.35), drawn=False)]
+    assert values == ["844", "800"]
+    median = complexity_rows(BernoulliPriorProblem(3), BestArm(), drawn=True)[0][1]
+    assert " to " in median
+
+
+def test_a_picture_is_the_same_every_time() -> None:
+    problem = BernoulliPriorProblem(4)
+    first = picture(problem, BestArm(), drawn=True)
+    assert first == picture(problem, BestArm(), drawn=True)
+    assert first.count("draw ") >= 3 and "#d55e00" in first
+    assert "draw 1" not in picture(FixedProblem(BernoulliBandit([0.5, 0.4])), BestArm(), drawn=False)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_keyword_of_every_family_has_a_meaning(family: str) -> None:
+    import inspect
+
+    told = description(family, lambda thing: None)
+    assert told.paragraphs
+    assert set(inspect.signature(FAMILIES[family]).parameters) <= {
+        name for name, text in told.parameters.items() if text
+    }
+
+
+def test_stand_ins_have_the_shape_of_the_data(small_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BAI_GYM_DATA", str(small_data))
+    for family, features in FEATURES_OF_DATA.items():
+        assert build(family, num_arms=8).num_features == features
+    assert {entry.family for entry in IDS if entry.data} == {*FEATURES_OF_DATA, "movielens"}
+
+
+def test_where_data_are_absent_there_is_a_stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BAI_GYM_DATA", str(tmp_path))
+    absent = {environment.entry.id: environment for environment in environments() if not environment.here}
+    assert set(absent) == {entry.id for entry in IDS if entry.data}
+    assert absent["BAI-MovieLens128-v0"].problem.num_arms == 128
+    assert absent["BAI-ElectricMotor-v0"].problem.num_features == 11
+
+
+SOME = (
+    "BAI-Bernoulli3-v0",
+    "BAI-LinearCorner6-v0",
+    "BAI-Logistic8-v0",
+    "BAI-GP10-v0",
+    "BAI-FC-Custom-v0",
+    "BAI-Function-v0",
+)
+
+
+@pytest.mark.parametrize("env_id", SOME)
+def test_verdicts_are_what_happens(env_id: str) -> None:
+    """An agent that is said to play comes through some steps; another one is refused, or meets a reward not for it."""
+    chosen = tuple(environment for environment in environments() if environment.entry.id == env_id)
+    for (name, _), verdict in verdicts(chosen).items():
+        env: Any = gym.make(env_id, **({} if verdict.budget is None else {"budget": verdict.budget})).unwrapped
+        agent = agents.make(name)
+        try:
+            observation, _ = env.reset(seed=0)
+            agent.reset(env.briefing(agent.knows), np.random.default_rng(0))
+            for _ in range(min(env.budget + 1, 60)):
+                observation, _, terminated, _, _ = env.step(agent.act(observation))
+                if terminated:
+                    break
+            came_through = True
+        except BaiGymError:
+            came_through = False
+        assert came_through == verdict.plays, (name, verdict)
+
+
+def test_what_people_wrote_is_read_and_checked(tmp_path: Path) -> None:
+    (tmp_path / "one.md").write_text("---\nagents: [SH, SHVar]\n---\n\n## Idea\n\nHalve.\n", encoding="utf-8")
+    written = written_pages(tmp_path)
+    assert written == {"SH": "## Idea\n\nHalve.", "SHVar": "## Idea\n\nHalve."}
+    (tmp_path / "two.md").write_text("---\nagents: [SH]\n---\n\nAgain.\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="two.md is about SH, and so is another file"):
+        written_pages(tmp_path)
+    (tmp_path / "two.md").write_text("---\nagents: [Nobody]\n---\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="'Nobody', which is not the name of an agent"):
+        written_pages(tmp_path)
+    (tmp_path / "two.md").write_text("## Idea\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="two.md must begin with front matter"):
+        written_pages(tmp_path)
+
+
+def test_a_page_has_what_people_wrote() -> None:
+    chosen = tuple(environment for environment in environments() if environment.entry.id == "BAI-Bernoulli4-v0")
+    found = verdicts(chosen)
+    text = agent_text("SR", chosen, found, "## Idea\n\nOne by one.\n\n## Source\n\nThe paper.")
+    assert "One by one." in text and text.count("## Idea") == 1
+    assert "bai-gym run BAI-Bernoulli4-v0 --agent SR --runs 100" in text
+    assert "## Idea" in agent_text("SR", chosen, found, None)
+
+
+def test_links_of_files_from_outside(tmp_path: Path) -> None:
+    file = tmp_path / "CHANGES.md"
+    file.write_text("[a](docs/architecture.md#x) [b](CONTRIBUTING.md) [c](LICENSE) [d](https://e.org/f) [g](#h)")
+    assert outside_page(file) == "[a](architecture.md#x) [b](contributing.md) c [d](https://e.org/f) [g](#h)"

@@ -1,0 +1,320 @@
+"""The site, built with warnings as errors: a page for everything, links that lead somewhere, nothing from outside."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import pytest
+
+from bai_gym import agents
+from bai_gym.datasets import find as find_data
+from bai_gym.envs.registration import IDS
+
+pytest.importorskip("mkdocs")
+pytest.importorskip("mkdocstrings")
+from filelock import FileLock  # noqa: E402 (comes with virtualenv, and so with pre-commit)
+
+ROOT = Path(__file__).resolve().parents[2]
+WRITTEN = ROOT / "docs" / "agents"
+ENVIRONMENT_SECTIONS = (
+    "Instance",
+    "Observation space",
+    "Action space",
+    "Reward",
+    "Episode",
+    "Keyword arguments",
+    "Complexity",
+    "Agents",
+    "Source",
+)
+AGENT_SECTIONS = ("Idea", "Parameters", "What it is told", "Minimum budget", "Where it plays", "Try it", "Source")
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+LOADED = {("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("video", "src"), ("object", "data")}
+
+
+@dataclass
+class Page:
+    """What a reader finds on a page."""
+
+    sections: dict[str, str] = field(default_factory=dict)  # text below each heading of level 2
+    rows: dict[str, list[list[str]]] = field(default_factory=dict)  # rows of tables, of each section
+    code: list[str] = field(default_factory=list)
+    images: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+    loaded: list[str] = field(default_factory=list)
+    anchors: set[str] = field(default_factory=set)
+
+
+class Reader(HTMLParser):
+    """Reads a page; text and tables of its article, links and anchors of all of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.page = Page()
+        self.open: list[str] = []
+        self.section = ""
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attributes}
+        if tag not in VOID:
+            self.open.append(tag)
+        for name in ("id", "name"):
+            if name in given:
+                self.page.anchors.add(given[name])
+        if tag == "a" and "href" in given:
+            self.page.links.append(given["href"])
+        loads = tag == "link" and given.get("rel") in ("stylesheet", "icon", "preload", "preconnect", "prefetch")
+        for name, value in given.items():
+            if (tag, name) in LOADED or (loads and name == "href") or name in ("srcset", "poster"):
+                self.page.loaded.append(value)
+        if tag == "img" and "article" in self.open:
+            self.page.images.append(given["src"])
+        if "article" in self.open:
+            if tag == "h2":
+                self.section = given.get("id", "")
+                self.page.sections[self.section] = ""
+                self.page.rows[self.section] = []
+            elif tag == "tr":
+                self.page.rows.setdefault(self.section, []).append([])
+            elif tag in ("td", "th"):
+                self.page.rows[self.section][-1].append("")
+            elif tag == "pre":
+                self.page.code.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self.open:
+            while self.open.pop() != tag:
+                pass
+
+    def handle_data(self, data: str) -> None:
+        if "article" not in self.open or "h2" in self.open or "script" in self.open:
+            return
+        self.page.sections[self.section] = self.page.sections.get(self.section, "") + data
+        if "td" in self.open or "th" in self.open:
+            self.page.rows[self.section][-1][-1] += data
+        if "pre" in self.open:
+            self.page.code[-1] += data
+
+
+def slug(heading: str) -> str:
+    return heading.lower().replace(" ", "-")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The built site; one worker builds it for all."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "site"
+    with FileLock(f"{folder}.lock"):
+        done = folder / "built"
+        if not done.exists():
+            run = subprocess.run(
+                [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
+                cwd=ROOT,
+                env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+                capture_output=True,
+                text=True,
+                timeout=550,
+                check=False,
+            )
+            assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+            done.touch()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def pages(site: Path) -> dict[str, Page]:
+    """What stands on every page, by path."""
+    found = {}
+    for file in sorted(site.rglob("*.html")):
+        reader = Reader()
+        reader.feed(file.read_text(encoding="utf-8"))
+        found[file.relative_to(site).as_posix()] = reader.page
+    return found
+
+
+def empty_cells(rows: list[list[str]]) -> list[list[str]]:
+    return [row for row in rows if not all(cell.strip() for cell in row)]
+
+
+def test_every_environment_has_a_page(site: Path, pages: dict[str, Page]) -> None:
+    for entry in IDS:
+        page = pages[f"environments/{entry.id}.html"]
+        for heading in ENVIRONMENT_SECTIONS:
+            assert page.sections[slug(heading)].strip(), (entry.id, heading)
+        for section, rows in page.rows.items():
+            assert rows or section not in ("observation-space", "keyword-arguments"), (entry.id, section)
+            assert not empty_cells(rows), (entry.id, section)
+        shown = [image for image in page.images if image.endswith(f"{entry.id}.svg")]
+        unknown = entry.family == "function" or (entry.data is not None and find_data(entry.data) is None)
+        assert len(shown) == (0 if unknown else 1), entry.id
+        assert (entry.data is None) == ("data" not in page.sections), entry.id
+        if entry.data is not None:
+            assert f"bai-gym data fetch {entry.data}" in page.sections["data"] or "download" in page.sections["data"]
+        for image in shown:
+            assert "<svg" in (site / "environments" / image).read_text(encoding="utf-8")
+        assert f'gym.make("{entry.id}")' in page.code[0]
+
+
+def test_every_agent_has_a_page(pages: dict[str, Page]) -> None:
+    for name in agents.names():
+        page = pages[f"agents/{name.lower()}.html"]
+        for heading in AGENT_SECTIONS:
+            assert page.sections[slug(heading)].strip(), (name, heading)
+        for section, rows in page.rows.items():
+            assert not empty_cells(rows), (name, section)
+        parameters = {row[0] for row in page.rows["parameters"][1:]}
+        assert {"tie", "allow_small_budget"} <= parameters, name
+        if any(WRITTEN.glob("*.md")):
+            assert page.sections["pseudo-code"].strip(), name
+
+
+def test_a_page_of_facts_says_them(pages: dict[str, Page]) -> None:
+    page = pages["agents/shvar.html"]
+    facts = {row[0]: row[1] for row in page.rows[""][1:]}
+    assert facts["is told"] == "variances"
+    assert facts["features of arms"] == "not needed"
+    assert page.rows["minimum-budget"] == [
+        ["arms K", "2", "4", "8", "16", "32", "64", "128"],
+        ["pulls", "2", "8", "24", "64", "160", "384", "896"],  # K log2 K
+    ]
+    assert "BAI-Gaussian64-v0" in page.sections["where-it-plays"]
+    assert "SHVar cannot do the task 'thresholding'" in page.sections["where-it-plays"]
+    page = pages["environments/BAI-TopM-Bernoulli-Setup4-v0.html"]
+    facts = {row[0]: row[1] for row in page.rows[""][1:]}
+    assert (facts["arms"], facts["task"], facts["default budget"]) == ("6", "the m = 2 best arms", "600 pulls")
+    # Means 0.5, 0.42, 0.4, 0.4, 0.35, 0.35: distances to the border 0.1, 0.02, 0.02, 0.02, 0.07, 0.07; 4 / distance^2.
+    assert page.rows["complexity"][1][1] == "32,000"  # 400 + 3 x 10,000 + 2 x 816.3 = 32,033
+    assert "MultiDiscrete([6, 2, ..., 2])" in page.sections["action-space"]
+
+
+def test_tables_list_everything(pages: dict[str, Page]) -> None:
+    listed = [row[0] for row in pages["environments/index.html"].rows[""][1:]]
+    assert listed == [entry.id for entry in IDS]
+    listed = [row[0] for row in pages["agents/index.html"].rows[""][1:]]
+    assert listed == list(agents.names())
+
+
+def internal(links: list[str]) -> Iterator[str]:
+    return (link for link in links if not re.match(r"[a-z][a-z0-9+.-]*:", link))
+
+
+def test_links_within_the_site_lead_somewhere(site: Path, pages: dict[str, Page]) -> None:
+    broken = []
+    for name, page in pages.items():
+        for link in {*internal(page.links), *internal(page.loaded)}:
+            path, anchor = urldefrag(link)
+            path = path.partition("?")[0]
+            target = (
+                (site / name).parent / unquote(path) if path and not path.startswith("/") else site / (path or name)
+            )
+            if name == "404.html":
+                continue  # its links start at the address that the site will have
+            if not target.is_file():
+                broken.append((name, link))
+            elif anchor and target.suffix == ".html":
+                other = pages[target.resolve().relative_to(site.resolve()).as_posix()]
+                if unquote(anchor) not in other.anchors:
+                    broken.append((name, link))
+    assert broken == []
+
+
+def test_nothing_is_loaded_from_outside(site: Path, pages: dict[str, Page]) -> None:
+    outside = re.compile(r"^(?:[a-z]+:)?//")
+    assert [(name, link) for name, page in pages.items() for link in page.loaded if outside.match(link)] == []
+    for sheet in site.rglob("*.css"):
+        text = sheet.read_text(encoding="utf-8")
+        assert not re.search(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//", text), sheet.name
+    for image in site.rglob("*.svg"):
+        assert not re.search(r"(?:href|src)=\"https?://", image.read_text(encoding="utf-8")), image.name
+
+
+def test_docstrings_have_no_roles_left(pages: dict[str, Page]) -> None:
+    for name, page in pages.items():
+        for section, text in page.sections.items():
+            assert not re.search(r":(?:class|func|meth|mod|data|attr):", text), (name, section)
+
+
+def test_the_search_knows_the_pages(site: Path) -> None:
+    index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
+    found = {entry["location"].partition("#")[0] for entry in index["docs"]}
+    assert {"index.html", "agents/sh.html", "environments/BAI-Gaussian64-v0.html", "api/bai_gym.theory.html"} <= found
+
+
+def test_the_reference_has_the_front_door(pages: dict[str, Page]) -> None:
+    anchors = pages["api/bai_gym.html"].anchors
+    assert {"bai_gym.evaluate", "bai_gym.compare", "bai_gym.identification.identify.identify"} <= anchors
+    assert {"bai_gym.agents.Agent", "bai_gym.agents.make"} <= pages["api/bai_gym.agents.html"].anchors
+
+
+@pytest.mark.slow
+def test_code_on_generated_pages_runs(pages: dict[str, Page], tmp_path: Path) -> None:
+    snippets = [
+        pages[f"environments/{entry.id}.html"].code[0]
+        for entry in IDS
+        if entry.data is None or find_data(entry.data) is not None
+    ]
+    commands = [pages[f"agents/{name.lower()}.html"].code[-1].strip() for name in agents.names()]
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import shlex, sys\nfrom bai_gym.cli import main\n"
+        f"for snippet in {snippets!r}:\n    exec(snippet, {{}})\n"
+        f"for command in {commands!r}:\n"
+        "    sys.argv = shlex.split(command)\n"
+        "    try:\n        main()\n"
+        "    except SystemExit as stop:\n        assert not stop.code, command\n",
+        encoding="utf-8",
+    )
+    run = subprocess.run(
+        [sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, timeout=550, check=False
+    )
+    assert run.returncode == 0, run.stderr[-4000:]
+    assert run.stdout.count("error probability") >= len(commands)
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+QUIET = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update", "--enable-logging=stderr"),
+)
+
+
+def shown(file: Path, query: str, folder: Path) -> str:
+    """What a browser makes of a page that is read from disk; it may not complain."""
+    assert CHROMIUM is not None
+    run = subprocess.run(
+        [
+            CHROMIUM,
+            *QUIET,
+            f"--user-data-dir={folder}",
+            "--virtual-time-budget=20000",
+            "--dump-dom",
+            f"{file.as_uri()}{query}",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert not [line for line in run.stderr.splitlines() if "CONSOLE" in line]
+    return run.stdout
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+def test_a_browser_reads_it_from_disk(site: Path, tmp_path: Path) -> None:
+    found = re.search(r"(\d+) matching documents", shown(site / "index.html", "?q=halving", tmp_path / "search"))
+    assert found and int(found[1]) >= 5
+    page = shown(site / "agents" / "index.html", "", tmp_path / "filters")
+    assert f"{len(agents.names())} of {len(agents.names())}" in page
+    assert "told: variances" in page and "told: variances, " not in page  # a choice for each word, not for each cell
