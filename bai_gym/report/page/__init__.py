@@ -1,0 +1,6 @@
+"""The web page of results: one file that works from disk."""
+
+from bai_gym.report.page.build import Page, build_page
+from bai_gym.report.page.collect import collect
+
+__all__ = ["Page", "build_page", "collect"]

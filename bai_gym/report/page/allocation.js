@@ -1,0 +1,66 @@
+/** Where the pulls go: the share of each arm, agent by agent. */
+
+import { visibleAgents } from "./agents.js";
+import { finalRows } from "./data.js";
+import { table } from "./dom.js";
+import { figure } from "./figure.js";
+import { count } from "./format.js";
+import { draw, frame, plain } from "./plots.js";
+import { group, state } from "./state.js";
+
+/** @param {HTMLElement} section */
+export function allocation(section) {
+  section.append(figure({ name: "bai-gym-pulls", render: drawShares, table: shareTable }).element);
+}
+
+function rowsShown() {
+  const shown = new Set(visibleAgents());
+  return finalRows(group(), state.env, state.budget)
+    .filter((row) => shown.has(row.agent) && row.share)
+    .sort((a, b) => a.agent - b.agent);
+}
+
+function drawShares(plot) {
+  const rows = rowsShown();
+  const arms = group().arms[state.env];
+  const names = rows.map((row) => plain(group().agents[row.agent]));
+  const narrow = plot.clientWidth < 560;
+  draw(
+    plot,
+    [
+      {
+        type: "heatmap",
+        z: rows.map((row) => row.share.map((share) => share / 100)),
+        x: Array.from({ length: arms }, (_, arm) => arm),
+        y: names,
+        colorscale: "Cividis",
+        zmin: 0,
+        xgap: arms <= 64 && !narrow ? 1 : 0,
+        ygap: 2,
+        colorbar: { title: { text: "% of pulls", side: "right" }, thickness: 12, outlinewidth: 0, ticksuffix: " %", ...(narrow ? { orientation: "h", y: -0.35, x: 0.5, title: { text: "% of pulls", side: "top" } } : {}) },
+        hovertemplate: "<b>%{y}</b><br>arm %{x}<br>%{z:.2f} % of its pulls<extra></extra>",
+      },
+    ],
+    frame({
+      height: 110 + 34 * Math.max(rows.length, 1) + (narrow ? 70 : 0),
+      margin: { l: 8, r: 8, t: 8, b: 44 },
+      xaxis: { title: { text: "arm" }, showgrid: false, ...(arms <= 20 ? { dtick: 1 } : {}) },
+      yaxis: { autorange: "reversed", showgrid: false, ticks: "", type: "category" },
+    }),
+  );
+  const where = `${group().envs[state.env]}, budget ${count(state.budget)}`;
+  return {
+    label: `Share of the pulls that each of ${arms} arms gets from ${rows.length} agents, ${where}. The same numbers are in the table below.`,
+    sentence: `${where}: what share of its pulls each agent gives to each arm (counted from 0), averaged over all runs.`,
+  };
+}
+
+function shareTable() {
+  const rows = rowsShown();
+  const arms = Array.from({ length: group().arms[state.env] }, (_, arm) => arm);
+  return table(
+    "Share of the pulls, in %",
+    ["Arm", ...rows.map((row) => group().agents[row.agent])],
+    arms.map((arm) => [String(arm), ...rows.map((row) => (row.share[arm] / 100).toFixed(2))]),
+  );
+}

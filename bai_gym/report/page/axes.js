@@ -1,0 +1,76 @@
+/** What curves can be drawn against: what differs between the rows of a comparison. */
+
+import { budgetsOf } from "./data.js";
+
+/**
+ * @typedef {Object} Axis
+ * @property {string} id
+ * @property {string} text how the choice is called
+ * @property {string} title of the axis
+ * @property {(row: Object) => boolean} of whether a row lies on these curves
+ * @property {(row: Object) => number|string} at where
+ * @property {string[]} [categories] names, where places are no numbers
+ */
+
+/**
+ * @param {Object} group
+ * @param {number} env the environment that is looked at
+ * @param {number} budget the budget that is looked at
+ * @returns {Axis[]} at least one; the most telling one first
+ */
+export function axesOf(group, env, budget) {
+  const found = [];
+  const here = group.rows.filter((row) => row.env === env);
+  const points = new Set(here.filter((row) => row.budget === budget && row.checkpoint !== null).map((row) => row.checkpoint));
+  if (points.size > 1) {
+    found.push({
+      id: "checkpoint",
+      text: "pulls within a run",
+      title: "pulls made",
+      of: (row) => row.env === env && row.budget === budget && row.checkpoint !== null,
+      at: (row) => row.checkpoint,
+    });
+  }
+  const across = acrossEnvironments(group);
+  const byBudget = {
+    id: "budget",
+    text: "budget",
+    title: "budget (pulls)",
+    of: (row) => row.env === env && row.last,
+    at: (row) => row.budget,
+  };
+  if (budgetsOf(group, env).length > 1) found.push(byBudget);
+  if (across) found.push(across);
+  return found.length ? found : [byBudget];
+}
+
+/** Environments side by side, where each has one budget: by the one number in their names that differs, or by name. */
+function acrossEnvironments(group) {
+  const envs = group.envs.map((_, i) => i);
+  if (envs.length < 2 || envs.some((env) => budgetsOf(group, env).length > 1)) return null;
+  const numbers = differingNumber(group.envs);
+  const of = (row) => row.last;
+  if (numbers === null) {
+    return { id: "env", text: "environment", title: "", of, at: (row) => group.envs[row.env], categories: group.envs };
+  }
+  const arms = numbers.values.every((value, i) => value === group.arms[i]);
+  const title = arms ? "number of arms K" : numbers.name;
+  return { id: "env", text: title, title, of, at: (row) => numbers.values[row.env] };
+}
+
+const NUMBER = /\d+(?:\.\d+)?(?:e[+-]?\d+)?/g;
+
+/**
+ * @param {string[]} labels such as "BAI-LinearStatic16-v0(gap=0.1)"
+ * @returns {?{values: number[], name: string}} the one number in which they differ
+ */
+export function differingNumber(labels) {
+  const shapes = new Set(labels.map((label) => label.replace(NUMBER, "#")));
+  if (shapes.size > 1) return null;
+  const table = labels.map((label) => label.match(NUMBER) ?? []);
+  const places = (table[0] ?? []).map((_, i) => i).filter((i) => new Set(table.map((row) => row[i])).size > 1);
+  if (places.length !== 1 || new Set(table.map((row) => row[places[0]])).size < labels.length) return null;
+  const before = [...shapes][0].split("#")[places[0]];
+  const word = before.match(/([A-Za-z_]+)\W*$/)?.[1] ?? "";
+  return { values: table.map((row) => Number(row[places[0]])), name: word.replaceAll("_", " ") || "number" };
+}

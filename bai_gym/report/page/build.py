@@ -1,0 +1,180 @@
+"""Puts the page together: markup, style, script, data, the drawing library, and as many recordings as there is room for."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from bai_gym.benchmark.recording import Recording
+from bai_gym.errors import MissingPackageError, ParameterError
+from bai_gym.report.page.bundle import bundle, read_asset
+from bai_gym.report.page.collect import Content, to_json
+from bai_gym.report.page.episodes import facts, instance, pack
+
+__all__ = ["SIZE_LIMIT", "Page", "build_page"]
+
+SIZE_LIMIT = 5_500_000
+"""Bytes of a page, unless the user gives another limit: what one can send by mail."""
+LIBRARY = "package_data/plotly.min.js"
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page.
+
+    Attributes:
+        html: The whole file.
+        left_out: A sentence about recordings that there was no room for; empty if all are there.
+        size: Bytes of the file.
+    """
+
+    html: str
+    left_out: str
+    size: int
+
+
+def build_page(
+    content: Content, ranks: Mapping[Any, tuple[int, int, int]], extra: Mapping[str, Any], size_limit: int = SIZE_LIMIT
+) -> Page:
+    """Return the page: the same bytes for the same content.
+
+    Args:
+        content: What it shows.
+        ranks: See :func:`bai_gym.report.page.collect.to_json`.
+        extra: Further data for the script, such as scores over environments.
+        size_limit: Bytes that the page may have. Recordings for which there is no room are left out, those of the
+            largest budgets first, and of one budget the later runs; results are always complete.
+
+    Raises:
+        MissingPackageError: If plotly is not installed.
+        ParameterError: If the limit is no positive number.
+    """
+    if size_limit <= 0:
+        raise ParameterError(f"the size limit must be a positive number of bytes, not {size_limit}")
+    script, library = bundle("main.js"), _library()
+    data = {**to_json(content, ranks), **extra}
+    empty = _page(script, library, data, [], [], "")
+    chosen, texts, left_out = _fitting(content.recordings, size_limit - len(empty.encode()))
+    html = _page(script, library, data, chosen, texts, left_out) if content.recordings else empty
+    return Page(html, left_out, len(html.encode()))
+
+
+def _fitting(recordings: tuple[Recording, ...], room: int) -> tuple[list[dict[str, Any]], list[str], str]:
+    """Return the episodes that fit, as facts and as packed pulls, and a sentence about the others.
+
+    The episodes of all agents on one instance with one budget come together or not at all, so that there is always
+    another agent to compare with.
+    """
+    together: dict[tuple[int, int, int, str], list[Recording]] = {}
+    for recording in recordings:
+        key = recording.budget, recording.run, recording.seed, recording.env
+        together.setdefault(key, []).append(recording)
+    chosen: set[int] = set()
+    packed: dict[int, tuple[dict[str, Any], str]] = {}
+    room -= 300 if recordings else 0  # the sentence on what is missing
+    missing: dict[tuple[str, int], int] = {}
+    instances: dict[str, int] = {}
+    for key in sorted(together):
+        episodes = together[key]
+        forms = [(facts(episode), pack(episode)) for episode in episodes]
+        # With a comma or line break each, and room for the number of the instance.
+        cost = sum(len(_json({**entry, **form})) + 24 + len(text) for entry, (form, text) in forms)
+        shared = {_json(instance(episode)) for episode in episodes} - set(instances)
+        cost += sum(len(text) + 1 for text in shared)
+        if cost > room:
+            missing[key[3], key[0]] = missing.get((key[3], key[0]), 0) + len(episodes)
+            continue
+        room -= cost
+        for text in shared:
+            instances[text] = len(instances)
+        for episode, (entry, (form, text)) in zip(episodes, forms, strict=True):
+            packed[id(episode)] = ({**entry, **form}, text)
+            chosen.add(id(episode))
+    kept = [recording for recording in recordings if id(recording) in chosen]
+    return (
+        [packed[id(recording)][0] | {"truth": instance(recording)} for recording in kept],
+        [packed[id(recording)][1] for recording in kept],
+        _sentence(missing, len(recordings)),
+    )
+
+
+def _sentence(missing: Mapping[tuple[str, int], int], count: int) -> str:
+    if not missing:
+        return ""
+    smallest: dict[str, int] = {}
+    for env, budget in missing:
+        smallest[env] = min(budget, smallest.get(env, budget))
+    words = [f"{env} with budget {budget:,} and more" for env, budget in sorted(smallest.items())]
+    shown = "; ".join(words[:3]) + (f"; and {len(words) - 3} more environments" if len(words) > 3 else "")
+    return (
+        f"{sum(missing.values()):,} of {count:,} recorded episodes are left out to keep the page small, "
+        f"of the largest budgets first ({shown}); a larger --size-limit brings them back."
+    )
+
+
+def _page(
+    script: str, library: str, data: Mapping[str, Any], episodes: list[dict[str, Any]], texts: list[str], left_out: str
+) -> str:
+    instances: dict[str, int] = {}
+    entries = []
+    for episode in episodes:
+        number = instances.setdefault(_json(episode["truth"]), len(instances))
+        entries.append({**episode, "truth": number})
+    recorded = {
+        "episodes": entries,
+        "instances": [json.loads(text) for text in instances],
+        "leftOut": left_out,
+    }
+    parts = {
+        "style": read_asset("page.css"),
+        "script": script,
+        "hashes": f"'sha256-{_digest(script)}' 'sha256-{_library_digest()}'",
+        "data": _json({**data, "recorded": recorded}),
+        "library": library,
+        "recordings": "\n".join(texts),
+    }
+    return re.sub(r"\{\{ (\w+) \}\}", lambda place: parts[place[1]], read_asset("page.html"))
+
+
+def _json(value: Any) -> str:
+    """Return JSON that can stand in a script element, whatever names it holds."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+@functools.cache
+def _library_source() -> bytes:
+    try:
+        return resources.files("plotly").joinpath(LIBRARY).read_bytes()
+    except ModuleNotFoundError:
+        raise MissingPackageError(
+            'the web page needs plotly, which is not installed; pip install "bai-gym[plots]"'
+        ) from None
+
+
+@functools.cache
+def _library() -> str:
+    """Return plotly.js, compressed, as text."""
+    return base64.b64encode(gzip.compress(_library_source(), 9, mtime=0)).decode("ascii")
+
+
+@functools.cache
+def _library_digest() -> str:
+    return _sha(_library_source())
+
+
+def _digest(script: str) -> str:
+    return _sha(script.encode())
+
+
+def _sha(source: bytes) -> str:
+    """Return the hash by which a browser is told that a script may run."""
+    return base64.b64encode(hashlib.sha256(source).digest()).decode("ascii")

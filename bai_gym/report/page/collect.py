@@ -1,0 +1,219 @@
+"""Sorts results of several folders into what the page shows: comparisons, and in each one columns of numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+from bai_gym.benchmark.folder import ResultTable
+from bai_gym.benchmark.optimum import optimality_gap
+from bai_gym.benchmark.recording import Recording
+from bai_gym.benchmark.result import Result
+
+__all__ = ["Content", "Group", "collect"]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Results that are looked at together: a sweep over environments and budgets, or a panel of an experiment.
+
+    Attributes:
+        title: What it is.
+        results: Each agent, environment, budget and checkpoint once.
+        optima: Error probability of the best possible agent by environment and budget, where known.
+        tables: The files that it comes from.
+    """
+
+    title: str
+    results: tuple[Result, ...]
+    optima: Mapping[tuple[str, int], float]
+    tables: tuple[ResultTable, ...]
+
+    @property
+    def envs(self) -> list[str]:
+        """Its environments, in the order of their results."""
+        return list(dict.fromkeys(result.env for result in self.results))
+
+    @property
+    def agents(self) -> list[str]:
+        """Its agents, in the order of their results."""
+        return list(dict.fromkeys(result.agent for result in self.results))
+
+
+@dataclass(frozen=True)
+class Content:
+    """All that a page shows.
+
+    Attributes:
+        groups: What was compared.
+        recordings: Episodes to be watched.
+        notes: What a reader must know about the whole.
+    """
+
+    groups: tuple[Group, ...]
+    recordings: tuple[Recording, ...]
+    notes: tuple[str, ...] = field(default=())
+
+
+def collect(tables: Iterable[ResultTable], recordings: Iterable[Recording] = ()) -> Content:
+    """Sort what folders hold.
+
+    Panels of experiments stay what they are. All other files of one seed are one sweep, whatever folder they are in: the
+    instances of an environment are the same in all of them. Where two files hold the same agent on the same
+    environment with the same budget, the one with more runs counts.
+
+    Args:
+        tables: The files of results.
+        recordings: The recorded episodes; the same episode is shown once.
+    """
+    notes: list[str] = []
+    sweeps: dict[int, list[ResultTable]] = {}
+    groups: list[Group] = []
+    for table in tables:
+        if not table.results:
+            continue
+        if _is_panel(table):
+            groups.append(_group(table.title, [table], notes))
+        else:
+            sweeps.setdefault(table.results[0].seed, []).append(table)
+    for seed, members in sweeps.items():
+        envs = list(dict.fromkeys(result.env for table in members for result in table.results))
+        title = envs[0] if len(envs) == 1 else f"{len(envs)} environments"
+        groups.append(_group(title + (f", seed {seed}" if len(sweeps) > 1 else ""), members, notes))
+    episodes = {(r.agent, r.env, r.budget, r.run, r.seed): r for r in recordings}
+    order = sorted(episodes, key=lambda key: (key[1], key[2], key[4], key[3]))  # stable: agents as they came
+    return Content(tuple(groups), tuple(episodes[key] for key in order), tuple(notes))
+
+
+def to_json(content: Content, ranks: Mapping[Any, tuple[int, int, int]]) -> dict[str, Any]:
+    """Return the results in the form of the page's script, without the recordings.
+
+    Args:
+        content: What the page shows.
+        ranks: Rank, least and largest rank, by (group, agent, env, budget, checkpoint), where known.
+    """
+    return {
+        "version": version("bai-gym"),
+        "notes": list(content.notes),
+        "groups": [_group_json(number, group, ranks) for number, group in enumerate(content.groups)],
+    }
+
+
+def _is_panel(table: ResultTable) -> bool:
+    return {result.env for result in table.results} != {table.title}
+
+
+def _group(title: str, tables: Sequence[ResultTable], notes: list[str]) -> Group:
+    found: dict[tuple[str, str, int, int | None], Result] = {}
+    optima: dict[tuple[str, int], float] = {}
+    twice = 0
+    for table in tables:
+        optima.update(table.optima)
+        for result in table.results:
+            key = result.agent, result.env, result.budget, result.checkpoint
+            other = found.get(key)
+            if other is not None and (other.runs, other.errors) != (result.runs, result.errors):
+                twice += 1
+            if other is None or result.runs > other.runs:
+                found[key] = result
+    if twice:
+        rows = f"{twice} rows stand" if twice > 1 else "1 row stands"
+        notes.append(f"{title}: {rows} in several of the folders, with different runs; those with more runs are shown.")
+    return Group(title, tuple(found.values()), optima, tuple(tables))
+
+
+class _Table:
+    """Numbers things in the order in which they come."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[Any, int] = {}
+
+    def __call__(self, thing: Any) -> int:
+        return self.numbers.setdefault(thing, len(self.numbers))
+
+    @property
+    def things(self) -> list[Any]:
+        return list(self.numbers)
+
+
+def _group_json(number: int, group: Group, ranks: Mapping[Any, tuple[int, int, int]]) -> dict[str, Any]:
+    agents, envs, told, notes, commands = (_Table() for _ in range(5))
+    for agent in group.agents:
+        agents(agent)
+    arms = {result.env: int(result.mean_pulls.size) for result in group.results}
+    rows = []
+    for result in group.results:
+        rank = ranks.get((number, result.agent, result.env, result.budget, result.checkpoint), (None, None, None))
+        optimum = group.optima.get((result.env, result.budget))
+        last = result.checkpoint in (None, result.budget)
+        gap: tuple[float | None, ...] = (None, None, None)
+        if optimum is not None and last:
+            found = optimality_gap(result.error_probability, result.interval, 1.0 - optimum)
+            gap = (_short(found.value), _short(found.lower), _short(found.upper))
+        pulls = result.mean_pulls.sum()
+        rows.append(
+            {
+                "agent": agents(result.agent),
+                "env": envs(result.env),
+                "budget": result.budget,
+                "checkpoint": result.checkpoint,
+                "runs": result.runs,
+                "errors": result.errors,
+                "low": _short(result.interval[0]),
+                "high": _short(result.interval[1]),
+                "rank": rank[0],
+                "rankLow": rank[1],
+                "rankHigh": rank[2],
+                "regret": _short(result.simple_regret),
+                "regretSe": _short(result.simple_regret_se),
+                "gap": gap[0],
+                "gapLow": gap[1],
+                "gapHigh": gap[2],
+                "pulls": _short(result.sample_complexity),
+                "pullsLow": _short(result.sample_quantiles[0]),
+                "pullsHigh": _short(result.sample_quantiles[-1]),
+                "truncated": result.truncated,
+                "told": told(tuple(result.knows)),
+                "notes": [notes(note) for note in result.notes],
+                "rerun": commands(result.rerun),
+                # Shares of the arms in 1/10,000: of the end of the runs only, checkpoints would make the page heavy.
+                "share": [round(10_000 * share) for share in result.mean_pulls / pulls] if last and pulls else None,
+            }
+        )
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    return {
+        "title": group.title,
+        "seeds": sorted({result.seed for result in group.results}),
+        "agents": agents.things,
+        "envs": envs.things,
+        "arms": [arms[env] for env in envs.things],
+        "told": [list(words) for words in told.things],
+        "notes": notes.things,
+        "reruns": commands.things,
+        "commands": list(dict.fromkeys(table.command for table in group.tables if table.command)),
+        "rows": columns,
+        "claims": [
+            {
+                "are": table.claims_are,
+                "list": [
+                    {
+                        "text": claim.text,
+                        "verdict": str(claim.verdict),
+                        "against": list(claim.against),
+                        "open": list(claim.open),
+                    }
+                    for claim in table.claims
+                ],
+            }
+            for table in group.tables
+            if table.claims
+        ],
+    }
+
+
+def _short(value: float) -> float | None:
+    """Seven digits, and None for what JSON cannot hold."""
+    return float(f"{value:.7g}") if math.isfinite(value) else None

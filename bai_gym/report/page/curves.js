@@ -1,0 +1,182 @@
+/** Error probability (or simple regret) against budget, pulls, arms or environments, with intervals. */
+
+import { agentToggles, visibleAgents } from "./agents.js";
+import { axesOf } from "./axes.js";
+import { checkbox, choice, h, table } from "./dom.js";
+import { figure } from "./figure.js";
+import { brief, count, withError, withInterval, words } from "./format.js";
+import { ink, look, pale } from "./palette.js";
+import { draw, frame, plain } from "./plots.js";
+import { choose, group, onChange, state } from "./state.js";
+
+const DENSE = 25; // points of a curve from which on it has a band instead of bars
+const Z = 1.96;
+
+/** What can be drawn: the value, its interval, its words. */
+const MEASURES = {
+  error: {
+    text: "Error probability",
+    value: (row) => row.error,
+    low: (row) => row.low,
+    high: (row) => row.high,
+    say: (row) => `${withInterval(row.error, row.low, row.high)}, ${count(row.errors)} of ${count(row.runs)} runs`,
+    interval: "Wilson intervals at 95 %",
+  },
+  regret: {
+    text: "Simple regret",
+    value: (row) => row.regret,
+    low: (row) => Math.max(row.regret - Z * (row.regretSe ?? 0), 0),
+    high: (row) => row.regret + Z * (row.regretSe ?? 0),
+    say: (row) => withError(row.regret, row.regretSe),
+    interval: "mean ± 1.96 standard errors",
+  },
+};
+
+/** @param {HTMLElement} section */
+export function curves(section) {
+  const controls = h("div", { class: "controls" });
+  const picture = figure({ name: "bai-gym-curves", render: drawCurves, table: curveTable });
+  const build = () => {
+    const axes = axesOf(group(), state.env, state.budget);
+    const axis = currentAxis();
+    controls.replaceChildren(
+      choice("Vertical axis", Object.entries(MEASURES).map(([value, m]) => ({ value, text: m.text })), state.measure, (measure) => choose({ measure })),
+      choice("Horizontal axis", axes.map((a) => ({ value: a.id, text: a.text })), axis.id, (id) => choose({ axis: id })),
+      checkbox("Logarithmic vertical axis", state.logY, (logY) => choose({ logY })),
+      axis.categories ? "" : checkbox("Logarithmic horizontal axis", state.logX, (logX) => choose({ logX })),
+    );
+  };
+  onChange((change) => {
+    if ("group" in change || "env" in change || "budget" in change) build();
+  });
+  build();
+  section.append(h("div", { class: "beside" }, h("div", {}, controls, picture.element), agentToggles()));
+}
+
+function currentAxis() {
+  const axes = axesOf(group(), state.env, state.budget);
+  return axes.find((axis) => axis.id === state.axis) ?? axes[0];
+}
+
+/** Rows of each visible agent on the axis, from left to right. */
+function curvesOf(axis) {
+  return visibleAgents().map((agent) => ({
+    agent,
+    rows: group()
+      .rows.filter((row) => row.agent === agent && axis.of(row))
+      .sort((a, b) => (axis.categories ? a.env - b.env : axis.at(a) - axis.at(b))),
+  }));
+}
+
+function drawCurves(plot) {
+  const axis = currentAxis();
+  const measure = MEASURES[state.measure];
+  const lines = curvesOf(axis);
+  const traces = lines.flatMap(({ agent, rows }) => tracesOf(agent, rows, axis, measure));
+  const optimum = optimumTrace(axis);
+  if (optimum) traces.push(optimum);
+  const ticks = [...new Set(lines.flatMap(({ rows }) => rows.map(axis.at)))];
+  const logX = state.logX && !axis.categories && ticks.every((x) => x > 0);
+  draw(
+    plot,
+    traces,
+    frame({
+      height: 430,
+      hovermode: "closest",
+      xaxis: {
+        title: { text: axis.title },
+        type: axis.categories ? "category" : logX ? "log" : "linear",
+        ...(axis.categories ? {} : ticks.length <= 12 ? { tickvals: ticks, ticktext: ticks.map(tick) } : logX ? { dtick: "D1" } : {}),
+      },
+      yaxis: { title: { text: measure.text.toLowerCase() }, type: state.logY ? "log" : "linear", rangemode: "tozero", exponentformat: "power", ...(state.logY ? { dtick: 1, minor: { ticks: "outside", showgrid: true, gridcolor: ink("--line-faint") } } : {}) },
+    }),
+  );
+  const where = axis.id === "env" ? group().title : `${group().envs[state.env]}${axis.id === "checkpoint" ? `, budget ${count(state.budget)}` : ""}`;
+  return {
+    label: `${measure.text} of ${lines.length} agents against ${axis.text}, ${where}. The same numbers are in the table below.`,
+    sentence: `${where}. Lower is better; ${measure.interval}.${
+      state.logY ? " Where no run was wrong, a logarithmic axis has no place for the 0: a hollow triangle marks the upper end of the interval." : ""
+    }${optimum ? " Dotted: the best possible agent that knows the prior alone." : ""}`,
+  };
+}
+
+function tick(value) {
+  return typeof value === "number" ? (Number.isInteger(value) ? count(value) : brief(value)) : plain(value);
+}
+
+/** A line with markers and bars; for many points a line with a band. */
+function tracesOf(agent, rows, axis, measure) {
+  const { colour, marker, dash } = look(agent);
+  const x = rows.map((row) => (axis.categories ? plain(axis.at(row)) : axis.at(row)));
+  const hidden = (row) => state.logY && measure.value(row) <= 0;
+  const y = rows.map((row) => (hidden(row) ? measure.high(row) : measure.value(row)));
+  const floor = (row) => (state.logY ? Math.max(measure.low(row), measure.value(row) / 1e3) : measure.low(row));
+  const name = plain(group().agents[agent]);
+  const label = (row) => `<b>${name}</b><br>${plain(String(tick(axis.at(row))))} ${axis.categories ? "" : plain(axis.title)}<br>${measure.say(row)}<br>told ${plain(words(group().told[row.told]))}`;
+  const line = {
+    type: "scatter",
+    mode: rows.length >= DENSE ? "lines" : "lines+markers",
+    name,
+    x,
+    y,
+    text: rows.map(label),
+    hovertemplate: "%{text}<extra></extra>",
+    line: { color: colour, width: 2, dash },
+    marker: { color: colour, size: 9, symbol: rows.map((row) => (hidden(row) ? "triangle-down-open" : marker)), line: { width: rows.some(hidden) ? 1.5 : 0 } },
+  };
+  if (rows.length < DENSE) {
+    return [
+      {
+        ...line,
+        error_y: {
+          type: "data",
+          symmetric: false,
+          color: colour,
+          thickness: 1.3,
+          width: 4,
+          array: rows.map((row, i) => measure.high(row) - y[i]),
+          arrayminus: rows.map((row, i) => (hidden(row) ? 0 : y[i] - floor(row))),
+        },
+      },
+    ];
+  }
+  const edge = { type: "scatter", mode: "lines", x, line: { width: 0, color: colour }, hoverinfo: "skip" };
+  return [
+    { ...edge, y: rows.map((row, i) => (hidden(row) ? y[i] / 10 : floor(row))) },
+    { ...edge, y: rows.map((row) => measure.high(row)), fill: "tonexty", fillcolor: pale(colour, 0.16) },
+    line,
+  ];
+}
+
+/** The error of the best possible agent, where it is known: an agent's error minus its gap. */
+function optimumTrace(axis) {
+  if (state.measure !== "error" || axis.id !== "budget") return null;
+  const known = new Map(group().rows.filter((row) => axis.of(row) && row.gap !== null).map((row) => [axis.at(row), row.error - row.gap]));
+  if (!known.size) return null;
+  const x = [...known.keys()].sort((a, b) => a - b);
+  return {
+    type: "scatter",
+    mode: "lines",
+    x,
+    y: x.map((at) => known.get(at)),
+    line: { color: ink("--faint"), width: 1.5, dash: "dot" },
+    text: x.map((at) => `<b>best possible agent</b><br>${tick(at)} pulls<br>${brief(known.get(at))} (exact)`),
+    hovertemplate: "%{text}<extra></extra>",
+  };
+}
+
+function curveTable() {
+  const axis = currentAxis();
+  const measure = MEASURES[state.measure];
+  const lines = curvesOf(axis);
+  const places = [...new Set(lines.flatMap(({ rows }) => rows.map(axis.at)))];
+  const cell = (rows, place) => {
+    const row = rows.find((r) => axis.at(r) === place);
+    return row ? (state.measure === "error" ? withInterval(row.error, row.low, row.high) : withError(row.regret, row.regretSe)) : "";
+  };
+  return table(
+    `${measure.text} against ${axis.text}`,
+    ["Agent", ...places.map((place) => String(tick(place)))],
+    lines.map(({ agent, rows }) => [group().agents[agent], ...places.map((place) => cell(rows, place))]),
+  );
+}

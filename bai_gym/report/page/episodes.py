@@ -1,0 +1,89 @@
+"""Recorded episodes as the page holds them: facts as JSON, pulls and rewards as compressed bytes."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bai_gym.benchmark.recording import Recording
+from bai_gym.statistics import FloatArray
+
+__all__ = ["facts", "pack"]
+
+LEVELS = 256
+"""Rewards of at most so many different values are stored exactly."""
+STEPS = 65535
+
+
+def facts(recording: Recording) -> dict[str, Any]:
+    """Return what the page knows of an episode beside its pulls and its instance."""
+    return {
+        "agent": recording.agent,
+        "env": recording.env,
+        "budget": recording.budget,
+        "run": recording.run,
+        "seed": recording.seed,
+        "knows": list(recording.knows),
+        "pulls": int(recording.arms.size),
+        "stages": [
+            [stage.first_pull, None if stage.candidates is None else list(stage.candidates)]
+            for stage in recording.stages
+        ],
+        "recommendation": list(recording.recommendation),
+        "correct": recording.correct,
+        "regret": _short(recording.simple_regret),
+    }
+
+
+def instance(recording: Recording) -> dict[str, Any]:
+    """Return the truth about the instance; recordings of several agents share it."""
+    names = recording.arm_names
+    return {
+        "means": [_short(value) for value in recording.means],
+        "answer": list(recording.answer),
+        "task": recording.task,
+        "names": None if names is None else list(names),
+    }
+
+
+def pack(recording: Recording) -> tuple[dict[str, Any], str]:
+    """Return how the pulls of an episode are stored, and the pulls themselves as compressed text.
+
+    Arms take one byte each, or two where there are more than 256 of them. Rewards of at most 256 different values are
+    exact: a table, and one byte each. Others take two bytes: the nearest of 65,536 values evenly spaced over the range
+    of the episode, so that a reward is off by at most 1/131,070 of it. Numbers of two bytes come as all high bytes, then
+    all low ones, which compresses better and leaves no question about their order.
+
+    Returns:
+        The form, for the page's script, and base64 of the deflated bytes: arms, then rewards.
+    """
+    wide = recording.means.size > 256
+    arms = _planes(recording.arms) if wide else recording.arms.astype(np.uint8).tobytes()
+    levels, index = np.unique(recording.rewards, return_inverse=True)
+    form: dict[str, Any] = {"wide": wide}
+    if levels.size <= LEVELS:
+        form["levels"] = [float(level) for level in levels]
+        rewards = index.astype(np.uint8).tobytes()
+    else:
+        low, high = float(levels[0]), float(levels[-1])
+        form["range"] = [low, high]
+        rewards = _planes(np.rint(_share(recording.rewards, low, high) * STEPS))
+    return form, base64.b64encode(zlib.compress(arms + rewards, 9)).decode("ascii")
+
+
+def _share(values: FloatArray, low: float, high: float) -> FloatArray:
+    """Return where values lie between two, from 0 to 1; halves, so that the widest range does not overflow."""
+    return (values / 2 - low / 2) / (high / 2 - low / 2)
+
+
+def _planes(values: npt.NDArray[Any]) -> bytes:
+    return values.astype(">u2").view(np.uint8).reshape(-1, 2).T.tobytes()
+
+
+def _short(value: float) -> float:
+    """Seven digits: more than a picture shows."""
+    return float(f"{value:.7g}")

@@ -1,0 +1,141 @@
+/** Who errs least: a table for the chosen environment and budget, which can be sorted. */
+
+import { finalRows } from "./data.js";
+import { h, scrollBox, svg } from "./dom.js";
+import { count, withError, withInterval, words } from "./format.js";
+import { look } from "./palette.js";
+import { copyButton } from "./rerun.js";
+import { group, onChange, state } from "./state.js";
+import { swatch } from "./swatch.js";
+import { onTheme } from "./theme.js";
+
+let order = { column: "error", down: false };
+
+/** @param {HTMLElement} section */
+export function leaderboard(section) {
+  const place = h("div");
+  const words_ = h("p", { class: "reading" });
+  section.append(words_, place);
+  const render = (focus) => {
+    const rows = finalRows(group(), state.env, state.budget);
+    const columns = columnsOf(rows);
+    if (!columns.some((column) => column.id === order.column)) order = { column: "error", down: false };
+    const column = columns.find((c) => c.id === order.column);
+    const sorted = [...rows].sort((a, b) => compare(column.key(a), column.key(b)) * (order.down ? -1 : 1) || a.error - b.error || a.agent - b.agent);
+    words_.textContent = reading(rows);
+    const caption = `${group().envs[state.env]}, budget ${count(state.budget)}`;
+    const head = h("tr", {}, columns.map((c) => heading(c, render)));
+    const body = sorted.map((row) => h("tr", {}, columns.map((c) => h(c.id === "agent" ? "th" : "td", { class: c.class, scope: c.id === "agent" && "row" }, c.cell(row)))));
+    const table = h("table", { class: "leaderboard" }, h("caption", {}, caption), h("thead", {}, head), h("tbody", {}, body));
+    place.replaceChildren(scrollBox(`Leaderboard: ${caption}`, table), footnotes(rows));
+    if (focus) place.querySelector(`[data-column="${focus}"]`)?.focus();
+  };
+  onChange((change) => {
+    if ("group" in change || "env" in change || "budget" in change) render();
+  });
+  onTheme(() => render());
+  render();
+}
+
+function compare(a, b) {
+  if (a === b) return 0;
+  if (a === null || a === undefined) return 1;
+  if (b === null || b === undefined) return -1;
+  return a < b ? -1 : 1;
+}
+
+function heading(column, render) {
+  const active = order.column === column.id;
+  const attributes = { scope: "col", class: column.class, "aria-sort": active && (order.down ? "descending" : "ascending") };
+  if (!column.sorts) return h("th", attributes, column.text);
+  const press = () => {
+    order = { column: column.id, down: active && !order.down };
+    render(column.id);
+  };
+  return h("th", attributes, h("button", { type: "button", class: "sort", "data-column": column.id, onclick: press }, column.text));
+}
+
+/** The columns: those that say something here. */
+function columnsOf(rows) {
+  const varies = rows.some((row) => row.truncated || row.pullsLow !== row.pullsHigh);
+  const right = "number";
+  const bars = scale(rows);
+  return [
+    rows.some((row) => row.rank !== null) && { id: "rank", text: "Rank", class: right, sorts: true, key: (row) => row.rank, cell: rank },
+    { id: "agent", text: "Agent", sorts: true, key: (row) => group().agents[row.agent].toLowerCase(), cell: name },
+    { id: "error", text: "Error probability [95 %]", class: right, sorts: true, key: (row) => row.error, cell: (row) => withInterval(row.error, row.low, row.high) },
+    { id: "bar", text: h("span", { class: "hidden" }, "Picture of the interval"), cell: (row) => bar(row, bars) },
+    { id: "told", text: "Is told", sorts: true, key: (row) => words(group().told[row.told]), cell: told },
+    rows.some((row) => row.gap !== null) && {
+      id: "gap",
+      text: "Gap to the optimum [95 %]",
+      class: right,
+      sorts: true,
+      key: (row) => row.gap,
+      cell: (row) => (row.gap === null ? "unknown" : withInterval(row.gap, row.gapLow, row.gapHigh)),
+    },
+    { id: "regret", text: "Simple regret ± se", class: right, sorts: true, key: (row) => row.regret, cell: (row) => withError(row.regret, row.regretSe) },
+    varies && {
+      id: "pulls",
+      text: "Pulls: mean [5 %, 95 %]",
+      class: right,
+      sorts: true,
+      key: (row) => row.pulls,
+      cell: (row) => `${count(row.pulls)} [${count(row.pullsLow)}, ${count(row.pullsHigh)}]`,
+    },
+    rows.some((row) => row.truncated) && { id: "truncated", text: "Truncated", class: right, sorts: true, key: (row) => row.truncated, cell: (row) => count(row.truncated) },
+    { id: "rerun", text: "Run it again", cell: (row) => copyButton(group().reruns[row.rerun], group().agents[row.agent]) },
+  ].filter(Boolean);
+}
+
+function rank(row) {
+  if (row.rank === null) return "";
+  const range = row.rankLow === row.rankHigh ? `[${row.rankLow}]` : `[${row.rankLow}, ${row.rankHigh}]`;
+  return [h("b", {}, String(row.rank)), " ", h("span", { class: "range" }, range)];
+}
+
+function name(row) {
+  const marks = row.notes.map((note) => noteNumber(row, note)).join(", ");
+  return h("span", { class: "named" }, swatch(row.agent), h("span", {}, group().agents[row.agent]), marks && h("sup", {}, marks));
+}
+
+function told(row) {
+  const known = group().told[row.told];
+  return known.length ? known.map((word) => h("span", { class: "chip" }, word)) : h("span", { class: "faint" }, "nothing");
+}
+
+let noteOrder = [];  // notes of the rows that are shown, in their order
+function noteNumber(row, note) {
+  return String(noteOrder.indexOf(note) + 1);
+}
+
+function footnotes(rows) {
+  return noteOrder.length ? h("ol", { class: "footnotes" }, noteOrder.map((note) => h("li", {}, group().notes[note]))) : h("span");
+}
+
+function reading(rows) {
+  noteOrder = [...new Set(rows.flatMap((row) => row.notes))];
+  const runs = [...new Set(rows.map((row) => row.runs))];
+  const each = runs.length === 1 ? `${count(runs[0])} runs` : `${count(Math.min(...runs))} to ${count(Math.max(...runs))} runs`;
+  const ranked = rows.some((row) => row.rank !== null);
+  return `How often each agent recommends wrongly after ${count(state.budget)} pulls: ${each} each, on the same drawn instances. Brackets: Wilson intervals at 95 %${
+    ranked ? ", and the ranks that the runs leave possible" : ""
+  }. An agent that is told something answers an easier question.`;
+}
+
+/** The bars share one scale, from 0 to the largest upper end. */
+function scale(rows) {
+  return Math.max(...rows.map((row) => row.high), 1e-9);
+}
+
+function bar(row, top) {
+  const x = (value) => 4 + (112 * value) / top;
+  const { colour } = look(row.agent);
+  return svg(
+    "svg",
+    { class: "bar", width: 120, height: 16, viewBox: "0 0 120 16", "aria-hidden": "true", focusable: "false" },
+    svg("path", { d: "M4 8H116", stroke: "var(--line)", "stroke-width": 1 }),
+    svg("path", { d: `M${x(row.low)} 8H${x(row.high)}`, stroke: colour, "stroke-width": 5, "stroke-linecap": "round", opacity: 0.35 }),
+    svg("circle", { cx: x(row.error), cy: 8, r: 4, fill: colour }),
+  );
+}

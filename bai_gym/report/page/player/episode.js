@@ -1,0 +1,103 @@
+/** A recorded episode: its pulls, and what is known after each of them. */
+
+import { decompress, packedEpisode, report } from "../data.js";
+
+const Z = 1.96;
+
+/**
+ * @typedef {Object} Episode
+ * @property {Uint8Array|Uint16Array} arms the arm of each pull
+ * @property {Float64Array} rewards
+ * @property {Object} truth means, answer, task, names of the arms
+ * @property {number} length pulls
+ */
+
+/** @returns {Promise<Episode>} the episode with this number */
+export async function openEpisode(index) {
+  const facts = report.recorded.episodes[index];
+  const bytes = await decompress(packedEpisode(index), "deflate");
+  const length = facts.pulls;
+  const arms = facts.wide ? planes(bytes, 0, length) : bytes.subarray(0, length);
+  const start = facts.wide ? 2 * length : length;
+  const rewards = new Float64Array(length);
+  if (facts.levels) {
+    for (let i = 0; i < length; i += 1) rewards[i] = facts.levels[bytes[start + i]];
+  } else {
+    const [low, high] = facts.range;
+    const steps = planes(bytes, start, length);
+    for (let i = 0; i < length; i += 1) rewards[i] = low + ((high - low) * steps[i]) / 65535;
+  }
+  return { ...facts, length, arms, rewards, truth: report.recorded.instances[facts.truth] };
+}
+
+/** Numbers of two bytes: all high bytes, then all low ones. */
+function planes(bytes, start, length) {
+  const values = new Uint16Array(length);
+  for (let i = 0; i < length; i += 1) values[i] = bytes[start + i] * 256 + bytes[start + length + i];
+  return values;
+}
+
+/** What is known after some pulls; goes forwards pull by pull, and starts anew to go back. */
+export class Knowledge {
+  /** @param {Episode} episode */
+  constructor(episode) {
+    this.episode = episode;
+    const arms = episode.truth.means.length;
+    this.pulls = new Uint32Array(arms);
+    this.means = new Float64Array(arms);
+    this.squares = new Float64Array(arms); // sums of squared deviations from the mean
+    this.made = 0;
+  }
+
+  /** Makes it the knowledge after `pulls` pulls. */
+  goTo(pulls) {
+    const until = Math.min(pulls, this.episode.length);
+    if (until < this.made) {
+      for (const numbers of [this.pulls, this.means, this.squares]) numbers.fill(0);
+      this.made = 0;
+    }
+    const { arms, rewards } = this.episode;
+    for (; this.made < until; this.made += 1) {
+      const arm = arms[this.made];
+      const off = rewards[this.made] - this.means[arm]; // B. P. Welford (1962)
+      this.pulls[arm] += 1;
+      this.means[arm] += off / this.pulls[arm];
+      this.squares[arm] += off * (rewards[this.made] - this.means[arm]);
+    }
+    return this;
+  }
+
+  /** Half the width of the normal 95 % interval of a mean; infinite below two pulls. */
+  reach(arm) {
+    const n = this.pulls[arm];
+    return n < 2 ? Infinity : Z * Math.sqrt(this.squares[arm] / (n - 1) / n);
+  }
+
+  /** The arm with the largest mean so far, or -1. */
+  get leader() {
+    let best = -1;
+    for (let arm = 0; arm < this.means.length; arm += 1) {
+      if (this.pulls[arm] && (best < 0 || this.means[arm] > this.means[best])) best = arm;
+    }
+    return best;
+  }
+}
+
+/** @returns {number} the stage that the next pull after `made` pulls belongs to, -1 before the first */
+export function stageAt(episode, made) {
+  let stage = -1;
+  while (stage + 1 < episode.stages.length && episode.stages[stage + 1][0] <= made) stage += 1;
+  return stage;
+}
+
+/** @returns {?Set<number>} the arms that are still considered, or null for all */
+export function candidatesAt(episode, made) {
+  const stage = stageAt(episode, made);
+  const arms = stage < 0 ? null : episode.stages[stage][1];
+  return arms && new Set(arms);
+}
+
+/** @returns {string} the name of an arm */
+export function armName(episode, arm) {
+  return episode.truth.names ? `arm ${arm} (${episode.truth.names[arm]})` : `arm ${arm}`;
+}
