@@ -33,9 +33,13 @@ __all__ = [
 KINDS = {
     ".zip": "model",
     ".npz": "weights",
+    ".html": "page",
     ".png": "figure",
+    ".svg": "figure",
+    ".pdf": "figure",
     ".md": "table",
     ".csv": "table",
+    ".tex": "table",
     ".parquet": "table",
     ".txt": "claims",
 }

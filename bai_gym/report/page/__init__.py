@@ -2,5 +2,6 @@
 
 from bai_gym.report.page.build import Page, build_page
 from bai_gym.report.page.collect import collect
+from bai_gym.report.page.standings import standings
 
-__all__ = ["Page", "build_page", "collect"]
+__all__ = ["Page", "build_page", "collect", "standings"]

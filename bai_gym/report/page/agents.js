@@ -14,10 +14,12 @@ export function agentToggles() {
   let shown = null;
   const boxes = new Map();
   const show = () => {
-    if (shown !== group()) {
-      shown = group();
+    const agents = agentsHere();
+    const now = `${state.group}: ${agents.join()}`;
+    if (shown !== now) {
+      shown = now;
       boxes.clear();
-      list.replaceChildren(...shown.agents.map((name, i) => toggle(name, i, boxes)));
+      list.replaceChildren(...agents.map((i) => toggle(group().agents[i], i, boxes)));
     }
     for (const [name, input] of boxes) input.checked = !state.hidden.has(name);
   };
@@ -39,6 +41,13 @@ function toggle(name, index, boxes) {
   if (told.length) label.append(h("span", { class: "told" }, `told ${words(told)}`));
   boxes.set(name, label.querySelector("input"));
   return label;
+}
+
+/** @returns {number[]} the agents that play in the chosen environment, or have scores over all of them */
+function agentsHere() {
+  const playing = group().rows.filter((row) => row.env === state.env).map((row) => row.agent);
+  const scored = (group().scores?.rows ?? []).map((row) => row.agent);
+  return [...new Set([...playing, ...scored])].sort((a, b) => a - b);
 }
 
 /** @returns {string[]} what an agent is told anywhere in the comparison */

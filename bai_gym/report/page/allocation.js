@@ -5,6 +5,7 @@ import { finalRows } from "./data.js";
 import { table } from "./dom.js";
 import { figure } from "./figure.js";
 import { count } from "./format.js";
+import { ink } from "./palette.js";
 import { draw, frame, plain } from "./plots.js";
 import { group, state } from "./state.js";
 
@@ -33,18 +34,18 @@ function drawShares(plot) {
         z: rows.map((row) => row.share.map((share) => share / 100)),
         x: Array.from({ length: arms }, (_, arm) => arm),
         y: names,
-        colorscale: "Cividis",
+        colorscale: [[0, ink("--shade-0")], [0.5, ink("--shade-1")], [1, ink("--shade-2")]], // one hue, so that no pair of colours is mixed up
         zmin: 0,
         xgap: arms <= 64 && !narrow ? 1 : 0,
         ygap: 2,
-        colorbar: { title: { text: "% of pulls", side: "right" }, thickness: 12, outlinewidth: 0, ticksuffix: " %", ...(narrow ? { orientation: "h", y: -0.35, x: 0.5, title: { text: "% of pulls", side: "top" } } : {}) },
+        colorbar: { title: { text: "% of pulls", side: "right" }, thickness: 12, outlinewidth: 0, ticksuffix: " %", ...(narrow ? { orientation: "h", yref: "container", y: 0, yanchor: "bottom", x: 0.5, title: { text: "" } } : {}) },
         hovertemplate: "<b>%{y}</b><br>arm %{x}<br>%{z:.2f} % of its pulls<extra></extra>",
       },
     ],
     frame({
       height: 110 + 34 * Math.max(rows.length, 1) + (narrow ? 70 : 0),
-      margin: { l: 8, r: 8, t: 8, b: 44 },
-      xaxis: { title: { text: "arm" }, showgrid: false, ...(arms <= 20 ? { dtick: 1 } : {}) },
+      margin: { l: 8, r: 8, t: 8, b: narrow ? 110 : 44 },
+      xaxis: { title: { text: "arm" }, showgrid: false, ...(arms <= 20 && !narrow ? { dtick: 1 } : { tickangle: 0, nticks: narrow ? 8 : 20 }) },
       yaxis: { autorange: "reversed", showgrid: false, ticks: "", type: "category" },
     }),
   );

@@ -41,7 +41,9 @@ export function axesOf(group, env, budget) {
   };
   if (budgetsOf(group, env).length > 1) found.push(byBudget);
   if (across) found.push(across);
-  return found.length ? found : [byBudget];
+  if (found.length) return found;
+  const here = { id: "agent", text: "agent", title: "", at: (row) => group.agents[row.agent], categories: group.agents };
+  return [{ ...here, of: (row) => row.env === env && row.budget === budget && row.last }];
 }
 
 /** Environments side by side, where each has one budget: by the one number in their names that differs, or by name. */
@@ -73,4 +75,16 @@ export function differingNumber(labels) {
   const before = [...shapes][0].split("#")[places[0]];
   const word = before.match(/([A-Za-z_]+)\W*$/)?.[1] ?? "";
   return { values: table.map((row) => Number(row[places[0]])), name: word.replaceAll("_", " ") || "number" };
+}
+
+/**
+ * Round places for the labels of a logarithmic axis: 1, 2, 5, 10, ... or powers of ten where those are many.
+ * @param {number[]} values that the axis shows, positive
+ */
+export function logTicks(values) {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const powers = [];
+  for (let power = Math.floor(Math.log10(least)); power <= Math.ceil(Math.log10(most)); power += 1) powers.push(power);
+  const digits = powers.length > 5 ? [1] : powers.length > 2 ? [1, 2, 5] : [1, 2, 3, 4, 5, 6, 8];
+  return powers.flatMap((power) => digits.map((digit) => Number((digit * 10 ** power).toPrecision(3))));
 }

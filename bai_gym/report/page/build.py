@@ -1,4 +1,4 @@
-"""Puts the page together: markup, style, script, data, the drawing library, and as many recordings as there is room for."""
+"""Puts the page together: markup, style, script, data, plotly, and as many recordings as there is room for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -18,6 +18,7 @@ from bai_gym.errors import MissingPackageError, ParameterError
 from bai_gym.report.page.bundle import bundle, read_asset
 from bai_gym.report.page.collect import Content, to_json
 from bai_gym.report.page.episodes import facts, instance, pack
+from bai_gym.report.page.standings import Standings
 
 __all__ = ["SIZE_LIMIT", "Page", "build_page"]
 
@@ -41,15 +42,12 @@ class Page:
     size: int
 
 
-def build_page(
-    content: Content, ranks: Mapping[Any, tuple[int, int, int]], extra: Mapping[str, Any], size_limit: int = SIZE_LIMIT
-) -> Page:
+def build_page(content: Content, standings: Sequence[Standings], size_limit: int = SIZE_LIMIT) -> Page:
     """Return the page: the same bytes for the same content.
 
     Args:
         content: What it shows.
-        ranks: See :func:`bai_gym.report.page.collect.to_json`.
-        extra: Further data for the script, such as scores over environments.
+        standings: Ranks and scores of each of its groups.
         size_limit: Bytes that the page may have. Recordings for which there is no room are left out, those of the
             largest budgets first, and of one budget the later runs; results are always complete.
 
@@ -60,7 +58,7 @@ def build_page(
     if size_limit <= 0:
         raise ParameterError(f"the size limit must be a positive number of bytes, not {size_limit}")
     script, library = bundle("main.js"), _library()
-    data = {**to_json(content, ranks), **extra}
+    data = to_json(content, standings)
     empty = _page(script, library, data, [], [], "")
     chosen, texts, left_out = _fitting(content.recordings, size_limit - len(empty.encode()))
     html = _page(script, library, data, chosen, texts, left_out) if content.recordings else empty

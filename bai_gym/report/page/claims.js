@@ -5,6 +5,8 @@ import { group, onChange } from "./state.js";
 
 const SIGNS = { confirmed: "\u2713", refuted: "\u2717", undecided: "?" };
 
+const FEW = 3;
+
 /** @param {HTMLElement} section */
 export function claims(section) {
   const place = h("div");
@@ -21,6 +23,13 @@ export function claims(section) {
   render();
 }
 
+/** Where a claim fails or stays open: a few cases at once, many when asked for. */
+function cases(words, list) {
+  if (!list.length) return null;
+  if (list.length <= FEW) return h("p", { class: "reading" }, `${words}: ${list.join("; ")}`);
+  return h("details", {}, h("summary", {}, `${words}: ${list[0]}, and ${list.length - 1} more`), h("ul", { class: "reading" }, list.map((text) => h("li", {}, text))));
+}
+
 function claim({ text, verdict, against, open }) {
   return h(
     "li",
@@ -30,8 +39,8 @@ function claim({ text, verdict, against, open }) {
       "div",
       {},
       h("p", {}, text),
-      against.length ? h("p", { class: "reading" }, `Against it: ${against.join("; ")}`) : null,
-      open.length ? h("p", { class: "reading" }, `Undecided: ${open.join("; ")}`) : null,
+      cases("Against it", against),
+      cases("Undecided", open),
     ),
   );
 }

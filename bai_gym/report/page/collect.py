@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bai_gym.benchmark.folder import ResultTable
-from bai_gym.benchmark.optimum import optimality_gap
+from bai_gym.benchmark.optimum import Optima, optimality_gap
 from bai_gym.benchmark.recording import Recording
 from bai_gym.benchmark.result import Result
+from bai_gym.report.page.numbers import short
 
-__all__ = ["Content", "Group", "collect"]
+if TYPE_CHECKING:
+    from bai_gym.report.page.standings import Standings
+
+__all__ = ["Content", "Group", "collect", "to_json"]
 
 
 @dataclass(frozen=True)
@@ -23,13 +26,13 @@ class Group:
     Attributes:
         title: What it is.
         results: Each agent, environment, budget and checkpoint once.
-        optima: Error probability of the best possible agent by environment and budget, where known.
+        optima: Probability that the best possible agent is right, by environment and budget, where known.
         tables: The files that it comes from.
     """
 
     title: str
     results: tuple[Result, ...]
-    optima: Mapping[tuple[str, int], float]
+    optima: Optima
     tables: tuple[ResultTable, ...]
 
     @property
@@ -59,10 +62,10 @@ class Content:
 
 
 def collect(tables: Iterable[ResultTable], recordings: Iterable[Recording] = ()) -> Content:
-    """Sort what folders hold.
+    """Sort what folders hold: sweeps first, then panels.
 
-    Panels of experiments stay what they are. All other files of one seed are one sweep, whatever folder they are in: the
-    instances of an environment are the same in all of them. Where two files hold the same agent on the same
+    Panels of experiments stay what they are. All other files of one seed are one sweep, whatever folder they are in:
+    the instances of an environment are the same in all of them. Where two files hold the same agent on the same
     environment with the same budget, the one with more runs counts.
 
     Args:
@@ -70,35 +73,37 @@ def collect(tables: Iterable[ResultTable], recordings: Iterable[Recording] = ())
         recordings: The recorded episodes; the same episode is shown once.
     """
     notes: list[str] = []
-    sweeps: dict[int, list[ResultTable]] = {}
+    sweeps: dict[int | None, list[ResultTable]] = {}
+    panels: list[Group] = []
     groups: list[Group] = []
     for table in tables:
         if not table.results:
             continue
         if _is_panel(table):
-            groups.append(_group(table.title, [table], notes))
+            panels.append(_group(table.title, [table], notes))
         else:
             sweeps.setdefault(table.results[0].seed, []).append(table)
     for seed, members in sweeps.items():
         envs = list(dict.fromkeys(result.env for table in members for result in table.results))
         title = envs[0] if len(envs) == 1 else f"{len(envs)} environments"
-        groups.append(_group(title + (f", seed {seed}" if len(sweeps) > 1 else ""), members, notes))
+        words = "" if len(sweeps) == 1 else ", seed unknown" if seed is None else f", seed {seed}"
+        groups.append(_group(title + words, members, notes))
     episodes = {(r.agent, r.env, r.budget, r.run, r.seed): r for r in recordings}
     order = sorted(episodes, key=lambda key: (key[1], key[2], key[4], key[3]))  # stable: agents as they came
-    return Content(tuple(groups), tuple(episodes[key] for key in order), tuple(notes))
+    return Content((*groups, *panels), tuple(episodes[key] for key in order), tuple(notes))
 
 
-def to_json(content: Content, ranks: Mapping[Any, tuple[int, int, int]]) -> dict[str, Any]:
+def to_json(content: Content, standings: Sequence[Standings]) -> dict[str, Any]:
     """Return the results in the form of the page's script, without the recordings.
 
     Args:
         content: What the page shows.
-        ranks: Rank, least and largest rank, by (group, agent, env, budget, checkpoint), where known.
+        standings: Ranks and scores of each group.
     """
     return {
         "version": version("bai-gym"),
         "notes": list(content.notes),
-        "groups": [_group_json(number, group, ranks) for number, group in enumerate(content.groups)],
+        "groups": [_group_json(*both) for both in zip(content.groups, standings, strict=True)],
     }
 
 
@@ -108,7 +113,7 @@ def _is_panel(table: ResultTable) -> bool:
 
 def _group(title: str, tables: Sequence[ResultTable], notes: list[str]) -> Group:
     found: dict[tuple[str, str, int, int | None], Result] = {}
-    optima: dict[tuple[str, int], float] = {}
+    optima: Optima = {}
     twice = 0
     for table in tables:
         optima.update(table.optima)
@@ -139,20 +144,20 @@ class _Table:
         return list(self.numbers)
 
 
-def _group_json(number: int, group: Group, ranks: Mapping[Any, tuple[int, int, int]]) -> dict[str, Any]:
+def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
     agents, envs, told, notes, commands = (_Table() for _ in range(5))
     for agent in group.agents:
         agents(agent)
     arms = {result.env: int(result.mean_pulls.size) for result in group.results}
     rows = []
     for result in group.results:
-        rank = ranks.get((number, result.agent, result.env, result.budget, result.checkpoint), (None, None, None))
-        optimum = group.optima.get((result.env, result.budget))
         last = result.checkpoint in (None, result.budget)
+        rank = standings.rank(result) if last else (None, None, None)
+        optimum = group.optima.get((result.env, result.budget))
         gap: tuple[float | None, ...] = (None, None, None)
         if optimum is not None and last:
-            found = optimality_gap(result.error_probability, result.interval, 1.0 - optimum)
-            gap = (_short(found.value), _short(found.lower), _short(found.upper))
+            found = optimality_gap(result.error_probability, result.interval, optimum)
+            gap = (short(found.value), short(found.lower), short(found.upper))
         pulls = result.mean_pulls.sum()
         rows.append(
             {
@@ -162,19 +167,19 @@ def _group_json(number: int, group: Group, ranks: Mapping[Any, tuple[int, int, i
                 "checkpoint": result.checkpoint,
                 "runs": result.runs,
                 "errors": result.errors,
-                "low": _short(result.interval[0]),
-                "high": _short(result.interval[1]),
+                "low": short(result.interval[0]),
+                "high": short(result.interval[1]),
                 "rank": rank[0],
                 "rankLow": rank[1],
                 "rankHigh": rank[2],
-                "regret": _short(result.simple_regret),
-                "regretSe": _short(result.simple_regret_se),
+                "regret": short(result.simple_regret),
+                "regretSe": short(result.simple_regret_se),
                 "gap": gap[0],
                 "gapLow": gap[1],
                 "gapHigh": gap[2],
-                "pulls": _short(result.sample_complexity),
-                "pullsLow": _short(result.sample_quantiles[0]),
-                "pullsHigh": _short(result.sample_quantiles[-1]),
+                "pulls": short(result.sample_complexity),
+                "pullsLow": short(result.sample_quantiles[0]),
+                "pullsHigh": short(result.sample_quantiles[-1]),
                 "truncated": result.truncated,
                 "told": told(tuple(result.knows)),
                 "notes": [notes(note) for note in result.notes],
@@ -186,7 +191,7 @@ def _group_json(number: int, group: Group, ranks: Mapping[Any, tuple[int, int, i
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     return {
         "title": group.title,
-        "seeds": sorted({result.seed for result in group.results}),
+        "seeds": sorted({result.seed for result in group.results if result.seed is not None}),
         "agents": agents.things,
         "envs": envs.things,
         "arms": [arms[env] for env in envs.things],
@@ -195,6 +200,8 @@ def _group_json(number: int, group: Group, ranks: Mapping[Any, tuple[int, int, i
         "reruns": commands.things,
         "commands": list(dict.fromkeys(table.command for table in group.tables if table.command)),
         "rows": columns,
+        "overall": standings.overall(agents.things, envs.things),
+        "scores": standings.scores(agents.things),
         "claims": [
             {
                 "are": table.claims_are,
@@ -212,8 +219,3 @@ def _group_json(number: int, group: Group, ranks: Mapping[Any, tuple[int, int, i
             if table.claims
         ],
     }
-
-
-def _short(value: float) -> float | None:
-    """Seven digits, and None for what JSON cannot hold."""
-    return float(f"{value:.7g}") if math.isfinite(value) else None

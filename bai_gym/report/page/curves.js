@@ -1,7 +1,7 @@
 /** Error probability (or simple regret) against budget, pulls, arms or environments, with intervals. */
 
 import { agentToggles, visibleAgents } from "./agents.js";
-import { axesOf } from "./axes.js";
+import { axesOf, logTicks } from "./axes.js";
 import { checkbox, choice, h, table } from "./dom.js";
 import { figure } from "./figure.js";
 import { brief, count, withError, withInterval, words } from "./format.js";
@@ -30,7 +30,25 @@ const MEASURES = {
     say: (row) => withError(row.regret, row.regretSe),
     interval: "mean ± 1.96 standard errors",
   },
+  pulls: {
+    text: "Pulls asked for",
+    value: (row) => row.pulls,
+    low: (row) => row.pullsLow,
+    high: (row) => row.pullsHigh,
+    say: (row) => `${count(row.pulls)} pulls on average, 90 % of the runs ${count(row.pullsLow)} to ${count(row.pullsHigh)}`,
+    interval: "mean, and from the 5 % to the 95 % quantile",
+  },
 };
+
+/** Those that say something: pulls where agents decide when to stop. */
+function measuresHere() {
+  const varies = group().rows.some((row) => row.env === state.env && row.pullsLow !== row.pullsHigh);
+  return Object.entries(MEASURES).filter(([id]) => id !== "pulls" || varies);
+}
+
+function currentMeasure() {
+  return Object.fromEntries(measuresHere())[state.measure] ?? MEASURES.error;
+}
 
 /** @param {HTMLElement} section */
 export function curves(section) {
@@ -40,7 +58,7 @@ export function curves(section) {
     const axes = axesOf(group(), state.env, state.budget);
     const axis = currentAxis();
     controls.replaceChildren(
-      choice("Vertical axis", Object.entries(MEASURES).map(([value, m]) => ({ value, text: m.text })), state.measure, (measure) => choose({ measure })),
+      choice("Vertical axis", measuresHere().map(([value, m]) => ({ value, text: m.text })), Object.keys(MEASURES).find((id) => MEASURES[id] === currentMeasure()), (measure) => choose({ measure })),
       choice("Horizontal axis", axes.map((a) => ({ value: a.id, text: a.text })), axis.id, (id) => choose({ axis: id })),
       checkbox("Logarithmic vertical axis", state.logY, (logY) => choose({ logY })),
       axis.categories ? "" : checkbox("Logarithmic horizontal axis", state.logX, (logX) => choose({ logX })),
@@ -70,12 +88,13 @@ function curvesOf(axis) {
 
 function drawCurves(plot) {
   const axis = currentAxis();
-  const measure = MEASURES[state.measure];
+  const measure = currentMeasure();
   const lines = curvesOf(axis);
   const traces = lines.flatMap(({ agent, rows }) => tracesOf(agent, rows, axis, measure));
   const optimum = optimumTrace(axis);
   if (optimum) traces.push(optimum);
   const ticks = [...new Set(lines.flatMap(({ rows }) => rows.map(axis.at)))];
+  const heights = traces.flatMap((trace) => trace.y).filter((y) => y > 0);
   const logX = state.logX && !axis.categories && ticks.every((x) => x > 0);
   draw(
     plot,
@@ -86,18 +105,27 @@ function drawCurves(plot) {
       xaxis: {
         title: { text: axis.title },
         type: axis.categories ? "category" : logX ? "log" : "linear",
-        ...(axis.categories ? {} : ticks.length <= 12 ? { tickvals: ticks, ticktext: ticks.map(tick) } : logX ? { dtick: "D1" } : {}),
+        ...(axis.categories ? {} : ticks.length <= 12 ? labelled(ticks) : logX ? labelled(logTicks(ticks)) : {}),
       },
-      yaxis: { title: { text: measure.text.toLowerCase() }, type: state.logY ? "log" : "linear", rangemode: "tozero", exponentformat: "power", ...(state.logY ? { dtick: 1, minor: { ticks: "outside", showgrid: true, gridcolor: ink("--line-faint") } } : {}) },
+      yaxis: {
+        title: { text: measure.text.toLowerCase() },
+        type: state.logY ? "log" : "linear",
+        rangemode: "tozero",
+        ...(state.logY ? labelled(logTicks(heights)) : {}),
+      },
     }),
   );
-  const where = axis.id === "env" ? group().title : `${group().envs[state.env]}${axis.id === "checkpoint" ? `, budget ${count(state.budget)}` : ""}`;
+  const where = axis.id === "env" ? group().title : `${group().envs[state.env]}${axis.id === "checkpoint" || axis.id === "agent" ? `, budget ${count(state.budget)}` : ""}`;
   return {
     label: `${measure.text} of ${lines.length} agents against ${axis.text}, ${where}. The same numbers are in the table below.`,
     sentence: `${where}. Lower is better; ${measure.interval}.${
       state.logY ? " Where no run was wrong, a logarithmic axis has no place for the 0: a hollow triangle marks the upper end of the interval." : ""
     }${optimum ? " Dotted: the best possible agent that knows the prior alone." : ""}`,
   };
+}
+
+function labelled(ticks) {
+  return { tickvals: ticks, ticktext: ticks.map(tick) };
 }
 
 function tick(value) {
@@ -150,7 +178,7 @@ function tracesOf(agent, rows, axis, measure) {
 
 /** The error of the best possible agent, where it is known: an agent's error minus its gap. */
 function optimumTrace(axis) {
-  if (state.measure !== "error" || axis.id !== "budget") return null;
+  if (currentMeasure() !== MEASURES.error || axis.id !== "budget") return null;
   const known = new Map(group().rows.filter((row) => axis.of(row) && row.gap !== null).map((row) => [axis.at(row), row.error - row.gap]));
   if (!known.size) return null;
   const x = [...known.keys()].sort((a, b) => a - b);
@@ -167,12 +195,12 @@ function optimumTrace(axis) {
 
 function curveTable() {
   const axis = currentAxis();
-  const measure = MEASURES[state.measure];
+  const measure = currentMeasure();
   const lines = curvesOf(axis);
   const places = [...new Set(lines.flatMap(({ rows }) => rows.map(axis.at)))];
   const cell = (rows, place) => {
     const row = rows.find((r) => axis.at(r) === place);
-    return row ? (state.measure === "error" ? withInterval(row.error, row.low, row.high) : withError(row.regret, row.regretSe)) : "";
+    return row ? measure.say(row) : "";
   };
   return table(
     `${measure.text} against ${axis.text}`,

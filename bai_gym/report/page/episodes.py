@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.benchmark.recording import Recording
+from bai_gym.report.page.numbers import short
 from bai_gym.statistics import FloatArray
 
-__all__ = ["facts", "pack"]
+__all__ = ["facts", "instance", "pack"]
 
 LEVELS = 256
 """Rewards of at most so many different values are stored exactly."""
@@ -29,13 +30,10 @@ def facts(recording: Recording) -> dict[str, Any]:
         "seed": recording.seed,
         "knows": list(recording.knows),
         "pulls": int(recording.arms.size),
-        "stages": [
-            [stage.first_pull, None if stage.candidates is None else list(stage.candidates)]
-            for stage in recording.stages
-        ],
+        "stages": _stages(recording),
         "recommendation": list(recording.recommendation),
         "correct": recording.correct,
-        "regret": _short(recording.simple_regret),
+        "regret": short(recording.simple_regret),
     }
 
 
@@ -43,11 +41,26 @@ def instance(recording: Recording) -> dict[str, Any]:
     """Return the truth about the instance; recordings of several agents share it."""
     names = recording.arm_names
     return {
-        "means": [_short(value) for value in recording.means],
+        "means": [short(value) for value in recording.means],
         "answer": list(recording.answer),
         "task": recording.task,
         "names": None if names is None else list(names),
     }
+
+
+def _stages(recording: Recording) -> list[list[Any]]:
+    """Return where the candidates change.
+
+    An agent that asks for one pull at a time has no stages: the arm that it pulls next is no candidate set.
+    """
+    if 2 * len(recording.stages) > recording.arms.size:
+        return []
+    stages: list[list[Any]] = []
+    for first, candidates in recording.stages:
+        arms = None if candidates is None or len(candidates) == recording.means.size else list(candidates)
+        if not stages or stages[-1][1] != arms:
+            stages.append([first, arms])
+    return stages
 
 
 def pack(recording: Recording) -> tuple[dict[str, Any], str]:
@@ -55,8 +68,8 @@ def pack(recording: Recording) -> tuple[dict[str, Any], str]:
 
     Arms take one byte each, or two where there are more than 256 of them. Rewards of at most 256 different values are
     exact: a table, and one byte each. Others take two bytes: the nearest of 65,536 values evenly spaced over the range
-    of the episode, so that a reward is off by at most 1/131,070 of it. Numbers of two bytes come as all high bytes, then
-    all low ones, which compresses better and leaves no question about their order.
+    of the episode, so that a reward is off by at most 1/131,070 of it. Numbers of two bytes come as all high bytes,
+    then all low ones, which compresses better and leaves no question about their order.
 
     Returns:
         The form, for the page's script, and base64 of the deflated bytes: arms, then rewards.
@@ -82,8 +95,3 @@ def _share(values: FloatArray, low: float, high: float) -> FloatArray:
 
 def _planes(values: npt.NDArray[Any]) -> bytes:
     return values.astype(">u2").view(np.uint8).reshape(-1, 2).T.tobytes()
-
-
-def _short(value: float) -> float:
-    """Seven digits: more than a picture shows."""
-    return float(f"{value:.7g}")

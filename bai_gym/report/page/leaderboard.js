@@ -1,8 +1,9 @@
 /** Who errs least: a table for the chosen environment and budget, which can be sorted. */
 
+import { toldTo } from "./agents.js";
 import { finalRows } from "./data.js";
-import { h, scrollBox, svg } from "./dom.js";
-import { count, withError, withInterval, words } from "./format.js";
+import { h, scrollBox, svg, table } from "./dom.js";
+import { brief, count, withError, withInterval, words } from "./format.js";
 import { look } from "./palette.js";
 import { copyButton } from "./rerun.js";
 import { group, onChange, state } from "./state.js";
@@ -26,8 +27,8 @@ export function leaderboard(section) {
     const caption = `${group().envs[state.env]}, budget ${count(state.budget)}`;
     const head = h("tr", {}, columns.map((c) => heading(c, render)));
     const body = sorted.map((row) => h("tr", {}, columns.map((c) => h(c.id === "agent" ? "th" : "td", { class: c.class, scope: c.id === "agent" && "row" }, c.cell(row)))));
-    const table = h("table", { class: "leaderboard" }, h("caption", {}, caption), h("thead", {}, head), h("tbody", {}, body));
-    place.replaceChildren(scrollBox(`Leaderboard: ${caption}`, table), footnotes(rows));
+    const board = h("table", { class: "leaderboard" }, h("caption", {}, caption), h("thead", {}, head), h("tbody", {}, body));
+    place.replaceChildren(scrollBox(`Leaderboard: ${caption}`, board), footnotes(rows), overBudgets());
     if (focus) place.querySelector(`[data-column="${focus}"]`)?.focus();
   };
   onChange((change) => {
@@ -118,9 +119,34 @@ function reading(rows) {
   const runs = [...new Set(rows.map((row) => row.runs))];
   const each = runs.length === 1 ? `${count(runs[0])} runs` : `${count(Math.min(...runs))} to ${count(Math.max(...runs))} runs`;
   const ranked = rows.some((row) => row.rank !== null);
-  return `How often each agent recommends wrongly after ${count(state.budget)} pulls: ${each} each, on the same drawn instances. Brackets: Wilson intervals at 95 %${
+  const stops = rows.some((row) => row.truncated || row.pullsLow !== row.pullsHigh);
+  const when = stops ? `when it stops by itself, at the latest after ${count(state.budget)} pulls` : `after ${count(state.budget)} pulls`;
+  return `How often each agent recommends wrongly ${when}: ${each} each, on the same drawn instances. Brackets: Wilson intervals at 95 %${
     ranked ? ", and the ranks that the runs leave possible" : ""
   }. An agent that is told something answers an easier question.`;
+}
+
+/** The same over all budgets of the environment, folded away. */
+function overBudgets() {
+  const board = group().overall.find(({ env }) => env === state.env);
+  if (!board) return h("span");
+  const gaps = board.rows.some((row) => row.gap);
+  const names = board.leftOut.map((agent) => group().agents[agent]);
+  const rows = board.rows.map((row) => [
+    h("span", { class: "named" }, swatch(row.agent), h("span", {}, group().agents[row.agent])),
+    h("span", {}, rank(row)),
+    row.low === null ? brief(row.error) : withInterval(row.error, row.low, row.high),
+    ...(gaps ? [row.gap ? withInterval(...row.gap) : "unknown"] : []),
+    words(toldTo(row.agent)),
+  ]);
+  const headings = ["Agent", "Rank", "Mean error probability [95 %]", ...(gaps ? ["Gap to the optimum [95 %]"] : []), "Is told"];
+  return h(
+    "details",
+    {},
+    h("summary", {}, `Leaderboard over all ${count(board.budgets.length)} budgets of this environment`),
+    names.length ? h("p", { class: "reading" }, `Not in it, since not played at all budgets: ${names.join(", ")}.`) : null,
+    table(`${group().envs[state.env]}, mean over the budgets ${board.budgets.map(count).join(", ")}`, headings, rows),
+  );
 }
 
 /** The bars share one scale, from 0 to the largest upper end. */

@@ -1,11 +1,24 @@
 /** Which episode is watched: environment, budget, run, and two agents. */
 
-import { report } from "../data.js";
+import { finalRows, report } from "../data.js";
 import { choice } from "../dom.js";
 import { count } from "../format.js";
 import { group, state } from "../state.js";
 
 const NONE = "";
+
+/** The place of an agent in the comparison; those of other comparisons come last. */
+function order(agent) {
+  const index = group().agents.indexOf(agent);
+  return index < 0 ? group().agents.length : index;
+}
+
+/** The agent that errs least where the episode was played, of those that were recorded. */
+function best(episodes, { env, budget }) {
+  const rows = finalRows(group(), group().envs.indexOf(env), Number(budget)).sort((a, b) => a.error - b.error);
+  const names = rows.map((row) => group().agents[row.agent]);
+  return names.find((name) => episodes.some((e) => e.agent === name));
+}
 
 /** The choices of the player; each one keeps those after it possible. */
 export class Choices {
@@ -38,7 +51,8 @@ export class Choices {
     const budget = pick("budget", left.map((e) => String(e.budget)), (value) => `${count(Number(value))} pulls`);
     left = left.filter((e) => String(e.budget) === values.budget);
     const run = pick("run", left.map((e) => `${e.seed}/${e.run}`), (value) => `${value.split("/")[1]} (seed ${value.split("/")[0]})`);
-    left = left.filter((e) => `${e.seed}/${e.run}` === values.run);
+    left = left.filter((e) => `${e.seed}/${e.run}` === values.run).toSorted((a, b) => order(a.agent) - order(b.agent));
+    if (!left.some((e) => e.agent === values.first)) values.first = best(left, values);
     const first = pick("first", left.map((e) => e.agent));
     if (!left.some((e) => e.agent === values.second) && values.second !== NONE) values.second = left.find((e) => e.agent !== values.first)?.agent ?? NONE;
     const second = { name: "second", options: [{ value: NONE, text: "nobody" }, ...first.options] };

@@ -8,6 +8,7 @@ import { onChange } from "../state.js";
 import { onTheme } from "../theme.js";
 import { Choices } from "./choices.js";
 import { Clock } from "./clock.js";
+import { icon } from "./icon.js";
 import { Knowledge, openEpisode } from "./episode.js";
 import { Panel } from "./panel.js";
 import { scaleOf } from "./picture.js";
@@ -40,7 +41,7 @@ class Player {
     this.stage = h("div", { class: "stage", tabindex: "0", role: "group", "aria-label": "The episode. Space plays and pauses, arrow keys go a pull back or on, Home and End to the start and the end.", onkeydown: (event) => this.key(event) });
     this.task = h("p", { class: "reading" });
     section.append(
-      h("p", { class: "reading" }, "Both agents play the same instance. Dots are estimated means with their normal 95 % intervals, bars below count the pulls; arms that are no candidates any more fade. The strip shows the pulls in their order."),
+      h("p", { class: "reading" }, "Both agents play the same instance. Dots are estimated means with their normal 95 % intervals, bars below count the pulls; arms that the agent has dropped fade. The strip shows the pulls in their order."),
       ...[note].filter(Boolean),
       choices,
       this.transport(),
@@ -68,7 +69,7 @@ class Player {
   }
 
   transport() {
-    const button = (text, label, press) => h("button", { type: "button", "aria-label": label, title: label, onclick: press }, text);
+    const button = (shape, label, press) => h("button", { type: "button", "aria-label": label, title: label, onclick: press }, icon(shape));
     this.playButton = h("button", { type: "button", class: "primary", onclick: () => this.toggle() }, "Play");
     const id = newId();
     this.slider = h("input", { type: "range", id, min: 0, value: 0, step: 1, oninput: () => this.goTo(Number(this.slider.value)) });
@@ -80,13 +81,13 @@ class Player {
       h(
         "div",
         { class: "buttons" },
-        button("\u23ee\ufe0e", "To the start", () => this.goTo(0)),
-        button("\u00ab", "Previous stage", () => this.goTo(this.stageBefore())),
-        button("\u2039", "One pull back", () => this.goTo(this.step - 1)),
+        button("start", "To the start", () => this.goTo(0)),
+        button("stageBack", "Previous stage", () => this.goTo(this.stageBefore())),
+        button("back", "One pull back", () => this.goTo(this.step - 1)),
         this.playButton,
-        button("\u203a", "One pull on", () => this.goTo(this.step + 1)),
-        button("\u00bb", "Next stage", () => this.goTo(this.stageAfter())),
-        button("\u23ed\ufe0e", "To the recommendation", () => this.goTo(this.last)),
+        button("on", "One pull on", () => this.goTo(this.step + 1)),
+        button("stageOn", "Next stage", () => this.goTo(this.stageAfter())),
+        button("end", "To the recommendation", () => this.goTo(this.last)),
       ),
       h("div", { class: "slide" }, h("label", { for: id, class: "hidden" }, "Pulls made"), this.slider, this.where),
       h(

@@ -1,0 +1,57 @@
+"""``bai-gym report``: folders of results as one web page, with tables and figures beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bai_gym.benchmark.folder import read_folder, read_outcomes, read_recordings
+from bai_gym.benchmark.store import write_atomically
+from bai_gym.cli.console import ERR, OUT
+from bai_gym.cli.options import FOLDER, WHOLE
+from bai_gym.cli.output import check_files, print_paths
+from bai_gym.errors import MissingPackageError
+from bai_gym.report.page import build_page, collect, standings
+from bai_gym.report.page.build import SIZE_LIMIT
+from bai_gym.report.page.files import save_figures, save_tables
+
+__all__ = ["report"]
+
+PAGE = "report.html"
+
+
+def report(
+    folders: Annotated[
+        list[Path], typer.Argument(**FOLDER, help="Folders of results; subfolders belong to them.", show_default=False)
+    ],
+    out: Annotated[Path, typer.Option(**FOLDER, help="Folder for the page, tables and figures.")] = Path("report"),
+    size_limit: Annotated[
+        int, typer.Option(**WHOLE, help="Bytes of the page; recordings that do not fit are left out.")
+    ] = SIZE_LIMIT,
+) -> None:
+    """Turn folders of results into one web page, tables and figures."""
+    check_files(out, [PAGE])
+    # A folder may be given together with one that it is in.
+    found = {table.path.resolve(): table for folder in folders for table in read_folder(folder)}
+    tables = list(found.values())
+    recordings = [recording for folder in folders for recording in read_recordings(folder)]
+    content = collect(tables, recordings)
+    outcomes = {table.path.parent: read_outcomes(table.path.parent) for table in tables}
+    ranked = [
+        standings(group, {key: runs for table in group.tables for key, runs in outcomes[table.path.parent].items()})
+        for group in content.groups
+    ]
+    page = build_page(content, ranked, size_limit)
+    with write_atomically(out / PAGE) as draft:
+        draft.write_text(page.html, encoding="utf-8")
+    if page.left_out:
+        ERR.print(page.left_out, soft_wrap=True)
+    paths = [out / PAGE, *save_tables(content, out)]
+    try:
+        paths += save_figures(content, out)
+    except MissingPackageError as error:
+        ERR.print(f"no figures: {error}", soft_wrap=True)
+    print_paths(paths)
+    OUT.print(f"{page.size / 1e6:.1f} MB; open it with a browser, it needs no network", soft_wrap=True)

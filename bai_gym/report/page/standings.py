@@ -1,0 +1,160 @@
+"""Ranks on each environment, and scores over all of them, of one group of results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bai_gym.benchmark.aggregate import Aggregate, Profile, aggregate
+from bai_gym.benchmark.bootstrap import Estimate
+from bai_gym.benchmark.leaderboard import Leaderboard, leaderboards
+from bai_gym.benchmark.result import Episodes, Result
+from bai_gym.errors import ParameterError
+from bai_gym.report.page.collect import Group
+from bai_gym.report.page.numbers import short
+
+__all__ = ["Standings", "standings"]
+
+Outcomes = Mapping[tuple[str, str, int], Episodes]
+
+
+@dataclass(frozen=True)
+class Standings:
+    """What follows from the results of a group and the outcomes of its runs.
+
+    Attributes:
+        boards: Leaderboards of each environment and budget, and of each environment over its budgets.
+        aggregate: Scores over environments and budgets, None where there are none.
+        reason: Why there are none; empty where nobody expects any.
+    """
+
+    boards: tuple[Leaderboard, ...]
+    aggregate: Aggregate | None
+    reason: str = ""
+
+    def rank(self, result: Result) -> tuple[int, int, int]:
+        """Return the rank of a result at the end of its runs, and the least and the largest rank that it may have."""
+        for board in self.boards:
+            if (board.env, board.budgets) == (result.env, (result.budget,)):
+                for row in board.standings:
+                    if row.agent == result.agent:
+                        return row.rank, *row.rank_interval
+        raise KeyError((result.agent, result.env, result.budget))
+
+    def overall(self, agents: Sequence[str], envs: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the leaderboards over budgets, for the page's script; it knows agents and environments by number."""
+        return [
+            {
+                "env": envs.index(board.env),
+                "budgets": list(board.budgets),
+                "leftOut": [agents.index(agent) for agent in board.left_out],
+                "rows": [
+                    {
+                        "agent": agents.index(row.agent),
+                        "rank": row.rank,
+                        "rankLow": row.rank_interval[0],
+                        "rankHigh": row.rank_interval[1],
+                        "error": short(row.error_probability),
+                        "low": short(row.interval[0]),
+                        "high": short(row.interval[1]),
+                        "gap": None
+                        if row.gap is None
+                        else [short(v) for v in (row.gap.value, row.gap.lower, row.gap.upper)],
+                    }
+                    for row in board.standings
+                ],
+            }
+            for board in self.boards
+            if board.overall
+        ]
+
+    def scores(self, agents: Sequence[str]) -> dict[str, Any] | None:
+        """Return the scores over environments and budgets, for the page's script."""
+        found = self.aggregate
+        if found is None:
+            return {"reason": self.reason} if self.reason else None
+        return {
+            "words": found.words,
+            "tasks": len(found.tasks),
+            "leftOut": len(found.left_out),
+            "without": [agent for agent in agents if agent not in found.agents],
+            "runs": [min(found.runs), max(found.runs)],
+            "rows": [
+                {
+                    "agent": agents.index(row.agent),
+                    "iqm": _estimate(row.iqm),
+                    "mean": _estimate(row.mean),
+                    "median": _estimate(row.median),
+                    "gap": _estimate(row.optimality_gap),
+                }
+                for row in found
+            ],
+            "profiles": [_profile(profile, agents) for profile in (found.profile(), found.run_profile())],
+        }
+
+
+def standings(group: Group, outcomes: Outcomes) -> Standings:
+    """Rank and score the agents of a group; scores are of agents that have played much together.
+
+    Args:
+        group: The results.
+        outcomes: Runs by (agent, env, budget), of whatever results; those that belong to a result of the group count.
+    """
+    ends = [result for result in group.results if result.checkpoint in (None, result.budget)]
+    own = {key: outcomes[key] for result in ends if _belongs(result, outcomes.get(key := _key(result)))}
+    boards = leaderboards(own, results=ends, optima=group.optima)
+    if len(group.envs) < 2:
+        return Standings(boards, None)
+    try:
+        return Standings(boards, aggregate(own, results=ends, agents=_scored(ends), optima=group.optima, common=True))
+    except ParameterError as error:
+        return Standings(boards, None, str(error))
+
+
+def _scored(ends: Sequence[Result]) -> list[str]:
+    """Return the agents that are scored: those with so many tasks that agents times common tasks are most."""
+    tasks: dict[str, set[tuple[str, int]]] = {}
+    for result in ends:
+        tasks.setdefault(result.agent, set()).add((result.env, result.budget))
+    choices = [[agent for agent in tasks if len(tasks[agent]) >= least] for least in {len(t) for t in tasks.values()}]
+    several = [agents for agents in choices if len(agents) > 1] or [list(tasks)]
+    return max(
+        several,
+        key=lambda agents: (len(agents) * len(set.intersection(*(tasks[agent] for agent in agents))), len(agents)),
+    )
+
+
+def _key(result: Result) -> tuple[str, str, int]:
+    return result.agent, result.env, result.budget
+
+
+def _belongs(result: Result, episodes: Episodes | None) -> bool:
+    """Whether outcomes are those of a result; folders may hold an older or a longer evaluation of the same name."""
+    if episodes is None:
+        return False
+    return (episodes.correct.size, int(np.count_nonzero(~episodes.correct))) == (result.runs, result.errors)
+
+
+def _estimate(estimate: Estimate) -> list[float | None]:
+    return [short(estimate.value), short(estimate.lower), short(estimate.upper)]
+
+
+def _profile(profile: Profile, agents: Sequence[str]) -> dict[str, Any]:
+    """Return the curves in three digits: the height of a picture has no more."""
+
+    def rounded(values: Any) -> list[float | None]:
+        return [None if np.isnan(value) else round(float(value), 3) for value in values]
+
+    return {
+        "of": profile.of,
+        "thresholds": [short(value) for value in profile.thresholds],
+        "curves": [
+            {"agent": agents.index(agent), "share": rounded(share), "low": rounded(low), "high": rounded(high)}
+            for agent, share, low, high in zip(
+                profile.agents, profile.shares, profile.lower, profile.upper, strict=True
+            )
+        ],
+    }
