@@ -32,18 +32,13 @@ export function axesOf(group, env, budget) {
     });
   }
   const across = acrossEnvironments(group);
-  const byBudget = {
-    id: "budget",
-    text: "budget",
-    title: "budget (pulls)",
-    of: (row) => row.env === env && row.last,
-    at: (row) => row.budget,
-  };
-  if (budgetsOf(group, env).length > 1) found.push(byBudget);
+  if (budgetsOf(group, env).length > 1) {
+    found.push({ id: "budget", text: "budget", title: "budget (pulls)", of: (row) => row.env === env && row.last, at: (row) => row.budget });
+  }
   if (across) found.push(across);
   if (found.length) return found;
-  const here = { id: "agent", text: "agent", title: "", at: (row) => group.agents[row.agent], categories: group.agents };
-  return [{ ...here, of: (row) => row.env === env && row.budget === budget && row.last }];
+  const of = (row) => row.env === env && row.budget === budget && row.last;
+  return [{ id: "agent", text: "agent", title: "", of, at: (row) => group.agents[row.agent], categories: group.agents }];
 }
 
 /** Environments side by side, where each has one budget: by the one number in their names that differs, or by name. */

@@ -191,7 +191,7 @@ def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     return {
         "title": group.title,
-        "seeds": sorted({result.seed for result in group.results if result.seed is not None}),
+        "seeds": [str(seed) for seed in sorted({r.seed for r in group.results if r.seed is not None})],
         "agents": agents.things,
         "envs": envs.things,
         "arms": [arms[env] for env in envs.things],

@@ -1,4 +1,4 @@
-/** Makes elements. Text always goes in as text: a name such as `<img onerror=...>` stays a name. */
+/** Makes elements. Text always goes in as text: a name that looks like markup stays a name. */
 
 const SVG = "http://www.w3.org/2000/svg";
 

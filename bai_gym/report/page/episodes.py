@@ -27,7 +27,7 @@ def facts(recording: Recording) -> dict[str, Any]:
         "env": recording.env,
         "budget": recording.budget,
         "run": recording.run,
-        "seed": recording.seed,
+        "seed": str(recording.seed),  # numbers of scripts have 53 bits
         "knows": list(recording.knows),
         "pulls": int(recording.arms.size),
         "stages": _stages(recording),

@@ -28,7 +28,7 @@ export function heading(place) {
         [budgets === 1 ? "Budget" : "Environments × budgets"]: budgets === 1 ? `${count(shown.rows[0].budget)} pulls` : count(budgets),
         "Runs of each": least === most ? count(least) : `${count(least)} to ${count(most)}`,
         "Episodes played": count(runs.reduce((a, b) => a + b, 0)),
-        Seed: shown.seeds.join(", "),
+        [shown.seeds.length > 1 ? "Seeds" : "Seed"]: shown.seeds.join(", ") || "unknown",
         "bai-gym": report.version,
       }).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
     );
