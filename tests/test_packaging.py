@@ -220,13 +220,15 @@ def test_a_wheel_holds_the_hook_and_records_every_file(source_tree: Path, kind: 
             assert rows[name] == [f"sha256={digest}", str(len(content))]
 
 
-def test_a_wheel_holds_every_module_and_type_marker(source_tree: Path) -> None:
+def test_a_wheel_holds_every_module_asset_and_type_marker(source_tree: Path) -> None:
     with zipfile.ZipFile(build(source_tree, "wheel")) as wheel:
         names = set(wheel.namelist())
     expected = {"bai_gym/py.typed"}
     for package, folder in FOLDERS.items():
         expected |= {
-            Path(package.replace(".", "/"), file.relative_to(folder)).as_posix() for file in folder.rglob("*.py")
+            Path(package.replace(".", "/"), file.relative_to(folder)).as_posix()
+            for file in folder.rglob("*")
+            if file.suffix in (".css", ".html", ".js", ".py")
         }
     assert expected - names == set()
     assert [name for name in names if name.startswith(("agents/", "tests/", "build_backend/"))] == []

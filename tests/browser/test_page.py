@@ -50,7 +50,7 @@ def test_an_agent_can_be_hidden(browser: Any, sweep: Path) -> None:
     browser.wait(f"{LINES} === 7")
     assert "SHVar" not in browser.run("return document.querySelector('#curves .plot').data.map((t) => t.name)")
     browser.look_at("pulls")
-    assert browser.run("return document.querySelector('#pulls .plot').data[0].y.length") == 7
+    browser.wait("document.querySelector('#pulls .plot').data[0].y.length === 7")
     browser.click(".agents .pair button:last-child")
     browser.wait(f"{LINES} === 0")
     browser.click(".agents .pair button:first-child")

@@ -1,0 +1,99 @@
+"""``bai-gym report``: what it writes, says and refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bai_gym import compare
+from bai_gym.cli import console
+from bai_gym.cli import report as report_command
+from bai_gym.cli.main import app
+from bai_gym.errors import MissingPackageError, OutputError, ParameterError
+
+pytest.importorskip("plotly")
+V1 = Path(__file__).parents[1] / "benchmark" / "data" / "results-v1"
+Contents = Callable[[Path], dict[str, bytes]]
+Command = Callable[..., tuple[str, str]]
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
+    """Make a report in this process, in an empty folder, and return what it printed."""
+    monkeypatch.setattr(console.OUT, "width", console.FILE_WIDTH)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> tuple[str, str]:
+        assert not app(["report", *words], standalone_mode=False)
+        return capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    for env in ("BAI-Bernoulli3-v0", "BAI-Bernoulli2-v0"):
+        compare(["SH", "Uniform"], env, budgets=[10, 20], runs=30, out=tmp_path / "results" / env, record=2)
+    return tmp_path / "results"
+
+
+def test_a_folder_becomes_a_page_with_tables_and_figures(command: Command, results: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    out, err = command(str(results))
+    assert err == ""
+    written = {path.name for path in (tmp_path / "report").iterdir()}
+    curves = {f"2-environments-BAI-Bernoulli{k}-v0{suffix}" for k in (2, 3) for suffix in (".png", ".svg", ".pdf")}
+    assert written >= {"report.html", "2-environments.md", "2-environments.csv", "2-environments.tex"} | curves
+    assert all(f": report/{name}\n" in out for name in written)
+    assert out.endswith("MB; open it with a browser, it needs no network\n")
+
+
+def test_the_same_folders_give_the_same_bytes(command: Command, results: Path, contents: Contents) -> None:
+    command(str(results), "--out", "a")
+    (results / "report.txt").write_text("nothing of ours")
+    moved = results.rename(results.with_name("moved"))
+    command(str(moved), str(moved / "BAI-Bernoulli3-v0"), "--out", "b")  # one of them twice
+    assert contents(Path("a")) == contents(Path("b"))
+
+
+def test_recordings_without_room_are_named(command: Command, results: Path) -> None:
+    _, err = command(str(results), "--size-limit", "1")
+    assert err.startswith("16 of 16 recorded episodes are left out to keep the page small")
+    assert "a larger --size-limit brings them back" in Path("report/report.html").read_text()
+
+
+def test_without_matplotlib_the_page_is_there_all_the_same(
+    command: Command, results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*_: object) -> None:
+        raise MissingPackageError("drawing figures needs matplotlib")
+
+    monkeypatch.setattr(report_command, "save_figures", missing)
+    out, err = command(str(results))
+    assert err == "no figures: drawing figures needs matplotlib\n"
+    assert "page: report/report.html" in out and Path("report/report.html").exists()
+
+
+def test_results_of_the_first_schema_are_shown(command: Command) -> None:
+    with pytest.warns(UserWarning, match="an earlier version wrote without names"):
+        command(str(V1))
+    assert '"rank":[' in Path("report/report.html").read_text()
+
+
+def test_folders_without_results_are_refused(command: Command, tmp_path: Path, results: Path) -> None:
+    with pytest.raises(OutputError, match="there is no folder nowhere"):
+        command("nowhere")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(OutputError, match="there are no results in empty"):
+        command("empty")
+    Path("report/report.html").mkdir(parents=True)
+    with pytest.raises(OutputError, match="cannot write report/report.html: it is a folder"):
+        command(str(results))
+
+
+def test_an_impossible_size_is_refused_before_anything_is_written(command: Command, results: Path) -> None:
+    with pytest.raises(ParameterError, match="positive number of bytes, not -1"):
+        command(str(results), "--size-limit", "-1")
+    assert not Path("report").exists()
