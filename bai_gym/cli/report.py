@@ -48,9 +48,9 @@ def report(
         draft.write_text(page.html, encoding="utf-8")
     if page.left_out:
         ERR.print(page.left_out, soft_wrap=True)
-    paths = [out / PAGE, *save_tables(content, out)]
+    paths = [out / PAGE, *save_tables(content, ranked, out)]
     try:
-        paths += save_figures(content, out)
+        paths += save_figures(content, ranked, out)
     except MissingPackageError as error:
         ERR.print(f"no figures: {error}", soft_wrap=True)
     print_paths(paths)

@@ -44,8 +44,10 @@ def test_a_folder_becomes_a_page_with_tables_and_figures(command: Command, resul
     out, err = command(str(results))
     assert err == ""
     written = {path.name for path in (tmp_path / "report").iterdir()}
-    curves = {f"2-environments-BAI-Bernoulli{k}-v0{suffix}" for k in (2, 3) for suffix in (".png", ".svg", ".pdf")}
-    assert written >= {"report.html", "2-environments.md", "2-environments.csv", "2-environments.tex"} | curves
+    curves = [f"2-environments-{what}" for what in ("BAI-Bernoulli2-v0", "BAI-Bernoulli3-v0", "profile-runs", "scores")]
+    tables = [f"2-environments{what}" for what in ("", "-leaderboard", "-scores")]
+    assert written >= {f"{name}{suffix}" for name in curves for suffix in (".png", ".svg", ".pdf")}
+    assert written >= {"report.html", *(f"{name}{suffix}" for name in tables for suffix in (".md", ".csv", ".tex"))}
     assert all(f": report/{name}\n" in out for name in written)
     assert out.endswith("MB; open it with a browser, it needs no network\n")
 

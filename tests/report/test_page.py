@@ -326,8 +326,11 @@ def test_an_impossible_size_limit_is_refused(limit: int) -> None:
 
 def test_tables_of_equal_titles_have_names_of_their_own(tmp_path: Path) -> None:
     panels = [table(result(), title=title) for title in ("A: b/c", "A: b c", "???")]
-    paths = save_tables(collect(panels), tmp_path)
-    assert {path.stem for path in paths} == {"A-b-c", "A-b-c-2", "results"}
+    content = collect(panels)
+    paths = save_tables(content, [standings(group, {}) for group in content.groups], tmp_path)
+    names = {"A-b-c", "A-b-c-2", "results"}
+    assert {path.stem for path in paths} == names | {f"{name}-leaderboard" for name in names}
+    assert {path.suffix for path in paths} == {".md", ".csv", ".tex"}
     assert all(path.exists() and "SH" in path.read_text() for path in paths)
 
 

@@ -8,47 +8,80 @@ from pathlib import Path
 
 from bai_gym.benchmark.result import Result
 from bai_gym.benchmark.store import write_atomically
+from bai_gym.report.aggregates import aggregate_to_csv, aggregate_to_latex, aggregate_to_markdown
 from bai_gym.report.figures import Axis, error_curves
 from bai_gym.report.page.collect import Content, Group
-from bai_gym.report.tables import to_csv, to_markdown
+from bai_gym.report.page.standings import Standings
+from bai_gym.report.scores import aggregate_intervals, performance_profiles
+from bai_gym.report.standings import leaderboards_to_csv, leaderboards_to_latex, leaderboards_to_markdown
+from bai_gym.report.tables import to_csv, to_latex, to_markdown
 
 __all__ = ["save_figures", "save_tables"]
 
 FORMATS = (".png", ".svg", ".pdf")
 
 
-def save_tables(content: Content, folder: Path) -> list[Path]:
-    """Write the results of each group as Markdown and CSV.
+def save_tables(content: Content, ranked: Sequence[Standings], folder: Path) -> list[Path]:
+    """Write results, leaderboards and scores of each group as Markdown, CSV and LaTeX.
+
+    Args:
+        content: The results.
+        ranked: Ranks and scores of each group.
+        folder: Made if missing.
 
     Raises:
         OutputError: If the disk refuses.
     """
     paths = []
-    for name, group in _named(content):
-        for suffix, text in (
-            (".md", to_markdown(group.results, group.optima)),
-            (".csv", to_csv(group.results, group.optima)),
-        ):
-            path = folder / f"{name}{suffix}"
-            with write_atomically(path) as draft:
+    for (name, group), found in zip(_named(content), ranked, strict=True):
+        rows = group.results, group.optima
+        texts = {
+            f"{name}.md": to_markdown(*rows),
+            f"{name}.csv": to_csv(*rows),
+            f"{name}.tex": to_latex(*rows),
+            f"{name}-leaderboard.md": leaderboards_to_markdown(found.boards),
+            f"{name}-leaderboard.csv": leaderboards_to_csv(found.boards),
+            f"{name}-leaderboard.tex": leaderboards_to_latex(found.boards),
+        }
+        if found.aggregate is not None:
+            texts |= {
+                f"{name}-scores.md": aggregate_to_markdown(found.aggregate),
+                f"{name}-scores.csv": aggregate_to_csv(found.aggregate),
+                f"{name}-scores.tex": aggregate_to_latex(found.aggregate),
+            }
+        for file, text in texts.items():
+            with write_atomically(folder / file) as draft:
                 draft.write_text(text, encoding="utf-8")
-            paths.append(path)
+            paths.append(folder / file)
     return paths
 
 
-def save_figures(content: Content, folder: Path) -> list[Path]:
-    """Draw the curves of each group as PNG, SVG and PDF.
+def save_figures(content: Content, ranked: Sequence[Standings], folder: Path) -> list[Path]:
+    """Draw curves and scores of each group as PNG, SVG and PDF.
+
+    Args:
+        content: The results.
+        ranked: Ranks and scores of each group.
+        folder: Made if missing.
 
     Raises:
         MissingPackageError: If matplotlib is not installed.
         OutputError: If the disk refuses.
     """
-    return [
-        error_curves(rows, folder / f"{name}{suffix}", x=x, title=title, log=True, chance=None)
-        for group_name, group in _named(content)
-        for name, title, rows, x in _curves(group_name, group)
-        for suffix in FORMATS
-    ]
+    paths = []
+    for (name, group), found in zip(_named(content), ranked, strict=True):
+        scores = found.aggregate
+        profiles = () if scores is None else (scores.profile(), scores.run_profile())
+        for suffix in FORMATS:
+            for own, title, rows, x in _curves(name, group):
+                path = folder / f"{own}{suffix}"
+                paths.append(error_curves(rows, path, x=x, title=title, log=True, chance=None))
+            if scores is not None:
+                paths.append(aggregate_intervals(scores, folder / f"{name}-scores{suffix}", title=group.title))
+            for profile in profiles:
+                path = folder / f"{name}-profile-{profile.of}{suffix}"
+                paths.append(performance_profiles(profile, path, title=group.title))
+    return paths
 
 
 def _curves(name: str, group: Group) -> Iterator[tuple[str, str, Sequence[Result], Axis]]:
