@@ -9,7 +9,7 @@ import typer
 
 from bai_gym.benchmark.folder import read_folder, read_outcomes, read_recordings
 from bai_gym.benchmark.store import write_atomically
-from bai_gym.cli.console import ERR, OUT
+from bai_gym.cli.console import ERR, OUT, progress_bar
 from bai_gym.cli.options import FOLDER, WHOLE
 from bai_gym.cli.output import check_files, print_paths
 from bai_gym.errors import MissingPackageError
@@ -46,12 +46,12 @@ def report(
     page = build_page(content, ranked, size_limit)
     with write_atomically(out / PAGE) as draft:
         draft.write_text(page.html, encoding="utf-8")
+    print_paths([out / PAGE, *save_tables(content, ranked, out)])
     if page.left_out:
         ERR.print(page.left_out, soft_wrap=True)
-    paths = [out / PAGE, *save_tables(content, ranked, out)]
     try:
-        paths += save_figures(content, ranked, out)
+        with progress_bar("drawing") as on_file:
+            print_paths(save_figures(content, ranked, out, on_file))
     except MissingPackageError as error:
         ERR.print(f"no figures: {error}", soft_wrap=True)
-    print_paths(paths)
-    OUT.print(f"{page.size / 1e6:.1f} MB; open it with a browser, it needs no network", soft_wrap=True)
+    OUT.print(f"{page.size / 1e6:.1f} MB; open {out / PAGE} with a browser, it needs no network", soft_wrap=True)

@@ -49,7 +49,7 @@ def test_a_folder_becomes_a_page_with_tables_and_figures(command: Command, resul
     assert written >= {f"{name}{suffix}" for name in curves for suffix in (".png", ".svg", ".pdf")}
     assert written >= {"report.html", *(f"{name}{suffix}" for name in tables for suffix in (".md", ".csv", ".tex"))}
     assert all(f": report/{name}\n" in out for name in written)
-    assert out.endswith("MB; open it with a browser, it needs no network\n")
+    assert out.endswith("MB; open report/report.html with a browser, it needs no network\n")
 
 
 def test_the_same_folders_give_the_same_bytes(command: Command, results: Path, contents: Contents) -> None:

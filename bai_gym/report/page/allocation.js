@@ -36,16 +36,17 @@ function drawShares(plot) {
         y: names,
         colorscale: [[0, ink("--shade-0")], [0.5, ink("--shade-1")], [1, ink("--shade-2")]], // one hue, so that no pair of colours is mixed up
         zmin: 0,
+        zmax: Math.max(...rows.flatMap((row) => row.share), 1) / 100,
         xgap: arms <= 64 && !narrow ? 1 : 0,
         ygap: 2,
-        colorbar: { title: { text: "% of pulls", side: "right" }, thickness: 12, outlinewidth: 0, ticksuffix: " %", ...(narrow ? { orientation: "h", yref: "container", y: 0, yanchor: "bottom", x: 0.5, title: { text: "" } } : {}) },
+        colorbar: { title: { text: "% of pulls", side: "right" }, thickness: 12, outlinewidth: 0, ticksuffix: " %", ...(narrow ? { orientation: "h", nticks: 4, yref: "container", y: 0, yanchor: "bottom", x: 0.5, title: { text: "" } } : {}) },
         hovertemplate: "<b>%{y}</b><br>arm %{x}<br>%{z:.2f} % of its pulls<extra></extra>",
       },
     ],
     frame({
       height: 110 + 34 * Math.max(rows.length, 1) + (narrow ? 70 : 0),
       margin: { l: 8, r: 8, t: 8, b: narrow ? 110 : 44 },
-      xaxis: { title: { text: "arm" }, showgrid: false, ...(arms <= 20 && !narrow ? { dtick: 1 } : { tickangle: 0, nticks: narrow ? 8 : 20 }) },
+      xaxis: { title: { text: "arm" }, showgrid: false, dtick: [1, 2, 5, 10, 20, 50, 100].find((step) => arms / step <= (narrow ? 8 : 20)) ?? 500, tickangle: 0 },
       yaxis: { autorange: "reversed", showgrid: false, ticks: "", type: "category" },
     }),
   );

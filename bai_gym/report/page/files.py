@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import product
 from pathlib import Path
 
+from bai_gym.benchmark.aggregate import Aggregate, Profile
 from bai_gym.benchmark.result import Result
+from bai_gym.benchmark.runner import OnChunk
 from bai_gym.benchmark.store import write_atomically
 from bai_gym.report.aggregates import aggregate_to_csv, aggregate_to_latex, aggregate_to_markdown
 from bai_gym.report.figures import Axis, error_curves
@@ -56,32 +60,44 @@ def save_tables(content: Content, ranked: Sequence[Standings], folder: Path) -> 
     return paths
 
 
-def save_figures(content: Content, ranked: Sequence[Standings], folder: Path) -> list[Path]:
+def save_figures(
+    content: Content, ranked: Sequence[Standings], folder: Path, on_file: OnChunk | None = None
+) -> list[Path]:
     """Draw curves and scores of each group as PNG, SVG and PDF.
 
     Args:
         content: The results.
         ranked: Ranks and scores of each group.
         folder: Made if missing.
+        on_file: Called after each file with (finished files, all files).
 
     Raises:
         MissingPackageError: If matplotlib is not installed.
         OutputError: If the disk refuses.
     """
-    paths = []
+    jobs: list[Callable[[str], Path]] = []
     for (name, group), found in zip(_named(content), ranked, strict=True):
-        scores = found.aggregate
-        profiles = () if scores is None else (scores.profile(), scores.run_profile())
-        for suffix in FORMATS:
-            for own, title, rows, x in _curves(name, group):
-                path = folder / f"{own}{suffix}"
-                paths.append(error_curves(rows, path, x=x, title=title, log=True, chance=None))
-            if scores is not None:
-                paths.append(aggregate_intervals(scores, folder / f"{name}-scores{suffix}", title=group.title))
-            for profile in profiles:
-                path = folder / f"{name}-profile-{profile.of}{suffix}"
-                paths.append(performance_profiles(profile, path, title=group.title))
+        for own, title, rows, x in _curves(name, group):
+            jobs.append(partial(_draw_curves, folder / own, rows, x, title))
+        if found.aggregate is not None:
+            jobs.append(partial(_draw, aggregate_intervals, found.aggregate, folder / f"{name}-scores", group.title))
+            for profile in (found.aggregate.profile(), found.aggregate.run_profile()):
+                path = folder / f"{name}-profile-{profile.of}"
+                jobs.append(partial(_draw, performance_profiles, profile, path, group.title))
+    paths = []
+    for job, suffix in product(jobs, FORMATS):
+        paths.append(job(suffix))
+        if on_file is not None:
+            on_file(len(paths), len(jobs) * len(FORMATS))
     return paths
+
+
+def _draw_curves(path: Path, rows: Sequence[Result], x: Axis, title: str, suffix: str) -> Path:
+    return error_curves(rows, f"{path}{suffix}", x=x, title=title, log=True, chance=None)
+
+
+def _draw(figure: Callable[..., Path], what: Aggregate | Profile, path: Path, title: str, suffix: str) -> Path:
+    return figure(what, f"{path}{suffix}", title=title)
 
 
 def _curves(name: str, group: Group) -> Iterator[tuple[str, str, Sequence[Result], Axis]]:
