@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from bai_gym import agents, compare
+from bai_gym.benchmark.store import Store
 from bai_gym.cli.main import app
 
 EVIL = "<img src=x onerror=alert(1)>"
@@ -82,6 +83,30 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Path:
         env_kwargs={"threshold": 0.35},
         checkpoints=2,
     )
+    return report(folder / "results", folder / "report")
+
+
+@pytest.fixture(scope="session")
+def panel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a panel over the number of arms, with claims; without single runs, so there are no scores."""
+    folder = tmp_path_factory.mktemp("panel")
+    rows = [
+        row
+        for arms in (8, 16, 32)
+        for row in compare(["SH", "Uniform"], "BAI-Gaussian8-v0", budgets=[500], runs=20, env_kwargs={"num_arms": arms})
+    ]
+    cases = [f"SH at {arms}" for arms in range(9)]
+    facts = {
+        "title": "A question: over the number of arms",
+        "command": "bai-gym reproduce question-1",
+        "claims_are": "Claims of the text",
+        "claims": [
+            {"text": "SH errs less.", "verdict": "confirmed", "against": [], "open": []},
+            {"text": "SH errs more.", "verdict": "refuted", "against": cases, "open": []},
+            {"text": "They differ.", "verdict": "undecided", "against": [], "open": cases[:2]},
+        ],
+    }
+    Store(folder / "results").save_results(rows, "question-1.parquet", facts=facts)
     return report(folder / "results", folder / "report")
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+pytestmark = pytest.mark.slow
 
 EVIL = "<img src=x onerror=alert(1)>"
 SECTIONS = ["leaderboard", "curves", "player", "pulls", "scores", "rerun"]
@@ -108,6 +111,52 @@ def test_every_picture_has_its_numbers_as_a_table(browser: Any, sweep: Path) -> 
         browser.wait(f"document.querySelectorAll('#{section} figure tbody tr').length === {rows}")
     browser.click("#player .panel summary")
     browser.wait("document.querySelectorAll('#player .panel tbody tr').length === 20")
+
+
+def test_a_picture_can_be_saved(browser: Any, sweep: Path, tmp_path: Path) -> None:
+    folder = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    browser.driver.execute_cdp_cmd("Browser.setDownloadBehavior", folder)
+    browser.open(sweep)
+    browser.look_at("curves")
+    browser.click("#curves .under button")
+    end = time.monotonic() + 30
+    while not list(tmp_path.glob("*.svg")):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert "<svg" in (tmp_path / "bai-gym-curves.svg").read_text()
+
+
+def test_a_command_can_be_copied(browser: Any, sweep: Path) -> None:
+    browser.open(sweep)
+    button = "#leaderboard tbody tr:first-child .copy"
+    assert browser.run("return document.querySelector(arguments[0]).title", button).startswith("bai-gym run BAI-")
+    browser.click(button)
+    browser.wait("document.querySelector(arguments[0]).textContent === 'Copied'", button)
+    browser.wait("document.querySelector(arguments[0]).textContent === 'Copy'", button)
+
+
+def test_a_panel_is_drawn_over_what_differs_and_shows_claims(browser: Any, panel: Path) -> None:
+    browser.open(panel)
+    assert browser.run("return document.querySelector('#claims').checkVisibility()")
+    verdicts = (
+        "return [...document.querySelectorAll('.claim')].map((c) => [c.querySelector('.verdict').lastChild.data, "
+    )
+    verdicts += (
+        "c.querySelector('div').firstChild.textContent, c.querySelector('div > :nth-child(2)')?.textContent ?? ''])"
+    )
+    assert [(verdict, text) for verdict, text, _ in browser.run(verdicts)] == [
+        ("confirmed", "SH errs less."),
+        ("refuted", "SH errs more."),
+        ("undecided", "They differ."),
+    ]
+    cases = [cases for *_, cases in browser.run(verdicts)]
+    assert cases[0] == "" and cases[1].startswith("Against it: SH at 0, and 8 more") and "SH at 8" in cases[1]
+    assert cases[2] == "Undecided: SH at 0; SH at 1"
+    browser.look_at("curves")
+    layout = "document.querySelector('#curves .plot').layout"
+    assert browser.wait(f"{layout}.xaxis.title.text") == "number of arms K"
+    assert browser.run(f"return {layout}.xaxis.ticktext") == ["8", "16", "32"]
+    assert "only counts are known" in browser.run("return document.querySelector('#scores').textContent")
 
 
 def test_checkpoints_and_sets_of_arms(browser: Any, evil: Path) -> None:

@@ -232,7 +232,13 @@ def test_other_rewards_are_off_by_little(scale: float, shift: float, arms: int, 
 def test_stages_are_told_where_the_candidates_change() -> None:
     stages = (Stage(0, (0, 1, 2)), Stage(3, (0, 1, 2)), Stage(6, (0, 2)), Stage(9, (0, 2)))
     told = facts(recording(budget=12, means=np.zeros(3), stages=stages))
-    assert told["stages"] == [[0, None], [6, [0, 2]]]
+    assert told["stages"] == [[6, [1], []]]
+
+
+def test_arms_that_are_candidates_again_are_told() -> None:
+    stages = (Stage(0, (0, 1)), Stage(4, (2,)), Stage(8, None))
+    told = facts(recording(budget=12, means=np.zeros(3), stages=stages))
+    assert told["stages"] == [[0, [2], []], [4, [0, 1], [2]], [8, [], [0, 1]]]
 
 
 def test_an_agent_that_asks_for_single_pulls_has_no_stages() -> None:

@@ -61,7 +61,7 @@ const NUMBER = /\d+(?:\.\d+)?(?:e[+-]?\d+)?/g;
  * @param {string[]} labels such as "BAI-LinearStatic16-v0(gap=0.1)"
  * @returns {?{values: number[], name: string}} the one number in which they differ
  */
-export function differingNumber(labels) {
+function differingNumber(labels) {
   const shapes = new Set(labels.map((label) => label.replace(NUMBER, "#")));
   if (shapes.size > 1) return null;
   const table = labels.map((label) => label.match(NUMBER) ?? []);

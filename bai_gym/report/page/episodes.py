@@ -49,17 +49,21 @@ def instance(recording: Recording) -> dict[str, Any]:
 
 
 def _stages(recording: Recording) -> list[list[Any]]:
-    """Return where the candidates change.
+    """Return where the candidates change: the first pull, arms that are dropped, and arms that are back.
 
-    An agent that asks for one pull at a time has no stages: the arm that it pulls next is no candidate set.
+    Changes, not sets: successive rejects on 357 arms has 356 stages. An agent that asks for one pull at a time has no
+    stages: the arm that it pulls next is no candidate set.
     """
     if 2 * len(recording.stages) > recording.arms.size:
         return []
+    every = set(range(recording.means.size))
     stages: list[list[Any]] = []
+    before = every
     for first, candidates in recording.stages:
-        arms = None if candidates is None or len(candidates) == recording.means.size else list(candidates)
-        if not stages or stages[-1][1] != arms:
-            stages.append([first, arms])
+        now = every if candidates is None else set(candidates)
+        if now != before:
+            stages.append([first, sorted(before - now), sorted(now - before)])
+        before = now
     return stages
 
 

@@ -8,7 +8,7 @@ export function count(value) {
 }
 
 /** Decimals that show two digits of an uncertainty, as in the tables of the command line. */
-export function decimals(uncertainty) {
+function decimals(uncertainty) {
   if (!(Number.isFinite(uncertainty) && uncertainty > 0)) return 4;
   return Math.min(Math.max(1 - Math.floor(Math.log10(uncertainty)), 2), 8);
 }

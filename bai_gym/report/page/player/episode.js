@@ -27,7 +27,18 @@ export async function openEpisode(index) {
     const steps = planes(bytes, start, length);
     for (let i = 0; i < length; i += 1) rewards[i] = low + ((high - low) * steps[i]) / 65535;
   }
-  return { ...facts, length, arms, rewards, truth: report.recorded.instances[facts.truth] };
+  const truth = report.recorded.instances[facts.truth];
+  return { ...facts, length, arms, rewards, truth, stages: expand(facts.stages, truth.means.length) };
+}
+
+/** Stages as pairs of the first pull and the set of candidates, made from changes. */
+function expand(changes, arms) {
+  const left = new Set(Array.from({ length: arms }, (_, arm) => arm));
+  return changes.map(([first, gone, back]) => {
+    for (const arm of gone) left.delete(arm);
+    for (const arm of back) left.add(arm);
+    return [first, new Set(left)];
+  });
 }
 
 /** Numbers of two bytes: all high bytes, then all low ones. */
@@ -93,8 +104,7 @@ export function stageAt(episode, made) {
 /** @returns {?Set<number>} the arms that are still considered, or null for all */
 export function candidatesAt(episode, made) {
   const stage = stageAt(episode, made);
-  const arms = stage < 0 ? null : episode.stages[stage][1];
-  return arms && new Set(arms);
+  return stage < 0 ? null : episode.stages[stage][1];
 }
 
 /** @returns {string} the name of an arm */

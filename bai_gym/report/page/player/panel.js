@@ -96,9 +96,8 @@ export class Panel {
   /** Words for a stage that has just begun. */
   stageWords(made) {
     const stage = stageAt(this.episode, made);
-    if (stage < 1 || this.episode.stages[stage][0] !== made) return "";
-    const arms = this.episode.stages[stage][1];
-    return arms ? ` ${many(arms.length, "arm")} left.` : "";
+    if (stage < 0 || this.episode.stages[stage][0] !== made) return "";
+    return ` ${many(this.episode.stages[stage][1].size, "arm")} left.`;
   }
 
   table() {

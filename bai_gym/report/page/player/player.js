@@ -164,7 +164,7 @@ class Player {
     this.step = Math.min(this.step + steps, this.last);
     this.show(true);
     const dropped = this.panels.flatMap((panel) =>
-      panel.episode.stages.filter(([first, arms]) => arms && first > before && first <= this.step).map(([first, arms]) => `${panel.episode.agent}: ${many(arms.length, "arm")} left after ${many(first, "pull")}.`),
+      panel.episode.stages.filter(([first]) => first > before && first <= this.step).map(([first, arms]) => `${panel.episode.agent}: ${many(arms.size, "arm")} left after ${many(first, "pull")}.`),
     );
     if (dropped.length) this.say(dropped.join(" "));
     return this.step < this.last;

@@ -4,6 +4,7 @@ import { h } from "../dom.js";
 import { ink } from "../palette.js";
 
 const HEIGHT = 84;
+const MOST = 20_000; // marks
 
 export class Timeline {
   /** @param {HTMLElement} place @param {import("./episode.js").Episode} episode */
@@ -27,7 +28,8 @@ export class Timeline {
     const long = Math.max(width / length, 1);
     context.clearRect(0, 0, width, HEIGHT);
     context.fillStyle = colour;
-    for (let i = 0; i < Math.min(made, length); i += 1) {
+    const stride = Math.ceil(length / MOST); // more marks than that are not told apart
+    for (let i = 0; i < Math.min(made, length); i += stride) {
       context.fillRect((i / length) * width, 2 + (episode.arms[i] / this.arms) * rows, long, size);
     }
     context.fillStyle = ink("--faint");
