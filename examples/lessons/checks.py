@@ -281,8 +281,8 @@ def number_of_rounds(solution: Callable[..., Any]) -> None:
                 left = -(-left // 2)
                 course.append(left)
             shown = " -> ".join(map(str, course if len(course) <= 8 else [*course[:3], "...", *course[-2:]]))
-            natural = " (is it the natural logarithm?)" if rounds == math.ceil(math.log(num_arms)) != expected else ""
-            raise NotRight(f"{call} is {rounds}{natural}; expected {expected}: {shown}, half of the arms, rounded up.")
+            down = " (rounded down, or the natural logarithm?)" if rounds == math.floor(math.log2(num_arms)) else ""
+            raise NotRight(f"{call} is {rounds}{down}; expected {expected}: {shown}, half of the arms, rounded up.")
 
 
 @_check("every round gets the same share of the budget, and every arm in it the same number of pulls.")
@@ -451,15 +451,15 @@ def _check_course(pull: Pulls) -> None:
             )
         if len(set(totals)) == 1:
             raise NotRight(
-                f"{case}, your code pulls every arm {_times(totals[0])} and drops none; expected {first} pulls in round "
-                "1, and round 2 with the better half only."
+                f"{case}, your code pulls every arm {_times(totals[0])} and drops none; expected {first} pulls in "
+                "round 1, and round 2 with the better half only."
             )
         if max(totals[arm] for arm in better) < max(totals[arm] for arm in worse):
             most = totals.index(max(totals))
             raise NotRight(
                 f"{case}, the arm pulled most, {_times(totals[most])}, is arm {most} of mean {pull.means[most]}, one "
-                f"of the worse half; expected the better half to go on, and arm {int(np.argmax(pull.means))} to be pulled "
-                f"most, {_times(max(expected))}."
+                f"of the worse half; expected the better half to go on, and arm {int(np.argmax(pull.means))} to be "
+                f"pulled most, {_times(max(expected))}."
             )
         if len({totals[arm] for arm in worse}) == 1 and totals[worse[0]] != each[0]:
             raise NotRight(
