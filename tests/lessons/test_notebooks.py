@@ -44,6 +44,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     monkeypatch.setenv("PYTHONWARNINGS", "default")
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     copy = tmp_path / "lessons"
     shutil.copytree(LESSONS, copy, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints"))
     before = sorted(copy.rglob("*"))
@@ -111,7 +112,9 @@ def test_a_lesson_runs_as_it_is(path: Path, folder: Path) -> None:
     if path.stem != TRAINING:  # what is stored is what comes out
         assert [printed(cell) for cell in cells] == [printed(cell) for cell in stored]
     kinds = [[output["output_type"] for output in cell["outputs"]] for cell in cells]
-    assert [sorted(set(one)) for one in kinds] == [sorted({o["output_type"] for o in cell["outputs"]}) for cell in stored]
+    assert [sorted(set(one)) for one in kinds] == [
+        sorted({o["output_type"] for o in cell["outputs"]}) for cell in stored
+    ]
 
 
 @pytest.mark.slow

@@ -37,7 +37,7 @@ STATISTICS = ("pulls", "means", "variances")
 
 def pack(header: dict[str, Any], arrays: Arrays | None = None) -> bytes:
     """Return a message."""
-    named = {name: np.ascontiguousarray(array) for name, array in (arrays or {}).items()}
+    named = {name: np.asarray(array, order="C") for name, array in (arrays or {}).items()}
     shapes = [[name, array.dtype.str, array.shape] for name, array in named.items()]
     head = json.dumps({**header, "arrays": shapes}).encode()
     return b"".join([_HEAD.pack(len(head)), head, *(array.tobytes() for array in named.values())])
@@ -124,11 +124,11 @@ class Player:
             raise BaiGymError(f"{self._file.name} is no Python file")
         module = sys.modules["submission"] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        found = getattr(module, header["class"], None)
+        found = getattr(module, header["class_name"], None)
         if not inspect.isclass(found):
             own = [name for name, value in vars(module).items() if inspect.isclass(value)]
             there = f"its classes are {', '.join(own)}" if own else "it has no class at all"
-            raise BaiGymError(f"there is no class {header['class']} in {self._file.name}; {there}")
+            raise BaiGymError(f"there is no class {header['class_name']} in {self._file.name}; {there}")
         self._class, agent = found, found()
         check_agent(agent)
         acts = not allocates(agent)
@@ -155,7 +155,8 @@ class Player:
     def act(self, header: dict[str, Any], observation: Arrays) -> bytes:
         """Give the actions of all episodes."""
         if not self._single:
-            return pack({}, {"actions": np.asarray(self._agents[0].act(observation))})
+            answer = self._agents[0].act(observation)
+            return pack({}, {"actions": BestArm().check(answer, *observation["pulls"].shape, "act")})
         actions = []
         for episode, agent in enumerate(self._agents):
             action = agent.act({name: array[episode] for name, array in observation.items()})
@@ -203,7 +204,8 @@ class Player:
         """Give the recommendations."""
         if self._rule is not None and self._window is not None:
             self._rule.answer, self._rule = self._window.unwindow(), None
-        return pack({}, {"recommendation": np.asarray(self._agents[0].recommend(observation))})
+        answer = BestArm().check(self._agents[0].recommend(observation), *observation["pulls"].shape)
+        return pack({}, {"recommendation": answer})
 
     def sentence(self, error: BaseException, where: str) -> str:
         """Return what went wrong, with the line of the student's file."""

@@ -125,7 +125,7 @@ def student(process: Process, class_name: str, allowed: tuple[str, ...]) -> Stud
     Raises:
         StudentError: If the file cannot be loaded, or the agent declares to know what it may not.
     """
-    header, _ = process.ask("load", **{"class": class_name})
+    header, _ = process.ask("load", class_name=class_name)
     declared = tuple(header["knows"])
     excess = sorted(set(declared) - set(allowed))
     if excess:
