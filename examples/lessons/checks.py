@@ -101,12 +101,13 @@ def _limited(what: str) -> Iterator[None]:
         raise NotRight(f"{what} had not ended after {SECONDS:g} seconds; is there a loop that never ends?")
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    left, _ = signal.setitimer(signal.ITIMER_REAL, SECONDS)  # of somebody else's alarm; 0 if there is none
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, left)
 
 
 def _call(function: Callable[..., Any], *arguments: Any, words: str = "") -> Any:

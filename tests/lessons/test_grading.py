@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -427,3 +429,37 @@ def test_messages_hold_plain_arrays_alone(grade: ModuleType) -> None:
     for message in (b"", b"nonsense", len(head).to_bytes(4, "big") + head + bytes(8)):
         with pytest.raises(ValueError, match="this is no message"):
             player.unpack(message)
+
+
+# The page for teachers
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the page's commands are for a POSIX shell")
+def test_the_commands_of_the_teachers_page_run(tmp_path: Path) -> None:
+    page = (ASSIGNMENT.parent / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```bash\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 2
+    lessons = tmp_path / "examples" / "lessons"
+    shutil.copytree(ASSIGNMENT.parent, lessons, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("anna", "ben"):
+        (lessons / "assignment" / "submissions" / name).mkdir(parents=True)
+        shutil.copy(ASSIGNMENT / "agent.py", lessons / "assignment" / "submissions" / name)
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    for block in blocks:
+        done = subprocess.run(
+            ["sh", "-ec", block],
+            cwd=tmp_path,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+    assert (lessons / "solved.ipynb").is_file()
+    assert (lessons / "assignment" / "grades" / "ben-agent.md").is_file()
+
+
+def test_links_of_the_teachers_page_lead_somewhere() -> None:
+    page = (ASSIGNMENT.parent / "README.md").read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)#]+)\)", page)
+    assert targets and [target for target in targets if not (ASSIGNMENT.parent / target).exists()] == []
