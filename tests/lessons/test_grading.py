@@ -97,6 +97,7 @@ def graded(grade: ModuleType, rubric: Any, tmp_path: Path, code: str, **changes:
 # Points
 
 
+@pytest.mark.slow
 def test_an_agent_that_is_better_than_all_gets_everything(grade: ModuleType, rubric: Any, tmp_path: Path) -> None:
     """Top-two Thompson sampling decides pull by pull: its rule runs in the student's process."""
     result = graded(grade, rubric, tmp_path, "from bai_gym.agents import TTTS as MyAgent", runs=500)
@@ -122,6 +123,7 @@ def test_uniform_allocation_gets_the_points_of_playing_alone(grade: ModuleType, 
     assert reasons[1].endswith("no significant difference.") and reasons[2].endswith("significantly worse.")
 
 
+@pytest.mark.slow
 def test_sequential_halving_gets_all_but_the_bonus(grade: ModuleType) -> None:
     """With the rubric that is shipped: what a student can build after lesson 2 is enough."""
     rubric = grade.load_rubric(ASSIGNMENT / "rubric.toml")
@@ -434,6 +436,7 @@ def test_messages_hold_plain_arrays_alone(grade: ModuleType) -> None:
 # The page for teachers
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the page's commands are for a POSIX shell")
 def test_the_commands_of_the_teachers_page_run(tmp_path: Path) -> None:
     page = (ASSIGNMENT.parent / "README.md").read_text(encoding="utf-8")
