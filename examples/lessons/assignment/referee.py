@@ -1,0 +1,261 @@
+"""The grader's side: an agent for the runner that passes every question on to the student's process, with a time limit.
+
+The runner draws the bandits, answers the pulls and counts them, all in this process; the student's process sees what an
+agent may see, and in another order of the arms for every episode.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from bai_gym.errors import AgentError
+from bai_gym.problems import Briefing
+from bai_gym.pulling.worker import read, write
+from bai_gym.sampling import Block, SamplingRule, check_request
+from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.tasks import BestArm
+from player import STATISTICS, Arrays, pack, unpack
+
+LABEL = "your agent"  # in the runner's results
+STARTUP = 120.0  # seconds for Python and bai_gym to start, which are not the student's fault
+
+
+class StudentError(Exception):
+    """The student's agent cannot be graded; the message is a sentence for the student."""
+
+
+class Process:
+    """The process of one agent, with its time limit.
+
+    Args:
+        file: The student's file.
+        seconds: That its answers may take, all of them together.
+        log: Where its prints go; None: nowhere.
+    """
+
+    def __init__(self, file: Path, seconds: float, log: IO[bytes] | None = None) -> None:
+        self._seconds = self._left = seconds
+        one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("player.py")), str(file)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL if log is None else log,
+            env={**os.environ, **one_thread, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
+            start_new_session=True,  # a group of its own: what the student's code has started is killed with it
+        )
+        self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        threading.Thread(target=self._receive, daemon=True).start()
+        self._wait(STARTUP)
+
+    def _receive(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as pipe:
+            while (message := read(pipe)) is not None:
+                self._answers.put(message)
+        self._answers.put(None)
+
+    def _wait(self, seconds: float) -> tuple[dict[str, Any], Arrays]:
+        answer = self._answers.get(timeout=max(seconds, 0.0))
+        if answer is None:
+            code = self._process.wait()
+            cause = f"signal {-code}; did it run out of memory?" if code < 0 else f"exit code {code}"
+            raise StudentError(f"its process ended by itself ({cause})")
+        try:
+            header, arrays = unpack(answer)
+        except ValueError:
+            raise StudentError("its process answered with something else than the grader asked for") from None
+        if "error" in header:
+            raise StudentError(str(header["error"]))
+        return header, arrays
+
+    def ask(self, what: str, arrays: Arrays | None = None, **facts: Any) -> tuple[dict[str, Any], Arrays]:
+        """Return the answer to a question.
+
+        Raises:
+            StudentError: If the student's code fails or takes too long.
+        """
+        assert self._process.stdin is not None
+        started = time.perf_counter()
+        try:
+            with contextlib.suppress(BrokenPipeError):  # it has ended, which is seen below
+                write(self._process.stdin, pack({"do": what, **facts}, arrays))
+            return self._wait(self._left)
+        except queue.Empty:
+            raise StudentError(
+                f"it took longer than the time limit of {self._seconds:g} seconds (when asked to {what}); "
+                "is there a loop that never ends, or one over single pulls that is too slow?"
+            ) from None
+        finally:
+            self._left -= time.perf_counter() - started
+
+    def close(self) -> None:
+        """Kill the process with all that it has started."""
+        with contextlib.suppress(OSError):  # nobody is left in its group
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+        self._process.wait()
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):  # a question that nobody has read
+                self._process.stdin.close()
+
+    def __enter__(self) -> Process:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def student(process: Process, class_name: str, allowed: tuple[str, ...]) -> Student:
+    """Return the agent that speaks for a student's process.
+
+    Raises:
+        StudentError: If the file cannot be loaded, or the agent declares to know what it may not.
+    """
+    header, _ = process.ask("load", class_name=class_name)
+    declared = tuple(header["knows"])
+    excess = sorted(set(declared) - set(allowed))
+    if excess:
+        may = f"it may know {', '.join(allowed)} only" if allowed else "an agent is told nothing but arms and budget"
+        raise StudentError(f"it declares to know {', '.join(excess)}; in this assignment {may}")
+    kind = Actor if header["acts"] else Planner
+    return kind(process, frozenset(declared), bool(header["uses_variances"]))
+
+
+class Student:
+    """What both kinds of agents share: the briefing, and the order of the arms, drawn anew for every episode."""
+
+    label = LABEL
+
+    def __init__(self, process: Process, knows: frozenset[str], uses_variances: bool) -> None:
+        self.process = process
+        self.knows = knows
+        self.uses_variances = uses_variances
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Student:
+        """Share the process: it makes a fresh agent at every reset."""
+        return type(self)(self.process, self.knows, self.uses_variances)
+
+    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
+        """Begin new episodes."""
+        self.batch, self.num_arms = briefing.batch, briefing.num_arms
+        arms = np.tile(np.arange(self.num_arms), (self.batch, 1))
+        self.order: IntArray = rng.permuted(arms, axis=1)  # arm at each of the student's places
+        facts: Arrays = {}
+        if briefing.features is not None:
+            facts["features"] = self.shown(briefing.features)
+        if "variances" in self.knows:
+            facts["variances"] = self.shown(briefing.variances)
+        if "range" in self.knows:
+            facts["range"] = briefing.reward_bound
+        self.process.ask(
+            "reset",
+            facts,
+            num_arms=self.num_arms,
+            budget=briefing.budget,
+            batch=self.batch,
+            epsilon=briefing.task.epsilon,
+            knows=sorted(self.knows),
+            seed=int(rng.integers(2**62)),
+        )
+
+    def shown(self, array: np.ndarray) -> np.ndarray:
+        """Return an array (N, K, ...) in the student's order of the arms."""
+        return np.take_along_axis(array, self.order.reshape(*self.order.shape, *[1] * (array.ndim - 2)), axis=1)
+
+    def observed(self, observation: Observation) -> Arrays:
+        """Return an observation in the student's order of the arms."""
+        return {
+            name: np.asarray(observation[name]) if name == "remaining" else self.shown(np.asarray(observation[name]))
+            for name in observation
+        }
+
+    def meant(self, answers: np.ndarray | None, what: str) -> IntArray:
+        """Return the arms that the student's numbers stand for, (N,)."""
+        arms = BestArm().check(answers, self.batch, self.num_arms, what)
+        return np.take_along_axis(self.order, arms[:, None], 1)[:, 0]
+
+
+class Planner(Student):
+    """An agent with `allocate` and `recommend`."""
+
+    def allocate(self, observation: Observation) -> Block | SamplingRule | None:
+        """Return the student's request, in the runner's order of the arms."""
+        header, given = self.process.ask("allocate", self.observed(observation))
+        if header.get("request") == "none":
+            return None
+        own = given.get("arms")
+        if header.get("request") == "rule":
+            window = Statistics(*(given[name] for name in STATISTICS)) if STATISTICS[0] in given else None
+            arms = self.order if own is None else np.take_along_axis(self.order, own, 1)
+            return RemoteRule(self.process, int(header["steps"]), arms, window)
+        left = int(observation["remaining"].flat[0])
+        checked, _ = check_request(Block(given["counts"], own), self.batch, self.num_arms, left)
+        if not isinstance(checked, Block):
+            return None
+        return Block(checked.counts, self.order if own is None else np.take_along_axis(self.order, own, 1))
+
+    def recommend(self, observation: Observation) -> IntArray:
+        """Return the arms that the student recommends."""
+        _, given = self.process.ask("recommend", self.observed(observation))
+        return self.meant(given.get("recommendation"), "recommend")
+
+
+class Actor(Student):
+    """An agent with `act`."""
+
+    batched = True
+
+    def act(self, observation: Observation) -> IntArray:
+        """Return the student's actions."""
+        _, given = self.process.ask("act", self.observed(observation))
+        return self.meant(given.get("actions"), "act")
+
+
+class RemoteRule(SamplingRule):
+    """A sampling rule that is evaluated in the student's process."""
+
+    def __init__(self, process: Process, steps: int, arms: IntArray, window: Statistics | None) -> None:
+        self.process = process
+        self.steps = self._left = steps
+        self.arms = arms
+        self.window = window
+        self._next: IntArray = np.zeros(0, np.int64)
+
+    def start(self, window: Statistics) -> None:
+        """Get the first choice."""
+        self._slots = window.pulls.shape
+        self._take(self.process.ask("start")[1])
+
+    def choose(self) -> IntArray:
+        """Return the choice that has been got already."""
+        return self._next
+
+    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
+        """Pass the rewards on, and get the next choice."""
+        self._left -= 1
+        seen = {"flat": flat, "pulls": pulls, "means": means, "variances": variances}
+        _, given = self.process.ask("update", seen, more=self._left > 0)
+        if self._left > 0:
+            self._take(given)
+
+    def _take(self, given: Arrays) -> None:
+        flat, (slots, batch) = given.get("flat"), self._slots
+        if flat is None or flat.shape != (batch,) or flat.dtype.kind not in "iu":
+            raise AgentError(f"a sampling rule must choose one arm in each of {batch} episodes")
+        if ((flat % batch != np.arange(batch)) | (flat < 0) | (flat >= slots * batch)).any():
+            raise AgentError("a sampling rule chose an arm that is not among its candidates")
+        self._next = flat.astype(np.int64)

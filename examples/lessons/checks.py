@@ -1,0 +1,768 @@
+"""Checks for the exercises of the lessons. Each prints one sentence: right, not right yet (and why), or not done yet.
+
+A check takes what the student has written. What is not right is said with the numbers: what was seen, what was
+expected. `passed("name", ...)` tells the cells further down whether they can use it.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import signal
+import threading
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+SECONDS = 10.0  # after which a call counts as one that never ends
+DRAWS = 400  # random choices that are looked at where ties must be broken at random
+_PASSED: dict[str, bool] = {}
+
+
+class NotDone(Exception):
+    """There is no solution yet."""
+
+
+class NotRight(Exception):
+    """The solution is not right; the message says what was seen and what was expected."""
+
+
+def passed(*names: str) -> bool:
+    """Return whether all these checks have found a right solution; say so if they have not."""
+    missing = [name for name in names if not _PASSED.get(name, False)]
+    if missing:
+        print(f"This cell waits for a right solution of: {', '.join(missing)}.")
+    return not missing
+
+
+def _check(say: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Turn a function that raises into one that prints, and keeps what `passed` asks for."""
+
+    def wrap(check: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(check)
+        def run(solution: Any) -> None:
+            name = check.__name__
+            _PASSED[name] = False
+            try:
+                if not callable(solution):
+                    raise NotRight(f"{name} should be a function, and it is {_shown(solution)}.")
+                check(solution)
+            except NotDone:
+                print(f"Not done yet: {name} returns nothing. Write your code, run its cell, then this one.")
+            except NotRight as reason:
+                print(f"Not right yet: {reason}")
+            else:
+                _PASSED[name] = True
+                print(f"Right: {say}")
+
+        return run
+
+    return wrap
+
+
+# What the checks have in common
+
+
+def _shown(value: Any) -> str:
+    """Return a value as a student would read it: short, without NumPy's type names."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, np.ndarray):
+        text = np.array2string(value, precision=4, separator=", ", threshold=12)
+        return f"an array {text} of shape {value.shape}" if value.ndim != 1 else f"the array {text}"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _arms(arms: Any) -> str:
+    listed = [str(int(arm)) for arm in arms]
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
+@contextmanager
+def _limited(what: str) -> Iterator[None]:
+    """Interrupt a loop that never ends, where the system has an alarm."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(*_: object) -> None:
+        raise NotRight(f"{what} had not ended after {SECONDS:g} seconds; is there a loop that never ends?")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    left, _ = signal.setitimer(signal.ITIMER_REAL, SECONDS)  # of somebody else's alarm; 0 if there is none
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, left)
+
+
+def _call(function: Callable[..., Any], *arguments: Any, words: str = "") -> Any:
+    """Call the student's function; an exception becomes a sentence with its line."""
+    name = getattr(function, "__name__", "your function")
+    what = f"{name}({words or ', '.join(map(_shown, arguments))})"
+    try:
+        with _limited(what), np.errstate(all="ignore"):
+            answer = function(*arguments)
+    except (NotDone, NotRight):
+        raise
+    except NotImplementedError:
+        raise NotDone from None
+    except Exception as error:
+        raise NotRight(f"{what} raised {type(error).__name__}: {error}{_place(function, error)}.") from None
+    if answer is None or answer is Ellipsis:
+        raise NotDone
+    return answer
+
+
+def _place(function: Callable[..., Any], error: BaseException) -> str:
+    """Return the line of the student's own code at which it was raised."""
+    try:
+        home = inspect.getsourcefile(function) or function.__code__.co_filename
+    except (AttributeError, TypeError):
+        return ""
+    lines = [entry for entry in traceback.extract_tb(error.__traceback__) if entry.filename == home]
+    return f", in line {lines[-1].lineno} of its cell: `{lines[-1].line}`" if lines and lines[-1].line else ""
+
+
+def _whole(value: Any, call: str, expected: str) -> int:
+    """Return a whole number that the student has returned as an int."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise NotRight(f"{call} returned {_shown(value)}; expected {expected}, as a whole number (an int).")
+    return int(value)
+
+
+def _numbers(value: Any, call: str, shape: tuple[int, ...], what: str) -> np.ndarray:
+    """Return numbers that the student has returned as an array of floats of the given shape."""
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise NotRight(f"{call} returned {_shown(value)}; expected {what}.") from None
+    if array.shape != shape:
+        raise NotRight(f"{call} returned an array of shape {array.shape}; expected shape {shape}: {what}.")
+    return array
+
+
+def _untouched(arrays: Sequence[np.ndarray], copies: Sequence[np.ndarray], call: str) -> None:
+    for array, copy in zip(arrays, copies, strict=True):
+        if not np.array_equal(array, copy):
+            raise NotRight(f"{call} changed an array that it was given, {_shown(copy)}, to {_shown(array)}; copy it.")
+
+
+# Lesson 1
+
+
+@_check("your recommendation is the pulled arm of largest sample mean.")
+def recommend(solution: Callable[..., Any]) -> None:
+    """`recommend(observation)` returns the arm of largest sample mean among those pulled."""
+    for pulls, means in (([2, 5, 9], [0.2, 0.9, 0.5]), ([4, 1, 1], [0.7, 0.6, 0.1]), ([3, 0, 2], [-1.0, 0.0, -0.5])):
+        observation = _observation(pulls, means)
+        call = f"recommend, with pulls {pulls} and means {means},"
+        best = max((arm for arm in range(3) if pulls[arm]), key=lambda arm: means[arm])
+        answer = _call(solution, observation, words=f"pulls {pulls}, means {means}")
+        if isinstance(answer, float | np.floating) and float(answer) == means[best]:
+            raise NotRight(f"{call} returned {means[best]}, the largest mean itself; expected {best}, its arm.")
+        arm = _whole(answer, call, f"arm {best}")
+        if arm == best:
+            continue
+        if not 0 <= arm < 3:
+            raise NotRight(f"{call} returned arm {arm}; there are the arms 0, 1 and 2, and expected was arm {best}.")
+        if not pulls[arm]:
+            raise NotRight(
+                f"{call} returned arm {arm}, which has never been pulled: its mean 0 stands for nothing; "
+                f"expected arm {best}, the best of those pulled."
+            )
+        if pulls[arm] == max(pulls):
+            raise NotRight(
+                f"{call} returned arm {arm}, the arm pulled most; expected arm {best}, whose mean {means[best]} is the "
+                "largest."
+            )
+        raise NotRight(f"{call} returned arm {arm} of mean {means[arm]}; expected arm {best} of mean {means[best]}.")
+
+
+@_check("greedy tries every arm once, and then goes on with the best mean.")
+def greedy(solution: Callable[..., Any]) -> None:
+    """`greedy(observation)` returns an arm without a pull, if there is one, else the arm of largest mean."""
+    for pulls, means in (([1, 0, 1], [1.0, 0.0, 0.0]), ([0, 0, 0], [0.0, 0.0, 0.0]), ([1, 4, 2], [0.0, 0.5, 1.0])):
+        call = f"greedy, with pulls {pulls} and means {means},"
+        arm = _whole(_call(solution, _observation(pulls, means), words=f"pulls {pulls}, means {means}"), call, "an arm")
+        if not 0 <= arm < 3:
+            raise NotRight(f"{call} returned arm {arm}; there are the arms 0, 1 and 2.")
+        unpulled = [other for other in range(3) if not pulls[other]]
+        if unpulled and arm not in unpulled:
+            raise NotRight(
+                f"{call} returned arm {arm}, which has been pulled already; expected arm {_arms(unpulled[:1])}, which "
+                "has never been pulled."
+            )
+        best = int(np.argmax(means))
+        if not unpulled and arm != best:
+            raise NotRight(
+                f"{call} returned arm {arm} of mean {means[arm]}; expected arm {best} of mean {means[best]}."
+            )
+
+
+@_check("this is Wilson's interval, the one that bai-gym prints.")
+def interval(solution: Callable[..., Any]) -> None:
+    """`interval(errors, runs)` returns the two ends of Wilson's interval at level 95 %."""
+    for errors, runs in ((30, 100), (0, 100), (1000, 5000), (50, 50)):
+        call = f"interval({errors}, {runs})"
+        low, high = _wilson(errors, runs)
+        expected = f"{low:.4f} and {high:.4f}"
+        ends = _numbers(_call(solution, errors, runs), call, (2,), f"two numbers, {expected}")
+        if np.allclose(ends, (low, high), atol=2e-4):
+            continue
+        share = errors / runs
+        half = 1.96 * math.sqrt(share * (1 - share) / runs)
+        seen = f"{call} is {ends[0]:.4f} to {ends[1]:.4f}; expected {expected}"
+        if np.allclose(ends, (share - half, share + half), atol=2e-4):
+            raise NotRight(f"{seen}: yours is the plain interval p +- 1.96 sqrt(p (1 - p) / n), not Wilson's.")
+        if np.allclose(ends, (high, low), atol=2e-4):
+            raise NotRight(f"{seen}: the lower end comes first.")
+        if np.allclose(ends, (100 * low, 100 * high), atol=2e-2):
+            raise NotRight(f"{seen}: shares, not percent.")
+        if np.allclose(ends, _wilson(errors, runs, 1.0), atol=2e-4):
+            raise NotRight(f"{seen}: yours has z = 1, which is a level of 68 %; take z = 1.96.")
+        raise NotRight(
+            f"{seen}: its centre should be {(low + high) / 2:.4f} and its half width {(high - low) / 2:.4f}."
+        )
+
+
+def _observation(pulls: Sequence[int], means: Sequence[float]) -> dict[str, np.ndarray]:
+    return {
+        "pulls": np.array(pulls),
+        "means": np.array(means),
+        "variances": np.zeros(len(pulls)),
+        "remaining": np.array([100]),
+    }
+
+
+def _wilson(errors: int, runs: int, z: float = 1.96) -> tuple[float, float]:
+    share, more = errors / runs, z**2 / runs
+    half = z * math.sqrt(share * (1 - share) / runs + more / (4 * runs)) / (1 + more)
+    centre = (share + more / 2) / (1 + more)
+    return centre - half, centre + half
+
+
+# Lesson 2
+
+
+def _rounds(num_arms: int) -> int:
+    return (num_arms - 1).bit_length()
+
+
+@_check("that many halvings, rounded up, leave one arm.")
+def number_of_rounds(solution: Callable[..., Any]) -> None:
+    """`number_of_rounds(num_arms)` returns the base-2 logarithm, rounded up."""
+    for num_arms in (8, 2, 5, 64, 65, 1000):
+        call, expected = f"number_of_rounds({num_arms})", _rounds(num_arms)
+        answer = _call(solution, num_arms)
+        if isinstance(answer, float | np.floating) and float(answer) != expected:
+            rounded = ", rounded up" if math.isclose(answer, math.log2(num_arms)) else ""
+            natural = " (yours is the natural logarithm)" if math.isclose(answer, math.log(num_arms)) else ""
+            raise NotRight(f"{call} is {answer:.4g}{natural}; expected {expected}{rounded}: a whole number of rounds.")
+        rounds = _whole(answer, call, str(expected))
+        if rounds != expected:
+            left, course = num_arms, [num_arms]
+            for _ in range(expected):
+                left = -(-left // 2)
+                course.append(left)
+            shown = " -> ".join(map(str, course if len(course) <= 8 else [*course[:3], "...", *course[-2:]]))
+            down = " (rounded down, or the natural logarithm?)" if rounds == math.floor(math.log2(num_arms)) else ""
+            raise NotRight(f"{call} is {rounds}{down}; expected {expected}: {shown}, half of the arms, rounded up.")
+
+
+@_check("every round gets the same share of the budget, and every arm in it the same number of pulls.")
+def pulls_per_arm(solution: Callable[..., Any]) -> None:
+    """`pulls_per_arm(budget, num_arms, num_active)` returns budget / (rounds x active arms), rounded down."""
+    for budget, num_arms, active in ((240, 8, 8), (240, 8, 2), (100, 8, 8), (100, 5, 3), (1000, 64, 16)):
+        call, rounds = f"pulls_per_arm({budget}, {num_arms}, {active})", _rounds(num_arms)
+        expected = budget // (rounds * active)
+        sum_ = f"{expected} = {budget} / ({rounds} rounds x {active} active arms), rounded down"
+        answer = _call(solution, budget, num_arms, active)
+        if isinstance(answer, float | np.floating):
+            raise NotRight(f"{call} is {answer:.6g}; expected the whole number {sum_}.")
+        pulls = _whole(answer, call, sum_)
+        if pulls == expected:
+            continue
+        why = ""
+        if pulls == budget // active:
+            why = f"; yours is the whole budget for a single round, {rounds} of which would spend {rounds} budgets"
+        elif pulls == budget // (rounds * num_arms):
+            why = f"; yours shares among all {num_arms} arms, also those that are dropped"
+        elif pulls == -(-budget // (rounds * active)):
+            spent = rounds * active * pulls
+            why = f"; rounded up, {rounds} rounds of {active} x {pulls} would spend {spent} pulls"
+        raise NotRight(f"{call} is {pulls}; expected {sum_}{why}.")
+
+
+@_check("the better half survives, rounded up, and ties are broken at random.")
+def better_half(solution: Callable[..., Any]) -> None:
+    """`better_half(active, means, rng)` returns the arms of the larger half of the means, half rounded up."""
+    cases = (([3, 5, 8, 9], [0.1, 0.9, 0.4, 0.7]), ([2, 4, 6], [0.5, 0.2, 0.8]), ([7, 1], [0.3, 0.6]))
+    for active, means in cases:
+        arrays = np.array(active), np.array(means)
+        copies = tuple(array.copy() for array in arrays)
+        call = f"better_half({active}, {means})"
+        kept = _kept(_call(solution, *arrays, np.random.default_rng(0), words=f"{active}, {means}, rng"), active, call)
+        _untouched(arrays, copies, call)
+        order = sorted(range(len(active)), key=lambda slot: -means[slot])
+        size = -(-len(active) // 2)
+        best = [active[slot] for slot in order[:size]]
+        seen = f"{call} kept {_arms(kept)}; expected {_arms(sorted(best))}"
+        if len(set(kept)) != len(kept):
+            raise NotRight(f"{seen}: an arm is there twice.")
+        if sorted(kept) == sorted(active[slot] for slot in order[-size:]) != sorted(best):
+            raise NotRight(f"{seen}: yours is the worse half.")
+        if len(kept) != size:
+            raise NotRight(f"{seen}: of {len(active)} arms {size} survive (half, rounded up), not {len(kept)}.")
+        if sorted(kept) != sorted(best):
+            raise NotRight(f"{seen}, those of the {size} largest means.")
+    active, rng = [10, 11, 12, 13], np.random.default_rng(1)
+    survived: Counter[int] = Counter()
+    for _ in range(DRAWS):
+        survived.update(_kept(_call(solution, np.array(active), np.full(4, 0.5), rng), active, "better_half"))
+    _at_random([survived[arm] for arm in active], active, 0.5, "four arms of the same mean", "kept")
+
+
+def _kept(answer: Any, active: list[int], call: str) -> list[int]:
+    try:
+        kept = np.asarray(answer)
+        wrong = kept.ndim != 1 or not np.issubdtype(kept.dtype, np.integer)
+    except ValueError:
+        wrong = True
+    if wrong:
+        if isinstance(answer, list | np.ndarray) and np.asarray(answer).dtype.kind == "f":
+            raise NotRight(f"{call} returned {_shown(answer)}: means or other numbers; expected arms out of {active}.")
+        raise NotRight(f"{call} returned {_shown(answer)}; expected a list or an array of arms out of {active}.")
+    foreign = [int(arm) for arm in kept if arm not in active]
+    if foreign:
+        raise NotRight(
+            f"{call} kept {_arms(kept)}, but arm {foreign[0]} is not active: these are positions in the list, expected "
+            f"are arms, such as {active[0]} for position 0."
+        )
+    return [int(arm) for arm in kept]
+
+
+def _at_random(counts: list[int], arms: list[int], share: float, when: str, what: str) -> None:
+    """Refuse counts that ties broken at random would not give once in a million times."""
+    expected, bound = DRAWS * share, 5.5 * math.sqrt(DRAWS * share * (1 - share))
+    for arm, count in zip(arms, counts, strict=True):
+        if abs(count - expected) > bound:
+            raise NotRight(
+                f"of {when}, arm {arm} was {what} {count} of {DRAWS} times; expected about {expected:.0f}: break "
+                "ties at random with rng, or the order of the arms decides."
+            )
+
+
+class Pulls:
+    """A bandit without noise that keeps a record: `pull(arm, times)` gives the arm's mean `times` times."""
+
+    def __init__(self, means: Sequence[float], budget: int) -> None:
+        self.means = means
+        self.budget = budget
+        self.log: list[tuple[int, int]] = []
+
+    def __call__(self, arm: Any, times: Any) -> np.ndarray:
+        expected = f"an arm from 0 to {len(self.means) - 1}"
+        arm = _whole(arm, f"your call pull({_shown(arm)}, {_shown(times)})", expected)
+        times = _whole(times, f"your call pull({arm}, {_shown(times)})", "a number of pulls")
+        if not 0 <= arm < len(self.means) or times < 1:
+            raise NotRight(f"your code calls pull({arm}, {times}); expected {expected} and at least 1 pull.")
+        spent = sum(made for _, made in self.log)
+        if spent + times > self.budget:
+            raise NotRight(
+                f"your code asks for pull number {spent + times} with a budget of {self.budget} ({len(self.means)} "
+                f"arms, {spent} pulls made, then pull({arm}, {times})); expected at most {self.budget}."
+            )
+        self.log.append((arm, times))
+        return np.full(times, self.means[arm])
+
+    @property
+    def totals(self) -> list[int]:
+        """How often each arm has been pulled."""
+        counts: Counter[int] = Counter()
+        for arm, times in self.log:
+            counts[arm] += times
+        return [counts[arm] for arm in range(len(self.means))]
+
+
+@_check("your sequential halving does, pull for pull, what the algorithm says.")
+def sequential_halving(solution: Callable[..., Any]) -> None:
+    """`sequential_halving(pull, num_arms, budget, rng)` makes the pulls of Karnin et al. (2013), and recommends."""
+    eight, five = [0.3, 0.1, 0.8, 0.5, 0.2, 0.9, 0.4, 0.6], [0.2, 0.7, 0.1, 0.9, 0.4]
+    for means, budget in ((eight, 240), (five, 200), ([0.4, 0.6], 11)):
+        pull, arms = Pulls(means, budget), len(means)
+        answer = _call(solution, pull, arms, budget, np.random.default_rng(0), words=f"pull, {arms}, {budget}, rng")
+        _check_course(pull)
+        best = int(np.argmax(means))
+        call = f"with {arms} arms of means {means}, your code"
+        arm = _whole(answer, call, f"the arm that is left, {best}")
+        if arm != best:
+            raise NotRight(
+                f"{call} recommended arm {arm}; expected arm {best}, the only one left after the last round."
+            )
+    recommended: Counter[int] = Counter()
+    for seed in range(DRAWS):
+        recommended[int(_call(solution, Pulls([0.5] * 4, 16), 4, 16, np.random.default_rng(seed)))] += 1
+    _at_random(
+        [recommended[arm] for arm in range(4)], [0, 1, 2, 3], 0.25, "four arms of the same rewards", "recommended"
+    )
+
+
+def _check_course(pull: Pulls) -> None:
+    """Compare the pulls with those of sequential halving on the same means."""
+    arms, rounds, totals = len(pull.means), _rounds(len(pull.means)), pull.totals
+    active = sorted(range(arms), key=lambda arm: -pull.means[arm])  # the best first
+    each, dropped_after = [], [rounds] * arms
+    for stage in range(1, rounds + 1):
+        each.append(pull.budget // (rounds * len(active)))
+        size = -(-len(active) // 2)
+        for arm in active[size:]:
+            dropped_after[arm] = stage
+        active = active[:size]
+    expected = [sum(each[: dropped_after[arm]]) for arm in range(arms)]
+    case = f"with {arms} arms and a budget of {pull.budget}"
+    first = f"{each[0]} = {pull.budget} / ({rounds} rounds x {arms} arms), rounded down"
+    if totals != expected:
+        worse = [arm for arm in range(arms) if dropped_after[arm] == 1]
+        better = [arm for arm in range(arms) if dropped_after[arm] > 1 or rounds == 1]
+        if not pull.log:
+            raise NotRight(f"{case}, your code makes no pull; expected {sum(expected)} pulls in {rounds} rounds.")
+        if 0 in totals:
+            raise NotRight(f"{case}, your code never pulls arm {totals.index(0)}; expected {first} pulls in round 1.")
+        if len(set(totals)) == 1 and totals[0] == each[0]:
+            raise NotRight(
+                f"{case}, your code stops after round 1, with {sum(totals)} pulls; expected {rounds} rounds, and "
+                f"{sum(expected)} pulls."
+            )
+        if len(set(totals)) == 1:
+            raise NotRight(
+                f"{case}, your code pulls every arm {_times(totals[0])} and drops none; expected {first} pulls in "
+                "round 1, and round 2 with the better half only."
+            )
+        if max(totals[arm] for arm in better) < max(totals[arm] for arm in worse):
+            most = totals.index(max(totals))
+            raise NotRight(
+                f"{case}, the arm pulled most, {_times(totals[most])}, is arm {most} of mean {pull.means[most]}, one "
+                f"of the worse half; expected the better half to go on, and arm {int(np.argmax(pull.means))} to be "
+                f"pulled most, {_times(max(expected))}."
+            )
+        if len({totals[arm] for arm in worse}) == 1 and totals[worse[0]] != each[0]:
+            raise NotRight(
+                f"{case}, your code pulls each arm that is dropped after round 1 {_times(totals[worse[0]])}; expected "
+                f"{first}."
+            )
+        arm = min((arm for arm in range(arms) if totals[arm] != expected[arm]), key=lambda arm: dropped_after[arm])
+        course = " + ".join(map(str, each[: dropped_after[arm]]))
+        end = "the last round" if dropped_after[arm] == rounds else f"round {dropped_after[arm]}"
+        shown = f"{course} = {expected[arm]}" if "+" in course else course
+        raise NotRight(
+            f"{case}, arm {arm} (mean {pull.means[arm]}) is pulled {_times(totals[arm])}; it takes part until {end}, "
+            f"so expected {shown}."
+        )
+    made = [0] * arms
+    for arm, times in pull.log:
+        made[arm] += times
+        late = [other for other in range(arms) if made[other] < each[0]]
+        if made[arm] > each[0] and late:
+            raise NotRight(
+                f"{case}, arm {arm} gets its pull number {each[0] + 1}, of round 2, when arm {late[0]} has had "
+                f"{made[late[0]]} of its {each[0]} pulls of round 1; expected round 1 to end before round 2 begins."
+            )
+
+
+# Lesson 3
+
+
+@_check("pulls in proportion to the variances make all means equally uncertain.")
+def shares(solution: Callable[..., Any]) -> None:
+    """`shares(variances, budget)` returns budget x variance / sum of the variances."""
+    for variances, budget in ((np.array([1.0, 4.0, 3.0]), 80), (np.array([0.1, 0.9]), 50), (np.ones(5), 20)):
+        copy, call = variances.copy(), f"shares({variances.tolist()}, {budget})"
+        answer = _numbers(_call(solution, variances, budget), call, variances.shape, "one number of pulls for each arm")
+        _untouched([variances], [copy], call)
+        expected = budget * variances / variances.sum()
+        if np.allclose(answer, expected):
+            continue
+        seen = f"{call} is {_list(answer)}; expected {_list(expected)}"
+        deviations = np.sqrt(variances)
+        if np.allclose(answer, budget * deviations / deviations.sum()):
+            raise NotRight(f"{seen}: yours is in proportion to the standard deviations, not to the variances.")
+        if np.allclose(answer, budget / variances / (1 / variances).sum()):
+            raise NotRight(f"{seen}: yours gives the noisy arms fewer pulls, not more.")
+        if np.allclose(answer, variances / variances.sum()):
+            raise NotRight(f"{seen}: yours are shares of 1, not of the budget of {budget}.")
+        if not np.isclose(answer.sum(), budget):
+            raise NotRight(f"{seen}: yours are {answer.sum():.6g} pulls together, not {budget}.")
+        raise NotRight(f"{seen}.")
+
+
+@_check("pulled like this, variance / pulls is as equal as whole numbers allow.")
+def next_arm(solution: Callable[..., Any]) -> None:
+    """`next_arm(variances, pulls)` returns an arm without a pull, if there is one, else that of largest ratio."""
+    cases = (([1.0, 4.0, 3.0], [1, 0, 5]), ([1.0, 4.0, 3.0], [1, 6, 3]), ([4.0, 9.0], [2, 5]), ([1.0, 9.0], [2, 8]))
+    for variances, pulls in cases:
+        call = f"next_arm({variances}, {pulls})"
+        arm = _whole(_call(solution, np.array(variances), np.array(pulls)), call, "an arm")
+        if not 0 <= arm < len(pulls):
+            raise NotRight(f"{call} is {arm}; there are the arms 0 to {len(pulls) - 1}.")
+        if 0 in pulls:
+            if pulls[arm]:
+                raise NotRight(f"{call} is {arm}; expected {pulls.index(0)}, the arm that has never been pulled.")
+            continue
+        ratios = [variance / made for variance, made in zip(variances, pulls, strict=True)]
+        best = int(np.argmax(ratios))
+        if arm != best:
+            why = ""
+            if arm == int(np.argmax([math.sqrt(v) / made for v, made in zip(variances, pulls, strict=True)])):
+                why = " (by the variance, not by the standard deviation)"
+            elif arm == int(np.argmax(variances)):
+                why = " (not the noisiest arm: that would get all pulls)"
+            raise NotRight(
+                f"{call} is {arm}, of variance / pulls {ratios[arm]:.3g}; expected {best}, of variance / pulls "
+                f"{ratios[best]:.3g}, the largest{why}."
+            )
+
+
+@_check("an upper bound from the sample variance, and infinite while there are too few rewards.")
+def upper_bound(solution: Callable[..., Any]) -> None:
+    """`upper_bound(rewards, delta)`: U = s^2 / (1 - 2 sqrt(L / (n - 1))), L = log(1 / delta); inf for n - 1 <= 4 L."""
+    rng = np.random.default_rng(0)
+    for count, delta in ((50, 0.05), (200, 0.01), (12, 0.05), (1, 0.05)):
+        rewards = rng.normal(0.0, 2.0, count)
+        call = f"upper_bound of {count} reward{'s' * (count > 1)} with delta = {delta}"
+        value = _numbers(_call(solution, rewards, delta, words=f"{count} rewards, {delta}"), call, (), "one number")
+        log = math.log(1 / delta)
+        if count - 1 <= 4 * log:
+            if not np.isposinf(value):
+                raise NotRight(
+                    f"{call} is {float(value):.4g}; expected inf, because n - 1 = {count - 1} is not above "
+                    f"4 log(1/delta) = {4 * log:.4g}: so few rewards bound nothing."
+                )
+            continue
+        factor = 1 / (1 - 2 * math.sqrt(log / (count - 1)))
+        expected = float(rewards.var(ddof=1)) * factor
+        if math.isclose(float(value), expected, rel_tol=1e-9):
+            continue
+        seen = f"{call} is {float(value):.6g}; expected {expected:.6g}"
+        if math.isclose(float(value), float(rewards.var()) * factor, rel_tol=1e-9):
+            raise NotRight(f"{seen}: the sample variance divides by n - 1 (in NumPy: var(ddof=1)), yours by n.")
+        if math.isclose(float(value), float(rewards.std(ddof=1)) * factor, rel_tol=1e-9):
+            raise NotRight(f"{seen}: yours has the standard deviation in place of the variance.")
+        if math.isclose(float(value), float(rewards.var(ddof=1)), rel_tol=1e-9):
+            raise NotRight(f"{seen}: yours is the sample variance itself, which is too small about every second time.")
+        raise NotRight(f"{seen}: the sample variance {rewards.var(ddof=1):.6g} times {factor:.6g}.")
+
+
+def _list(values: np.ndarray) -> str:
+    return "[" + ", ".join(f"{value:.4g}" for value in values) + "]"
+
+
+# Lesson 4
+
+
+@_check("pulls of all arms together estimate theta.")
+def least_squares(solution: Callable[..., Any]) -> None:
+    """`least_squares(features, pulls, means)` returns theta, V theta = b with V = sum n x x^T and b = sum n mean x."""
+    rng = np.random.default_rng(0)
+    for arms, dimensions in ((5, 2), (12, 4)):
+        features, pulls = rng.normal(size=(arms, dimensions)), rng.integers(1, 30, arms)
+        theta = rng.normal(size=dimensions)
+        for noise in (0.0, 0.5):
+            means = features @ theta + noise * rng.normal(size=arms)
+            call = f"least_squares for {arms} arms with {dimensions} features"
+            answer = _call(solution, features.copy(), pulls.copy(), means.copy(), words="features, pulls, means")
+            value = _numbers(answer, call, (dimensions,), f"theta, {dimensions} numbers")
+            expected = np.linalg.solve(features.T @ (pulls[:, None] * features), features.T @ (pulls * means))
+            if np.allclose(value, expected, rtol=1e-6, atol=1e-9):
+                continue
+            seen = f"{call} is {_list(value)}; expected {_list(expected)}"
+            if np.allclose(value, np.linalg.lstsq(features, means, rcond=None)[0]):
+                raise NotRight(f"{seen}: yours counts every arm once; an arm with 20 pulls counts 20 times.")
+            if np.allclose(value, np.linalg.solve(features.T @ (pulls[:, None] * features), features.T @ means)):
+                raise NotRight(f"{seen}: in b, too, the mean of an arm counts as often as it was pulled.")
+            if np.allclose(value, features.T @ (pulls * means)):
+                raise NotRight(f"{seen}: yours is b; theta solves V theta = b.")
+            raise NotRight(f"{seen}{' (rewards without noise: theta itself)' if noise == 0.0 else ''}.")
+
+
+@_check("one number for each arm: how uncertain the estimate of its mean is.")
+def arm_variances(solution: Callable[..., Any]) -> None:
+    """`arm_variances(features, weights)` returns x^T V^-1 x of each arm, V = sum w x x^T."""
+    for features, weights in (
+        (np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), np.array([0.5, 0.25, 0.25])),
+        (np.random.default_rng(1).normal(size=(9, 3)), np.full(9, 1 / 9)),
+    ):
+        arms, dimensions = features.shape
+        call = f"arm_variances for {arms} arms with {dimensions} features"
+        answer = _call(solution, features.copy(), weights.copy(), words="features, weights")
+        matrix = features.T @ (weights[:, None] * features)
+        inverse = np.linalg.inv(matrix)
+        if np.shape(answer) == (arms, arms) and np.allclose(answer, features @ inverse @ features.T):
+            raise NotRight(
+                f"{call} is a matrix of shape ({arms}, {arms}); expected its diagonal alone, {arms} numbers, one "
+                "for each arm."
+            )
+        value = _numbers(answer, call, (arms,), "one number for each arm")
+        expected = np.einsum("ki,ij,kj->k", features, inverse, features)
+        if np.allclose(value, expected):
+            continue
+        seen = f"{call} is {_list(value[:4])}; expected {_list(expected[:4])}"
+        if np.allclose(value, np.sqrt(expected)):
+            raise NotRight(f"{seen}: yours are the standard deviations, the roots.")
+        if np.allclose(value, np.einsum("ki,ij,kj->k", features, matrix, features)):
+            raise NotRight(f"{seen}: yours has V in place of its inverse.")
+        if np.allclose(value, np.einsum("ki,ij,kj->k", features, np.linalg.inv(features.T @ features), features)):
+            raise NotRight(f"{seen}: yours leaves the weights out of V.")
+        raise NotRight(f"{seen}, x^T V^-1 x{' (first four arms)' if arms > 4 else ''}.")
+
+
+@_check("your design is within 5 % of the best possible one.")
+def design(solution: Callable[..., Any]) -> None:
+    """`design(features, steps)` returns weights whose largest variance is at most 1.05 d after 400 steps."""
+    rng = np.random.default_rng(2)
+    crowd = np.array([[math.cos(angle), math.sin(angle)] for angle in (0.0, *rng.normal(0.8, 0.05, 10), 2.4)])
+    for features in (crowd, rng.normal(size=(20, 4))):
+        arms, dimensions = features.shape
+        call = f"design for {arms} arms with {dimensions} features, 400 steps,"
+        answer = _call(solution, features.copy(), 400, words="features, 400")
+        weights = _numbers(answer, call, (arms,), "one weight for each arm")
+        if not np.isclose(weights.sum(), 1.0, atol=1e-6):
+            raise NotRight(f"{call} has weights with the sum {weights.sum():.4g}; expected 1.")
+        if weights.min() < -1e-9:
+            raise NotRight(
+                f"{call} has a weight of {weights.min():.4g} for arm {weights.argmin()}; expected at least 0."
+            )
+        largest, equal = (_largest(features, w) for w in (weights, np.full(arms, 1 / arms)))
+        if not largest <= 1.05 * dimensions:
+            if largest > 1.05 * equal:
+                why = ": does it move weight to the arm of the least variance?"
+            else:
+                why = (
+                    f", as equal weights ({equal:.4g})"
+                    if np.isclose(largest, equal)
+                    else f" ({equal:.4g} at the start)"
+                )
+            raise NotRight(
+                f"{call} has a largest variance of {largest:.4g}{why}; expected at most {1.05 * dimensions:.4g}, 5 % "
+                f"above the optimum, which is the number of features, {dimensions}."
+            )
+
+
+def _largest(features: np.ndarray, weights: np.ndarray) -> float:
+    matrix = features.T @ (weights[:, None] * features)
+    if np.linalg.matrix_rank(matrix) < len(matrix):
+        return math.inf
+    return float(np.einsum("ki,ij,kj->k", features, np.linalg.inv(matrix), features).max())
+
+
+# Lesson 5
+
+
+@_check("only runs in which exactly one of the two is wrong tell them apart.")
+def discordant(solution: Callable[..., Any]) -> None:
+    """`discordant(wrong_a, wrong_b)` returns how often only A is wrong, and how often only B is."""
+    rng = np.random.default_rng(0)
+    for size, share_a, share_b in ((8, 0.5, 0.5), (1000, 0.3, 0.2)):
+        a, b = rng.random(size) < share_a, rng.random(size) < share_b
+        call = f"discordant of {size} runs ({a.sum()} errors of A, {b.sum()} of B)"
+        value = _numbers(_call(solution, a.copy(), b.copy(), words="wrong_a, wrong_b"), call, (2,), "two counts")
+        expected = int((a & ~b).sum()), int((b & ~a).sum())
+        if tuple(value) == expected:
+            continue
+        seen = f"{call} is {value[0]:g} and {value[1]:g}; expected {expected[0]} and {expected[1]}"
+        if tuple(value) == (a.sum(), b.sum()):
+            raise NotRight(f"{seen}: yours also counts the {int((a & b).sum())} runs in which both are wrong.")
+        if tuple(value) == expected[::-1]:
+            raise NotRight(f"{seen}: first the runs in which only A is wrong.")
+        if np.allclose(value, np.array(expected) / size):
+            raise NotRight(f"{seen}: counts, not shares.")
+        raise NotRight(f"{seen}: first those in which only A is wrong, then those in which only B is.")
+
+
+@_check("with these p-values, the chance of any false alarm is at most the level.")
+def holm(solution: Callable[..., Any]) -> None:
+    """`holm(p_values)` returns the p-values adjusted by Holm (1979), in the order in which they were given."""
+    for values in ([0.01], [0.01, 0.04, 0.03], [0.5, 0.001, 0.02, 0.021], [0.6, 0.7]):
+        given, call, count = np.array(values), f"holm({values})", len(values)
+        answer = _numbers(_call(solution, given), call, (count,), "one p-value for each")
+        _untouched([given], [np.array(values)], call)
+        order = np.argsort(values, kind="stable")
+        steps = np.array(values)[order] * np.arange(count, 0, -1)
+        adjusted = np.minimum(1.0, np.maximum.accumulate(steps))
+        expected = np.empty(count)
+        expected[order] = adjusted
+        if np.allclose(answer, expected):
+            continue
+        seen = f"{call} is {_list(answer)}; expected {_list(expected)}"
+        unsorted = np.empty(count)
+        unsorted[order] = np.minimum(1.0, steps)
+        if np.allclose(answer, values):
+            raise NotRight(f"{seen}: yours are the p-values as they were given.")
+        if np.allclose(answer, np.minimum(1.0, given * count)):
+            raise NotRight(f"{seen}: yours is Bonferroni's; by Holm only the smallest is multiplied by {count}.")
+        if (answer > 1).any():
+            raise NotRight(f"{seen}: a p-value is at most 1.")
+        if np.allclose(answer, adjusted):
+            raise NotRight(f"{seen}: yours are sorted; give them back in the order in which they came.")
+        if np.allclose(answer, unsorted):
+            raise NotRight(f"{seen}: none may be smaller than the one before it in the sorted order.")
+        raise NotRight(f"{seen}.")
+
+
+@_check("every episode has its own order of the arms, and each arm keeps its variance.")
+def shuffled(solution: Callable[..., Any]) -> None:
+    """`shuffled(means, variances, rng)` returns both, each row in a random order of its own, the same for both."""
+    episodes, arms = 200, 6
+    means = np.tile(np.arange(arms, 0, -1.0), (episodes, 1)) + 0.01 * np.arange(episodes)[:, None]
+    variances = means**2
+    given = means.copy(), variances.copy()
+    answer = _call(solution, *given, np.random.default_rng(3), words="means, variances, rng")
+    _untouched(given, (means, variances), "shuffled")
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        raise NotRight(f"shuffled returned {_shown(answer)}; expected two arrays, means and variances.")
+    new_means, new_variances = (
+        _numbers(value, "shuffled", means.shape, "(episodes, arms), as given") for value in answer
+    )
+    if not np.allclose(np.sort(new_means), np.sort(means)):
+        if np.allclose(np.sort(new_means, axis=None), np.sort(means, axis=None)):
+            raise NotRight(
+                "shuffled moved means from one episode (row) to another; expected a new order within each row."
+            )
+        raise NotRight("shuffled returned other means than it was given; expected the same ones in another order.")
+    if np.array_equal(new_means, means):
+        raise NotRight("shuffled returned the means in the order in which they came; expected another order.")
+    moved = np.flatnonzero(~np.isclose(new_variances, new_means**2).all(axis=1))
+    if moved.size:
+        row = int(moved[0])
+        arm = int(np.flatnonzero(~np.isclose(new_variances[row], new_means[row] ** 2))[0])
+        raise NotRight(
+            f"in episode {row} the arm of mean {new_means[row, arm]:.4g} came out with the variance "
+            f"{new_variances[row, arm]:.4g}; it had {new_means[row, arm] ** 2:.4g}: use the same order for both."
+        )
+    best = np.bincount(new_means.argmax(axis=1), minlength=arms)
+    if best.max() == episodes:
+        raise NotRight(
+            f"after shuffled the best arm is arm {best.argmax()} in all {episodes} episodes; expected an order of its "
+            f"own for each episode, so that each of {arms} arms is the best about {episodes // arms} times."
+        )
+    if best.max() > episodes / arms + 5.5 * math.sqrt(episodes * (1 / arms) * (1 - 1 / arms)):
+        raise NotRight(
+            f"after shuffled the best arm is arm {best.argmax()} in {best.max()} of {episodes} episodes; expected "
+            f"about {episodes // arms}."
+        )

@@ -1,0 +1,557 @@
+"""The checks of the lessons: right solutions pass, and typical mistakes get the sentence that helps."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+LESSONS = Path(__file__).resolve().parents[2] / "examples" / "lessons"
+SOLUTIONS = sorted(path for path in (LESSONS / "solutions").glob("[1-5]_*.py"))
+
+
+def right(name: str) -> Callable[..., Any]:
+    """Return the solution of an exercise."""
+    for path in SOLUTIONS:
+        namespace: dict[str, Any] = {}
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), namespace)
+        if name in namespace:
+            return namespace[name]
+    raise LookupError(name)
+
+
+def exercise_names() -> list[str]:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in SOLUTIONS)
+    return [line.split()[-1] for line in text.splitlines() if line.startswith("# %% ")]
+
+
+@pytest.mark.parametrize("name", exercise_names())
+def test_a_right_solution_passes(name: str, checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    assert not checks.passed(name)
+    capsys.readouterr()
+    getattr(checks, name)(right(name))
+    said = capsys.readouterr().out
+    assert said.startswith("Right: ") and said.count("\n") == 1
+    assert checks.passed(name)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("name", exercise_names())
+@pytest.mark.parametrize("nothing", [None, ...])
+def test_an_empty_template_is_not_done(
+    name: str, nothing: Any, checks: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    getattr(checks, name)(lambda *_: nothing)
+    assert capsys.readouterr().out.startswith(f"Not done yet: {name} returns nothing.")
+    assert not checks.passed(name)
+    assert capsys.readouterr().out == f"This cell waits for a right solution of: {name}.\n"
+
+
+def test_a_solution_that_got_worse_has_not_passed(checks: ModuleType) -> None:
+    checks.shares(right("shares"))
+    checks.shares(lambda variances, budget: variances)
+    assert not checks.passed("shares")
+
+
+# Lesson 2, whole algorithms: what students write, with one mistake each
+
+
+def halving(
+    rounds: Callable[[int], int] = lambda arms: math.ceil(math.log2(arms)),
+    times: Callable[[int, int, int, int], int] = lambda budget, rounds, active, arms: budget // (rounds * active),
+    better: Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray] | None = None,
+    answer: Callable[[np.ndarray], Any] = lambda active: int(active[0]),
+) -> Callable[..., Any]:
+    """Return sequential halving with some parts replaced."""
+    keep = better or right("better_half")
+
+    def sequential_halving(pull: Any, num_arms: int, budget: int, rng: np.random.Generator) -> Any:
+        active = np.arange(num_arms)
+        for _ in range(rounds(num_arms)):
+            pulls = times(budget, rounds(num_arms), len(active), num_arms)
+            means = np.array([pull(arm, pulls).mean() for arm in active])
+            active = keep(active, means, rng)
+        return answer(active)
+
+    return sequential_halving
+
+
+def never_drops(pull: Any, num_arms: int, budget: int, rng: np.random.Generator) -> int:
+    return int(np.argmax([pull(arm, budget // num_arms).mean() for arm in range(num_arms)]))
+
+
+def one_round(pull: Any, num_arms: int, budget: int, rng: np.random.Generator) -> int:
+    rounds = math.ceil(math.log2(num_arms))
+    return int(np.argmax([pull(arm, budget // (rounds * num_arms)).mean() for arm in range(num_arms)]))
+
+
+def pulls_dropped_arms(pull: Any, num_arms: int, budget: int, rng: np.random.Generator) -> int:
+    active, rounds, means = np.arange(num_arms), math.ceil(math.log2(num_arms)), np.zeros(num_arms)
+    for _ in range(rounds):
+        times = budget // (rounds * num_arms)
+        for arm in range(num_arms):
+            means[arm] = pull(arm, times).mean()
+        active = right("better_half")(active, means[active], rng)
+    return int(active[0])
+
+
+def looks_again(pull: Any, num_arms: int, budget: int, rng: np.random.Generator) -> int:
+    answer = right_halving(pull, num_arms, budget, rng)
+    if budget > 100:
+        pull(1, 1)
+    return answer
+
+
+def right_halving(pull: Any, num_arms: int, budget: int, rng: np.random.Generator) -> int:
+    return int(halving()(pull, num_arms, budget, rng))
+
+
+def later_rounds_first(pull: Any, num_arms: int, budget: int, rng: np.random.Generator) -> int:
+    log: list[tuple[int, int]] = []
+
+    def noted(arm: int, times: int) -> np.ndarray:
+        log.append((int(arm), times))
+        return np.full(times, pull.means[arm])
+
+    answer = right_halving(noted, num_arms, budget, rng)
+    for arm, times in reversed(log):
+        pull(arm, times)
+    return answer
+
+
+def random_pull(pull: Any, num_arms: int, budget: int, rng: np.random.Generator) -> int:
+    for _ in range(budget):
+        pull(rng.integers(num_arms), 1)
+    return 0
+
+
+def endless(pull: Any, num_arms: int, budget: int, rng: np.random.Generator) -> int:
+    while True:
+        pull(0, 1)
+
+
+WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
+    # Lesson 1
+    "a mean in place of an arm": (
+        "recommend",
+        lambda o: o["means"].max(),
+        "returned 0.9, the largest mean itself; expected 1",
+    ),
+    "the arm pulled most": (
+        "recommend",
+        lambda o: int(o["pulls"].argmax()),
+        "arm 2, the arm pulled most; expected arm 1",
+    ),
+    "the mean of an arm never pulled": (
+        "recommend",
+        lambda o: int(o["means"].argmax()),
+        "returned arm 1, which has never been pulled: its mean 0 stands for nothing; expected arm 2",
+    ),
+    "the smallest mean": (
+        "recommend",
+        lambda o: int(o["means"].argmin()),
+        "returned arm 0 of mean 0.2; expected arm 1 of mean 0.9",
+    ),
+    "arms counted from 1": (
+        "recommend",
+        lambda o: int(o["means"].argmax()) + 2,
+        "returned arm 3; there are the arms 0, 1 and 2",
+    ),
+    "never tries the others": (
+        "greedy",
+        lambda o: int(o["means"].argmax()),
+        "returned arm 0, which has been pulled already; expected arm 1, which has never been pulled",
+    ),
+    "always the least pulled": (
+        "greedy",
+        lambda o: int(o["pulls"].argmin()),
+        "returned arm 0 of mean 0.0; expected arm 2 of mean 1.0",
+    ),
+    "the plain interval": (
+        "interval",
+        lambda e, n: (
+            e / n - 1.96 * math.sqrt(e / n * (1 - e / n) / n),
+            e / n + 1.96 * math.sqrt(e / n * (1 - e / n) / n),
+        ),
+        "interval(30, 100) is 0.2102 to 0.3898; expected 0.2189 and 0.3959: yours is the plain interval",
+    ),
+    "ends the wrong way round": ("interval", lambda e, n: right("interval")(e, n)[::-1], "the lower end comes first"),
+    "percent": ("interval", lambda e, n: tuple(100 * end for end in right("interval")(e, n)), "shares, not percent"),
+    "the half width alone": ("interval", lambda e, n: 0.09, "returned an array of shape (); expected shape (2,)"),
+    # Lesson 2
+    "rounded down": (
+        "number_of_rounds",
+        lambda k: int(math.log2(k)),
+        "number_of_rounds(5) is 2 (rounded down, or the natural logarithm?); expected 3: 5 -> 3 -> 2 -> 1",
+    ),
+    "not rounded": (
+        "number_of_rounds",
+        lambda k: math.log2(k) if k & (k - 1) else int(math.log2(k)),
+        "number_of_rounds(5) is 2.322; expected 3, rounded up",
+    ),
+    "the natural logarithm": (
+        "number_of_rounds",
+        lambda k: math.log(k),
+        "is 2.079 (yours is the natural logarithm); expected 3",
+    ),
+    "a float": (
+        "number_of_rounds",
+        lambda k: np.ceil(np.log2(k)),
+        "number_of_rounds(8) returned 3; expected 3, as a whole number (an int)",
+    ),
+    "the budget of one round": (
+        "pulls_per_arm",
+        lambda n, k, active: n // active,
+        "pulls_per_arm(240, 8, 8) is 30; expected 10 = 240 / (3 rounds x 8 active arms), rounded down; yours is the "
+        "whole "
+        "budget for a single round",
+    ),
+    "shares for dropped arms": (
+        "pulls_per_arm",
+        lambda n, k, active: n // (math.ceil(math.log2(k)) * k),
+        "pulls_per_arm(240, 8, 2) is 10; expected 40 = 240 / (3 rounds x 2 active arms), rounded down; yours shares "
+        "among "
+        "all 8 arms",
+    ),
+    "pulls rounded up": (
+        "pulls_per_arm",
+        lambda n, k, active: -(-n // (math.ceil(math.log2(k)) * active)),
+        "pulls_per_arm(100, 8, 8) is 5; expected 4 = 100 / (3 rounds x 8 active arms), rounded down; rounded up, 3 "
+        "rounds "
+        "of 8 x 5 would spend 120 pulls",
+    ),
+    "pulls not rounded": (
+        "pulls_per_arm",
+        lambda n, k, active: n / math.ceil(math.log2(k)) / active,
+        "is 10; expected the whole number 10",
+    ),
+    "the worse half": (
+        "better_half",
+        lambda active, means, rng: active[np.argsort(means)[: (len(active) + 1) // 2]],
+        "kept 3 and 8; expected 5 and 9: yours is the worse half",
+    ),
+    "positions": (
+        "better_half",
+        lambda active, means, rng: np.argsort(-means)[: (len(active) + 1) // 2],
+        "kept 1 and 3, but arm 1 is not active: these are positions in the list, expected are arms, such as 3",
+    ),
+    "half rounded down": (
+        "better_half",
+        lambda active, means, rng: active[np.argsort(-means)[: len(active) // 2]],
+        "kept 6; expected 2 and 6: of 3 arms 2 survive (half, rounded up), not 1",
+    ),
+    "means in place of arms": (
+        "better_half",
+        lambda active, means, rng: np.sort(means)[::-1][: (len(means) + 1) // 2],
+        "means or other numbers; expected arms out of [3, 5, 8, 9]",
+    ),
+    "the first of the list wins ties": (
+        "better_half",
+        lambda active, means, rng: active[np.argsort(-means, kind="stable")[: (len(active) + 1) // 2]],
+        "of four arms of the same mean, arm 10 was kept 400 of 400 times; expected about 200: break ties at random",
+    ),
+    "sorts what it was given": (
+        "better_half",
+        lambda active, means, rng: (active.sort(), means.sort(), right("better_half")(active, means, rng))[-1],
+        "changed an array that it was given, the array [0.1, 0.9, 0.4, 0.7], to the array [0.1, 0.4, 0.7, 0.9]",
+    ),
+    "a round too few": (
+        "sequential_halving",
+        halving(rounds=lambda arms: int(math.log2(arms))),
+        "with 5 arms and a budget of 200, your code pulls each arm that is dropped after round 1 20 times; expected "
+        "13 = 200 / "
+        "(3 rounds x 5 arms), rounded down",
+    ),
+    "the whole budget in the first round": (
+        "sequential_halving",
+        halving(times=lambda budget, rounds, active, arms: budget // active),
+        "asks for pull number 300 with a budget of 240 (8 arms, 240 pulls made, then pull(5, 60)); expected at most "
+        "240",
+    ),
+    "the pulls of round 1 in every round": (
+        "sequential_halving",
+        halving(times=lambda budget, rounds, active, arms: budget // (rounds * arms)),
+        "arm 3 (mean 0.5) is pulled 20 times; it takes part until round 2, so expected 10 + 20 = 30",
+    ),
+    "the worse half goes on": (
+        "sequential_halving",
+        halving(better=lambda active, means, rng: active[np.argsort(means)[: (len(active) + 1) // 2]]),
+        "the arm pulled most, 70 times, is arm 1 of mean 0.1, one of the worse half; expected the better half to go "
+        "on, and "
+        "arm 5 to be pulled most, 70 times",
+    ),
+    "no arm is dropped": (
+        "sequential_halving",
+        never_drops,
+        "your code pulls every arm 30 times and drops none; expected 10 = 240 / (3 rounds x 8 arms)",
+    ),
+    "a single round": (
+        "sequential_halving",
+        one_round,
+        "your code stops after round 1, with 80 pulls; expected 3 rounds, and 240 pulls",
+    ),
+    "dropped arms are pulled on": (
+        "sequential_halving",
+        pulls_dropped_arms,
+        "your code pulls every arm 30 times and drops none",
+    ),
+    "a look back at a dropped arm": (
+        "sequential_halving",
+        looks_again,
+        "asks for pull number 241 with a budget of 240",
+    ),
+    "rounds in the wrong order": (
+        "sequential_halving",
+        later_rounds_first,
+        "gets its pull number 11, of round 2, when arm 0 has had 0 of its 10 pulls of round 1",
+    ),
+    "an array in place of an arm": (
+        "sequential_halving",
+        halving(answer=lambda active: active),
+        "your code returned the array [5]; expected the arm that is left, 5, as a whole number",
+    ),
+    "a position in place of an arm": (
+        "sequential_halving",
+        halving(answer=lambda active: 0),
+        "recommended arm 0; expected arm 5, the only one left after the last round",
+    ),
+    "ties by number": (
+        "sequential_halving",
+        halving(better=lambda active, means, rng: active[np.argsort(-means, kind="stable")[: (len(active) + 1) // 2]]),
+        "of four arms of the same rewards, arm 0 was recommended 400 of 400 times; expected about 100: break ties "
+        "at random",
+    ),
+    "pulls at random": ("sequential_halving", random_pull, "with 8 arms and a budget of 240, "),
+    "a loop that pulls for ever": ("sequential_halving", endless, "asks for pull number 241 with a budget of 240"),
+    "an arm that does not exist": (
+        "sequential_halving",
+        lambda pull, k, n, rng: pull(k, 1),
+        "your code calls pull(8, 1); expected an arm from 0 to 7 and at least 1 pull",
+    ),
+    "half a pull": (
+        "sequential_halving",
+        lambda pull, k, n, rng: pull(0, n / 3 / k),
+        "your call pull(0, 10) returned 10; expected a number of pulls",
+    ),
+    "no pull at all": (
+        "sequential_halving",
+        lambda pull, k, n, rng: 5,
+        "your code makes no pull; expected 240 pulls in 3 rounds",
+    ),
+    # Lesson 3
+    "standard deviations": (
+        "shares",
+        lambda v, n: n * np.sqrt(v) / np.sqrt(v).sum(),
+        "shares([1.0, 4.0, 3.0], 80) is [16.91, 33.81, 29.28]; expected [10, 40, 30]: yours is in proportion to the "
+        "standard "
+        "deviations",
+    ),
+    "fewer pulls for noise": (
+        "shares",
+        lambda v, n: n / v / (1 / v).sum(),
+        "yours gives the noisy arms fewer pulls, not more",
+    ),
+    "shares of 1": ("shares", lambda v, n: v / v.sum(), "yours are shares of 1, not of the budget of 80"),
+    "not normalised": ("shares", lambda v, n: n * v, "yours are 640 pulls together, not 80"),
+    "the noisiest arm": (
+        "next_arm",
+        lambda v, p: int(v.argmax()) if p.all() else int(p.argmin()),
+        "is 1, of variance / pulls 0.667; expected 0, of variance / pulls 1, the largest (not the noisiest arm",
+    ),
+    "by the deviation": (
+        "next_arm",
+        lambda v, p: int((np.sqrt(v) / p).argmax()) if p.all() else int(p.argmin()),
+        "(by the variance, not by the standard deviation)",
+    ),
+    "division by no pulls": (
+        "next_arm",
+        lambda v, p: int(np.nan_to_num(v / p, posinf=0.0).argmax()),
+        "next_arm([1.0, 4.0, 3.0], [1, 0, 5]) is 0; expected 1, the arm that has never been pulled",
+    ),
+    "divisor n": (
+        "upper_bound",
+        lambda r, d: (
+            np.var(r) / (1 - 2 * math.sqrt(math.log(1 / d) / (len(r) - 1)))
+            if len(r) - 1 > 4 * math.log(1 / d)
+            else math.inf
+        ),
+        "the sample variance divides by n - 1 (in NumPy: var(ddof=1)), yours by n",
+    ),
+    "no bound for few rewards": (
+        "upper_bound",
+        lambda r, d: np.var(r, ddof=1) / (1 - 2 * math.sqrt(math.log(1 / d) / (len(r) - 1))),
+        "expected inf, because n - 1 = 11 is not above 4 log(1/delta) = 11.98",
+    ),
+    "the estimate itself": (
+        "upper_bound",
+        lambda r, d: np.var(r, ddof=1),
+        "yours is the sample variance itself, which is too small about every second time",
+    ),
+    # Lesson 4
+    "every arm once": (
+        "least_squares",
+        lambda x, n, m: np.linalg.lstsq(x, m, rcond=None)[0],
+        "yours counts every arm once; an arm with 20 pulls counts 20 times",
+    ),
+    "pulls forgotten in b": (
+        "least_squares",
+        lambda x, n, m: np.linalg.solve(x.T @ (n[:, None] * x), x.T @ m),
+        "in b, too, the mean of an arm counts as often as it was pulled",
+    ),
+    "b in place of theta": ("least_squares", lambda x, n, m: x.T @ (n * m), "yours is b; theta solves V theta = b"),
+    "one number per arm": (
+        "least_squares",
+        lambda x, n, m: m,
+        "returned an array of shape (5,); expected shape (2,): theta, 2 numbers",
+    ),
+    "roots": (
+        "arm_variances",
+        lambda x, w: np.sqrt(right("arm_variances")(x, w)),
+        "yours are the standard deviations, the roots",
+    ),
+    "the whole matrix": (
+        "arm_variances",
+        lambda x, w: x @ np.linalg.inv(x.T @ (w[:, None] * x)) @ x.T,
+        "is a matrix of shape (3, 3); expected its diagonal alone, 3 numbers",
+    ),
+    "not inverted": (
+        "arm_variances",
+        lambda x, w: (x @ (x.T @ (w[:, None] * x)) * x).sum(axis=1),
+        "yours has V in place of its inverse",
+    ),
+    "no weights": (
+        "arm_variances",
+        lambda x, w: (x @ np.linalg.inv(x.T @ x) * x).sum(axis=1),
+        "yours leaves the weights out of V",
+    ),
+    "equal weights": ("design", lambda x, s: np.full(len(x), 1 / len(x)), "as equal weights"),
+    "counts": ("design", lambda x, s: np.ones(len(x)), "has weights with the sum 12; expected 1"),
+    "negative weights": (
+        "design",
+        lambda x, s: np.r_[-0.5, 1.5, np.zeros(len(x) - 2)],
+        "has a weight of -0.5 for arm 0; expected at least 0",
+    ),
+    # Lesson 5
+    "all errors": ("discordant", lambda a, b: (a.sum(), b.sum()), "in which both are wrong"),
+    "the other way round": (
+        "discordant",
+        lambda a, b: right("discordant")(b, a),
+        "first the runs in which only A is wrong",
+    ),
+    "Bonferroni": (
+        "holm",
+        lambda p: np.minimum(1, p * len(p)),
+        "yours is Bonferroni's; by Holm only the smallest is multiplied by 3",
+    ),
+    "given back as they are": (
+        "holm",
+        lambda p: p.copy(),
+        "holm([0.01, 0.04, 0.03]) is [0.01, 0.04, 0.03]; expected [0.03, 0.06, 0.06]: yours are the p-values as "
+        "they were given",
+    ),
+    "sorted": (
+        "holm",
+        lambda p: np.sort(right("holm")(p)),
+        "yours are sorted; give them back in the order in which they came",
+    ),
+    "p-values above 1": (
+        "holm",
+        lambda p: right("holm")(p) if p.max() < 0.5 else right("holm")(p) * np.where(right("holm")(p) == 1.0, 1.2, 1.0),
+        "a p-value is at most 1",
+    ),
+    "one order for all episodes": (
+        "shuffled",
+        lambda m, v, rng: (lambda order: (m[:, order], v[:, order]))(rng.permutation(m.shape[1])),
+        "in all 200 episodes; expected an order of its own for each episode",
+    ),
+    "two orders": (
+        "shuffled",
+        lambda m, v, rng: (rng.permuted(m, axis=1), rng.permuted(v, axis=1)),
+        "use the same order for both",
+    ),
+    "episodes in another order": (
+        "shuffled",
+        lambda m, v, rng: (lambda order: (m[order], v[order]))(rng.permutation(len(m))),
+        "moved means from one episode (row) to another",
+    ),
+    "nothing is moved": (
+        "shuffled",
+        lambda m, v, rng: (m.copy(), v.copy()),
+        "returned the means in the order in which they came",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", WRONG)
+def test_a_mistake_gets_its_sentence(mistake: str, checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    name, solution, words = WRONG[mistake]
+    getattr(checks, name)(solution)
+    said = capsys.readouterr().out
+    assert said.startswith("Not right yet: ") and said.count("\n") == 1
+    assert words in said
+    assert not checks.passed(name)
+
+
+def test_there_is_a_mistake_for_every_exercise() -> None:
+    assert {name for name, *_ in WRONG.values()} == set(exercise_names())
+
+
+def test_an_exception_is_told_with_its_line(checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    def pulls_per_arm(budget: int, num_arms: int, num_active: int) -> float:
+        rounds = 0
+        return budget / rounds
+
+    checks.pulls_per_arm(pulls_per_arm)
+    line = inspect.getsourcelines(pulls_per_arm)[1] + 2
+    assert capsys.readouterr().out == (
+        "Not right yet: pulls_per_arm(240, 8, 8) raised ZeroDivisionError: division by zero, in line "
+        f"{line} of its cell: `return budget / rounds`.\n"
+    )
+
+
+def test_what_is_no_function_is_told(checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    checks.number_of_rounds(3)
+    assert capsys.readouterr().out == "Not right yet: number_of_rounds should be a function, and it is 3.\n"
+
+
+def test_a_loop_that_never_ends_is_interrupted(
+    checks: ModuleType, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def number_of_rounds(num_arms: int) -> int:
+        while num_arms > 0:
+            num_arms = (num_arms + 1) // 2
+        return 0
+
+    monkeypatch.setattr(checks, "SECONDS", 0.2)
+    started = time.perf_counter()
+    checks.number_of_rounds(number_of_rounds)
+    assert time.perf_counter() - started < 5
+    assert (
+        "number_of_rounds(8) had not ended after 0.2 seconds; is there a loop that never ends?"
+        in capsys.readouterr().out
+    )
+
+
+def test_halving_may_pull_one_by_one(checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    """Round by round, but the arms in turn: another order of the same pulls is right, too."""
+
+    def sequential_halving(pull: Any, num_arms: int, budget: int, rng: np.random.Generator) -> int:
+        active, rounds = list(range(num_arms)), math.ceil(math.log2(num_arms))
+        for _ in range(rounds):
+            sums = dict.fromkeys(active, 0.0)
+            for _ in range(budget // (rounds * len(active))):
+                for arm in active:
+                    sums[arm] += pull(arm, 1)[0]
+            rng.shuffle(active)
+            active = sorted(active, key=lambda arm: -sums[arm])[: (len(active) + 1) // 2]
+        return active[0]
+
+    checks.sequential_halving(sequential_halving)
+    assert capsys.readouterr().out.startswith("Right: ")
