@@ -1,7 +1,7 @@
 # From nothing to results: needs only make and a Python 3.11 or newer with venv.
 
 PYTHON ?= python3
-PYTEST_ARGS ?= -n 2
+PYTEST_ARGS ?= -n 2 --dist loadgroup
 DEMO_ARGS ?= --budget 2000 --budget 5000 --budget 10000 --runs 2000 --workers 2 --out results/demo
 
 DEMO := .venv
