@@ -157,9 +157,7 @@ def _make(env_id: str, keywords: dict[str, Any]) -> BestArmEnv:
     check_id(env_id)
     for word in keywords:
         if word in inspect.signature(gym.make).parameters or not word.isidentifier():
-            raise ParameterError(
-                f"{word!r} is not a keyword of the environment, but an argument of gym.make itself"
-            )
+            raise ParameterError(f"{word!r} is not a keyword of the environment, but an argument of gym.make itself")
     if env_id in LIBRARY_IDS:  # Gymnasium would warn of an unknown mode, and fail on one that is no text
         check_render_mode(keywords.get("render_mode"), BestArmEnv.metadata["render_modes"])
     try:
@@ -171,9 +169,7 @@ def _make(env_id: str, keywords: dict[str, Any]) -> BestArmEnv:
         given = ", ".join(f"{word}={_short(value)}" for word, value in keywords.items())
         raise ParameterError(f"{env_id} cannot be made with {given}: {reason}; check their types") from None
     if not isinstance(env, BestArmEnv):
-        raise ParameterError(
-            f"{env_id} is not a best-arm identification environment; `bai-gym list envs` shows them"
-        )
+        raise ParameterError(f"{env_id} is not a best-arm identification environment; `bai-gym list envs` shows them")
     return env
 
 

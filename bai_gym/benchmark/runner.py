@@ -163,6 +163,6 @@ def _check_probe(cell: Cell, expected: FloatArray) -> None:
     found = cell.env.probe
     if found.shape != expected.shape or not np.allclose(found, expected, rtol=1e-6, equal_nan=True):
         raise ClusterError(
-            f"worker {socket.gethostname()} draws other instances of {cell.env.label} than this machine: the files that "
-            "the environment reads must be the same, under the same paths, on all machines"
+            f"worker {socket.gethostname()} draws other instances of {cell.env.label} than this machine: the files "
+            "that the environment reads must be the same, under the same paths, on all machines"
         )

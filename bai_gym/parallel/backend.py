@@ -24,6 +24,7 @@ __all__ = ["LOST_SECONDS", "ClusterBackend", "Connection"]
 LOST_SECONDS = 30.0
 """How long a cluster may have nobody who works before it is given up. Supervisors start dead workers within seconds."""
 WATCH_SECONDS = 1.0
+WATCHER = "bai-gym-cluster"  # name of the thread
 
 
 class Connection(Protocol):
@@ -75,7 +76,7 @@ class ClusterBackend(ParallelBackendBase):  # type: ignore[misc]
     def start_call(self) -> None:
         """Watch the cluster from now on."""
         self._ended = threading.Event()
-        threading.Thread(target=self._watch, args=(self._ended,), name="bai-gym-cluster", daemon=True).start()
+        threading.Thread(target=self._watch, args=(self._ended,), name=WATCHER, daemon=True).start()
 
     def stop_call(self) -> None:
         """Watch no longer."""
@@ -142,7 +143,9 @@ class ClusterBackend(ParallelBackendBase):  # type: ignore[misc]
             return
         with self._lock:
             waiting, self._waiting = self._waiting, set()
-        lost = ClusterError(f"{self.connection.name} is lost: for {LOST_SECONDS:.0f} s nobody has worked there; {GO_ON}")
+        lost = ClusterError(
+            f"{self.connection.name} is lost: for {LOST_SECONDS:.0f} s nobody has worked there; {GO_ON}"
+        )
         for future in waiting:
             future.set_exception(lost)
 

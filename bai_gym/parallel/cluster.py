@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from bai_gym.errors import ClusterError, ParameterError, unknown_name
+from bai_gym.errors import ClusterError, unknown_name
 from bai_gym.parallel.task import differences, own_versions
 
 if TYPE_CHECKING:

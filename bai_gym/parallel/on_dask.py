@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from concurrent.futures import Future
 from contextlib import suppress
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version_tuple
 from typing import Any
@@ -30,8 +31,8 @@ class DaskConnection:
 
     def __init__(self, address: Any) -> None:
         try:
-            import dask
-            import distributed
+            dask: Any = import_module("dask")
+            distributed: Any = import_module("distributed")
         except ImportError as error:
             raise MissingPackageError(f'a Dask cluster needs Dask: pip install "bai-gym[cluster]" ({error})') from None
         self._ours = not isinstance(address, distributed.Client)
@@ -93,8 +94,8 @@ class DaskConnection:
 
         if isinstance(error, KilledWorker):
             return (
-                f"every worker of {self.name} that played a certain chunk was lost (out of memory?); start workers with "
-                "more memory, or fewer on one machine"
+                f"every worker of {self.name} that played a certain chunk was lost (out of memory?); start workers "
+                "with more memory, or fewer on one machine"
             )
         return None
 

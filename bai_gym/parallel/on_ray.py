@@ -8,6 +8,7 @@ import socket
 import warnings
 from concurrent.futures import Future
 from contextlib import suppress
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version_tuple
 from typing import Any
@@ -35,7 +36,7 @@ class RayConnection:
 
     def __init__(self, address: Any) -> None:
         try:
-            import ray
+            ray: Any = import_module("ray")
         except ImportError as error:
             raise MissingPackageError(f'a Ray cluster needs Ray: pip install "bai-gym[ray]" ({error})') from None
         self._ray = ray
@@ -51,7 +52,9 @@ class RayConnection:
                 reason = " ".join(str(error).split()) or type(error).__name__
                 raise ClusterError(f"no Ray cluster answers {where} ({reason}); {START}") from None
         elif address is not None:
-            raise ParameterError("this process is connected to a Ray cluster: leave address out, or ray.shutdown() first")
+            raise ParameterError(
+                "this process is connected to a Ray cluster: leave address out, or ray.shutdown() first"
+            )
         place = ray.get_runtime_context().gcs_address
         self.name = f"the Ray cluster at {place if address in (None, 'auto') else address}"
         match = ADDRESS.fullmatch(address if address not in (None, "auto") else place)
@@ -108,8 +111,8 @@ class RayConnection:
         kinds = self._ray.exceptions
         if isinstance(error, kinds.WorkerCrashedError | kinds.OutOfMemoryError | kinds.NodeDiedError):
             return (
-                f"every worker of {self.name} that played a certain chunk was lost (out of memory?); take machines with "
-                "more memory, or fewer CPUs of each"
+                f"every worker of {self.name} that played a certain chunk was lost (out of memory?); take machines "
+                "with more memory, or fewer CPUs of each"
             )
         return f"{self.name} failed ({' '.join(str(error).split())})" if isinstance(error, kinds.RayError) else None
 
@@ -144,6 +147,4 @@ def _check(address: Any) -> None:
     try:
         socket.create_connection((match["host"].strip("[]"), int(match["port"])), timeout=PATIENCE).close()
     except OSError as error:
-        raise ClusterError(
-            f"no Ray cluster answers at {address} ({error.strerror or error}); {START}"
-        ) from None
+        raise ClusterError(f"no Ray cluster answers at {address} ({error.strerror or error}); {START}") from None

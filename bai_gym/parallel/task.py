@@ -61,11 +61,15 @@ def packed(call: Callable[[], Any]) -> bytes:
         ParameterError: If something in it cannot be pickled.
     """
     try:
-        return cloudpickle.dumps((own_versions(), cloudpickle.dumps(call)))
+        return _pickled((own_versions(), _pickled(call)))
     except (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise ParameterError(
             f"the agent or the environment cannot be sent to a cluster ({error}); play it on this machine"
         ) from None
+
+
+def _pickled(value: Any) -> bytes:
+    return bytes(cloudpickle.dumps(value))
 
 
 def run_task(task: bytes) -> bytes:
@@ -85,14 +89,14 @@ def run_task(task: bytes) -> bytes:
                 f"worker {socket.gethostname()} cannot import what the agent or the environment needs ({error}); "
                 "install it there, or define the class in the script that you start"
             ) from None
-        return cloudpickle.dumps((True, function()))
+        return _pickled((True, function()))
     except Exception as error:
         error.add_note(f"On worker {socket.gethostname()}:\n{traceback.format_exc()}")
         error.__traceback__ = None
         try:
-            return cloudpickle.dumps((False, error))
+            return _pickled((False, error))
         except Exception:  # whatever a user's own error holds
-            return cloudpickle.dumps((False, RuntimeError(traceback.format_exc())))
+            return _pickled((False, RuntimeError(traceback.format_exc())))
 
 
 def opened(answer: bytes) -> Any:
