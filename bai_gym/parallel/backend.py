@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
+from importlib.metadata import version
 from typing import Any, Protocol
 
 from joblib.parallel import ParallelBackendBase, SequentialBackend
@@ -34,7 +35,7 @@ class Connection(Protocol):
     """What to call it: kind and address."""
 
     def submit(self, task: bytes) -> Future[bytes]:
-        """Have :func:`bai_gym.parallel.task.run_task` called with a task somewhere, again where a worker is lost."""
+        """Have ``pickle.loads`` called with a task somewhere, and called again elsewhere where a worker is lost."""
 
     def cores(self) -> int:
         """Return how many tasks can run at the same time; 0 where the cluster does not answer, or nobody works."""
@@ -101,7 +102,12 @@ class ClusterBackend(ParallelBackendBase):  # type: ignore[misc]
         """
         try:
             answer = out.result()
-        except BaseException as error:
+        except ImportError as error:  # what a task itself raises is in its answer
+            raise ClusterError(
+                f"a worker of {self.connection.name} cannot import bai-gym ({error}); install version "
+                f"{version('bai-gym')} on all workers"
+            ) from None
+        except Exception as error:
             reason = self.connection.explain(error)
             if reason is None:
                 raise

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from concurrent.futures import Future
+import pickle
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -11,7 +13,7 @@ from platform import python_version_tuple
 from typing import Any
 
 from bai_gym.errors import ClusterError, MissingPackageError, ParameterError
-from bai_gym.parallel.task import PACKAGES, PYTHON, run_task
+from bai_gym.parallel.task import PACKAGES, PYTHON
 
 __all__ = ["DaskConnection"]
 
@@ -50,22 +52,23 @@ class DaskConnection:
             # Every reconnection, and every answer that came too late, would be a message, some with a traceback.
             logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
             try:
+                with ThreadPoolExecutor(1) as thread:  # a notebook's own thread has an event loop already
+                    thread.submit(asyncio.run, _knock(address)).result()
                 self._client = distributed.Client(address, timeout=PATIENCE, set_as_default=False, name="bai-gym")
-            except (OSError, ValueError, TypeError, ImportError) as error:
-                reason = " ".join(str(error).split()) or type(error).__name__
+            except (OSError, TimeoutError, ValueError, TypeError, ImportError) as error:
+                reason = " ".join(str(error).split()) or f"no answer in {PATIENCE:.0f} s"
                 raise ClusterError(f"no Dask scheduler answers at {address} ({reason}); {START}") from None
         try:
             self._client.wait_for_workers(1, timeout=PATIENCE)
         except (OSError, TimeoutError):
+            place = self._client.scheduler.address
             self.close()
-            raise ClusterError(
-                f"{self.name} has no workers; start some: dask worker {self._client.scheduler.address} --nthreads 1"
-            ) from None
+            raise ClusterError(f"{self.name} has no workers; start some: dask worker {place} --nthreads 1") from None
         self._executor = self._client.get_executor(pure=False)
 
     def submit(self, task: bytes) -> Future[bytes]:
         """Send a task; Dask runs it again where a worker is lost, up to `allowed-failures` times."""
-        future: Future[bytes] = self._executor.submit(run_task, task)
+        future: Future[bytes] = self._executor.submit(pickle.loads, task)
         return future
 
     def cores(self) -> int:
@@ -110,3 +113,19 @@ class DaskConnection:
         if self._ours:
             with suppress(Exception):
                 self._client.close(timeout=2)
+
+
+async def _knock(address: str) -> None:
+    """Greet a scheduler, and raise where nobody answers: a client would hang on a port of another program.
+
+    Raises:
+        OSError: If nobody answers, or not as Dask does.
+        ValueError: If it is no address.
+    """
+    comm: Any = import_module("distributed.comm")
+    security = import_module("distributed").Security().get_connection_args("client")
+
+    async def greet() -> None:
+        await (await comm.connect(address, timeout=PATIENCE, **security)).close()
+
+    await asyncio.wait_for(greet(), PATIENCE + 1)

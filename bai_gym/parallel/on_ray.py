@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import pickle
 import re
 import socket
 import warnings
@@ -14,7 +15,7 @@ from platform import python_version_tuple
 from typing import Any
 
 from bai_gym.errors import ClusterError, MissingPackageError, ParameterError
-from bai_gym.parallel.task import PACKAGES, PYTHON, run_task
+from bai_gym.parallel.task import PACKAGES, PYTHON
 
 __all__ = ["RayConnection"]
 
@@ -60,7 +61,8 @@ class RayConnection:
         match = ADDRESS.fullmatch(address if address not in (None, "auto") else place)
         self._door = (match["host"].strip("[]"), int(match["port"])) if match else None
         self._tasks: set[Any] = set()
-        self._run = ray.remote(run_task).options(max_retries=RETRIES, num_cpus=1)
+        # A function within a function travels by value, to machines without bai-gym, too.
+        self._run = ray.remote(lambda task: pickle.loads(task)).options(max_retries=RETRIES, num_cpus=1)
         if not self.cores():
             self.close()
             raise ClusterError(f"{self.name} has no CPUs to work with; add some: ray start --address ADDRESS")

@@ -15,7 +15,7 @@ import cloudpickle
 
 from bai_gym.errors import ClusterError, ParameterError
 
-__all__ = ["PACKAGES", "PYTHON", "differences", "opened", "own_versions", "packed", "run_task"]
+__all__ = ["PACKAGES", "PYTHON", "differences", "opened", "own_versions", "packed"]
 
 PACKAGES = ("bai-gym", "numpy", "scipy", "scikit-learn")
 """What the numbers come from."""
@@ -55,13 +55,16 @@ def differences(worker: str, there: dict[str, str | None], here: dict[str, str |
 
 
 def packed(call: Callable[[], Any]) -> bytes:
-    """Return a call as bytes, the user's own functions and classes included.
+    """Return a call as bytes, the user's own functions and classes included; ``pickle.loads`` makes the call.
+
+    So a worker is sent nothing but bytes and a function of the standard library. One without bai-gym raises an
+    ImportError; sent a function that it cannot import, a worker of Dask would close.
 
     Raises:
         ParameterError: If something in it cannot be pickled.
     """
     try:
-        return _pickled((own_versions(), _pickled(call)))
+        return pickle.dumps(_Call(own_versions(), _pickled(call)))
     except (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise ParameterError(
             f"the agent or the environment cannot be sent to a cluster ({error}); play it on this machine"
@@ -72,13 +75,24 @@ def _pickled(value: Any) -> bytes:
     return bytes(cloudpickle.dumps(value))
 
 
-def run_task(task: bytes) -> bytes:
-    """Do on a worker what :func:`packed` packed, and return the outcome for :func:`opened`, errors included.
+class _Call:
+    """Pickled, a call of :func:`run_task`."""
 
-    So no error depends on how a cluster hands on errors.
+    def __init__(self, versions: dict[str, str | None], call: bytes) -> None:
+        self.arguments = (versions, call)
+
+    def __reduce__(self) -> tuple[Callable[..., bytes], tuple[dict[str, str | None], bytes]]:
+        return run_task, self.arguments
+
+
+def run_task(versions: dict[str, str | None], call: bytes) -> bytes:
+    """Make a call on a worker, and return the outcome for :func:`opened`, errors included.
+
+    Args:
+        versions: Of the user's process.
+        call: The pickled call.
     """
     try:
-        versions, call = pickle.loads(task)
         refusal = differences(socket.gethostname(), own_versions(), versions)
         if refusal is not None:  # a worker that has joined after the check
             raise ClusterError(refusal)
