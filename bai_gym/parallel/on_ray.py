@@ -61,8 +61,11 @@ class RayConnection:
         match = ADDRESS.fullmatch(address if address not in (None, "auto") else place)
         self._door = (match["host"].strip("[]"), int(match["port"])) if match else None
         self._tasks: set[Any] = set()
-        # A function within a function travels by value, to machines without bai-gym, too.
-        self._run = ray.remote(lambda task: pickle.loads(task)).options(max_retries=RETRIES, num_cpus=1)
+
+        def bai_gym_task(task: bytes) -> Any:  # within a function, so that it travels by value
+            return pickle.loads(task)
+
+        self._run = ray.remote(bai_gym_task).options(max_retries=RETRIES, num_cpus=1)
         if not self.cores():
             self.close()
             raise ClusterError(f"{self.name} has no CPUs to work with; add some: ray start --address ADDRESS")
