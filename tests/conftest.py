@@ -87,11 +87,12 @@ def background() -> Iterator[Background]:
         return process
 
     yield start
-    for process in reversed(started):
+    for process in started:
         process.terminate()
+    patience = time.monotonic() + 5
     for process in started:
         try:
-            process.wait(20)
+            process.wait(max(0, patience - time.monotonic()))
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()

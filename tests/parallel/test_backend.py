@@ -157,7 +157,10 @@ def test_nobody_working_for_a_moment_is_nothing(threads: Threads, monkeypatch: p
     monkeypatch.setattr(backend, "WATCH_SECONDS", 0.01)
     threads.alive = False
     assert list(answers([_sleeper(0.2)] * 3)) == [0.2] * 3
-    assert not [thread for thread in threading.enumerate() if thread.name == backend.WATCHER and thread.is_alive()]
+    watchers = [thread for thread in threading.enumerate() if thread.name == backend.WATCHER]
+    for thread in watchers:
+        thread.join(20)
+    assert not any(thread.is_alive() for thread in watchers)
 
 
 # ------------------------------------------------------------------------------------------------ who writes

@@ -29,8 +29,9 @@ def test_an_error_comes_back_as_it_was_and_says_where_it_was_raised() -> None:
     def wrong() -> None:
         raise AgentError("act must return one arm")
 
-    with pytest.raises(AgentError, match="^act must return one arm$") as caught:
+    with pytest.raises(AgentError) as caught:
         there_and_back(wrong)
+    assert str(caught.value) == "act must return one arm"
     (note,) = caught.value.__notes__
     assert note.startswith("On worker ")
     assert ", in wrong\n" in note
@@ -86,7 +87,10 @@ def test_the_same_versions_are_no_difference() -> None:
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        ({"bai-gym": "0.2.0"}, "worker w has bai-gym 0.2.0, and this process bai-gym 0.1.0; other versions give other "),
+        (
+            {"bai-gym": "0.2.0"},
+            "worker w has bai-gym 0.2.0, and this process bai-gym 0.1.0; other versions give other ",
+        ),
         ({"numpy": "1.26", "scipy": None}, "worker w has numpy 1.26, scipy (none), and this process numpy 2.0, scipy"),
         ({"Python": "3.11"}, "worker w has Python 3.11, and this process Python 3.12;"),
         ({"bai-gym": None, "numpy": None}, "worker w has no bai-gym; install version 0.1.0 on all workers"),
