@@ -379,20 +379,11 @@ def test_no_ray_cluster_answers(form: str) -> None:
 def ray(tmp_path: Path, background: Any) -> Iterator[Any]:
     """The options of a Ray cluster of two workers, and its head."""
     pytest.importorskip("ray")
-    port = free_port().rpartition(":")[2]
+    port, other = (free_port().rpartition(":")[2] for _ in range(2))
     head = background(
-        *(
-            "ray.scripts.scripts",
-            "start",
-            "--head",
-            "--block",
-            "--port",
-            port,
-            "--num-cpus",
-            "2",
-            "--ray-client-server-port",
-        ),
-        *("0", "--include-dashboard=false", "--object-store-memory", "100000000", "--disable-usage-stats"),
+        *("ray.scripts.scripts", "start", "--head", "--block", "--port", port, "--ray-client-server-port", other),
+        *("--num-cpus", "2", "--include-dashboard=false", "--object-store-memory", "100000000"),
+        "--disable-usage-stats",
         log=tmp_path / "ray.log",
         until="Ray runtime started",
     )
@@ -430,7 +421,7 @@ def test_a_lost_ray_cluster_is_an_error_and_the_command_goes_on(
         head.terminate()
         _, stderr = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2
-        assert_one_line(stderr, "is lost", "the same command goes on where it stopped")
+        assert_one_line(stderr, "the Ray cluster at 127.0.0.1:", "the same command goes on where it stopped")
     assert 1 <= len(chunks(out)) < CHUNKS
     assert run(LONG, out).returncode == 0
     assert contents(out) == contents(alone(LONG))

@@ -4,7 +4,8 @@ Python blocks and lines that begin with ``bai-gym`` are run in the order of the 
 README: each section in one). A comment above a block may say
 
 - ``<!-- continues -->``: this block uses names of the Python blocks before it; others start afresh;
-- ``<!-- not run: REASON -->``: it would take too long; only its names and options are checked.
+- ``<!-- not run: REASON -->``: it would take too long; only its names and options are checked;
+- ``<!-- run by FILE -->``: that test runs it.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class Block:
 
     @property
     def run(self) -> bool:
-        return not self.mark.startswith("not run")
+        return not self.mark.startswith(("not run", "run by"))
 
     @property
     def commands(self) -> list[list[str]]:
@@ -93,7 +94,7 @@ def chapters() -> dict[str, list[Block]]:
 
 
 CHAPTERS = chapters()
-NOT_RUN = [block for blocks in CHAPTERS.values() for block in blocks if not block.run]
+NOT_RUN = [block for blocks in CHAPTERS.values() for block in blocks if block.mark.startswith("not run")]
 
 
 def follow(steps: list[tuple[str, object, bool]], folder: Path) -> str:
@@ -137,7 +138,9 @@ def test_whoever_follows_a_page_sees_no_error(chapter: str, tmp_path: Path) -> N
 def test_marks_are_understood() -> None:
     for blocks in CHAPTERS.values():
         for block in blocks:
-            assert re.fullmatch(r"|continues|not run: \S.+", block.mark), block.mark
+            assert re.fullmatch(r"|continues|not run: \S.+|run by \S+", block.mark), block.mark
+            if block.mark.startswith("run by "):
+                assert (ROOT / block.mark.removeprefix("run by ")).is_file()
 
 
 def test_what_is_not_run_is_little() -> None:
