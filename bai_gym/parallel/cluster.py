@@ -62,9 +62,12 @@ def cluster(backend: str, address: Any = None) -> Iterator[None]:
 
     connection = _connectors()[backend](address)
     try:
-        here = own_versions()
-        for worker, versions in connection.versions().items():
-            refusal = differences(worker, versions, here)
+        try:
+            found = connection.versions()
+        except OSError as error:
+            raise ClusterError(f"{connection.name} is lost ({error})") from None
+        for worker, versions in found.items():
+            refusal = differences(worker, versions, own_versions())
             if refusal is not None:
                 raise ClusterError(refusal)
         with joblib.parallel_config(backend=ClusterBackend(connection), n_jobs=-1):

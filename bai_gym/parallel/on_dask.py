@@ -17,6 +17,7 @@ from bai_gym.parallel.task import PACKAGES, PYTHON
 
 __all__ = ["DaskConnection"]
 
+LOGGER = logging.getLogger("distributed.client")
 PATIENCE = 10.0  # seconds, for an answer, and then for the first worker
 START = "start one with `dask scheduler` and, in other terminals, `dask worker ADDRESS --nthreads 1`"
 
@@ -50,12 +51,14 @@ class DaskConnection:
                 )
             self.name = f"the Dask cluster at {address}"
             # Every reconnection, and every answer that came too late, would be a message, some with a traceback.
-            logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+            self._level = LOGGER.level
+            LOGGER.setLevel(logging.CRITICAL)
             try:
                 with ThreadPoolExecutor(1) as thread:  # a notebook's own thread has an event loop already
                     thread.submit(asyncio.run, _knock(address)).result()
                 self._client = distributed.Client(address, timeout=PATIENCE, set_as_default=False, name="bai-gym")
             except (OSError, TimeoutError, ValueError, TypeError, ImportError) as error:
+                LOGGER.setLevel(self._level)
                 reason = " ".join(str(error).split()) or f"no answer in {PATIENCE:.0f} s"
                 raise ClusterError(f"no Dask scheduler answers at {address} ({reason}); {START}") from None
         try:
@@ -113,6 +116,7 @@ class DaskConnection:
         if self._ours:
             with suppress(Exception):
                 self._client.close(timeout=2)
+            LOGGER.setLevel(self._level)
 
 
 async def _knock(address: str) -> None:

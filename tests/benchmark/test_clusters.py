@@ -268,6 +268,14 @@ def test_an_open_client_is_used_and_left_open(dask: DaskCluster) -> None:
 
 
 @slow
+def test_the_address_may_be_a_setting_of_dask(dask: DaskCluster) -> None:
+    import dask as settings
+
+    with settings.config.set({"scheduler-address": dask.address}), bai_gym.cluster("dask"):
+        assert bai_gym.evaluate("SH", "BAI-Custom-v0", budget=20, runs=5).runs == 5
+
+
+@slow
 def test_workers_with_other_versions_are_refused_before_any_work(mortal: DaskCluster, tmp_path: Path) -> None:
     other = tmp_path / "other" / "numpy-0.9.dist-info"
     other.mkdir(parents=True)
