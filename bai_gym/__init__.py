@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bai_gym.benchmark.paired import PairedTest
     from bai_gym.benchmark.result import Comparison, Result
     from bai_gym.identification import Identification, identify
+    from bai_gym.parallel import cluster
 
 __all__ = [
     "Aggregate",
@@ -27,6 +28,7 @@ __all__ = [
     "Result",
     "__version__",
     "aggregate",
+    "cluster",
     "compare",
     "evaluate",
     "identify",
@@ -43,6 +45,7 @@ _HOMES = {
     "PairedTest": "bai_gym.benchmark.paired",
     "Result": "bai_gym.benchmark.result",
     "aggregate": "bai_gym.benchmark.aggregate",
+    "cluster": "bai_gym.parallel",
     "compare": "bai_gym.api",
     "evaluate": "bai_gym.api",
     "identify": "bai_gym.identification",

@@ -217,7 +217,8 @@ def evaluate(
         budget: Pulls per episode, over all arms; None: the environment's.
         runs: Independent episodes, at least 1.
         seed: At least 0. The same seed gives the same result, for any number of workers.
-        workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says.
+        workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says. Inside
+            :func:`bai_gym.cluster` leave it out.
         env_kwargs: Keyword arguments for ``gym.make``.
         out: Folder for finished chunks: the same call continues where an interrupted one stopped.
         path: ``"auto"`` (default), ``"blocks"`` or ``"steps"``: how episodes are played. The law is the same.

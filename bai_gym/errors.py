@@ -14,6 +14,7 @@ __all__ = [
     "AgentError",
     "BaiGymError",
     "BudgetError",
+    "ClusterError",
     "DataError",
     "InstanceError",
     "MissingDataError",
@@ -78,6 +79,10 @@ class OutputError(BaiGymError, OSError):
 
 class SchemaError(BaiGymError, ValueError):
     """A file of results was written by a version of this library that this one cannot read."""
+
+
+class ClusterError(BaiGymError, ConnectionError):
+    """A cluster cannot be reached, its workers are not fit for the work, or it was lost."""
 
 
 class PullError(BaiGymError, RuntimeError):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -55,3 +60,39 @@ def small_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / place).parent.mkdir()
         (folder / place).write_text(content)
     return folder
+
+
+Background = Callable[..., "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture(scope="module")
+def background() -> Iterator[Background]:
+    """Start ``python -m module words...`` beside the tests, its output in a file; everything is ended with the module.
+
+    ``until`` is what the output must say before the start is over.
+    """
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(*words: str, log: Path, until: str, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", *words]
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                command, stdout=output, stderr=output, start_new_session=True, env={**os.environ, **(env or {})}
+            )
+        started.append(process)
+        patience = time.monotonic() + 120
+        while until not in log.read_text(errors="replace"):
+            assert process.poll() is None and time.monotonic() < patience, log.read_text(errors="replace")
+            time.sleep(0.05)
+        return process
+
+    yield start
+    for process in started:
+        process.terminate()
+    patience = time.monotonic() + 5
+    for process in started:
+        try:
+            process.wait(max(0, patience - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # under bai_gym/; `agents` is the folder agents/, and `__init__` the front page of the library.
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
-    "parallel": set(),
+    "parallel": {"errors"},
     "seeding": {"errors"},
     "statistics": {"seeding"},
     "designs": {"statistics"},

@@ -9,6 +9,7 @@ import inspect
 import json
 import os
 import pickle
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -43,6 +44,7 @@ from bai_gym.problems import FixedProblem, Problem
 from bai_gym.problems.base import count_features
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
+from bai_gym.statistics import FloatArray
 
 __all__ = [
     "CHUNK_RUNS",
@@ -112,6 +114,12 @@ class EnvSource:
         """Where the instances come from."""
         return self.built.problem
 
+    @functools.cached_property
+    def probe(self) -> FloatArray:
+        """Means and variances of two instances, ``(2, 2, K)``: machines on which they differ have other data."""
+        sample = self.problem.draw(2, generator(0, "probe"))
+        return np.stack([sample.means, sample.variances])
+
     def __getstate__(self) -> dict[str, Any]:
         """Leave what can be built again out of pickles, and take the registration of a user's own id along.
 
@@ -132,34 +140,37 @@ class EnvSource:
 
 _BUILT: dict[tuple[str, str], BestArmEnv] = {}
 KEEP_BUILT = 8
+_BUILDING = threading.RLock()  # workers of a Dask cluster may be threads of one process
 
 
 def _build(env_id: str, key: str, keywords: dict[str, Any]) -> BestArmEnv:
-    if (env_id, key) not in _BUILT:
-        check_id(env_id)
-        for word in keywords:
-            if word in inspect.signature(gym.make).parameters or not word.isidentifier():
-                raise ParameterError(
-                    f"{word!r} is not a keyword of the environment, but an argument of gym.make itself"
-                )
-        if env_id in LIBRARY_IDS:  # Gymnasium would warn of an unknown mode, and fail on one that is no text
-            check_render_mode(keywords.get("render_mode"), BestArmEnv.metadata["render_modes"])
-        try:
-            env = gym.make(env_id, disable_env_checker=True, **keywords).unwrapped
-        except gym.error.Error as error:
-            raise ParameterError(f"{env_id} cannot be made: {' '.join(str(error).split())}") from None
-        except (TypeError, AttributeError, OverflowError) as error:  # a keyword of another type than any that is meant
-            reason = " ".join(str(error).partition(" was raised from")[0].split())
-            given = ", ".join(f"{word}={_short(value)}" for word, value in keywords.items())
-            raise ParameterError(f"{env_id} cannot be made with {given}: {reason}; check their types") from None
-        if not isinstance(env, BestArmEnv):
-            raise ParameterError(
-                f"{env_id} is not a best-arm identification environment; `bai-gym list envs` shows them"
-            )
-        while len(_BUILT) >= KEEP_BUILT:
-            _BUILT.pop(next(iter(_BUILT)))
-        _BUILT[env_id, key] = env
-    return _BUILT[env_id, key]
+    with _BUILDING:
+        if (env_id, key) not in _BUILT:
+            env = _make(env_id, keywords)
+            while len(_BUILT) >= KEEP_BUILT:
+                _BUILT.pop(next(iter(_BUILT)))
+            _BUILT[env_id, key] = env
+        return _BUILT[env_id, key]
+
+
+def _make(env_id: str, keywords: dict[str, Any]) -> BestArmEnv:
+    check_id(env_id)
+    for word in keywords:
+        if word in inspect.signature(gym.make).parameters or not word.isidentifier():
+            raise ParameterError(f"{word!r} is not a keyword of the environment, but an argument of gym.make itself")
+    if env_id in LIBRARY_IDS:  # Gymnasium would warn of an unknown mode, and fail on one that is no text
+        check_render_mode(keywords.get("render_mode"), BestArmEnv.metadata["render_modes"])
+    try:
+        env = gym.make(env_id, disable_env_checker=True, **keywords).unwrapped
+    except gym.error.Error as error:
+        raise ParameterError(f"{env_id} cannot be made: {' '.join(str(error).split())}") from None
+    except (TypeError, AttributeError, OverflowError) as error:  # a keyword of another type than any that is meant
+        reason = " ".join(str(error).partition(" was raised from")[0].split())
+        given = ", ".join(f"{word}={_short(value)}" for word, value in keywords.items())
+        raise ParameterError(f"{env_id} cannot be made with {given}: {reason}; check their types") from None
+    if not isinstance(env, BestArmEnv):
+        raise ParameterError(f"{env_id} is not a best-arm identification environment; `bai-gym list envs` shows them")
+    return env
 
 
 def _in_full(value: Any) -> Any:

@@ -20,7 +20,7 @@ from bai_gym.benchmark.store import Store
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
 from bai_gym.moves import Moves
-from bai_gym.parallel import parallel
+from bai_gym.parallel import parallel, plays_elsewhere
 from bai_gym.sampling import SamplingRule, Stepper
 from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray, IntArray, Observation
@@ -72,15 +72,23 @@ def record_cells(
                 jobs.append((cell, run, size))
     if on_chunk is not None and total:
         on_chunk(total - len(jobs), total)
+    elsewhere = plays_elsewhere()  # on machines that do not see the folder
     with parallel(workers, ordered=False) as pool:
-        episodes = pool(joblib.delayed(_record)(*job, store) for job in jobs)
-        for done, _ in enumerate(episodes, start=total - len(jobs) + 1):
+        calls = (joblib.delayed(_record)(place, *job, None if elsewhere else store) for place, job in enumerate(jobs))
+        for done, (place, recording) in enumerate(pool(calls), start=total - len(jobs) + 1):
+            if recording is not None:
+                cell, _, size = jobs[place]
+                store.save_recording(cell, size, recording)
             if on_chunk is not None:
                 on_chunk(done, total)
 
 
-def _record(cell: Cell, run: int, size: int, store: Store) -> None:
-    store.save_recording(cell, size, record_run(cell, run, size))
+def _record(place: int, cell: Cell, run: int, size: int, store: Store | None) -> tuple[int, Recording | None]:
+    recording = record_run(cell, run, size)
+    if store is None:
+        return place, recording
+    store.save_recording(cell, size, recording)
+    return place, None
 
 
 def record_run(cell: Cell, run: int, size: int) -> Recording:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,9 @@ from bai_gym.benchmark.chunk import CHUNK_RUNS, Cell, play_chunk
 from bai_gym.benchmark.command import rerun_command
 from bai_gym.benchmark.result import Comparison, Episodes, summarize
 from bai_gym.benchmark.store import Store
-from bai_gym.errors import BaiGymError, ParameterError
-from bai_gym.parallel import parallel
+from bai_gym.errors import BaiGymError, ClusterError, ParameterError
+from bai_gym.parallel import on_cluster, parallel, plays_elsewhere
+from bai_gym.statistics import FloatArray
 
 __all__ = ["OnChunk", "check_cells", "check_runs", "run_cells"]
 
@@ -30,6 +32,7 @@ class _Job:
     index: int  # of the cell
     chunk: int
     runs: int
+    probe: FloatArray | None = None  # what the environment draws, where a worker may have other data
 
 
 def check_runs(runs: int, workers: int | None) -> None:
@@ -74,7 +77,8 @@ def run_cells(
     Args:
         cells: What to play; no two of the same agent, environment and budget.
         runs: Episodes of each, at least 1.
-        workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says.
+        workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says. Inside
+            :func:`bai_gym.cluster` there is nothing to say.
         out: Folder for finished chunks; chunks that are there already are not played again.
         on_chunk: Called after each chunk.
 
@@ -86,13 +90,17 @@ def run_cells(
         BaiGymError: If an agent cannot play, before any work is done where that can be known.
     """
     check_runs(runs, workers)
+    if on_cluster() and workers not in (None, 1, -1):
+        raise ParameterError(f"workers={workers} counts processes of this machine; on a cluster leave it out")
     check_cells(cells)
+    elsewhere = plays_elsewhere()
     store = Store(out) if out is not None else None
     parts: list[dict[int, Episodes]] = [{} for _ in cells]
     jobs = []
     for index, cell in enumerate(cells):
+        probe = cell.env.probe if elsewhere else None
         for chunk, start in enumerate(range(0, runs, CHUNK_RUNS)):
-            job = _Job(cell, index, chunk, min(CHUNK_RUNS, runs - start))
+            job = _Job(cell, index, chunk, min(CHUNK_RUNS, runs - start), probe)
             found = store.load(cell, chunk, job.runs) if store is not None else None
             if found is None:
                 jobs.append(job)
@@ -105,7 +113,11 @@ def run_cells(
         on_chunk(total - len(jobs), total)
     try:
         with parallel(workers, ordered=False) as pool:
-            for done, (index, chunk, episodes) in enumerate(pool(joblib.delayed(_work)(job, store) for job in jobs)):
+            # Machines elsewhere do not see the folder: what they have played is written here, as soon as it arrives.
+            calls = (joblib.delayed(_work)(job, None if elsewhere else store) for job in jobs)
+            for done, (index, chunk, episodes) in enumerate(pool(calls)):
+                if elsewhere and store is not None:
+                    store.save(cells[index], chunk, episodes)
                 parts[index][chunk] = episodes
                 if on_chunk is not None:
                     on_chunk(total - len(jobs) + done + 1, total)
@@ -134,7 +146,23 @@ def run_cells(
 
 
 def _work(job: _Job, store: Store | None) -> tuple[int, int, Episodes]:
+    if job.probe is not None:
+        _check_probe(job.cell, job.probe)
     episodes = play_chunk(job.cell, job.chunk, job.runs)
     if store is not None:
         store.save(job.cell, job.chunk, episodes)
     return job.index, job.chunk, episodes
+
+
+def _check_probe(cell: Cell, expected: FloatArray) -> None:
+    """Check that this worker draws what the user's machine draws, up to rounding.
+
+    Raises:
+        ClusterError: If it does not; a file that the environment reads is then another one here.
+    """
+    found = cell.env.probe
+    if found.shape != expected.shape or not np.allclose(found, expected, rtol=1e-6, equal_nan=True):
+        raise ClusterError(
+            f"worker {socket.gethostname()} draws other instances of {cell.env.label} than this machine: the files "
+            "that the environment reads must be the same, under the same paths, on all machines"
+        )

@@ -17,8 +17,9 @@ from bai_gym.benchmark.recorder import check_record, record_cells
 from bai_gym.benchmark.result import Comparison
 from bai_gym.benchmark.runner import check_runs, run_cells
 from bai_gym.benchmark.store import Store
+from bai_gym.cli.connect import Address, Backend, check_backend_options, connected
 from bai_gym.cli.console import ERR, OUT, progress_bar
-from bai_gym.cli.options import FOLDER, WHOLE, Bounds, Record, Seed, Workers
+from bai_gym.cli.options import FOLDER, WHOLE, Bounds, Record, Seed
 from bai_gym.cli.output import (
     check_files,
     draw_curves,
@@ -60,7 +61,9 @@ def reproduce(
         int | None, typer.Option(**WHOLE, help="Runs of each agent at each point. [default: as in the paper]")
     ] = None,
     seed: Seed = 0,
-    workers: Workers = -1,
+    workers: Annotated[int | None, typer.Option(**WHOLE, help="Processes; -1 for all cores. [default: -1]")] = None,
+    backend: Backend = "loky",
+    address: Address = None,
     bounds: Bounds = False,
     record: Record = 0,
     out: Annotated[
@@ -70,6 +73,7 @@ def reproduce(
     """Run the experiment of a figure, draw it, and judge what the paper, or a hypothesis, says about it."""
     experiments = [find(name) for name in figures]
     check_seed(seed)
+    check_backend_options(backend, address, workers)
     for experiment in experiments:
         check_runs(experiment.runs if runs is None else runs, workers)
         check_record(record, experiment.runs if runs is None else runs, out)
@@ -77,9 +81,10 @@ def reproduce(
             files = () if experiment.instances else (*result_files(name), f"{name}-claims.txt")
             files += rival_files(name) if experiment.reference else ()
             check_files(out / experiment.id, (*files, f"{name}.png"))
-    for experiment in experiments:
-        chosen = experiment.runs if runs is None else runs
-        _reproduce(experiment, chosen, seed, workers, out / experiment.id, bounds, record)
+    with connected(backend, address, workers, -1) as processes:
+        for experiment in experiments:
+            chosen = experiment.runs if runs is None else runs
+            _reproduce(experiment, chosen, seed, processes, out / experiment.id, bounds, record)
 
 
 def _reproduce(

@@ -12,8 +12,9 @@ from bai_gym.benchmark.command import rerun_command
 from bai_gym.benchmark.optimum import known_optima
 from bai_gym.benchmark.recorder import check_record, record_cells
 from bai_gym.benchmark.runner import check_runs, run_cells
+from bai_gym.cli.connect import Address, Backend, check_backend_options, connected
 from bai_gym.cli.console import progress_bar
-from bai_gym.cli.options import WHOLE, Bounds, Optimum, Out, Record, Seed, Workers, keywords, read_checkpoints
+from bai_gym.cli.options import WHOLE, Bounds, Optimum, Out, Record, Seed, keywords, read_checkpoints
 from bai_gym.cli.output import (
     check_files,
     draw_curves,
@@ -44,7 +45,9 @@ def run(
     ] = None,
     runs: Annotated[int, typer.Option(**WHOLE, help="Independent episodes of each agent at each budget.")] = 1000,
     seed: Seed = 0,
-    workers: Workers = 1,
+    workers: Annotated[int | None, typer.Option(**WHOLE, help="Processes; -1 for all cores. [default: 1]")] = None,
+    backend: Backend = "loky",
+    address: Address = None,
     out: Out = None,
     set_: Annotated[
         list[str] | None,
@@ -65,14 +68,16 @@ def run(
     if out is not None:
         check_files(out, (*result_files(), FIGURE))
     check_runs(runs, workers)
+    check_backend_options(backend, address, workers)
     check_record(record, runs, out)
-    with progress_bar("playing") as on_chunk:
-        points = read_checkpoints(checkpoints)
-        cells = make_cells(agent or DEFAULT_AGENTS, env, budget, seed, keywords(set_ or []), path, points)
-        comparison = run_cells(cells, runs, workers=workers, out=out, on_chunk=on_chunk)
-    if out is not None and record:
-        with progress_bar("recording") as on_episode:
-            record_cells(cells, record, runs, out=out, workers=workers, on_chunk=on_episode)
+    with connected(backend, address, workers, 1) as processes:
+        with progress_bar("playing") as on_chunk:
+            points = read_checkpoints(checkpoints)
+            cells = make_cells(agent or DEFAULT_AGENTS, env, budget, seed, keywords(set_ or []), path, points)
+            comparison = run_cells(cells, runs, workers=processes, out=out, on_chunk=on_chunk)
+        if out is not None and record:
+            with progress_bar("recording") as on_episode:
+                record_cells(cells, record, runs, out=out, workers=processes, on_chunk=on_episode)
     optima, missing = known_optima(cells) if optimum else ({}, [])
     print_results(comparison, optima)
     print_missing(missing)

@@ -4,7 +4,8 @@ Python blocks and lines that begin with ``bai-gym`` are run in the order of the 
 README: each section in one). A comment above a block may say
 
 - ``<!-- continues -->``: this block uses names of the Python blocks before it; others start afresh;
-- ``<!-- tested with: OPTIONS -->``: at full size it would take too long; its commands are run with these options, too.
+- ``<!-- tested with: OPTIONS -->``: at full size it would take too long; its commands are run with these options, too;
+- ``<!-- run by FILE -->``: that test runs it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ BLOCK = re.compile(
 NEEDED = ("stable_baselines3", "pandas")  # of the extras, where a block imports them
 
 SMALLER = "tested with: "
+ELSEWHERE = "run by "
 SIZED = ("reproduce", "run", "train")
 
 FOLLOW = """
@@ -58,6 +60,10 @@ class Block:
     language: str
     text: str
     mark: str = ""
+
+    @property
+    def run_here(self) -> bool:
+        return not self.mark.startswith(ELSEWHERE)
 
     @property
     def smaller(self) -> list[str]:
@@ -114,7 +120,7 @@ def test_whoever_follows_a_page_sees_no_error(chapter: str, tmp_path: Path) -> N
     rows = "".join(f"{'ABC'[i % 3]},{int(i % 7 < 1 + i % 3)}\n" for i in range(300))
     (tmp_path / "log.csv").write_text(f"variant,clicked\n{rows}")  # the log of the reader, of which the README speaks
     steps: list[tuple[str, object, bool]] = []
-    for block in CHAPTERS[chapter]:
+    for block in filter(lambda block: block.run_here, CHAPTERS[chapter]):
         for package in NEEDED:
             if package in block.text:
                 pytest.importorskip(package)
@@ -130,7 +136,8 @@ def test_whoever_follows_a_page_sees_no_error(chapter: str, tmp_path: Path) -> N
 
 def test_marks_are_understood() -> None:
     marks = [block.mark for blocks in CHAPTERS.values() for block in blocks]
-    assert all(re.fullmatch(rf"|continues|{SMALLER}--\S.*", mark) for mark in marks)
+    assert all(re.fullmatch(rf"|continues|{ELSEWHERE}\S+|{SMALLER}--\S.*", mark) for mark in marks)
+    assert all((ROOT / mark.removeprefix(ELSEWHERE)).is_file() for mark in marks if mark.startswith(ELSEWHERE))
     assert sum(mark.startswith(SMALLER) for mark in marks) <= 4
 
 

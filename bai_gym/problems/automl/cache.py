@@ -15,7 +15,7 @@ import numpy as np
 
 from bai_gym.datasets.files import replace_file
 from bai_gym.datasets.regression import RegressionTable
-from bai_gym.parallel import parallel
+from bai_gym.parallel import parallel, plays_elsewhere
 from bai_gym.problems.automl.grid import Model
 from bai_gym.problems.automl.training import split_scores
 from bai_gym.statistics import FloatArray
@@ -53,11 +53,12 @@ def cached_scores(
     if missing:
         import joblib  # here, because most sessions find everything on disk
 
-        tasks = [joblib.delayed(_fill)(table, tuple(models), seed, folder) for seed in missing]
+        elsewhere = plays_elsewhere()  # on machines that do not see the folder
+        tasks = [joblib.delayed(_fill)(table, tuple(models), seed, None if elsewhere else folder) for seed in missing]
         with parallel(workers) as pool:
             for seed, (scores, trouble) in zip(missing, _shown(pool(tasks), len(missing), table.name), strict=True):
                 found[seed] = scores
-                troubles.add(trouble)
+                troubles.add(_keep(folder, seed, scores) if elsewhere else trouble)
     if troubles - {None}:
         warnings.warn(
             f"the scores of models cannot be kept in {folder} ({next(iter(troubles - {None}))}), so every process "
@@ -75,15 +76,22 @@ def folder_of(table: RegressionTable, models: Sequence[Model], cache: Path) -> P
     return cache / f"automl-{table.name}-{hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]}"
 
 
-def _fill(table: RegressionTable, models: Sequence[Model], seed: int, folder: Path) -> tuple[FloatArray, str | None]:
-    """Compute one split and write it; return it, and why it could not be written."""
+def _fill(
+    table: RegressionTable, models: Sequence[Model], seed: int, folder: Path | None
+) -> tuple[FloatArray, str | None]:
+    """Compute one split and write it, if there is a folder; return it, and why it could not be written."""
     scores = split_scores(table, models, seed)
+    return scores, None if folder is None else _keep(folder, seed, scores)
+
+
+def _keep(folder: Path, seed: int, scores: FloatArray) -> str | None:
+    """Write the scores of one split; return why that could not be done."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         replace_file(folder / f"{seed}.npy", lambda file: np.save(file, scores, allow_pickle=False))
     except OSError as error:
-        return scores, str(error.strerror or error)
-    return scores, None
+        return str(error.strerror or error)
+    return None
 
 
 def _load(path: Path, num_models: int) -> FloatArray | None:

@@ -1,0 +1,61 @@
+"""``--backend`` and ``--address``: where the work is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from bai_gym.errors import ParameterError
+from bai_gym.parallel import BACKENDS, check_backend, cluster
+
+__all__ = ["Address", "Backend", "check_backend_options", "connected"]
+
+LOCAL = BACKENDS[0]
+Backend = Annotated[
+    str,
+    typer.Option(
+        metavar="[" + "|".join(BACKENDS) + "]",
+        help="Where chunks are played: on processes of this machine, or on a Dask or Ray cluster.",
+    ),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(metavar="<address>", help="Of the cluster: tcp://localhost:8786 (Dask), localhost:6379 (Ray)."),
+]
+
+
+def check_backend_options(backend: str, address: str | None, workers: int | None) -> None:
+    """Check ``--backend``, ``--address`` and ``--workers``, the last None where it was not given.
+
+    Raises:
+        UnknownNameError: If there is no such backend.
+        ParameterError: If they contradict each other.
+    """
+    check_backend(backend)
+    if backend == LOCAL and address is not None:
+        raise ParameterError(f"--address {address} is that of a cluster: add --backend dask or --backend ray")
+    if backend != LOCAL and workers is not None:
+        raise ParameterError(
+            f"--workers {workers} counts processes of this machine, and a cluster has the workers that were started "
+            "there; leave --workers out"
+        )
+
+
+@contextmanager
+def connected(backend: str, address: str | None, workers: int | None, default: int) -> Iterator[int]:
+    """Connect to the cluster, if there is one, and give the number of local processes.
+
+    Args:
+        backend: See :data:`BACKENDS`.
+        address: Of the cluster.
+        workers: What the user said, or None.
+        default: Processes where the user said nothing.
+    """
+    if backend == LOCAL:
+        yield default if workers is None else workers
+        return
+    with cluster(backend, address):
+        yield default

@@ -1,0 +1,159 @@
+"""Joblib's tasks on a cluster: futures in, futures out, and no task that is forgotten.
+
+Joblib's own backend for Dask does not tell a task that has failed for good (its workers died, or the scheduler did),
+and waits for it for ever; Ray's cannot return answers as they come. Both clusters have futures, and a backend on
+futures is small.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from importlib.metadata import version
+from typing import Any, Protocol
+
+from joblib.parallel import ParallelBackendBase, SequentialBackend
+
+from bai_gym.errors import ClusterError
+from bai_gym.parallel.task import opened, packed
+
+__all__ = ["LOST_SECONDS", "ClusterBackend", "Connection"]
+
+LOST_SECONDS = 30.0
+"""How long a cluster may have nobody who works before it is given up. Supervisors start dead workers within seconds."""
+WATCH_SECONDS = 1.0
+WATCHER = "bai-gym-cluster"  # name of the thread
+
+
+class Connection(Protocol):
+    """What is asked of a cluster."""
+
+    name: str
+    """What to call it: kind and address."""
+
+    def submit(self, task: bytes) -> Future[bytes]:
+        """Have ``pickle.loads`` called with a task somewhere, and called again elsewhere where a worker is lost."""
+
+    def cores(self) -> int:
+        """Return how many tasks can run at the same time; 0 where the cluster does not answer, or nobody works."""
+
+    def versions(self) -> dict[str, dict[str, str | None]]:
+        """Return for each worker what :func:`bai_gym.parallel.task.own_versions` would return there."""
+
+    def explain(self, error: BaseException) -> str | None:
+        """Return what an error of a future means, or None where it is not of the cluster."""
+
+    def cancel(self) -> None:
+        """Forget all tasks that are not finished."""
+
+    def close(self) -> None:
+        """Close what was opened."""
+
+
+class ClusterBackend(ParallelBackendBase):  # type: ignore[misc]
+    """Joblib's side of a cluster.
+
+    Args:
+        connection: The cluster.
+    """
+
+    supports_retrieve_callback = True
+    default_n_jobs = -1
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__()
+        self.connection = connection
+        self._waiting: set[Future[bytes]] = set()
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+
+    def effective_n_jobs(self, n_jobs: int | None) -> int:
+        """Return how many tasks can run at the same time, and at least 2: joblib would play one at a time here."""
+        return max(2, self.connection.cores())
+
+    def start_call(self) -> None:
+        """Watch the cluster from now on."""
+        self._ended = threading.Event()
+        threading.Thread(target=self._watch, args=(self._ended,), name=WATCHER, daemon=True).start()
+
+    def stop_call(self) -> None:
+        """Watch no longer."""
+        self._ended.set()
+
+    def submit(self, func: Callable[[], Any], callback: Callable[[Future[bytes]], None]) -> Future[bytes]:
+        """Send a task, and have its end told, whatever it is."""
+        ours: Future[bytes] = Future()
+        ours.add_done_callback(callback)
+        with self._lock:
+            self._waiting.add(ours)
+        self.connection.submit(packed(func)).add_done_callback(lambda theirs: self._end(ours, theirs))
+        return ours
+
+    apply_async = submit  # what joblib 1.3 and 1.4 call
+
+    def retrieve_result_callback(self, out: Future[bytes]) -> Any:
+        """Return the answer to a task.
+
+        Raises:
+            ClusterError: If the cluster failed; else what the task raised.
+        """
+        try:
+            answer = out.result()
+        except ImportError as error:  # what a task itself raises is in its answer
+            raise ClusterError(
+                f"a worker of {self.connection.name} cannot import bai-gym ({error}); install version "
+                f"{version('bai-gym')} on all workers"
+            ) from None
+        except Exception as error:
+            reason = self.connection.explain(error)
+            if reason is None:
+                raise
+            raise ClusterError(f"{reason}; {GO_ON}") from None
+        return opened(answer)
+
+    def abort_everything(self, ensure_ready: bool = True) -> None:
+        """Forget all tasks: nobody waits for them any more."""
+        with self._lock:
+            self._waiting.clear()
+        self.connection.cancel()
+
+    def get_nested_backend(self) -> tuple[Any, None]:
+        """Let a task do everything itself: the cores beside it are those of other tasks."""
+        return SequentialBackend(nesting_level=(self.nesting_level or 0) + 1), None
+
+    def _end(self, ours: Future[bytes], theirs: Future[bytes]) -> None:
+        with self._lock:
+            if ours not in self._waiting:  # aborted, or given up
+                return
+            self._waiting.remove(ours)
+        with suppress(InvalidStateError):
+            if theirs.cancelled():
+                ours.set_exception(ClusterError(f"{self.connection.name} is lost; {GO_ON}"))
+            elif (error := theirs.exception()) is not None:
+                ours.set_exception(error)
+            else:
+                ours.set_result(theirs.result())
+
+    def _watch(self, ended: threading.Event) -> None:
+        """End all tasks where nobody works for long: some clusters would wait for ever."""
+        alive = time.monotonic()
+        while not ended.wait(WATCH_SECONDS):
+            if self.connection.cores():
+                alive = time.monotonic()
+            elif time.monotonic() > alive + LOST_SECONDS:
+                break
+        else:
+            return
+        with self._lock:
+            waiting, self._waiting = self._waiting, set()
+        lost = ClusterError(
+            f"{self.connection.name} is lost: for {LOST_SECONDS:.0f} s nobody has worked there; {GO_ON}"
+        )
+        for future in waiting:
+            future.set_exception(lost)
+
+
+GO_ON = "with an output folder, the same command goes on where it stopped"

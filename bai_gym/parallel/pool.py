@@ -1,0 +1,54 @@
+"""The ``joblib.Parallel`` that everything here works with."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["on_cluster", "parallel", "plays_elsewhere"]
+
+
+@contextmanager
+def parallel(workers: int | None, *, ordered: bool = True) -> Iterator[Any]:
+    """Give a ``joblib.Parallel`` whose answers come as a generator.
+
+    Args:
+        workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says. Inside
+            :func:`bai_gym.cluster` the cluster works, whatever this is.
+        ordered: Whether answers come in the order of the tasks, or as soon as they are there.
+    """
+    import joblib  # here, because most sessions play a single run, or find everything on disk
+
+    with warnings.catch_warnings():
+        # joblib replaces a worker that has grown by 300 MB, and says so by a warning in the thread that manages the
+        # workers. Where warnings are errors, this thread would die of it, and everybody wait for ever.
+        warnings.filterwarnings("ignore", category=UserWarning, module=r"(joblib\.externals\.)?loky\.")
+        yield joblib.Parallel(
+            n_jobs=workers,
+            return_as="generator" if ordered else "generator_unordered",
+            # A cluster is told of all tasks at once: workers that join it later find some to do.
+            pre_dispatch="all" if on_cluster() else "2 * n_jobs",
+        )
+
+
+def on_cluster() -> bool:
+    """Return whether :func:`bai_gym.cluster` encloses this call."""
+    from joblib.parallel import get_active_backend
+
+    from bai_gym.parallel.backend import ClusterBackend
+
+    return isinstance(get_active_backend()[0], ClusterBackend)
+
+
+def plays_elsewhere() -> bool:
+    """Return whether tasks may go to machines that do not see the files of this one.
+
+    So it is with :func:`bai_gym.cluster`, and with any ``joblib.parallel_config`` but those of processes and threads
+    of this machine.
+    """
+    from joblib import parallel as kinds
+
+    here = (kinds.LokyBackend, kinds.MultiprocessingBackend, kinds.SequentialBackend, kinds.ThreadingBackend)
+    return type(kinds.get_active_backend()[0]) not in here
