@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,13 +9,12 @@ from pathlib import Path
 
 import joblib
 import numpy as np
-from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 
 from bai_gym.benchmark.chunk import CHUNK_RUNS, Cell, play_chunk
 from bai_gym.benchmark.command import rerun_command
 from bai_gym.benchmark.result import Comparison, Episodes, summarize
 from bai_gym.benchmark.store import Store
-from bai_gym.errors import BaiGymError, ClusterError, ParameterError
+from bai_gym.errors import ClusterError, ParameterError
 from bai_gym.parallel import on_cluster, parallel, plays_elsewhere
 from bai_gym.statistics import FloatArray
 
@@ -111,27 +109,15 @@ def run_cells(
     total = sum(map(len, parts)) + len(jobs)
     if on_chunk is not None:
         on_chunk(total - len(jobs), total)
-    try:
-        with parallel(workers, ordered=False) as pool:
-            # Machines elsewhere do not see the folder: what they have played is written here, as soon as it arrives.
-            calls = (joblib.delayed(_work)(job, None if elsewhere else store) for job in jobs)
-            for done, (index, chunk, episodes) in enumerate(pool(calls)):
-                if elsewhere and store is not None:
-                    store.save(cells[index], chunk, episodes)
-                parts[index][chunk] = episodes
-                if on_chunk is not None:
-                    on_chunk(total - len(jobs) + done + 1, total)
-    except TerminatedWorkerError:
-        raise BaiGymError(
-            "a worker process was killed (out of memory?); use fewer workers, or run the same command again with the "
-            "same output folder to go on where it stopped"
-        ) from None
-    except (BrokenProcessPool, pickle.PicklingError) as error:
-        lines = [line.strip("'\" ") for line in str(error.__cause__ or error).splitlines()]
-        reason = next((line for line in reversed(lines) if line), type(error).__name__)
-        raise BaiGymError(
-            f"the agent or the environment cannot be sent to worker processes ({reason}); use workers=1"
-        ) from None
+    with parallel(workers, ordered=False) as pool:
+        # Machines elsewhere do not see the folder: what they have played is written here, as soon as it arrives.
+        calls = (joblib.delayed(_work)(job, None if elsewhere else store) for job in jobs)
+        for done, (index, chunk, episodes) in enumerate(pool(calls)):
+            if elsewhere and store is not None:
+                store.save(cells[index], chunk, episodes)
+            parts[index][chunk] = episodes
+            if on_chunk is not None:
+                on_chunk(total - len(jobs) + done + 1, total)
     results, outcomes = [], {}
     for cell, chunks in zip(cells, parts, strict=True):
         episodes = Episodes.joined([chunks[chunk] for chunk in sorted(chunks)])

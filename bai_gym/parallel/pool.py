@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from bai_gym.errors import BaiGymError
 
 __all__ = ["on_cluster", "parallel", "plays_elsewhere"]
 
@@ -18,10 +21,13 @@ def parallel(workers: int | None, *, ordered: bool = True) -> Iterator[Any]:
         workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says. Inside
             :func:`bai_gym.cluster` the cluster works, whatever this is.
         ordered: Whether answers come in the order of the tasks, or as soon as they are there.
+
+    Raises:
+        BaiGymError: Inside, where a worker process was killed, or a task cannot be sent to one.
     """
     import joblib  # here, because most sessions play a single run, or find everything on disk
 
-    with warnings.catch_warnings():
+    with _explained(), warnings.catch_warnings():
         # joblib replaces a worker that has grown by 300 MB, and says so by a warning in the thread that manages the
         # workers. Where warnings are errors, this thread would die of it, and everybody wait for ever.
         warnings.filterwarnings("ignore", category=UserWarning, module=r"(joblib\.externals\.)?loky\.")
@@ -31,6 +37,26 @@ def parallel(workers: int | None, *, ordered: bool = True) -> Iterator[Any]:
             # A cluster is told of all tasks at once: workers that join it later find some to do.
             pre_dispatch="all" if on_cluster() else "2 * n_jobs",
         )
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Say in one line what is wrong with the worker processes of this machine."""
+    from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
+
+    try:
+        yield
+    except TerminatedWorkerError:
+        raise BaiGymError(
+            "a worker process was killed (out of memory?); use fewer workers, or run the same command again with the "
+            "same output folder to go on where it stopped"
+        ) from None
+    except (BrokenProcessPool, pickle.PicklingError) as error:
+        lines = [line.strip("'\" ") for line in str(error.__cause__ or error).splitlines()]
+        reason = next((line for line in reversed(lines) if line), type(error).__name__)
+        raise BaiGymError(
+            f"the agent or the environment cannot be sent to worker processes ({reason}); use workers=1"
+        ) from None
 
 
 def on_cluster() -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from bai_gym.api import make_cells
 from bai_gym.benchmark.folder import read_outcomes, read_recordings
 from bai_gym.benchmark.recorder import record_cells, record_run
 from bai_gym.benchmark.recording import Recording, Stage
-from bai_gym.errors import ParameterError
+from bai_gym.errors import BaiGymError, ParameterError
 
 ENV = "BAI-Bernoulli4-v0"
 ARMS: dict[str, Any] = {"means": [0.9, 0.6, 0.5, 0.1], "distribution": "bernoulli"}
@@ -162,6 +164,24 @@ def test_the_folder_is_the_same_for_any_number_of_workers_and_goes_on(
     record_cells(cells, 3, 10, out=tmp_path / "one", on_chunk=lambda *numbers: told.append(numbers))
     assert told == [(11, 12), (12, 12)]
     assert contents(tmp_path / "one") == one
+
+
+def test_a_worker_that_is_killed_while_it_records_is_an_error_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
+    mine = os.getpid()
+
+    class Fatal:
+        def act(self, observation: Any) -> int:
+            assert os.getpid() != mine
+            os.kill(os.getpid(), signal.SIGKILL)
+            return 0
+
+    cells = make_cells([Fatal], ENV, [5], 0)
+    with pytest.raises(BaiGymError, match="a worker process was killed .*; use fewer workers, or ") as caught:
+        record_cells(cells, 1, 10, out=tmp_path / "out", workers=2)
+    assert "\n" not in str(caught.value)
 
 
 def test_recordings_are_read(tmp_path: Path) -> None:
