@@ -110,6 +110,15 @@ def panel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return report(folder / "results", folder / "report")
 
 
+@pytest.fixture(scope="session")
+def lengths(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of evaluations of 10 and of 20 runs: these are drawn together, and run 0 is not one instance."""
+    folder = tmp_path_factory.mktemp("lengths")
+    for agent, runs in (("SH", 10), ("SR", 10), ("Uniform", 20)):
+        compare([agent], "BAI-Gaussian8-v0", budgets=[60], runs=runs, out=folder / "results" / agent, record=1)
+    return report(folder / "results", folder / "report")
+
+
 class Browser:
     """A browser with the few things that the tests do."""
 

@@ -197,6 +197,19 @@ def test_an_episode_plays_to_its_recommendation(browser: Any, sweep: Path) -> No
     assert browser.run(f"return {visible}") == [1, 1]
 
 
+def test_agents_stand_beside_each_other_on_one_instance_only(browser: Any, lengths: Path) -> None:
+    browser.open(lengths)
+    browser.look_at("player")
+    options = "[...document.querySelectorAll('[data-name={}] option')].map((o) => o.textContent)"
+    runs = browser.run(f"return {options.format('run')}")
+    assert runs == ["0 (seed 0)", "0 (seed 0, instance 2)"]
+    agents = []
+    for run in runs:
+        browser.pick("Run", run)
+        agents.append(browser.run(f"return {options.format('first')}"))
+    assert agents == [["SH", "SR"], ["Uniform"]]
+
+
 def test_pulls_add_up(browser: Any, sweep: Path) -> None:
     browser.open(sweep)
     browser.look_at("player")

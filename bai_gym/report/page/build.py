@@ -71,9 +71,10 @@ def _fitting(recordings: tuple[Recording, ...], room: int) -> tuple[list[dict[st
     The episodes of all agents on one instance with one budget come together or not at all, so that there is always
     another agent to compare with.
     """
-    together: dict[tuple[int, int, int, str], list[Recording]] = {}
+    draws = _draws(recordings)
+    together: dict[tuple[int, int, int, str, int], list[Recording]] = {}
     for recording in recordings:
-        key = recording.budget, recording.run, recording.seed, recording.env
+        key = recording.budget, recording.run, recording.seed, recording.env, draws[id(recording)]
         together.setdefault(key, []).append(recording)
     chosen: set[int] = set()
     packed: dict[int, tuple[dict[str, Any], str]] = {}
@@ -82,7 +83,7 @@ def _fitting(recordings: tuple[Recording, ...], room: int) -> tuple[list[dict[st
     instances: dict[str, int] = {}
     for key in sorted(together):
         episodes = together[key]
-        forms = [(facts(episode), pack(episode)) for episode in episodes]
+        forms = [({**facts(episode), "draw": key[4]}, pack(episode)) for episode in episodes]
         # With a comma or line break each, and room for the number of the instance.
         cost = sum(len(_json({**entry, **form})) + 24 + len(text) for entry, (form, text) in forms)
         shared = {_json(instance(episode)) for episode in episodes} - set(instances)
@@ -102,6 +103,20 @@ def _fitting(recordings: tuple[Recording, ...], room: int) -> tuple[list[dict[st
         [packed[id(recording)][1] for recording in kept],
         _sentence(missing, len(recordings)),
     )
+
+
+def _draws(recordings: Sequence[Recording]) -> dict[int, int]:
+    """Number the instances of each run, from 0, and return the numbers by the ids of the recordings.
+
+    Instances are drawn together: in evaluations with different numbers of runs, one run may have different ones.
+    """
+    found: dict[tuple[str, int, int], dict[bytes, int]] = {}
+    numbers = {}
+    for recording in recordings:
+        instances = found.setdefault((recording.env, recording.seed, recording.run), {})
+        drawn = recording.means.tobytes() + recording.variances.tobytes()
+        numbers[id(recording)] = instances.setdefault(drawn, len(instances))
+    return numbers
 
 
 def _sentence(missing: Mapping[tuple[str, int], int], count: int) -> str:

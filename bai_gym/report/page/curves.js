@@ -198,6 +198,7 @@ function curveTable() {
   const measure = currentMeasure();
   const lines = curvesOf(axis);
   const places = [...new Set(lines.flatMap(({ rows }) => rows.map(axis.at)))];
+  if (!axis.categories) places.sort((a, b) => a - b); // agents may have played at different ones
   const cell = (rows, place) => {
     const row = rows.find((r) => axis.at(r) === place);
     return row ? measure.say(row) : "";

@@ -20,6 +20,11 @@ function best(episodes, { env, budget }) {
   return names.find((name) => episodes.some((e) => e.agent === name));
 }
 
+/** Episodes of one name are of one instance: the seed, the run, and which of its instances it is. */
+function runOf({ seed, run, draw }) {
+  return `${seed}/${run}/${draw}`;
+}
+
 /** The choices of the player; each one keeps those after it possible. */
 export class Choices {
   /** @param {HTMLElement} place @param {() => void} onChange */
@@ -50,8 +55,11 @@ export class Choices {
     left = left.filter((e) => e.env === values.env);
     const budget = pick("budget", left.map((e) => String(e.budget)), (value) => `${count(Number(value))} pulls`);
     left = left.filter((e) => String(e.budget) === values.budget);
-    const run = pick("run", left.map((e) => `${e.seed}/${e.run}`), (value) => `${value.split("/")[1]} (seed ${value.split("/")[0]})`);
-    left = left.filter((e) => `${e.seed}/${e.run}` === values.run).toSorted((a, b) => order(a.agent) - order(b.agent));
+    const run = pick("run", left.map(runOf), (value) => {
+      const [seed, number, draw] = value.split("/");
+      return `${number} (seed ${seed}${draw === "0" ? "" : `, instance ${Number(draw) + 1}`})`;
+    });
+    left = left.filter((e) => runOf(e) === values.run).toSorted((a, b) => order(a.agent) - order(b.agent));
     if (!left.some((e) => e.agent === values.first)) values.first = best(left, values);
     const first = pick("first", left.map((e) => e.agent));
     if (!left.some((e) => e.agent === values.second) && values.second !== NONE) values.second = left.find((e) => e.agent !== values.first)?.agent ?? NONE;
