@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,7 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bai_gym.benchmark.chunk import CHUNK_RUNS
 from bai_gym.benchmark.optimum import Optima
+from bai_gym.benchmark.played import matching
 from bai_gym.benchmark.recording import Recording
 from bai_gym.benchmark.result import Episodes, Result
 from bai_gym.benchmark.schema import check_schema, schema_of
@@ -23,6 +27,7 @@ from bai_gym.errors import OutputError, SchemaError
 __all__ = ["Judgement", "ResultTable", "read_folder", "read_outcomes", "read_recordings"]
 
 PARTS = ("chunks", "recordings")
+CHUNK = re.compile(r"(\d{6,})-(\d+)\.parquet")  # of a killed process there may be a draft beside it
 _T = TypeVar("_T")
 
 
@@ -88,34 +93,40 @@ def read_folder(folder: Path) -> list[ResultTable]:
     return tables
 
 
-def read_outcomes(folder: Path) -> dict[tuple[str, str, int], Episodes]:
+def read_outcomes(folder: Path, results: Iterable[Result] | None = None) -> dict[tuple[str, str, int], Episodes]:
     """Return the outcomes of single runs in a folder and its subfolders, by (agent, env, budget).
 
-    Of several evaluations of the same name (with other seeds, for example) the longest is taken. Files of version 1 do
-    not say whose outcomes they hold; they are left out, with a warning.
+    Files of version 1 do not say whose outcomes they hold; they are left out, with a warning.
+
+    Args:
+        folder: The folder.
+        results: Rows of tables: the outcomes are those of as many runs with as many errors, whatever else the folder
+            holds. None: of several evaluations of the same name (with other seeds, for example) the longest is taken.
 
     Raises:
         OutputError: If there is no such folder, or a file is damaged.
         SchemaError: If a newer version of this library wrote a file.
     """
     _check_folder(folder)
+    rows = None if results is None else [row for row in results if row.checkpoint in (None, row.budget)]
+    wanted = {(row.agent, row.env, row.budget): row.runs for row in rows or ()}
     found: dict[tuple[str, str, int], Episodes] = {}
     nameless = 0
     for cell in sorted(path for path in folder.rglob("chunks/*") if path.is_dir()):
-        # A chunk that was short in an earlier, smaller evaluation lies beside the full one.
-        chunks: dict[str, Path] = {}
-        for path in sorted(cell.glob("*.parquet"), key=_number_and_runs):
-            if not path.name.startswith("."):
-                chunks[path.stem.partition("-")[0]] = path
-        if f"{0:06d}" not in chunks:  # nothing is finished, or the numbers of the runs are unknown
+        files = ((CHUNK.fullmatch(path.name), path) for path in cell.iterdir())
+        chunks = {(int(match[1]), int(match[2])): path for match, path in files if match}
+        if not chunks:  # nothing is finished
             continue
         name = _read(next(iter(chunks.values())), _address, "outcomes")
         if name is None:
             nameless += 1
             continue
-        episodes = Episodes.joined(
-            [_read(path, lambda path: read_chunk(path), "outcomes") for path in _gapless(chunks)]
-        )
+        paths = _longest(chunks) if rows is None else _of_runs(chunks, wanted.get(name, 0))
+        if not paths:
+            continue
+        episodes = Episodes.joined([_read(path, read_chunk, "outcomes") for path in paths])
+        if rows is not None and not matching(rows, {name: episodes}):  # of another seed, for example
+            continue
         if name not in found or found[name].correct.size < episodes.correct.size:
             found[name] = episodes
     if nameless:
@@ -199,14 +210,18 @@ def _address(path: Path) -> tuple[str, str, int] | None:
     return str(first["agent"]), str(first["env"]), int(first["budget"])
 
 
-def _number_and_runs(path: Path) -> tuple[int, int]:
-    number, _, runs = path.stem.partition("-")
-    return int(number), int(runs)
+def _longest(chunks: Mapping[tuple[int, int], Path]) -> list[Path]:
+    """Return the chunks up to the first that is missing: those after it have other run numbers.
+
+    Args:
+        chunks: Files by the number of the chunk and its runs. One that was short in an earlier, smaller evaluation lies
+            beside the full one.
+    """
+    longest = {number: path for (number, _), path in sorted(chunks.items())}
+    return [longest[number] for number in takewhile(longest.__contains__, count())]
 
 
-def _gapless(chunks: Mapping[str, Path]) -> Iterator[Path]:
-    """Yield the chunks up to the first that is missing: those after it have other run numbers."""
-    for number in range(len(chunks)):
-        if f"{number:06d}" not in chunks:
-            return
-        yield chunks[f"{number:06d}"]
+def _of_runs(chunks: Mapping[tuple[int, int], Path], runs: int) -> list[Path]:
+    """Return the chunks of an evaluation of so many runs, none where one of them is missing."""
+    parts = [(number, min(CHUNK_RUNS, runs - start)) for number, start in enumerate(range(0, runs, CHUNK_RUNS))]
+    return [chunks[part] for part in parts] if all(part in chunks for part in parts) else []

@@ -238,3 +238,22 @@ def test_of_several_evaluations_the_longest_is_taken(tmp_path: Path) -> None:
     for file in tmp_path.glob("chunks/*/000000-*.parquet"):
         file.unlink()
     assert read_outcomes(tmp_path) == {}
+
+
+def test_the_runs_of_a_table_are_found_among_those_of_others(tmp_path: Path) -> None:
+    """A command with fewer runs, or another seed, in the same folder: the table that is there is the last one's."""
+    compare(["SH"], ENV, budgets=[20], runs=2100, seed=1, out=tmp_path)
+    compare(["SH"], ENV, budgets=[20], runs=1200, seed=2, out=tmp_path)
+    for runs in (1000, 1200, 70):
+        last = compare(["SH"], ENV, budgets=[20], runs=runs, seed=1, out=tmp_path)
+        (table,) = read_folder(tmp_path)
+        (episodes,) = read_outcomes(tmp_path, table.results).values()
+        assert episodes.recommendation.tolist() == last.recommendations("SH").tolist()
+    assert read_outcomes(tmp_path, compare(["SH"], ENV, budgets=[20], runs=30, seed=1)) == {}  # not in the folder
+
+
+def test_drafts_of_killed_processes_are_passed_over(tmp_path: Path) -> None:
+    compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
+    for file in list(tmp_path.rglob("*.parquet")):
+        file.with_name(f".draft-1-0123abcd-{file.name}").write_bytes(b"half of it")
+    assert len(read_folder(tmp_path)) == len(read_outcomes(tmp_path)) == len(read_recordings(tmp_path)) == 1

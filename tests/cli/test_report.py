@@ -60,6 +60,18 @@ def test_the_same_folders_give_the_same_bytes(command: Command, results: Path, c
     assert contents(Path("a")) == contents(Path("b"))
 
 
+def test_agents_are_compared_run_by_run_whatever_else_the_folders_hold(command: Command, results: Path) -> None:
+    """An earlier command with more runs in the same folder, and another folder with fewer runs of the same."""
+    env = "BAI-Bernoulli3-v0"
+    for runs, folder in ((90, env), (60, env), (20, "zzz")):
+        compare(["SH", "Uniform"], env, budgets=[10, 20], runs=runs, out=results / folder)
+    command(str(results))
+    lines = [line.split(",") for line in Path("report/2-environments-leaderboard.csv").read_text().splitlines()]
+    where = {name: lines[0].index(name) for name in ("runs", "paired", "env", "budgets")}
+    found = {tuple(line[where[name]] for name in ("budgets", "runs", "paired")) for line in lines if env in line}
+    assert found == {(budget, "60", "yes") for budget in ("10", "20", "10 20")}
+
+
 def test_recordings_without_room_are_named(command: Command, results: Path) -> None:
     _, err = command(str(results), "--size-limit", "1")
     assert err.startswith("16 of 16 recorded episodes are left out to keep the page small")

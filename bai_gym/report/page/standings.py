@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +11,13 @@ import numpy as np
 from bai_gym.benchmark.aggregate import Aggregate, Profile, aggregate
 from bai_gym.benchmark.bootstrap import Estimate
 from bai_gym.benchmark.leaderboard import Leaderboard, leaderboards
-from bai_gym.benchmark.result import Episodes, Result
+from bai_gym.benchmark.played import Outcomes, matching
+from bai_gym.benchmark.result import Result
 from bai_gym.errors import ParameterError
 from bai_gym.report.page.collect import Group
 from bai_gym.report.page.numbers import short
 
 __all__ = ["Standings", "standings"]
-
-Outcomes = Mapping[tuple[str, str, int], Episodes]
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ def standings(group: Group, outcomes: Outcomes) -> Standings:
         outcomes: Runs by (agent, env, budget), of whatever results; those that belong to a result of the group count.
     """
     ends = [result for result in group.results if result.checkpoint in (None, result.budget)]
-    own = {key: outcomes[key] for result in ends if _belongs(result, outcomes.get(key := _key(result)))}
+    own = matching(ends, outcomes)
     boards = leaderboards(own, results=ends, optima=group.optima)
     if len(group.envs) < 2:
         return Standings(boards, None)
@@ -125,17 +124,6 @@ def _scored(ends: Sequence[Result]) -> list[str]:
         several,
         key=lambda agents: (len(agents) * len(set.intersection(*(tasks[agent] for agent in agents))), len(agents)),
     )
-
-
-def _key(result: Result) -> tuple[str, str, int]:
-    return result.agent, result.env, result.budget
-
-
-def _belongs(result: Result, episodes: Episodes | None) -> bool:
-    """Whether outcomes are those of a result; folders may hold an older or a longer evaluation of the same name."""
-    if episodes is None:
-        return False
-    return (episodes.correct.size, int(np.count_nonzero(~episodes.correct))) == (result.runs, result.errors)
 
 
 def _estimate(estimate: Estimate) -> list[float | None]:
