@@ -123,6 +123,17 @@ def test_of_two_evaluations_the_one_with_more_runs_is_shown() -> None:
     assert collect([table(result()), table(result())]).notes == ()  # the same file twice is no news
 
 
+def test_the_end_of_the_runs_is_one_row_with_checkpoints_and_without() -> None:
+    later = [result(checkpoint=50, errors=5), result(checkpoint=100)]
+    for tables in ([table(result(), result("SR")), table(*later)], [table(*later), table(result(), result("SR"))]):
+        (group,) = collect(tables).groups
+        rows = sorted((row.agent, row.checkpoint or 0) for row in group.results)
+        assert rows == [("SH", 50), ("SH", 100), ("SR", 0)]  # the curve of SH within its runs has its end
+        assert [row.agent for row in standings(group, {}).boards[0].standings] == ["SH", "SR"]
+    (group,) = collect([table(*later), table(result(runs=50))]).groups
+    assert [(row.runs, row.checkpoint) for row in group.results] == [(20, 50), (50, None)]
+
+
 def test_a_recording_is_shown_once() -> None:
     twice = [recording("SH"), recording("SH"), recording("SR"), recording("SH", run=1)]
     assert [(r.agent, r.run) for r in collect([table(result())], twice).recordings] == [("SH", 0), ("SR", 0), ("SH", 1)]
@@ -275,6 +286,19 @@ def test_recordings_on_one_instance_share_it() -> None:
     recorded = data_of(page)["recorded"]
     assert len(recorded["instances"]) == 1  # both runs happen to have the same means
     assert recorded["episodes"][0]["seed"] == "0"
+
+
+def test_runs_of_one_number_on_different_instances_are_told_apart() -> None:
+    """As of evaluations of 10 and of 20 runs: the instances of an evaluation are drawn together."""
+    other = dataclasses.replace(recording("Uniform"), variances=np.array([1.0, 2.0]))
+    page = page_of(table(result()), recordings=[recording("SH"), other, recording("SR"), recording("SH", run=1)])
+    episodes = data_of(page)["recorded"]["episodes"]
+    assert {(e["agent"], e["run"]): e["draw"] for e in episodes} == {
+        ("SH", 0): 0,
+        ("Uniform", 0): 1,
+        ("SR", 0): 0,
+        ("SH", 1): 0,
+    }
 
 
 # ------------------------------------------------------------------------------------------------ the file

@@ -112,22 +112,28 @@ def _is_panel(table: ResultTable) -> bool:
 
 
 def _group(title: str, tables: Sequence[ResultTable], notes: list[str]) -> Group:
-    found: dict[tuple[str, str, int, int | None], Result] = {}
+    found: dict[tuple[str, str, int, int], Result] = {}
     optima: Optima = {}
     twice = 0
     for table in tables:
         optima.update(table.optima)
         for result in table.results:
-            key = result.agent, result.env, result.budget, result.checkpoint
+            # The end of the runs is one row, whether or not the command asked for checkpoints, too.
+            key = result.agent, result.env, result.budget, result.checkpoint or result.budget
             other = found.get(key)
             if other is not None and (other.runs, other.errors) != (result.runs, result.errors):
                 twice += 1
-            if other is None or result.runs > other.runs:
+            if other is None or _weight(result) > _weight(other):
                 found[key] = result
     if twice:
         rows = f"{twice} rows stand" if twice > 1 else "1 row stands"
         notes.append(f"{title}: {rows} in several of the folders, with different runs; those with more runs are shown.")
     return Group(title, tuple(found.values()), optima, tuple(tables))
+
+
+def _weight(result: Result) -> tuple[int, bool]:
+    """Return what decides between two results of the same: more runs, then to be the end of a curve of checkpoints."""
+    return result.runs, result.checkpoint is not None
 
 
 class _Table:
