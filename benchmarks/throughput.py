@@ -1,6 +1,6 @@
 """How fast are the agents and the environments? Ratios to bare NumPy and to CartPole, measured in one run.
 
-    python benchmarks/throughput.py            # the sizes of the table in the README: about two minutes
+    python benchmarks/throughput.py            # the sizes of the tables in docs/speed.md: about two minutes
     python benchmarks/throughput.py --quick    # smaller batches, for a look
 
 The unit for agents is the time that ``Generator.standard_normal`` takes to draw as many numbers as the batch makes

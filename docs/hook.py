@@ -20,7 +20,7 @@ from generate.instances import Environment, environments
 from generate.markdown import agent_page, environment_page
 from generate.pictures import picture
 from generate.players import verdicts
-from generate.project import example_files, examples_text, outside_page
+from generate.project import LESSONS, example_files, examples_text, outside_page
 
 ROOT = Path(__file__).resolve().parents[1]
 AGENTS, API, ENVIRONMENTS = "agents", "api", "environments"
@@ -81,6 +81,7 @@ def _pages(everything: tuple[Environment, ...], written: dict[str, str]) -> Iter
     yield "changelog.md", outside_page(ROOT / "CHANGELOG.md")
     yield "contributing.md", outside_page(ROOT / "CONTRIBUTING.md")
     yield "examples.md", examples_text(ROOT)
+    yield f"{LESSONS}/index.md", outside_page(ROOT / LESSONS / "README.md")
     for file in example_files(ROOT):
         if file.suffix == ".ipynb":
             yield file.relative_to(ROOT).as_posix(), file.read_bytes()

@@ -7,7 +7,7 @@ from pathlib import Path
 __all__ = ["MODULES", "api_index", "api_page", "api_text", "whole_package"]
 
 MODULES: dict[str, str] = {
-    "bai_gym": "evaluate, compare and identify: the front door",
+    "bai_gym": "the front door: evaluate, compare, identify, leaderboards, aggregate, cluster",
     "bai_gym.agents": "what an agent of your own derives from; agents by name",
     "bai_gym.envs.scalar": "one episode at a time",
     "bai_gym.envs.vector": "a batch of episodes",
@@ -21,10 +21,21 @@ MODULES: dict[str, str] = {
     "bai_gym.designs": "optimal designs and their roundings",
     "bai_gym.regression": "estimates from pulls and features",
     "bai_gym.gaussian_process": "priors and posteriors of correlated arms",
+    "bai_gym.benchmark.result": "outcomes of single runs; one agent against all others",
+    "bai_gym.benchmark.leaderboard": "what a leaderboard is made of",
+    "bai_gym.benchmark.aggregate": "what scores over environments are made of",
+    "bai_gym.benchmark.bootstrap": "estimates with bootstrap intervals",
     "bai_gym.benchmark.folder": "reading folders of results",
     "bai_gym.benchmark.recording": "episodes pull by pull",
     "bai_gym.benchmark.intervals": "intervals of error probabilities",
     "bai_gym.benchmark.protocol": "what the runner asks of an agent",
+    "bai_gym.report.tables": "tables of results: terminal, Markdown, LaTeX, CSV",
+    "bai_gym.report.standings": "tables of leaderboards",
+    "bai_gym.report.aggregates": "tables of scores over environments",
+    "bai_gym.report.figures": "figures of error probabilities and of instances",
+    "bai_gym.report.rivals": "tables of one agent against all others",
+    "bai_gym.report.scores": "figures of scores over environments",
+    "bai_gym.report.runs": "figures of regrets, pulls and recommendations",
     "bai_gym.datasets": "files, and what is read from them",
     "bai_gym.training": "imitation and reinforcement learning; stable-baselines3",
     "bai_gym.errors": "every error that is raised on purpose",
@@ -32,8 +43,27 @@ MODULES: dict[str, str] = {
 """The public modules, with a few words on each."""
 
 _DIRECTIVES = {
-    # A module of the same name hides the function identify from whoever reads files.
-    "bai_gym": "::: bai_gym\n\n::: bai_gym.identification.identify",
+    # Modules of the same name hide the functions identify and cluster from whoever reads files.
+    "bai_gym": """::: bai_gym
+
+::: bai_gym.identification.identify
+
+::: bai_gym.parallel.cluster
+    options:
+      members: [cluster]""",
+    # The classes that the front door shows are on its page.
+    "bai_gym.benchmark.aggregate": """::: bai_gym.benchmark.aggregate
+    options:
+      members: [AgentScore, Profile, interquartile_mean, optimality_shortfall]""",
+    "bai_gym.benchmark.leaderboard": """::: bai_gym.benchmark.leaderboard
+    options:
+      members: [Standing, Pair]""",
+    "bai_gym.benchmark.result": """::: bai_gym.benchmark.result
+    options:
+      members: [Episodes, Checkpoint, Rival]""",
+    "bai_gym.benchmark.bootstrap": """::: bai_gym.benchmark.bootstrap
+    options:
+      members: [Estimate]""",
     # Every agent has a page of its own, with its parameters.
     "bai_gym.agents": """::: bai_gym.agents
     options:

@@ -54,6 +54,7 @@ _MEANINGS = {
     "remaining": "pulls left; 0 means that the next action is the recommendation",
     "features": "features of each arm, the same during an episode",
 }
+_CAPPED = "pulls left until the cap, which truncates the episode"
 _LAST_REWARDS = {
     "correct": "1 if it is right, else 0",
     "simple_regret": "minus its simple regret",
@@ -225,7 +226,8 @@ def _without_return(paragraph: str) -> str:
 def _observation(environment: Environment) -> str:
     problem = environment.problem
     space = observation_space(problem.num_arms, environment.env.budget, problem.num_features)
-    rows = [(f"`{key}`", str(part.shape), str(part.dtype), _range(part), _MEANINGS[key]) for key, part in space.items()]
+    meanings = {**_MEANINGS, "remaining": _CAPPED} if environment.env.rules.fixed_confidence else _MEANINGS
+    rows = [(f"`{key}`", str(part.shape), str(part.dtype), _range(part), meanings[key]) for key, part in space.items()]
     return f"A `Dict` of arrays:\n\n{table(('key', 'shape', 'dtype', 'range', 'meaning'), rows)}"
 
 

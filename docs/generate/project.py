@@ -6,21 +6,26 @@ import ast
 import re
 from pathlib import Path
 
-__all__ = ["EXAMPLES", "example_files", "examples_text", "outside_page"]
+__all__ = ["EXAMPLES", "LESSONS", "example_files", "examples_text", "outside_page"]
 
 EXAMPLES = "examples"
+LESSONS = f"{EXAMPLES}/lessons"
 PAGES = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "README.md": "index.md"}
 LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<target>[^):\s]+)\)")
 
 
 def outside_page(file: Path) -> str:
-    """Return a Markdown file of the repository as a page: links within the repository lead to pages, or nowhere."""
+    """Return a Markdown file of the repository as a page.
+
+    Links within the repository lead to pages, or to notebooks, which lie beside the page as beside the file; others are
+    left out, and their text stays.
+    """
 
     def replace(match: re.Match[str]) -> str:
         target = match["target"]
         path, hash_mark, anchor = target.partition("#")
         page = PAGES.get(path, path.removeprefix("docs/") if path.startswith("docs/") else None)
-        if not path:
+        if not path or path.endswith(".ipynb"):
             return match[0]
         return f"[{match['text']}]({page}{hash_mark}{anchor})" if page else match["text"]
 
@@ -37,7 +42,8 @@ def examples_text(root: Path) -> str:
     """Return the page with the examples: programs as they are, notebooks to download."""
     parts = [
         "# Examples",
-        "Programs and notebooks of the folder `examples/`. Tests run all of them.",
+        "Programs and notebooks of the folder `examples/`. Tests run all of them. The notebooks of the five lessons have "
+        "exercises: [how to learn and teach with them](examples/lessons/index.md).",
         "## Notebooks",
     ]
     files = example_files(root)

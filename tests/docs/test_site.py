@@ -254,7 +254,20 @@ def test_the_search_knows_the_pages(site: Path) -> None:
 def test_the_reference_has_the_front_door(pages: dict[str, Page]) -> None:
     anchors = pages["api/bai_gym.html"].anchors
     assert {"bai_gym.evaluate", "bai_gym.compare", "bai_gym.identification.identify.identify"} <= anchors
+    assert {"bai_gym.leaderboards", "bai_gym.aggregate", "bai_gym.parallel.cluster.cluster"} <= anchors
     assert {"bai_gym.agents.Agent", "bai_gym.agents.make"} <= pages["api/bai_gym.agents.html"].anchors
+
+
+def test_what_remains_is_said_by_the_setting(pages: dict[str, Page]) -> None:
+    for env, what in {"BAI-Custom-v0": "next action is the recommendation", "BAI-FC-Custom-v0": "cap"}.items():
+        meaning = next(row[-1] for row in pages[f"environments/{env}.html"].rows["observation-space"] if row[0] == "remaining")
+        assert what in meaning
+
+
+def test_lessons_have_a_page_with_their_notebooks(site: Path, pages: dict[str, Page]) -> None:
+    linked = [link for link in pages["examples/lessons/index.html"].links if link.endswith(".ipynb")]
+    assert sorted(linked) == sorted(path.name for path in (ROOT / "examples" / "lessons").glob("*.ipynb"))
+    assert all((site / "examples" / "lessons" / link).is_file() for link in linked)
 
 
 @pytest.mark.slow
