@@ -42,8 +42,8 @@ def examples_text(root: Path) -> str:
     """Return the page with the examples: programs as they are, notebooks to download."""
     parts = [
         "# Examples",
-        "Programs and notebooks of the folder `examples/`. Tests run all of them. The notebooks of the five lessons have "
-        "exercises: [how to learn and teach with them](examples/lessons/index.md).",
+        "Programs and notebooks of the folder `examples/`. Tests run all of them. The five lessons have exercises: "
+        "[how to learn and teach with them](examples/lessons/index.md).",
         "## Notebooks",
     ]
     files = example_files(root)

@@ -198,5 +198,9 @@ def test_a_page_has_what_people_wrote() -> None:
 
 def test_links_of_files_from_outside(tmp_path: Path) -> None:
     file = tmp_path / "CHANGES.md"
-    file.write_text("[a](docs/architecture.md#x) [b](CONTRIBUTING.md) [c](LICENSE) [d](https://e.org/f) [g](#h)\n[i](j.ipynb)")
-    assert outside_page(file) == "[a](architecture.md#x) [b](contributing.md) c [d](https://e.org/f) [g](#h)\n[i](j.ipynb)"
+    file.write_text(
+        "[a](docs/architecture.md#x) [b](CONTRIBUTING.md) [c](LICENSE) [d](https://e.org/f) [g](#h)\n[i](j.ipynb)"
+    )
+    assert (
+        outside_page(file) == "[a](architecture.md#x) [b](contributing.md) c [d](https://e.org/f) [g](#h)\n[i](j.ipynb)"
+    )

@@ -260,7 +260,9 @@ def test_the_reference_has_the_front_door(pages: dict[str, Page]) -> None:
 
 def test_what_remains_is_said_by_the_setting(pages: dict[str, Page]) -> None:
     for env, what in {"BAI-Custom-v0": "next action is the recommendation", "BAI-FC-Custom-v0": "cap"}.items():
-        meaning = next(row[-1] for row in pages[f"environments/{env}.html"].rows["observation-space"] if row[0] == "remaining")
+        meaning = next(
+            row[-1] for row in pages[f"environments/{env}.html"].rows["observation-space"] if row[0] == "remaining"
+        )
         assert what in meaning
 
 
