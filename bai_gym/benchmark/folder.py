@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bai_gym.benchmark.chunk import CHUNK_RUNS
 from bai_gym.benchmark.optimum import Optima
 from bai_gym.benchmark.recording import Recording
 from bai_gym.benchmark.result import Episodes, Result
@@ -23,6 +25,7 @@ from bai_gym.errors import OutputError, SchemaError
 __all__ = ["Judgement", "ResultTable", "read_folder", "read_outcomes", "read_recordings"]
 
 PARTS = ("chunks", "recordings")
+NUMBERED = re.compile(r"\d+-\d+")  # names of their files
 _T = TypeVar("_T")
 
 
@@ -76,7 +79,7 @@ def read_folder(folder: Path) -> list[ResultTable]:
     _check_folder(folder)
     tables = []
     for path in sorted(folder.rglob("*.parquet")):
-        if path.parent.parent.name not in PARTS and not path.name.startswith("."):
+        if not _is_part(path, *PARTS) and not path.name.startswith("."):
             table = _read(path, _results, "results")
             if table is not None:
                 tables.append(table)
@@ -88,35 +91,45 @@ def read_folder(folder: Path) -> list[ResultTable]:
     return tables
 
 
-def read_outcomes(folder: Path) -> dict[tuple[str, str, int], Episodes]:
+def read_outcomes(folder: Path, results: Iterable[Result] | None = None) -> dict[tuple[str, str, int], Episodes]:
     """Return the outcomes of single runs in a folder and its subfolders, by (agent, env, budget).
 
-    Of several evaluations of the same name (with other seeds, for example) the longest is taken. Files of version 1 do
-    not say whose outcomes they hold; they are left out, with a warning.
+    Files of version 1 do not say whose outcomes they hold; they are left out, with a warning.
+
+    Args:
+        folder: The folder.
+        results: Which of several evaluations of the same name (with other seeds, or fewer runs) is wanted: the one that
+            these results were computed from. None: the longest.
 
     Raises:
         OutputError: If there is no such folder, or a file is damaged.
         SchemaError: If a newer version of this library wrote a file.
     """
     _check_folder(folder)
+    wanted = None if results is None else {(r.agent, r.env, r.budget): r for r in results if _at_end(r)}
     found: dict[tuple[str, str, int], Episodes] = {}
     nameless = 0
-    for cell in sorted(path for path in folder.rglob("chunks/*") if path.is_dir()):
-        # A chunk that was short in an earlier, smaller evaluation lies beside the full one.
-        chunks: dict[str, Path] = {}
-        for path in sorted(cell.glob("*.parquet"), key=_number_and_runs):
-            if not path.name.startswith("."):
-                chunks[path.stem.partition("-")[0]] = path
-        if f"{0:06d}" not in chunks:  # nothing is finished, or the numbers of the runs are unknown
+    cells: dict[Path, dict[tuple[int, int], Path]] = {}
+    for path in _parts(folder, "chunks"):
+        cells.setdefault(path.parent, {})[_number_and_runs(path)] = path
+    for chunks in cells.values():
+        if all(number > 0 for number, _ in chunks):  # nothing is finished, or the numbers of the runs are unknown
             continue
         name = _read(next(iter(chunks.values())), _address, "outcomes")
         if name is None:
             nameless += 1
             continue
-        episodes = Episodes.joined(
-            [_read(path, lambda path: read_chunk(path), "outcomes") for path in _gapless(chunks)]
-        )
-        if name not in found or found[name].correct.size < episodes.correct.size:
+        row = None if wanted is None else wanted.get(name)
+        if wanted is not None and row is None:
+            continue
+        paths = _longest(chunks) if row is None else _of_runs(chunks, row.runs)
+        if not paths:
+            continue
+        episodes = Episodes.joined([_read(path, read_chunk, "outcomes") for path in paths])
+        if row is not None:
+            if _gives(episodes, row):
+                found[name] = episodes
+        elif name not in found or found[name].correct.size < episodes.correct.size:
             found[name] = episodes
     if nameless:
         warnings.warn(
@@ -136,8 +149,20 @@ def read_recordings(folder: Path) -> list[Recording]:
         SchemaError: If a newer version of this library wrote a file.
     """
     _check_folder(folder)
-    paths = sorted(path for path in folder.rglob("recordings/*/*.parquet") if not path.name.startswith("."))
-    return [_read(path, lambda path: Recording.from_table(pq.read_table(path), path), "a recording") for path in paths]
+    return [
+        _read(path, lambda path: Recording.from_table(pq.read_table(path), path), "a recording")
+        for path in _parts(folder, "recordings")
+    ]
+
+
+def _parts(folder: Path, kind: str) -> list[Path]:
+    """Return the chunks or the recordings in a folder and its subfolders, by path."""
+    return sorted(path for path in folder.rglob(f"{kind}/*/*.parquet") if _is_part(path, kind))
+
+
+def _is_part(path: Path, *kinds: str) -> bool:
+    """Return whether a file is a chunk or a recording; users may call folders of their own by these names, too."""
+    return path.parent.parent.name in kinds and NUMBERED.fullmatch(path.stem) is not None
 
 
 def _check_folder(folder: Path) -> None:
@@ -204,9 +229,38 @@ def _number_and_runs(path: Path) -> tuple[int, int]:
     return int(number), int(runs)
 
 
-def _gapless(chunks: Mapping[str, Path]) -> Iterator[Path]:
-    """Yield the chunks up to the first that is missing: those after it have other run numbers."""
-    for number in range(len(chunks)):
-        if f"{number:06d}" not in chunks:
-            return
-        yield chunks[f"{number:06d}"]
+def _longest(chunks: Mapping[tuple[int, int], Path]) -> list[Path]:
+    """Return the chunks of the longest evaluation, up to the first that is missing or short: runs are numbered on."""
+    # A chunk that was short in an earlier, smaller evaluation lies beside the full one.
+    sizes: dict[int, int] = {}
+    for number, runs in chunks:
+        sizes[number] = max(runs, sizes.get(number, 0))
+    paths = []
+    for number in range(len(sizes)):
+        if number not in sizes:
+            break
+        paths.append(chunks[number, sizes[number]])
+        if sizes[number] < CHUNK_RUNS:
+            break
+    return paths
+
+
+def _of_runs(chunks: Mapping[tuple[int, int], Path], runs: int) -> list[Path]:
+    """Return the chunks of an evaluation of so many runs; nothing if one is missing."""
+    sizes = [min(CHUNK_RUNS, runs - start) for start in range(0, runs, CHUNK_RUNS)]
+    paths = [chunks.get(pair) for pair in enumerate(sizes)]
+    return [path for path in paths if path is not None] if None not in paths else []
+
+
+def _at_end(result: Result) -> bool:
+    return result.checkpoint in (None, result.budget)
+
+
+def _gives(episodes: Episodes, result: Result) -> bool:
+    """Return whether a result was computed from these episodes: another seed gives other numbers."""
+    runs = episodes.correct.size
+    if (runs, int(np.count_nonzero(~episodes.correct))) != (result.runs, result.errors):
+        return False
+    if episodes.pulls.shape != result.mean_pulls.shape or not np.allclose(episodes.pulls / runs, result.mean_pulls):
+        return False
+    return bool(np.isclose(episodes.simple_regret.mean(), result.simple_regret, equal_nan=True))

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from bai_gym.benchmark.folder import read_folder, read_outcomes, read_recordings
+from bai_gym.benchmark.result import Episodes
 from bai_gym.benchmark.store import write_atomically
 from bai_gym.cli.console import ERR, OUT, progress_bar
 from bai_gym.cli.options import FOLDER, WHOLE
@@ -15,6 +16,7 @@ from bai_gym.cli.output import check_files, print_paths
 from bai_gym.errors import MissingPackageError
 from bai_gym.report.page import build_page, collect, standings
 from bai_gym.report.page.build import SIZE_LIMIT
+from bai_gym.report.page.collect import Group
 from bai_gym.report.page.files import save_figures, save_tables
 
 __all__ = ["report"]
@@ -38,11 +40,7 @@ def report(
     tables = list(found.values())
     recordings = [recording for folder in folders for recording in read_recordings(folder)]
     content = collect(tables, recordings)
-    outcomes = {table.path.parent: read_outcomes(table.path.parent) for table in tables}
-    ranked = [
-        standings(group, {key: runs for table in group.tables for key, runs in outcomes[table.path.parent].items()})
-        for group in content.groups
-    ]
+    ranked = [standings(group, _outcomes(group)) for group in content.groups]
     page = build_page(content, ranked, size_limit)
     with write_atomically(out / PAGE) as draft:
         draft.write_text(page.html, encoding="utf-8")
@@ -55,3 +53,9 @@ def report(
     except MissingPackageError as error:
         ERR.print(f"no figures: {error}", soft_wrap=True)
     OUT.print(f"{page.size / 1e6:.1f} MB; open {out / PAGE} with a browser, it needs no network", soft_wrap=True)
+
+
+def _outcomes(group: Group) -> dict[tuple[str, str, int], Episodes]:
+    """Return the single runs behind the results of a group."""
+    folders = dict.fromkeys(table.path.parent for table in group.tables)
+    return {key: runs for folder in folders for key, runs in read_outcomes(folder, group.results).items()}
