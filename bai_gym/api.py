@@ -20,7 +20,7 @@ from bai_gym.benchmark.protocol import check_agent
 from bai_gym.benchmark.recorder import check_record, record_cells
 from bai_gym.benchmark.result import Comparison, Result
 from bai_gym.benchmark.runner import OnChunk, check_runs, run_cells
-from bai_gym.benchmark.store import Store
+from bai_gym.benchmark.store import RESULTS, Store, check_replaceable
 from bai_gym.envs.rules import check_budget
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import AgentError, ParameterError
@@ -290,6 +290,8 @@ def compare(
     folder = _folder(out)
     check_runs(runs, workers)
     check_record(record, runs, folder)
+    if folder is not None:
+        check_replaceable(folder / RESULTS)
     cells = make_cells(agents, env, budgets, seed, env_kwargs, path, checkpoints)
     comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk)
     if folder is not None:

@@ -7,7 +7,6 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from itertools import count, takewhile
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,7 +16,6 @@ import pyarrow.parquet as pq
 
 from bai_gym.benchmark.chunk import CHUNK_RUNS
 from bai_gym.benchmark.optimum import Optima
-from bai_gym.benchmark.played import matching
 from bai_gym.benchmark.recording import Recording
 from bai_gym.benchmark.result import Episodes, Result
 from bai_gym.benchmark.schema import check_schema, schema_of
@@ -27,7 +25,7 @@ from bai_gym.errors import OutputError, SchemaError
 __all__ = ["Judgement", "ResultTable", "read_folder", "read_outcomes", "read_recordings"]
 
 PARTS = ("chunks", "recordings")
-CHUNK = re.compile(r"(\d{6,})-(\d+)\.parquet")  # of a killed process there may be a draft beside it
+NUMBERED = re.compile(r"\d+-\d+")  # names of their files
 _T = TypeVar("_T")
 
 
@@ -81,7 +79,7 @@ def read_folder(folder: Path) -> list[ResultTable]:
     _check_folder(folder)
     tables = []
     for path in sorted(folder.rglob("*.parquet")):
-        if path.parent.parent.name not in PARTS and not path.name.startswith("."):
+        if not _is_part(path, *PARTS) and not path.name.startswith("."):
             table = _read(path, _results, "results")
             if table is not None:
                 tables.append(table)
@@ -100,34 +98,38 @@ def read_outcomes(folder: Path, results: Iterable[Result] | None = None) -> dict
 
     Args:
         folder: The folder.
-        results: Rows of tables: the outcomes are those of as many runs with as many errors, whatever else the folder
-            holds. None: of several evaluations of the same name (with other seeds, for example) the longest is taken.
+        results: Which of several evaluations of the same name (with other seeds, or fewer runs) is wanted: the one that
+            these results were computed from. None: the longest.
 
     Raises:
         OutputError: If there is no such folder, or a file is damaged.
         SchemaError: If a newer version of this library wrote a file.
     """
     _check_folder(folder)
-    rows = None if results is None else [row for row in results if row.checkpoint in (None, row.budget)]
-    wanted = {(row.agent, row.env, row.budget): row.runs for row in rows or ()}
+    wanted = None if results is None else {(r.agent, r.env, r.budget): r for r in results if _at_end(r)}
     found: dict[tuple[str, str, int], Episodes] = {}
     nameless = 0
-    for cell in sorted(path for path in folder.rglob("chunks/*") if path.is_dir()):
-        files = ((CHUNK.fullmatch(path.name), path) for path in cell.iterdir())
-        chunks = {(int(match[1]), int(match[2])): path for match, path in files if match}
-        if not chunks:  # nothing is finished
+    cells: dict[Path, dict[tuple[int, int], Path]] = {}
+    for path in _parts(folder, "chunks"):
+        cells.setdefault(path.parent, {})[_number_and_runs(path)] = path
+    for chunks in cells.values():
+        if all(number > 0 for number, _ in chunks):  # nothing is finished, or the numbers of the runs are unknown
             continue
         name = _read(next(iter(chunks.values())), _address, "outcomes")
         if name is None:
             nameless += 1
             continue
-        paths = _longest(chunks) if rows is None else _of_runs(chunks, wanted.get(name, 0))
+        row = None if wanted is None else wanted.get(name)
+        if wanted is not None and row is None:
+            continue
+        paths = _longest(chunks) if row is None else _of_runs(chunks, row.runs)
         if not paths:
             continue
         episodes = Episodes.joined([_read(path, read_chunk, "outcomes") for path in paths])
-        if rows is not None and not matching(rows, {name: episodes}):  # of another seed, for example
-            continue
-        if name not in found or found[name].correct.size < episodes.correct.size:
+        if row is not None:
+            if _gives(episodes, row):
+                found[name] = episodes
+        elif name not in found or found[name].correct.size < episodes.correct.size:
             found[name] = episodes
     if nameless:
         warnings.warn(
@@ -147,8 +149,20 @@ def read_recordings(folder: Path) -> list[Recording]:
         SchemaError: If a newer version of this library wrote a file.
     """
     _check_folder(folder)
-    paths = sorted(path for path in folder.rglob("recordings/*/*.parquet") if not path.name.startswith("."))
-    return [_read(path, lambda path: Recording.from_table(pq.read_table(path), path), "a recording") for path in paths]
+    return [
+        _read(path, lambda path: Recording.from_table(pq.read_table(path), path), "a recording")
+        for path in _parts(folder, "recordings")
+    ]
+
+
+def _parts(folder: Path, kind: str) -> list[Path]:
+    """Return the chunks or the recordings in a folder and its subfolders, by path."""
+    return sorted(path for path in folder.rglob(f"{kind}/*/*.parquet") if _is_part(path, kind))
+
+
+def _is_part(path: Path, *kinds: str) -> bool:
+    """Return whether a file is a chunk or a recording; users may call folders of their own by these names, too."""
+    return path.parent.parent.name in kinds and NUMBERED.fullmatch(path.stem) is not None
 
 
 def _check_folder(folder: Path) -> None:
@@ -210,18 +224,43 @@ def _address(path: Path) -> tuple[str, str, int] | None:
     return str(first["agent"]), str(first["env"]), int(first["budget"])
 
 
-def _longest(chunks: Mapping[tuple[int, int], Path]) -> list[Path]:
-    """Return the chunks up to the first that is missing: those after it have other run numbers.
+def _number_and_runs(path: Path) -> tuple[int, int]:
+    number, _, runs = path.stem.partition("-")
+    return int(number), int(runs)
 
-    Args:
-        chunks: Files by the number of the chunk and its runs. One that was short in an earlier, smaller evaluation lies
-            beside the full one.
-    """
-    longest = {number: path for (number, _), path in sorted(chunks.items())}
-    return [longest[number] for number in takewhile(longest.__contains__, count())]
+
+def _longest(chunks: Mapping[tuple[int, int], Path]) -> list[Path]:
+    """Return the chunks of the longest evaluation, up to the first that is missing or short: runs are numbered on."""
+    # A chunk that was short in an earlier, smaller evaluation lies beside the full one.
+    sizes: dict[int, int] = {}
+    for number, runs in chunks:
+        sizes[number] = max(runs, sizes.get(number, 0))
+    paths = []
+    for number in range(len(sizes)):
+        if number not in sizes:
+            break
+        paths.append(chunks[number, sizes[number]])
+        if sizes[number] < CHUNK_RUNS:
+            break
+    return paths
 
 
 def _of_runs(chunks: Mapping[tuple[int, int], Path], runs: int) -> list[Path]:
-    """Return the chunks of an evaluation of so many runs, none where one of them is missing."""
-    parts = [(number, min(CHUNK_RUNS, runs - start)) for number, start in enumerate(range(0, runs, CHUNK_RUNS))]
-    return [chunks[part] for part in parts] if all(part in chunks for part in parts) else []
+    """Return the chunks of an evaluation of so many runs; nothing if one is missing."""
+    sizes = [min(CHUNK_RUNS, runs - start) for start in range(0, runs, CHUNK_RUNS)]
+    paths = [chunks.get(pair) for pair in enumerate(sizes)]
+    return [path for path in paths if path is not None] if None not in paths else []
+
+
+def _at_end(result: Result) -> bool:
+    return result.checkpoint in (None, result.budget)
+
+
+def _gives(episodes: Episodes, result: Result) -> bool:
+    """Return whether a result was computed from these episodes: another seed gives other numbers."""
+    runs = episodes.correct.size
+    if (runs, int(np.count_nonzero(~episodes.correct))) != (result.runs, result.errors):
+        return False
+    if episodes.pulls.shape != result.mean_pulls.shape or not np.allclose(episodes.pulls / runs, result.mean_pulls):
+        return False
+    return bool(np.isclose(episodes.simple_regret.mean(), result.simple_regret, equal_nan=True))

@@ -25,11 +25,13 @@ from bai_gym.benchmark.chunk import Cell
 from bai_gym.benchmark.optimum import Optima
 from bai_gym.benchmark.recording import Recording
 from bai_gym.benchmark.result import Checkpoint, Episodes, Result
-from bai_gym.benchmark.schema import check_schema, metadata_now
+from bai_gym.benchmark.schema import check_schema, metadata_now, schema_of
 from bai_gym.errors import OutputError, SchemaError
 
-__all__ = ["Store", "read_chunk", "write_atomically"]
+__all__ = ["RESULTS", "Store", "check_replaceable", "read_chunk", "write_atomically"]
 
+RESULTS = "results.parquet"
+"""Name of the file with the results of a command."""
 ADDRESS = ("agent", "env", "budget", "run")  # columns that say which episode a row is
 AT_CHECKPOINTS = ("correct_at_checkpoints", "simple_regret_at_checkpoints")
 _DRAFT = re.compile(r"^\.draft-(\d+)-")
@@ -150,7 +152,7 @@ class Store:
     def save_results(
         self,
         results: Sequence[Result],
-        name: str = "results.parquet",
+        name: str = RESULTS,
         *,
         optima: Optima | None = None,
         facts: Mapping[str, Any] | None = None,
@@ -162,8 +164,12 @@ class Store:
             name: Name of the file.
             optima: Probabilities with which the best possible agent is right, where they are known.
             facts: More about all of them, kept as JSON: see :class:`bai_gym.benchmark.folder.ResultTable`.
+
+        Raises:
+            SchemaError: If a newer version of this library wrote the file that is there.
         """
         path = self.folder / name
+        check_replaceable(path)
         table = pa.table(
             {
                 "agent": [r.agent for r in results],
@@ -224,6 +230,23 @@ def write_atomically(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+def check_replaceable(path: Path) -> None:
+    """Refuse to overwrite what a newer version of this library wrote.
+
+    Args:
+        path: A Parquet file that is about to be written; it need not be there.
+
+    Raises:
+        SchemaError: If it is such a file.
+    """
+    try:
+        metadata = pq.read_schema(path).metadata
+    except (OSError, ValueError, pa.ArrowException):  # missing or damaged
+        return
+    if schema_of(metadata):
+        check_schema(path, metadata)
 
 
 def read_chunk(path: Path) -> Episodes:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from bai_gym.benchmark.optimum import Optima
 from bai_gym.benchmark.result import Comparison, Result, Rival
-from bai_gym.benchmark.store import Store
+from bai_gym.benchmark.store import Store, check_replaceable
 from bai_gym.cli.console import ERR, OUT
 from bai_gym.errors import MissingPackageError, OutputError
 from bai_gym.report.figures import Axis, error_curves
@@ -67,14 +67,17 @@ def rival_files(name: str) -> tuple[str, ...]:
 
 
 def check_files(folder: Path, names: Iterable[str]) -> None:
-    """Refuse, before any work is done, files that cannot be written because a folder has their name.
+    """Refuse, before any work is done, files that cannot be written.
 
     Raises:
-        OutputError: With the first of them.
+        OutputError: With the first that has the name of a folder.
+        SchemaError: With the first that a newer version of this library wrote.
     """
     for path in (folder / name for name in names):
         if path.is_dir():
             raise OutputError(f"cannot write {path}: it is a folder; rename it, or choose another output folder")
+        if path.suffix == ".parquet":
+            check_replaceable(path)
 
 
 def save_results(

@@ -37,6 +37,7 @@ STYLE = {
     "savefig.dpi": 200,
     "svg.fonttype": "none",  # letters here, too
     "svg.hashsalt": "bai-gym",
+    "text.parse_math": False,  # names of agents and files are no formulas, whatever dollars they have
 }
 # What matplotlib would write into the file and what differs between two days or two versions.
 METADATA: dict[str, dict[str, None]] = {

@@ -200,6 +200,24 @@ def test_a_newer_chunk_is_not_overwritten(
     assert file.read_bytes() == before
 
 
+@pytest.mark.parametrize("by", ["python", "command"])
+def test_newer_results_are_not_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path)
+    file = tmp_path / "results.parquet"
+    with_schema(file, SCHEMA_VERSION + 1)
+    before = file.read_bytes()
+    monkeypatch.setattr("bai_gym.benchmark.runner.play_chunk", None)  # nothing is played
+    if by == "python":
+        with pytest.raises(SchemaError, match="newer bai-gym"):
+            compare(["Uniform"], ENV, budgets=[20], runs=30, out=tmp_path)
+    else:
+        code, said = command(f"run {ENV} --agent SR --budget 20 --out {tmp_path}".split(), capsys, monkeypatch)
+        assert code == 2 and "newer bai-gym" in said and "Traceback" not in said
+    assert file.read_bytes() == before
+
+
 # --------------------------------------------------------------------------------------------- what is not there
 
 
@@ -257,3 +275,39 @@ def test_drafts_of_killed_processes_are_passed_over(tmp_path: Path) -> None:
     for file in list(tmp_path.rglob("*.parquet")):
         file.with_name(f".draft-1-0123abcd-{file.name}").write_bytes(b"half of it")
     assert len(read_folder(tmp_path)) == len(read_outcomes(tmp_path)) == len(read_recordings(tmp_path)) == 1
+
+
+def test_of_several_evaluations_that_of_a_result_is_found(tmp_path: Path) -> None:
+    """Other seeds, and fewer runs than an earlier command had, with the same or another number of errors."""
+    played = [
+        compare(["SH", "Uniform"], ENV, budgets=[20], runs=runs, seed=seed, out=tmp_path)
+        for seed, runs in ((1, 40), (2, 40), (3, 40), (2, 1200), (2, 300))
+    ]
+    for rows in played:
+        outcomes = read_outcomes(tmp_path, rows)
+        assert {key[0] for key in outcomes} == {"SH", "Uniform"}
+        for row in rows:
+            found = outcomes[row.agent, row.env, row.budget]
+            assert found.recommendation.tolist() == rows.recommendations(row.agent).tolist()
+    assert read_outcomes(tmp_path, compare(["SH"], ENV, budgets=[20], runs=40, seed=4)) == {}
+
+
+def test_a_chunk_after_a_short_one_is_not_counted_on(tmp_path: Path) -> None:
+    """A killed command may leave its second chunk beside the short first one of an earlier, smaller evaluation."""
+    short = compare(["SH"], ENV, budgets=[20], runs=300, out=tmp_path)
+    compare(["SH"], ENV, budgets=[20], runs=1200, out=tmp_path)
+    (full,) = tmp_path.glob("chunks/*/000000-1000.parquet")
+    full.unlink()
+    (episodes,) = read_outcomes(tmp_path).values()
+    assert episodes.recommendation.tolist() == short.recommendations("SH").tolist()
+
+
+@pytest.mark.parametrize("name", ["chunks", "recordings"])
+def test_folders_may_be_named_as_ours_are(tmp_path: Path, name: str) -> None:
+    out = tmp_path / name / "monday"
+    played = compare(["SH"], ENV, budgets=[20], runs=30, out=out, record=2)
+    for folder in (tmp_path, tmp_path / name, out):
+        (table,) = read_folder(folder)
+        assert plain(table.results) == plain(played)
+        assert [recording.run for recording in read_recordings(folder)] == [0, 1]
+        assert len(read_outcomes(folder)) == 1

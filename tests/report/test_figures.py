@@ -89,6 +89,13 @@ def test_text_of_vector_files_is_text(tmp_path: Path) -> None:
     assert b"/TrueType" in pdf or b"/FontFile2" in pdf  # glyphs of a font, not shapes
 
 
+@pytest.mark.parametrize("name", [r"$\foo{$", "costs $5 or $6", "log_$x_1$.csv"])
+def test_names_are_no_formulas(tmp_path: Path, name: str) -> None:
+    rows = [replace(row, agent=name, env=name) for row in ROWS[:3]]
+    assert text_of(error_curves(rows, tmp_path / "figure.svg", log=True)).count(name) == 2  # title and legend
+    assert error_curves(rows, tmp_path / "figure.png").exists()
+
+
 def test_png_has_the_promised_size(tmp_path: Path) -> None:
     data = error_curves(ROWS, tmp_path / "figure.png").read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
