@@ -81,12 +81,12 @@ def test_what_the_command_line_wrote_is_read(
 
 @pytest.mark.slow
 def test_claims_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ["reproduce", "shvar-2", "--runs", "20", "--workers", "1", "--out", str(tmp_path)]
+    words = ["reproduce", "gse-7", "--runs", "20", "--workers", "1", "--out", str(tmp_path)]
     assert command(words, capsys, monkeypatch)[0] == 0
     tables = read_folder(tmp_path)
-    assert [table.path.stem for table in tables] == ["shvar-2-literal", "shvar-2"]
+    assert [table.path.stem for table in tables] == ["gse-7"]
     for table in tables:
-        assert table.command == "bai-gym reproduce shvar-2 --runs 20 --seed 0"
+        assert table.command == "bai-gym reproduce gse-7 --runs 20 --seed 0"
         assert table.claims and {claim.verdict for claim in table.claims} <= {"confirmed", "refuted", "undecided"}
         written = (table.path.parent / f"{table.path.stem}-claims.txt").read_text()
         assert table.claims_are and all(f"{claim.verdict:<10} {claim.text}" in written for claim in table.claims)
