@@ -432,7 +432,10 @@ def _one(known: int, tasks: int) -> str:
 
 
 def _checked(thresholds: npt.ArrayLike) -> FloatArray:
-    tau = np.asarray(thresholds, dtype=np.float64)
+    try:
+        tau = np.asarray(thresholds, dtype=np.float64)
+    except (TypeError, ValueError):
+        tau = np.empty(0)
     if tau.ndim != 1 or not tau.size or not np.isfinite(tau).all() or (np.diff(tau) < 0).any():
         raise ParameterError("thresholds must be finite numbers, ascending, at least one")
     return tau
