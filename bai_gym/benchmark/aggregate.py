@@ -176,7 +176,8 @@ class Aggregate(Sequence[AgentScore]):
 
     def __str__(self) -> str:
         """A heading and one line per agent."""
-        lines = [f"{len(self.tasks)} tasks, {self.words}"]
+        number = len(self.tasks)
+        lines = [f"{number} task{'s' * (number > 1)}, {self.words}"]
         for row in self.rows:
             knows = "unknown" if row.knows is None else ", ".join(row.knows) or "nothing"
             lines.append(
