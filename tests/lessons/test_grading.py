@@ -129,7 +129,7 @@ def test_what_an_agent_says_stays_in_its_cell(grade: ModuleType, rubric: Any, tm
     result = graded(grade, rubric, tmp_path, agent(recommend=f"raise ValueError({message!r})"))
     assert result.points == 0.0 and "raised ValueError" in result.lines[0].reason
     rows = [line for line in result.markdown().splitlines() if line.startswith("| noisy")]
-    assert len(rows) == 4 and max(map(len, rows)) < 2000
+    assert len(rows) == 4 and max(map(len, rows)) < 2000 and all(row.endswith(" |") for row in rows)
     assert rows[0].startswith("| noisy | plays by the rules | 0 of 1 |")
 
 
