@@ -176,7 +176,8 @@ class Aggregate(Sequence[AgentScore]):
 
     def __str__(self) -> str:
         """A heading and one line per agent."""
-        lines = [f"{len(self.tasks)} tasks, {self.words}"]
+        number = len(self.tasks)
+        lines = [f"{number} task{'s' * (number > 1)}, {self.words}"]
         for row in self.rows:
             knows = "unknown" if row.knows is None else ", ".join(row.knows) or "nothing"
             lines.append(
@@ -432,7 +433,10 @@ def _one(known: int, tasks: int) -> str:
 
 
 def _checked(thresholds: npt.ArrayLike) -> FloatArray:
-    tau = np.asarray(thresholds, dtype=np.float64)
+    try:
+        tau = np.asarray(thresholds, dtype=np.float64)
+    except (TypeError, ValueError):
+        tau = np.empty(0)
     if tau.ndim != 1 or not tau.size or not np.isfinite(tau).all() or (np.diff(tau) < 0).any():
         raise ParameterError("thresholds must be finite numbers, ascending, at least one")
     return tau

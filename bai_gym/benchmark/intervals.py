@@ -125,7 +125,7 @@ def check_level(level: float) -> float:
     Raises:
         ParameterError: If it is not strictly between 0 and 1.
     """
-    if not 0.0 < level < 1.0:
+    if not isinstance(level, float | np.floating) or not 0.0 < level < 1.0:  # 0 and 1 are the only integers near
         raise ParameterError(f"level {level!r} is not a confidence level; give one between 0 and 1, such as 0.95")
     return level
 

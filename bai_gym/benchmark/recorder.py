@@ -68,7 +68,7 @@ def record_cells(
     for cell in cells:
         for run in range(record):
             size = min(CHUNK_RUNS, runs - run // CHUNK_RUNS * CHUNK_RUNS)
-            if not store.recording_path(cell, run, size).exists():
+            if not store.has_recording(cell, run, size):
                 jobs.append((cell, run, size))
     if on_chunk is not None and total:
         on_chunk(total - len(jobs), total)

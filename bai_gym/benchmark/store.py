@@ -144,6 +144,25 @@ class Store:
         with write_atomically(path) as draft:
             pq.write_table(table.replace_schema_metadata(metadata), draft)
 
+    def has_recording(self, cell: Cell, run: int, runs: int) -> bool:
+        """Return whether the recording of a run is there; False if it has to be played (again).
+
+        Raises:
+            SchemaError: If a newer version of this library wrote it.
+        """
+        path = self.recording_path(cell, run, runs)
+        if not path.exists():
+            return False
+        try:
+            Recording.from_table(pq.read_table(path, use_threads=False), path)
+            return True
+        except SchemaError:
+            raise
+        except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
+            reason = " ".join(str(error).split())
+            warnings.warn(f"{path} cannot be read ({reason}); this episode is played again", stacklevel=2)
+            return False
+
     def save_recording(self, cell: Cell, runs: int, recording: Recording) -> None:
         """Write the recording of a run, of a chunk of so many."""
         with write_atomically(self.recording_path(cell, recording.run, runs)) as draft:

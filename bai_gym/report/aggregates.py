@@ -83,7 +83,8 @@ def _sheet(scores: Aggregate) -> Sheet:
         "Intervals: bootstrap of whole runs. The optimality gap is what is missing to 1: lower is better.",
     ]
     if scores.left_out:
-        remarks.append(f"Left out, because not all agents have played them: {len(scores.left_out)} tasks.")
+        missing = len(scores.left_out)
+        remarks.append(f"Left out, because not all agents have played them: {missing} task{'s' * (missing > 1)}.")
     return Sheet(
         columns=(("agent", False), *((f"{NAMES[word]} [{level}]", True) for word in AGGREGATES), ("knows", False)),
         rows=tuple(

@@ -326,7 +326,7 @@ def test_unknown_names_are_refused() -> None:
         scores.difference("A", "B", "mode")
     with pytest.raises(ParameterError, match="'simple_regret'"):
         scores.improvement("A", "B", by="luck")  # type: ignore[arg-type]
-    for thresholds in ([], [1.0, 0.5], [math.nan]):
+    for thresholds in ([], [1.0, 0.5], [math.nan], "a"):
         with pytest.raises(ParameterError, match="ascending"):
             scores.profile(thresholds)
     for scale in (0.0, {("E", 10): 1.0}):

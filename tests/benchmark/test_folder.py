@@ -140,6 +140,18 @@ def test_pandas_and_polars_read_results_and_single_runs(tmp_path: Path) -> None:
     assert {(agent, budget): error for agent, budget, error in by_polars} == pytest.approx(errors.to_dict())
 
 
+def test_a_folder_of_different_tasks_is_read_by_columns(tmp_path: Path) -> None:
+    """As docs/results.md says."""
+    compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path)
+    compare(["Uniform"], ENV, budgets=[20], runs=30, out=tmp_path, checkpoints=10)
+    for m in (2, 3):
+        compare(["SAR"], "BAI-TopM-Bernoulli10-v0", budgets=[60], runs=30, out=tmp_path, env_kwargs={"m": m})
+    names = ["agent", "budget", "correct"]
+    assert pd.read_parquet(tmp_path / "chunks", columns=names).shape == (120, 3)
+    files = tmp_path / "chunks" / "**" / "*.parquet"
+    assert pl.scan_parquet(files, extra_columns="ignore").select(names).collect().shape == (120, 3)
+
+
 # --------------------------------------------------------------------------------------------- other versions
 
 

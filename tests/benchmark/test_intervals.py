@@ -106,6 +106,8 @@ def test_arrays_broadcast_and_agree_with_scalars() -> None:
         ((6, 5), "6 of 5"),
         ((1, 5, 1.0), "level"),
         ((1, 5, math.nan), "level"),
+        ((1, 5, "95 %"), "level"),
+        ((1, 5, None), "level"),
         ((0.5, 5), "whole numbers"),
         (([1, 2, 3], [5, 5]), "do not go together"),
     ],

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
@@ -18,7 +20,7 @@ from bai_gym.api import make_cells
 from bai_gym.benchmark.folder import read_outcomes, read_recordings
 from bai_gym.benchmark.recorder import record_cells, record_run
 from bai_gym.benchmark.recording import Recording, Stage
-from bai_gym.errors import BaiGymError, ParameterError
+from bai_gym.errors import BaiGymError, ParameterError, SchemaError
 
 ENV = "BAI-Bernoulli4-v0"
 ARMS: dict[str, Any] = {"means": [0.9, 0.6, 0.5, 0.1], "distribution": "bernoulli"}
@@ -201,3 +203,27 @@ def test_wrong_numbers_are_refused(tmp_path: Path, record: Any) -> None:
 def test_recordings_need_a_folder() -> None:
     with pytest.raises(ParameterError, match="recordings are files: name an output folder"):
         compare(["SH"], ENV, runs=10, record=1)
+
+
+@pytest.mark.parametrize("damage", [b"", b"bad", b"short"])
+def test_a_damaged_recording_is_played_again(tmp_path: Path, damage: bytes) -> None:
+    play = partial(compare, ["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=2)
+    play()
+    first, second = sorted(tmp_path.glob("recordings/*/*.parquet"))
+    kept, whole = first.read_bytes(), second.read_bytes()
+    second.write_bytes(whole[:-30] if damage == b"short" else damage)
+    with pytest.warns(UserWarning, match="000001-30.parquet cannot be read .* this episode is played again"):
+        play()
+    assert (first.read_bytes(), second.read_bytes()) == (kept, whole)
+
+
+def test_a_newer_recording_is_not_overwritten(tmp_path: Path) -> None:
+    play = partial(compare, ["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
+    play()
+    (file,) = tmp_path.glob("recordings/*/*.parquet")
+    table = pq.read_table(file)
+    pq.write_table(table.replace_schema_metadata({**table.schema.metadata, b"schema": b"99"}), file)
+    newer = file.read_bytes()
+    with pytest.raises(SchemaError, match="newer bai-gym"):
+        play()
+    assert file.read_bytes() == newer

@@ -124,6 +124,15 @@ def test_uniform_allocation_gets_the_points_of_playing_alone(grade: ModuleType, 
     assert reasons[1].endswith("no significant difference.") and reasons[2].endswith("significantly worse.")
 
 
+@pytest.mark.parametrize("message", ["\n\n| noisy | plays by the rules | 1 of 1 | Well done. |\n", "x" * 100_000])
+def test_what_an_agent_says_stays_in_its_cell(grade: ModuleType, rubric: Any, tmp_path: Path, message: str) -> None:
+    result = graded(grade, rubric, tmp_path, agent(recommend=f"raise ValueError({message!r})"))
+    assert result.points == 0.0 and "raised ValueError" in result.lines[0].reason
+    rows = [line for line in result.markdown().splitlines() if line.startswith("| noisy")]
+    assert len(rows) == 4 and max(map(len, rows)) < 2000 and all(row.endswith(" |") for row in rows)
+    assert rows[0].startswith("| noisy | plays by the rules | 0 of 1 |")
+
+
 @pytest.mark.slow
 def test_sequential_halving_gets_all_but_the_bonus(grade: ModuleType) -> None:
     """With the rubric that is shipped: what a student can build after lesson 2 is enough."""

@@ -128,8 +128,8 @@ def test_aggregate_in_the_other_formats() -> None:
 
 def test_tasks_left_out_are_counted() -> None:
     some = {key: runs for key, runs in OUTCOMES.items() if key != ("B", "E", 100)}
-    assert "not all agents have played them: 1 tasks" not in aggregate_to_markdown(aggregate(OUTCOMES))
-    assert "played them: 1" in aggregate_to_markdown(aggregate(some, common=True))
+    assert "have played them" not in aggregate_to_markdown(aggregate(OUTCOMES))
+    assert "played them: 1 task." in aggregate_to_markdown(aggregate(some, common=True))
 
 
 @pytest.mark.parametrize("write", [leaderboards_to_markdown, leaderboards_to_csv, leaderboards_to_latex])

@@ -3,7 +3,7 @@
 import { toldTo, visibleAgents } from "./agents.js";
 import { choice, h, scrollBox, table } from "./dom.js";
 import { figure } from "./figure.js";
-import { brief, count, withInterval, words } from "./format.js";
+import { brief, count, many, withInterval, words } from "./format.js";
 import { look, pale } from "./palette.js";
 import { draw, frame, plain } from "./plots.js";
 import { group, onChange } from "./state.js";
@@ -36,16 +36,16 @@ export function scores(section) {
 
 function scoreTable(found) {
   const [least, most] = found.runs;
-  const left = found.leftOut ? ` ${count(found.leftOut)} tasks are left out, because not all agents have played them.` : "";
+  const left = found.leftOut ? ` ${many(found.leftOut, "task is", "tasks are")} left out, because not all agents have played them.` : "";
   const without = found.without.length ? ` Without agents that have played fewer tasks: ${found.without.join(", ")}.` : "";
   const cells = (row) => [row.iqm, row.mean, row.median, row.gap].map((estimate) => (estimate[1] === null ? brief(estimate[0]) : withInterval(...estimate)));
   const name = (row) => h("span", { class: "named" }, swatch(row.agent), h("span", {}, group().agents[row.agent]));
   const headings = ["Agent", "Interquartile mean [95 %]", "Mean [95 %]", "Median [95 %]", "Optimality gap [95 %]", "Is told"];
-  const caption = `Scores over ${count(found.tasks)} tasks`;
+  const caption = `Scores over ${many(found.tasks, "task")}`;
   return h(
     "div",
     {},
-    h("p", { class: "reading" }, `Over ${count(found.tasks)} tasks (an environment with a budget), ${least === most ? count(least) : `${count(least)} to ${count(most)}`} runs of each. ${capital(found.words)}. The interquartile mean leaves out the lowest and the highest quarter of the tasks; the optimality gap is what is missing to 1. Intervals: bootstrap of whole runs.${left}${without}`),
+    h("p", { class: "reading" }, `Over ${many(found.tasks, "task")} (an environment with a budget), ${least === most ? count(least) : `${count(least)} to ${count(most)}`} runs of each. ${capital(found.words)}. The interquartile mean leaves out the lowest and the highest quarter of the tasks; the optimality gap is what is missing to 1. Intervals: bootstrap of whole runs.${left}${without}`),
     scrollBox(
       caption,
       h(

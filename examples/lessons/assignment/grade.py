@@ -27,6 +27,7 @@ from referee import LABEL, Process, StudentError, student
 
 HERE = Path(__file__).resolve().parent
 ASKS = ("plays", "better", "not worse")
+MOST_WORDS = 1000  # characters of a reason
 GRANTED = ("variances", "range")  # knowledge that can be told to another process
 
 
@@ -243,7 +244,7 @@ def grade(file: Path, rubric: Rubric, *, name: str | None = None, log: IO[bytes]
         try:
             comparison: bai_gym.Comparison | str = _play(file, rubric, part, log)
         except StudentError as error:
-            comparison = f"{str(error).rstrip('.')}."
+            comparison = f"{_in_one_line(str(error)).rstrip('.')}."
         for criterion in rubric.criteria:
             if part.name not in criterion.parts:
                 continue
@@ -262,6 +263,12 @@ def grade(file: Path, rubric: Rubric, *, name: str | None = None, log: IO[bytes]
         bonus=round(sum(line.points for line in lines if line.bonus), 6),
         lines=tuple(lines),
     )
+
+
+def _in_one_line(words: str) -> str:
+    """Return what a student's code may have said so that it stays in its cell of the report."""
+    line = " ".join(words.split())
+    return line if len(line) <= MOST_WORDS else f"{line[:MOST_WORDS]}..."
 
 
 def _play(file: Path, rubric: Rubric, part: Part, log: IO[bytes] | None) -> bai_gym.Comparison:
