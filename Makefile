@@ -1,7 +1,7 @@
 # From nothing to results: needs only make and a Python 3.11 or newer with venv.
 
 PYTHON ?= python3
-PYTEST_ARGS ?= -n 2 --dist loadgroup
+PYTEST_ARGS ?= -n 2
 DEMO_ARGS ?= --budget 2000 --budget 5000 --budget 10000 --runs 2000 --workers 2 --out results/demo
 
 DEMO := .venv
@@ -19,8 +19,9 @@ demo: $(DEMO)/ready  ## compare seven agents on BAI-Gaussian64-v0; results in re
 	$(DEMO)/bin/bai-gym run BAI-Gaussian64-v0 --agent Uniform --agent SH --agent SHVar --agent SHAdaVar \
 		--agent GapE --agent GapE-V --agent VBR $(DEMO_ARGS)
 
+# One thread each: the test processes have the cores to themselves.
 test: $(TEST)/ready  ## run the tests; PYTEST_ARGS="-k gaussian" runs some
-	$(TEST)/bin/python -m pytest $(PYTEST_ARGS)
+	OMP_NUM_THREADS=1 $(TEST)/bin/python -m pytest $(PYTEST_ARGS)
 
 lint: $(TEST)/ready  ## check style, format and types
 	$(TEST)/bin/ruff check

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]  # one sweep and one browser for all
+pytestmark = pytest.mark.slow
 
 EVIL = "<img src=x onerror=alert(1)>"
 SECTIONS = ["leaderboard", "curves", "player", "pulls", "scores", "rerun"]
