@@ -17,7 +17,8 @@ from bai_gym.parallel.task import PACKAGES, PYTHON
 
 __all__ = ["DaskConnection"]
 
-LOGGER = logging.getLogger("distributed.client")
+# A client that loses its scheduler tells of it here, sometimes with a traceback; the user gets one line from us.
+NOISY = ("distributed.client", "distributed.comm", "distributed.core", "distributed.utils", "tornado.application")
 PATIENCE = 10.0  # seconds, for an answer, and then for the first worker
 START = "start one with `dask scheduler` and, in other terminals, `dask worker ADDRESS --nthreads 1`"
 
@@ -50,15 +51,14 @@ class DaskConnection:
                     f"give the address of a Dask scheduler, such as tcp://localhost:8786, not {address!r}; {START}"
                 )
             self.name = f"the Dask cluster at {address}"
-            # Every reconnection, and every answer that came too late, would be a message, some with a traceback.
-            self._level = LOGGER.level
-            LOGGER.setLevel(logging.CRITICAL)
+            self._levels = {name: logging.getLogger(name).level for name in NOISY}
+            _set_levels(dict.fromkeys(NOISY, logging.CRITICAL))
             try:
                 with ThreadPoolExecutor(1) as thread:  # a notebook's own thread has an event loop already
                     thread.submit(asyncio.run, _knock(address)).result()
                 self._client = distributed.Client(address, timeout=PATIENCE, set_as_default=False, name="bai-gym")
             except (OSError, TimeoutError, ValueError, TypeError, ImportError) as error:
-                LOGGER.setLevel(self._level)
+                _set_levels(self._levels)
                 reason = " ".join(str(error).split()) or f"no answer in {PATIENCE:.0f} s"
                 raise ClusterError(f"no Dask scheduler answers at {address} ({reason}); {START}") from None
         try:
@@ -116,7 +116,12 @@ class DaskConnection:
         if self._ours:
             with suppress(Exception):
                 self._client.close(timeout=2)
-            LOGGER.setLevel(self._level)
+            _set_levels(self._levels)
+
+
+def _set_levels(levels: dict[str, int]) -> None:
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
 
 
 async def _knock(address: str) -> None:
