@@ -209,6 +209,8 @@ def test_an_output_folder_that_cannot_be_written(command: Command, tmp_path: Pat
 def test_a_folder_with_the_name_of_a_file_is_found_before_the_work(
     command: Command, tmp_path: Path, words: tuple[str, ...], file: str
 ) -> None:
+    if words is TRAIN:
+        pytest.importorskip("stable_baselines3")
     (tmp_path / "out" / file).mkdir(parents=True)
     rule = f"cannot write out/{file}: it is a folder; rename it, or choose another output folder"
     assert_refused(command(*words, "--out", "out"), rule)
