@@ -106,7 +106,7 @@ def read_outcomes(folder: Path, results: Iterable[Result] | None = None) -> dict
         SchemaError: If a newer version of this library wrote a file.
     """
     _check_folder(folder)
-    wanted = None if results is None else {(r.agent, r.env, r.budget): r for r in results if _at_end(r)}
+    wanted = None if results is None else {(r.agent, r.env, r.budget): r for r in results if r.at_end}
     found: dict[tuple[str, str, int], Episodes] = {}
     nameless = 0
     cells: dict[Path, dict[tuple[int, int], Path]] = {}
@@ -250,10 +250,6 @@ def _of_runs(chunks: Mapping[tuple[int, int], Path], runs: int) -> list[Path]:
     sizes = [min(CHUNK_RUNS, runs - start) for start in range(0, runs, CHUNK_RUNS)]
     paths = [chunks.get(pair) for pair in enumerate(sizes)]
     return [path for path in paths if path is not None] if None not in paths else []
-
-
-def _at_end(result: Result) -> bool:
-    return result.checkpoint in (None, result.budget)
 
 
 def _gives(episodes: Episodes, result: Result) -> bool:

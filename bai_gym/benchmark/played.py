@@ -108,7 +108,7 @@ def collect(source: Source, results: Iterable[Result] = ()) -> list[Played]:
             else:
                 _add(rows, item)
     for row in results:
-        if row.checkpoint in (None, row.budget):
+        if row.at_end:
             _add(rows, row)
     keys = sorted(rows.keys() | runs.keys())
     if not keys:
@@ -125,7 +125,7 @@ def matching(results: Iterable[Result], outcomes: Outcomes) -> dict[tuple[str, s
         results: Rows of tables.
         outcomes: Single runs, by (agent, env, budget).
     """
-    rows = {_key(row): (row.runs, row.errors) for row in results if row.checkpoint in (None, row.budget)}
+    rows = {_key(row): (row.runs, row.errors) for row in results if row.at_end}
     return {key: episodes for key, episodes in outcomes.items() if rows.get(key) == _counts(episodes)}
 
 
@@ -154,7 +154,7 @@ def _items(source: Any) -> list[Comparison | Result]:
     for item in items:
         if not isinstance(item, Comparison | Result):
             raise ParameterError(f"a list of results must hold comparisons or results, not {type(item).__name__}")
-    return [item for item in items if isinstance(item, Comparison) or item.checkpoint in (None, item.budget)]
+    return [item for item in items if isinstance(item, Comparison) or item.at_end]
 
 
 def _key(row: Result) -> tuple[str, str, int]:

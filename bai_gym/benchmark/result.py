@@ -136,6 +136,11 @@ class Result:
     seed: int | None = None
     rerun: str = ""
 
+    @property
+    def at_end(self) -> bool:
+        """Whether the answer is that at the end of the runs, not one at an earlier checkpoint."""
+        return self.checkpoint in (None, self.budget)
+
     def __str__(self) -> str:
         """One line for people."""
         low, high = self.interval
@@ -220,7 +225,7 @@ class Comparison(Sequence[Result]):
     @property
     def final(self) -> tuple[Result, ...]:
         """The results at the end of the runs, all of them where there are no checkpoints."""
-        return tuple(result for result in self.results if result.checkpoint in (None, result.budget))
+        return tuple(result for result in self.results if result.at_end)
 
     def __getitem__(self, index: int) -> Result:  # type: ignore[override]
         """Return one result."""

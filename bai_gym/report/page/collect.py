@@ -157,7 +157,7 @@ def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
     arms = {result.env: int(result.mean_pulls.size) for result in group.results}
     rows = []
     for result in group.results:
-        last = result.checkpoint in (None, result.budget)
+        last = result.at_end
         rank = standings.rank(result) if last else (None, None, None)
         optimum = group.optima.get((result.env, result.budget))
         gap: tuple[float | None, ...] = (None, None, None)

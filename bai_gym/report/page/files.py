@@ -102,7 +102,7 @@ def _draw(figure: Callable[..., Path], what: Aggregate | Profile, path: Path, ti
 
 def _curves(name: str, group: Group) -> Iterator[tuple[str, str, Sequence[Result], Axis]]:
     """Yield what there is to draw: name of the file, title, results, and the horizontal axis."""
-    ends = [result for result in group.results if result.checkpoint in (None, result.budget)]
+    ends = [result for result in group.results if result.at_end]
     arms = {result.env: result.mean_pulls.size for result in ends}
     budgets = {(result.env, result.budget) for result in ends}
     if len(arms) > 1 and len(budgets) == len(arms):  # one figure across environments

@@ -102,7 +102,7 @@ def standings(group: Group, outcomes: Outcomes) -> Standings:
         group: The results.
         outcomes: Runs by (agent, env, budget), of whatever results; those that belong to a result of the group count.
     """
-    ends = [result for result in group.results if result.checkpoint in (None, result.budget)]
+    ends = [result for result in group.results if result.at_end]
     own = matching(ends, outcomes)
     boards = leaderboards(own, results=ends, optima=group.optima)
     if len(group.envs) < 2:
