@@ -11,10 +11,10 @@ import re
 import secrets
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,7 @@ __all__ = ["RESULTS", "Store", "check_replaceable", "read_chunk", "write_atomica
 
 RESULTS = "results.parquet"
 """Name of the file with the results of a command."""
+_T = TypeVar("_T")
 ADDRESS = ("agent", "env", "budget", "run")  # columns that say which episode a row is
 AT_CHECKPOINTS = ("correct_at_checkpoints", "simple_regret_at_checkpoints")
 _DRAFT = re.compile(r"^\.draft-(\d+)-")
@@ -97,21 +98,16 @@ class Store:
         path = self.chunk_path(cell, chunk, runs)
         if not path.exists():
             path = self.folder / "chunks" / _folder_name(cell, kept=".=-") / path.name
-        if not path.exists():
-            return None
-        try:
+
+        def read(path: Path) -> Episodes:
             episodes = read_chunk(path)
             if episodes.correct.size != runs:
                 raise ValueError("another number of rows")
             if tuple(point.pulls_made for point in episodes.checkpoints) != cell.checkpoints:
                 raise ValueError("other checkpoints")
             return episodes
-        except SchemaError:
-            raise
-        except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
-            reason = " ".join(str(error).split())
-            warnings.warn(f"{path} cannot be read ({reason}); this chunk is played again", stacklevel=2)
-            return None
+
+        return _finished(path, read, "chunk")
 
     def save(self, cell: Cell, chunk: int, episodes: Episodes) -> None:
         """Write a finished chunk."""
@@ -151,17 +147,11 @@ class Store:
             SchemaError: If a newer version of this library wrote it.
         """
         path = self.recording_path(cell, run, runs)
-        if not path.exists():
-            return False
-        try:
-            Recording.from_table(pq.read_table(path, use_threads=False), path)
-            return True
-        except SchemaError:
-            raise
-        except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
-            reason = " ".join(str(error).split())
-            warnings.warn(f"{path} cannot be read ({reason}); this episode is played again", stacklevel=2)
-            return False
+
+        def read(path: Path) -> Recording:
+            return Recording.from_table(pq.read_table(path, use_threads=False), path)
+
+        return _finished(path, read, "episode") is not None
 
     def save_recording(self, cell: Cell, runs: int, recording: Recording) -> None:
         """Write the recording of a run, of a chunk of so many."""
@@ -282,6 +272,24 @@ def read_chunk(path: Path) -> Episodes:
     columns: dict[str, Any] = {name: _array(table[name], table.num_rows) for name in stored}
     points = _read_checkpoints(columns, metadata.get(b"checkpoints"))
     return Episodes(**columns, pulls=np.array(json.loads(metadata[b"pulls"]), np.int64), checkpoints=points)
+
+
+def _finished(path: Path, read: Callable[[Path], _T], what: str) -> _T | None:
+    """Return what is in a file; None where it is missing, or, with a warning, where it is damaged.
+
+    Raises:
+        SchemaError: If a newer version of this library wrote it.
+    """
+    if not path.exists():
+        return None
+    try:
+        return read(path)
+    except SchemaError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())
+        warnings.warn(f"{path} cannot be read ({reason}); this {what} is played again", stacklevel=3)
+        return None
 
 
 def _folder_name(cell: Cell, kept: str = ".-") -> str:
