@@ -81,7 +81,7 @@ def save_figures(
             jobs.append(partial(_draw_curves, folder / own, rows, x, title))
         if found.aggregate is not None:
             jobs.append(partial(_draw, aggregate_intervals, found.aggregate, folder / f"{name}-scores", group.title))
-            for profile in (found.aggregate.profile(), found.aggregate.run_profile()):
+            for profile in found.profiles:
                 path = folder / f"{name}-profile-{profile.of}"
                 jobs.append(partial(_draw, performance_profiles, profile, path, group.title))
     paths = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,11 @@ class Standings:
     boards: tuple[Leaderboard, ...]
     aggregate: Aggregate | None
     reason: str = ""
+
+    @cached_property
+    def profiles(self) -> tuple[Profile, ...]:
+        """Performance profiles by tasks and by runs; none where there are no scores. The page and figures show both."""
+        return () if self.aggregate is None else (self.aggregate.profile(), self.aggregate.run_profile())
 
     def rank(self, result: Result) -> tuple[int, int, int]:
         """Return the rank of a result at the end of its runs, and the least and the largest rank that it may have."""
@@ -91,7 +97,7 @@ class Standings:
                 }
                 for row in found
             ],
-            "profiles": [_profile(profile, agents) for profile in (found.profile(), found.run_profile())],
+            "profiles": [_profile(profile, agents) for profile in self.profiles],
         }
 
 
