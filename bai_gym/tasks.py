@@ -177,7 +177,7 @@ class TopM(Task):
 
     def words(self) -> str:
         """Return what is asked for."""
-        return f"the {self.m} best arms{self._accuracy()}"
+        return f"the m = {self.m} best arms{self._accuracy()}"
 
     def check_arms(self, num_arms: int) -> None:
         """Raise :class:`ParameterError` unless m is at most K - 1."""

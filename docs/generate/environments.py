@@ -12,14 +12,14 @@ from bai_gym.datasets import get as get_data
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.spaces import observation_space
 from bai_gym.problems import FAMILIES
-from bai_gym.tasks import BestArm, BestOfEach, Task, Thresholding, TopM
+from bai_gym.tasks import BestArm, BestOfEach, Thresholding, TopM
 from generate.complexities import complexity_rows
 from generate.docstrings import Parsed, code_table, roles_to_code
 from generate.instances import Environment, description, rewards_in_words
 from generate.markdown import WIDE, agent_page, environment_page, facts, filterable, links, table
 from generate.players import Verdicts
 
-__all__ = ["GROUPS", "environment_index", "environment_text", "group_of", "task_in_words"]
+__all__ = ["GROUPS", "environment_index", "environment_text", "group_of"]
 
 GROUPS: dict[str, str] = {
     "gaussian": "Gaussian arms",
@@ -74,18 +74,6 @@ def group_of(environment: Environment) -> str:
     if isinstance(task, Thresholding):
         return "Thresholding"
     return GROUPS.get(environment.entry.family, "Others")
-
-
-def task_in_words(task: Task) -> str:
-    """Return what is to be recommended."""
-    if isinstance(task, TopM):
-        return f"the m = {task.m} best arms"
-    if isinstance(task, BestOfEach):
-        return f"the best arm of each of {task.num_bandits} bandits"
-    if isinstance(task, Thresholding):
-        return f"all arms with a mean of at least {task.threshold:g}"
-    assert isinstance(task, BestArm)
-    return "the best arm"
 
 
 def environment_text(environment: Environment, found: Verdicts, image: str | None) -> str:
@@ -178,7 +166,7 @@ def _at_a_glance(environment: Environment) -> str:
         ("rewards", rewards_in_words(environment)),
         ("features of an arm", "none" if problem.num_features is None else str(problem.num_features)),
         ("instance", "drawn anew in every episode" if environment.drawn else "the same in every episode"),
-        ("task", task_in_words(rules.task)),
+        ("task", rules.task.words()),
         ("setting", "fixed confidence, the budget is a cap" if rules.fixed_confidence else "fixed budget"),
         ("default budget", f"{rules.budget:,} pulls"),
         ("data", environment.entry.data or "none needed"),
@@ -262,13 +250,11 @@ def _reward(environment: Environment) -> str:
     cost = f"-{rules.pull_cost:g} for every pull" if rules.pull_cost else "0 for every pull"
     right = ""
     if rules.reward == "correct":
-        right = " Right is a recommendation"
-        right += (
-            f" of {task_in_words(rules.task)}" if rules.task.name != "best-arm" else " of the arm with the largest mean"
-        )
-        right += (
-            f", up to {rules.task.epsilon:g}." if rules.task.epsilon else "; `epsilon=` forgives small differences."
-        )
+        wanted = rules.task.words()
+        if rules.task.name == "best-arm":
+            wanted = wanted.replace("the best arm", "the arm with the largest mean")
+        forgiven = "" if rules.task.epsilon else "; `epsilon=` forgives small differences"
+        right = f" Right is a recommendation of {wanted}{forgiven}."
     choice = "" if rules.reward == "estimate" else ' With `reward="simple_regret"` it is minus the simple regret.'
     return f"{cost}; for the recommendation {_LAST_REWARDS[rules.reward]}.{right}{choice}"
 
