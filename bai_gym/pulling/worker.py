@@ -17,7 +17,7 @@ from typing import IO
 
 import cloudpickle
 
-__all__ = ["main", "read", "write"]
+__all__ = ["listen", "main", "read", "write"]
 
 _LENGTH = struct.Struct(">Q")
 
@@ -38,8 +38,14 @@ def read(pipe: IO[bytes]) -> bytes | None:
     return message if len(message) == length else None
 
 
-def main() -> None:
-    """Receive the function, say whether it could be loaded, then pull until the parent is gone."""
+def listen() -> tuple[queue.SimpleQueue[bytes], IO[bytes]]:
+    """Take standard input and output for messages, and leave this process when the parent is gone.
+
+    From now on standard input is empty, and what is printed goes to standard error.
+
+    Returns:
+        The messages that have arrived, in a queue that fills by itself, and the pipe for answers.
+    """
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
@@ -52,6 +58,12 @@ def main() -> None:
         os._exit(0)
 
     threading.Thread(target=receive, daemon=True).start()
+    return waiting, answers
+
+
+def main() -> None:
+    """Receive the function, say whether it could be loaded, then pull until the parent is gone."""
+    waiting, answers = listen()
     try:
         function = pickle.loads(waiting.get())
     except BaseException as error:  # noqa: B036 (a module that cannot be imported may do anything)

@@ -9,12 +9,9 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import json
-import os
-import queue
 import random
 import struct
 import sys
-import threading
 import traceback
 from pathlib import Path
 from typing import Any
@@ -24,7 +21,7 @@ import numpy as np
 from bai_gym.benchmark.protocol import acts_on_batches, allocates, check_agent, knowledge, reset
 from bai_gym.errors import AgentError, BaiGymError
 from bai_gym.problems import Briefing
-from bai_gym.pulling.worker import read, write
+from bai_gym.pulling.worker import listen, write
 from bai_gym.sampling import Block, SamplingRule
 from bai_gym.sampling.requests import check_request
 from bai_gym.statistics import Statistics
@@ -222,17 +219,7 @@ class Player:
 
 def main(file: Path) -> None:
     """Answer the grader's questions until it is gone."""
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)
-    waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-
-    def receive() -> None:
-        while (message := read(requests)) is not None:
-            waiting.put(message)
-        os._exit(0)
-
-    threading.Thread(target=receive, daemon=True).start()
+    waiting, answers = listen()
     write(answers, pack({"ready": True}))
     player = Player(file)
     while True:
