@@ -279,7 +279,7 @@ def compare(
         path: See :func:`evaluate`.
         checkpoints: See :func:`evaluate`; there is one row per agent, budget and checkpoint.
         record: Runs of each agent and budget that are also played pull by pull and kept in the folder, to be watched.
-        on_chunk: Called with (finished chunks and recordings, all of them).
+        on_chunk: Called with (finished chunks, all chunks), and after the last one with (finished recordings, all).
 
     Returns:
         The results, with paired tests between any two agents.
