@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Generator
+from abc import ABC
 from dataclasses import MISSING, dataclass, fields
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bai_gym.errors import AgentError, BudgetError, ParameterError
 from bai_gym.moves import Moves
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Block, Request, Stepper, TieRule, check_tie_rule
+from bai_gym.sampling import Plan, Stepper, TieRule, allocations, check_tie_rule
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import Task
 
-__all__ = ["Agent", "Plan", "PlannedAgent"]
-
-Plan = Generator[Request, None, None]
-"""An algorithm written top to bottom: it yields its requests."""
+__all__ = ["Agent", "Plan"]
 
 
 @dataclass(kw_only=True)
 class Agent(ABC):
-    """Base class of agents; a subclass defines :meth:`allocate` and :meth:`recommend`.
+    """Base class of agents; a subclass defines :meth:`plan`, or :meth:`allocate` and :meth:`recommend`.
 
     One agent plays N episodes at a time, in lock-step: observations, counts and recommendations have a leading axis
     of N (1 in a single episode).
@@ -153,7 +149,33 @@ class Agent(ABC):
     def begin(self, briefing: Briefing) -> None:  # noqa: B027 (a hook: most agents need nothing here)
         """Prepare what the algorithm needs, for example from granted knowledge; called by :meth:`reset`."""
 
-    @abstractmethod
+    def start(self, seen: Observation) -> Plan:
+        """Return the plan of the episodes that :meth:`reset` has begun; ``seen`` is kept up to date by the executor."""
+        self._seen = seen
+        return self.plan()
+
+    def plan(self) -> Plan:
+        """Yield requests, each of which gives its outcome, and return the recommendation.
+
+        A request is a :class:`bai_gym.sampling.Block`, whose outcome are the ``(N, k)`` statistics of its pulls, or a
+        :class:`bai_gym.sampling.Sequential`, whose outcome is a :class:`bai_gym.sampling.Played`. Unless a subclass
+        defines a plan, it consists of what :meth:`allocate` returns, and ends with :meth:`recommend`.
+        """
+        return (yield from allocations(self, self._seen))
+
+    @property
+    def statistics(self) -> Statistics:
+        """``(N, K)`` statistics of the episodes so far, overwritten by the next pulls: copy what must be kept.
+
+        They are put together when they are read, so a plan that needs only outcomes is faster without them.
+        """
+        return Statistics.of(self._seen)
+
+    @property
+    def features(self) -> FloatArray | None:
+        """``(N, K, d)`` features of the arms, not to be written to; None where they have none."""
+        return self._seen.get("features")
+
     def allocate(self, observation: Observation) -> Any:
         """Say which pulls come next.
 
@@ -164,12 +186,13 @@ class Agent(ABC):
 
         Returns:
             Counts ``(N, K)`` of pulls to be made before anything more is looked at, equally many in each episode; or a
-            :class:`bai_gym.sampling.Block` or :class:`bai_gym.sampling.SamplingRule`; or None to stop.
+            :class:`bai_gym.sampling.Block` or :class:`bai_gym.sampling.Sequential`; or None to stop.
         """
+        raise AgentError(f"{type(self).__name__} needs plan(), or allocate(observation) and recommend(observation)")
 
-    @abstractmethod
     def recommend(self, observation: Observation) -> IntArray:
-        """Return the ``(N,)`` recommended arms."""
+        """Return the ``(N,)`` recommended arms, from an observation alone; see :attr:`anytime`."""
+        raise AgentError(f"{type(self).__name__} has no recommendation before the end of its plan")
 
     def act(self, observation: Observation) -> Any:
         """Return the next action in a Gymnasium loop: an arm to pull, or at the end the recommended one.
@@ -192,84 +215,3 @@ class Agent(ABC):
     def idle_pulls(self) -> IntArray | None:
         """``(N, K)`` pulls that a Gymnasium loop spent after the agent had stopped asking; None if it has not."""
         return self._stepper.idle
-
-
-class PlannedAgent(Agent):
-    """An agent whose algorithm is written as a plan: a generator that yields requests.
-
-    What a request brought in is in its ``outcome`` after the ``yield``.
-    """
-
-    _seen: Observation
-
-    @property
-    def statistics(self) -> Statistics:
-        """``(N, K)`` statistics of the episodes so far, overwritten by the next pulls: copy what must be kept.
-
-        They are put together when they are looked at, so a plan that needs only outcomes is faster without them.
-        """
-        return Statistics.of(self._seen)
-
-    @property
-    def features(self) -> FloatArray | None:
-        """``(N, K, d)`` features of the arms, not to be written to; None where they have none."""
-        return self._seen.get("features")
-
-    @final
-    def reset(self, briefing: Briefing, rng: np.random.Generator | None = None) -> None:
-        """Begin new episodes, see :meth:`Agent.reset`."""
-        self._plan: Plan | None = None
-        self._planned = False
-        self._open_block: tuple[Block, Statistics] | None = None
-        super().reset(briefing, rng)
-
-    @final
-    def allocate(self, observation: Observation) -> Request:
-        """Advance the plan to its next request."""
-        self._look_at(observation)
-        if not self._planned:
-            self._planned = True
-            self._plan = self.plan()
-        if self._plan is None:
-            return None
-        request = next(self._plan, None)
-        if request is None:
-            self._plan = None
-        elif isinstance(request, Block) and isinstance(observation, dict):
-            self._open_block = request, self.statistics.copy()
-        return request
-
-    def _look_at(self, observation: Observation) -> None:
-        """Take in an observation; find the outcome of the last block where nobody has told it.
-
-        The runner and the stepper tell it. Who calls ``allocate`` by hand need not.
-        """
-        self._seen = observation
-        if self._open_block is not None:
-            block, before = self._open_block
-            self._open_block = None
-            if block.answer is None:
-                block.settle(before, self.statistics)
-
-    @final
-    def recommend(self, observation: Observation) -> IntArray:
-        """Return the answer of the plan; with no pulls left, run it to its end first."""
-        if self._plan is not None and self.anytime and observation["remaining"].any():
-            now, self._seen = self._seen, observation
-            answer = self.answer()
-            self._seen = now
-            return answer
-        self._look_at(observation)
-        if self._plan is not None and not observation["remaining"].any():
-            if next(self._plan, None) is not None:
-                raise AgentError(f"{self.name} asks for more pulls than the budget of {self.budget}")
-            self._plan = None
-        return self.answer()
-
-    @abstractmethod
-    def plan(self) -> Plan:
-        """Yield requests, reading :attr:`statistics` after each."""
-
-    @abstractmethod
-    def answer(self) -> IntArray:
-        """Return the ``(N,)`` arms to recommend, from :attr:`statistics` and what the plan has found out so far."""

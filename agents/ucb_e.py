@@ -1,4 +1,4 @@
-"""UCB-E, told the complexity, and adaptive UCB-E, which estimates it."""
+"""UCB-E, given the complexity, and adaptive UCB-E, which estimates it."""
 
 from __future__ import annotations
 
@@ -8,21 +8,24 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.base import Plan, PlannedAgent
-from bai_gym.agents.choosing import best_mean
-from bai_gym.agents.one_by_one import OneByOneAgent, first_block, reward_bounds
 from bai_gym.agents.parameters import check_positive
 from bai_gym.agents.rejects import phase_ends
+from bai_gym.agents.sequential import SequentialAgent, reward_bounds
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
-from bai_gym.sampling import IndexRule, SamplingRule
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray
+from bai_gym.sampling import NEVER, Episode, Rule, columns
+from bai_gym.statistics import ROUNDING, FloatArray
 
-__all__ = ["UCBE", "AdaptiveUCBE", "plug_in_complexity"]
+__all__ = ["UCBE", "AdaptiveUCBE"]
+
+
+def upper_bound(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+    """Return mean + b sqrt(a / T), with b sqrt(a) as the first parameter."""
+    return mean + parameters[0] / math.sqrt(pulls)
 
 
 @dataclass(kw_only=True)
-class UCBE(OneByOneAgent):
+class UCBE(SequentialAgent):
     """Pulls the arm of largest mean + b sqrt(a / T), and recommends the arm of largest mean.
 
     The exploration is a = c n / H_1, with the true complexity H_1, the sum of 1 / gap^2.
@@ -34,7 +37,7 @@ class UCBE(OneByOneAgent):
     Args:
         c: Factor of the exploration, positive; default 1. The paper's experiments have 1, 2, 4 and 8.
         a: ``None`` (default): the exploration is c n / H_1. ``"theory"``: (25/36) (n - K) / H_1, the largest that the
-            theory covers (for b = 1). A number of at least 0: the exploration itself, and nothing need be told.
+            theory covers (for b = 1). A number of at least 0: the exploration itself, and nothing need be known.
         b: Factor of the width, the range of the rewards; None (default): max over arms of mean + sigma sqrt(log n), as
             in GapE, which takes knowledge of the range.
 
@@ -48,6 +51,7 @@ class UCBE(OneByOneAgent):
 
     name: ClassVar[str] = "UCB-E"
     uses_variances: ClassVar[bool] = False
+    rule: ClassVar[Rule] = Rule(index=upper_bound)
 
     @property
     def knows(self) -> frozenset[str]:  # type: ignore[override]
@@ -60,7 +64,7 @@ class UCBE(OneByOneAgent):
         check_positive(self.c, "c", self.name)
         check_positive(self.b, "b", self.name)
         self.exploration: FloatArray = self._exploration(briefing)
-        self._width = reward_bounds(self.b, briefing) * np.sqrt(self.exploration)
+        self.parameters = columns(self.batch, reward_bounds(self.b, briefing) * np.sqrt(self.exploration))
 
     def _exploration(self, briefing: Briefing) -> FloatArray:
         if self.a is None:
@@ -73,13 +77,49 @@ class UCBE(OneByOneAgent):
             raise ParameterError(f"a of {self.name} must be None, 'theory' or a number of at least 0, not {self.a!r}")
         return np.full(self.batch, float(self.a))
 
-    def rule(self, steps: int) -> SamplingRule:
-        """Return the index rule."""
-        return _index_rule(self, steps, self._width)
+
+def next_phase(e: Episode, rng: np.random.Generator) -> int:
+    """Estimate the complexity at the beginning of a phase, set the width, and return when the next phase begins.
+
+    Parameters: the width b sqrt(c n / H), b sqrt(c n), and the ends of the phases 0, 1, ..., K - 1. Memory: H, the number
+    of the phase, and the arms in the order of their means. Of several phases that begin at one time, the last one holds.
+    """
+    arms = e.pulls.size
+    order = e.memory[2:]
+    phase = int(e.memory[1])
+    if e.pulled < 0:
+        e.memory[0] = arms  # H_0 = K
+        for slot in range(arms):
+            order[slot] = slot
+    while phase < arms - 1 and e.parameters[2 + phase] <= e.made:
+        phase += 1
+    e.memory[1] = phase
+    if phase > 0:
+        # The means have hardly changed since the last phase: insertion is faster than sorting again.
+        for place in range(1, arms):
+            arm = order[place]
+            mean = e.mean[int(arm)]
+            at = place
+            while at > 0 and e.mean[int(order[at - 1])] < mean:
+                order[at] = order[at - 1]
+                at -= 1
+            order[at] = arm
+        best = e.mean[int(order[0])]
+        # Gaps of 0, up to rounding, are left out; the square of the others is above 0.
+        least = max(ROUNDING * abs(best), 1e-150)
+        largest = 0.0
+        for rank in range(arms - phase + 1, arms + 1):  # of the gaps, from the smallest on
+            gap = best - e.mean[int(order[rank - 1])]
+            if gap > least:
+                largest = max(largest, rank / (gap * gap))
+        if largest > 0.0:
+            e.memory[0] = largest
+    e.parameters[0] = e.parameters[1] / math.sqrt(e.memory[0])
+    return int(e.parameters[2 + phase]) if phase < arms - 1 else NEVER
 
 
 @dataclass(kw_only=True)
-class AdaptiveUCBE(PlannedAgent):
+class AdaptiveUCBE(SequentialAgent):
     """UCB-E that estimates the complexity, at the times at which successive rejects drops an arm.
 
     In phase k = 0, ..., K - 1 it pulls the arm of largest mean + b sqrt(c n / (H_k T)). H_0 = K, and H_k for k >= 1 is
@@ -93,7 +133,7 @@ class AdaptiveUCBE(PlannedAgent):
         c: Factor of the exploration, positive; default 1.
         b: Factor of the width, the range of the rewards; default 1.
 
-    Knows nothing. Minimum budget: K.
+    Requires no oracle knowledge. Minimum budget: K.
     """
 
     c: float = 1.0
@@ -101,59 +141,16 @@ class AdaptiveUCBE(PlannedAgent):
 
     name: ClassVar[str] = "A-UCB-E"
     uses_variances: ClassVar[bool] = False
-    anytime: ClassVar[bool] = True
+    rule: ClassVar[Rule] = Rule(index=upper_bound, refresh=next_phase)
+
+    @property
+    def memory(self) -> int:  # type: ignore[override]
+        """H, the phase, and the order of the arms."""
+        return 2 + self.num_arms
 
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters."""
         check_positive(self.c, "c", self.name)
         check_positive(self.b, "b", self.name)
-
-    def plan(self) -> Plan:
-        """Run the phases."""
-        made = min(self.num_arms, self.budget)
-        yield first_block(self, made)
-        self.complexity: FloatArray = np.full(self.batch, float(self.num_arms))
-        ends = [*phase_ends(self.num_arms, self.budget).tolist(), self.budget]
-        for phase, end in enumerate(ends):
-            if end <= made:  # an empty phase; of several estimates at one time, the last one holds
-                continue
-            if phase > 0:
-                self.complexity = plug_in_complexity(self.statistics.means, phase, self.complexity)
-            yield _index_rule(self, end - made, self.b * np.sqrt(self.c * self.budget / self.complexity))
-            made = end
-
-    def answer(self) -> IntArray:
-        """Return the arm of largest mean."""
-        return best_mean(self.statistics, self.tie, self.rng)
-
-
-def plug_in_complexity(means: FloatArray, phase: int, otherwise: FloatArray) -> FloatArray:
-    """Return the largest i / gap_(i)^2 over the ``phase`` largest gaps, i being the rank from the smallest gap on.
-
-    Gaps of 0, up to rounding, are left out: with the smallest difference of two floats in place of 0, H would be huge.
-
-    Args:
-        means: ``(N, K)`` sample means.
-        phase: How many gaps, from 1 to K - 1.
-        otherwise: ``(N,)`` values where all those gaps are 0.
-    """
-    num_arms = means.shape[-1]
-    ordered = np.sort(means, axis=-1)
-    best = ordered[:, -1:]
-    gaps = best - ordered[:, phase - 1 :: -1]  # of rank K - phase + 1, ..., K
-    ranks = np.arange(num_arms - phase + 1, num_arms + 1)
-    known = gaps > np.maximum(ROUNDING * np.abs(best), 1e-150)  # its square is above 0
-    terms = np.where(known, ranks / np.where(known, gaps, 1.0) ** 2, 0.0).max(axis=-1)
-    return np.where(known.any(axis=-1), terms, otherwise)
-
-
-def _index_rule(agent: UCBE | AdaptiveUCBE, steps: int, width: FloatArray) -> IndexRule:
-    """Return the rule that pulls the arm of largest mean + width / sqrt(T)."""
-    return IndexRule(steps, _upper_bound, width, tie=agent.tie, rng=agent.rng)
-
-
-def _upper_bound(pulls: FloatArray, means: FloatArray, variances: FloatArray, width: FloatArray) -> FloatArray:
-    values = np.sqrt(pulls)
-    np.divide(width, values, out=values)
-    values += means
-    return values
+        ends = phase_ends(self.num_arms, self.budget)
+        self.parameters = columns(self.batch, 0.0, self.b * math.sqrt(self.c * self.budget), *ends, self.budget)

@@ -4,7 +4,7 @@ A model knows the true means and variances and draws rewards from its exact law.
 or Gymnasium.
 """
 
-from bai_gym.bandits.base import Bandit, Stream
+from bai_gym.bandits.base import Bandit
 from bai_gym.bandits.bernoulli import BernoulliBandit
 from bai_gym.bandits.empirical import EmpiricalBandit, SampleTable
 from bai_gym.bandits.function import FunctionBandit
@@ -24,6 +24,5 @@ __all__ = [
     "PoissonBandit",
     "PriorBandit",
     "SampleTable",
-    "Stream",
     "linear_bandit",
 ]

@@ -9,20 +9,10 @@ import numpy as np
 
 from bai_gym.errors import InstanceError
 from bai_gym.gaussian_process import GaussianPrior
+from bai_gym.sampling import ArmTable
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["Bandit", "Stream", "check_means", "check_num_arms"]
-
-
-class Stream(ABC):
-    """Rewards of single pulls, one per episode and call, from a fixed set of candidate arms."""
-
-    @abstractmethod
-    def draw(self, flat: IntArray) -> FloatArray:
-        """Return ``(N,)`` rewards of the arms at flat positions ``slot * N + episode`` of a ``(k, N)`` table.
-
-        The array may be overwritten by the next call.
-        """
+__all__ = ["Bandit", "check_means", "check_num_arms"]
 
 
 class Bandit(ABC):
@@ -50,11 +40,6 @@ class Bandit(ABC):
         return None
 
     @property
-    def continuous(self) -> bool:
-        """Whether the means of two arms' rewards differ with probability 1 (False: perhaps not)."""
-        return False
-
-    @property
     def batch(self) -> int:
         """Number of instances N."""
         return int(self.means.shape[0])
@@ -75,16 +60,6 @@ class Bandit(ABC):
         Returns:
             ``(R,)`` rewards.
         """
-
-    def pull_often(self, flat: IntArray, times: int, rng: np.random.Generator) -> FloatArray:
-        """Return ``(times, R)`` rewards: as many of each pulled arm as ``times`` says, as a new array.
-
-        Args:
-            flat: ``(R,)`` positions ``instance * K + arm``.
-            times: Pulls of each.
-            rng: Source of randomness.
-        """
-        return self.pull(np.tile(flat, times), rng).reshape(times, -1)
 
     @abstractmethod
     def draw_blocks(
@@ -134,14 +109,9 @@ class Bandit(ABC):
         """Return the flat positions ``instance * K + arm`` of ``(N, k)`` arms."""
         return arms + np.arange(self.batch)[:, None] * self.num_arms
 
-    @abstractmethod
-    def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:
-        """Return a source of single pulls.
-
-        Args:
-            arms: ``(N, k)`` candidate arms, or None for all.
-            rng: Source of randomness.
-        """
+    def table(self) -> ArmTable | None:
+        """Return the arms as tables that compiled code draws single pulls from; None: there is no such form."""
+        return None
 
     @abstractmethod
     def select(self, rows: IntArray) -> Self:
@@ -180,9 +150,3 @@ def check_means(means: object, name: str = "means") -> FloatArray:
         row, arm = bad[0]
         raise InstanceError(f"{name}: arm {arm} has {array[row, arm]}; every value must be a finite number")
     return array
-
-
-def gather(table: FloatArray, arms: IntArray | None) -> FloatArray:
-    """Return the flattened contiguous ``(k, N)`` table of the candidate arms' values, from an ``(N, K)`` one."""
-    chosen = table if arms is None else np.take_along_axis(table, arms, -1)
-    return np.ascontiguousarray(chosen.T).reshape(-1)

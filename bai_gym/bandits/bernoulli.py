@@ -6,8 +6,10 @@ from typing import Self
 
 import numpy as np
 
-from bai_gym.bandits.base import Bandit, Stream, check_means, gather
+from bai_gym.bandits.base import Bandit, check_means
 from bai_gym.errors import InstanceError
+from bai_gym.sampling import ArmTable
+from bai_gym.sampling.player import BERNOULLI
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
 __all__ = ["BernoulliBandit"]
@@ -45,9 +47,9 @@ class BernoulliBandit(Bandit):
             return Statistics(counts, means, zeros(means.shape))
         return Statistics(counts, means, means * (1.0 - means) * counts / np.maximum(counts - 1, 1))
 
-    def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:
-        """Return a source of single pulls."""
-        return _BernoulliStream(gather(self.means, arms), rng)
+    def table(self) -> ArmTable:
+        """Return the probabilities."""
+        return ArmTable(BERNOULLI, self.means)
 
     def select(self, rows: IntArray) -> Self:
         """Return the given instances."""
@@ -57,12 +59,3 @@ class BernoulliBandit(Bandit):
         """Put other instances in the place of the given ones."""
         self.means[rows] = other.means
         self.variances[rows] = other.variances
-
-
-class _BernoulliStream(Stream):
-    def __init__(self, means: FloatArray, rng: np.random.Generator) -> None:
-        self._means = means
-        self._rng = rng
-
-    def draw(self, flat: IntArray) -> FloatArray:
-        return (self._rng.random(len(flat)) < self._means.take(flat)).astype(np.float64)

@@ -7,8 +7,10 @@ from typing import Self
 
 import numpy as np
 
-from bai_gym.bandits.base import Bandit, Stream, check_num_arms, gather
+from bai_gym.bandits.base import Bandit, check_num_arms
 from bai_gym.errors import InstanceError
+from bai_gym.sampling import ArmTable
+from bai_gym.sampling.player import EMPIRICAL
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics, exact_means
 
 __all__ = ["EmpiricalBandit", "SampleTable"]
@@ -67,7 +69,7 @@ class EmpiricalBandit(Bandit):
         check_num_arms(candidates.shape[-1])
         if candidates.min() < 0 or candidates.max() >= table.means.size:
             raise InstanceError(f"candidate arms are numbered 0 to {table.means.size - 1}")
-        self.table = table
+        self.samples = table
         self.candidates = candidates
         self.means = table.means[candidates]
         self.variances = table.variances[candidates]
@@ -76,7 +78,7 @@ class EmpiricalBandit(Bandit):
 
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
         """Return one reward for each pulled arm."""
-        return _resample(self.table.rewards, self._first.take(flat), self._size.take(flat), rng)
+        return _resample(self.samples.rewards, self._first.take(flat), self._size.take(flat), rng)
 
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
@@ -99,7 +101,7 @@ class EmpiricalBandit(Bandit):
     ) -> None:
         count = block.pulls[part]
         first = np.repeat(self._first.take(flat), count)
-        rewards = _resample(self.table.rewards, first, np.repeat(self._size.take(flat), count), rng)
+        rewards = _resample(self.samples.rewards, first, np.repeat(self._size.take(flat), count), rng)
         # Centred at the true mean, so that the variance loses no digits to a mean far from 0.
         centre = self.means.take(flat)
         rewards -= np.repeat(centre, count)
@@ -113,30 +115,18 @@ class EmpiricalBandit(Bandit):
             deviations[deviations <= ROUNDING * squares] = 0.0
             block.variances[part] = deviations / np.maximum(count - 1, 1)
 
-    def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:
-        """Return a source of single pulls."""
-        first = gather(self._first.astype(np.float64), arms).astype(np.int64)
-        return _EmpiricalStream(self.table.rewards, first, gather(self._size, arms), rng)
+    def table(self) -> ArmTable:
+        """Return where the samples of the arms stand, and all of them."""
+        return ArmTable(EMPIRICAL, self.means, self._size, self._first, self.samples.rewards)
 
     def select(self, rows: IntArray) -> Self:
         """Return the given instances."""
-        return type(self)(self.table, self.candidates[rows])
+        return type(self)(self.samples, self.candidates[rows])
 
     def replace(self, rows: IntArray, other: Self) -> None:
         """Put other instances, of the same table, in the place of the given ones."""
         for name in ("candidates", "means", "variances", "_first", "_size"):
             getattr(self, name)[rows] = getattr(other, name)
-
-
-class _EmpiricalStream(Stream):
-    def __init__(self, rewards: FloatArray, first: IntArray, size: FloatArray, rng: np.random.Generator) -> None:
-        self._rewards = rewards
-        self._first = first
-        self._size = size
-        self._rng = rng
-
-    def draw(self, flat: IntArray) -> FloatArray:
-        return _resample(self._rewards, self._first.take(flat), self._size.take(flat), self._rng)
 
 
 def _resample(rewards: FloatArray, first: IntArray, size: FloatArray, rng: np.random.Generator) -> FloatArray:

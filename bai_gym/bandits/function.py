@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from bai_gym.bandits.base import Bandit, Stream, check_num_arms
+from bai_gym.bandits.base import Bandit, check_num_arms
 from bai_gym.pulling import Puller
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
@@ -67,24 +67,9 @@ class FunctionBandit(Bandit):
                 block.variances[place] = rewards.var(ddof=1)
         return block
 
-    def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:
-        """Return a source of single pulls."""
-        return _FunctionStream(self, arms, rng)
-
     def select(self, rows: IntArray) -> Self:
         """Return as many copies of the experiment."""
         return type(self)(self.puller, len(rows))
 
     def replace(self, rows: IntArray, other: Self) -> None:
         """Do nothing: all instances are the same experiment."""
-
-
-class _FunctionStream(Stream):
-    def __init__(self, bandit: FunctionBandit, arms: IntArray | None, rng: np.random.Generator) -> None:
-        self._bandit = bandit
-        self._arms = arms
-        self._rng = rng
-
-    def draw(self, flat: IntArray) -> FloatArray:
-        slots, episodes = flat // self._bandit.batch, flat % self._bandit.batch
-        return self._bandit.pull(slots if self._arms is None else self._arms[episodes, slots], self._rng)

@@ -6,14 +6,13 @@ from typing import Self
 
 import numpy as np
 
-from bai_gym.bandits.base import Bandit, Stream, check_means, gather
+from bai_gym.bandits.base import Bandit, check_means
 from bai_gym.errors import InstanceError
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics, zeros
+from bai_gym.sampling import ArmTable
+from bai_gym.sampling.player import GAUSSIAN
+from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
 __all__ = ["GaussianBandit"]
-
-NORMALS_AT_ONCE = 65536  # drawn ahead of single pulls: enough to hide the call, small enough for the cache
-
 
 class GaussianBandit(Bandit):
     """Rewards N(mean, variance).
@@ -46,18 +45,6 @@ class GaussianBandit(Bandit):
         """Return one reward for each pulled arm."""
         return self.means.take(flat) + self._deviations.take(flat) * rng.standard_normal(len(flat))
 
-    def pull_often(self, flat: IntArray, times: int, rng: np.random.Generator) -> FloatArray:
-        """Return several rewards for each pulled arm."""
-        rewards = rng.standard_normal((times, flat.size))
-        rewards *= self._deviations.take(flat)
-        rewards += self.means.take(flat)
-        return rewards
-
-    @property
-    def continuous(self) -> bool:
-        """Whether every arm has noise that rounding leaves."""
-        return bool((self._deviations > ROUNDING * np.abs(self.means)).all())
-
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
     ) -> Statistics:
@@ -75,9 +62,9 @@ class GaussianBandit(Bandit):
         chi_square /= np.maximum(freedom, 1)
         return Statistics(counts, means, chi_square)
 
-    def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:
-        """Return a source of single pulls."""
-        return _GaussianStream(gather(self.means, arms), gather(self._deviations, arms), self.batch, rng)
+    def table(self) -> ArmTable:
+        """Return means and standard deviations."""
+        return ArmTable(GAUSSIAN, self.means, self._deviations)
 
     def select(self, rows: IntArray) -> Self:
         """Return the given instances."""
@@ -88,22 +75,3 @@ class GaussianBandit(Bandit):
         self.means[rows] = other.means
         self.variances[rows] = other.variances
         self._deviations[rows] = other._deviations
-
-
-class _GaussianStream(Stream):
-    def __init__(self, means: FloatArray, deviations: FloatArray, batch: int, rng: np.random.Generator) -> None:
-        self._means = means
-        self._deviations = deviations
-        self._rng = rng
-        self._noise = np.empty((max(1, NORMALS_AT_ONCE // batch), batch))
-        self._next = len(self._noise)
-
-    def draw(self, flat: IntArray) -> FloatArray:
-        if self._next == len(self._noise):
-            self._rng.standard_normal(out=self._noise)
-            self._next = 0
-        rewards: FloatArray = self._noise[self._next]  # each row is used once, so it may be overwritten
-        self._next += 1
-        rewards *= self._deviations.take(flat)
-        rewards += self._means.take(flat)
-        return rewards

@@ -7,8 +7,10 @@ from typing import Self
 import numpy as np
 from scipy.special import gammainc, gammaln, xlogy
 
-from bai_gym.bandits.base import Bandit, Stream, check_means, gather
+from bai_gym.bandits.base import Bandit, check_means
 from bai_gym.errors import InstanceError
+from bai_gym.sampling import ArmTable
+from bai_gym.sampling.player import POISSON
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
 __all__ = ["PoissonBandit"]
@@ -51,9 +53,9 @@ class PoissonBandit(Bandit):
             return Statistics(counts, means, zeros(means.shape))
         return _histograms(expected, counts, rng)
 
-    def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:
-        """Return a source of single pulls."""
-        return _PoissonStream(gather(self.means, arms), rng)
+    def table(self) -> ArmTable:
+        """Return the means."""
+        return ArmTable(POISSON, self.means)
 
     def select(self, rows: IntArray) -> Self:
         """Return the given instances."""
@@ -63,15 +65,6 @@ class PoissonBandit(Bandit):
         """Put other instances in the place of the given ones."""
         self.means[rows] = other.means
         self.variances[rows] = other.variances
-
-
-class _PoissonStream(Stream):
-    def __init__(self, means: FloatArray, rng: np.random.Generator) -> None:
-        self._means = means
-        self._rng = rng
-
-    def draw(self, flat: IntArray) -> FloatArray:
-        return self._rng.poisson(self._means.take(flat)).astype(np.float64)
 
 
 def _histograms(expected: FloatArray, counts: IntArray, rng: np.random.Generator) -> Statistics:

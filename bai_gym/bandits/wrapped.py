@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bai_gym.bandits.base import Bandit, Stream
+from bai_gym.bandits.base import Bandit
 from bai_gym.gaussian_process import GaussianPrior
+from bai_gym.sampling import ArmTable
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["WrappedBandit"]
@@ -35,18 +36,9 @@ class WrappedBandit(Bandit):
         """The law that the means were drawn from, where it is a known normal one."""
         return self.rewards.prior
 
-    @property
-    def continuous(self) -> bool:
-        """Whether the means of two arms' rewards differ with probability 1 (False: perhaps not)."""
-        return self.rewards.continuous
-
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
         """Return one reward for each pulled arm."""
         return self.rewards.pull(flat, rng)
-
-    def pull_often(self, flat: IntArray, times: int, rng: np.random.Generator) -> FloatArray:
-        """Return several rewards for each pulled arm."""
-        return self.rewards.pull_often(flat, times, rng)
 
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
@@ -54,6 +46,6 @@ class WrappedBandit(Bandit):
         """Draw the statistics of the blocks."""
         return self.rewards.draw_blocks(flat, counts, rng, variances=variances)
 
-    def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:
-        """Return a source of single pulls."""
-        return self.rewards.stream(arms, rng)
+    def table(self) -> ArmTable | None:
+        """Return the arms as tables that compiled code draws single pulls from, where they have that form."""
+        return self.rewards.table()

@@ -81,5 +81,5 @@ def _has_rewards(bandit: Bandit, rewards: str) -> bool:
     if rewards == "Gaussian":
         return isinstance(bandit, GaussianBandit)
     if isinstance(bandit, EmpiricalBandit):
-        return bool(bandit.table.rewards.min() >= 0 and bandit.table.rewards.max() <= 1)
+        return bool(bandit.samples.rewards.min() >= 0 and bandit.samples.rewards.max() <= 1)
     return isinstance(bandit, BernoulliBandit)

@@ -34,7 +34,9 @@ def check_agent(agent: Any) -> None:
 
 
 def allocates(agent: Any) -> bool:
-    """Return whether the agent asks for blocks of pulls, so that it can play many episodes at once."""
+    """Return whether the agent asks for many pulls at once, so that it can play many episodes at once."""
+    if callable(getattr(agent, "start", None)):
+        return True
     return callable(getattr(agent, "allocate", None)) and callable(getattr(agent, "recommend", None))
 
 

@@ -17,6 +17,8 @@ from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Record"]
 
+MOST_PENDING = 64  # parts that are kept before they are merged
+
 Part = tuple[IntArray | None, Statistics, Statistics | None]
 
 
@@ -79,12 +81,6 @@ class Record(Mapping[str, npt.NDArray[Any]]):
                 total.reshape(-1)[self._first + arms] += made
         return total
 
-    def finish(self, arms: IntArray | None, now: Statistics) -> None:
-        """Set the final statistics of the candidate arms, ``(N, k)``, where episodes have stopped one by one."""
-        self.set(arms, now)
-        self._remaining[:, 0] = self._budget - self.statistics.pulls.sum(axis=-1)
-        self.left = 0
-
     def spend(self, pulls: int) -> None:
         """Count pulls made in every episode."""
         self.left -= pulls
@@ -93,6 +89,8 @@ class Record(Mapping[str, npt.NDArray[Any]]):
     def add(self, arms: IntArray | None, part: Statistics, since: Statistics | None = None) -> None:
         """Add the pulls that ``part``, ``(N, k)``, has over ``since`` (None: all of them) for the candidate arms."""
         self._pending.append((arms, part, since))
+        if len(self._pending) == MOST_PENDING:
+            _ = self.statistics
 
     def set(self, arms: IntArray | None, now: Statistics) -> None:
         """Set the statistics of the candidate arms, ``(N, k)``."""

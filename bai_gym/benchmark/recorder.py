@@ -21,7 +21,7 @@ from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
 from bai_gym.moves import Moves
 from bai_gym.parallel import parallel, plays_elsewhere
-from bai_gym.sampling import SamplingRule, Stepper
+from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray, IntArray, Observation
 
@@ -110,8 +110,7 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     agent = cell.agent.make()
     reset(agent, env.briefing(knowledge(agent)), own)
     bandit.notes.clear()  # what the agent asked of the bandit before the episode, if it may
-    noting = _NotingAgent(agent, cell.budget)
-    actor = _Actor(agent, noting, env.moves)
+    actor = _Actor(agent, env.moves)
     rollout = play_single_steps(actor, env, observation)
     asked = len(bandit.notes) - actor.idle
     task = env.rules.task
@@ -126,7 +125,7 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
         task=task.words(),
         arms=np.array([arm for arm, _ in bandit.notes[:asked]], np.int64),
         rewards=np.array([reward for _, reward in bandit.notes[:asked]], float),
-        stages=tuple(noting.stages) or (Stage(0, None),),
+        stages=tuple(actor.stages) or (Stage(0, None),),
         means=means[0],
         variances=bandit.variances[0],
         recommendation=task.arms(recommendation[0], env.num_arms),
@@ -159,60 +158,34 @@ class _Noting(WrappedBandit):
         self.rewards.replace(rows, other)
 
 
-class _NotingAgent:
-    """Notes which arms an agent considers."""
-
-    def __init__(self, agent: Any, budget: int) -> None:
-        self._agent = agent
-        self._budget = budget
-        self._rule: SamplingRule | None = None
-        self.stages: list[Stage] = []
-
-    def allocate(self, observation: Observation) -> Any:
-        request = self._agent.allocate(observation)
-        self._rule = request if isinstance(request, SamplingRule) else None
-        if request is not None:
-            arms = getattr(request, "arms", None)
-            self._note(observation, None if arms is None else tuple(sorted(arms[0].tolist())))
-        return request
-
-    def recommend(self, observation: Observation) -> Any:
-        return self._agent.recommend(observation)
-
-    def look(self, observation: Observation) -> None:
-        """Look whether the rule that is followed has dropped an arm since."""
-        active = None if self._rule is None else self._rule.still_active()
-        if self._rule is None or active is None or active.all():
-            return
-        slots = np.flatnonzero(active[:, 0])
-        arms = slots if self._rule.arms is None else self._rule.arms[0, slots]
-        candidates = tuple(sorted(arms.tolist()))
-        if candidates and candidates != self.stages[-1].candidates:
-            self._note(observation, candidates)
-
-    def _note(self, observation: Observation, candidates: tuple[int, ...] | None) -> None:
-        made = self._budget - int(observation["remaining"].flat[0])
-        if self.stages and self.stages[-1].first_pull == made:
-            self.stages.pop()
-        self.stages.append(Stage(made, candidates))
-
-
 class _Actor:
-    """Acts pull by pull, whatever the agent's own way is."""
+    """Acts pull by pull, whatever the agent's own way is, and notes which arms it considers."""
 
-    def __init__(self, agent: Any, noting: _NotingAgent, moves: Moves) -> None:
+    def __init__(self, agent: Any, moves: Moves) -> None:
         self._agent = agent
-        self._noting = noting
-        self._stepper = Stepper(noting, moves) if allocates(agent) else None
+        self._stepper = Stepper(agent, moves) if allocates(agent) else None
+        self._requests = 0
+        self._made = 0
+        self.stages: list[Stage] = []
 
     def act(self, observation: Observation) -> Any:
         if self._stepper is not None:
             action = self._stepper.act(observation)
-            self._noting.look(observation)
+            self._note(self._stepper)
             return action
         if acts_on_batches(self._agent):
             return self._agent.act({name: value[None] for name, value in observation.items()})[0]
         return self._agent.act(observation)
+
+    def _note(self, stepper: Stepper) -> None:
+        """Note the arms that are considered from this pull on, where a request begins or an arm has been dropped."""
+        begins, candidates = stepper.requests > self._requests, stepper.candidates
+        if begins or (candidates and candidates != self.stages[-1].candidates and not stepper.stopped):
+            if self.stages and self.stages[-1].first_pull == self._made:
+                self.stages.pop()
+            self.stages.append(Stage(self._made, candidates))
+        self._requests = stepper.requests
+        self._made += 1
 
     @property
     def idle(self) -> int:

@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bai_gym.bandits import Bandit
-from bai_gym.benchmark.follow import follow, follow_until_stopped
 from bai_gym.benchmark.record import Record
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.moves import Move, Moves
-from bai_gym.sampling import Block, StoppingRule, check_request
-from bai_gym.statistics import IntArray, Observation, Statistics
+from bai_gym.sampling import Block, Engine, Played, Sequential, check_request, start
+from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm, Task
 
 __all__ = ["Look", "Rollout", "play_blocks", "play_single_steps", "play_steps"]
@@ -93,62 +92,96 @@ def play_blocks(
         AgentError: If the agent asks for something impossible.
     """
     task = task or BestArm()
-    looks: list[Look] = []
+    player = _BlockPlayer(agent, bandit, budget, rng, task or BestArm(), checkpoints)
+    return player.play()
 
-    def look(then: Record) -> None:
-        answer = task.check(agent.recommend(then), bandit.batch, bandit.num_arms)
-        looks.append(Look(budget - then.left, answer, then.pulls))
 
-    variances = bool(getattr(agent, "uses_variances", True))
-    record = Record(bandit.batch, bandit.num_arms, budget, variances=variances, features=bandit.features)
-    while record.left > 0:
-        request, pulls = check_request(agent.allocate(record), bandit.batch, bandit.num_arms, record.left)
-        if request is None:
-            break
-        made = budget - record.left
-        points = [point - made for point in checkpoints if made < point <= made + pulls]
-        if isinstance(request, Block):
-            _pull_block(request, points, record, bandit, rng, look)
-        elif isinstance(request, StoppingRule):
-            follow_until_stopped(request, record, bandit, rng, points, look)
-            break
+class _BlockPlayer:
+    """Executes the plan of an agent by blocks, and looks at it at the checkpoints."""
+
+    def __init__(
+        self, agent: Any, bandit: Bandit, budget: int, rng: np.random.Generator, task: Task, checkpoints: Sequence[int]
+    ) -> None:
+        self._agent, self._bandit, self._budget, self._rng, self._task = agent, bandit, budget, rng, task
+        self._checkpoints = checkpoints
+        self._looks: list[Look] = []
+        variances = bool(getattr(agent, "uses_variances", True))
+        self._record = Record(bandit.batch, bandit.num_arms, budget, variances=variances, features=bandit.features)
+
+    def play(self) -> Rollout:
+        """Execute the plan to its end."""
+        record, bandit = self._record, self._bandit
+        plan, outcome = start(self._agent, record), None
+        while True:
+            try:
+                wish = plan.send(outcome)
+            except StopIteration as end:
+                recommendation = self._task.check(end.value, bandit.batch, bandit.num_arms)
+                break
+            request, pulls = check_request(wish, bandit.batch, bandit.num_arms, record.left)
+            made = self._budget - record.left
+            points = [point - made for point in self._checkpoints if made < point < made + pulls]
+            if isinstance(request, Block):
+                outcome = self._block(request, pulls, points)
+            else:
+                outcome = self._sequential(request, points)
+            if self._budget - record.left in self._checkpoints[len(self._looks) :]:
+                self._look(record)
+        # Of an agent that has made its last pull, nothing changes any more.
+        for point in self._checkpoints[len(self._looks) :]:
+            self._looks.append(Look(point, recommendation, record.pulls))
+        return Rollout(recommendation, record, tuple(self._looks))
+
+    def _look(self, then: Record) -> None:
+        answer = self._task.check(self._agent.recommend(then), self._bandit.batch, self._bandit.num_arms)
+        self._looks.append(Look(self._budget - then.left, answer, then.pulls))
+
+    def _block(self, block: Block, pulls: int, points: Sequence[int]) -> Statistics:
+        """Pull a block, at once or in the parts between checkpoints."""
+        record, bandit, variances = self._record, self._bandit, self._record.has_variances
+        if not points:
+            outcome = bandit.pull_block(block.counts, self._rng, arms=block.arms, variances=variances)
         else:
-            follow(request, record, bandit, rng, points, look)
+            parts = np.diff([*(block.first(point) for point in points), block.counts], axis=0, prepend=0)
+            outcome = Statistics.zeros(block.counts.shape)
+            for point, counts in zip([*points, pulls], parts, strict=True):
+                part = bandit.pull_block(counts, self._rng, arms=block.arms, variances=variances)
+                made = np.flatnonzero(counts)
+                flat = Statistics(part.pulls.take(made), part.means.take(made), part.variances.take(made))
+                outcome.merge(made, flat, variances=variances)
+                if point < pulls:
+                    self._look(record.after(block.arms, outcome, point))
+        record.add(block.arms, outcome)
         record.spend(pulls)
-        if points and points[-1] == pulls and record.left > 0:
-            look(record)
-    recommendation = task.check(agent.recommend(record), bandit.batch, bandit.num_arms)
-    # Of an agent that has made its last pull, nothing changes any more.
-    for point in checkpoints[len(looks) :]:
-        looks.append(Look(point, recommendation, record.pulls))
-    return Rollout(recommendation, record, tuple(looks))
+        return outcome
 
+    def _sequential(self, request: Sequential, points: Sequence[int]) -> Played:
+        """Play a rule, with a look at each checkpoint."""
+        record, bandit, arms = self._record, self._bandit, request.arms
+        begin = request.window
+        if begin is None:
+            begin = record.statistics if arms is None else record.statistics.take(arms)
+        made = self._budget - record.left
+        engine = Engine(request, begin, made, bandit.features, variances=record.has_variances)
+        table = bandit.table()
 
-def _pull_block(
-    block: Block,
-    points: Sequence[int],
-    record: Record,
-    bandit: Bandit,
-    rng: np.random.Generator,
-    look: Callable[[Record], None],
-) -> None:
-    """Pull a block, at once or in the parts between checkpoints, and add it to the record."""
-    total = int(block.counts[0].sum())
-    inner = [point for point in points if point < total]
-    if not inner:
-        block.answer = bandit.pull_block(block.counts, rng, arms=block.arms, variances=record.has_variances)
-    else:
-        parts = np.diff([*(block.first(point) for point in inner), block.counts], axis=0, prepend=0)
-        sum_ = Statistics.zeros(block.counts.shape)
-        for point, counts in zip([*inner, total], parts, strict=True):
-            part = bandit.pull_block(counts, rng, arms=block.arms, variances=record.has_variances)
-            made = np.flatnonzero(counts)
-            flat = Statistics(part.pulls.take(made), part.means.take(made), part.variances.take(made))
-            sum_.merge(made, flat, variances=record.has_variances)
-            if point < total:
-                look(record.after(block.arms, sum_, point))
-        block.answer = sum_
-    record.add(block.arms, block.answer)
+        def pull(rows: IntArray, slots: IntArray) -> FloatArray:
+            named = slots if arms is None else arms[rows, slots]
+            return bandit.pull(rows * bandit.num_arms + named, self._rng)
+
+        since = request.window
+        for point in points:
+            engine.advance(table, self._rng, point, pull)
+            now = engine.statistics
+            self._look(record.after(arms, now, point, since=since, add=since is not None))
+        engine.advance(table, self._rng, request.steps, pull)
+        played = engine.outcome
+        if since is None:
+            record.set(arms, played.statistics)
+        else:
+            record.add(arms, played.statistics, since)
+        record.spend(engine.steps_made)
+        return played
 
 
 def play_steps(

@@ -22,7 +22,6 @@ from bai_gym.moves import Moves
 from bai_gym.problems import Briefing
 from bai_gym.pulling import Puller
 from bai_gym.sampling import Stepper
-from bai_gym.sampling.stepper import batched
 from bai_gym.seeding import check_seed, generator
 from bai_gym.statistics import FloatArray, Observation, Statistics
 from bai_gym.tasks import BestArm
@@ -178,8 +177,7 @@ class _Experiment:
 
 def _play_allocator(agent: Any, experiment: _Experiment) -> int:
     """Play an agent that asks for blocks, and stop when it asks for nothing more."""
-    task = BestArm()
-    stepper = Stepper(agent, Moves(experiment.num_arms, task, fixed_confidence=False))
+    stepper = Stepper(agent, Moves(experiment.num_arms, BestArm(), fixed_confidence=False))
     while experiment.left > 0:
         arm = stepper.act(experiment.observation())
         if stepper.stopped:
@@ -187,7 +185,7 @@ def _play_allocator(agent: Any, experiment: _Experiment) -> int:
         experiment.pull(int(arm))
     if experiment.left == 0:  # so that the agent takes in the last pull
         return int(stepper.act(experiment.observation()))
-    return int(task.check(agent.recommend(batched(experiment.observation())), 1, experiment.num_arms)[0])
+    return int(stepper.recommendation[0])
 
 
 def _play_actor(agent: Any, experiment: _Experiment) -> int:

@@ -1,24 +1,41 @@
-"""How an agent asks for pulls: whole blocks of counts, or a sampling rule that chooses one pull after another."""
+"""How an agent asks for pulls: whole blocks of counts, or a rule that decides about one pull after another."""
 
-from bai_gym.sampling.argmax import ArgmaxTable, TieRule, check_tie_rule
 from bai_gym.sampling.block import Block
+from bai_gym.sampling.engine import ArmTable, Engine
+from bai_gym.sampling.episode import NEVER, STOP, WAIT, Episode
+from bai_gym.sampling.plans import Plan, allocations, start
 from bai_gym.sampling.requests import Request, check_request
-from bai_gym.sampling.rule import IndexRule, SamplingRule, StoppingRule
-from bai_gym.sampling.stages import StagedIndexRule
-from bai_gym.sampling.stepper import Allocator, Stepper, batched
+from bai_gym.sampling.sequential import Played, Rule, Sequential, columns
+from bai_gym.sampling.stepper import Stepper, batched
+from bai_gym.sampling.ties import TieRule, check_tie_rule
+from bai_gym.sampling.tournament import Tournament, best_without, leader, leader_without, renew, top, value_of
 
 __all__ = [
-    "Allocator",
-    "ArgmaxTable",
+    "NEVER",
+    "STOP",
+    "WAIT",
+    "ArmTable",
     "Block",
-    "IndexRule",
+    "Engine",
+    "Episode",
+    "Plan",
+    "Played",
     "Request",
-    "SamplingRule",
-    "StagedIndexRule",
+    "Rule",
+    "Sequential",
     "Stepper",
-    "StoppingRule",
     "TieRule",
+    "Tournament",
+    "allocations",
     "batched",
+    "best_without",
     "check_request",
     "check_tie_rule",
+    "columns",
+    "leader",
+    "leader_without",
+    "renew",
+    "start",
+    "top",
+    "value_of",
 ]

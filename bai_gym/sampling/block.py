@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from bai_gym.errors import AgentError
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Block"]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Counts of pulls; once they are made, the block holds the statistics of just these pulls.
+    """A request: counts of pulls. Its outcome is the statistics of just these pulls.
 
     The order of the pulls has no influence on the law of the statistics after the block; it is kept so that a
     step-by-step loop shows the algorithm as its pseudo-code reads.
@@ -30,23 +29,16 @@ class Block:
     counts: IntArray
     arms: IntArray | None = None
     weights: FloatArray | None = None
-    answer: Statistics | None = field(default=None, init=False, repr=False)
 
-    @property
-    def outcome(self) -> Statistics:
-        """``(N, k)`` statistics of the pulls of this block alone.
+    @classmethod
+    def single(cls, arms: IntArray) -> Block:
+        """Return a block of one pull in each episode, of ``(N,)`` arms."""
+        return cls(np.ones((arms.size, 1), np.int64), arms[:, None])
 
-        Raises:
-            AgentError: If the pulls have not been made.
-        """
-        if self.answer is None:
-            raise AgentError("the outcome of a block is known once its pulls have been made, at the next allocate")
-        return self.answer
-
-    def settle(self, before: Statistics, now: Statistics) -> None:
-        """Find the outcome from ``(N, K)`` statistics of the episode before the block's pulls and after them."""
+    def outcome(self, before: Statistics, now: Statistics) -> Statistics:
+        """Return the outcome from ``(N, K)`` statistics of the episode before the block's pulls and after them."""
         made = now.since(before)
-        self.answer = made if self.arms is None else made.take(self.arms)
+        return made if self.arms is None else made.take(self.arms)
 
     def first(self, pulls: int) -> IntArray:
         """Return ``(N, k)`` how often each candidate is pulled in the first pulls of the block, in the stated order.

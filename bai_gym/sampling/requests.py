@@ -1,7 +1,8 @@
-"""What ``allocate`` may return, checked once at the door."""
+"""What an agent may ask for, checked once at the door."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,21 +10,20 @@ import numpy.typing as npt
 
 from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block
-from bai_gym.sampling.rule import SamplingRule
+from bai_gym.sampling.sequential import Sequential
 from bai_gym.statistics import IntArray
 
 __all__ = ["Request", "check_request"]
 
-Request = Block | SamplingRule | None
-"""A block, a sampling rule, or None for an agent that needs no more pulls."""
+Request = Block | Sequential
+"""A block, or pulls that a rule decides one after another."""
 
 
-def check_request(answer: object, batch: int, num_arms: int, remaining: int) -> tuple[Request, int]:
-    """Return the request as a :class:`Block` or a :class:`SamplingRule`, and its pulls per episode.
+def check_request(request: object, batch: int, num_arms: int, remaining: int) -> tuple[Request, int]:
+    """Return a request as a :class:`Block` or a :class:`Sequential`, and its pulls per episode (at most).
 
     Args:
-        answer: What ``allocate`` returned: counts of shape ``(N, K)`` (or ``(K,)`` for one episode), a block, a rule,
-            or None.
+        request: Counts of shape ``(N, K)`` (or ``(K,)`` for one episode), a block, or a sequential request.
         batch: N.
         num_arms: K.
         remaining: Pulls left in every episode.
@@ -31,26 +31,26 @@ def check_request(answer: object, batch: int, num_arms: int, remaining: int) -> 
     Raises:
         AgentError: Wrong shape or type, negative counts, unequal totals, or more pulls than are left.
     """
-    if answer is None:
-        return None, 0
-    if isinstance(answer, SamplingRule):
-        total = answer.steps
+    if isinstance(request, Sequential):
+        total = request.steps
     else:
-        if isinstance(answer, Block):
-            answer.counts = _counts(answer.counts)
+        if isinstance(request, Block):
+            counts = _counts(request.counts)
+            block = request if counts is request.counts else replace(request, counts=counts)
         else:
-            answer = Block(_counts(answer))
-        counts = answer.counts
-        _check_candidates(answer, batch, num_arms)
+            block = Block(_counts(request))
+        counts = block.counts
+        _check_candidates(block, batch, num_arms)
         if counts.min() < 0:
             raise AgentError("allocate returned a negative number of pulls")
         totals = counts.sum(axis=-1)
         total = int(totals[0])
         if (totals != total).any():
             raise AgentError("allocate must ask for equally many pulls in every episode of a batch")
+        request = block
     if total > remaining:
         raise AgentError(f"allocate asked for {total} pulls with {remaining} left of the budget")
-    return (answer, total) if total > 0 else (None, 0)
+    return request, total
 
 
 def _check_candidates(block: Block, batch: int, num_arms: int) -> None:
@@ -62,7 +62,7 @@ def _check_candidates(block: Block, batch: int, num_arms: int) -> None:
 
 
 def _counts(answer: object) -> IntArray:
-    counts = _array(answer, "allocate must return counts of pulls, or a Block, a SamplingRule or None")
+    counts = _array(answer, "allocate must return counts of pulls, a Block, a Sequential or None")
     counts = np.atleast_2d(counts)
     if not np.issubdtype(counts.dtype, np.integer):
         raise AgentError(f"allocate must return whole numbers of pulls, not {counts.dtype}")

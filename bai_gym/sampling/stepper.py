@@ -1,8 +1,9 @@
-"""Turns an agent that asks for blocks into one that acts pull by pull."""
+"""Executes a plan one pull per step, so that an agent that asks for many pulls at once plays a Gymnasium loop."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Generator, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,21 +11,14 @@ import numpy.typing as npt
 from bai_gym.errors import AgentError
 from bai_gym.moves import Moves
 from bai_gym.sampling.block import Block
+from bai_gym.sampling.engine import Engine
+from bai_gym.sampling.episode import STOP
+from bai_gym.sampling.plans import start
 from bai_gym.sampling.requests import check_request
-from bai_gym.sampling.rule import SamplingRule, StoppingRule
-from bai_gym.statistics import IntArray, Observation, Statistics, exact_means
+from bai_gym.sampling.sequential import Played, Sequential
+from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics, exact_means
 
-__all__ = ["Allocator", "Stepper", "batched"]
-
-
-class Allocator(Protocol):
-    """An agent that asks for blocks of pulls."""
-
-    def allocate(self, observation: Observation) -> Any:
-        """Return the next request, see :func:`bai_gym.sampling.requests.check_request`."""
-
-    def recommend(self, observation: Observation) -> Any:
-        """Return the recommendations of all episodes, in the form of the task."""
+__all__ = ["Stepper", "batched"]
 
 
 def batched(observation: Observation) -> Observation:
@@ -34,39 +28,79 @@ def batched(observation: Observation) -> Observation:
     return {name: value[None] for name, value in observation.items()}
 
 
-class Stepper:
-    """Unrolls an agent's requests, one pull per step, from observations alone.
+class _Seen(Mapping[str, npt.NDArray[Any]]):
+    """The observation of the moment."""
 
-    A reward is not part of an observation; where a sampling rule needs it, it is recovered from the change of the
-    pulled arm's mean (exactly, if it is 0 or 1 or a rating). With a fixed budget, an agent that stops before it is
-    spent goes on pulling what it would recommend, because an episode spends its whole budget; those pulls are counted
-    in :attr:`idle`. With fixed confidence it stops the episode, and plays one episode at a time: those of a batch would
-    end at different times.
+    def __init__(self, observation: Observation) -> None:
+        self.now = observation
+
+    def __getitem__(self, key: str) -> npt.NDArray[Any]:
+        return self.now[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.now)
+
+    def __len__(self) -> int:
+        return len(self.now)
+
+    @property
+    def statistics(self) -> Statistics:
+        return Statistics.of(self.now)
+
+
+class Stepper:
+    """Unrolls an agent's plan, one pull per step, from observations alone.
+
+    A reward is not part of an observation; where a rule needs it, it is recovered from the change of the pulled arm's
+    mean (exactly, if it is 0 or 1 or a rating). With a fixed budget, an agent that stops before it is spent goes on
+    pulling what it would recommend, because an episode spends its whole budget (in a batch of which other episodes go
+    on: the arm of largest mean); those pulls are counted in :attr:`idle`. With fixed confidence it ends the episode, and
+    plays one episode at a time: those of a batch would end at different times.
 
     Args:
-        agent: The agent.
+        agent: The agent, already reset.
         moves: How actions are written.
 
     Attributes:
         idle: ``(N, K)`` pulls made after the agent had asked for its last one, or None if there are none.
+        requests: How many requests the agent has made.
     """
 
-    def __init__(self, agent: Allocator, moves: Moves) -> None:
+    def __init__(self, agent: Any, moves: Moves) -> None:
         """Start an episode."""
         self._agent = agent
         self._moves = moves
-        self._progress: _Progress | None = None
-        self._steps_left = 0
-        self._done = False  # whether the agent has asked for its last pull, in all episodes
-        self._pulled: tuple[IntArray, Statistics] | None = None  # the arms of the last action, and what was seen then
+        self._unrolled: Generator[IntArray, None, Any] | None = None
+        self._last: tuple[IntArray, IntArray, Statistics] | None = None  # wanted arms, pulled arms, what was seen then
         self._answer: npt.NDArray[Any] | None = None
-        self._stopped: npt.NDArray[np.bool_] | None = None  # episodes that make idle pulls
+        self._candidates: IntArray | None = None
+        self._engine: Engine | None = None
         self.idle: IntArray | None = None
+        self.requests = 0
 
     @property
     def stopped(self) -> bool:
         """Whether the last action is a pull that the agent has not asked for, in all episodes."""
-        return self._stopped is not None and bool(self._stopped.all())
+        return self._last is not None and bool((self._last[0] < 0).all())
+
+    @property
+    def recommendation(self) -> npt.NDArray[Any]:
+        """``(N, ...)`` what the plan has returned.
+
+        Raises:
+            AgentError: If it has not ended.
+        """
+        if self._answer is None:
+            raise AgentError("the agent has no recommendation yet: its plan has not ended")
+        return self._answer
+
+    @property
+    def candidates(self) -> tuple[int, ...] | None:
+        """The arms that the agent considers in the first episode, ascending; None: all."""
+        arms = None if self._candidates is None else self._candidates[0]
+        if self._engine is not None and not (active := self._engine.active[0]).all():
+            arms = np.flatnonzero(active) if arms is None else arms[active]
+        return None if arms is None else tuple(sorted(arms.tolist()))
 
     def act(self, observation: Observation) -> Any:
         """Return the next action: an arm to pull, or at the end the recommendation.
@@ -82,8 +116,7 @@ class Stepper:
             AgentError: If the observation does not follow from the last action, or the agent asks for something
                 impossible.
         """
-        batch = batched(observation)
-        action = self._next(batch)
+        action = self._next(batched(observation))
         if observation["pulls"].ndim == 2:
             return action
         return int(action[0]) if action.ndim == 1 else action[0]
@@ -98,130 +131,106 @@ class Stepper:
             )
         if (observation["remaining"] != remaining).any():
             raise AgentError("the episodes of a batch must be in lock-step: equally many pulls left in all of them")
-        if self._answer is not None:
+        over = self._answer is not None and (self._last is None or self._moves.fixed_confidence)
+        if over and self._answer is not None:
             if remaining > 0 and not self._moves.fixed_confidence:
                 raise AgentError("the agent has given its recommendation: reset it before the next episode")
-            return self._answer
-        if self._pulled is not None:
-            arms, before = self._pulled
+            return self._moves.recommend(self._answer)
+        if self._last is not None:
+            wanted, arms, before = self._last
             if remaining > 0 and (observation["pulls"] == before.pulls).all():
                 return self._moves.pull(arms)  # asked twice about the same observation
-            self._take_in(arms, before, Statistics.of(observation))
-        if remaining > 0 and self._steps_left == 0 and not self._done:
-            self._ask(observation, remaining)
-        running = self._running(episodes)
-        if remaining == 0 or (self._moves.fixed_confidence and not running.any()):
-            self._answer = self._moves.recommend(self._recommendation(observation))
-            return self._answer
-        arms = np.zeros(episodes, np.int64)
-        if running.any() and self._progress is not None:
-            arms = self._progress.choose()
-        self._stopped = None if running.all() else ~running
-        if self._stopped is not None:
+            self._check_follows(observation, wanted, arms, before)
+        wanted = self._advance(observation)
+        if remaining == 0 or (self._moves.fixed_confidence and self._answer is not None):
+            if self._answer is None:
+                raise AgentError(f"the agent asks for more pulls than the budget of {observation['pulls'].sum()}")
+            self._last = None
+            return self._moves.recommend(self._answer)
+        arms = wanted
+        if (wanted < 0).any():
             self.idle = np.zeros(observation["pulls"].shape, np.int64) if self.idle is None else self.idle
-            named = self._moves.task.first_arm(self._recommendation(observation), self._moves.num_arms)
-            arms = np.where(running, arms, named)
-        self._pulled = arms, Statistics.of(observation).copy()
+            if self._answer is not None:
+                idle = self._moves.task.first_arm(self._answer, self._moves.num_arms)
+            else:
+                idle = observation["means"].argmax(axis=-1)
+            arms = np.where(wanted < 0, idle, wanted)
+        self._last = wanted, arms, Statistics.of(observation).copy()
         return self._moves.pull(arms)
 
-    def _ask(self, observation: Observation, remaining: int) -> None:
-        answer = self._agent.allocate(observation)
-        episodes, num_arms = observation["pulls"].shape
-        request, self._steps_left = check_request(answer, episodes, num_arms, remaining)
-        if request is None:
-            self._progress, self._done = None, True
-        elif isinstance(request, Block):
-            self._progress = _BlockProgress(request, Statistics.of(observation))
-        elif isinstance(request, StoppingRule):
-            self._progress, self._done = _StoppingProgress(request, Statistics.of(observation)), True
-        else:
-            self._progress = _RuleProgress(request, Statistics.of(observation))
+    def _advance(self, observation: Observation) -> IntArray:
+        """Return the ``(N,)`` arms that the agent wants to pull, negative where it wants none."""
+        nothing = np.full(len(observation["pulls"]), STOP)
+        if self._answer is not None:
+            return nothing
+        if self._unrolled is None:
+            self._seen = _Seen(observation)
+            self._unrolled = self._unroll()
+        self._seen.now = observation
+        try:
+            return next(self._unrolled)
+        except StopIteration as end:
+            self._answer = self._moves.task.check(end.value, *observation["pulls"].shape)
+            return nothing
 
-    def _running(self, episodes: int) -> npt.NDArray[np.bool_]:
-        """Return the episodes in which the agent wants another pull."""
-        if self._progress is None:
-            return np.zeros(episodes, dtype=bool)
-        if isinstance(self._progress, _StoppingProgress):
-            return self._progress.rule.running
-        return np.ones(episodes, dtype=bool)
-
-    def _recommendation(self, observation: Observation) -> IntArray:
-        pulls = observation["pulls"]
-        return self._moves.task.check(self._agent.recommend(observation), *pulls.shape)
-
-    def _take_in(self, arms: IntArray, before: Statistics, now: Statistics) -> None:
-        episodes = np.arange(arms.size)
-        one_more = now.pulls[episodes, arms] == before.pulls[episodes, arms] + 1
-        if not (one_more & (now.pulls.sum(axis=-1) == before.pulls.sum(axis=-1) + 1)).all():
+    def _check_follows(self, now: Observation, wanted: IntArray, arms: IntArray, before: Statistics) -> None:
+        rows, pulls = np.arange(arms.size), now["pulls"]
+        one_more = pulls[rows, arms] == before.pulls[rows, arms] + 1
+        if not (one_more & (pulls.sum(axis=-1) == before.pulls.sum(axis=-1) + 1)).all():
             raise AgentError("the observation does not follow from the agent's last action: was the agent reset?")
-        self._pulled = None
-        if self._stopped is not None and self.idle is not None:
-            self.idle[episodes[self._stopped], arms[self._stopped]] += 1
-        if self._progress is not None:
-            self._steps_left -= 1
-            self._progress.take_in(arms, before, now)
-            if self._steps_left == 0:
-                self._progress.finish(now)
+        if self.idle is not None:
+            rows = np.flatnonzero(wanted < 0)
+            self.idle[rows, arms[rows]] += 1
+
+    def _unroll(self) -> Generator[IntArray, None, Any]:
+        """Yield the arms to pull, and return the recommendation; ``self._seen`` is renewed in between."""
+        plan, outcome = start(self._agent, self._seen), None
+        while True:
+            try:
+                wish = plan.send(outcome)
+            except StopIteration as end:
+                return end.value
+            remaining = int(self._seen["remaining"].flat[0])
+            request, pulls = check_request(wish, *self._seen["pulls"].shape, remaining)
+            self.requests += 1
+            self._candidates, self._engine = request.arms, None
+            if isinstance(request, Block):
+                outcome = yield from self._block(request, pulls)
+            else:
+                outcome = yield from self._sequential(request)
+
+    def _block(self, block: Block, pulls: int) -> Generator[IntArray, None, Statistics]:
+        before, left = self._seen.statistics.copy(), block.counts.copy()
+        rows = np.arange(len(left))
+        for _ in range(pulls):
+            slots = block.next_slots(left)
+            left[rows, slots] -= 1
+            yield _named(slots, block.arms)
+        return block.outcome(before, self._seen.statistics)
+
+    def _sequential(self, request: Sequential) -> Generator[IntArray, None, Played]:
+        seen = self._seen.statistics
+        window = request.window
+        if window is None:
+            window = seen if request.arms is None else seen.take(request.arms)
+        made = int(seen.pulls[0].sum())
+        self._engine = Engine(request, window, made, self._seen.get("features"), variances=True)
+        for _ in range(request.steps):
+            slots = self._engine.choose()
+            if (slots < 0).all():
+                break
+            arms = np.where(slots < 0, STOP, _named(np.maximum(slots, 0), request.arms))
+            before = self._seen.statistics.copy()
+            yield arms
+            self._engine.take_in(slots, _rewards(np.maximum(arms, 0), before, self._seen.statistics))
+        return self._engine.outcome
 
 
-class _Progress(Protocol):
-    """A request of which some pulls have been made."""
-
-    def choose(self) -> IntArray:
-        """Return the ``(N,)`` arms to pull next."""
-
-    def take_in(self, arms: IntArray, before: Statistics, now: Statistics) -> None:
-        """Take in what the pull has changed."""
-
-    def finish(self, now: Statistics) -> None:
-        """Tell the request its outcome."""
-
-
-class _BlockProgress:
-    def __init__(self, block: Block, start: Statistics) -> None:
-        self._block = block
-        self._start = start.copy()
-        self._left = block.counts.copy()
-        self._slots = np.zeros(len(self._left), np.int64)
-
-    def choose(self) -> IntArray:
-        self._slots = self._block.next_slots(self._left)
-        return _named(self._slots, self._block.arms)
-
-    def take_in(self, arms: IntArray, before: Statistics, now: Statistics) -> None:
-        self._left[np.arange(arms.size), self._slots] -= 1
-
-    def finish(self, now: Statistics) -> None:
-        self._block.settle(self._start, now)
-
-
-class _RuleProgress:
-    def __init__(self, rule: SamplingRule, start: Statistics) -> None:
-        self._rule = rule
-        self._window = rule.first_window(lambda: start)
-        rule.start(self._window)
-        self._flat = np.zeros(0, np.int64)
-
-    def choose(self) -> IntArray:
-        self._flat = self._rule.choose()
-        return _named(self._flat // self._flat.size, self._rule.arms)
-
-    def take_in(self, arms: IntArray, before: Statistics, now: Statistics) -> None:
-        episodes = np.arange(arms.size)
-        old, new, pulls = before.means[episodes, arms], now.means[episodes, arms], now.pulls[episodes, arms]
-        rewards = exact_means(old + (new - old) * pulls, 1, pulls * np.maximum(np.abs(old), np.abs(new)))
-        self._rule.update(self._flat, *self._window.add(self._flat, rewards))
-
-    def finish(self, now: Statistics) -> None:
-        self._rule.answer = self._window.unwindow()
-
-
-class _StoppingProgress(_RuleProgress):
-    """What is taken in for episodes that have stopped has no effect, see :class:`StoppingRule`."""
-
-    def __init__(self, rule: StoppingRule, start: Statistics) -> None:
-        super().__init__(rule, start)
-        self.rule = rule
+def _rewards(arms: IntArray, before: Statistics, now: Statistics) -> FloatArray:
+    """Return the ``(N,)`` rewards that have changed the means of the pulled arms."""
+    rows = np.arange(arms.size)
+    old, new, pulls = before.means[rows, arms], now.means[rows, arms], now.pulls[rows, arms]
+    return exact_means(old + (new - old) * pulls, 1, pulls * np.maximum(np.abs(old), np.abs(new)))
 
 
 def _named(slots: IntArray, arms: IntArray | None) -> IntArray:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bai_gym.agents import Agent
-from bai_gym.bandits import Bandit, FeatureBandit, Stream
+from bai_gym.bandits import Bandit, FeatureBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.moves import Moves
 from bai_gym.problems import Briefing
@@ -46,15 +46,6 @@ class ScriptedBandit(Bandit):
         ]
         spreads = [sample.var(ddof=1) if variances and len(set(sample)) > 1 else 0.0 for sample in samples]
         return Statistics(counts, np.array([sample.mean() for sample in samples]), np.array(spreads))
-
-    def stream(self, arms: IntArray | None, rng: np.random.Generator) -> Stream:
-        bandit = self
-
-        class Script(Stream):
-            def draw(self, flat: IntArray) -> FloatArray:
-                return np.array([bandit.one(int(slot if arms is None else arms[0, slot])) for slot in flat])
-
-        return Script()
 
     def select(self, rows: IntArray) -> Self:
         raise NotImplementedError

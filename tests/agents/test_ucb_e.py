@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bai_gym.agents import UCBE, AdaptiveUCBE
-from bai_gym.agents.ucb_e import plug_in_complexity
+from bai_gym.agents.ucb_e import UCBE, AdaptiveUCBE
 from bai_gym.bandits import GaussianBandit
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing

@@ -1,0 +1,300 @@
+"""Compiles the functions of sequential agents with Numba, once, and keeps the machine code on disk.
+
+Numba does not keep code of functions that take other functions, or that are made at run time: every process would compile
+them again, for seconds. Two things avoid that. Functions are handed to the player as typed pointers, so the player is
+compiled for their type alone. And what is compiled carries a digest of its source and of all that it calls in its name,
+so Numba finds the code of any function by its content, wherever that was written: in this library, a script, a notebook.
+
+Numba is imported when something is compiled for the first time, not before: that takes a third of a second.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import math
+import sys
+import threading
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from bai_gym.errors import AgentError
+from bai_gym.sampling import episode as rows
+from bai_gym.sampling import player
+
+__all__ = ["CompiledPlayer", "compile_rule", "compiled_player"]
+
+NOTE_AFTER = 1.0  # seconds
+_LOCK = threading.RLock()  # workers of a Dask cluster may be threads of one process
+_dispatchers: dict[Any, Any] = {}
+_rules: dict[str, Any] = {}
+
+
+class NotCompiled(Exception):
+    """Numba cannot compile a function, or must not."""
+
+
+def _index(pulls: float, mean: float, variance: float, p: int) -> float:
+    return float(function(pulls, mean, variance, values(p)))  # type: ignore[name-defined]  # noqa: F821
+
+
+def _choose(f: int, q: int, x: int, rng: Any) -> int:
+    return int(function(episode(f, q, x), rng))  # type: ignore[name-defined]  # noqa: F821
+
+
+def _choose_or_stop(f: int, q: int, x: int, rng: Any) -> int:
+    e = episode(f, q, x)  # type: ignore[name-defined]  # noqa: F821
+    return STOP if stops(e) else int(function(e, rng))  # type: ignore[name-defined]  # noqa: F821
+
+
+def _digest(function: Any) -> str:
+    """Return a hash of a function's code and of all that it refers to.
+
+    Raises:
+        NotCompiled: If it refers to something that has no content to hash.
+    """
+    lines: list[str] = []
+    seen: set[int] = set()
+
+    def visit(value: Any) -> None:
+        value = getattr(value, "py_func", value)  # what somebody else has compiled
+        if isinstance(value, types.FunctionType):
+            if id(value) in seen:
+                return
+            seen.add(id(value))
+            visit_code(value.__code__)
+            for name, other in sorted(_references(value).items()):
+                lines.append(name)
+                visit(other)
+        elif isinstance(value, np.ndarray | np.generic):
+            lines.extend((str(value.dtype), str(value.shape), value.tobytes().hex()))
+        elif isinstance(value, bool | int | float | complex | str | bytes | tuple | frozenset | type(None)):
+            lines.append(repr(value))
+        elif isinstance(value, types.ModuleType | types.BuiltinFunctionType | np.ufunc | type):
+            lines.append(getattr(value, "__qualname__", None) or value.__name__)
+        else:
+            raise NotCompiled(f"it refers to {value!r}, which is no number, array, or function")
+
+    def visit_code(code: types.CodeType) -> None:
+        lines.extend((code.co_code.hex(), repr(code.co_names), repr(code.co_varnames)))
+        for constant in code.co_consts:
+            if isinstance(constant, types.CodeType):
+                visit_code(constant)
+            else:
+                lines.append(repr(constant))
+
+    visit(function)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def _references(function: types.FunctionType) -> dict[str, Any]:
+    """Return the global names and the variables of enclosing functions that a function uses, with their values."""
+    closure = inspect.getclosurevars(function)
+    return {**closure.globals, **closure.nonlocals}
+
+
+@cache
+def _library_digest() -> str:
+    """Return a hash of the modules that give rows their names, which Numba compiles in a form of their own."""
+    from bai_gym.sampling import addresses
+
+    sources = (inspect.getsource(module) for module in (addresses, rows))
+    return hashlib.sha256("".join(sources).encode()).hexdigest()[:8]
+
+
+def _bound(function: types.FunctionType, replacements: dict[str, Any], digest: str = "") -> types.FunctionType:
+    """Return a copy of a function with other global values, and a name that holds the digest."""
+    copy = types.FunctionType(
+        function.__code__, {**function.__globals__, **replacements}, function.__name__, None, function.__closure__
+    )
+    copy.__qualname__ = f"{function.__name__}_{digest}" if digest else function.__qualname__
+    copy.__module__ = function.__module__
+    return copy
+
+
+def _dispatcher(function: Any) -> Any:
+    """Return a function as one that compiled code can call."""
+    import numba
+
+    from bai_gym.sampling import addresses
+
+    if not isinstance(function, types.FunctionType):
+        return function
+    replaced = getattr(addresses, function.__name__, None)
+    if replaced is not None and function is getattr(rows, function.__name__, None):
+        return replaced
+    if function not in _dispatchers:
+        inner = {
+            name: _dispatcher(value)
+            for name, value in _references(function).items()
+            if isinstance(value, types.FunctionType) and value is not function
+        }
+        _dispatchers[function] = numba.njit(_bound(function, inner), error_model="numpy", forceinline=function.__name__ not in player.RARE)
+    return _dispatchers[function]
+
+
+def _compile(template: types.FunctionType, signature: Any, parts: dict[str, Any]) -> Any:
+    """Return the machine code of a template whose parts are other functions; from disk, where it is there already."""
+    import numba
+
+    digest = hashlib.sha256("".join(_digest(part) for part in (template, *parts.values())).encode()).hexdigest()[:16]
+    key = f"{template.__name__}_{digest}{_library_digest()}"
+    if key not in _rules:
+        names = {name: value for name, value in _references(template).items() if isinstance(value, types.FunctionType)}
+        inner = {name: _dispatcher(value) for name, value in {**names, "episode": rows.episode, "values": rows.values, **parts}.items()}
+        bound = _bound(template, {**inner, "STOP": rows.STOP}, f"{digest}{_library_digest()}")
+        options = {"error_model": "numpy"}
+        try:
+            try:
+                _rules[key] = numba.njit(signature, cache=True, **options)(bound)
+            except (OSError, RuntimeError):  # no folder that can be written to
+                _rules[key] = numba.njit(signature, **options)(bound)
+        except numba.core.errors.NumbaError as error:
+            raise NotCompiled(_first_line(error)) from None
+    return _rules[key]
+
+
+def _first_line(error: Exception) -> str:
+    """Return the line of Numba's message that says what is wrong."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    telling = [line for line in lines if not line.startswith(("Failed in", "File ", "During:", "[", "^", "def "))]
+    return (telling or lines or [type(error).__name__])[0][:200]
+
+
+class CompiledPlayer:
+    """The player's three loops, compiled."""
+
+    def __init__(self) -> None:
+        """Compile them, or fetch them from disk."""
+        import numba
+        from numba.core.types import FunctionType
+
+        f8, i8, void = numba.float64, numba.int64, numba.void
+        generator = numba.typeof(np.random.default_rng(0))
+        floats, ints, vector, numbers = f8[:, ::1], i8[:, ::1], f8[::1], i8[::1]
+        self.index_type = f8(f8, f8, f8, i8)
+        self.choose_type = i8(i8, i8, i8, generator)
+        pointers = (*(2 * (FunctionType(self.index_type),)), *(2 * (FunctionType(self.choose_type),)), i8)
+        state = (floats, ints, f8[:, :, ::1], generator)
+        arms = (i8, floats, floats, ints, vector, generator)
+        self._signatures = {
+            "play": void(*arms, *state, *pointers, i8),
+            "choose_all": void(numbers, *state, *pointers),
+            "take_in_all": void(numbers, vector, *state, *pointers[:2], i8),
+        }
+
+    def __getattr__(self, name: str) -> Any:
+        """Compile a loop when it is first needed."""
+        if name.startswith("_") or name not in self._signatures:
+            raise AttributeError(name)
+        with _LOCK, note(name):
+            loop = _compile(getattr(player, name), self._signatures[name], {})
+        setattr(self, name, loop)
+        return loop
+
+
+@cache
+def compiled_player() -> CompiledPlayer | None:
+    """Return the compiled player; None where Numba is switched off, or cannot be imported."""
+    try:
+        import numba
+    except ImportError as error:
+        warnings.warn(f"Numba cannot be imported ({error}): sequential agents run uncompiled, slowly", stacklevel=2)
+        return None
+    return None if numba.config.DISABLE_JIT else CompiledPlayer()
+
+
+@contextmanager
+def note(name: str) -> Iterator[None]:
+    """Say on standard error that something is compiled, where that takes long."""
+
+    def say() -> None:
+        print(f"bai-gym compiles {name}; this happens once on this machine", file=sys.stderr, flush=True)
+
+    timer = threading.Timer(NOTE_AFTER, say)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def nothing(e: Any, rng: Any) -> int:
+    """Stand in for a function that a rule does not have."""
+    return 0
+
+
+def no_index(pulls: float, mean: float, variance: float, parameters: Any) -> float:
+    """Stand in for an index that a rule does not have."""
+    return 0.0
+
+
+def compile_rule(rule: Any, agent: str) -> tuple[Any, Any, Any, Any] | None:
+    """Return a rule's index, second index, choice (with its stopping rule) and refresh as machine code.
+
+    Where one of them cannot be compiled, None is returned, with a warning that names it.
+
+    Raises:
+        AgentError: If an index does not return a number.
+    """
+    built = compiled_player()
+    for name, function in (("index", rule.index), ("second", rule.second)):
+        _check_index(name, function, agent)
+    if built is None:
+        return None
+    current: Callable[..., Any] | None = None
+    try:
+        with _LOCK, note(f"the functions of {agent}"):
+            pointers = []
+            for function in (rule.index, rule.second):
+                current = function or no_index
+                pointers.append(_compile(_index, built.index_type, {"function": current}))
+            current = rule.choose or nothing
+            if rule.stops is None:
+                pointers.append(_compile(_choose, built.choose_type, {"function": current}))
+            else:
+                parts = {"function": rule.choose or rule.leader, "stops": rule.stops}
+                pointers.append(_compile(_choose_or_stop, built.choose_type, parts))
+            current = rule.refresh or nothing
+            pointers.append(_compile(_choose, built.choose_type, {"function": current}))
+    except NotCompiled as error:
+        name = getattr(current, "__qualname__", repr(current))
+        warnings.warn(
+            f"{name} of {agent} cannot be compiled ({error}): it runs uncompiled, slowly; use numbers, NumPy arrays, "
+            "math and plain functions of module level only",
+            stacklevel=2,
+        )
+        return None
+    return tuple(pointers)  # type: ignore[return-value]
+
+
+def _check_index(name: str, function: Callable[..., Any] | None, agent: str) -> None:
+    """Try an index once.
+
+    Raises:
+        AgentError: If it returns anything but a number.
+    """
+    if function is None:
+        return
+    with np.errstate(all="ignore"):
+        try:
+            value = function(2.0, 0.5, 0.25, np.ones(16))
+        except (ArithmeticError, ValueError, IndexError):  # outside its range, which is the rule's own business
+            return
+        except TypeError as error:
+            raise AgentError(f"{_named(function, name, agent)}: {error}") from None
+    if not isinstance(value, int | float | np.number) or isinstance(value, bool) or math.isnan(float(value)):
+        shown = " ".join(repr(value).split())[:60]
+        raise AgentError(f"{_named(function, name, agent)} must return a number, not {shown}")
+
+
+def _named(function: Callable[..., Any], name: str, agent: str) -> str:
+    called = getattr(function, "__qualname__", repr(function))
+    return f"{called}(pulls, mean, variance, parameters), the {name} of {agent},"

@@ -1,0 +1,247 @@
+"""Plays the rule of a sequential agent: whole episodes in compiled code, or one step of a batch at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bai_gym.errors import AgentError
+from bai_gym.sampling import player
+from bai_gym.sampling.compiler import compile_rule, compiled_player, nothing
+from bai_gym.sampling.episode import (
+    ARMS,
+    DUE,
+    END,
+    FEATURES,
+    FIRST,
+    HEADER,
+    LOWEST,
+    MADE,
+    MEMORY,
+    PARAMETERS,
+    PULLED,
+    RUNNING,
+    SECOND,
+    STATE,
+    STOP,
+    STOPPED,
+    WAITING,
+    episode,
+    float_width,
+    int_width,
+)
+from bai_gym.sampling.sequential import Played, Rule, Sequential
+from bai_gym.sampling.tournament import nodes
+from bai_gym.statistics import FloatArray, IntArray, Statistics
+
+__all__ = ["ArmTable", "Engine"]
+
+
+@dataclass(frozen=True, eq=False)
+class ArmTable:
+    """Arms that compiled code can draw from.
+
+    Attributes:
+        kind: One of the kinds of :mod:`bai_gym.sampling.player`.
+        location: ``(N, K)`` means; for empirical arms not read.
+        scale: ``(N, K)`` standard deviations (Gaussian) or numbers of samples (empirical).
+        start: ``(N, K)`` where samples start (empirical).
+        samples: ``(R,)`` samples of all arms (empirical).
+    """
+
+    kind: int
+    location: FloatArray
+    scale: FloatArray | None = None
+    start: IntArray | None = None
+    samples: FloatArray | None = None
+
+    def take(self, arms: IntArray | None) -> tuple[int, FloatArray, FloatArray, IntArray, FloatArray]:
+        """Return the tables of ``(N, k)`` candidate arms (None: of all) as the player takes them."""
+
+        def chosen(table: npt.NDArray[Any] | None, kind: type) -> npt.NDArray[Any]:
+            shape = self.location.shape if arms is None else arms.shape
+            if table is None:
+                return np.zeros(shape, kind)
+            taken = table if arms is None else np.take_along_axis(table, arms, axis=1)
+            return np.ascontiguousarray(taken, kind)
+
+        samples = np.zeros(0) if self.samples is None else np.ascontiguousarray(self.samples, np.float64)
+        location, scale = chosen(self.location, np.float64), chosen(self.scale, np.float64)
+        return self.kind, location, scale, chosen(self.start, np.int64), samples
+
+
+class Engine:
+    """N episodes of a :class:`Sequential` request.
+
+    Args:
+        request: The request.
+        statistics: ``(N, k)`` statistics of the candidates at the start.
+        made: Pulls made in every episode so far.
+        features: ``(N, K, d)`` features of all arms; None: there are none.
+        variances: Whether variances are kept.
+    """
+
+    def __init__(
+        self, request: Sequential, statistics: Statistics, made: int, features: FloatArray | None, *, variances: bool
+    ) -> None:
+        """Lay out the rows of the episodes."""
+        self._request, rule = request, request.rule
+        batch, arms = statistics.pulls.shape
+        parameters = np.asarray(request.parameters, np.float64)
+        if parameters.ndim != 2 or len(parameters) != batch:
+            raise AgentError(
+                f"parameters of {request.agent} must have shape (N, P) with N = {batch}, not {parameters.shape}"
+            )
+        first = nodes(arms) if rule.index is not None else 2
+        second = nodes(arms) if rule.second is not None else 2
+        width = parameters.shape[1]
+        self._floats = np.zeros((batch, float_width(arms, width, request.memory, first, second)))
+        self._ints = np.zeros((batch, int_width(arms, first, second)), np.int64)
+        self._features = _features(features, request.arms, arms)
+        head = self._ints[:, :HEADER]
+        head[:, [ARMS, PARAMETERS, MEMORY, FIRST, SECOND]] = arms, width, request.memory, first, second
+        head[:, FEATURES] = self._features.shape[2]
+        head[:, [MADE, DUE, PULLED, END]] = made, made, -1, made + request.steps
+        head[:, LOWEST] = request.tie == "first"
+        self._ints[:, HEADER : HEADER + arms] = 1
+        self._stats = self._floats[:, 1 : 1 + 4 * arms].reshape(batch, 4, arms)  # a view
+        exact = statistics.sums
+        whole = np.rint(exact)
+        # Sums of whole rewards are whole, but for rounding in the means.
+        sums = np.where(np.abs(exact - whole) <= 1e-9 * np.maximum(statistics.pulls, 1), whole, exact)
+        for place, values in enumerate((statistics.pulls, statistics.means, statistics.variances, sums)):
+            self._stats[:, place] = values
+        at = 1 + 4 * arms
+        self._parameters = self._floats[:, at : at + width]
+        self._parameters[...] = parameters
+        self._memory = self._floats[:, at + width : at + width + request.memory]
+        self._has = (
+            player.INDEXED * (rule.index is not None)
+            | player.SECOND_INDEX * (rule.second is not None)
+            | player.CHOOSES * (rule.choose is not None or rule.stops is not None)
+            | player.REFRESHES * (rule.refresh is not None)
+            | player.VARIANCES * variances
+        )
+        functions = compile_rule(rule, request.agent)
+        self._player: Any = player if functions is None else compiled_player()
+        self._compiled = functions is not None
+        self._functions = functions or _uncompiled(rule)
+
+    @property
+    def _state(self) -> tuple[Any, ...]:
+        return self._floats, self._ints, self._features, self._request.rng, *self._functions, self._has
+
+    def advance(
+        self,
+        table: ArmTable | None,
+        rewards: np.random.Generator,
+        steps: int,
+        pull: Callable[[IntArray, IntArray], FloatArray],
+    ) -> None:
+        """Play on until every episode has made so many pulls since the start of the request, or has stopped.
+
+        Args:
+            table: All K arms, as compiled code draws from them; None: draw by ``pull``, in all episodes at a time.
+            rewards: Source of the rewards.
+            steps: Pulls since the start.
+            pull: Returns the ``(m,)`` rewards of ``(m,)`` slots of ``(m,)`` episodes.
+        """
+        until = int(self._ints[0, END]) - self._request.steps + steps
+        if table is not None and self._compiled:
+            arms = table.take(self._request.arms)
+            while True:
+                self._player.play(*arms, rewards, *self._state, until)
+                if not self._supply():
+                    return
+        while True:
+            slots = np.where(self._ints[:, MADE] < until, self.choose(), STOP)
+            rows = np.flatnonzero(slots >= 0)
+            if rows.size == 0:
+                return
+            paid = np.zeros(slots.size)
+            paid[rows] = pull(rows, slots[rows])
+            self.take_in(slots, paid)
+
+    def choose(self) -> IntArray:
+        """Return the ``(N,)`` slots to pull next, ``STOP`` where the episode has ended."""
+        chosen = np.empty(len(self._ints), np.int64)
+        while True:
+            with np.errstate(all="ignore"):
+                self._player.choose_all(chosen, *self._state)
+            if not self._supply():
+                return chosen
+
+    def take_in(self, slots: IntArray, rewards: FloatArray) -> None:
+        """Take in ``(N,)`` rewards of the slots that are not negative."""
+        first, second, _, _ = self._functions
+        with np.errstate(all="ignore"):
+            self._player.take_in_all(slots, rewards, *self._state[:4], first, second, self._has)
+
+    def _supply(self) -> bool:
+        """Give waiting episodes what they wait for; return whether there are any."""
+        waiting = np.flatnonzero(self._ints[:, STATE] == WAITING)
+        if waiting.size == 0:
+            return False
+        if self._request.supply is None:
+            raise AgentError(f"choose of {self._request.agent} returned WAIT, and its request has no supply")
+        memory = self._memory[waiting]
+        self._request.supply(waiting, memory, self.statistics)
+        self._memory[waiting] = memory
+        self._ints[waiting, STATE] = RUNNING
+        return True
+
+    @property
+    def steps_made(self) -> int:
+        """The most pulls that an episode has made since the start of the request."""
+        return int(self._ints[:, MADE].max()) - int(self._ints[0, END]) + self._request.steps
+
+    @property
+    def statistics(self) -> Statistics:
+        """``(N, k)`` statistics of the candidates, as copies."""
+        pulls, means, variances = (self._stats[:, place].copy() for place in range(3))
+        return Statistics(pulls.astype(np.int64), means, variances)
+
+    @property
+    def stopped(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """``(N,)`` bool: the episodes that the rule has ended."""
+        return np.asarray(self._ints[:, STATE] == STOPPED)
+
+    @property
+    def active(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """``(N, k)`` bool: the arms that the rule has not dropped."""
+        arms = self._stats.shape[2]
+        return np.asarray(self._ints[:, HEADER : HEADER + arms] == 1)
+
+    @property
+    def outcome(self) -> Played:
+        """What has been played so far."""
+        return Played(self.statistics, self._memory.copy(), self._parameters.copy(), self.stopped)
+
+
+def _features(features: FloatArray | None, arms: IntArray | None, k: int) -> FloatArray:
+    """Return ``(N, k, d)`` features of the candidates, or ``(1, k, d)`` where all episodes have the same; contiguous."""
+    if features is None:
+        return np.zeros((1, k, 0))
+    if arms is not None:
+        return np.ascontiguousarray(np.take_along_axis(features, arms[:, :, None], axis=1))
+    same = features.strides[0] == 0 or len(features) == 1
+    return np.ascontiguousarray(features[:1] if same else features)
+
+
+def _uncompiled(rule: Rule) -> tuple[Any, Any, Any, Any]:
+    """Return the functions of a rule as the uncompiled player calls them."""
+
+    def choose(f: Any, q: Any, x: Any, rng: np.random.Generator) -> int:
+        e = episode(f, q, x)
+        if rule.stops is not None and rule.stops(e):
+            return STOP
+        return int((rule.choose or rule.leader)(e, rng))
+
+    def refresh(f: Any, q: Any, x: Any, rng: np.random.Generator) -> int:
+        return int((rule.refresh or nothing)(episode(f, q, x), rng))
+
+    return rule.index, rule.second, choose, refresh

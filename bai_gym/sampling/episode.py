@@ -1,0 +1,148 @@
+"""What a rule of a sequential agent sees: the statistics of one episode, and two tournaments over its arms.
+
+The numbers of an episode stand in one row of floats and one row of integers, small enough for the first-level cache. An
+:class:`Episode` gives them names. Compiled code reads the rows through their addresses, see
+:mod:`bai_gym.sampling.addresses`: no other form of passing arrays is as fast.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bai_gym.sampling.tournament import Tournament
+from bai_gym.statistics import FloatArray, IntArray
+
+__all__ = [
+    "DUE",
+    "HEADER",
+    "LOWEST",
+    "MADE",
+    "NEVER",
+    "PULLED",
+    "STATE",
+    "STOP",
+    "STOPPED",
+    "WAIT",
+    "WAITING",
+    "Episode",
+    "borrowed",
+    "episode",
+    "float_width",
+    "header",
+    "int_width",
+    "locate",
+    "settings",
+    "sums",
+    "values",
+]
+
+STOP = -1  # what `choose` returns to end the episode
+WAIT = -2  # what `choose` returns to have `Sequential.supply` called first
+NEVER = 2**62  # a pull that does not come
+RUNNING, STOPPED, WAITING = 0, 1, 2
+
+# The first integers of a row: sizes, then the state of the episode.
+ARMS, PARAMETERS, MEMORY, FIRST, SECOND, FEATURES, MADE, PULLED, STATE, DUE, LOWEST, END = range(12)
+HEADER = 12
+
+
+class Episode(NamedTuple):
+    """One episode, as functions of sequential agents see it; k is the number of its candidate arms.
+
+    Attributes:
+        pulls: ``(k,)`` pulls of each arm, as floats.
+        mean: ``(k,)`` sample means.
+        variance: ``(k,)`` unbiased sample variances, 0 below two pulls; only where the agent reads variances.
+        parameters: ``(P,)`` parameters of the rule; `refresh` may change them.
+        memory: ``(M,)`` numbers that the rule keeps for itself, 0 at the start.
+        active: ``(k,)`` 1, or 0 for arms that `refresh` has dropped.
+        features: ``(k, d)`` features of the arms; d = 0 where they have none.
+        first: Tournament of the rule's index.
+        second: Tournament of the rule's second index.
+        made: Pulls made in the episode so far, over all arms, those before the rule included.
+        end: Pulls made when the rule ends at the latest.
+        pulled: The arm pulled last, -1 before the first pull.
+        reward: What it paid.
+    """
+
+    pulls: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+    parameters: FloatArray
+    memory: FloatArray
+    active: IntArray
+    features: FloatArray
+    first: Tournament
+    second: Tournament
+    made: int
+    end: int
+    pulled: int
+    reward: float
+
+
+def float_width(arms: int, parameters: int, memory: int, first: int, second: int) -> int:
+    """Return the length of a row of floats: reward, statistics, sums, parameters, memory, values of tournaments."""
+    return 1 + 4 * arms + parameters + memory + first + second
+
+
+def int_width(arms: int, first: int, second: int) -> int:
+    """Return the length of a row of integers: header, active arms, holders of tournaments."""
+    return HEADER + arms + first + second
+
+
+def borrowed(rng: np.random.Generator) -> np.random.Generator:
+    """Return the generator; in compiled code, one whose references are not counted."""
+    return rng
+
+
+def locate(rows: np.ndarray, number: int) -> np.ndarray:
+    """Return a row of an array; in compiled code, its address."""
+    row: np.ndarray = rows[number]
+    return row
+
+
+def sums(f: FloatArray, q: IntArray) -> FloatArray:
+    """Return the ``(k,)`` sums of rewards of an episode."""
+    k = q[ARMS]
+    return f[1 + 3 * k : 1 + 4 * k]
+
+
+def settings(f: FloatArray, q: IntArray) -> FloatArray:
+    """Return the ``(P,)`` parameters of an episode; in compiled code, their address."""
+    k = q[ARMS]
+    return f[1 + 4 * k : 1 + 4 * k + q[PARAMETERS]]
+
+
+def values(p: FloatArray) -> FloatArray:
+    """Return the parameters that :func:`settings` has located."""
+    return p
+
+
+def header(q: IntArray) -> IntArray:
+    """Return the state of an episode, to be changed."""
+    return q[:HEADER]
+
+
+def episode(f: FloatArray, q: IntArray, x: FloatArray) -> Episode:
+    """Name the numbers of an episode: ``f`` its row of floats, ``q`` that of integers, ``x`` its features."""
+    k, first, second = q[ARMS], q[FIRST], q[SECOND]
+    memory = 1 + 4 * k + q[PARAMETERS]
+    trees = memory + q[MEMORY]
+    holders = HEADER + k
+    return Episode(
+        f[1 : 1 + k],
+        f[1 + k : 1 + 2 * k],
+        f[1 + 2 * k : 1 + 3 * k],
+        f[1 + 4 * k : memory],
+        f[memory:trees],
+        q[HEADER:holders],
+        x,
+        Tournament(f[trees : trees + first], q[holders : holders + first]),
+        Tournament(f[trees + first : trees + first + second], q[holders + first : holders + first + second]),
+        q[MADE],
+        q[END],
+        q[PULLED],
+        f[0],
+    )

@@ -1,0 +1,236 @@
+"""The loop of sequential agents: choose an arm, draw its reward, renew what depends on it; one episode after another.
+
+Plain functions, which :mod:`bai_gym.sampling.compiler` compiles; where nothing can be compiled they run as they are.
+``f``, ``q`` and ``x`` locate the numbers of an episode, see :mod:`bai_gym.sampling.episode`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bai_gym.sampling.episode import (
+    DUE,
+    LOWEST,
+    MADE,
+    NEVER,
+    PULLED,
+    STATE,
+    STOP,
+    STOPPED,
+    WAITING,
+    Episode,
+    borrowed,
+    episode,
+    header,
+    locate,
+    settings,
+    sums,
+)
+from bai_gym.sampling.tournament import BITS, Tournament, fill, leader, renew
+from bai_gym.statistics import FloatArray, IntArray
+
+__all__ = ["BERNOULLI", "EMPIRICAL", "GAUSSIAN", "INDEXED", "POISSON", "choose_all", "play", "take_in_all"]
+
+GAUSSIAN, BERNOULLI, EMPIRICAL, POISSON = range(4)  # kinds of arms
+
+RARE = frozenset({"draw_poisson", "fill", "fill_tree", "prepare", "stay", "tied"})
+"""Functions that are called rarely: the compiler leaves them out of the loops, which then fit into registers."""
+
+# What a rule has, as bits.
+INDEXED, SECOND_INDEX, CHOOSES, REFRESHES, VARIANCES = 1, 2, 4, 8, 16
+
+Index = Callable[[float, float, float, Any], float]
+
+
+def draw(
+    kind: int, location: float, scale: float, start: int, samples: FloatArray, rng: np.random.Generator
+) -> float:
+    """Return a reward of an arm.
+
+    Args:
+        kind: Of the arms.
+        location: Mean (Gaussian, Bernoulli, Poisson).
+        scale: Standard deviation (Gaussian), or number of samples (empirical).
+        start: Where the samples of the arm start (empirical).
+        samples: Those of all arms, one arm after another (empirical).
+        rng: Source of randomness.
+    """
+    if kind == GAUSSIAN:
+        return location + scale * rng.standard_normal()
+    if kind == BERNOULLI:
+        return 1.0 if rng.random() < location else 0.0
+    if kind == EMPIRICAL:
+        return samples[start + int(rng.random() * scale)]
+    return draw_poisson(location, rng)
+
+
+def draw_poisson(mean: float, rng: np.random.Generator) -> float:
+    """Return a Poisson reward."""
+    return float(rng.poisson(mean))
+
+
+def fill_tree(tree: Tournament, e: Episode, p: Any, index: Index, lowest: int, rng: np.random.Generator) -> None:
+    """Compute the index of every active arm, and decide all nodes of the tournament."""
+    half = tree.value.size >> 1
+    for arm in range(half):
+        node = half + arm
+        if arm < e.pulls.size:
+            active = e.active[arm] == 1
+            tree.value[node] = index(e.pulls[arm], e.mean[arm], e.variance[arm], p) if active else -np.inf
+            weight = -(int(e.pulls[arm]) + 1) if lowest else 1
+        else:
+            tree.value[node] = -np.inf
+            weight = -(2**31 - 1) if lowest else 0
+        tree.holder[node] = (weight << BITS) + arm
+    fill(tree, rng)
+
+
+def prepare(
+    f: Any,
+    q: Any,
+    x: Any,
+    rng: np.random.Generator,
+    index: Index,
+    second: Index,
+    refresh: Callable[..., int],
+    has: int,
+) -> None:
+    """Call the rule's `refresh`, where it has one, and compute all indices."""
+    head = header(q)
+    head[DUE] = refresh(f, q, x, rng) if has & REFRESHES else NEVER
+    e, p = episode(f, q, x), settings(f, q)
+    if has & INDEXED:
+        fill_tree(e.first, e, p, index, head[LOWEST], rng)
+    if has & SECOND_INDEX:
+        fill_tree(e.second, e, p, second, head[LOWEST], rng)
+
+
+def stay(q: Any, arm: int) -> None:
+    """Note why an episode does not go on: it has stopped, or waits."""
+    header(q)[STATE] = STOPPED if arm == STOP else WAITING
+
+
+def take_in(
+    q: Any,
+    p: Any,
+    e: Episode,
+    total: FloatArray,
+    arm: int,
+    reward: float,
+    rng: np.random.Generator,
+    index: Index,
+    second: Index,
+    has: int,
+) -> None:
+    """Add a reward to the statistics of an arm, and renew its indices.
+
+    The mean is the sum over the pulls, so that means of whole rewards which are equal are equal here.
+    """
+    head = header(q)
+    pulls = e.pulls[arm] + 1.0
+    total[arm] += reward
+    before = e.mean[arm]
+    mean = total[arm] / pulls
+    variance = 0.0
+    if has & VARIANCES and pulls > 1.0:
+        # Welford's update, with the variance in the place of the sum of squares.
+        variance = (e.variance[arm] * (pulls - 2.0) + (reward - before) * (reward - mean)) / (pulls - 1.0)
+        e.variance[arm] = variance
+    e.pulls[arm] = pulls
+    e.mean[arm] = mean
+    head[MADE] += 1
+    head[PULLED] = arm
+    if has & INDEXED:
+        weight = -(int(pulls) + 1) if head[LOWEST] else 1
+        renew(e.first, arm, index(pulls, mean, variance, p), weight, rng)
+        if has & SECOND_INDEX:
+            renew(e.second, arm, second(pulls, mean, variance, p), weight, rng)
+
+
+def play(
+    kind: int,
+    location: FloatArray,
+    scale: FloatArray,
+    start: IntArray,
+    samples: FloatArray,
+    rewards: np.random.Generator,
+    floats: FloatArray,
+    ints: IntArray,
+    features: FloatArray,
+    rng: np.random.Generator,
+    index: Index,
+    second: Index,
+    choose: Callable[..., int],
+    refresh: Callable[..., int],
+    has: int,
+    until: int,
+) -> None:
+    """Play episodes until they have made so many pulls, have stopped, or wait; see :class:`bai_gym.sampling.Engine`."""
+    rng, rewards = borrowed(rng), borrowed(rewards)
+    for number in range(floats.shape[0]):
+        f, q, x = locate(floats, number), locate(ints, number), locate(features, number if features.shape[0] > 1 else 0)
+        e, p, head, total = episode(f, q, x), settings(f, q), header(q), sums(f, q)
+        if head[STATE] == STOPPED:
+            continue
+        for made in range(head[MADE], until):
+            if made >= head[DUE]:
+                prepare(f, q, x, rng, index, second, refresh, has)
+            arm = choose(f, q, x, rng) if has & CHOOSES else leader(e.first)
+            if arm < 0:
+                stay(q, arm)
+                break
+            reward = draw(kind, location[number, arm], scale[number, arm], start[number, arm], samples, rewards)
+            floats[number, 0] = reward
+            take_in(q, p, e, total, arm, reward, rng, index, second, has)
+
+
+def choose_all(
+    chosen: IntArray,
+    floats: FloatArray,
+    ints: IntArray,
+    features: FloatArray,
+    rng: np.random.Generator,
+    index: Index,
+    second: Index,
+    choose: Callable[..., int],
+    refresh: Callable[..., int],
+    has: int,
+) -> None:
+    """Set ``chosen`` to the next arm of every episode, ``STOP`` or ``WAIT``."""
+    rng = borrowed(rng)
+    for number in range(floats.shape[0]):
+        f, q, x = locate(floats, number), locate(ints, number), locate(features, number if features.shape[0] > 1 else 0)
+        head = header(q)
+        if head[STATE] == STOPPED:
+            chosen[number] = STOP
+            continue
+        if head[MADE] >= head[DUE]:
+            prepare(f, q, x, rng, index, second, refresh, has)
+        arm = choose(f, q, x, rng) if has & CHOOSES else leader(episode(f, q, x).first)
+        if arm < 0:
+            stay(q, arm)
+        chosen[number] = arm
+
+
+def take_in_all(
+    arms: IntArray,
+    rewards: FloatArray,
+    floats: FloatArray,
+    ints: IntArray,
+    features: FloatArray,
+    rng: np.random.Generator,
+    index: Index,
+    second: Index,
+    has: int,
+) -> None:
+    """Take in a reward of every episode whose arm is not negative."""
+    rng = borrowed(rng)
+    for number in range(floats.shape[0]):
+        if arms[number] >= 0:
+            f, q = locate(floats, number), locate(ints, number)
+            x = locate(features, number if features.shape[0] > 1 else 0)
+            floats[number, 0] = rewards[number]
+            take_in(q, settings(f, q), episode(f, q, x), sums(f, q), arms[number], rewards[number], rng, index, second, has)

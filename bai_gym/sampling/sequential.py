@@ -1,0 +1,112 @@
+"""A request for pulls that are decided one after another, and the rule that decides them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bai_gym.errors import AgentError
+from bai_gym.sampling.episode import Episode
+from bai_gym.sampling.tournament import leader
+from bai_gym.statistics import FloatArray, IntArray, Statistics
+
+__all__ = ["Played", "Rule", "Sequential", "columns"]
+
+Index = Callable[[float, float, float, FloatArray], float]
+Choose = Callable[[Episode, np.random.Generator], int]
+
+
+def pull_leader(e: Episode, rng: np.random.Generator) -> int:
+    """Return the arm of largest index."""
+    return leader(e.first)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How a sequential agent decides about each pull, as functions of one episode.
+
+    The functions are written in plain Python at module level, and compiled before they run: numbers, NumPy arrays,
+    ``math`` and other such functions are what they may use.
+
+    Attributes:
+        index: ``index(pulls, mean, variance, parameters)``: the index of an arm by its own statistics. The engine keeps
+            the largest. None: there is none.
+        choose: ``choose(e, rng)``: the arm to pull, given an :class:`~bai_gym.sampling.episode.Episode`. ``STOP`` ends
+            the episode, ``WAIT`` asks for :attr:`Sequential.supply`. None: the arm of largest index.
+        second: A second index, with a tournament of its own.
+        refresh: ``refresh(e, rng)``: called before the first choice and whenever as many pulls have been made as it said
+            last. It may change parameters, and drop arms by setting ``e.active``; then all indices are computed again.
+        stops: ``stops(e)``: whether the episode ends, asked before each choice.
+        drops_arms: Whether arms may be dropped.
+    """
+
+    index: Index | None = None
+    choose: Choose | None = None
+    second: Index | None = None
+    refresh: Choose | None = None
+    stops: Callable[[Episode], bool] | None = None
+    drops_arms: bool = False
+    leader: Choose = field(default=pull_leader, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a rule that never chooses."""
+        if self.index is None and self.choose is None:
+            raise AgentError("a rule needs an index or a choice: Rule(index=...) or Rule(choose=...)")
+
+
+@dataclass(frozen=True, eq=False)
+class Sequential:
+    """A request: make pulls one after another, each decided by a rule.
+
+    Attributes:
+        rule: The rule.
+        steps: Pulls in each episode, at most: a rule may stop before.
+        parameters: ``(N, P)`` parameters of the rule, see :func:`columns`; copied.
+        memory: Length of each episode's memory.
+        arms: ``(N, k)`` candidate arms, or None for all K in their own order.
+        window: ``(N, k)`` statistics of the candidates to start from; None: of all samples of the episode so far.
+        tie: How exact ties are broken.
+        rng: Source of randomness of the agent.
+        supply: Called with ``(m,)`` numbers of the episodes that wait, their ``(m, M)`` memory, which it may change, and
+            the ``(N, k)`` statistics; then the rule is asked again.
+        agent: Name, for messages.
+    """
+
+    rule: Rule
+    steps: int
+    parameters: FloatArray
+    tie: str
+    rng: np.random.Generator
+    memory: int = 0
+    arms: IntArray | None = None
+    window: Statistics | None = None
+    supply: Callable[[IntArray, FloatArray, Statistics], None] | None = None
+    agent: str = "the agent"
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """The outcome of a :class:`Sequential`.
+
+    Attributes:
+        statistics: ``(N, k)`` statistics of the candidates after the last pull.
+        memory: ``(N, M)`` what the rule has kept.
+        parameters: ``(N, P)`` the parameters at the end.
+        stopped: ``(N,)`` bool, the episodes that the rule has ended.
+    """
+
+    statistics: Statistics
+    memory: FloatArray
+    parameters: FloatArray
+    stopped: np.ndarray[Any, np.dtype[np.bool_]]
+
+
+def columns(batch: int, *values: FloatArray | float) -> FloatArray:
+    """Return parameters as ``(N, P)``, each given as one number or as ``(N,)``."""
+    table = np.empty((batch, len(values)))
+    for column, value in enumerate(values):
+        table[:, column] = value
+    return table
