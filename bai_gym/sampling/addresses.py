@@ -101,7 +101,7 @@ def episode(f: Any, q: Any, x: Any) -> Any:
     k, first, second = head[ARMS], head[FIRST], head[SECOND]
     memory = 1 + 4 * k + head[PARAMETERS]
     trees = memory + head[MEMORY]
-    holders = HEADER + k
+    other = trees + 2 * first
     return Episode(
         numba.carray(_floats(f + 8), k),
         numba.carray(_floats(f + 8 * (1 + k)), k),
@@ -110,10 +110,9 @@ def episode(f: Any, q: Any, x: Any) -> Any:
         numba.carray(_floats(f + 8 * memory), head[MEMORY]),
         numba.carray(_ints(q + 8 * HEADER), k),
         numba.carray(_floats(x), (k, head[FEATURES])),
-        Tournament(numba.carray(_floats(f + 8 * trees), first), numba.carray(_ints(q + 8 * holders), first)),
+        Tournament(numba.carray(_floats(f + 8 * trees), first), numba.carray(_floats(f + 8 * (trees + first)), first)),
         Tournament(
-            numba.carray(_floats(f + 8 * (trees + first)), second),
-            numba.carray(_ints(q + 8 * (holders + first)), second),
+            numba.carray(_floats(f + 8 * other), second), numba.carray(_floats(f + 8 * (other + second)), second)
         ),
         head[MADE],
         head[END],

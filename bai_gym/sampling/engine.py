@@ -100,7 +100,7 @@ class Engine:
         second = nodes(arms) if rule.second is not None else 2
         width = parameters.shape[1]
         self._floats = np.zeros((batch, float_width(arms, width, request.memory, first, second)))
-        self._ints = np.zeros((batch, int_width(arms, first, second)), np.int64)
+        self._ints = np.zeros((batch, int_width(arms)), np.int64)
         self._features = _features(features, request.arms, arms)
         head = self._ints[:, :HEADER]
         head[:, [ARMS, PARAMETERS, MEMORY, FIRST, SECOND]] = arms, width, request.memory, first, second

@@ -83,13 +83,13 @@ class Episode(NamedTuple):
 
 
 def float_width(arms: int, parameters: int, memory: int, first: int, second: int) -> int:
-    """Return the length of a row of floats: reward, statistics, sums, parameters, memory, values of tournaments."""
-    return 1 + 4 * arms + parameters + memory + first + second
+    """Return the length of a row of floats: reward, statistics, sums, parameters, memory, tournaments."""
+    return 1 + 4 * arms + parameters + memory + 2 * (first + second)
 
 
-def int_width(arms: int, first: int, second: int) -> int:
-    """Return the length of a row of integers: header, active arms, holders of tournaments."""
-    return HEADER + arms + first + second
+def int_width(arms: int) -> int:
+    """Return the length of a row of integers: header, active arms."""
+    return HEADER + arms
 
 
 def borrowed(rng: np.random.Generator) -> np.random.Generator:
@@ -130,17 +130,17 @@ def episode(f: FloatArray, q: IntArray, x: FloatArray) -> Episode:
     k, first, second = q[ARMS], q[FIRST], q[SECOND]
     memory = 1 + 4 * k + q[PARAMETERS]
     trees = memory + q[MEMORY]
-    holders = HEADER + k
+    other = trees + 2 * first
     return Episode(
         f[1 : 1 + k],
         f[1 + k : 1 + 2 * k],
         f[1 + 2 * k : 1 + 3 * k],
         f[1 + 4 * k : memory],
         f[memory:trees],
-        q[HEADER:holders],
+        q[HEADER : HEADER + k],
         x,
-        Tournament(f[trees : trees + first], q[holders : holders + first]),
-        Tournament(f[trees + first : trees + first + second], q[holders + first : holders + first + second]),
+        Tournament(f[trees : trees + first], f[trees + first : other]),
+        Tournament(f[other : other + second], f[other + second : other + 2 * second]),
         q[MADE],
         q[END],
         q[PULLED],

@@ -17,6 +17,7 @@ from bai_gym.sampling.episode import (
     MADE,
     NEVER,
     PULLED,
+    RUNNING,
     STATE,
     STOP,
     STOPPED,
@@ -29,7 +30,7 @@ from bai_gym.sampling.episode import (
     settings,
     sums,
 )
-from bai_gym.sampling.tournament import BITS, Tournament, fill, leader, renew
+from bai_gym.sampling.tournament import WEIGHT, Tournament, fill, leader, renew
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["BERNOULLI", "EMPIRICAL", "GAUSSIAN", "INDEXED", "POISSON", "choose_all", "play", "take_in_all"]
@@ -38,6 +39,8 @@ GAUSSIAN, BERNOULLI, EMPIRICAL, POISSON = range(4)  # kinds of arms
 
 RARE = frozenset({"draw_poisson", "fill", "fill_tree", "prepare", "stay", "tied"})
 """Functions that are called rarely: the compiler leaves them out of the loops, which then fit into registers."""
+
+LANES = 2  # episodes that take turns: while one waits for a division or its tournament, the others go on
 
 # What a rule has, as bits.
 INDEXED, SECOND_INDEX, CHOOSES, REFRESHES, VARIANCES = 1, 2, 4, 8, 16
@@ -80,11 +83,11 @@ def fill_tree(tree: Tournament, e: Episode, p: Any, index: Index, lowest: int, r
         if arm < e.pulls.size:
             active = e.active[arm] == 1
             tree.value[node] = index(e.pulls[arm], e.mean[arm], e.variance[arm], p) if active else -np.inf
-            weight = -(int(e.pulls[arm]) + 1) if lowest else 1
+            weight = -(e.pulls[arm] + 1.0) if lowest else 1.0
         else:
             tree.value[node] = -np.inf
-            weight = -(2**31 - 1) if lowest else 0
-        tree.holder[node] = (weight << BITS) + arm
+            weight = -(2.0**28) if lowest else 0.0
+        tree.holder[node] = weight * WEIGHT + arm
     fill(tree, rng)
 
 
@@ -144,7 +147,7 @@ def take_in(
     head[MADE] += 1
     head[PULLED] = arm
     if has & INDEXED:
-        weight = -(int(pulls) + 1) if head[LOWEST] else 1
+        weight = -(pulls + 1.0) if head[LOWEST] else 1.0
         renew(e.first, arm, index(pulls, mean, variance, p), weight, rng)
         if has & SECOND_INDEX:
             renew(e.second, arm, second(pulls, mean, variance, p), weight, rng)
@@ -170,21 +173,29 @@ def play(
 ) -> None:
     """Play episodes until they have made so many pulls, have stopped, or wait; see :class:`bai_gym.sampling.Engine`."""
     rng, rewards = borrowed(rng), borrowed(rewards)
-    for number in range(floats.shape[0]):
-        f, q, x = locate(floats, number), locate(ints, number), locate(features, number if features.shape[0] > 1 else 0)
-        e, p, head, total = episode(f, q, x), settings(f, q), header(q), sums(f, q)
-        if head[STATE] == STOPPED:
-            continue
-        for made in range(head[MADE], until):
-            if made >= head[DUE]:
-                prepare(f, q, x, rng, index, second, refresh, has)
-            arm = choose(f, q, x, rng) if has & CHOOSES else leader(e.first)
-            if arm < 0:
-                stay(q, arm)
-                break
-            reward = draw(kind, location[number, arm], scale[number, arm], start[number, arm], samples, rewards)
-            floats[number, 0] = reward
-            take_in(q, p, e, total, arm, reward, rng, index, second, has)
+    episodes = floats.shape[0]
+    for begin in range(0, episodes, LANES):
+        end = min(begin + LANES, episodes)
+        running = end - begin
+        while running > 0:
+            running = 0
+            for number in range(begin, end):
+                f, q = locate(floats, number), locate(ints, number)
+                x = locate(features, number if features.shape[0] > 1 else 0)
+                head = header(q)
+                if head[MADE] >= until or head[STATE] != RUNNING:
+                    continue
+                if head[MADE] >= head[DUE]:
+                    prepare(f, q, x, rng, index, second, refresh, has)
+                e = episode(f, q, x)
+                arm = choose(f, q, x, rng) if has & CHOOSES else leader(e.first)
+                if arm < 0:
+                    stay(q, arm)
+                    continue
+                running += 1
+                reward = draw(kind, location[number, arm], scale[number, arm], start[number, arm], samples, rewards)
+                floats[number, 0] = reward
+                take_in(q, settings(f, q), e, sums(f, q), arm, reward, rng, index, second, has)
 
 
 def choose_all(

@@ -11,17 +11,17 @@ without branches, since that halves their time.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import FloatArray
 
 __all__ = ["Tournament", "best_without", "fill", "leader", "leader_without", "nodes", "renew", "top", "value_of"]
 
 ONE = np.uint64(1)
-BITS = 32  # of the arm's number in a holder; above it stands the weight
-ARM = 2**BITS - 1
+WEIGHT = 2.0**24  # of a holder's weight; below it stands the arm's number
 
 
 class Tournament(NamedTuple):
@@ -29,12 +29,12 @@ class Tournament(NamedTuple):
 
     Attributes:
         value: ``(2 S,)`` values of the nodes; -inf where there is no arm.
-        holder: ``(2 S,)`` arm of each node, and above its bits a weight: how many arms are tied, or, with the tie rule
-            ``"first"``, the arm's pulls + 1, negative.
+        holder: ``(2 S,)`` arm of each node plus 2^24 times a weight: how many arms are tied, or, with the tie rule
+            ``"first"``, the arm's pulls + 1, negative. A float, since processors choose between floats without a branch.
     """
 
     value: FloatArray
-    holder: IntArray
+    holder: FloatArray
 
 
 def nodes(arms: int) -> int:
@@ -47,7 +47,15 @@ def nodes(arms: int) -> int:
 
 def leader(tree: Tournament) -> int:
     """Return the arm of largest value."""
-    return tree.holder[1] & ARM
+    return arm_of(tree.holder[1])
+
+
+def arm_of(holder: float) -> int:
+    """Return the arm of a holder."""
+    arm = holder - WEIGHT  # of weight 1, mostly
+    if arm < 0.0 or arm >= WEIGHT:
+        arm = holder - math.floor(holder / WEIGHT) * WEIGHT
+    return int(arm)
 
 
 def top(tree: Tournament) -> float:
@@ -79,12 +87,12 @@ def leader_without(tree: Tournament, arm: int, rng: np.random.Generator) -> int:
     while node > ONE:
         best, holder = larger(best, holder, tree.value[node ^ ONE], tree.holder[node ^ ONE], rng)
         node >>= ONE
-    return holder & ARM
+    return arm_of(holder)
 
 
 def larger(
-    value: float, holder: int, other: float, other_holder: int, rng: np.random.Generator
-) -> tuple[float, int]:
+    value: float, holder: float, other: float, other_holder: float, rng: np.random.Generator
+) -> tuple[float, float]:
     """Return the larger of two values, and its holder."""
     if other == value:
         return value, tied(holder, other_holder, rng)
@@ -92,21 +100,18 @@ def larger(
     return other if is_larger else value, other_holder if is_larger else holder
 
 
-def tied(holder: int, other: int, rng: np.random.Generator) -> int:
+def tied(holder: float, other: float, rng: np.random.Generator) -> float:
     """Return the holder of a value that two share."""
-    weight, other_weight = holder >> BITS, other >> BITS
+    weight, other_weight = math.floor(holder / WEIGHT), math.floor(other / WEIGHT)
     if weight < 0:  # the tie rule "first"
-        if other_weight > weight or (other_weight == weight and other < holder):
-            return other
-        return holder
+        first = other if other_weight > weight or (other_weight == weight and other < holder) else holder
+        return first
     total = weight + other_weight
-    arm = holder & ARM
-    if rng.random() * total < other_weight:
-        arm = other & ARM
-    return (total << BITS) + arm
+    arm = other - other_weight * WEIGHT if rng.random() * total < other_weight else holder - weight * WEIGHT
+    return total * WEIGHT + arm
 
 
-def renew(tree: Tournament, arm: int, value: float, weight: int, rng: np.random.Generator) -> None:
+def renew(tree: Tournament, arm: int, value: float, weight: float, rng: np.random.Generator) -> None:
     """Give an arm another value.
 
     Args:
@@ -118,17 +123,17 @@ def renew(tree: Tournament, arm: int, value: float, weight: int, rng: np.random.
     """
     values, holders = tree.value, tree.holder
     node = np.uint64(values.size >> 1) + np.uint64(arm)
-    holder = (weight << BITS) + arm
+    holder = weight * WEIGHT + arm
     values[node] = value
     holders[node] = holder
     while node > ONE:
         other, other_holder = values[node ^ ONE], holders[node ^ ONE]
-        if other == value:
-            holder = tied(holder, other_holder, rng)
-        else:
-            is_larger = other > value
-            value = other if is_larger else value
-            holder = other_holder if is_larger else holder
+        is_tied, is_larger = other == value, other > value
+        winner = other_holder if is_larger else holder
+        value = other if is_larger else value
+        if is_tied:
+            winner = tied(holder, other_holder, rng)
+        holder = winner
         node >>= ONE
         values[node] = value
         holders[node] = holder
