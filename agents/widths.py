@@ -9,5 +9,5 @@ def hoeffding(a: float, b: float, pulls: float) -> float:
 
 
 def bernstein(a: float, b: float, pulls: float, variance: float) -> float:
-    """Return the empirical Bernstein width `sqrt(2 a v / T) + 7 a b / (3 (T - 1))` of an arm with sample variance `v`."""
+    """Return the empirical Bernstein width `sqrt(2 a v / T) + 7 a b / (3 (T - 1))` with the sample variance `v`."""
     return math.sqrt(2.0 * a * variance / pulls) + 7.0 * a * b / (3.0 * (pulls - 1.0))
