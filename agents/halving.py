@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Generator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from bai_gym.agents.base import Plan, PlannedAgent
+from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_mean, keep_best, spread_evenly
 from bai_gym.agents.parameters import check_choice
 from bai_gym.problems import Briefing
@@ -31,7 +32,7 @@ def num_stages(num_arms: int, rate: int = 2) -> int:
 
 
 @dataclass(kw_only=True)
-class HalvingAgent(PlannedAgent):
+class HalvingAgent(Agent):
     """Algorithm 1 of Lalitha et al. (2023): in each of ceil(log2 K) stages the better half of the arms survives.
 
     Every stage has floor(n / stages) pulls. Pulls that this leaves over are not made, unless ``leftover`` says
@@ -57,21 +58,19 @@ class HalvingAgent(PlannedAgent):
         """Check the parameters."""
         check_choice(self.samples, ("stage", "all"), "samples", self.name)
         check_choice(self.leftover, ("drop", "last"), "leftover", self.name)
-        self._active: IntArray = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
 
     def plan(self) -> Plan:
         """Run the stages."""
         if self.budget < self.num_arms:
-            yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
-            return
-        yield from self.run_stages(2)
+            made = yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
+            return best_mean(made, self.tie, self.rng)
+        return (yield from self.run_stages(np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms)), 2))
 
-    def run_stages(self, rate: int) -> Plan:
-        """Keep the best 1 / rate of the arms, rounded up, stage after stage."""
+    def run_stages(self, active: IntArray, rate: int) -> Plan:
+        """Keep the best 1 / rate of the arms ``(N, K)``, rounded up, stage after stage, and return the survivors."""
         stages = num_stages(self.num_arms, rate)
         stage_budget, leftover = divmod(self.budget, stages)
         for stage in range(1, stages + 1):
-            active = self._active
             last = stage == stages and self.leftover == "last"
             estimates = yield from self.pull_stage(active, stage_budget + leftover * last)
             if self.samples == "all":
@@ -79,7 +78,8 @@ class HalvingAgent(PlannedAgent):
                 estimates = everything.since(Statistics.zeros(active.shape), variances=False)  # exact ties, see `since`
             size = -(-active.shape[-1] // rate)
             kept = keep_best(self.values(active, estimates), size, self.tie, self.rng)
-            self._active = active[kept].reshape(self.batch, size)
+            active = active[kept].reshape(self.batch, size)
+        return active[:, 0]
 
     def values(self, active: IntArray, estimates: Statistics) -> FloatArray:
         """Return what arms are ranked by, ``(N, k)``: their means, -inf without a pull.
@@ -93,21 +93,14 @@ class HalvingAgent(PlannedAgent):
         return np.where(estimates.pulls > 0, estimates.means, -np.inf)
 
     @abstractmethod
-    def pull_stage(self, active: IntArray, pulls: int) -> Generator[Request, None, Statistics]:
+    def pull_stage(self, active: IntArray, pulls: int) -> Generator[Request, Any, Statistics]:
         """Yield the requests of one stage, and return the ``(N, k)`` statistics of its pulls.
 
         Args:
-            active: ``(N, k)`` arms of the stage, ascending.
+            active: ``(N, k)`` arms of the stage, in the order in which the stages began.
             pulls: Pulls that the stage has.
         """
 
     def candidates(self, active: IntArray) -> IntArray | None:
         """Return the candidate arms for a request: None, which is faster, as long as all arms are active."""
         return active if active.shape[-1] < self.num_arms else None
-
-    def answer(self) -> IntArray:
-        """Return the survivor; where several arms are still active, the best mean of these."""
-        if self._active.shape[-1] == 1:
-            return self._active[:, 0]
-        slots = best_mean(self.statistics.take(self._active), self.tie, self.rng)
-        return np.take_along_axis(self._active, slots[:, None], -1)[:, 0]

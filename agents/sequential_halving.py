@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from bai_gym.agents.choosing import spread_evenly
 from bai_gym.agents.halving import HalvingAgent
@@ -31,7 +31,7 @@ class SequentialHalving(HalvingAgent):
         samples: ``"stage"`` (default) or ``"all"``, see :class:`bai_gym.agents.halving.HalvingAgent`.
         leftover: ``"drop"`` (default) or ``"last"``.
 
-    Knows nothing. Minimum budget: K ceil(log2 K).
+    Requires no oracle knowledge. Minimum budget: K ceil(log2 K).
     """
 
     rounding: str = "stage"
@@ -44,11 +44,12 @@ class SequentialHalving(HalvingAgent):
         super().begin(briefing)
         check_choice(self.rounding, ("stage", "equal"), "rounding", self.name)
 
-    def pull_stage(self, active: IntArray, pulls: int) -> Generator[Request, None, Statistics]:
+    def pull_stage(self, active: IntArray, pulls: int) -> Generator[Request, Any, Statistics]:
         """Pull the active arms in cyclic order."""
         size = active.shape[-1]
         if self.rounding == "equal" and pulls >= size:
             pulls -= pulls % size
-        block = Block(spread_evenly(self.batch, size, pulls, self.tie, self.rng), self.candidates(active))
-        yield block
-        return block.outcome
+        made: Statistics = yield Block(
+            spread_evenly(self.batch, size, pulls, self.tie, self.rng), self.candidates(active)
+        )
+        return made
