@@ -27,6 +27,7 @@ import numpy as np
 from bai_gym.errors import AgentError
 from bai_gym.sampling import episode as rows
 from bai_gym.sampling import player
+from bai_gym.sampling.sequential import Rule, pull_leader
 
 __all__ = ["CompiledPlayer", "compile_rule", "compiled_player"]
 
@@ -155,7 +156,7 @@ def _compile(template: types.FunctionType, signature: Any, parts: dict[str, Any]
                 _rules[key] = numba.njit(signature, cache=True, **options)(bound)
             except (OSError, RuntimeError):  # no folder that can be written to
                 _rules[key] = numba.njit(signature, **options)(bound)
-        except numba.core.errors.NumbaError as error:
+        except Exception as error:  # NumbaError, mostly; anything else that Numba stumbles over
             raise NotCompiled(_first_line(error)) from None
     return _rules[key]
 
@@ -236,7 +237,7 @@ def no_index(pulls: float, mean: float, variance: float, parameters: Any) -> flo
     return 0.0
 
 
-def compile_rule(rule: Any, agent: str) -> tuple[Any, Any, Any, Any] | None:
+def compile_rule(rule: Rule, agent: str) -> tuple[Any, Any, Any, Any] | None:
     """Return a rule's index, second index, choice (with its stopping rule) and refresh as machine code.
 
     Where one of them cannot be compiled, None is returned, with a warning that names it.
@@ -260,7 +261,7 @@ def compile_rule(rule: Any, agent: str) -> tuple[Any, Any, Any, Any] | None:
             if rule.stops is None:
                 pointers.append(_compile(_choose, built.choose_type, {"function": current}))
             else:
-                parts = {"function": rule.choose or rule.leader, "stops": rule.stops}
+                parts = {"function": rule.choose or pull_leader, "stops": rule.stops}
                 pointers.append(_compile(_choose_or_stop, built.choose_type, parts))
             current = rule.refresh or nothing
             pointers.append(_compile(_choose, built.choose_type, {"function": current}))

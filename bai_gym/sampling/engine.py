@@ -19,6 +19,7 @@ from bai_gym.sampling.episode import (
     FEATURES,
     FIRST,
     HEADER,
+    LOST,
     LOWEST,
     MADE,
     MEMORY,
@@ -34,7 +35,7 @@ from bai_gym.sampling.episode import (
     float_width,
     int_width,
 )
-from bai_gym.sampling.sequential import Played, Rule, Sequential
+from bai_gym.sampling.sequential import Played, Rule, Sequential, pull_leader
 from bai_gym.sampling.tournament import nodes
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
@@ -157,11 +158,9 @@ class Engine:
                 self._player.play(*arms, rewards, *self._state, until)
                 if not self._supply():
                     return
-        while True:
-            slots = np.where(self._ints[:, MADE] < until, self.choose(), STOP)
+        while (self._ints[~self.stopped, MADE] < until).any():
+            slots = self.choose()
             rows = np.flatnonzero(slots >= 0)
-            if rows.size == 0:
-                return
             paid = np.zeros(slots.size)
             paid[rows] = pull(rows, slots[rows])
             self.take_in(slots, paid)
@@ -183,7 +182,12 @@ class Engine:
 
     def _supply(self) -> bool:
         """Give waiting episodes what they wait for; return whether there are any."""
-        waiting = np.flatnonzero(self._ints[:, STATE] == WAITING)
+        states = self._ints[:, STATE]
+        if (states == LOST).any():
+            arm, arms = self._ints[states == LOST, PULLED][0], self._stats.shape[2]
+            chooser = getattr(self._request.rule.choose, "__qualname__", "choose")
+            raise AgentError(f"{chooser} of {self._request.agent} chose arm {arm}; arms are numbered 0 to {arms - 1}")
+        waiting = np.flatnonzero(states == WAITING)
         if waiting.size == 0:
             return False
         if self._request.supply is None:
@@ -239,7 +243,7 @@ def _uncompiled(rule: Rule) -> tuple[Any, Any, Any, Any]:
         e = episode(f, q, x)
         if rule.stops is not None and rule.stops(e):
             return STOP
-        return int((rule.choose or rule.leader)(e, rng))
+        return int((rule.choose or pull_leader)(e, rng))
 
     def refresh(f: Any, q: Any, x: Any, rng: np.random.Generator) -> int:
         return int((rule.refresh or nothing)(episode(f, q, x), rng))

@@ -17,6 +17,7 @@ from bai_gym.statistics import FloatArray, IntArray
 __all__ = [
     "DUE",
     "HEADER",
+    "LOST",
     "LOWEST",
     "MADE",
     "NEVER",
@@ -41,7 +42,7 @@ __all__ = [
 STOP = -1  # what `choose` returns to end the episode
 WAIT = -2  # what `choose` returns to have `Sequential.supply` called first
 NEVER = 2**62  # a pull that does not come
-RUNNING, STOPPED, WAITING = 0, 1, 2
+RUNNING, STOPPED, WAITING, LOST = range(4)  # lost: the rule chose an arm that does not exist
 
 # The first integers of a row: sizes, then the state of the episode.
 ARMS, PARAMETERS, MEMORY, FIRST, SECOND, FEATURES, MADE, PULLED, STATE, DUE, LOWEST, END = range(12)

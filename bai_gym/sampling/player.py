@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from bai_gym.sampling.episode import (
+    ARMS,
     DUE,
+    LOST,
     LOWEST,
     MADE,
     NEVER,
@@ -21,6 +23,7 @@ from bai_gym.sampling.episode import (
     STATE,
     STOP,
     STOPPED,
+    WAIT,
     WAITING,
     Episode,
     borrowed,
@@ -112,8 +115,15 @@ def prepare(
 
 
 def stay(q: Any, arm: int) -> None:
-    """Note why an episode does not go on: it has stopped, or waits."""
-    header(q)[STATE] = STOPPED if arm == STOP else WAITING
+    """Note why an episode does not go on: it has stopped, waits, or the arm does not exist."""
+    head = header(q)
+    if arm == STOP:
+        head[STATE] = STOPPED
+    elif arm == WAIT:
+        head[STATE] = WAITING
+    else:
+        head[STATE] = LOST
+        head[PULLED] = arm
 
 
 def take_in(
@@ -189,7 +199,7 @@ def play(
                     prepare(f, q, x, rng, index, second, refresh, has)
                 e = episode(f, q, x)
                 arm = choose(f, q, x, rng) if has & CHOOSES else leader(e.first)
-                if arm < 0:
+                if arm < 0 or arm >= head[ARMS]:
                     stay(q, arm)
                     continue
                 running += 1
@@ -221,7 +231,7 @@ def choose_all(
         if head[MADE] >= head[DUE]:
             prepare(f, q, x, rng, index, second, refresh, has)
         arm = choose(f, q, x, rng) if has & CHOOSES else leader(episode(f, q, x).first)
-        if arm < 0:
+        if arm < 0 or arm >= head[ARMS]:
             stay(q, arm)
         chosen[number] = arm
 

@@ -33,6 +33,12 @@ def check_request(request: object, batch: int, num_arms: int, remaining: int) ->
     """
     if isinstance(request, Sequential):
         total = request.steps
+        if isinstance(total, bool) or not isinstance(total, int | np.integer) or total < 0:
+            raise AgentError(f"steps must be a whole number of at least 0, not {total!r}")
+        _check_arms(request.arms, batch, num_arms)
+        shape = (batch, num_arms) if request.arms is None else request.arms.shape
+        if request.window is not None and request.window.pulls.shape != shape:
+            raise AgentError(f"window must have shape {shape}, not {request.window.pulls.shape}")
     else:
         if isinstance(request, Block):
             counts = _counts(request.counts)
@@ -42,14 +48,14 @@ def check_request(request: object, batch: int, num_arms: int, remaining: int) ->
         counts = block.counts
         _check_candidates(block, batch, num_arms)
         if counts.min() < 0:
-            raise AgentError("allocate returned a negative number of pulls")
+            raise AgentError("the agent asked for a negative number of pulls")
         totals = counts.sum(axis=-1)
         total = int(totals[0])
         if (totals != total).any():
-            raise AgentError("allocate must ask for equally many pulls in every episode of a batch")
+            raise AgentError("the agent must ask for equally many pulls in every episode of a batch")
         request = block
     if total > remaining:
-        raise AgentError(f"allocate asked for {total} pulls with {remaining} left of the budget")
+        raise AgentError(f"the agent asked for {total} pulls with {remaining} left of the budget")
     return request, total
 
 
@@ -57,8 +63,16 @@ def _check_candidates(block: Block, batch: int, num_arms: int) -> None:
     shape = (batch, num_arms) if block.arms is None else block.arms.shape
     if block.counts.shape != shape or shape[0] != batch:
         raise AgentError(f"allocate must return counts of shape {shape}, not {block.counts.shape}")
-    if block.arms is not None and (block.arms.min() < 0 or block.arms.max() >= num_arms):
-        raise AgentError(f"allocate names an arm that does not exist; arms are numbered 0 to {num_arms - 1}")
+    _check_arms(block.arms, batch, num_arms)
+
+
+def _check_arms(arms: IntArray | None, batch: int, num_arms: int) -> None:
+    if arms is None:
+        return
+    if arms.ndim != 2 or len(arms) != batch:
+        raise AgentError(f"candidates must be arms of shape ({batch}, k), not {arms.shape}")
+    if arms.min() < 0 or arms.max() >= num_arms:
+        raise AgentError(f"the agent names an arm that does not exist; arms are numbered 0 to {num_arms - 1}")
 
 
 def _counts(answer: object) -> IntArray:

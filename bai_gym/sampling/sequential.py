@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from bai_gym.sampling.episode import Episode
 from bai_gym.sampling.tournament import leader
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["Played", "Rule", "Sequential", "columns"]
+__all__ = ["Played", "Rule", "Sequential", "columns", "pull_leader"]
 
 Index = Callable[[float, float, float, FloatArray], float]
 Choose = Callable[[Episode, np.random.Generator], int]
@@ -49,7 +49,6 @@ class Rule:
     refresh: Choose | None = None
     stops: Callable[[Episode], bool] | None = None
     drops_arms: bool = False
-    leader: Choose = field(default=pull_leader, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse a rule that never chooses."""

@@ -52,14 +52,14 @@ WRONG = {
         answering(lambda n: np.full((n, 4), 1.0)),
         "allocate must return whole numbers of pulls, not float64",
     ),
-    "negative counts": (answering(lambda n: np.tile([3, -1, 0, 0], (n, 1))), "allocate returned a negative number"),
+    "negative counts": (answering(lambda n: np.tile([3, -1, 0, 0], (n, 1))), "the agent asked for a negative number"),
     "unequal totals": (
         answering(lambda n: np.eye(n, 4, dtype=int)),
-        "allocate must ask for equally many pulls in every episode of a batch",
+        "the agent must ask for equally many pulls in every episode of a batch",
     ),
     "too many pulls": (
         answering(lambda n: np.full((n, 4), 3)),
-        r"allocate asked for 12 pulls with 9 left of the budget",
+        r"the agent asked for 12 pulls with 9 left of the budget",
     ),
     "too few arms": (
         answering(lambda n: np.ones((n, 3), int)),

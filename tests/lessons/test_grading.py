@@ -202,7 +202,7 @@ SENTENCES = {
     "text": (agent(allocate="return 'all'"), "allocate must return whole numbers of pulls, not <U3"),
     "more than the budget": (
         agent(allocate="return np.full((self.batch, self.num_arms), 16)"),
-        "allocate asked for 1024 pulls with 1000 left of the budget",
+        "the agent asked for 1024 pulls with 1000 left of the budget",
     ),
     "an arm that does not exist": (
         agent(recommend="return np.full(self.batch, 64)"),

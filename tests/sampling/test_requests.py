@@ -8,11 +8,16 @@ import numpy as np
 import pytest
 
 from bai_gym.errors import AgentError
-from bai_gym.sampling import Block, IndexRule, check_request
+from bai_gym.sampling import Block, Rule, Sequential, check_request
+from bai_gym.statistics import Statistics
 
 
-def rule(steps: int) -> IndexRule:
-    return IndexRule(steps, lambda pulls, means, variances: means, tie="first", rng=np.random.default_rng(0))
+def largest_mean(pulls: float, mean: float, variance: float, parameters: np.ndarray) -> float:
+    return mean
+
+
+def asked(steps: int, **fields: Any) -> Sequential:
+    return Sequential(Rule(index=largest_mean), steps, np.zeros((2, 0)), "first", np.random.default_rng(0), **fields)
 
 
 @pytest.mark.parametrize(
@@ -37,14 +42,14 @@ def test_weights_of_a_block_are_kept() -> None:
     assert isinstance(request, Block) and request.weights is weights
 
 
-def test_a_rule_is_kept() -> None:
-    asked = rule(5)
-    assert check_request(asked, 2, 3, 5) == (asked, 5)
+def test_a_sequential_request_is_kept() -> None:
+    request = asked(5, arms=np.array([[2, 0], [1, 2]]))
+    assert check_request(request, 2, 3, 5) == (request, 5)
 
 
-@pytest.mark.parametrize("answer", [None, np.zeros((2, 3), np.int64), Block(np.zeros((2, 3), np.int64)), rule(0)])
-def test_no_pulls_means_stop(answer: Any) -> None:
-    assert check_request(answer, 2, 3, 7) == (None, 0)
+@pytest.mark.parametrize("answer", [np.zeros((2, 3), np.int64), Block(np.zeros((2, 3), np.int64)), asked(0)])
+def test_no_pulls_may_be_asked_for(answer: Any) -> None:
+    assert check_request(answer, 2, 3, 7)[1] == 0
 
 
 @pytest.mark.parametrize(
@@ -56,12 +61,17 @@ def test_no_pulls_means_stop(answer: Any) -> None:
         ([[1, -1, 1], [1, 0, 0]], "negative number of pulls"),
         ([[1, 1, 0], [1, 1, 1]], "equally many pulls in every episode"),
         ([[2, 1, 1], [2, 2, 0]], "asked for 4 pulls with 3 left"),
-        (rule(4), "asked for 4 pulls with 3 left"),
+        (asked(4), "asked for 4 pulls with 3 left"),
+        (asked(-1), "steps must be a whole number of at least 0, not -1"),
+        (asked(2, arms=np.array([[0, 3], [0, 1]])), "names an arm that does not exist"),
+        (asked(2, arms=np.array([[0, 1]])), r"arms of shape \(2, k\), not \(1, 2\)"),
+        (asked(2, window=Statistics.zeros((2, 2))), r"window must have shape \(2, 3\), not \(2, 2\)"),
+        (None, "whole numbers of pulls, not object"),
         ([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]], "whole numbers of pulls, not float64"),
         (Block(np.ones((2, 3))), "whole numbers of pulls, not float64"),  # type: ignore[arg-type]
         ([[True, False, False], [True, False, False]], "whole numbers of pulls, not bool"),
         ("all", "whole numbers of pulls, not <U3"),
-        ([[1, 2], [3]], r"must return counts of pulls, or a Block, .* not \[\[1, 2\], \[3\]\]"),
+        ([[1, 2], [3]], r"must return counts of pulls, a Block, .* not \[\[1, 2\], \[3\]\]"),
     ],
 )
 def test_impossible_requests(answer: Any, message: str) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bai_gym.errors import AgentError
 from bai_gym.moves import Moves
-from bai_gym.sampling import Block, SamplingRule, Stepper, batched
+from bai_gym.sampling import Block, Episode, Plan, Played, Rule, Sequential, Stepper, batched
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm
 
@@ -54,24 +54,34 @@ class Scripted:
         return np.ones(len(observation["pulls"]), np.int64)
 
 
-class Cycle(SamplingRule):
-    """Pulls slot 0, 1, ..., 0, 1, ... and notes what it is told."""
+def next_slot(e: Episode, rng: np.random.Generator) -> int:
+    """Slot 0, 1, ..., 0, 1, ..."""
+    return (e.pulled + 1) % e.pulls.size
 
-    def __init__(self, steps: int, arms: IntArray | None = None, window: Statistics | None = None) -> None:
-        self.steps, self.arms, self.window = steps, arms, window
-        self.told: list[tuple[Any, ...]] = []
 
-    def start(self, window: Statistics) -> None:
-        self.kept = window
-        self.next = 0
+class Cycling(Scripted):
+    """Makes blocks, then pulls slots in turn by a rule, and keeps its outcome."""
 
-    def choose(self) -> IntArray:
-        slots, batch = self.kept.pulls.shape
-        return (self.next % slots) * batch + np.arange(batch)
+    def __init__(self, blocks: list[Any], steps: int, arms: Any = None, window: Statistics | None = None) -> None:
+        super().__init__()
+        self.blocks, self.steps, self.window = blocks, steps, window
+        self.arms = None if arms is None else np.array(arms)
+        self.played: Played | None = None
 
-    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
-        self.next += 1
-        self.told.append(tuple(array.tolist() for array in (flat, pulls, means, variances)))
+    def start(self, seen: Observation) -> Plan:
+        for block in self.blocks:
+            yield Block(np.atleast_2d(block))
+        nothing = np.zeros((len(seen["pulls"]), 0))
+        rng = np.random.default_rng(0)
+        rule = Rule(choose=next_slot)
+        self.played = yield Sequential(rule, self.steps, nothing, "first", rng, arms=self.arms, window=self.window)
+        return self.recommend(seen)
+
+    @property
+    def outcome(self) -> list[Any]:
+        assert self.played is not None
+        found = self.played.statistics
+        return [found.pulls.tolist(), found.means.tolist(), found.variances.tolist()]
 
 
 def stepping(agent: Any) -> Stepper:
@@ -117,29 +127,24 @@ def test_one_episode_gives_python_ints() -> None:
 
 def test_a_rule_sees_the_window_of_its_candidates() -> None:
     rewards = np.array([[[1.0, 3.0], [5.0, 5.0], [2.0, 4.0]], [[0.0, 8.0], [6.0, 2.0], [7.0, 7.0]]])
-    rule = Cycle(2, arms=np.array([[2, 0], [1, 2]]))
-    world = World(rewards, 5)
-    assert play_out(Scripted([[1, 1, 1], [1, 1, 1]], rule), world) == [[0, 1, 2, 2, 0], [0, 1, 2, 1, 2]]
-    # Slots 0: arm 2 of episode 0 (2, then 4) and arm 1 of episode 1 (6, then 2).
-    assert rule.told[0] == ([0, 1], [2.0, 2.0], [3.0, 4.0], [2.0, 8.0])
-    # Slots 1: arm 0 (1, then 3) and arm 2 (7, then 7).
-    assert rule.told[1] == ([2, 3], [2.0, 2.0], [2.0, 7.0], [2.0, 0.0])
+    agent = Cycling([[[1, 1, 1], [1, 1, 1]]], 2, arms=[[2, 0], [1, 2]])
+    assert play_out(agent, World(rewards, 5)) == [[0, 1, 2, 2, 0], [0, 1, 2, 1, 2]]
+    # Slot 0: arm 2 of episode 0 (2, then 4) and arm 1 of episode 1 (6, then 2); slot 1: arm 0 (1, 3) and arm 2 (7, 7).
+    assert agent.outcome == [[[2, 2], [2, 2]], [[3.0, 2.0], [4.0, 7.0]], [[2.0, 2.0], [8.0, 0.0]]]
 
 
 def test_a_rule_with_a_window_of_its_own_starts_from_it() -> None:
     window = Statistics(np.array([[1, 0]]), np.array([[4.0, 0.0]]), np.zeros((1, 2)))
-    rule = Cycle(2, arms=np.array([[1, 0]]), window=window)
-    world = World(np.array([[[1.0], [2.0], [3.0]]]), 5)
-    assert play_out(Scripted([1, 1, 1], rule), world) == [[0, 1, 2, 1, 0]]
-    assert rule.told == [([0], [2.0], [3.0], [2.0]), ([1], [1.0], [1.0], [0.0])]
+    agent = Cycling([[1, 1, 1]], 2, arms=[[1, 0]], window=window)
+    assert play_out(agent, World(np.array([[[1.0], [2.0], [3.0]]]), 5)) == [[0, 1, 2, 1, 0]]
+    assert agent.outcome == [[[2, 1]], [[3.0, 1.0]], [[2.0, 0.0]]]
     assert window.pulls.tolist() == [[1, 0]]
 
 
 def test_a_rule_over_all_arms_starts_from_all_samples() -> None:
-    rule = Cycle(3)
-    world = World(np.array([[[1.0, 3.0], [2.0, 2.0]]]), 4)
-    assert play_out(Scripted([1, 0], rule), world) == [[0, 0, 1, 0]]
-    assert [told[1] for told in rule.told] == [[2.0], [1.0], [3.0]]
+    agent = Cycling([[1, 0]], 3)
+    assert play_out(agent, World(np.array([[[1.0, 3.0], [2.0, 2.0]]]), 4)) == [[0, 0, 1, 0]]
+    assert agent.outcome[0] == [[3, 1]]
 
 
 @given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=30), min_size=2, max_size=3))
@@ -148,24 +153,21 @@ def test_whole_rewards_are_recovered_exactly(rewards: list[list[int]]) -> None:
     world = World([[(arm * longest)[:longest] for arm in rewards]], 60)
     # An empty window: its means are exact only if every recovered reward is.
     empty = Statistics.zeros((1, len(rewards)))
-    rule = Cycle(40, arms=np.arange(len(rewards))[None], window=empty)
-    stepper = stepping(Scripted([20] + [0] * (len(rewards) - 1), rule))
+    agent = Cycling([[20] + [0] * (len(rewards) - 1)], 40, arms=[list(range(len(rewards)))], window=empty)
+    stepper = stepping(agent)
     play(stepper, world, 20)
     drawn: list[list[float]] = [[] for _ in rewards]
-    for step in range(40):
+    for _ in range(40):
         arm = stepper.act(world.observation())
         drawn[arm[0]].append(world.pull(arm)[0])
-        stepper.act(world.observation())
-        expected = Statistics.zeros((1,))
-        for reward in drawn[arm[0]]:
-            expected.add(0, reward)
-        assert rule.told[step][2] == expected.means.tolist()
-        assert rule.told[step][3] == expected.variances.tolist()
+    stepper.act(world.observation())
+    assert agent.outcome[0] == [[len(arm) for arm in drawn]]
+    assert agent.outcome[1] == [[float(np.sum(arm)) / len(arm) for arm in drawn]]
+    np.testing.assert_allclose(agent.outcome[2], [[np.var(arm, ddof=1) for arm in drawn]], rtol=1e-12, atol=1e-12)
 
 
 def test_asking_twice_changes_nothing() -> None:
-    rule = Cycle(2)
-    agent = Scripted([[1, 1]], rule)
+    agent = Cycling([[1, 1]], 2)
     stepper, world = stepping(agent), World(np.array([[[1.0], [2.0]]]), 4)
     arms = []
     for _ in range(4):
@@ -174,7 +176,9 @@ def test_asking_twice_changes_nothing() -> None:
         arms.append(answers.pop())
         world.pull(np.array(arms[-1:]))
     assert arms == [0, 1, 0, 1]
-    assert len(agent.seen) == 2 and len(rule.told) == 1
+    assert stepper.requests == 2 and agent.played is None
+    assert [stepper.act(world.observation()).tolist() for _ in range(2)] == [[1], [1]]
+    assert agent.outcome[0] == [[2, 2]]
 
 
 def test_the_recommendation_is_given_once_and_repeated() -> None:

@@ -1,0 +1,282 @@
+"""Rules in compiled code, uncompiled, and step by step: the same choices; what a user's mistakes lead to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency, ks_2samp
+
+from bai_gym.bandits import BernoulliBandit, EmpiricalBandit, GaussianBandit, PoissonBandit, SampleTable
+from bai_gym.errors import AgentError
+from bai_gym.sampling import (
+    NEVER,
+    STOP,
+    WAIT,
+    Engine,
+    Episode,
+    Played,
+    Rule,
+    Sequential,
+    best_without,
+    columns,
+    compiler,
+    leader,
+    leader_without,
+    top,
+)
+from bai_gym.statistics import FloatArray, IntArray, Statistics
+
+FLAT = 2.0  # a constant of the module, which compiled code may use
+
+
+def bound(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+    return mean + parameters[0] * math.sqrt(FLAT / pulls) if pulls > 0.0 else math.inf
+
+
+def own_mean(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+    return mean
+
+
+def second_half_of_the_time(e: Episode, rng: np.random.Generator) -> int:
+    if e.made % 2 == 0:
+        return leader(e.first)
+    return leader_without(e.second, leader(e.second), rng)
+
+
+def halve_the_width(e: Episode, rng: np.random.Generator) -> int:
+    if e.pulled >= 0:
+        e.parameters[0] /= 2.0
+        e.active[leader_of_smallest_mean(e)] = 0
+    e.memory[0] += 1.0
+    return e.made + 10
+
+
+def leader_of_smallest_mean(e: Episode) -> int:
+    worst = -1
+    for arm in range(e.mean.size):
+        if e.active[arm] == 1 and (worst < 0 or e.mean[arm] < e.mean[worst]):
+            worst = arm
+    return worst
+
+
+def lead_is_large(e: Episode) -> bool:
+    return top(e.second) - best_without(e.second, leader(e.second)) > e.parameters[1] / math.sqrt(e.made)
+
+
+RULES = {
+    "index": Rule(index=bound),
+    "two tournaments": Rule(index=bound, second=own_mean, choose=second_half_of_the_time),
+    "refresh": Rule(index=bound, refresh=halve_the_width, drops_arms=True),
+    "stops": Rule(index=bound, second=own_mean, stops=lead_is_large),
+}
+
+
+def start(bandit: Any, runs: int, first: int = 1) -> Statistics:
+    counts = np.full((runs, bandit.num_arms), first, np.int64)
+    return bandit.pull_block(counts, np.random.default_rng(7))
+
+
+def play(
+    rule: Rule, bandit: Any, steps: int, *, tie: str = "first", table: bool = True, points: tuple[int, ...] = (), **more: Any
+) -> Played:
+    """Play N episodes; without ``table``, all of them step by step, by ``bandit.pull``."""
+    begin = start(bandit, bandit.batch)
+    made, rng, rewards = bandit.num_arms, np.random.default_rng(1), np.random.default_rng(2)
+    request = Sequential(rule, steps, columns(bandit.batch, 0.7, 2.5), tie, rng, 1, **more)
+    engine = Engine(request, begin, made, bandit.features, variances=True)
+
+    def pull(rows: IntArray, slots: IntArray) -> FloatArray:
+        return bandit.pull(rows * bandit.num_arms + slots, rewards)
+
+    for point in (*points, steps):
+        engine.advance(bandit.table() if table else None, rewards, point, pull)
+        assert engine.steps_made <= point
+    return engine.outcome
+
+
+def same(one: Played, other: Played) -> None:
+    for name in ("pulls", "means", "variances"):
+        np.testing.assert_allclose(
+            getattr(one.statistics, name), getattr(other.statistics, name), rtol=1e-9, atol=1e-12, err_msg=name
+        )
+    np.testing.assert_array_equal(one.memory, other.memory)
+    np.testing.assert_array_equal(one.stopped, other.stopped)
+
+
+@pytest.fixture
+def uncompiled(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Switch compiled code off."""
+    return lambda: monkeypatch.setattr(compiler, "compiled_player", lambda: None)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_compiled_uncompiled_and_stepwise_rules_choose_alike(name: str, uncompiled: Callable[[], None]) -> None:
+    # Where every reward is its arm's mean, nothing is random but ties, and these go to the first arm.
+    means = np.random.default_rng(0).random((40, 5)).round(1)
+    means[0] = 0.5
+    bandit = GaussianBandit(means, 0.0)
+    whole = play(RULES[name], bandit, 60)
+    assert name == "stops" or (whole.statistics.pulls.sum(axis=1) == 65).all()
+    same(whole, play(RULES[name], bandit, 60, points=(1, 17, 18, 40)))
+    same(whole, play(RULES[name], bandit, 60, table=False))
+    uncompiled()
+    same(whole, play(RULES[name], bandit, 60))
+    if name == "stops":
+        assert 0 < whole.stopped.sum() < 40
+        assert (whole.statistics.pulls.sum(axis=1)[~whole.stopped] == 65).all()
+    if name == "refresh":
+        assert (whole.memory == 7).all() and len(set(whole.statistics.pulls[1].tolist())) > 2
+
+
+BANDITS = {
+    "gaussian": GaussianBandit([1.0, 0.8, 0.8, 0.5], [1.0, 0.2, 2.0, 0.5]),
+    "bernoulli": BernoulliBandit([0.6, 0.5, 0.5, 0.1]),
+    "poisson": PoissonBandit([1.0, 0.8, 30.0, 0.0]),
+    "empirical": EmpiricalBandit(
+        SampleTable.of(np.array([0.0, 1.0, 4.0, 1.0, 1.5, 0.5, 0.5, 2.5, 1.0, -1.0, 2.0]), np.array([0, 3, 5, 9, 11])),
+        np.array([[0, 1, 2, 3]]),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BANDITS)
+def test_compiled_rewards_have_the_distribution_of_the_arms(kind: str) -> None:
+    many = BANDITS[kind].select(np.zeros(8000, np.int64))
+    tables, pulls = (play(RULES["index"], many, 30, tie="random", table=table).statistics for table in (True, False))
+    p_values = []
+    for name in ("pulls", "means", "variances"):
+        for arm in range(4):
+            one, other = (np.round(getattr(part, name)[:, arm], 9) for part in (tables, pulls))
+            p_values.append(float(ks_2samp(one, other, method="asymp").pvalue))
+    assert min(p_values) * len(p_values) > 0.001
+    assert (tables.means != pulls.means).any()
+
+
+def test_a_reward_of_the_wrong_arm_would_be_seen() -> None:
+    class Mixed(GaussianBandit):
+        def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
+            return super().pull(flat // 4 * 4 + (flat + 1) % 4, rng)
+
+    means = [play(RULES["index"], part, 30, table=kind).statistics.means[:, 0] for part, kind in (
+        (GaussianBandit(np.tile([1.0, 0.8, 0.8, 0.5], (2000, 1))), True),
+        (Mixed(np.tile([1.0, 0.8, 0.8, 0.5], (2000, 1))), False),
+    )]  # fmt: skip
+    assert ks_2samp(*means).pvalue < 1e-6
+
+
+def test_random_ties_are_uniform_in_compiled_code() -> None:
+    # Three of four arms have the same index after the first pulls, and one more pull is made.
+    bandit = GaussianBandit(np.tile([0.5, 0.5, 0.2, 0.5], (9000, 1)), 0.0)
+    extra = play(RULES["index"], bandit, 1, tie="random").statistics.pulls.sum(axis=0) - 9000
+    assert extra[2] == 0 and extra.sum() == 9000
+    assert chi2_contingency([extra[[0, 1, 3]], [3000, 3000, 3000]]).pvalue > 1e-4
+
+
+def test_candidates_and_a_window_of_their_own() -> None:
+    bandit = GaussianBandit([[0.0, 9.0, 5.0, 1.0]], 0.0)
+    window = Statistics(np.array([[2, 0]]), np.array([[7.0, 0.0]]), np.array([[0.5, 0.0]]))
+    request = Sequential(
+        Rule(index=own_mean), 3, columns(1), "first", np.random.default_rng(0), arms=np.array([[2, 3]]), window=window
+    )
+    engine = Engine(request, window, 11, None, variances=True)
+    engine.advance(bandit.table(), np.random.default_rng(0), 3, lambda rows, slots: np.zeros(0))
+    # Arm 2 leads with a mean of 7, and pays 5.
+    found = engine.outcome.statistics
+    assert found.pulls.tolist() == [[5, 0]]
+    np.testing.assert_allclose(found.means, [[29 / 5, 0.0]])
+    np.testing.assert_allclose(found.variances[0, 0], (0.5 + 2 * (7 - 5.8) ** 2 + 3 * (5 - 5.8) ** 2) / 4)
+
+
+def wait_for_a_number(e: Episode, rng: np.random.Generator) -> int:
+    if e.memory[0] == 0.0:
+        return WAIT
+    arm = int(e.memory[0]) - 1
+    e.memory[0] = 0.0
+    return arm if e.made < 7 else STOP
+
+
+def test_waiting_episodes_are_supplied_together() -> None:
+    bandit = GaussianBandit(np.zeros((3, 4)), 0.0)
+    asked: list[list[int]] = []
+
+    def supply(rows: IntArray, memory: FloatArray, statistics: Statistics) -> None:
+        asked.append(rows.tolist())
+        memory[:, 0] = 1.0 + rows % 2
+
+    played = play(Rule(choose=wait_for_a_number), bandit, 9, supply=supply)
+    assert played.statistics.pulls.tolist() == [[4, 1, 1, 1], [1, 4, 1, 1], [4, 1, 1, 1]]
+    assert played.stopped.all() and asked == [[0, 1, 2]] * 4
+
+
+def test_a_rule_that_waits_for_nothing_is_refused() -> None:
+    with pytest.raises(AgentError, match="^choose of the agent returned WAIT, and its request has no supply$"):
+        play(Rule(choose=wait_for_a_number), GaussianBandit([[0.0, 1.0]]), 3)
+
+
+# ------------------------------------------------------------------------------------------------ mistakes
+
+
+def returns_nothing(pulls: float, mean: float, variance: float, parameters: FloatArray) -> None:
+    return None
+
+
+def takes_too_few(pulls: float, mean: float) -> float:
+    return mean
+
+
+def joins_text(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+    return float(str(mean))
+
+
+def out_of_range(e: Episode, rng: np.random.Generator) -> int:
+    return 17
+
+
+@pytest.mark.parametrize(
+    ("index", "message"),
+    [
+        (returns_nothing, r"returns_nothing\(pulls, mean, variance, parameters\), the index of Mine, must return a number"),
+        (takes_too_few, r"takes_too_few\(.*\), the index of Mine,: takes_too_few\(\) takes 2 positional arguments but 4"),
+    ],
+)
+def test_an_index_that_is_none_is_named(index: Any, message: str) -> None:
+    with pytest.raises(AgentError, match=message) as caught:
+        play(Rule(index=index), GaussianBandit([[0.0, 1.0]]), 3, agent="Mine")
+    assert "\n" not in str(caught.value)
+
+
+def test_what_cannot_be_compiled_runs_uncompiled_with_a_warning() -> None:
+    means = np.random.default_rng(0).random((5, 3))
+    with pytest.warns(UserWarning, match=r"^joins_text of Mine cannot be compiled \(.*\): it runs uncompiled") as caught:
+        slow = play(Rule(index=joins_text), GaussianBandit(means, 0.0), 20, agent="Mine")
+    assert "\n" not in str(caught[0].message)
+    same(slow, play(Rule(index=own_mean), GaussianBandit(means, 0.0), 20))
+
+
+def test_an_arm_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(AgentError, match="^out_of_range of Mine chose arm 17; arms are numbered 0 to 1$"):
+        play(Rule(choose=out_of_range), GaussianBandit([[0.0, 1.0]]), 3, agent="Mine")
+
+
+def test_a_rule_needs_an_index_or_a_choice() -> None:
+    with pytest.raises(AgentError, match="a rule needs an index or a choice"):
+        Rule(second=own_mean)
+
+
+def test_parameters_of_another_batch_are_refused() -> None:
+    with pytest.raises(AgentError, match=r"parameters of the agent must have shape \(N, P\) with N = 2, not \(3, 1\)"):
+        Engine(
+            Sequential(Rule(index=bound), 1, columns(3, 1.0), "first", np.random.default_rng(0)),
+            Statistics.zeros((2, 4)),
+            0,
+            None,
+            variances=False,
+        )
+
+
+def test_never_is_no_pull_of_any_budget() -> None:
+    assert NEVER > 10**18
