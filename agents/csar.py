@@ -7,20 +7,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.base import Plan, PlannedAgent
+from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_answer, shuffled_arms, spread_evenly
 from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.rejects import phase_lengths
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Block
-from bai_gym.statistics import ROUNDING, IntArray
+from bai_gym.statistics import ROUNDING, IntArray, Observation, Statistics
 from bai_gym.tasks import Thresholding
 
 __all__ = ["CSAR", "csar_lengths"]
 
 
 @dataclass(kw_only=True)
-class CSAR(PlannedAgent):
+class CSAR(Agent):
     """In each phase pulls all active arms equally often, and classifies the one farthest from the threshold for good.
 
     After phase k = 1, ..., K an active arm has T_k = ceil((n - K) / (log~(K) (K - k + 1))) pulls, where log~(K) = 1 +
@@ -33,7 +33,7 @@ class CSAR(PlannedAgent):
     Args:
         schedule: ``"csar"`` (default), or ``"sr"``: the K - 1 phases of successive rejects.
 
-    Knows nothing. Minimum budget: K + 1.
+    Requires no oracle knowledge. Minimum budget: K + 1.
     """
 
     schedule: str = "csar"
@@ -50,32 +50,27 @@ class CSAR(PlannedAgent):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameter."""
         check_choice(self.schedule, ("csar", "sr"), "schedule", self.name)
-        self._final: IntArray | None = None
-        assert isinstance(self.task, Thresholding)  # as tasks says
-        self._threshold = self.task.threshold
 
     def plan(self) -> Plan:
         """Run the phases."""
+        assert isinstance(self.task, Thresholding)  # as tasks says
         active = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         if self.budget <= self.num_arms:
             yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng), active)
-            return
+            return self.recommend(self._seen)
         lengths = csar_lengths if self.schedule == "csar" else phase_lengths
         for each in np.diff(lengths(self.num_arms, self.budget), prepend=0).tolist():
             if each:  # T_k does not grow in every phase
                 yield Block(np.full(active.shape, each, np.int64), active)
-            distances = np.abs(np.take_along_axis(self.statistics.means, active, axis=1) - self._threshold)
+            distances = np.abs(np.take_along_axis(self.statistics.means, active, axis=1) - self.task.threshold)
             kept = np.ones(active.shape, dtype=bool)
             kept[np.arange(self.batch), distances.argmax(axis=1)] = False
             active = active[kept].reshape(self.batch, -1)
-        # Pulls that a Gymnasium loop makes with what is left change nothing any more.
-        self._final = best_answer(self.statistics, self.task, self.tie, self.rng)
+        return self.recommend(self._seen)
 
-    def answer(self) -> IntArray:
+    def recommend(self, observation: Observation) -> IntArray:
         """Return the arms above the threshold: the means of classified arms stay what they were."""
-        if self._final is not None:
-            return self._final
-        return best_answer(self.statistics, self.task, self.tie, self.rng)
+        return best_answer(Statistics.of(observation), self.task, self.tie, self.rng)
 
 
 def csar_lengths(num_arms: int, budget: int) -> IntArray:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from bai_gym.agents.halving import HalvingAgent
 from bai_gym.problems import Briefing
-from bai_gym.sampling import ArgmaxTable, Block, Request, TieRule
+from bai_gym.sampling import Block, Request, TieRule
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["SHVar", "greedy_counts", "variance_index"]
@@ -41,20 +42,21 @@ class SHVar(HalvingAgent):
         super().begin(briefing)
         self._variances = briefing.variances
 
-    def pull_stage(self, active: IntArray, pulls: int) -> Generator[Request, None, Statistics]:
+    def pull_stage(self, active: IntArray, pulls: int) -> Generator[Request, Any, Statistics]:
         """Pull greedily by sigma^2 / pulls."""
         candidates = self.candidates(active)
         variances = self._variances if candidates is None else np.take_along_axis(self._variances, active, -1)
-        block = Block(greedy_counts(variances, pulls, self.tie, self.rng), candidates, variances)
-        yield block
-        return block.outcome
+        made: Statistics = yield Block(greedy_counts(variances, pulls, self.tie, self.rng), candidates, variances)
+        return made
 
 
-def variance_index(variances: FloatArray, pulls: IntArray) -> FloatArray:
+def variance_index(variances: FloatArray, pulls: npt.NDArray[np.number]) -> FloatArray:
     """Return variance / pulls, elementwise; arms of variance 0 rank below all others, the fewest pulls first.
 
     An arm without a pull has index +inf.
     """
+    if variances.min(initial=1.0) > 0.0 and pulls.min(initial=1) > 0:
+        return np.asarray(variances / pulls)
     index = np.where(variances > 0, variances / np.maximum(pulls, 1), -1.0 * pulls)
     return np.where(pulls == 0, np.inf, index)
 
@@ -72,21 +74,36 @@ def greedy_counts(variances: FloatArray, pulls: int, tie: TieRule, rng: np.rando
         ``(N, k)`` counts that sum to ``pulls``.
     """
     size = variances.shape[-1]
+    counts = np.zeros(variances.shape)
     if pulls > size:
         # All pulls of priority above this level come before any other. Their number is at most `pulls`, because
-        # ceil(x) < x + 1; what is missing, fewer than `size` pulls, is then added one by one. The level is raised by
-        # more than a rounding error, so that no pull is counted that belongs below it.
+        # ceil(x) < x + 1. The level is raised by more than a rounding error, so that no pull is counted that belongs
+        # below it.
         level = variances.sum(axis=-1, keepdims=True) / (pulls - size) * (1.0 + 1e-9)
-        counts = np.maximum(np.ceil(variances / np.where(level > 0, level, 1.0)), 1.0).astype(np.int64)
-    else:
-        counts = np.zeros(variances.shape, np.int64)
-    missing = pulls - counts.sum(axis=-1)
-    columns = np.ascontiguousarray(variances.T)
-    counts = np.ascontiguousarray(counts.T)
-    table = ArgmaxTable(variance_index(columns, counts), tie, rng)
-    flat_counts, flat_variances = counts.reshape(-1), columns.reshape(-1)
-    for step in range(int(missing.max(initial=0))):
-        chosen = table.argmax(counts)[missing > step]
-        flat_counts[chosen] += 1
-        table.flat[chosen] = variance_index(flat_variances[chosen], flat_counts[chosen])
-    return np.ascontiguousarray(counts.T)
+        counts = np.maximum(np.ceil(variances / np.where(level > 0, level, 1.0)), 1.0)
+    while (rows := np.flatnonzero(counts.sum(axis=-1) < pulls)).size:
+        now = counts[rows]
+        index = variance_index(variances[rows], now)
+        # Next come the pulls of larger index than any arm's second next pull, in whatever order.
+        due = index > variance_index(variances[rows], now + 1.0).max(axis=-1, keepdims=True)
+        due |= index == index.max(axis=-1, keepdims=True)
+        missing = pulls - now.sum(axis=-1, keepdims=True).astype(np.int64)
+        many = np.flatnonzero(np.count_nonzero(due, axis=-1) > missing[:, 0])
+        if many.size:
+            due[many] = _first(index[many], now[many], missing[many], tie, rng)
+        counts[rows] = now + due
+    return counts.astype(np.int64)
+
+
+def _first(
+    index: FloatArray, counts: FloatArray, size: IntArray, tie: TieRule, rng: np.random.Generator
+) -> npt.NDArray[np.bool_]:
+    """Return a mask of the arms of largest index in each row, ``(m, 1)`` many, ties by the rule."""
+    border = np.take_along_axis(np.sort(index, axis=-1), index.shape[-1] - size, -1)
+    kept = np.asarray(index >= border)
+    crowded = np.flatnonzero(np.count_nonzero(kept, axis=-1) > size[:, 0])
+    if crowded.size:
+        keys = rng.random(index[crowded].shape) if tie == "random" else counts[crowded]
+        order = np.lexsort([keys, -index[crowded]], axis=-1)
+        kept[crowded] = order.argsort(axis=-1) < size[crowded]
+    return kept

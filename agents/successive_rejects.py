@@ -7,19 +7,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.base import Plan, PlannedAgent
+from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_mean, keep_best, spread_evenly
 from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.rejects import phase_lengths
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Block
-from bai_gym.statistics import FloatArray, IntArray, exact_means
+from bai_gym.statistics import FloatArray, exact_means
 
 __all__ = ["SuccessiveRejects"]
 
 
 @dataclass(kw_only=True)
-class SuccessiveRejects(PlannedAgent):
+class SuccessiveRejects(Agent):
     """In each of K - 1 phases the active arms are pulled equally often; then the one of smallest mean is dropped.
 
     After phase k an active arm has n_k = ceil((n - K) / (logbar(K) (K + 1 - k))) pulls, and its mean is that of all of
@@ -32,7 +32,7 @@ class SuccessiveRejects(PlannedAgent):
     Args:
         leftover: ``"drop"`` (default, as published) or ``"last"``: share the pulls left over among the last two arms.
 
-    Knows nothing. Minimum budget: K + 1.
+    Requires no oracle knowledge. Minimum budget: K + 1.
     """
 
     leftover: str = "drop"
@@ -47,13 +47,12 @@ class SuccessiveRejects(PlannedAgent):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameter."""
         check_choice(self.leftover, ("drop", "last"), "leftover", self.name)
-        self._survivor: IntArray | None = None
 
     def plan(self) -> Plan:
         """Run the phases."""
         if self.budget <= self.num_arms:
-            yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
-            return
+            made = yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
+            return best_mean(made, self.tie, self.rng)
         active = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
         sums: FloatArray = np.zeros(active.shape)
         left, before = self.budget, 0
@@ -65,19 +64,12 @@ class SuccessiveRejects(PlannedAgent):
                 counts = spread_evenly(self.batch, size, left, self.tie, self.rng)
             pulls = int(counts[0].sum())
             if pulls:  # n_k does not grow in every phase
-                block = Block(counts, active if size < self.num_arms else None)
-                yield block
-                sums += block.outcome.sums
+                made = yield Block(counts, active if size < self.num_arms else None)
+                sums += made.sums
                 sums = exact_means(sums, 1, np.abs(sums))  # so that equal sums of whole rewards are equal
             means = sums / (counts + before)
             kept = keep_best(means, size - 1, self.tie, self.rng)
             active = active[kept].reshape(self.batch, size - 1)
             sums = sums[kept].reshape(self.batch, size - 1)
             left, before = left - pulls, length
-        self._survivor = active[:, 0]
-
-    def answer(self) -> IntArray:
-        """Return the survivor; without phases, the best mean."""
-        if self._survivor is None:
-            return best_mean(self.statistics, self.tie, self.rng)
-        return self._survivor
+        return active[:, 0]

@@ -25,7 +25,7 @@ class Uniform(Agent):
         mode: ``"cycle"`` (default): round-robin in random order, so that pulls differ by at most one. ``"random"``:
             every pull goes to an arm drawn uniformly.
 
-    Knows nothing. Minimum budget: K.
+    Requires no oracle knowledge. Minimum budget: K.
     """
 
     mode: str = "cycle"
