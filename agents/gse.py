@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Generator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.base import Plan
+from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import shuffled_arms, spread_evenly
-from bai_gym.agents.halving import HalvingAgent, num_stages
+from bai_gym.agents.halving import Stage, num_stages, run_stages
 from bai_gym.agents.linear_models import (
     DESIGN_ROUNDINGS,
-    StructuredAgent,
     add_intercept,
     generalized_values,
     linear_values,
@@ -22,12 +20,12 @@ from bai_gym.agents.linear_models import (
     pulls_by_greed,
     rows_of,
 )
-from bai_gym.agents.parameters import check_choice, check_positive, check_whole
+from bai_gym.agents.parameters import check_choice, check_not_negative, check_positive, check_whole
 from bai_gym.bandits.linear import check_link
-from bai_gym.designs import Design, frank_wolfe, wynn
+from bai_gym.designs import frank_wolfe, wynn
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Block, Request
+from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["GSE", "GSELin", "GSELinFWG", "GSELinGreedy", "GSELinWynn", "GSELog", "GSELogFWG"]
@@ -36,8 +34,8 @@ SINGLE_STAGE = "K"
 
 
 @dataclass(kw_only=True)
-class GSE(StructuredAgent, HalvingAgent):
-    """Stages in which 1 / eta of the arms survive, ranked by a model of the means: GSE, the parts that all forms share.
+class GSE(Agent):
+    """Stages in which 1 / eta of the arms survive, ranked by a model of the means: GSE, what all its forms share.
 
     There are s = ceil(log K) stages, to the base eta, of floor(n / s) pulls each. A stage shares its pulls among the
     active arms by an exploration rule, fits the model to the rewards of this stage, and keeps the ceil(k / eta) of k
@@ -53,12 +51,21 @@ class GSE(StructuredAgent, HalvingAgent):
             arms, which means a single stage.
         intercept: If True, every arm gets a further feature of 1. Default False, as published.
 
-    Knows nothing. Minimum budget: s min(K, d), a pull for every dimension in each stage; below it, where that is
-    allowed, there is one stage.
+    Requires no oracle knowledge. Minimum budget: s min(K, d), a pull for every dimension in each stage; below it, where
+    that is allowed, there is one stage.
     """
 
+    samples: str = "stage"
+    leftover: str = "drop"
     eta: int | str = 2
     intercept: bool = False
+
+    needs_features: ClassVar[bool] = True
+    uses_variances: ClassVar[bool] = False
+
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return the minimum for as many features as arms, which suffices for any number."""
+        return self.least_budget(num_arms, None)
 
     def least_budget(self, num_arms: int, num_features: int | None) -> int:
         """Return one pull for every dimension in each stage."""
@@ -66,27 +73,25 @@ class GSE(StructuredAgent, HalvingAgent):
         return num_stages(num_arms, self._rate(num_arms)) * min(num_arms, width)
 
     def begin(self, briefing: Briefing) -> None:
-        """Check the parameters and shuffle the arms."""
-        super().begin(briefing)
+        """Check the parameters."""
+        check_choice(self.samples, ("stage", "all"), "samples", self.name)
+        check_choice(self.leftover, ("drop", "last"), "leftover", self.name)
         assert briefing.features is not None  # as needs_features says
         self._features = add_intercept(briefing.features) if self.intercept else briefing.features
-        self._staged = self.budget >= self.least_budget(self.num_arms, briefing.num_features)
-        self._active = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
+        staged = self.budget >= self.least_budget(self.num_arms, briefing.num_features)
+        self._eta = self._rate(self.num_arms) if staged else self.num_arms
 
     def plan(self) -> Plan:
         """Run the stages."""
-        yield from self.run_stages(self._rate(self.num_arms) if self._staged else self.num_arms)
+        arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
+        return (yield from run_stages(self, arms, self._eta, self.samples, self.leftover, self._pull, self._values))
 
-    def pull_stage(self, active: IntArray, pulls: int) -> Generator[Request, None, Statistics]:
-        """Share the pulls by the exploration rule."""
-        self._stage_features = rows_of(self._features, active)
-        block = Block(self.explore(self._stage_features, pulls), active)
-        yield block
-        return block.outcome
+    def _pull(self, active: IntArray, pulls: int) -> Stage:
+        made: Statistics = yield Block(self.explore(rows_of(self._features, active), pulls), active)
+        return made
 
-    def values(self, active: IntArray, estimates: Statistics) -> FloatArray:
-        """Return the estimates of the model, ``(N, k)``."""
-        return self.fit(self._stage_features, estimates)
+    def _values(self, active: IntArray, estimates: Statistics) -> FloatArray:
+        return self.fit(rows_of(self._features, active), estimates)
 
     def explore(self, features: FloatArray, pulls: int) -> IntArray:
         """Return ``(N, k)`` counts, each row with the sum ``pulls``, for active arms with features ``(N, k, d)``.
@@ -95,9 +100,14 @@ class GSE(StructuredAgent, HalvingAgent):
         """
         return spread_evenly(len(features), features.shape[1], pulls, self.tie, self.rng)
 
-    @abstractmethod
     def fit(self, features: FloatArray, estimates: Statistics) -> FloatArray:
-        """Return what arms are ranked by, ``(N, k)``, from features ``(N, k, d)`` and ``(N, k)`` statistics."""
+        """Return what arms are ranked by, ``(N, k)``: estimates by least squares, unless a form says otherwise.
+
+        Args:
+            features: ``(N, k, d)``.
+            estimates: ``(N, k)`` statistics of the samples.
+        """
+        return linear_values(features, estimates)
 
     def _rate(self, num_arms: int) -> int:
         if self.eta == SINGLE_STAGE:
@@ -106,31 +116,9 @@ class GSE(StructuredAgent, HalvingAgent):
             raise ParameterError(f"eta of {self.name} must be a whole number of at least 2, or 'K', not {self.eta!r}")
         return int(self.eta)
 
-
-class _ByDesign(GSE):
-    """Pulls by an optimal design, which a form finds; the parameters are the form's, as each has a default of its own.
-
-    Attributes:
-        iterations: Most steps towards the design.
-        rounding: How it becomes numbers of pulls.
-    """
-
-    iterations: int
-    rounding: str
-
-    def begin(self, briefing: Briefing) -> None:
-        """Check the parameters."""
-        super().begin(briefing)
-        check_whole(self.iterations, 1, "iterations", self.name)
-        check_choice(self.rounding, DESIGN_ROUNDINGS, "rounding", self.name)
-
-    def explore(self, features: FloatArray, pulls: int) -> IntArray:
-        """Share the pulls by the design."""
-        return pulls_by_design(self.solve, self.rounding, features, pulls)
-
-    @abstractmethod
-    def solve(self, features: FloatArray) -> Design:
-        """Return the design for active arms with features ``(N, k, d)``."""
+    def _check_design(self, iterations: int, rounding: str) -> None:
+        check_whole(iterations, 1, "iterations", self.name)
+        check_choice(rounding, DESIGN_ROUNDINGS, "rounding", self.name)
 
 
 @dataclass(kw_only=True)
@@ -141,18 +129,14 @@ class GSELin(GSE):
 
     Paper: Azizi, Kveton and Ghavamzadeh (2022), Algorithm 1, GSE-Lin of section 8.
 
-    Knows nothing.
+    Requires no oracle knowledge.
     """
 
     name: ClassVar[str] = "GSE-Lin"
 
-    def fit(self, features: FloatArray, estimates: Statistics) -> FloatArray:
-        """Fit by least squares."""
-        return linear_values(features, estimates)
-
 
 @dataclass(kw_only=True)
-class GSELinFWG(_ByDesign, GSELin):
+class GSELinFWG(GSE):
     """GSE with a linear model; pulls by the G-optimal design of Frank-Wolfe (FWG).
 
     The design is :func:`bai_gym.designs.frank_wolfe`, from equal weights. The paper rounds it by the method of
@@ -166,7 +150,7 @@ class GSELinFWG(_ByDesign, GSELin):
         iterations: N, the steps of Frank-Wolfe; default 100.
         rounding: ``"exchange"`` (default), or ``"efficient"``: :func:`bai_gym.designs.round_design`.
 
-    Knows nothing. See :class:`GSE` for the other parameters and the minimum budget.
+    Requires no oracle knowledge. See :class:`GSE` for the other parameters and the minimum budget.
     """
 
     iterations: int = 100
@@ -174,13 +158,18 @@ class GSELinFWG(_ByDesign, GSELin):
 
     name: ClassVar[str] = "GSE-Lin-FWG"
 
-    def solve(self, features: FloatArray) -> Design:
-        """Return the design of Frank-Wolfe."""
-        return frank_wolfe(features, max_iterations=self.iterations)
+    def begin(self, briefing: Briefing) -> None:
+        """Check the parameters."""
+        super().begin(briefing)
+        self._check_design(self.iterations, self.rounding)
+
+    def explore(self, features: FloatArray, pulls: int) -> IntArray:
+        """Share the pulls by the design."""
+        return pulls_by_design(partial(frank_wolfe, max_iterations=self.iterations), self.rounding, features, pulls)
 
 
 @dataclass(kw_only=True)
-class GSELinWynn(_ByDesign, GSELin):
+class GSELinWynn(GSE):
     """GSE with a linear model; pulls by the G-optimal design of Wynn's algorithm.
 
     The design is :func:`bai_gym.designs.wynn`, from equal weights and with exact steps; the paper does not say when it
@@ -193,7 +182,7 @@ class GSELinWynn(_ByDesign, GSELin):
         iterations: Most steps; default 1,000 (with 64 random arms in 10 dimensions it takes 750 to 1 %).
         rounding: ``"exchange"`` (default), or ``"efficient"``, see :class:`GSELinFWG`.
 
-    Knows nothing. See :class:`GSE` for the other parameters and the minimum budget.
+    Requires no oracle knowledge. See :class:`GSE` for the other parameters and the minimum budget.
     """
 
     tolerance: float = 0.01
@@ -203,17 +192,19 @@ class GSELinWynn(_ByDesign, GSELin):
     name: ClassVar[str] = "GSE-Lin-Wynn"
 
     def begin(self, briefing: Briefing) -> None:
-        """Check the parameter, too."""
+        """Check the parameters."""
         super().begin(briefing)
+        self._check_design(self.iterations, self.rounding)
         check_positive(self.tolerance, "tolerance", self.name)
 
-    def solve(self, features: FloatArray) -> Design:
-        """Return the design of Wynn's algorithm."""
-        return wynn(features, tolerance=self.tolerance, max_iterations=self.iterations)
+    def explore(self, features: FloatArray, pulls: int) -> IntArray:
+        """Share the pulls by the design."""
+        solve = partial(wynn, tolerance=self.tolerance, max_iterations=self.iterations)
+        return pulls_by_design(solve, self.rounding, features, pulls)
 
 
 @dataclass(kw_only=True)
-class GSELinGreedy(GSELin):
+class GSELinGreedy(GSE):
     """GSE with a linear model; pulls in turn, each to make the largest variance least (G-allocation).
 
     The rule is :func:`bai_gym.designs.greedy_allocation`. A stage that has fewer pulls than dimensions starts from a
@@ -222,7 +213,7 @@ class GSELinGreedy(GSELin):
     Paper: Azizi, Kveton and Ghavamzadeh (2022), Algorithm 1, GSE-Lin-Greedy of section 8, after Soare, Lazaric and
     Munos (2014).
 
-    Knows nothing. See :class:`GSE` for the parameters and the minimum budget.
+    Requires no oracle knowledge. See :class:`GSE` for the parameters and the minimum budget.
     """
 
     name: ClassVar[str] = "GSE-Lin-Greedy"
@@ -243,9 +234,10 @@ class GSELog(GSE):
 
     Args:
         link: ``"logit"`` (default) and ``"probit"`` for rewards in [0, 1], ``"log"`` for counts.
-        penalty: Factor of |theta|^2 / 2; default 1e-3. With 0 it is used only where there is no estimate without.
+        penalty: Factor of |theta|^2 / 2, at least 0; default 1e-3. With 0 it is used only where there is no estimate
+            without.
 
-    Knows nothing. See :class:`GSE` for the other parameters and the minimum budget.
+    Requires no oracle knowledge. See :class:`GSE` for the other parameters and the minimum budget.
     """
 
     link: str = "logit"
@@ -256,9 +248,7 @@ class GSELog(GSE):
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters."""
         super().begin(briefing)
-        check_link(self.link)
-        if self.penalty != 0:
-            check_positive(self.penalty, "penalty", self.name)
+        check_logistic(self.link, self.penalty, self.name)
 
     def fit(self, features: FloatArray, estimates: Statistics) -> FloatArray:
         """Fit by maximum likelihood."""
@@ -266,7 +256,7 @@ class GSELog(GSE):
 
 
 @dataclass(kw_only=True)
-class GSELogFWG(_ByDesign, GSELog):
+class GSELogFWG(GSE):
     """GSE with a generalized linear model, logistic by default; pulls by the G-optimal design of Frank-Wolfe (FWG).
 
     The design is that of the linear model, see :class:`GSELinFWG`: it does not depend on the unknown parameter.
@@ -274,17 +264,37 @@ class GSELogFWG(_ByDesign, GSELog):
     Paper: Azizi, Kveton and Ghavamzadeh (2022), Algorithms 1 and 2, GSE-Log-FWG of section 8.4.
 
     Args:
+        link: See :class:`GSELog`.
+        penalty: Likewise.
         iterations: N, the steps of Frank-Wolfe; default 100.
         rounding: ``"exchange"`` (default), or ``"efficient"``, see :class:`GSELinFWG`.
 
-    Knows nothing. See :class:`GSELog` for the other parameters and the minimum budget.
+    Requires no oracle knowledge. See :class:`GSE` for the other parameters and the minimum budget.
     """
 
+    link: str = "logit"
+    penalty: float = 1e-3
     iterations: int = 100
     rounding: str = "exchange"
 
     name: ClassVar[str] = "GSE-Log-FWG"
 
-    def solve(self, features: FloatArray) -> Design:
-        """Return the design of Frank-Wolfe."""
-        return frank_wolfe(features, max_iterations=self.iterations)
+    def begin(self, briefing: Briefing) -> None:
+        """Check the parameters."""
+        super().begin(briefing)
+        self._check_design(self.iterations, self.rounding)
+        check_logistic(self.link, self.penalty, self.name)
+
+    def explore(self, features: FloatArray, pulls: int) -> IntArray:
+        """Share the pulls by the design."""
+        return pulls_by_design(partial(frank_wolfe, max_iterations=self.iterations), self.rounding, features, pulls)
+
+    def fit(self, features: FloatArray, estimates: Statistics) -> FloatArray:
+        """Fit by maximum likelihood."""
+        return generalized_values(features, estimates, self.link, self.penalty, self.name)
+
+
+def check_logistic(link: str, penalty: float, agent: str) -> None:
+    """Raise :class:`ParameterError` unless there is such a link, and the penalty is at least 0."""
+    check_link(link)
+    check_not_negative(penalty, "penalty", agent)

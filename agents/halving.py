@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,10 @@ from bai_gym.problems import Briefing
 from bai_gym.sampling import Block, Request
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["HalvingAgent", "num_stages"]
+__all__ = ["HalvingAgent", "Stage", "num_stages", "run_stages"]
+
+Stage = Generator[Request, Any, Statistics]
+"""Yields the requests of one stage, and returns the ``(N, k)`` statistics of its pulls."""
 
 
 def num_stages(num_arms: int, rate: int = 2) -> int:
@@ -64,36 +67,11 @@ class HalvingAgent(Agent):
         if self.budget < self.num_arms:
             made = yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
             return best_mean(made, self.tie, self.rng)
-        return (yield from self.run_stages(np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms)), 2))
-
-    def run_stages(self, active: IntArray, rate: int) -> Plan:
-        """Keep the best 1 / rate of the arms ``(N, K)``, rounded up, stage after stage, and return the survivors."""
-        stages = num_stages(self.num_arms, rate)
-        stage_budget, leftover = divmod(self.budget, stages)
-        for stage in range(1, stages + 1):
-            last = stage == stages and self.leftover == "last"
-            estimates = yield from self.pull_stage(active, stage_budget + leftover * last)
-            if self.samples == "all":
-                everything = self.statistics.take(active, variances=False)
-                estimates = everything.since(Statistics.zeros(active.shape), variances=False)  # exact ties, see `since`
-            size = -(-active.shape[-1] // rate)
-            kept = keep_best(self.values(active, estimates), size, self.tie, self.rng)
-            active = active[kept].reshape(self.batch, size)
-        return active[:, 0]
-
-    def values(self, active: IntArray, estimates: Statistics) -> FloatArray:
-        """Return what arms are ranked by, ``(N, k)``: their means, -inf without a pull.
-
-        Args:
-            active: ``(N, k)`` arms of the stage.
-            estimates: ``(N, k)`` statistics of the samples that count.
-        """
-        if estimates.pulls.all():
-            return estimates.means
-        return np.where(estimates.pulls > 0, estimates.means, -np.inf)
+        active = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
+        return (yield from run_stages(self, active, 2, self.samples, self.leftover, self.pull_stage, observed_means))
 
     @abstractmethod
-    def pull_stage(self, active: IntArray, pulls: int) -> Generator[Request, Any, Statistics]:
+    def pull_stage(self, active: IntArray, pulls: int) -> Stage:
         """Yield the requests of one stage, and return the ``(N, k)`` statistics of its pulls.
 
         Args:
@@ -104,3 +82,44 @@ class HalvingAgent(Agent):
     def candidates(self, active: IntArray) -> IntArray | None:
         """Return the candidate arms for a request: None, which is faster, as long as all arms are active."""
         return active if active.shape[-1] < self.num_arms else None
+
+
+def run_stages(
+    agent: Agent,
+    active: IntArray,
+    rate: int,
+    samples: str,
+    leftover: str,
+    pull_stage: Callable[[IntArray, int], Stage],
+    values: Callable[[IntArray, Statistics], FloatArray],
+) -> Plan:
+    """Keep the best 1 / rate of the arms, rounded up, stage after stage, and return the survivors.
+
+    Args:
+        agent: Whose plan it is.
+        active: ``(N, K)`` all arms.
+        rate: At least 2.
+        samples: ``"stage"`` or ``"all"``, see :class:`HalvingAgent`.
+        leftover: ``"drop"`` or ``"last"``, likewise.
+        pull_stage: Makes the pulls of a stage, see :meth:`HalvingAgent.pull_stage`.
+        values: Returns what arms are ranked by, ``(N, k)``, from the active arms and the statistics that count.
+    """
+    stages = num_stages(agent.num_arms, rate)
+    stage_budget, rest = divmod(agent.budget, stages)
+    for stage in range(1, stages + 1):
+        last = stage == stages and leftover == "last"
+        estimates = yield from pull_stage(active, stage_budget + rest * last)
+        if samples == "all":
+            everything = agent.statistics.take(active, variances=False)
+            estimates = everything.since(Statistics.zeros(active.shape), variances=False)  # exact ties, see `since`
+        size = -(-active.shape[-1] // rate)
+        kept = keep_best(values(active, estimates), size, agent.tie, agent.rng)
+        active = active[kept].reshape(agent.batch, size)
+    return active[:, 0]
+
+
+def observed_means(active: IntArray, estimates: Statistics) -> FloatArray:
+    """Return the sample means, -inf without a pull."""
+    if estimates.pulls.all():
+        return estimates.means
+    return np.where(estimates.pulls > 0, estimates.means, -np.inf)

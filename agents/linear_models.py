@@ -1,14 +1,11 @@
-"""What agents share that model means by features: a minimum budget, work in parts, and estimates to rank by."""
+"""What agents share that model means by features: pulls by designs, work in parts, and estimates to rank by."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
-from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.base import PlannedAgent
 from bai_gym.designs import Design, exchange_design, greedy_allocation, round_design
 from bai_gym.errors import AgentError
 from bai_gym.regression import generalized_linear, least_squares
@@ -17,7 +14,6 @@ from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = [
     "DESIGN_ROUNDINGS",
-    "StructuredAgent",
     "add_intercept",
     "check_rewards",
     "generalized_values",
@@ -31,21 +27,6 @@ __all__ = [
 DESIGN_ROUNDINGS = ("exchange", "efficient")  # how designs become numbers of pulls
 ENTRIES = 2**19  # of features that are worked on at a time: designs step over them hundreds of times, near the cache
 STEPS = 2.0**36  # values that differ by less than one such part of the largest one are tied
-
-
-class StructuredAgent(PlannedAgent):
-    """Needs features, and a budget that depends on their number."""
-
-    needs_features: ClassVar[bool] = True
-    uses_variances: ClassVar[bool] = False
-
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return the minimum for as many features as arms, which suffices for any number."""
-        return self.least_budget(num_arms, None)
-
-    @abstractmethod
-    def least_budget(self, num_arms: int, num_features: int | None) -> int:
-        """Return the smallest budget, see :meth:`bai_gym.agents.Agent.least_budget`."""
 
 
 def add_intercept(features: FloatArray) -> FloatArray:

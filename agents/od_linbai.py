@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.base import Plan
+from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import keep_best, shuffled_arms
-from bai_gym.agents.halving import num_stages
-from bai_gym.agents.linear_models import StructuredAgent, in_parts, linear_values, rows_of
+from bai_gym.agents.halving import Stage, num_stages
+from bai_gym.agents.linear_models import in_parts, linear_values, rows_of
 from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.together import grouped, together
 from bai_gym.designs import ceil_allocation, g_optimal, project, reduce_support, round_design
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Block, Request
+from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
 __all__ = ["ODLinBAI"]
 
 
 @dataclass(kw_only=True)
-class ODLinBAI(StructuredAgent):
+class ODLinBAI(Agent):
     """In each phase arms are pulled by a G-optimal design; the first keeps d / 2 of them, each further one half.
 
     With d the rank of the features there are R = ceil(log2 d) phases (one for d = 1). Phase r pulls arm i with weight
@@ -40,13 +39,19 @@ class ODLinBAI(StructuredAgent):
         leftover: ``"drop"`` (default, as published): see above. ``"share"``: each phase shares what is left among its
             arms, in proportion to their weights.
 
-    Knows nothing. Minimum budget: one more than min(K, d (d + 1) / 2) + sum of ceil(d / 2^r) over r < R, so that m is
-    positive; below it, where that is allowed, there is a single phase.
+    Requires no oracle knowledge. Minimum budget: one more than min(K, d (d + 1) / 2) + sum of ceil(d / 2^r) over r < R,
+    so that m is positive; below it, where that is allowed, there is a single phase.
     """
 
     leftover: str = "drop"
 
     name: ClassVar[str] = "OD-LinBAI"
+    needs_features: ClassVar[bool] = True
+    uses_variances: ClassVar[bool] = False
+
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return the minimum for as many features as arms, which suffices for any number."""
+        return self.least_budget(num_arms, None)
 
     def least_budget(self, num_arms: int, num_features: int | None) -> int:
         """Return one pull more than rounding up can take."""
@@ -59,19 +64,14 @@ class ODLinBAI(StructuredAgent):
         self._arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         self._features = rows_of(briefing.features, self._arms)
         self._ranks = in_parts(lambda x: project(x).rank, self._features)
-        self._answer: IntArray = self._arms[:, 0].copy()
 
     def plan(self) -> Plan:
         """Run the phases of all groups."""
         groups = [(rows, self._phases(rows, int(rank))) for rank, rows in grouped(self._ranks)]
-        yield from together(groups, self.batch, self.num_arms, self.tie, self.rng)
-
-    def answer(self) -> IntArray:
-        """Return the survivor."""
-        return self._answer
+        return (yield from together(groups, self.batch, self.num_arms, self.tie, self.rng))
 
     def _phases(self, rows: IntArray, rank: int) -> Plan:
-        """Run the phases of the episodes ``rows``, whose features have one rank."""
+        """Run the phases of the episodes ``rows``, whose features have one rank, and return the survivors."""
         kept: IntArray = np.broadcast_to(np.arange(self.num_arms), (rows.size, self.num_arms))
         supports = phase_supports(self.num_arms, rank)
         mass = self.budget - sum(supports)
@@ -87,7 +87,7 @@ class ODLinBAI(StructuredAgent):
             size = 1 if phase == phases - 1 else -(-rank // 2 ** (phase + 1))
             best = keep_best(linear_values(features, estimates), size, self.tie, self.rng)
             kept = kept[best].reshape(rows.size, size)
-        self._answer[rows] = np.take_along_axis(self._arms[rows], kept, -1)[:, 0]
+        return np.take_along_axis(self._arms[rows], kept, -1)[:, 0]
 
 
 def phase_supports(num_arms: int, rank: int) -> list[int]:
@@ -118,7 +118,7 @@ def _allocate(features: FloatArray, pulls: int, mass: float, share: bool) -> Int
     return counts
 
 
-def _pull(arms: IntArray, counts: IntArray, pulls: int) -> Generator[Request, None, Statistics]:
+def _pull(arms: IntArray, counts: IntArray, pulls: int) -> Stage:
     """Pull arms ``(m, k)`` as often as ``counts`` says; episodes that need fewer than ``pulls`` make others as well.
 
     All make the first pulls together, as many as the episode with the fewest needs; that includes all of the first
@@ -131,16 +131,15 @@ def _pull(arms: IntArray, counts: IntArray, pulls: int) -> Generator[Request, No
     needed = counts.sum(axis=-1)
     common = int(needed.min())
     before = np.cumsum(counts, axis=-1) - counts
-    first = Block(np.clip(common - before, 0, counts), arms)
-    yield first
-    estimates = first.outcome
+    first = np.clip(common - before, 0, counts)
+    estimates: Statistics = yield Block(first, arms)
     if common < pulls:
-        rest = counts - first.counts
-        second = Block(rest.copy(), arms)
-        second.counts[:, 0] += pulls - needed
-        yield second
+        rest = counts - first
+        second = rest.copy()
+        second[:, 0] += pulls - needed
+        made = yield Block(second, arms)
         total = np.maximum(counts, 1)
-        means = (estimates.sums + np.where(rest > 0, second.outcome.sums, 0.0)) / total
+        means = (estimates.sums + np.where(rest > 0, made.sums, 0.0)) / total
         means = np.where(rest > 0, means, estimates.means)
         estimates = Statistics(counts, means, zeros(counts.shape))
     return estimates

@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.agents.base import Plan
+from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import keep_best, shuffled_arms
 from bai_gym.agents.halving import num_stages
-from bai_gym.agents.linear_models import StructuredAgent, linear_values, rows_of
+from bai_gym.agents.linear_models import linear_values, rows_of
 from bai_gym.agents.parameters import check_whole
 from bai_gym.agents.together import grouped, together
 from bai_gym.designs import round_design, xy_optimal
@@ -27,7 +27,7 @@ SLACK = 0.01  # relative: Frank-Wolfe comes near rho from above, never to it
 
 
 @dataclass(kw_only=True)
-class PeaceRho(StructuredAgent):
+class PeaceRho(Agent):
     """Peace for a fixed budget, in a practical form: rho, the largest variance of a difference, in place of gamma.
 
     rho(Z) is the least largest variance of a difference of two arms of Z, over designs on all arms. There are
@@ -46,14 +46,20 @@ class PeaceRho(StructuredAgent):
     Args:
         iterations: Steps of Frank-Wolfe for each design, see :func:`bai_gym.designs.xy_optimal`; default 200.
 
-    Knows nothing. Minimum budget: min(K, d) (2 + ceil(log2 min(K, d))), a pull for every dimension in each of the
-    rounds that there can be, since rho is at most four times the rank (Kiefer and Wolfowitz); below it, where that is
-    allowed, there is one round.
+    Requires no oracle knowledge. Minimum budget: min(K, d) (2 + ceil(log2 min(K, d))), a pull for every dimension in
+    each of the rounds that there can be, since rho is at most four times the rank (Kiefer and Wolfowitz); below it,
+    where that is allowed, there is one round.
     """
 
     iterations: int = 200
 
     name: ClassVar[str] = "Peace-rho"
+    needs_features: ClassVar[bool] = True
+    uses_variances: ClassVar[bool] = False
+
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return the minimum for as many features as arms, which suffices for any number."""
+        return self.least_budget(num_arms, None)
 
     def least_budget(self, num_arms: int, num_features: int | None) -> int:
         """Return one pull for every dimension in each round."""
@@ -70,27 +76,21 @@ class PeaceRho(StructuredAgent):
         rounds = np.ceil(np.log2(np.maximum(self._first.max_variance * (1.0 - SLACK), 2.0))).astype(np.int64)
         staged = self.budget >= self.least_budget(self.num_arms, briefing.num_features)
         self._rounds_of = rounds if staged else np.ones_like(rounds)
-        self._answer: IntArray = self._arms[:, 0].copy()
 
     def plan(self) -> Plan:
         """Run the rounds of all groups."""
         groups = [(rows, self._rounds(rows, rounds)) for rounds, rows in grouped(self._rounds_of)]
-        yield from together(groups, self.batch, self.num_arms, self.tie, self.rng)
-
-    def answer(self) -> IntArray:
-        """Return the best estimate of the last round."""
-        return self._answer
+        return (yield from together(groups, self.batch, self.num_arms, self.tie, self.rng))
 
     def _rounds(self, rows: IntArray, rounds: int) -> Plan:
-        """Run the rounds of the episodes ``rows``, which have equally many."""
+        """Run the rounds of the episodes ``rows``, of equally many, and return the best estimates of the last."""
         features, arms = self._features[rows], self._arms[rows]
         candidates = np.ones(arms.shape, np.bool_)
         weights, rho = self._first.weights[rows], self._first.max_variance[rows]
         for number in range(rounds):
             pulls = self.budget // rounds + (self.budget % rounds if number == rounds - 1 else 0)
-            block = Block(round_design(weights, pulls, allow_small_budget=True), arms)
-            yield block
-            values = np.where(candidates, linear_values(features, block.outcome), -np.inf)
+            made = yield Block(round_design(weights, pulls, allow_small_budget=True), arms)
+            values = np.where(candidates, linear_values(features, made), -np.inf)
             if number < rounds - 1:
                 candidates = self._halved(features, values, candidates, rho)
                 design = xy_optimal(features, candidates, max_iterations=self.iterations)
@@ -98,7 +98,7 @@ class PeaceRho(StructuredAgent):
                 alone = candidates.sum(axis=-1, keepdims=True) == 1
                 weights = np.where(alone, candidates, design.weights)
         best = keep_best(values, 1, self.tie, self.rng)
-        self._answer[rows] = arms[best]
+        return arms[best]
 
     def _halved(self, features: FloatArray, values: FloatArray, candidates: BoolArray, rho: FloatArray) -> BoolArray:
         """Return the most of the best candidates, ``(m, K)``, whose rho is at most half, by bisection."""

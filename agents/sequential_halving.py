@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from bai_gym.agents.choosing import spread_evenly
-from bai_gym.agents.halving import HalvingAgent
+from bai_gym.agents.halving import HalvingAgent, Stage
 from bai_gym.agents.parameters import check_choice
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Block, Request
+from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Statistics
 
 __all__ = ["SequentialHalving"]
@@ -44,7 +43,7 @@ class SequentialHalving(HalvingAgent):
         super().begin(briefing)
         check_choice(self.rounding, ("stage", "equal"), "rounding", self.name)
 
-    def pull_stage(self, active: IntArray, pulls: int) -> Generator[Request, Any, Statistics]:
+    def pull_stage(self, active: IntArray, pulls: int) -> Stage:
         """Pull the active arms in cyclic order."""
         size = active.shape[-1]
         if self.rounding == "equal" and pulls >= size:

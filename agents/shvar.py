@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.agents.halving import HalvingAgent
+from bai_gym.agents.halving import HalvingAgent, Stage
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Block, Request, TieRule
+from bai_gym.sampling import Block, TieRule
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["SHVar", "greedy_counts", "variance_index"]
@@ -42,7 +41,7 @@ class SHVar(HalvingAgent):
         super().begin(briefing)
         self._variances = briefing.variances
 
-    def pull_stage(self, active: IntArray, pulls: int) -> Generator[Request, Any, Statistics]:
+    def pull_stage(self, active: IntArray, pulls: int) -> Stage:
         """Pull greedily by sigma^2 / pulls."""
         candidates = self.candidates(active)
         variances = self._variances if candidates is None else np.take_along_axis(self._variances, active, -1)

@@ -20,30 +20,29 @@ class _Group:
 
     def __init__(self, rows: IntArray, plan: Plan, num_arms: int) -> None:
         self.rows = rows
+        self.answer: IntArray | None = None  # what the plan has returned, once it has ended
         self._plan = plan
         self._shape = rows.size, num_arms
-        self._block: Block | None = None
-        self._left: IntArray = np.zeros(self._shape, np.int64)
-        self.pulls = 0  # that each episode has left of the block; 0: the plan has ended
-        self.advance()
+        self._advance(None)
 
-    def advance(self) -> None:
-        """Go on to the plan's next block, once the last one is made."""
-        request = next(self._plan, None)
-        if request is None:
-            self.pulls = 0
-            return
-        if not isinstance(request, Block):
-            raise AgentError("plans that run together may ask for blocks only")
-        self._block, self._made = request, Statistics.zeros(self._shape)
-        if request.arms is None:
-            self._left = request.counts.copy()
-        else:
-            self._left = np.zeros(self._shape, np.int64)
-            np.put_along_axis(self._left, request.arms, request.counts, axis=-1)
-        self.pulls = int(self._left[0].sum())
-        if self.pulls == 0:
-            self._settle()
+    def _advance(self, outcome: Statistics | None) -> None:
+        """Go on to the plan's next block that has pulls."""
+        self.pulls = 0  # that each episode has left of the block
+        while not self.pulls:
+            try:
+                request = self._plan.send(outcome)
+            except StopIteration as end:
+                self.answer = end.value
+                return
+            if not isinstance(request, Block):
+                raise AgentError("plans that run together may ask for blocks only")
+            self._arms, self._made = request.arms, Statistics.zeros(self._shape)
+            self._left: IntArray = request.counts.copy()
+            if request.arms is not None:
+                self._left = np.zeros(self._shape, np.int64)
+                np.put_along_axis(self._left, request.arms, request.counts, axis=-1)
+            self.pulls = int(self._left[0].sum())
+            outcome = self._made if request.arms is None else self._made.take(request.arms)
 
     def take(self, pulls: int) -> IntArray:
         """Return counts of as many of the pulls that are left: those of the first arms."""
@@ -51,25 +50,19 @@ class _Group:
         return np.asarray(np.clip(pulls - before, 0, self._left))
 
     def take_in(self, part: Statistics) -> None:
-        """Take in the ``(m, K)`` statistics of pulls that have been made."""
+        """Take in the ``(m, K)`` statistics of pulls that have been made; where none is left, go on with the plan."""
         flat = np.flatnonzero(part.pulls)
-        new = Statistics(part.pulls.take(flat), part.means.take(flat), part.variances.take(flat))
-        self._made.merge(flat, new)
+        self._made.merge(flat, Statistics(part.pulls.take(flat), part.means.take(flat), part.variances.take(flat)))
         self._left -= part.pulls
         self.pulls -= int(part.pulls[0].sum())
         if self.pulls == 0:
-            self._settle()
-
-    def _settle(self) -> None:
-        if self._block is not None:
-            self._block.answer = self._made if self._block.arms is None else self._made.take(self._block.arms)
-        self.advance()
+            self._advance(self._made if self._arms is None else self._made.take(self._arms))
 
 
 def together(
     groups: Sequence[tuple[IntArray, Plan]], batch: int, num_arms: int, tie: TieRule, rng: np.random.Generator
 ) -> Plan:
-    """Yield blocks that serve all groups, each of which sees its own blocks and outcomes.
+    """Yield blocks that serve all groups, each of which sees its own blocks and outcomes; return all recommendations.
 
     Pulls of a block are independent, so it may be made in parts: each joint block is as long as the shortest part that
     a group still waits for. Where a group ends before the others, its episodes make pulls that nobody looks at, shared
@@ -77,7 +70,7 @@ def together(
 
     Args:
         groups: The ``(m,)`` episodes of each group, and its plan, which may yield blocks only: of these episodes,
-            equally many pulls in each.
+            equally many pulls in each. It returns their ``(m,)`` recommendations.
         batch: N, the number of all episodes; every one is in one group.
         num_arms: K.
         tie: How the pulls that nobody looks at are shared.
@@ -87,8 +80,7 @@ def together(
         AgentError: If a plan yields anything but a block.
     """
     if len(groups) == 1:
-        yield from groups[0][1]
-        return
+        return (yield from groups[0][1])
     parts = [_Group(rows, plan, num_arms) for rows, plan in groups]
     while any(part.pulls for part in parts):
         pulls = min(part.pulls for part in parts if part.pulls)
@@ -97,12 +89,14 @@ def together(
         for part in parts:
             idle = not part.pulls
             counts[part.rows] = spread_evenly(part.rows.size, num_arms, pulls, tie, rng) if idle else part.take(pulls)
-        block = Block(counts)
-        yield block
-        made = block.outcome
+        made = yield Block(counts)
         for part in running:
             rows = part.rows
             part.take_in(Statistics(made.pulls[rows], made.means[rows], made.variances[rows]))
+    answers = np.empty(batch, np.int64)
+    for part in parts:
+        answers[part.rows] = np.asarray(part.answer)
+    return answers
 
 
 def grouped(keys: IntArray) -> list[tuple[int, IntArray]]:

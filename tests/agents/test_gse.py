@@ -218,7 +218,7 @@ def test_other_links(link: str) -> None:
         ("GSE-Log-FWG", {"iterations": -3}, "iterations of GSE-Log-FWG must be a whole number of at least 1, not -3"),
         ("GSE-Lin-FWG", {"rounding": "up"}, "rounding of GSE-Lin-FWG must be 'exchange' or 'efficient', not 'up'"),
         ("GSE-Log", {"link": "cloglog"}, "link must be one of identity, logit, probit, log, not 'cloglog'"),
-        ("GSE-Log", {"penalty": -1.0}, "penalty of GSE-Log must be a positive number, not -1.0"),
+        ("GSE-Log", {"penalty": -1.0}, "penalty of GSE-Log must be a number of at least 0, not -1.0"),
     ],
 )
 def test_parameters_out_of_range(name: str, parameters: dict[str, Any], message: str) -> None:
