@@ -9,10 +9,9 @@ import numpy as np
 
 from bai_gym.agents.choosing import largest
 from bai_gym.agents.gaussian_process import GaussianProcessAgent
-from bai_gym.agents.parameters import check_choice
 from bai_gym.gaussian_process import GaussianPosterior
 from bai_gym.problems import Briefing
-from bai_gym.statistics import FloatArray, IntArray, Observation
+from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["BayesGap"]
 
@@ -64,11 +63,12 @@ class BayesGap(GaussianProcessAgent):
     output: str = "best"
 
     name: ClassVar[str] = "BayesGap"
+    anytime: ClassVar[bool] = False
+    outputs: ClassVar[tuple[str, ...]] = ("best", "last", "mean")
 
     def begin(self, briefing: Briefing) -> None:
-        """Check the parameter, too."""
+        """Note what the prior says, too."""
         super().begin(briefing)
-        check_choice(self.output, ("best", "last", "mean"), "output", self.name)
         self._smallest = np.full(self.batch, np.inf)
         self._kept = np.zeros(self.batch, np.int64)
         self._episodes = np.arange(self.batch)
@@ -87,11 +87,10 @@ class BayesGap(GaussianProcessAgent):
         slots = largest(variance[rows[:, None], two], self._slack(posterior), pulls, self.tie, self.rng)
         return np.asarray(two[rows, slots])
 
-    def recommend(self, observation: Observation) -> IntArray:
+    def answer(self, posterior: GaussianPosterior) -> IntArray:
         """Return the J of smallest gap index, or what ``output`` says."""
-        posterior = self.posterior
         if self.output == "mean":
-            return largest(posterior.mean, posterior.scale, posterior.pulls, self.tie, self.rng)
+            return super().answer(posterior)
         pair = self._look(posterior)
         return pair.best if self.output == "last" else self._kept
 

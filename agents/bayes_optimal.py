@@ -8,15 +8,17 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.agents.base import Agent
-from bai_gym.agents.posteriors import count_successes
+from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.choosing import largest
 from bai_gym.errors import AgentError
 from bai_gym.problems import Briefing
-from bai_gym.sampling import ArgmaxTable, SamplingRule, TieRule
-from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
-from bai_gym.theory import BayesSolution, solve_bayes
+from bai_gym.sampling import Block
+from bai_gym.statistics import IntArray
+from bai_gym.theory import solve_bayes
 
-__all__ = ["BayesOptimal", "BayesOptimalRule"]
+__all__ = ["BayesOptimal"]
+
+ROUNDED = 1e-6  # what rewards that are recovered from means may be off by
 
 
 @dataclass(kw_only=True)
@@ -62,69 +64,22 @@ class BayesOptimal(Agent):
             self.num_arms, self.budget, self.objective, self.alpha, self.beta, self.memory_limit
         )
 
-    def allocate(self, observation: Observation) -> SamplingRule:
-        """Decide about each pull."""
-        remaining = int(observation["remaining"].flat[0])
-        return BayesOptimalRule(remaining, self._solution, tie=self.tie, rng=self.rng)
+    def plan(self) -> Plan:
+        """Play one pull after another; recommend the arm that is most probably the best, or of largest mean."""
+        pulls, successes = np.zeros((2, self.num_arms, self.batch), np.int64)
+        rows = np.arange(self.batch)
+        for _ in range(self.budget):
+            arms = self._one_of(self._solution.best_actions(successes, pulls), pulls)
+            made = yield Block.single(arms)
+            rewards = made.means[:, 0]
+            if not ((np.abs(rewards) < ROUNDED) | (np.abs(rewards - 1.0) < ROUNDED)).all():
+                raise AgentError(
+                    f"{self.name} needs rewards of 0 and 1, and has met another one: use an agent for any rewards"
+                )
+            pulls[arms, rows] += 1
+            successes[arms, rows] += np.rint(rewards).astype(np.int64)
+        return self._one_of(self._solution.best_actions(successes, pulls), pulls)
 
-    def recommend(self, observation: Observation) -> IntArray:
-        """Return the arm that is most probably the best one, or of largest posterior mean."""
-        if observation["remaining"].any():
-            raise AgentError(f"{self.name} recommends when the budget is spent, and there are pulls left")
-        window = Statistics.of(observation).window()
-        best = self._solution.best_actions(_successes(window.pulls, window.means), window.pulls.astype(np.int64))
-        return np.asarray(_one_of(best, window.pulls, self.tie, self.rng) // self.batch)
-
-
-class BayesOptimalRule(SamplingRule):
-    """Pulls an arm that is optimal in the state of its episode.
-
-    Args:
-        steps: Number of pulls.
-        solution: The optimal actions.
-        tie: Tie rule.
-        rng: Source of randomness.
-    """
-
-    def __init__(self, steps: int, solution: BayesSolution, *, tie: TieRule, rng: np.random.Generator) -> None:
-        """Remember the solution."""
-        self.steps = steps
-        self._solution = solution
-        self._tie: TieRule = tie
-        self._rng = rng
-
-    def start(self, window: Statistics) -> None:
-        """Count successes."""
-        self._pulls = window.pulls.astype(np.int64)
-        self._successes = _successes(window.pulls, window.means)
-
-    def choose(self) -> IntArray:
-        """Return optimal arms."""
-        best = self._solution.best_actions(self._successes, self._pulls)
-        return _one_of(best, self._pulls, self._tie, self._rng)
-
-    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
-        """Count the successes of the pulled arms."""
-        successes = self._successes.reshape(-1)
-        now = _successes(pulls, means)
-        _refuse_unless(now - successes.take(flat) >> 1 == 0)  # 0 or 1
-        successes[flat] = now
-        self._pulls.reshape(-1)[flat] += 1
-
-
-def _successes(pulls: npt.NDArray[np.float64], means: FloatArray) -> IntArray:
-    successes, fits = count_successes(pulls, means)
-    _refuse_unless(fits)
-    return successes.astype(np.int64)
-
-
-def _refuse_unless(fits: npt.NDArray[np.bool_]) -> None:
-    if not fits.all():
-        raise AgentError("BayesOptimal needs rewards of 0 and 1, and has met another one: use an agent for any rewards")
-
-
-def _one_of(
-    best: npt.NDArray[np.bool_], pulls: npt.NDArray[np.number], tie: TieRule, rng: np.random.Generator
-) -> IntArray:
-    """Return one of the best arms of each episode, by the tie rule, as a flat position ``arm * N + episode``."""
-    return ArgmaxTable(best.astype(np.float64), tie, rng).argmax(pulls)
+    def _one_of(self, best: npt.NDArray[np.bool_], pulls: IntArray) -> IntArray:
+        """Return ``(N,)`` one of the best arms ``(K, N)`` of each episode, by the tie rule."""
+        return largest(best.T.astype(np.float64), np.ones(self.batch), pulls.T, self.tie, self.rng)

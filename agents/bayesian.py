@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtri
 
-from bai_gym.agents.gaussian_process import MeanAgent
+from bai_gym.agents.gaussian_process import GaussianProcessAgent
 from bai_gym.agents.improvement import log_improvement
 from bai_gym.agents.parameters import check_not_negative, check_share
 from bai_gym.gaussian_process import GaussianPosterior
@@ -21,7 +20,7 @@ __all__ = ["EI", "GPTS", "GPUCB", "PI", "BayesUCB"]
 
 
 @dataclass(kw_only=True)
-class GPUCB(MeanAgent):
+class GPUCB(GaussianProcessAgent):
     """Pulls the arm of largest posterior mean plus sqrt(beta_t) standard deviations.
 
     beta_t = 2 scale log(K t^2 pi^2 / (6 delta)) at the t-th pull. Made for small regret.
@@ -65,7 +64,7 @@ class GPUCB(MeanAgent):
 
 
 @dataclass(kw_only=True)
-class BayesUCB(MeanAgent):
+class BayesUCB(GaussianProcessAgent):
     """Pulls the arm of largest posterior quantile 1 - 1 / (t (log n)^c) at the t-th pull, t being at least 2.
 
     Made for small regret.
@@ -106,35 +105,7 @@ class BayesUCB(MeanAgent):
 
 
 @dataclass(kw_only=True)
-class _ImprovementAgent(MeanAgent):
-    """Pulls the arm that improves most on the largest posterior mean and a margin of xi prior standard deviations."""
-
-    xi: float = 0.0
-
-    def begin(self, briefing: Briefing) -> None:
-        """Check the parameter, too."""
-        super().begin(briefing)
-        check_not_negative(self.xi, "xi", self.name)
-        self._margin = self.xi * np.sqrt(self.prior.scale)
-
-    def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
-        """Return the arms of largest improvement."""
-        target = posterior.mean.max(axis=1) + self._margin
-        values = self.improvement(posterior.mean - target[:, None], np.sqrt(posterior.variance))
-        return self.pull_largest(values, np.ones(self.batch))
-
-    @abstractmethod
-    def improvement(self, excess: FloatArray, deviation: FloatArray) -> FloatArray:
-        """Return what to maximise, ``(N, K)``.
-
-        Args:
-            excess: ``(N, K)`` posterior means less the largest one and the margin, at most 0.
-            deviation: ``(N, K)`` posterior standard deviations.
-        """
-
-
-@dataclass(kw_only=True)
-class PI(_ImprovementAgent):
+class PI(GaussianProcessAgent):
     """Pulls the arm most likely to exceed the largest posterior mean by a margin (probability of improvement).
 
     The margin is ``xi`` times the largest prior standard deviation; without one it would stay with the arm of largest
@@ -160,15 +131,21 @@ class PI(_ImprovementAgent):
 
     name: ClassVar[str] = "PI"
 
-    def improvement(self, excess: FloatArray, deviation: FloatArray) -> FloatArray:
-        """Return the normal quantiles of the probabilities."""
+    def begin(self, briefing: Briefing) -> None:
+        """Check the parameter, too."""
+        super().begin(briefing)
+        check_not_negative(self.xi, "xi", self.name)
+
+    def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
+        """Return the arms of largest probability, by their normal quantiles."""
+        excess, deviation = posterior.mean - target(posterior, self.xi), np.sqrt(posterior.variance)
         quantiles = np.full(excess.shape, -np.inf)
         np.divide(excess, deviation, out=quantiles, where=deviation > 0)
-        return quantiles
+        return self.pull_largest(quantiles, np.ones(self.batch))
 
 
 @dataclass(kw_only=True)
-class EI(_ImprovementAgent):
+class EI(GaussianProcessAgent):
     """Pulls the arm that exceeds the largest posterior mean by most in expectation (expected improvement).
 
     Computed as a logarithm, so that arms are told apart however small it is.
@@ -189,15 +166,28 @@ class EI(_ImprovementAgent):
     Knows the prior unless ``kernel`` is given, and the variances unless ``noise_variance`` is. Minimum budget: 1.
     """
 
+    xi: float = 0.0
+
     name: ClassVar[str] = "EI"
 
-    def improvement(self, excess: FloatArray, deviation: FloatArray) -> FloatArray:
-        """Return the logarithms of the expected improvements."""
-        return log_improvement(excess, deviation)
+    def begin(self, briefing: Briefing) -> None:
+        """Check the parameter, too."""
+        super().begin(briefing)
+        check_not_negative(self.xi, "xi", self.name)
+
+    def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
+        """Return the arms of largest improvement, by its logarithm."""
+        values = log_improvement(posterior.mean - target(posterior, self.xi), np.sqrt(posterior.variance))
+        return self.pull_largest(values, np.ones(self.batch))
+
+
+def target(posterior: GaussianPosterior, xi: float) -> FloatArray:
+    """Return ``(N, 1)`` what is to be exceeded: the largest posterior mean, and a margin of xi prior deviations."""
+    return np.asarray(posterior.mean.max(axis=1) + xi * np.sqrt(posterior.prior.scale))[:, None]
 
 
 @dataclass(kw_only=True)
-class GPTS(MeanAgent):
+class GPTS(GaussianProcessAgent):
     """Draws all means from their joint posterior, and pulls the arm of the largest (Thompson sampling).
 
     Paper: Thompson (1933), "On the likelihood that one unknown probability exceeds another"; with correlated arms:

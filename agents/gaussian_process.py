@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from bai_gym.agents.base import Agent
+from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import largest
 from bai_gym.agents.parameters import check_choice, check_not_negative
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.gaussian_process import KERNELS, GaussianPosterior, GaussianPrior
 from bai_gym.problems import Briefing
-from bai_gym.sampling import SamplingRule
-from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.sampling import Block
+from bai_gym.statistics import FloatArray, IntArray, Observation
 
-__all__ = ["GaussianProcessAgent", "GaussianRule", "MeanAgent"]
+__all__ = ["GaussianProcessAgent"]
 
 TOLD = "prior"  # in place of a kernel
 
@@ -42,6 +41,10 @@ class GaussianProcessAgent(Agent):
         prior_mean: Prior mean of every arm; None (default): 0, or that of the environment's prior.
         noise_variance: Variance of the rewards of an arm, at least 0; None (default): the largest of the true ones,
             which is knowledge.
+        output: ``"mean"`` (default): recommend the arm of largest posterior mean. ``"pulled"``: of those pulled.
+
+    Attributes:
+        posterior: The posterior of the moment.
     """
 
     kernel: Any = TOLD
@@ -50,9 +53,12 @@ class GaussianProcessAgent(Agent):
     nu: float = 1.5
     prior_mean: float | None = None
     noise_variance: float | None = None
+    output: str = "mean"
 
     uses_variances: ClassVar[bool] = False
+    anytime: ClassVar[bool] = True
     draws: ClassVar[bool] = False  # whether it draws from the posterior
+    outputs: ClassVar[tuple[str, ...]] = ("mean", "pulled")
 
     @property
     def knows(self) -> frozenset[str]:  # type: ignore[override]
@@ -81,7 +87,8 @@ class GaussianProcessAgent(Agent):
         return 1
 
     def begin(self, briefing: Briefing) -> None:
-        """Make the prior, and forget earlier episodes."""
+        """Make the prior, and the posterior before the first pull."""
+        check_choice(self.output, self.outputs, "output", self.name)
         check_not_negative(self.noise_variance, "noise_variance", self.name)
         self.prior: GaussianPrior = self._prior(briefing)
         if self.prior.num_arms != self.num_arms:
@@ -90,7 +97,7 @@ class GaussianProcessAgent(Agent):
             )
         noise = self.noise_variance
         self._noise = briefing.variances.max(axis=1) if noise is None else np.full(self.batch, float(noise))
-        self._posterior: GaussianPosterior | None = None
+        self.posterior = self._new_posterior()
 
     def _prior(self, briefing: Briefing) -> GaussianPrior:
         mean = 0.0 if self.prior_mean is None else self.prior_mean
@@ -126,20 +133,28 @@ class GaussianProcessAgent(Agent):
             )
         return GaussianPrior(self.kernel, mean).scaled(self.amplitude)
 
-    @property
-    def posterior(self) -> GaussianPosterior:
-        """The posterior of the moment."""
-        if self._posterior is None:
-            self._posterior = self._new_posterior()
-        return self._posterior
-
     def _new_posterior(self) -> GaussianPosterior:
         return GaussianPosterior(self.prior, self._noise, self.batch, budget=self.budget, draws=self.draws)
 
-    def allocate(self, observation: Observation) -> SamplingRule:
-        """Make all remaining pulls by one rule."""
-        self._posterior = self._new_posterior()
-        return GaussianRule(int(observation["remaining"].flat[0]), self._posterior, self.choose)
+    def plan(self) -> Plan:
+        """Pull one arm after another, and keep the posterior."""
+        for pull in range(1, self.budget + 1):
+            arms = self.choose(self.posterior, pull)
+            made = yield Block.single(arms)
+            self.posterior.observe(arms, made.means[:, 0])
+        return self.answer(self.posterior)
+
+    def recommend(self, observation: Observation) -> IntArray:
+        """Return the arm of largest posterior mean, given the observation alone."""
+        posterior = self._new_posterior()
+        posterior.add(observation["pulls"], observation["means"])
+        return self.answer(posterior)
+
+    def answer(self, posterior: GaussianPosterior) -> IntArray:
+        """Return the arm of largest posterior mean."""
+        pulled = posterior.pulls > 0
+        means = np.where(pulled, posterior.mean, -np.inf) if self.output == "pulled" else posterior.mean
+        return largest(means, posterior.scale, posterior.pulls, self.tie, self.rng)
 
     @abstractmethod
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
@@ -150,72 +165,6 @@ class GaussianProcessAgent(Agent):
             pull: Number of the pull, from 1.
         """
 
-
-@dataclass(kw_only=True)
-class MeanAgent(GaussianProcessAgent):
-    """Recommends the arm of largest posterior mean.
-
-    Args:
-        output: ``"mean"`` (default): the best of all arms. ``"pulled"``: the best of those that have been pulled.
-    """
-
-    output: str = "mean"
-
-    anytime: ClassVar[bool] = True
-
-    def begin(self, briefing: Briefing) -> None:
-        """Check the parameter, too."""
-        super().begin(briefing)
-        check_choice(self.output, ("mean", "pulled"), "output", self.name)
-
     def pull_largest(self, values: FloatArray, scale: FloatArray) -> IntArray:
         """Return the arms of largest value, as :func:`bai_gym.agents.choosing.largest`."""
         return largest(values, scale, self.posterior.pulls, self.tie, self.rng)
-
-    def recommend(self, observation: Observation) -> IntArray:
-        """Return the arm of largest posterior mean."""
-        means, pulls = self.posterior.mean, observation["pulls"]
-        if self.output == "pulled":
-            means = np.where(pulls > 0, means, -np.inf)
-        return largest(means, self.posterior.scale, pulls, self.tie, self.rng)
-
-
-Chooser = Callable[[GaussianPosterior, int], IntArray]
-"""Which arms ``(N,)`` to pull, from the posterior and the number of the pull, from 1."""
-
-
-class GaussianRule(SamplingRule):
-    """Pulls what a function of the posterior says, and keeps the posterior.
-
-    Args:
-        steps: Number of pulls.
-        posterior: The posterior before the first reward.
-        chooser: Which arms to pull.
-    """
-
-    def __init__(self, steps: int, posterior: GaussianPosterior, chooser: Chooser) -> None:
-        """Remember the parts."""
-        self.steps = steps
-        self._posterior = posterior
-        self._chooser = chooser
-
-    def start(self, window: Statistics) -> None:
-        """Take in earlier pulls, where there are any."""
-        self._sums = window.sums.reshape(-1)
-        self._episodes = np.arange(window.means.shape[1])
-        self._made = int(window.pulls[:, 0].sum())
-        if self._made:
-            self._posterior.add(window.pulls.T, window.means.T)
-
-    def choose(self) -> IntArray:
-        """Return what the function says."""
-        arms = self._chooser(self._posterior, self._made + 1)
-        return np.asarray(arms * self._episodes.size + self._episodes)
-
-    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
-        """Take in the rewards."""
-        sums = pulls * means
-        rewards = sums - self._sums[flat]
-        self._sums[flat] = sums
-        self._made += 1
-        self._posterior.observe(flat // self._episodes.size, rewards)

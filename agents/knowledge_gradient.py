@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.choosing import keep_best
-from bai_gym.agents.gaussian_process import MeanAgent
+from bai_gym.agents.gaussian_process import GaussianProcessAgent
 from bai_gym.agents.improvement import log_improvement
 from bai_gym.agents.parameters import check_whole
 from bai_gym.gaussian_process import GaussianPosterior
@@ -21,7 +21,7 @@ ENTRIES_AT_ONCE = 2_000_000  # of lines that are worked on at a time
 
 
 @dataclass(kw_only=True)
-class KG(MeanAgent):
+class KG(GaussianProcessAgent):
     """Pulls the arm after which the largest posterior mean is expected to have risen most (knowledge gradient).
 
     A reward of arm a moves all posterior means along the column a of the covariance. What is expected of their maximum

@@ -7,10 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.base import Agent
-from bai_gym.agents.choosing import best_answer, shuffled_arms, spread_evenly
+from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.choosing import best_answer
 from bai_gym.agents.parameters import check_choice
+from bai_gym.agents.sequential import first_block
 from bai_gym.problems import Briefing
+from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Observation, Statistics
 from bai_gym.tasks import TASKS
 
@@ -36,27 +38,18 @@ class Uniform(Agent):
     anytime: ClassVar[bool] = True
 
     def begin(self, briefing: Briefing) -> None:
-        """Check the mode, and draw the order of the arms where it can be seen."""
+        """Check the mode."""
         check_choice(self.mode, ("cycle", "random"), "mode", self.name)
-        if self.checkpoints and self.mode == "cycle":
-            self._ranks = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
 
-    def allocate(self, observation: Observation) -> IntArray:
-        """Spend the whole budget at once, or what is left until the next checkpoint."""
-        if self.checkpoints:
-            return self._until_checkpoint(self.budget - int(observation["remaining"].flat[0]))
-        if self.mode == "random":
-            shares = np.full(self.num_arms, 1.0 / self.num_arms)
-            return self.rng.multinomial(self.budget, shares, size=self.batch)
-        return spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng)
-
-    def _until_checkpoint(self, made: int) -> IntArray:
-        end = next((point for point in self.checkpoints if point > made), self.budget)
-        if self.mode == "random":
-            return self.rng.multinomial(end - made, np.full(self.num_arms, 1.0 / self.num_arms), size=self.batch)
-        # The arm of rank r has had ceil((t - r) / K) of the first t pulls.
-        before, after = (-((self._ranks - pulls) // self.num_arms) for pulls in (made, end))
-        return after - before
+    def plan(self) -> Plan:
+        """Spend the whole budget at once."""
+        if self.mode == "cycle":
+            yield first_block(self, self.budget)
+        else:
+            ends = [*(point for point in self.checkpoints if point < self.budget), self.budget]
+            for pulls in np.diff(ends, prepend=0):  # in a block the order of the pulls is not random
+                yield Block(self.rng.multinomial(pulls, np.full(self.num_arms, 1.0 / self.num_arms), size=self.batch))
+        return self.recommend(self._seen)
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the recommendation of largest means."""

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.choosing import best_answer
 from bai_gym.agents.learned.network import ArmNetwork
-from bai_gym.agents.one_by_one import OneByOneAgent
+from bai_gym.agents.sequential import first_block
 from bai_gym.errors import ParameterError, unknown_name
 from bai_gym.problems import Briefing
-from bai_gym.sampling import SamplingRule, TieRule
-from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.sampling import Block
+from bai_gym.statistics import IntArray, Observation, Statistics
 
 __all__ = ["DEFAULT_ENV", "Learned", "shipped"]
 
@@ -31,7 +32,7 @@ def shipped() -> tuple[str, ...]:
 
 
 @dataclass(kw_only=True)
-class Learned(OneByOneAgent):
+class Learned(Agent):
     """Pulls the arm that a trained network prefers, after one pull of every arm, and recommends what it says.
 
     The network looks at one arm at a time and at all of them pooled (see :class:`ArmNetwork`), so it works for any
@@ -55,6 +56,7 @@ class Learned(OneByOneAgent):
 
     name: ClassVar[str] = "Learned"
     knows: ClassVar[frozenset[str]] = frozenset({"prior"})
+    anytime: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Read the weights."""
@@ -87,62 +89,32 @@ class Learned(OneByOneAgent):
         """How the weights came about: environment, budget, command, recipe, versions."""
         return self.network.facts
 
-    def rule(self, steps: int) -> SamplingRule:
-        """Return the rule of all remaining pulls."""
-        return _NetworkRule(steps, self.network, self.tie, self.rng)
+    def plan(self) -> Plan:
+        """Pull every arm once, then the one that the network prefers."""
+        first = min(self.num_arms, self.budget)
+        yield first_block(self, first)
+        for left in range(self.budget - first, 0, -1):
+            yield Block.single(self._preferred(self.statistics, left))
+        return self.recommend(self._seen)
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arms that the network prefers when nothing is left."""
         statistics = Statistics.of(observation)
         if not statistics.pulls.all():  # a budget below the minimum: nothing that a network was trained on
-            return super().recommend(observation)
-        return _preferred(self.network, statistics, 0, self.tie, self.rng)
+            return best_answer(statistics, self.task, self.tie, self.rng)
+        return self._preferred(statistics, 0)
+
+    def _preferred(self, statistics: Statistics, remaining: int) -> IntArray:
+        """Return the ``(N,)`` arms of largest logit; ties go by the rule."""
+        pulls = statistics.pulls
+        given = {"pulls": pulls, "means": statistics.means, "variances": statistics.variances}
+        logits = self.network.logits({**given, "remaining": np.full((len(pulls), 1), remaining)})
+        best = logits >= logits.max(axis=-1, keepdims=True) - SAME
+        if self.tie == "random":
+            return np.asarray(np.where(best, self.rng.random(best.shape), -1.0).argmax(axis=-1))
+        return np.asarray(np.where(best, pulls, np.inf).argmin(axis=-1))
 
 
 @lru_cache(maxsize=16)
 def _shipped_network(env: str) -> ArmNetwork:
     return ArmNetwork.load(FOLDER / f"{env}.npz")
-
-
-class _NetworkRule(SamplingRule):
-    """Pulls the arm of largest logit."""
-
-    def __init__(self, steps: int, network: ArmNetwork, tie: TieRule, rng: np.random.Generator) -> None:
-        self.steps = steps
-        self._network = network
-        self._tie: TieRule = tie
-        self._rng = rng
-
-    def start(self, window: Statistics) -> None:
-        """Keep the window."""
-        self._window = window
-        self._left = self.steps
-        self._episodes = np.arange(window.pulls.shape[1])
-
-    def choose(self) -> IntArray:
-        """Return the arms of largest logit."""
-        window = self._window
-        statistics = Statistics(window.pulls.T, window.means.T, window.variances.T)
-        slots = _preferred(self._network, statistics, self._left, self._tie, self._rng)
-        return slots * self._episodes.size + self._episodes
-
-    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
-        """Count the pull."""
-        self._left -= 1
-
-
-def _preferred(
-    network: ArmNetwork, statistics: Statistics, remaining: int, tie: TieRule, rng: np.random.Generator
-) -> IntArray:
-    """Return the ``(N,)`` arms of largest logit; ties go by the rule."""
-    observation: dict[str, npt.NDArray[Any]] = {
-        "pulls": statistics.pulls,
-        "means": statistics.means,
-        "variances": statistics.variances,
-        "remaining": np.full((len(statistics.pulls), 1), remaining),
-    }
-    logits = network.logits(observation)
-    best = logits >= logits.max(axis=-1, keepdims=True) - SAME
-    if tie == "random":
-        return np.asarray(np.where(best, rng.random(best.shape), -1.0).argmax(axis=-1))
-    return np.asarray(np.where(best, statistics.pulls, np.inf).argmin(axis=-1))
