@@ -1,7 +1,8 @@
 """How fast are the agents and the environments? Ratios to bare NumPy and to CartPole, measured in one run.
 
-    python benchmarks/throughput.py            # the sizes of the tables in docs/speed.md: about two minutes
-    python benchmarks/throughput.py --quick    # smaller batches, for a look
+    python benchmarks/throughput.py                # the sizes of the tables in docs/speed.md: about five minutes
+    python benchmarks/throughput.py --quick        # smaller batches, for a look
+    python benchmarks/throughput.py --agent UCB-E  # some agents alone
 
 The unit for agents is the time that ``Generator.standard_normal`` takes to draw as many numbers as the batch makes
 pulls. Times are the shortest of several repeats, taken in turn, so that a slow spell of the machine hits all alike.
@@ -13,33 +14,88 @@ import argparse
 import platform
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 
 from bai_gym import agents
+from bai_gym.bandits import BernoulliBandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.problems import Briefing, HeterogeneousGaussianProblem, ThresholdingProblem
+from bai_gym.problems import Briefing, FixedProblem, HeterogeneousGaussianProblem, Problem, ThresholdingProblem
 from bai_gym.seeding import generator
-from bai_gym.tasks import Thresholding
+from bai_gym.tasks import BestArm, Task, Thresholding
 
-NUM_ARMS = 64
+MANY, FEW = 5000, 100  # runs
+# The largest multiple of the normals that an agent may take, on an idle machine.
 LIMITS = {
-    "Uniform": 0.1,
-    "SH": 0.1,
-    "SHVar": 0.3,
-    "SHAdaVar": 3.0,
-    "GapE": 15.0,
-    "GapE-V": 15.0,
-    "UCB-E": 4.0,
-    "A-UCB-E": 15.0,
-    "UGapEb": 15.0,
-    "UGapEb-V": 15.0,
-    "A-UGapEb": 15.0,
-    "A-UGapEb-V": 15.0,
+    "Uniform": 0.07,
+    "SH": 0.07,
+    "SHVar": 0.25,
+    "SR": 1.0,
+    "SHAdaVar": 2.0,
+    "UCB-E": 2.0,
+    "UCB1": 2.0,
+    "VBR": 2.0,
+    "A-UCB-E": 4.0,
+    "GapE": 4.0,
+    "GapE-V": 4.0,
+    "A-GapE": 5.0,
+    "A-GapE-V": 5.0,
+    "UGapEb": 5.0,
+    "UGapEb-V": 5.0,
+    "A-UGapEb": 5.0,
+    "A-UGapEb-V": 5.0,
+    "OCBA": 8.0,
+    "TS": 50.0,
+    "TTTS": 150.0,
+    "APT": 2.0,
+    "UCBE": 2.0,
+    "UCBEV": 2.0,
+    "AugUCB": 2.0,
+    "CSAR": 2.0,
 }
-UNLIMITED = ("SR", "VBR")
-THRESHOLDING = {"APT": 5.0, "UCBE": 5.0, "UCBEV": 5.0, "AugUCB": 5.0, "CSAR": 5.0}
+THRESHOLDING = ("APT", "UCBE", "UCBEV", "AugUCB", "CSAR")
+SLOW = ("TS", "TTTS")  # with a fifth of the runs
+MORE_FOR_FEW = 1.5  # times as much per pull that 100 runs may cost
+
+
+@dataclass(frozen=True)
+class Case:
+    """Arms to play on."""
+
+    name: str
+    problem: Problem
+    budget: int
+    task: Task
+    posterior: str = "student"
+
+    def play(self, name: str, batch: int) -> float:
+        """Return the seconds that a batch of episodes takes, without drawing the instances."""
+        bandit = self.problem.draw(batch, generator(0, "instances"))
+        options: dict[str, Any] = {"posterior": self.posterior} if name in SLOW else {}
+        agent = agents.make(name, **options)
+        started = time.perf_counter()
+        briefing = Briefing(bandit.num_arms, self.budget, batch, task=self.task, truth=bandit, knows=agent.knows)
+        agent.reset(briefing, generator(0, "agent"))
+        play_blocks(agent, bandit, self.budget, generator(0, "rewards"), self.task)
+        return time.perf_counter() - started
+
+
+BEST_ARM = (
+    Case("Gaussian arms", HeterogeneousGaussianProblem(64), 5000, BestArm()),
+    Case("Bernoulli arms", FixedProblem(BernoulliBandit(np.linspace(0.2, 0.6, 20))), 2000, BestArm(), "bernoulli"),
+)
+ABOVE = (
+    Case("Gaussian arms, thresholding", ThresholdingProblem("Arithmetic"), 10_000, Thresholding(0.5)),
+    Case(
+        "Bernoulli arms, thresholding",
+        FixedProblem(BernoulliBandit(np.linspace(0.2, 0.6, 20))),
+        2000,
+        Thresholding(0.41),
+    ),
+)
 
 
 def draw_normals(batch: int, budget: int) -> float:
@@ -52,28 +108,6 @@ def draw_normals(batch: int, budget: int) -> float:
     rest = budget % len(out)
     if rest:
         rng.standard_normal(out=out[:rest])
-    return time.perf_counter() - started
-
-
-def play(name: str, batch: int, budget: int) -> float:
-    """Return the seconds that a batch of episodes takes, without drawing the instances."""
-    bandit = HeterogeneousGaussianProblem(NUM_ARMS).draw(batch, generator(0, "instances"))
-    agent = agents.make(name)
-    started = time.perf_counter()
-    agent.reset(Briefing(NUM_ARMS, budget, batch, truth=bandit, knows=agent.knows), generator(0, "agent"))
-    play_blocks(agent, bandit, budget, generator(0, "rewards"))
-    return time.perf_counter() - started
-
-
-def play_thresholding(name: str, batch: int, budget: int) -> float:
-    """Return the seconds that a batch of thresholding takes, without drawing the instances."""
-    problem, task = ThresholdingProblem("Arithmetic"), Thresholding(0.5)
-    bandit = problem.draw(batch, generator(0, "instances"))
-    agent = agents.make(name)
-    started = time.perf_counter()
-    briefing = Briefing(problem.num_arms, budget, batch, task=task, truth=bandit, knows=agent.knows)
-    agent.reset(briefing, generator(0, "agent"))
-    play_blocks(agent, bandit, budget, generator(0, "rewards"), task)
     return time.perf_counter() - started
 
 
@@ -113,23 +147,25 @@ def shortest(measure: dict[str, Callable[[], float]], repeats: int) -> dict[str,
     return {name: min(one[name] for one in rounds) for name in measure}
 
 
-def table(
-    names: list[str],
-    measure: Callable[[str, int, int], float],
-    limits: dict[str, float],
-    batch: int,
-    budget: int,
-    repeats: int,
-) -> None:
-    """Print a row for each agent: its time in units of the normals that it takes."""
-    print("| agent | ratio | at most | microseconds per run |\n| --- | ---: | ---: | ---: |")
-    times: dict[str, Callable[[], float]] = {"normals": lambda: draw_normals(batch, budget)}
+def table(case: Case, names: list[str], many: int, repeats: int) -> None:
+    """Print a row for each agent: its time in units of the normals that it takes, and per pull."""
+    print(f"\n{case.name}: K = {case.problem.num_arms}, n = {case.budget:,}; 1 = drawing as many normals\n")
+    print(f"| agent | x normals | at most | ns per pull, {many:,} runs | {FEW} runs | ratio, at most {MORE_FOR_FEW} |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
     for name in names:
-        times[name] = lambda name=name: measure(name, batch, budget)  # type: ignore[misc]
-    seconds = shortest(times, repeats)
-    for name in names:
-        ratio = seconds[name] / seconds["normals"]
-        print(f"| {name} | {ratio:.2f} | {limits.get(name, '')} | {1e6 * seconds[name] / batch:.0f} |", flush=True)
+        runs = many // 5 if name in SLOW else many
+        times: dict[str, Callable[[], float]] = {
+            "normals": lambda runs=runs: draw_normals(runs, case.budget),  # type: ignore[misc]
+            "many": lambda name=name, runs=runs: case.play(name, runs),  # type: ignore[misc]
+        }
+        seconds = shortest(times, 1 if name in SLOW else repeats)
+        few = shortest({"few": lambda name=name: case.play(name, FEW)}, 3 * repeats)["few"]  # type: ignore[misc]
+        ratio = seconds["many"] / seconds["normals"]
+        per_pull = 1e9 * seconds["many"] / runs / case.budget
+        per_pull_of_few = 1e9 * few / FEW / case.budget
+        limit = LIMITS.get(name, "") if case.budget > 2000 else ""
+        more = per_pull_of_few / per_pull
+        print(f"| {name} | {ratio:.2f} | {limit} | {per_pull:.1f} | {per_pull_of_few:.1f} | {more:.2f} |", flush=True)
 
 
 def main() -> None:
@@ -137,17 +173,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="smaller batches and fewer repeats")
     parser.add_argument("--agent", action="append", choices=agents.names(), help="these agents alone")
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
-    batch, budget, repeats = (1000, 1000, 2) if arguments.quick else (5000, 5000, arguments.repeats)
+    many, repeats = (1000, 2) if arguments.quick else (MANY, arguments.repeats)
 
     print(f"Python {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}")
-    print(f"\nBatch of {batch:,} runs, K = {NUM_ARMS}, n = {budget:,}; 1 = drawing as many normals\n")
-    chosen = arguments.agent or [*LIMITS, *UNLIMITED, *THRESHOLDING]
-    table([name for name in chosen if name not in THRESHOLDING], play, LIMITS, batch, budget, repeats)
-    budget *= 2
-    print(f"\nThresholding: {batch:,} runs, K = 100, n = {budget:,}\n")
-    table([name for name in chosen if name in THRESHOLDING], play_thresholding, THRESHOLDING, batch, budget, repeats)
+    chosen = arguments.agent or list(LIMITS)
+    for cases, names in (
+        (BEST_ARM, [name for name in chosen if name not in THRESHOLDING]),
+        (ABOVE, [name for name in chosen if name in THRESHOLDING]),
+    ):
+        for case in cases if names else ():
+            table(case, names, many, repeats)
+    if arguments.agent:
+        return
 
     steps = 2_000 if arguments.quick else 20_000
     seconds = shortest({e: lambda e=e: scalar_steps(e, steps) for e in ("CartPole-v1", "BAI-Gaussian64-v0")}, repeats)  # type: ignore[misc]

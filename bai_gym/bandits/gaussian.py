@@ -14,6 +14,7 @@ from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
 __all__ = ["GaussianBandit"]
 
+
 class GaussianBandit(Bandit):
     """Rewards N(mean, variance).
 

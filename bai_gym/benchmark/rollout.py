@@ -111,7 +111,8 @@ class _BlockPlayer:
     def play(self) -> Rollout:
         """Execute the plan to its end."""
         record, bandit = self._record, self._bandit
-        plan, outcome = start(self._agent, record), None
+        plan = start(self._agent, record)
+        outcome: Statistics | Played | None = None
         while True:
             try:
                 wish = plan.send(outcome)

@@ -1,9 +1,9 @@
 """Compiles the functions of sequential agents with Numba, once, and keeps the machine code on disk.
 
-Numba does not keep code of functions that take other functions, or that are made at run time: every process would compile
-them again, for seconds. Two things avoid that. Functions are handed to the player as typed pointers, so the player is
-compiled for their type alone. And what is compiled carries a digest of its source and of all that it calls in its name,
-so Numba finds the code of any function by its content, wherever that was written: in this library, a script, a notebook.
+Numba does not keep the code of functions that take other functions, or that are made at run time: every process would
+compile them again, for seconds. Two things avoid that. Functions are handed to the player as typed pointers, so the
+player is compiled for their type alone. And the name of what is compiled carries a digest of its code and of all that it
+calls, so Numba finds a function by its content, wherever it was written: in this library, a script, or a notebook.
 
 Numba is imported when something is compiled for the first time, not before: that takes a third of a second.
 """
@@ -136,11 +136,13 @@ def _dispatcher(function: Any) -> Any:
             for name, value in _references(function).items()
             if isinstance(value, types.FunctionType) and value is not function
         }
-        _dispatchers[function] = numba.njit(_bound(function, inner), error_model="numpy", forceinline=function.__name__ not in player.RARE)
+        _dispatchers[function] = numba.njit(
+            _bound(function, inner), error_model="numpy", forceinline=function.__name__ not in player.RARE
+        )
     return _dispatchers[function]
 
 
-def _compile(template: types.FunctionType, signature: Any, parts: dict[str, Any]) -> Any:
+def _compile(template: Any, signature: Any, parts: dict[str, Any]) -> Any:
     """Return the machine code of a template whose parts are other functions; from disk, where it is there already."""
     import numba
 
@@ -148,7 +150,10 @@ def _compile(template: types.FunctionType, signature: Any, parts: dict[str, Any]
     key = f"{template.__name__}_{digest}{_library_digest()}"
     if key not in _rules:
         names = {name: value for name, value in _references(template).items() if isinstance(value, types.FunctionType)}
-        inner = {name: _dispatcher(value) for name, value in {**names, "episode": rows.episode, "values": rows.values, **parts}.items()}
+        inner = {
+            name: _dispatcher(value)
+            for name, value in {**names, "episode": rows.episode, "values": rows.values, **parts}.items()
+        }
         bound = _bound(template, {**inner, "STOP": rows.STOP}, f"{digest}{_library_digest()}")
         options = {"error_model": "numpy"}
         try:
@@ -177,12 +182,13 @@ class CompiledPlayer:
         from numba.core.types import FunctionType
 
         f8, i8, void = numba.float64, numba.int64, numba.void
-        generator = numba.typeof(np.random.default_rng(0))
+        generator = numba.types.npy_rng
         floats, ints, vector, numbers = f8[:, ::1], i8[:, ::1], f8[::1], i8[::1]
         self.index_type = f8(f8, f8, f8, i8)
         self.choose_type = i8(i8, i8, i8, generator)
         pointers = (*(2 * (FunctionType(self.index_type),)), *(2 * (FunctionType(self.choose_type),)), i8)
-        state = (floats, ints, f8[:, :, ::1], generator)
+        features = numba.types.Array(f8, 3, "C", readonly=True)  # environments do not let them be written to
+        state = (floats, ints, features, generator)
         arms = (i8, floats, floats, ints, vector, generator)
         self._signatures = {
             "play": void(*arms, *state, *pointers, i8),
@@ -208,7 +214,7 @@ def compiled_player() -> CompiledPlayer | None:
     except ImportError as error:
         warnings.warn(f"Numba cannot be imported ({error}): sequential agents run uncompiled, slowly", stacklevel=2)
         return None
-    return None if numba.config.DISABLE_JIT else CompiledPlayer()
+    return None if numba.core.config.DISABLE_JIT else CompiledPlayer()
 
 
 @contextmanager
@@ -273,7 +279,8 @@ def compile_rule(rule: Rule, agent: str) -> tuple[Any, Any, Any, Any] | None:
             stacklevel=2,
         )
         return None
-    return tuple(pointers)  # type: ignore[return-value]
+    index, second, choose, refresh = pointers
+    return index, second, choose, refresh
 
 
 def _check_index(name: str, function: Callable[..., Any] | None, agent: str) -> None:

@@ -227,7 +227,7 @@ class Engine:
 
 
 def _features(features: FloatArray | None, arms: IntArray | None, k: int) -> FloatArray:
-    """Return ``(N, k, d)`` features of the candidates, or ``(1, k, d)`` where all episodes have the same; contiguous."""
+    """Return ``(N, k, d)`` features of the candidates, or ``(1, k, d)`` where all episodes have the same."""
     if features is None:
         return np.zeros((1, k, 0))
     if arms is not None:

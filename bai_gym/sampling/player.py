@@ -51,9 +51,7 @@ INDEXED, SECOND_INDEX, CHOOSES, REFRESHES, VARIANCES = 1, 2, 4, 8, 16
 Index = Callable[[float, float, float, Any], float]
 
 
-def draw(
-    kind: int, location: float, scale: float, start: int, samples: FloatArray, rng: np.random.Generator
-) -> float:
+def draw(kind: int, location: float, scale: float, start: int, samples: FloatArray, rng: np.random.Generator) -> float:
     """Return a reward of an arm.
 
     Args:
@@ -254,4 +252,6 @@ def take_in_all(
             f, q = locate(floats, number), locate(ints, number)
             x = locate(features, number if features.shape[0] > 1 else 0)
             floats[number, 0] = rewards[number]
-            take_in(q, settings(f, q), episode(f, q, x), sums(f, q), arms[number], rewards[number], rng, index, second, has)
+            take_in(
+                q, settings(f, q), episode(f, q, x), sums(f, q), arms[number], rewards[number], rng, index, second, has
+            )

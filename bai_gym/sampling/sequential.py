@@ -37,8 +37,9 @@ class Rule:
         choose: ``choose(e, rng)``: the arm to pull, given an :class:`~bai_gym.sampling.episode.Episode`. ``STOP`` ends
             the episode, ``WAIT`` asks for :attr:`Sequential.supply`. None: the arm of largest index.
         second: A second index, with a tournament of its own.
-        refresh: ``refresh(e, rng)``: called before the first choice and whenever as many pulls have been made as it said
-            last. It may change parameters, and drop arms by setting ``e.active``; then all indices are computed again.
+        refresh: ``refresh(e, rng)``: called before the first choice, and again when as many pulls have been made as it
+            returned. It may change parameters, and drop arms by ``e.active[arm] = 0``; then all indices are computed
+            again.
         stops: ``stops(e)``: whether the episode ends, asked before each choice.
         drops_arms: Whether arms may be dropped.
     """
@@ -69,8 +70,8 @@ class Sequential:
         window: ``(N, k)`` statistics of the candidates to start from; None: of all samples of the episode so far.
         tie: How exact ties are broken.
         rng: Source of randomness of the agent.
-        supply: Called with ``(m,)`` numbers of the episodes that wait, their ``(m, M)`` memory, which it may change, and
-            the ``(N, k)`` statistics; then the rule is asked again.
+        supply: Called with ``(m,)`` numbers of the episodes that wait, their ``(m, M)`` memory, which it may change,
+            and the ``(N, k)`` statistics; then the rule is asked again.
         agent: Name, for messages.
     """
 

@@ -54,8 +54,8 @@ class Stepper:
     A reward is not part of an observation; where a rule needs it, it is recovered from the change of the pulled arm's
     mean (exactly, if it is 0 or 1 or a rating). With a fixed budget, an agent that stops before it is spent goes on
     pulling what it would recommend, because an episode spends its whole budget (in a batch of which other episodes go
-    on: the arm of largest mean); those pulls are counted in :attr:`idle`. With fixed confidence it ends the episode, and
-    plays one episode at a time: those of a batch would end at different times.
+    on: the arm of largest mean); those pulls are counted in :attr:`idle`. With fixed confidence it ends the episode,
+    and plays one episode at a time: those of a batch would end at different times.
 
     Args:
         agent: The agent, already reset.
@@ -184,14 +184,15 @@ class Stepper:
 
     def _unroll(self) -> Generator[IntArray, None, Any]:
         """Yield the arms to pull, and return the recommendation; ``self._seen`` is renewed in between."""
-        plan, outcome = start(self._agent, self._seen), None
+        plan = start(self._agent, self._seen)
+        outcome: Statistics | Played | None = None
         while True:
             try:
                 wish = plan.send(outcome)
             except StopIteration as end:
                 return end.value
-            remaining = int(self._seen["remaining"].flat[0])
-            request, pulls = check_request(wish, *self._seen["pulls"].shape, remaining)
+            episodes, arms = self._seen["pulls"].shape
+            request, pulls = check_request(wish, episodes, arms, int(self._seen["remaining"].flat[0]))
             self.requests += 1
             self._candidates, self._engine = request.arms, None
             if isinstance(request, Block):

@@ -2,7 +2,7 @@
 
 A tournament is a binary tree over the arms: every node holds the larger value of its two children and the arm that it
 belongs to. When an arm's value changes, the nodes on its way to the root are decided again. Exact ties are broken
-uniformly at random, each time anew: a node counts how many arms share its value. With the tie rule ``"first"`` the arm of
+uniformly at random each time: a node counts how many arms share its value. With the tie rule ``"first"`` the arm of
 fewest pulls wins, then the lowest.
 
 These are plain functions, which :mod:`bai_gym.sampling.compiler` compiles. They index with unsigned integers and choose
@@ -30,7 +30,7 @@ class Tournament(NamedTuple):
     Attributes:
         value: ``(2 S,)`` values of the nodes; -inf where there is no arm.
         holder: ``(2 S,)`` arm of each node plus 2^24 times a weight: how many arms are tied, or, with the tie rule
-            ``"first"``, the arm's pulls + 1, negative. A float, since processors choose between floats without a branch.
+            ``"first"``, the arm's pulls + 1, negative. A float: processors choose between floats without a branch.
     """
 
     value: FloatArray
@@ -104,8 +104,7 @@ def tied(holder: float, other: float, rng: np.random.Generator) -> float:
     """Return the holder of a value that two share."""
     weight, other_weight = math.floor(holder / WEIGHT), math.floor(other / WEIGHT)
     if weight < 0:  # the tie rule "first"
-        first = other if other_weight > weight or (other_weight == weight and other < holder) else holder
-        return first
+        return other if other_weight > weight or (other_weight == weight and other < holder) else holder
     total = weight + other_weight
     arm = other - other_weight * WEIGHT if rng.random() * total < other_weight else holder - weight * WEIGHT
     return total * WEIGHT + arm

@@ -67,7 +67,7 @@ _DIRECTIVES = {
     # Every agent has a page of its own, with its parameters.
     "bai_gym.agents": """::: bai_gym.agents
     options:
-      members: [Agent, PlannedAgent, GaussianProcessAgent, SB3Agent, make, names, register]""",
+      members: [Agent, SequentialAgent, GaussianProcessAgent, SB3Agent, make, names, register]""",
 }
 
 

@@ -1,4 +1,4 @@
-"""What every bandit promises: one law, whether pulled one by one, as a stream, or in blocks."""
+"""What every bandit promises: one law, whether pulled one by one or in blocks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, ks_2samp
 
-from bai_gym.bandits import Bandit, GaussianBandit
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.bandits import Bandit
+from bai_gym.statistics import FloatArray
 
 LEVEL = 0.001
 DRAWS = 20_000
@@ -28,13 +28,6 @@ def by_pull(bandit: Bandit, arm: int, count: int, rng: np.random.Generator) -> F
     return np.stack([bandit.pull(flat, rng) for _ in range(count)])
 
 
-def by_stream(bandit: Bandit, arm: int, count: int, rng: np.random.Generator) -> FloatArray:
-    # The arm is the second of the candidates, so that its position in the stream's table is not its number.
-    candidates = np.tile([(arm + 1) % bandit.num_arms, arm], (bandit.batch, 1))
-    stream = bandit.stream(candidates, rng)
-    return np.stack([stream.draw(bandit.batch + np.arange(bandit.batch)).copy() for _ in range(count)])
-
-
 def p_value(one: FloatArray, other: FloatArray) -> float:
     """Two-sample test: chi-square on rounded values where there are few of them, else Kolmogorov-Smirnov."""
     one, other = np.round(one, 9), np.round(other, 9)
@@ -49,10 +42,7 @@ def p_value(one: FloatArray, other: FloatArray) -> float:
     return float(chi2_contingency(pooled[:, pooled.sum(axis=0) > 0]).pvalue)
 
 
-@pytest.mark.parametrize("singly", [by_pull, by_stream])
-def test_blocks_have_the_law_of_single_pulls(
-    make_bandit: MakeBandit, singly: Callable[[Bandit, int, int, np.random.Generator], FloatArray]
-) -> None:
+def test_blocks_have_the_law_of_single_pulls(make_bandit: MakeBandit) -> None:
     bandit = repeated(make_bandit())
     rng = np.random.default_rng(1)
     for arm in range(bandit.num_arms):
@@ -60,7 +50,7 @@ def test_blocks_have_the_law_of_single_pulls(
             counts = np.zeros((bandit.batch, bandit.num_arms), np.int64)
             counts[:, arm] = count
             block = bandit.pull_block(counts, rng)
-            rewards = singly(bandit, arm, count, rng)
+            rewards = by_pull(bandit, arm, count, rng)
             variances = rewards.var(axis=0, ddof=1) if count > 1 else np.zeros(bandit.batch)
             assert p_value(block.means[:, arm], rewards.mean(axis=0)) > LEVEL / COMPARISONS
             assert p_value(block.variances[:, arm], variances) > LEVEL / COMPARISONS
@@ -147,9 +137,7 @@ def test_blocks_without_variances_keep_the_law_of_the_means(make_bandit: MakeBan
 
 def draw_everything(bandit: Bandit, rng: np.random.Generator) -> list[FloatArray]:
     block = bandit.pull_block(np.array([[2, 0, 3], [1, 1, 9]]), rng)
-    stream = bandit.stream(None, rng)
-    streamed = [stream.draw(np.array([0, 3])).copy() for _ in range(3)]
-    return [block.means, block.variances, bandit.pull(np.arange(6), rng), *streamed]
+    return [block.means, block.variances, bandit.pull(np.arange(6), rng)]
 
 
 def test_the_same_seed_gives_the_same_rewards(make_bandit: MakeBandit) -> None:
@@ -157,14 +145,6 @@ def test_the_same_seed_gives_the_same_rewards(make_bandit: MakeBandit) -> None:
     for array, equal in zip(one, same, strict=True):
         np.testing.assert_array_equal(array, equal)
     assert any((array != different).any() for array, different in zip(one, other, strict=True))
-
-
-def test_a_stream_over_all_arms_draws_from_the_arm_asked_for() -> None:
-    means = np.arange(6.0).reshape(2, 3)
-    stream = GaussianBandit(means, 0.0).stream(None, np.random.default_rng(0))
-    for slots in ([0, 2], [1, 1], [2, 0]):
-        flat: IntArray = np.array(slots) * 2 + np.arange(2)
-        assert stream.draw(flat).tolist() == [means[0, slots[0]], means[1, slots[1]]]
 
 
 def test_select_repeats_and_reorders_copies(make_bandit: MakeBandit) -> None:

@@ -22,7 +22,6 @@ from bai_gym.bandits import (
     PriorBandit,
     SampleTable,
 )
-from bai_gym.benchmark import follow
 from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
 from bai_gym.benchmark.store import Store
@@ -236,30 +235,6 @@ def test_stopping_has_the_same_law_by_single_steps(
         agent.reset(env.briefing(), own)
         parts.append(play_single_steps(Stepper(agent, env.moves), env, observation))
     assert smallest_p_value(agent, blocks, Rollout.joined(parts)) > LEVEL
-
-
-@pytest.mark.parametrize(("name", "parameters", "task", "runs"), STOPS, ids=lambda v: str(v) if v else "")
-def test_dropping_stopped_episodes_changes_nothing(
-    name: str, parameters: dict[str, Any], task: Task, runs: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    agent = agents.make(name, **parameters)
-    played = []
-    for share in (0.0, 1.0, 0.75):
-        monkeypatch.setattr(follow, "DROP_SHARE", share)
-        played.append(stopped_blocks(agent, task, CLOSE.select(np.zeros(RUNS, np.int64)), seed=int(100 * share)))
-    assert smallest_p_value(agent, played[0], played[1]) > LEVEL
-    assert smallest_p_value(agent, played[0], played[2]) > LEVEL
-    # Where every reward is its arm's mean, and ties are broken by number, nothing at all may differ.
-    exact = GaussianBandit(np.random.default_rng(0).random((300, 4)), 0.0)
-    agent = agents.make(name, tie="first", **{**parameters, "b": 0.06 if name == "UGapEc-V" else 0.3})
-    same = []
-    for share in (0.0, 1.0):
-        monkeypatch.setattr(follow, "DROP_SHARE", share)
-        same.append(stopped_blocks(agent, task, exact))
-    assert len(set(same[0].pulls.sum(axis=1).tolist())) > 5
-    np.testing.assert_array_equal(same[0].pulls, same[1].pulls)
-    np.testing.assert_array_equal(same[0].recommendation, same[1].recommendation)
-    np.testing.assert_array_equal(same[0].statistics.means, same[1].statistics.means)
 
 
 def test_a_difference_in_the_stopping_would_be_seen() -> None:

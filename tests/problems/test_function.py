@@ -151,5 +151,4 @@ def test_blocks_and_single_pulls_are_the_same_calls() -> None:
     assert (block.means.tolist(), block.variances.tolist()) == ([[1.0, 3.0]], [[1.0, 0.0]])
     part = bandit.pull_block(np.array([[2]]), rng, arms=np.array([[1]]), variances=False)
     assert (part.means.tolist(), part.variances.tolist()) == ([[4.5]], [[0.0]])
-    stream = bandit.stream(np.array([[1]]), rng)
-    assert stream.draw(np.array([0])).tolist() == [6.0]
+    assert bandit.pull(np.array([1]), rng).tolist() == [6.0]
