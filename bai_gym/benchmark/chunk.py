@@ -342,8 +342,8 @@ class Cell:
             extra = (f"{describe(agent)}: budget below its minimum of {least}",)
         return tuple(sorted(knowledge(agent))), (*notes(agent), *extra, *self.env.problem.notes)
 
-    def check(self) -> None:
-        """Fail early: reset the agent once, for one run, as a chunk would.
+    def check(self) -> Any:
+        """Fail early: reset an agent once, for one run, as a chunk would, and return it.
 
         Raises:
             BaiGymError: If the agent refuses the budget, a parameter is wrong, or undeclared knowledge is read.
@@ -352,6 +352,13 @@ class Cell:
         agent = self.agent.make()
         bandit = self.env.problem.draw(1, rng)
         reset(agent, self.rules.briefing(bandit, knowledge(agent), self.checkpoints), rng)
+        return agent
+
+    def prepare(self) -> None:
+        """Let the agent compile what it needs, so that worker processes find it on disk."""
+        agent = self.check()
+        if callable(getattr(agent, "prepare", None)) and self.path != "steps":
+            agent.prepare()
 
     @property
     def rules(self) -> Rules:

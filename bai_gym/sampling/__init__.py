@@ -1,6 +1,7 @@
 """How an agent asks for pulls: whole blocks of counts, or a rule that decides about one pull after another."""
 
 from bai_gym.sampling.block import Block
+from bai_gym.sampling.compiler import prepare
 from bai_gym.sampling.engine import ArmTable, Engine
 from bai_gym.sampling.episode import NEVER, STOP, WAIT, Episode
 from bai_gym.sampling.plans import Plan, allocations, start
@@ -34,6 +35,7 @@ __all__ = [
     "columns",
     "leader",
     "leader_without",
+    "prepare",
     "renew",
     "start",
     "top",

@@ -29,7 +29,7 @@ from bai_gym.sampling import episode as rows
 from bai_gym.sampling import player
 from bai_gym.sampling.sequential import Rule, pull_leader
 
-__all__ = ["CompiledPlayer", "compile_rule", "compiled_player"]
+__all__ = ["CompiledPlayer", "compile_rule", "compiled_player", "prepare"]
 
 NOTE_AFTER = 1.0  # seconds
 _LOCK = threading.RLock()  # workers of a Dask cluster may be threads of one process
@@ -200,7 +200,7 @@ class CompiledPlayer:
         """Compile a loop when it is first needed."""
         if name.startswith("_") or name not in self._signatures:
             raise AttributeError(name)
-        with _LOCK, note(name):
+        with _LOCK, note("the loop of sequential agents"):
             loop = _compile(getattr(player, name), self._signatures[name], {})
         setattr(self, name, loop)
         return loop
@@ -219,16 +219,28 @@ def compiled_player() -> CompiledPlayer | None:
 
 @contextmanager
 def note(name: str) -> Iterator[None]:
-    """Say on standard error that something is compiled, where that takes long."""
+    """Say on standard error that something is compiled, where that takes long; fetching it from disk is not compiling."""
+    from numba.core import event
+
+    compiling = threading.Event()
+
+    class Listener(event.Listener):  # type: ignore[misc]
+        def on_start(self, event: Any) -> None:
+            compiling.set()
+
+        def on_end(self, event: Any) -> None:
+            pass
 
     def say() -> None:
-        print(f"bai-gym compiles {name}; this happens once on this machine", file=sys.stderr, flush=True)
+        if compiling.is_set():
+            print(f"bai-gym compiles {name}; this happens once on this machine", file=sys.stderr, flush=True)
 
     timer = threading.Timer(NOTE_AFTER, say)
     timer.daemon = True
     timer.start()
     try:
-        yield
+        with event.install_listener("numba:compile", Listener()):
+            yield
     finally:
         timer.cancel()
 
@@ -281,6 +293,12 @@ def compile_rule(rule: Rule, agent: str) -> tuple[Any, Any, Any, Any] | None:
         return None
     index, second, choose, refresh = pointers
     return index, second, choose, refresh
+
+
+def prepare(rule: Rule, agent: str) -> None:
+    """Compile a rule and the player, so that worker processes find both on disk."""
+    if compile_rule(rule, agent) is not None and (built := compiled_player()) is not None:
+        _ = built.play
 
 
 def _check_index(name: str, function: Callable[..., Any] | None, agent: str) -> None:
