@@ -54,6 +54,7 @@ HEAVY = {
     "distributed",
     "matplotlib",
     "moviepy",
+    "numba",
     "plotly",
     "pygame",
     "ray",
@@ -62,9 +63,10 @@ HEAVY = {
     "torch",
 }
 
-# The only room that may import a heavy package at the top of its modules; nothing outside may import one of them at
+# The only places that may import a heavy package at the top of their modules; nothing outside may import one of them at
 # its top in turn.
 HEAVY_ROOM = "training"
+HEAVY_MODULES = {"bai_gym.sampling.addresses"}
 
 
 @dataclass(frozen=True)
@@ -156,12 +158,17 @@ def uphill(module: str, found: Iterator[Import]) -> list[str]:
 
 def heavy(module: str, found: Iterator[Import]) -> list[str]:
     """Return one sentence for each heavy import in ``found`` that runs when ``module`` is imported."""
-    if room(module) == HEAVY_ROOM:
+    if room(module) == HEAVY_ROOM or module in HEAVY_MODULES:
         return []
+
+    def is_heavy(name: str) -> bool:
+        ours = name in HEAVY_MODULES or f"{name}.".startswith(f"bai_gym.{HEAVY_ROOM}.")
+        return ours or name.split(".")[0] in HEAVY
+
     return [
         f"{module}, line {item.line}: import {item.name} within the function that needs it"
         for item in found
-        if item.eager and (item.name.split(".")[0] in HEAVY or f"{item.name}.".startswith(f"bai_gym.{HEAVY_ROOM}."))
+        if item.eager and is_heavy(item.name)
     ]
 
 
