@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.one_by_one import OneByOneAgent
 from bai_gym.agents.parameters import check_choice, check_not_negative, check_positive
+from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.problems import Briefing
-from bai_gym.sampling import IndexRule, SamplingRule
+from bai_gym.sampling import Rule, columns
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import Thresholding
 
-__all__ = ["APT", "ThresholdUCBE", "ThresholdUCBEV", "apt_index"]
+__all__ = ["APT", "ThresholdUCBE", "ThresholdUCBEV"]
+
+
+def apt_index(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+    """Return -sqrt(T) (|mean - threshold| + epsilon)."""
+    return -math.sqrt(pulls) * (abs(mean - parameters[0]) + parameters[1])
 
 
 @dataclass(kw_only=True)
-class _ThresholdAgent(OneByOneAgent):
-    """Follows an index; recommends the arms whose sample mean is at least the threshold."""
-
-    tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
-
-    def begin(self, briefing: Briefing) -> None:
-        """Note the threshold."""
-        assert isinstance(self.task, Thresholding)  # as tasks says
-        self.threshold = np.full(self.batch, self.task.threshold)
-
-
-@dataclass(kw_only=True)
-class APT(_ThresholdAgent):
+class APT(SequentialAgent):
     """Pulls the arm of smallest sqrt(T) (|mean - threshold| + epsilon), and recommends the means above the threshold.
 
     Paper: Locatelli, Gutzeit and Carpentier (2016), "An Optimal Algorithm for the Thresholding Bandit Problem",
@@ -41,61 +34,30 @@ class APT(_ThresholdAgent):
         epsilon: Arms so close to the threshold are not told apart at any cost; at least 0, in the unit of the reward.
             Default 0.05, as in Mukherjee et al. (2017). It is the agent's own, whatever accuracy the task has.
 
-    Knows nothing. Minimum budget: K.
+    Requires no oracle knowledge. Minimum budget: K.
     """
 
     epsilon: float = 0.05
 
     name: ClassVar[str] = "APT"
+    tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
     uses_variances: ClassVar[bool] = False
+    rule: ClassVar[Rule] = Rule(index=apt_index)
 
     def begin(self, briefing: Briefing) -> None:
         """Check the parameter."""
-        super().begin(briefing)
         check_not_negative(self.epsilon, "epsilon", self.name)
-
-    def rule(self, steps: int) -> SamplingRule:
-        """Return the index rule."""
-        epsilon = np.full(self.batch, float(self.epsilon))
-        return IndexRule(steps, apt_index, self.threshold, epsilon, tie=self.tie, rng=self.rng)
+        assert isinstance(self.task, Thresholding)  # as tasks says
+        self.parameters = columns(self.batch, self.task.threshold, self.epsilon)
 
 
-def apt_index(
-    pulls: FloatArray, means: FloatArray, variances: FloatArray, threshold: FloatArray, epsilon: FloatArray | float
-) -> FloatArray:
-    """Return the index -sqrt(T) (|mean - threshold| + epsilon), see :class:`APT`, for arrays of any one shape."""
-    distance = np.subtract(means, threshold)
-    np.abs(distance, out=distance)
-    distance += epsilon
-    distance *= np.sqrt(pulls)
-    return np.negative(distance, out=distance)
+def plain_index(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+    """Return sqrt(a / T) - |mean - threshold|, with sqrt(a) as the second parameter."""
+    return parameters[1] / math.sqrt(pulls) - abs(mean - parameters[0])
 
 
 @dataclass(kw_only=True)
-class _ExploringAgent(_ThresholdAgent):
-    """Pulls the arm of smallest |mean - threshold| - width, where the exploration comes from the true complexity."""
-
-    c: float = 1.0
-
-    knows: ClassVar[frozenset[str]] = frozenset({"complexity"})
-
-    def begin(self, briefing: Briefing) -> None:
-        """Check the parameter and compute the exploration."""
-        super().begin(briefing)
-        check_positive(self.c, "c", self.name)
-        self.exploration: FloatArray = self.c * self.largest_exploration(briefing)
-
-    @abstractmethod
-    def largest_exploration(self, briefing: Briefing) -> FloatArray:
-        """Return ``(N,)`` explorations for c = 1."""
-
-    def rule(self, steps: int) -> SamplingRule:
-        """Return the index rule with the width sqrt(a / T)."""
-        return IndexRule(steps, _plain_index, self.threshold, np.sqrt(self.exploration), tie=self.tie, rng=self.rng)
-
-
-@dataclass(kw_only=True)
-class ThresholdUCBE(_ExploringAgent):
+class ThresholdUCBE(SequentialAgent):
     """Pulls the arm of smallest |mean - threshold| - sqrt(a / T), and recommends the means above the threshold.
 
     The exploration is a = c (n - K) / H_1, with the true complexity H_1, the sum of 1 / (mean - threshold)^2.
@@ -109,16 +71,31 @@ class ThresholdUCBE(_ExploringAgent):
     Knows the complexity. Minimum budget: K.
     """
 
-    name: ClassVar[str] = "UCBE"
-    uses_variances: ClassVar[bool] = False
+    c: float = 1.0
 
-    def largest_exploration(self, briefing: Briefing) -> FloatArray:
-        """Return (n - K) / H_1."""
-        return max(self.budget - self.num_arms, 0) / briefing.threshold_h1()
+    name: ClassVar[str] = "UCBE"
+    knows: ClassVar[frozenset[str]] = frozenset({"complexity"})
+    tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
+    uses_variances: ClassVar[bool] = False
+    rule: ClassVar[Rule] = Rule(index=plain_index)
+
+    def begin(self, briefing: Briefing) -> None:
+        """Check the parameter and compute the exploration."""
+        check_positive(self.c, "c", self.name)
+        free = max(self.budget - self.num_arms, 0)
+        self.exploration: FloatArray = self.c * (free / briefing.threshold_h1())
+        assert isinstance(self.task, Thresholding)  # as tasks says
+        self.parameters = columns(self.batch, self.task.threshold, np.sqrt(self.exploration))
+
+
+def bernstein_index(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+    """Return sqrt(2 a v / T) + 7 a / (3 (T - 1)) - |mean - threshold|, with a as the second parameter."""
+    a = parameters[1]
+    return math.sqrt(2.0 * a * variance / pulls) + (7.0 / 3.0) * a / (pulls - 1.0) - abs(mean - parameters[0])
 
 
 @dataclass(kw_only=True)
-class ThresholdUCBEV(_ExploringAgent):
+class ThresholdUCBEV(SequentialAgent):
     """UCBE with the exploration a = c (n - 2K) / H_sigma,1, where the complexity counts the true variances.
 
     Paper: Mukherjee et al. (2017), "Thresholding Bandits with Augmented UCB", section 4. As printed there, the index is
@@ -133,9 +110,12 @@ class ThresholdUCBEV(_ExploringAgent):
     Knows the complexity. Minimum budget: 2 K.
     """
 
+    c: float = 1.0
     index: str = "printed"
 
     name: ClassVar[str] = "UCBEV"
+    knows: ClassVar[frozenset[str]] = frozenset({"complexity"})
+    tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
 
     @property
     def uses_variances(self) -> bool:  # type: ignore[override]
@@ -147,40 +127,25 @@ class ThresholdUCBEV(_ExploringAgent):
         """A sample variance takes two pulls."""
         return 2 if self.index == "bernstein" else 1
 
+    @property
+    def rule(self) -> Rule:  # type: ignore[override]
+        """The rule of the index."""
+        return BERNSTEIN if self.index == "bernstein" else PRINTED
+
     def minimum_budget(self, num_arms: int) -> int:
         """Return the smallest budget for which the exploration is not negative."""
         return 2 * num_arms
 
     def begin(self, briefing: Briefing) -> None:
-        """Check the parameters."""
+        """Check the parameters and compute the exploration."""
         check_choice(self.index, ("printed", "bernstein"), "index", self.name)
-        super().begin(briefing)
-
-    def largest_exploration(self, briefing: Briefing) -> FloatArray:
-        """Return (n - 2K) / H, or 8/9 of it."""
+        check_positive(self.c, "c", self.name)
         squared = self.index == "bernstein"
         free = max(self.budget - 2 * self.num_arms, 0) * (8.0 / 9.0 if squared else 1.0)
-        return free / briefing.threshold_sigma_h1(squared=squared)
-
-    def rule(self, steps: int) -> SamplingRule:
-        """Return the index rule."""
-        if self.index == "printed":
-            return super().rule(steps)
-        return IndexRule(steps, _bernstein_index, self.threshold, self.exploration, tie=self.tie, rng=self.rng)
+        self.exploration: FloatArray = self.c * (free / briefing.threshold_sigma_h1(squared=squared))
+        assert isinstance(self.task, Thresholding)  # as tasks says
+        width = self.exploration if squared else np.sqrt(self.exploration)
+        self.parameters = columns(self.batch, self.task.threshold, width)
 
 
-def _plain_index(
-    pulls: FloatArray, means: FloatArray, variances: FloatArray, threshold: FloatArray, root: FloatArray
-) -> FloatArray:
-    index = np.sqrt(pulls)
-    np.divide(root, index, out=index)
-    distance = np.subtract(means, threshold)
-    index -= np.abs(distance, out=distance)
-    return index
-
-
-def _bernstein_index(
-    pulls: FloatArray, means: FloatArray, variances: FloatArray, threshold: FloatArray, exploration: FloatArray
-) -> FloatArray:
-    width = np.sqrt(2.0 * exploration * variances / pulls) + (7.0 / 3.0) * exploration / (pulls - 1.0)
-    return np.asarray(width - np.abs(means - threshold))
+PRINTED, BERNSTEIN = Rule(index=plain_index), Rule(index=bernstein_index)

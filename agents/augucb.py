@@ -9,13 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.apt import apt_index
-from bai_gym.agents.choosing import above_threshold, best_answer
-from bai_gym.agents.one_by_one import OneByOneAgent
 from bai_gym.agents.parameters import check_choice, check_positive
+from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.problems import Briefing
-from bai_gym.sampling import SamplingRule, StagedIndexRule
-from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.sampling import NEVER, STOP, Episode, Rule, columns, leader, renew, top, value_of
+from bai_gym.statistics import FloatArray
 from bai_gym.tasks import Thresholding
 
 __all__ = ["AugUCB", "Round", "schedule"]
@@ -67,8 +65,75 @@ def schedule(num_arms: int, budget: int, rho: float = 1.0 / 3.0) -> list[Round]:
     return rounds
 
 
+# Where what stands in the parameters of the rule: the rounds follow, each with its deviation and its pulls per arm.
+THRESHOLD, FACTOR, GOES_ON, TIE_FIRST, ROUNDS = range(5)
+# In its memory, and the states of an episode.
+STATE, ROUND = range(2)
+BEGUN, FRESH, CHECKED, AS_APT = range(4)
+
+
+def index(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+    """Return 2 s - |mean - threshold|, below 0 for the arms to drop; with factor 0 the index of APT.
+
+    The factor is 2 s of an arm with one pull and no variance. The variance given has the divisor T - 1.
+    """
+    distance = abs(mean - parameters[THRESHOLD])
+    if parameters[FACTOR] == 0.0:
+        return -math.sqrt(pulls) * distance
+    return parameters[FACTOR] * math.sqrt((pulls - 1.0) * variance + pulls) / pulls - distance
+
+
+def drop(e: Episode, arm: int, rng: np.random.Generator) -> None:
+    """Drop an arm if its index is negative."""
+    if value_of(e.first, arm) < 0.0 and e.active[arm] == 1:
+        e.active[arm] = 0
+        renew(e.first, arm, -np.inf, 1.0, rng)
+
+
+def look(e: Episode, rng: np.random.Generator) -> None:
+    """Drop the arm pulled last, or after the first pull of a round any arms, whose index has become negative."""
+    if e.memory[STATE] == CHECKED:
+        drop(e, e.pulled, rng)
+    elif e.memory[STATE] == FRESH:
+        e.memory[STATE] = CHECKED
+        for arm in range(e.pulls.size):
+            drop(e, arm, rng)
+    elif e.memory[STATE] == BEGUN:
+        e.memory[STATE] = FRESH
+
+
+def next_round(e: Episode, rng: np.random.Generator) -> int:
+    """Begin a round: set the factor, and return when it ends."""
+    if e.memory[STATE] == AS_APT:
+        return NEVER
+    before = e.made if e.pulled >= 0 else 0  # round 0 counts the first pulls in
+    if e.pulled >= 0:
+        look(e, rng)
+        e.memory[ROUND] += 1
+    e.memory[STATE] = BEGUN
+    at = ROUNDS + 2 * int(e.memory[ROUND])
+    e.parameters[FACTOR] = 2.0 * e.parameters[at]
+    length = int(e.parameters[at + 1])
+    return before + e.active.sum() * length if length > 0 else NEVER
+
+
+def choose(e: Episode, rng: np.random.Generator) -> int:
+    """Return the active arm of largest index."""
+    look(e, rng)
+    if top(e.first) == -np.inf:
+        if e.parameters[GOES_ON] == 0.0:
+            return STOP
+        e.memory[STATE] = AS_APT
+        e.parameters[FACTOR] = 0.0
+        for arm in range(e.pulls.size):
+            e.active[arm] = 1
+            weight = -(e.pulls[arm] + 1.0) if e.parameters[TIE_FIRST] == 1.0 else 1.0
+            renew(e.first, arm, index(e.pulls[arm], e.mean[arm], e.variance[arm], e.parameters), weight, rng)
+    return leader(e.first)
+
+
 @dataclass(kw_only=True)
-class AugUCB(OneByOneAgent):
+class AugUCB(SequentialAgent):
     """Pulls the active arm of smallest |mean - threshold| - 2 s, and drops the arms with |mean - threshold| > 2 s.
 
     s = sqrt(rho psi (v + 1) log(n epsilon) / (4 T)), where v is the variance of the T rewards of the arm (divisor T).
@@ -83,7 +148,7 @@ class AugUCB(OneByOneAgent):
         rho: Elimination parameter, positive; default 1/3, as in the paper's theorem and experiments.
         after: ``"stop"`` (default), or ``"continue"``: where no arm is active, go on as APT does with epsilon 0.
 
-    Knows nothing. Minimum budget: K. Its theory takes more than four arms; for fewer than five it warns.
+    Requires no oracle knowledge. Minimum budget: K. Its theory takes more than four arms; for fewer than five it warns.
     """
 
     rho: float = 1.0 / 3.0
@@ -91,59 +156,21 @@ class AugUCB(OneByOneAgent):
 
     name: ClassVar[str] = "AugUCB"
     tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
+    rule: ClassVar[Rule] = Rule(index=index, choose=choose, refresh=next_round, drops_arms=True)
+    memory: ClassVar[int] = 2
 
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters and compute the rounds."""
         check_positive(self.rho, "rho", self.name)
         check_choice(self.after, ("stop", "continue"), "after", self.name)
         assert isinstance(self.task, Thresholding)  # as tasks says
-        self._threshold = self.task.threshold
-        self._rule: StagedIndexRule | None = None
         if self.num_arms < 5:
             warnings.warn(
                 f"{self.name} is not made for {self.num_arms} arms: its exploration is defined by log((3/16) K log K)",
                 stacklevel=2,
             )
-
-    def rule(self, steps: int) -> SamplingRule:
-        """Return the rule of all rounds."""
         rounds = schedule(self.num_arms, self.budget, self.rho)
-        self._rule = StagedIndexRule(
-            steps,
-            self._index,
-            [one.deviation for one in rounds],
-            [one.pulls for one in rounds[:-1]],
-            tie=self.tie,
-            rng=self.rng,
-            afterwards=self._apt_index if self.after == "continue" else None,
-            by_deviations=self._index_by_deviations,
-        )
-        return self._rule
-
-    def _index(self, pulls: FloatArray, means: FloatArray, variances: FloatArray, deviation: FloatArray) -> FloatArray:
-        """Return 2 s - |mean - threshold|, below 0 for the arms to drop; the variances given have the divisor T - 1."""
-        return self._index_by_deviations(pulls, means, (pulls - 1.0) * variances, deviation)
-
-    def _index_by_deviations(
-        self, pulls: FloatArray, means: FloatArray, deviations: FloatArray, deviation: FloatArray
-    ) -> FloatArray:
-        """Return the same, given sums of squared deviations from the mean, T v."""
-        index = np.add(deviations, pulls)
-        np.sqrt(index, out=index)
-        index /= pulls
-        index *= 2.0 * deviation
-        distance = np.subtract(means, self._threshold)
-        index -= np.abs(distance, out=distance)
-        return index
-
-    def _apt_index(self, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> FloatArray:
-        return apt_index(pulls, means, variances, np.asarray(self._threshold), 0.0)
-
-    def recommend(self, observation: Observation) -> IntArray:
-        """Return the arms above the threshold; where it has stopped, by the means that they had then."""
-        answer = best_answer(Statistics.of(observation), self.task, self.tie, self.rng)
-        if self._rule is not None and self._rule.stopped is not None and self._rule.stopped.any():
-            stopped = np.flatnonzero(self._rule.stopped)
-            means = self._rule.final_means[:, stopped].T
-            answer[stopped] = above_threshold(Statistics(np.ones(means.shape), means, means), self._threshold)
-        return answer
+        table = [value for one in rounds for value in (one.deviation, float(one.pulls))]
+        table[-1] = 0.0  # the last round has no end
+        tie_first, goes_on = float(self.tie == "first"), float(self.after == "continue")
+        self.parameters = columns(self.batch, self.task.threshold, 0.0, goes_on, tie_first, *table)

@@ -17,7 +17,7 @@ from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import AgentError
 from bai_gym.problems import Briefing
-from bai_gym.sampling import StagedIndexRule
+from bai_gym.sampling import Engine
 from bai_gym.statistics import Statistics
 from bai_gym.tasks import Thresholding
 
@@ -55,19 +55,19 @@ def test_rounds_end_by_that_schedule() -> None:
     # All arms stay at the threshold, so that none is dropped: N_0 = 7300, and each round adds 100 l. The budget of the
     # schedule is 10,000; the rule is driven further to see all ends.
     agent = AugUCB(tie="first")
-    agent.reset(Briefing(100, 10_000, task=Thresholding(0.5)))
-    rule = agent.rule(30_000)
-    assert isinstance(rule, StagedIndexRule)
-    now = Statistics(np.ones((100, 1)), np.full((100, 1), 0.5), np.zeros((100, 1)))
-    rule.start(now)
-    ends = [int(rule._ends[0])]
-    for _ in range(30_000):
-        flat = rule.choose()
-        rule.update(flat, *now.add(flat, np.array([0.5])))
-        if rule._ends[0] != ends[-1]:
-            ends.append(int(rule._ends[0]))
-    assert ends == [7300, 14_000, 20_200, 25_900, 31_000]
-    assert np.ptp(now.pulls) <= 1
+    agent.reset(Briefing(100, 10_000, task=Thresholding(0.5)), np.random.default_rng(0))
+    start = Statistics(np.ones((1, 100), np.int64), np.full((1, 100), 0.5), np.zeros((1, 100)))
+    engine = Engine(agent.sequential(32_000), start, 100, None, variances=True)
+    table = GaussianBandit(np.full(100, 0.5), 0.0).table()
+    rng = np.random.default_rng(0)
+
+    def rounds_after(made: int) -> int:
+        engine.advance(table, rng, made - 100, lambda rows, slots: np.zeros(0))
+        return int(engine.outcome.memory[0, 1])
+
+    for number, end in enumerate([7300, 14_000, 20_200, 25_900, 31_000]):
+        assert (rounds_after(end), rounds_after(end + 1)) == (number, number + 1)
+    assert np.ptp(engine.statistics.pulls) <= 1
 
 
 @pytest.mark.parametrize(("num_arms", "log"), [(2, 1.347), (3, 0.5), (4, 0.5), (5, 0.5), (6, 0.701)])

@@ -155,16 +155,6 @@ def test_whole_rewards_beside_0_and_1_are_refused(rewards: list[list[float]], tr
         trace(agents.make("BayesOptimal"), rewards, 6)
 
 
-def test_statistics_of_other_rewards_are_refused() -> None:
-    agent = agents.make("BayesOptimal")
-    agent.reset(Briefing(2, 2, knows=agent.knows))
-    seen = {"pulls": np.array([[1, 1]]), "means": np.array([[1.0, 2.0]]), "remaining": np.array([[0]])}
-    with pytest.raises(AgentError, match="needs rewards of 0 and 1"):
-        agent.recommend(seen)
-    with pytest.raises(AgentError, match="recommends when the budget is spent, and there are pulls left"):
-        agent.recommend({**seen, "remaining": np.array([[1]])})
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

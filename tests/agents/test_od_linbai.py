@@ -15,7 +15,7 @@ from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.designs import ceil_allocation, g_optimal, reduce_support
 from bai_gym.errors import BudgetError
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Block
+from bai_gym.sampling import Block, Plan
 
 
 def reset(agent: Any, truth: Any, budget: int, seed: int = 0) -> Any:
@@ -27,15 +27,18 @@ def blocks_of(truth: Any, budget: int, **parameters: Any) -> list[Block]:
     """The phases of one episode."""
     agent = reset(agents.make("OD-LinBAI", **parameters), truth, budget)
     phases: list[Block] = []
-    allocate = agent.allocate
+    plan = agent.plan
 
-    def noting(observation: Any) -> Any:
-        request = allocate(observation)
-        if request is not None:
-            phases.append(request)
-        return request
+    def noting() -> Plan:
+        inner, outcome = plan(), None
+        while True:
+            try:
+                phases.append(inner.send(outcome))
+            except StopIteration as end:
+                return end.value
+            outcome = yield phases[-1]
 
-    agent.allocate = noting
+    agent.plan = noting
     play_blocks(agent, truth, budget, np.random.default_rng(0))
     return phases
 

@@ -93,14 +93,12 @@ def test_equal_sums_tie_whatever_the_past(
 def test_the_arms_with_one_more_pull_are_random_in_each_stage() -> None:
     agent = SequentialHalving()
     agent.reset(Briefing(3, 10, 20_000), np.random.default_rng(0))  # two stages of 5 pulls
-    zeros = np.zeros((20_000, 3))
-    observation = {"pulls": zeros.astype(np.int64), "means": zeros, "remaining": np.full((20_000, 1), 10)}
-    block = agent.allocate(observation)
-    first = block.counts
+    plan = agent.start({})
+    first = next(plan).counts
     assert (np.sort(first, axis=1) == [1, 2, 2]).all()
     assert chisquare((first == 1).sum(axis=0)).pvalue > 0.001 / 2  # level 0.001 over both tests
-    block.answer = Statistics(first, zeros, zeros)
-    block = agent.allocate({**observation, "pulls": first, "remaining": np.full((20_000, 1), 5)})
+    zeros = np.zeros((20_000, 3))
+    block = plan.send(Statistics(first, zeros, zeros))
     second = np.zeros_like(first)
     np.put_along_axis(second, block.arms, block.counts, -1)
     assert (np.sort(second, axis=1) == [0, 2, 3]).all()

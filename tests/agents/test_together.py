@@ -8,14 +8,14 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from bai_gym.agents import PlannedAgent
+from bai_gym.agents import Agent
 from bai_gym.agents.base import Plan
 from bai_gym.agents.together import grouped, together
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import AgentError
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Block, IndexRule
+from bai_gym.sampling import Block, Rule, Sequential
 from bai_gym.statistics import IntArray, Statistics
 
 MEANS = np.array([0.5, 0.25, 2.0])
@@ -23,7 +23,7 @@ SCHEDULES = {0: [4, 2, 3], 1: [1, 5], 2: [9]}  # pulls of each block; the second
 
 
 @dataclass(kw_only=True)
-class Mixed(PlannedAgent):
+class Mixed(Agent):
     """Five episodes in three groups, each with blocks of its own lengths on arms 2 and 0."""
 
     name: ClassVar[str] = "Mixed"
@@ -34,19 +34,15 @@ class Mixed(PlannedAgent):
 
     def plan(self) -> Plan:
         groups = [(rows, self.one(key, rows)) for key, rows in grouped(np.array([1, 0, 2, 0, 1]))]
-        yield from together(groups, 5, 3, self.tie, self.rng)
+        return (yield from together(groups, 5, 3, self.tie, self.rng))
 
     def one(self, key: int, rows: IntArray) -> Plan:
         for pulls in SCHEDULES[key]:
             first = self.rng.integers(pulls + 1, size=rows.size)
             counts = np.stack([first, pulls - first], axis=-1)
-            block = Block(counts, np.tile([2, 0], (rows.size, 1)))
-            yield block
-            self.seen[key].append(block.outcome)
+            self.seen[key].append((yield Block(counts, np.tile([2, 0], (rows.size, 1)))))
             self.asked[key].append(counts)
-
-    def answer(self) -> IntArray:
-        return np.zeros(5, np.int64)
+        return np.full(rows.size, key)
 
 
 def test_every_group_gets_the_outcomes_of_its_own_blocks() -> None:
@@ -55,6 +51,7 @@ def test_every_group_gets_the_outcomes_of_its_own_blocks() -> None:
     bandit = GaussianBandit(np.tile(MEANS, (5, 1)), 0.0)
     rollout = play_blocks(agent, bandit, 9, np.random.default_rng(1))
     assert (rollout.pulls.sum(axis=-1) == 9).all()
+    assert rollout.recommendation.tolist() == [1, 0, 2, 0, 1]
     for key, schedule in SCHEDULES.items():
         assert len(agent.seen[key]) == len(schedule)
         for asked, seen in zip(agent.asked[key], agent.seen[key], strict=True):
@@ -85,15 +82,20 @@ def test_the_law_of_outcomes_is_that_of_whole_blocks() -> None:
 
 def test_one_group_is_its_plan() -> None:
     def plan() -> Plan:
-        yield Block(np.array([[1, 2]]))
+        assert (yield block) is outcome
+        return np.array([1])
 
-    (block,) = together([(np.arange(1), plan())], 1, 2, "random", np.random.default_rng(0))
-    assert isinstance(block, Block) and block.counts.tolist() == [[1, 2]]
+    block, outcome = Block(np.array([[1, 2]])), Statistics.zeros((1, 2))
+    joint = together([(np.arange(1), plan())], 1, 2, "random", np.random.default_rng(0))
+    assert next(joint) is block
+    with pytest.raises(StopIteration) as end:
+        joint.send(outcome)
+    assert end.value.value.tolist() == [1]
 
 
 def test_rules_are_refused() -> None:
     def plan() -> Plan:
-        yield IndexRule(3, lambda *window: window[1], tie="random", rng=np.random.default_rng(0))
+        yield Sequential(Rule(choose=lambda e, rng: 0), 3, np.empty((1, 0)), "random", np.random.default_rng(0))
 
     groups = [(np.array([row]), plan()) for row in range(2)]
     with pytest.raises(AgentError, match="plans that run together may ask for blocks only"):

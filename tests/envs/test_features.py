@@ -11,7 +11,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 from bai_gym import agents, evaluate
-from bai_gym.agents import Agent, PlannedAgent
+from bai_gym.agents import Agent
 from bai_gym.agents.base import Plan
 from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit, PriorBandit
 from bai_gym.benchmark.record import Record
@@ -160,7 +160,7 @@ def test_an_agent_reads_features_on_every_path(path: str) -> None:
     assert (result.errors, result.runs) == (0, 30)
 
 
-class PlansByFeatures(PlannedAgent):
+class PlansByFeatures(Agent):
     """Pulls all arms once, and recommends by features alone."""
 
     name = "PlansByFeatures"
@@ -168,10 +168,7 @@ class PlansByFeatures(PlannedAgent):
     def plan(self) -> Plan:
         yield Block(np.ones((self.batch, self.num_arms), np.int64))
         assert self.features is not None
-        self.best = np.asarray(self.features[..., 0].argmax(axis=-1))
-
-    def answer(self) -> IntArray:
-        return self.best
+        return self.features[..., 0].argmax(axis=-1)
 
 
 @pytest.mark.parametrize("path", ["blocks", "steps"])
