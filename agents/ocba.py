@@ -7,20 +7,53 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.one_by_one import OneByOneAgent
+from bai_gym.agents.scanning import LANES, arm_of_largest, total
+from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
-from bai_gym.sampling import ArgmaxTable, SamplingRule, TieRule
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics
+from bai_gym.sampling import Episode, Rule, best_without, columns, leader
+from bai_gym.statistics import ROUNDING, FloatArray
 
-__all__ = ["OCBA", "OCBARule"]
+__all__ = ["OCBA"]
 
 SMALLEST_GAP = 1e-12  # as small as this, means are tied
 SMALLEST_VARIANCE = 1e-12
 
 
+def sample_mean(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+    """Return the mean: the tournament finds the best arm b."""
+    return mean
+
+
+def farthest_behind(e: Episode, rng: np.random.Generator) -> int:
+    """Return the arm of largest (t + 1) R_i / (sum of all R) - T_i, see :class:`OCBA`."""
+    arms = e.pulls.size
+    values, squares, lanes = e.memory[:arms], e.memory[arms : 2 * arms], e.memory[2 * arms :]
+    best = leader(e.first)
+    top = e.mean[best]
+    slack = max(SMALLEST_GAP, ROUNDING * abs(top))
+    if top - best_without(e.first, best) <= slack:
+        for arm in range(arms):
+            values[arm] = -e.pulls[arm] if top - e.mean[arm] <= slack else -np.inf
+        return arm_of_largest(values, e.pulls, lanes, e.parameters[0], rng)
+    for arm in range(arms):
+        gap = top - e.mean[arm]
+        gap = gap if gap > SMALLEST_GAP else SMALLEST_GAP
+        variance = e.variance[arm]
+        variance = variance if variance > SMALLEST_VARIANCE else SMALLEST_VARIANCE
+        weight = 1.0 / (gap * gap)
+        values[arm] = variance * weight  # R_i
+        squares[arm] = variance * weight * weight  # R_i^2 / v_i
+    values[best] = squares[best] = 0.0
+    values[best] = np.sqrt(max(e.variance[best], SMALLEST_VARIANCE) * total(squares, lanes))
+    share = (e.made + 1.0) / total(values, lanes)
+    for arm in range(arms):
+        values[arm] = share * values[arm] - e.pulls[arm]
+    return arm_of_largest(values, e.pulls, lanes, e.parameters[0], rng)
+
+
 @dataclass(kw_only=True)
-class OCBA(OneByOneAgent):
+class OCBA(SequentialAgent):
     """Pulls the arm that is farthest behind the proportions that are best for the estimated means and variances.
 
     With b the best arm and d the distances to its mean, the proportions are R_i = v_i / d_i^2 for all others, and
@@ -34,17 +67,23 @@ class OCBA(OneByOneAgent):
     Args:
         n0: First pulls of each arm, at least 2; None (default): n / (2 K), rounded down, but from 2 to 5.
 
-    Knows nothing. Minimum budget: 2 K, or ``n0`` K.
+    Requires no oracle knowledge. Minimum budget: 2 K, or ``n0`` K.
     """
 
     n0: int | None = None
 
     name: ClassVar[str] = "OCBA"
+    rule: ClassVar[Rule] = Rule(index=sample_mean, choose=farthest_behind)
 
     @property
     def first_pulls(self) -> int:  # type: ignore[override]
         """First pulls of each arm."""
         return max(2, min(5, self.budget // (2 * self.num_arms))) if self.n0 is None else self.n0
+
+    @property
+    def memory(self) -> int:  # type: ignore[override]
+        """R and R^2 / v of each arm."""
+        return 2 * self.num_arms + LANES
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return two pulls per arm, or the given number."""
@@ -54,60 +93,4 @@ class OCBA(OneByOneAgent):
         """Check the parameter."""
         if self.n0 is not None and self.n0 < 2:
             raise ParameterError(f"n0 of OCBA must be at least 2, for a variance, not {self.n0}")
-
-    def rule(self, steps: int) -> SamplingRule:
-        """Return the rule of all remaining pulls."""
-        return OCBARule(steps, tie=self.tie, rng=self.rng)
-
-
-class OCBARule(SamplingRule):
-    """Pulls the arm of largest (t + 1) R_i / (sum of all R) - T_i, see :class:`OCBA`.
-
-    The best mean enters all proportions, so a step computes them for all arms: some ten operations on ``(k, N)``.
-    """
-
-    def __init__(self, steps: int, *, tie: TieRule, rng: np.random.Generator) -> None:
-        """Remember the tie rule."""
-        self.steps = steps
-        self._tie: TieRule = tie
-        self._rng = rng
-
-    def start(self, window: Statistics) -> None:
-        """Prepare the tables; every arm has been pulled twice."""
-        self._window = window
-        self._made = float(window.pulls[:, 0].sum())
-        self._variances = np.maximum(window.variances, SMALLEST_VARIANCE)
-        self._flat_variances = self._variances.reshape(-1)
-        self._table = ArgmaxTable(np.empty(window.pulls.shape), self._tie, self._rng)
-        self._weights = np.empty(window.pulls.shape)
-        slots, batch = window.pulls.shape
-        self._slots = np.arange(slots)[:, None].astype(np.min_scalar_type(slots))
-        self._episodes = np.arange(batch)
-
-    def choose(self) -> IntArray:
-        """Return the arms farthest behind their proportion."""
-        means, pulls = self._window.means, self._window.pulls
-        weights, shares = self._weights, self._table.values
-        best = means.max(axis=0)
-        np.subtract(best, means, out=weights)
-        is_best = weights <= np.maximum(SMALLEST_GAP, ROUNDING * np.abs(best))
-        np.maximum(weights, SMALLEST_GAP, out=weights)
-        weights *= weights
-        np.divide(1.0, weights, out=weights)
-        flat_best = (is_best * self._slots).max(axis=0).astype(np.int64) * best.size + self._episodes
-        weights.reshape(-1)[flat_best] = 0.0
-        np.multiply(self._variances, weights, out=shares)
-        # R_i^2 / v_i is R_i / d_i^2.
-        squares = np.einsum("kn,kn->n", shares, weights)
-        self._table.flat[flat_best] = np.sqrt(self._flat_variances[flat_best] * squares)
-        shares *= (self._made + 1.0) / shares.sum(axis=0)
-        shares -= pulls
-        if np.count_nonzero(is_best) > best.size:
-            shared = np.flatnonzero(np.count_nonzero(is_best, axis=0) > 1)
-            shares[:, shared] = np.where(is_best[:, shared], -pulls[:, shared], -np.inf)
-        return self._table.argmax(pulls)
-
-    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
-        """Renew the variances of the pulled arms."""
-        self._flat_variances[flat] = np.maximum(variances, SMALLEST_VARIANCE)
-        self._made += 1.0
+        self.parameters = columns(self.batch, float(self.tie == "first"))

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from bai_gym.agents.choosing import spread_evenly
-from bai_gym.agents.halving import HalvingAgent
+from bai_gym.agents.halving import HalvingAgent, Stage
 from bai_gym.agents.parameters import check_share
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Block, IndexRule, Request
+from bai_gym.sampling import Block, Played, Rule, Sequential, columns
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["SHAdaVar"]
+
+
+def pulls_needed(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+    """Return U / T, with L as the first parameter; arms of variance 0 come after all others, the least pulled first."""
+    room = 1.0 - 2.0 * np.sqrt(parameters[0] / (pulls - 1.0))
+    index = variance / (room * pulls) if variance > 0.0 else -pulls
+    return index if room > 0.0 else np.inf
 
 
 @dataclass(kw_only=True)
@@ -39,13 +45,14 @@ class SHAdaVar(HalvingAgent):
         samples: ``"stage"`` (default) or ``"all"``, for the means that decide who survives.
         leftover: ``"drop"`` (default) or ``"last"``.
 
-    Knows nothing. Minimum budget: K ceil(log2 K), twice that with ``ucb=False``.
+    Requires no oracle knowledge. Minimum budget: K ceil(log2 K), twice that with ``ucb=False``.
     """
 
     delta: float = 0.05
     ucb: bool = True
 
     name: ClassVar[str] = "SHAdaVar"
+    rule: ClassVar[Rule] = Rule(index=pulls_needed)
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return one pull per arm in the first stage, two for the plug-in variant."""
@@ -55,34 +62,26 @@ class SHAdaVar(HalvingAgent):
         """Compute L and the cyclic pulls per arm."""
         super().begin(briefing)
         check_share(self.delta, "delta", self.name)
-        log = -math.log(self.delta)
-        self._cyclic_share = 4.0 * log + 1.0 if self.ucb else 2.0
-        pulls = np.arange(self.budget + 1, dtype=np.float64)
-        others = np.maximum(pulls - 1.0, 1.0)
-        shrunk = pulls * (1.0 - 2.0 * np.sqrt(log / others)) if self.ucb else pulls
-        bounded = (pulls > 1.0) & (shrunk > 0.0)
-        # U / T is the sample variance times this; 0 where there is no finite bound.
-        self._factors: FloatArray = np.where(bounded, 1.0 / np.where(bounded, shrunk, 1.0), 0.0)
+        # Without an upper bound L = 0: then U is the sample variance, from two pulls on.
+        self._log = -math.log(self.delta) if self.ucb else 0.0
+        self._cyclic_share = 4.0 * self._log + 1.0 if self.ucb else 2.0
 
-    def pull_stage(self, active: IntArray, pulls: int) -> Generator[Request, None, Statistics]:
+    def pull_stage(self, active: IntArray, pulls: int) -> Stage:
         """Pull cyclically, then greedily by U / pulls."""
         size = active.shape[-1]
         candidates = self.candidates(active)
         cyclic = min(pulls, math.floor(size * self._cyclic_share))
-        block = Block(spread_evenly(self.batch, size, cyclic, self.tie, self.rng), candidates)
-        yield block
+        outcome: Statistics = yield Block(spread_evenly(self.batch, size, cyclic, self.tie, self.rng), candidates)
         if pulls == cyclic:
-            return block.outcome
-        rule = IndexRule(pulls - cyclic, self._index, tie=self.tie, rng=self.rng, arms=candidates, window=block.outcome)
-        yield rule
-        return rule.outcome
-
-    def _index(self, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> FloatArray:
-        """Return U / T, elementwise."""
-        factors = self._factors.take(pulls.astype(np.int64))
-        index = variances * factors
-        if index.min() > 0.0:
-            return index
-        # Arms of zero sample variance have U = 0: they come after all others, the least pulled first.
-        index = np.where(variances > 0.0, index, -pulls)
-        return np.where(factors > 0.0, index, np.inf)
+            return outcome
+        played: Played = yield Sequential(
+            self.rule,
+            pulls - cyclic,
+            columns(self.batch, self._log),
+            self.tie,
+            self.rng,
+            arms=candidates,
+            window=outcome,
+            agent=self.name,
+        )
+        return played.statistics

@@ -67,7 +67,7 @@ def draw(kind: int, location: float, scale: float, start: int, samples: FloatArr
     if kind == BERNOULLI:
         return 1.0 if rng.random() < location else 0.0
     if kind == EMPIRICAL:
-        return samples[start + int(rng.random() * scale)]
+        return float(samples[start + int(rng.random() * scale)])
     return draw_poisson(location, rng)
 
 
@@ -144,7 +144,7 @@ def take_in(
     pulls = e.pulls[arm] + 1.0
     total[arm] += reward
     before = e.mean[arm]
-    mean = total[arm] / pulls
+    mean = before if reward == before else total[arm] / pulls  # so that an arm that always pays the same has variance 0
     variance = 0.0
     if has & VARIANCES and pulls > 1.0:
         # Welford's update, with the variance in the place of the sum of squares.

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bai_gym.agents import AGapE, AGapEV, Agent, GapE, GapEV
-from bai_gym.agents.gape import bernstein_width, hoeffding_width
-from bai_gym.bandits import BernoulliBandit, GaussianBandit
+from bai_gym.agents.base import Agent
+from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
+from bai_gym.agents.widths import bernstein, hoeffding
+from bai_gym.bandits import GaussianBandit
+from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import Briefing
-from bai_gym.sampling import SamplingRule
-from bai_gym.statistics import FloatArray, Statistics
+from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestOfEach, Task, TopM
-from bai_gym.theory import gape_complexity, gape_v_complexity
 
 Play = Callable[..., Any]
 MEANS, VARIANCES = [0.5, 0.75, 0.25], [0.0, 0.25, 1.0]
@@ -76,10 +76,9 @@ def test_two_arms() -> None:
 
 
 def test_widths_by_hand() -> None:
-    two = np.array([2.0])
-    assert hoeffding_width(np.array([9.0]), two, np.array([4.0])).tolist() == [3.0]
+    assert hoeffding(9.0, 2.0, 4.0) == 3.0
     # sqrt(2 x 3 x 6 / 4) + 7 x 3 x 2 / (3 x 3) = 3 + 14/3.
-    assert bernstein_width(np.array([3.0]), two, np.array([4.0]), np.array([6.0])) == pytest.approx([3 + 14 / 3])
+    assert bernstein(3.0, 2.0, 4.0, 6.0) == pytest.approx(3 + 14 / 3)
 
 
 def test_a_shared_best_mean_leaves_no_exploration(trace: Play) -> None:
@@ -101,39 +100,57 @@ def test_gape_by_hand(trace: Play) -> None:
     assert played.recommendation == 0
 
 
-def gaps_of(means: FloatArray) -> FloatArray:
-    return np.array([abs(np.delete(means, arm).max() - mean) for arm, mean in enumerate(means)])
+def slow_index(agent: Any, seen: list[list[float]], size: int, budget: int, truth: Any) -> list[float]:
+    """B of every arm of all bandits, on lists."""
+    aware, b, count = agent.name.endswith("-V"), agent.b, len(seen)
+    means = [float(np.mean(arm)) for arm in seen]
 
+    def gaps(values: Any) -> list[float]:
+        bandits = [list(values[k // size * size : (k // size + 1) * size]) for k in range(count)]
+        others = [max(bandit[: k % size] + bandit[k % size + 1 :]) for k, bandit in enumerate(bandits)]
+        return [abs(other - value) for other, value in zip(others, values, strict=True)]
 
-def index_of(agent: Any, window: Statistics, episode: int, num_arms: int, budget: int, truth: Any) -> FloatArray:
-    """B of every arm in one episode, from the formulas of the specification."""
-    pulls, means, variances = (getattr(window, name)[:, episode] for name in ("pulls", "means", "variances"))
-    gap, b = gaps_of(means), agent.b
-    if isinstance(agent, GapE | AGapE):
-        if isinstance(agent, GapE):
-            h = gape_complexity(truth.means[episode], np.array(b)) * (math.log2(num_arms) / 36 if agent.rescaled else 1)
-        else:
-            h = np.sum(b**2 / (gap + b * np.sqrt(1 / (2 * pulls))) ** 2)
-        a = agent.scale * (4 / 9) * (budget - num_arms) / h
-        return -gap + b * np.sqrt(a / pulls)
-    if isinstance(agent, GapEV):
-        h = gape_v_complexity(truth.means[episode], truth.variances[episode], np.array(b))
-        h *= math.log2(num_arms) / 128 if agent.rescaled else 1
+    if agent.name.startswith("A-"):
+        wide = [gap + b * math.sqrt(1 / (2 * len(arm))) for gap, arm in zip(gaps(means), seen, strict=True)]
+        sigma = [
+            max(0.0, float(np.std(arm, ddof=1)) - b * math.sqrt(2 / (len(arm) - 1))) if aware else 0.0 for arm in seen
+        ]
     else:
-        upper = gap + b * np.sqrt(1 / (2 * pulls))
-        lower = np.maximum(0, np.sqrt(variances) - b * np.sqrt(2 / (pulls - 1)))
-        h = np.sum((lower + np.sqrt(lower**2 + 16 / 3 * b * upper)) ** 2 / upper**2)
-    a = agent.scale * (8 / 9) * (budget - 2 * num_arms) / h
-    return -gap + np.sqrt(2 * a * variances / pulls) + 7 * a * b / (3 * (pulls - 1))
+        wide, sigma = gaps(truth[0]), [math.sqrt(variance) for variance in truth[1]]
+    roots = [s + math.sqrt(s * s + 16 / 3 * b * gap) if aware else b for s, gap in zip(sigma, wide, strict=True)]
+    h = sum((root / gap) ** 2 for root, gap in zip(roots, wide, strict=True))
+    if getattr(agent, "rescaled", False):
+        h *= math.log2(count) / (128 if aware else 36)
+    a = agent.scale * (8 / 9 * (budget - 2 * count) if aware else 4 / 9 * (budget - count)) / h
+    widths = [
+        math.sqrt(2 * a * np.var(arm, ddof=1) / len(arm)) + 7 * a * b / (3 * (len(arm) - 1))
+        if aware
+        else b * math.sqrt(a / len(arm))
+        for arm in seen
+    ]
+    return [width - gap for width, gap in zip(widths, gaps(means), strict=True)]
 
 
-def maximisers(index: FloatArray) -> set[int]:
-    top = index.max()
-    return set(np.flatnonzero(index >= top - 1e-9 * (1 + abs(top))).tolist())
-
-
-def table_of(rule: Any) -> FloatArray:
-    return rule._table.values
+def follow(
+    trace: Play, agent: Any, rewards: FloatArray, budget: int, means: Any, variances: Any, bandits: int = 1
+) -> Any:
+    """Play an episode and check that every arm is one of the largest B."""
+    played = trace(agent, rewards, budget, means, variances, task=BestOfEach(bandits) if bandits > 1 else None)
+    first = agent.first_pulls * len(rewards)
+    seen = [list(arm[: agent.first_pulls]) for arm in rewards]
+    for arm in played.arms[first:]:
+        index = slow_index(agent, seen, len(rewards) // bandits, budget, (means, variances))
+        # The two best arms of a bandit have one gap: with equal widths they are tied.
+        assert index[arm] >= max(index) - 1e-9 * (1 + abs(max(index)))
+        seen[arm].append(rewards[arm][len(seen[arm])])
+    answer = [
+        int(np.argmax([np.mean(arm) for arm in part])) for part in np.array_split(np.array(seen, object), bandits)
+    ]
+    best = [[np.mean(arm) for arm in part] for part in np.array_split(np.array(seen, object), bandits)]
+    chosen = np.atleast_1d(played.recommendation)
+    assert len(answer) == bandits
+    assert all(part[arm] >= max(part) - 1e-9 for part, arm in zip(best, chosen, strict=True))
+    return played
 
 
 agents = st.builds(
@@ -145,26 +162,32 @@ agents = st.builds(
 )
 
 
-@settings(max_examples=120, deadline=None)
-@given(agents, st.integers(2, 6), st.booleans(), st.integers(0, 2**32 - 1))
-def test_every_choice_has_the_largest_b(agent: Any, num_arms: int, bernoulli: bool, seed: int) -> None:
-    episodes, steps = 3, 40
+@settings(max_examples=80, deadline=None)
+@given(agents, st.integers(2, 9), st.booleans(), st.sampled_from(["first", "random"]), st.integers(0, 2**32 - 1))
+def test_every_choice_has_the_largest_b(
+    trace: Play, agent: Any, num_arms: int, bernoulli: bool, tie: Any, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
-    means = rng.random((episodes, num_arms)).round(2) + np.arange(num_arms) * 1e-3
-    truth = BernoulliBandit(means / 2) if bernoulli else GaussianBandit(means, rng.random(means.shape))
-    budget = agent.first_pulls * num_arms + steps
-    agent.reset(Briefing(num_arms, budget, episodes, truth=truth, knows=agent.knows), rng)
-    window = truth.pull_block(np.full((episodes, num_arms), agent.first_pulls), rng).window()
-    rule: SamplingRule = agent.rule(steps)
-    rule.start(window)
-    for _ in range(steps):
-        flat = rule.choose()
-        for episode in range(episodes):
-            expected = maximisers(index_of(agent, window, episode, num_arms, budget, truth))
-            assert flat[episode] // episodes in expected and flat[episode] % episodes == episode
-            assert maximisers(table_of(rule)[:, episode]) == expected
-        reward = truth.pull((flat % episodes) * num_arms + flat // episodes, rng)
-        rule.update(flat, *window.add(flat, reward))
+    agent.tie = tie
+    means = rng.random(num_arms).round(2) + np.arange(num_arms) * 1e-3
+    rewards = rng.normal(means[:, None], rng.random((num_arms, 1)), (num_arms, 70))
+    if bernoulli:
+        rewards = (rng.random((num_arms, 70)) < means[:, None] / 2) * 1.0
+    variances = rng.random(num_arms)
+    follow(trace, agent, rewards, agent.first_pulls * num_arms + 40, means.tolist(), variances.tolist())
+
+
+@pytest.mark.parametrize("kind", [GapE, GapEV, AGapE, AGapEV])
+def test_ties_are_broken_uniformly(kind: Any) -> None:
+    # Rewards that are always 0: after the first pulls all gaps and widths are equal, in one bandit or in two.
+    for task in (None, BestOfEach(2)):
+        batch, first = 3000, kind.first_pulls * 6
+        bandit = GaussianBandit(np.zeros((batch, 6)), 0.0)
+        agent = kind(b=1.0)
+        agent.reset(Briefing(6, first + 1, batch, task=task, truth=bandit, knows=agent.knows), np.random.default_rng(1))
+        played = play_blocks(agent, bandit, first + 1, np.random.default_rng(2), task)
+        counts = (played.statistics.pulls > kind.first_pulls).sum(axis=0)
+        assert counts.sum() == batch and (abs(counts - batch / 6) < 4.5 * math.sqrt(batch * 5 / 36)).all()
 
 
 # ------------------------------------------------------------------------------------------------ several bandits
@@ -191,55 +214,16 @@ def test_two_bandits_by_hand(trace: Play) -> None:
     assert played.recommendation == [0, 1]
 
 
-def slow_index(agent: Any, seen: list[list[float]], size: int, budget: int, truth: Any) -> list[float]:
-    """B of every arm of all bandits, on lists."""
-    aware, b, count = agent.name.endswith("-V"), agent.b, len(seen)
-    means = [float(np.mean(arm)) for arm in seen]
-
-    def gaps(values: Any) -> list[float]:
-        bandits = [list(values[k // size * size : (k // size + 1) * size]) for k in range(count)]
-        others = [max(bandit[: k % size] + bandit[k % size + 1 :]) for k, bandit in enumerate(bandits)]
-        return [abs(other - value) for other, value in zip(others, values, strict=True)]
-
-    if agent.name.startswith("A-"):
-        wide = [gap + b * math.sqrt(1 / (2 * len(arm))) for gap, arm in zip(gaps(means), seen, strict=True)]
-        sigma = [
-            max(0.0, float(np.std(arm, ddof=1)) - b * math.sqrt(2 / (len(arm) - 1))) if aware else 0.0 for arm in seen
-        ]
-    else:
-        wide, sigma = gaps(truth[0]), [math.sqrt(variance) for variance in truth[1]]
-    roots = [s + math.sqrt(s * s + 16 / 3 * b * gap) if aware else b for s, gap in zip(sigma, wide, strict=True)]
-    h = sum((root / gap) ** 2 for root, gap in zip(roots, wide, strict=True))
-    a = agent.scale * (8 / 9 * (budget - 2 * count) if aware else 4 / 9 * (budget - count)) / h
-    widths = [
-        math.sqrt(2 * a * np.var(arm, ddof=1) / len(arm)) + 7 * a * b / (3 * (len(arm) - 1))
-        if aware
-        else b * math.sqrt(a / len(arm))
-        for arm in seen
-    ]
-    return [width - gap for width, gap in zip(widths, gaps(means), strict=True)]
-
-
 @pytest.mark.parametrize("num_bandits", [1, 2, 3])
 @pytest.mark.parametrize("b", [1.0, 0.3])
 @pytest.mark.parametrize("kind", [GapE, GapEV, AGapE, AGapEV])
 def test_episodes_of_several_bandits_follow_the_formulas(trace: Play, kind: Any, b: float, num_bandits: int) -> None:
     rng = np.random.default_rng([num_bandits, int(10 * b)])
-    size, budget, task = 3, 90, BestOfEach(num_bandits)
+    budget = 90
     means = rng.permuted(np.tile([0.2, 0.5, 0.8], (num_bandits, 1)), axis=1).reshape(-1)
     rewards = rng.normal(means[:, None], 0.3, (means.size, budget))
     agent = kind(tie="first", b=b, scale=5.0, **({"rescaled": False} if kind in (GapE, GapEV) else {}))
-    truth = means.tolist(), [0.09] * means.size
-    played = trace(agent, rewards, budget, *truth, task=task)
-    first = agent.first_pulls * means.size
-    seen = [list(arm[: agent.first_pulls]) for arm in rewards]
-    for arm in played.arms[first:]:
-        index = slow_index(agent, seen, size, budget, truth)
-        # The two best arms of a bandit have one gap: with equal widths they are tied.
-        assert index[arm] >= max(index) - 1e-9
-        seen[arm].append(rewards[arm][len(seen[arm])])
-    answer = [int(np.argmax([np.mean(seen[p * size + k]) for k in range(size)])) for p in range(num_bandits)]
-    assert played.recommendation == answer
+    played = follow(trace, agent, rewards, budget, means.tolist(), [0.09] * means.size, num_bandits)
     assert len(set(played.counts(means.size))) > 1
 
 

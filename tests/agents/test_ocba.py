@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.agents import OCBA
-from bai_gym.agents.ocba import OCBARule
+from bai_gym.agents.ocba import OCBA
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
+from bai_gym.sampling import Engine
 from bai_gym.statistics import Statistics
 
 Play = Callable[..., Any]
@@ -28,10 +28,15 @@ def test_first_pulls(num_arms: int, budget: int, first: int) -> None:
     assert agent.minimum_budget(num_arms) == 8 and OCBA(n0=7).minimum_budget(4) == 28
 
 
-def choice(pulls: list[float], means: list[float], variances: list[float]) -> int:
-    rule = OCBARule(1, tie="first", rng=np.random.default_rng(0))
-    rule.start(Statistics(*(np.array(values, float)[:, None] for values in (pulls, means, variances))))
-    return int(rule.choose()[0])
+def choices(pulls: list[int], means: list[float], variances: list[float], tie: Any = "first", batch: int = 1) -> Any:
+    agent = OCBA(tie=tie)
+    agent.reset(Briefing(len(pulls), 100, batch), np.random.default_rng(0))
+    seen = Statistics(*(np.tile(values, (batch, 1)) for values in (pulls, means, variances)))
+    return Engine(agent.sequential(1), seen, sum(pulls), None, variances=True).choose()
+
+
+def choice(pulls: list[int], means: list[float], variances: list[float]) -> int:
+    return int(choices(pulls, means, variances)[0])
 
 
 def test_proportions_by_hand() -> None:
@@ -46,6 +51,16 @@ def test_of_tied_best_arms_the_least_pulled_one_is_pulled() -> None:
     assert choice([5, 9, 4, 1], [3.0, 3.0, 3.0, 2.0], [1.0, 1.0, 9.0, 100.0]) == 2
     assert choice([5, 9, 5, 1], [3.0, 3.0, 3.0, 2.0], [1.0, 1.0, 9.0, 100.0]) == 0
     assert choice([6, 3, 9], [1 / 3, 0.2 + 0.4 / 3, 0.0], [1.0, 1.0, 1.0]) == 1  # tied up to rounding
+
+
+def test_exact_ties_are_broken_uniformly() -> None:
+    for means in ([3.0, 3.0, 3.0, 2.0], [9.0, 3.0, 3.0, 3.0]):  # the best arms, and others far behind
+        chosen = choices([2, 2, 2, 9] if means[0] == 3.0 else [9, 2, 2, 2], means, [1.0] * 4, "random", 6000)
+        counts = np.bincount(chosen, minlength=4)
+        if means[0] == 3.0:
+            assert counts[3] == 0 and (abs(counts[:3] - 2000) < 150).all()
+        else:
+            assert counts[0] == 0 and (abs(counts[1:] - 2000) < 150).all()
 
 
 def test_without_variance_the_nearest_arm_and_the_best_are_pulled(trace: Play) -> None:

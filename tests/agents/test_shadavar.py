@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bai_gym.agents import SequentialHalving, SHAdaVar
+from bai_gym.agents.sequential_halving import SequentialHalving
+from bai_gym.agents.shadavar import SHAdaVar, pulls_needed
 from bai_gym.problems import Briefing
 from bai_gym.statistics import Observation
 
@@ -73,26 +74,30 @@ def upper(spread: float, pulls: int) -> float:
     ],
 )
 def test_denominators_of_the_specification(pulls: int, denominator: float) -> None:
-    agent = after_reset(SHAdaVar(), 2, 100)
-    index = agent._index(np.array([float(pulls)]), np.zeros(1), np.array([3.0]))
-    assert 3.0 / (index[0] * pulls) == pytest.approx(1 - 2 * math.sqrt(L / (pulls - 1)), rel=1e-11)
-    assert 3.0 / (index[0] * pulls) == pytest.approx(denominator, abs=1.1e-8)  # the last digit is rounded there
+    index = pulls_needed(float(pulls), 0.0, 3.0, np.array([L]))
+    assert 3.0 / (index * pulls) == pytest.approx(1 - 2 * math.sqrt(L / (pulls - 1)), rel=1e-11)
+    assert 3.0 / (index * pulls) == pytest.approx(denominator, abs=1.1e-8)  # the last digit is rounded there
 
 
-@pytest.mark.parametrize("pulls", [0, 1, 2, 12])
+@pytest.mark.parametrize("pulls", [1, 2, 12])
 @pytest.mark.parametrize("variance", [0.0, 2.0])
 def test_the_bound_is_infinite_up_to_4_l(pulls: int, variance: float) -> None:
-    agent = after_reset(SHAdaVar(), 2, 100)
-    assert agent._index(np.array([float(pulls)]), np.zeros(1), np.array([variance]))[0] == np.inf
+    with np.errstate(all="ignore"):
+        assert pulls_needed(np.float64(pulls), 0.0, variance, np.array([L])) == np.inf
+        assert (pulls_needed(np.float64(pulls), 0.0, variance, np.zeros(1)) == np.inf) == (pulls == 1)
+
+
+def first_request(agent: SHAdaVar, num_arms: int, budget: int, batch: int = 1) -> Any:
+    return next(after_reset(agent, num_arms, budget, batch).start(fresh(num_arms, budget, batch)))
 
 
 def test_the_cyclic_part_splits_62_to_2_at_64_arms() -> None:
     # floor(64 (4 L + 1)) = floor(830.9) = 830 = 62 x 13 + 2 x 12.
-    counts = after_reset(SHAdaVar(), 64, 6 * 831, 50).allocate(fresh(64, 6 * 831, 50)).counts
+    counts = first_request(SHAdaVar(), 64, 6 * 831, 50).counts
     assert (counts.sum(axis=1) == 830).all()
     assert ((counts == 13).sum(axis=1) == 62).all() and ((counts == 12).sum(axis=1) == 2).all()
     assert len(np.unique(np.argwhere(counts == 12)[:, 1])) > 20  # different arms in different episodes
-    counts = after_reset(SHAdaVar(), 64, 6 * 830).allocate(fresh(64, 6 * 830)).counts
+    counts = first_request(SHAdaVar(), 64, 6 * 830).counts
     assert counts.sum() == 830  # the whole stage
 
 
@@ -101,7 +106,7 @@ def test_the_cyclic_part_splits_62_to_2_at_64_arms() -> None:
 def test_length_of_the_cyclic_part(delta: float, num_arms: int) -> None:
     share = math.floor(num_arms * (4 * math.log(1 / delta) + 1))
     budget = math.ceil(math.log2(num_arms)) * (share + 5)
-    block = after_reset(SHAdaVar(delta=delta), num_arms, budget).allocate(fresh(num_arms, budget))
+    block = first_request(SHAdaVar(delta=delta), num_arms, budget)
     assert block.counts.sum() == share
 
 

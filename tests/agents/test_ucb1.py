@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.agents import UCB1
 from bai_gym.agents.choosing import most_pulled
+from bai_gym.agents.ucb1 import UCB1
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
 from bai_gym.statistics import Statistics

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.agents import UCBE, AdaptiveUCBE
-from bai_gym.agents.ucb_e import UCBE, AdaptiveUCBE
+from bai_gym.agents.ucb_e import UCBE, AdaptiveUCBE, next_phase
 from bai_gym.bandits import GaussianBandit
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
+from bai_gym.sampling import NEVER, Engine, Sequential
+from bai_gym.sampling.episode import episode
+from bai_gym.statistics import Statistics
 
 Play = Callable[..., Any]
 MEANS = [0.5, 0.75, 0.25]  # gaps 0.25, 0.25, 0.5: H_1 = 16 + 16 + 4 = 36
@@ -71,20 +73,38 @@ def test_ucb_e_follows_the_formula(trace: Play, seed: int) -> None:
         made[arm].append(rewards[arm][len(made[arm])])
 
 
+def complexity(means: list[float], phase: int, before: float) -> float:
+    """H as the rule estimates it at the beginning of a phase; ``before`` is that of the phase before."""
+    arms = len(means)
+    ends = np.arange(1.0, arms + 1.0)  # phase k begins after k pulls
+    agent = begun(AdaptiveUCBE(), 93)
+    memory = np.array([before, phase - 1.0, *range(arms)])
+    seen = Statistics(np.ones((1, arms), np.int64), np.array([means]), np.zeros((1, arms)))
+    parameters = np.array([[0.0, 1.0, *ends]])
+    request = Sequential(agent.rule, 1, parameters, "first", agent.rng, memory.size)
+    engine = Engine(request, seen, phase, None, variances=False)
+    now = episode(engine._floats[0], engine._ints[0], np.zeros((arms, 0)))._replace(pulled=0)
+    now.memory[:] = memory
+    assert next_phase(now, agent.rng) == (phase + 1 if phase < arms - 1 else NEVER)
+    assert now.parameters[0] == pytest.approx(1 / math.sqrt(now.memory[0]), rel=1e-12)
+    return float(now.memory[0])
+
+
 def test_plug_in_complexity_by_hand() -> None:
-    # Gaps 0, 0.5, 1, 4 of ranks 1 to 4: 2 / 0.25 = 8, 3 / 1 = 3, 4 / 16 = 0.25.
-    means = np.array([[1.0, 5.0, 4.5, 4.0], [5.0, 5.0, 5.0, 1.0], [2.0, 2.0, 2.0, 2.0], [1.0, 1 / 3, 0.0, 1.0 + 1e-16]])
-    otherwise = np.full(4, 7.0)
-    assert plug_in_complexity(means[:1], 1, otherwise[:1]).tolist() == [0.25]
-    assert plug_in_complexity(means[:1], 2, otherwise[:1]).tolist() == [3.0]
-    # Row 1: gaps 0, 0, 0, 4; row 2 has none; row 3: 0, 0, 2/3 of rank 3, 1 of rank 4.
-    assert plug_in_complexity(means, 3, otherwise) == pytest.approx([8.0, 0.25, 7.0, 6.75], rel=1e-12)
+    # Gaps 0, 0.5, 1, 4 of ranks 1 to 4: 2 / 0.25 = 8, 3 / 1 = 3, 4 / 16 = 0.25. In phase k the last k ranks count.
+    assert complexity([1.0, 5.0, 4.5, 4.0], 1, 7.0) == 0.25
+    assert complexity([1.0, 5.0, 4.5, 4.0], 2, 7.0) == 3.0
+    assert complexity([1.0, 5.0, 4.5, 4.0], 3, 7.0) == 8.0
+    assert complexity([5.0, 5.0, 5.0, 1.0], 3, 7.0) == 0.25  # gaps 0, 0, 0, 4
+    assert complexity([2.0, 2.0, 2.0, 2.0], 3, 7.0) == 7.0  # no gaps: it stays what it was
+    # Gaps 0, 0 but for rounding, 2/3 of rank 3, 1 of rank 4.
+    assert complexity([1.0, 1 / 3, 0.0, 1.0 + 1e-16], 3, 7.0) == pytest.approx(6.75, rel=1e-12)
 
 
 def test_gaps_of_rounding_are_left_out() -> None:
-    means = np.array([[0.1 + 0.2, 0.3, 0.0]])
-    assert means[0, 0] != means[0, 1]
-    assert plug_in_complexity(means, 2, np.array([7.0])) == pytest.approx([3 / 0.09], rel=1e-12)
+    means = [0.1 + 0.2, 0.3, 0.0]
+    assert means[0] != means[1]
+    assert complexity(means, 2, 7.0) == pytest.approx(3 / 0.09, rel=1e-12)
 
 
 @pytest.mark.parametrize("num_arms", [2, 3, 5])

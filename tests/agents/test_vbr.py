@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.agents import VBR
 from bai_gym.agents.rejects import rejection_times
+from bai_gym.agents.vbr import VBR
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
 
