@@ -143,13 +143,10 @@ def follow(
         # The two best arms of a bandit have one gap: with equal widths they are tied.
         assert index[arm] >= max(index) - 1e-9 * (1 + abs(max(index)))
         seen[arm].append(rewards[arm][len(seen[arm])])
-    answer = [
-        int(np.argmax([np.mean(arm) for arm in part])) for part in np.array_split(np.array(seen, object), bandits)
-    ]
-    best = [[np.mean(arm) for arm in part] for part in np.array_split(np.array(seen, object), bandits)]
-    chosen = np.atleast_1d(played.recommendation)
-    assert len(answer) == bandits
-    assert all(part[arm] >= max(part) - 1e-9 for part, arm in zip(best, chosen, strict=True))
+    means = [float(np.mean(arm)) for arm in seen]
+    parts = [means[at : at + len(means) // bandits] for at in range(0, len(means), len(means) // bandits)]
+    for part, arm in zip(parts, np.atleast_1d(played.recommendation), strict=True):
+        assert part[arm] >= max(part) - 1e-9
     return played
 
 
