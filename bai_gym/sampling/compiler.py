@@ -27,6 +27,7 @@ import numpy as np
 from bai_gym.errors import AgentError
 from bai_gym.sampling import episode as rows
 from bai_gym.sampling import player
+from bai_gym.sampling.episode import STOP, episode, values
 from bai_gym.sampling.sequential import Rule, pull_leader
 
 __all__ = ["CompiledPlayer", "compile_rule", "compiled_player", "prepare"]
@@ -41,17 +42,22 @@ class NotCompiled(Exception):
     """Numba cannot compile a function, or must not."""
 
 
-def _index(pulls: float, mean: float, variance: float, p: int) -> float:
-    return float(function(pulls, mean, variance, values(p)))  # type: ignore[name-defined]  # noqa: F821
+# The functions that a template calls; :func:`_compile` puts those of a rule in their place.
+function: Any = None
+stops: Any = None
 
 
-def _choose(f: int, q: int, x: int, rng: Any) -> int:
-    return int(function(episode(f, q, x), rng))  # type: ignore[name-defined]  # noqa: F821
+def _index(pulls: float, mean: float, variance: float, p: Any) -> float:
+    return float(function(pulls, mean, variance, values(p)))
 
 
-def _choose_or_stop(f: int, q: int, x: int, rng: Any) -> int:
-    e = episode(f, q, x)  # type: ignore[name-defined]  # noqa: F821
-    return STOP if stops(e) else int(function(e, rng))  # type: ignore[name-defined]  # noqa: F821
+def _choose(f: Any, q: Any, x: Any, rng: Any) -> int:
+    return int(function(episode(f, q, x), rng))
+
+
+def _choose_or_stop(f: Any, q: Any, x: Any, rng: Any) -> int:
+    e = episode(f, q, x)
+    return STOP if stops(e) else int(function(e, rng))
 
 
 def _digest(function: Any) -> str:
@@ -152,9 +158,9 @@ def _compile(template: Any, signature: Any, parts: dict[str, Any]) -> Any:
         names = {name: value for name, value in _references(template).items() if isinstance(value, types.FunctionType)}
         inner = {
             name: _dispatcher(value)
-            for name, value in {**names, "episode": rows.episode, "values": rows.values, **parts}.items()
+            for name, value in {**names, **parts}.items()
         }
-        bound = _bound(template, {**inner, "STOP": rows.STOP}, f"{digest}{_library_digest()}")
+        bound = _bound(template, inner, f"{digest}{_library_digest()}")
         options = {"error_model": "numpy"}
         try:
             try:

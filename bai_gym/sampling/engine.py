@@ -192,9 +192,7 @@ class Engine:
             return False
         if self._request.supply is None:
             raise AgentError(f"choose of {self._request.agent} returned WAIT, and its request has no supply")
-        memory = self._memory[waiting]
-        self._request.supply(waiting, memory, self.statistics)
-        self._memory[waiting] = memory
+        self._request.supply(waiting, self._memory, self.statistics)
         self._ints[waiting, STATE] = RUNNING
         return True
 

@@ -60,12 +60,12 @@ def arm_of(holder: float) -> int:
 
 def top(tree: Tournament) -> float:
     """Return the largest value."""
-    return tree.value[1]
+    return float(tree.value[1])
 
 
 def value_of(tree: Tournament, arm: int) -> float:
     """Return the value of an arm."""
-    return tree.value[(tree.value.size >> 1) + arm]
+    return float(tree.value[(tree.value.size >> 1) + arm])
 
 
 def best_without(tree: Tournament, arm: int) -> float:

@@ -212,7 +212,7 @@ def test_waiting_episodes_are_supplied_together() -> None:
 
     def supply(rows: IntArray, memory: FloatArray, statistics: Statistics) -> None:
         asked.append(rows.tolist())
-        memory[:, 0] = 1.0 + rows % 2
+        memory[rows, 0] = 1.0 + rows % 2
 
     played = play(Rule(choose=wait_for_a_number), bandit, 9, supply=supply)
     assert played.statistics.pulls.tolist() == [[4, 1, 1, 1], [1, 4, 1, 1], [4, 1, 1, 1]]
