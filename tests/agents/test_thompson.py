@@ -1,4 +1,4 @@
-"""Thompson sampling and top-two Thompson sampling: posteriors, choices, and the law of the screened draws."""
+"""Thompson sampling and top-two Thompson sampling: every choice has the law of the pseudo-code, and what is refused."""
 
 from __future__ import annotations
 
@@ -11,177 +11,167 @@ import pytest
 from scipy import stats
 
 from bai_gym import evaluate
-from bai_gym.agents import TS, TTTS
-from bai_gym.agents.posteriors import POSTERIORS, Posterior
-from bai_gym.agents.thompson_rules import NONE, TopTwoRule
+from bai_gym.agents.thompson import FULL, POSTERIORS, TS, TTTS, beta_draw, bound, polar_draw
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import AgentError, BudgetError, ParameterError
 from bai_gym.problems import Briefing
-from bai_gym.statistics import Statistics
+from bai_gym.sampling import Engine
+from bai_gym.statistics import FloatArray, Statistics
 
 Play = Callable[..., Any]
-LEVEL = 0.001
-RUNS = 40_000
+Case = tuple[list[float], list[float], list[float]]  # pulls, means, variances
+LEVEL = 1e-5  # of each test; there are some hundreds
+RUNS = 100_000
 SIGMA = 0.7
 
 
-def window(pulls: list[float], means: list[float], variances: list[float] | None = None, runs: int = 1) -> Statistics:
-    columns = (pulls, means, [0.0] * len(pulls) if variances is None else variances)
-    return Statistics(*(np.tile(np.array(column, float)[:, None], (1, runs)) for column in columns))
+def choices(agent: Any, case: Case, runs: int = RUNS) -> np.ndarray:
+    """How often each arm is pulled next, in many episodes with the same statistics, by compiled code."""
+    arms, made = len(case[0]), int(sum(case[0]))
+    agent.reset(Briefing(arms, made + 1, runs), np.random.default_rng(1))
+    statistics = Statistics(*(np.tile(np.array(column, float), (runs, 1)) for column in case))
+    chosen = Engine(agent.sequential(1), statistics, made, None, variances=True).choose()
+    return np.bincount(chosen, minlength=arms)
 
 
-def laws(kind: str, w: Statistics) -> list[Any]:
-    """The posteriors of the arms of the first episode."""
-    found: list[Any] = []
-    for pulls, mean, variance in zip(w.pulls[:, 0], w.means[:, 0], w.variances[:, 0], strict=True):
-        if kind == "bernoulli":
-            successes = round(mean * pulls)
-            found.append(stats.beta(1 + successes, 1 + pulls - successes))
-        elif kind == "normal":
-            found.append(stats.norm(mean, SIGMA / math.sqrt(pulls)))
-        else:
-            found.append(stats.t(pulls - 1, mean, math.sqrt(variance / pulls)))
-    return found
+def argmax(values: FloatArray, rng: np.random.Generator) -> np.ndarray:
+    tied = values == values.max(axis=1, keepdims=True)
+    return np.where(tied, rng.random(values.shape), -1.0).argmax(axis=1)
 
 
-CASES = {
-    "bernoulli": ([1, 4, 9, 30], [1.0, 0.25, 2 / 3, 0.5], [0.0] * 4),
-    "normal": ([1, 2, 7, 40], [0.2, 0.5, 0.0, 0.4], [0.0] * 4),
-    "student": ([2, 3, 8, 400], [0.2, 0.5, 0.0, 0.4], [1.0, 0.5, 2.0, 9.0]),
-}
+def plain_choices(agent: Any, case: Case) -> np.ndarray:
+    """The same by the pseudo-code: all arms are drawn from their posteriors, again and again."""
+    pulls, means, variances = (np.array(column, float) for column in case)
+    rng = np.random.default_rng(2)
+
+    def best(runs: int) -> np.ndarray:
+        shape = (runs, len(pulls))
+        if agent.posterior == "bernoulli":
+            successes = np.rint(pulls * means)
+            return argmax(rng.beta(1 + successes, 1 + pulls - successes, shape), rng)
+        if agent.posterior == "normal":
+            return argmax(rng.normal(means, SIGMA / np.sqrt(pulls), shape), rng)
+        return argmax(means + np.sqrt(variances / pulls) * rng.standard_t(pulls - 1, shape), rng)
+
+    chosen = best(RUNS)
+    if isinstance(agent, TTTS):
+        noise = {
+            "bernoulli": np.maximum(means * (1 - means), 1e-6),
+            "normal": np.full(len(pulls), SIGMA**2),
+            "student": np.maximum(variances, 1e-12),
+        }[agent.posterior] / pulls
+        leaders = chosen.copy()
+        waiting = np.flatnonzero(rng.random(RUNS) >= agent.beta)
+        for _ in range(agent.tries):
+            drawn = best(waiting.size)
+            other = drawn != leaders[waiting]
+            chosen[waiting[other]] = drawn[other]
+            waiting = waiting[~other]
+        for leader in range(len(pulls)):
+            rest = waiting[leaders[waiting] == leader]
+            costs = (means[leader] - means) ** 2 / (noise[leader] + noise)
+            costs[leader] = np.inf
+            chosen[rest] = argmax(np.tile(-costs, (rest.size, 1)), rng)
+    return np.bincount(chosen, minlength=len(pulls))
 
 
-def posterior(kind: str, runs: int = 1) -> Posterior:
-    return POSTERIORS[kind](window(*CASES[kind], runs=runs), SIGMA, "TTTS")  # type: ignore[arg-type]
+NOTHING = [0.0] * 12
+CASES: list[tuple[str, str, Case]] = [
+    ("bernoulli", "overlapping", ([1, 4, 9, 30], [1, 0.25, 2 / 3, 0.5], NOTHING[:4])),
+    ("bernoulli", "clear leader", ([60, 40, 50, 5], [0.8, 0.45, 0.56, 0.2], NOTHING[:4])),
+    ("bernoulli", "all or nothing", ([5, 5, 5, 5, 5], [1, 1, 0, 0, 0.6], NOTHING[:5])),
+    ("bernoulli", "far leader", ([200, 100, 3, 1], [0.9, 0.7, 1 / 3, 0], NOTHING[:4])),
+    ("normal", "overlapping", ([1, 2, 7, 40], [0.2, 0.5, 0, 0.4], NOTHING[:4])),
+    ("normal", "clear leader", ([30, 30, 20, 4], [1.2, 0.75, 0.55, -0.3], NOTHING[:4])),
+    ("normal", "equal", ([3] * 5, [0.0] * 5, NOTHING[:5])),
+    ("normal", "two blocks of arms", ([2] * 12, np.linspace(0, 1, 12).tolist(), NOTHING)),
+    ("student", "overlapping", ([2, 3, 8, 400], [0.2, 0.5, 0, 0.4], [1, 0.5, 2, 9])),
+    ("student", "clear leader", ([20, 12, 8, 3], [1.2, 0.6, 0.3, -0.4], [0.4, 0.3, 0.5, 0.2])),
+    ("student", "one degree of freedom", ([2, 2, 2, 2], [0, 1, 2, 5], [1, 1, 0.1, 0.01])),
+    ("student", "tied certain leaders", ([2, 2, 2, 2], [1, 1, 0, 0.5], [0, 0, 0, 2])),
+    ("student", "certain leader", ([5, 4, 30, 9], [1, 0.5, 0.2, 0.9], [0, 0.3, 0.4, 0.2])),
+    ("student", "certain others", ([2, 40, 50, 9], [-1, 0.5, 0.2, 0], [0, 0.1, 0.1, 0])),
+    ("student", "two blocks of arms", ([9] * 10, np.linspace(0, 1, 10).tolist(), [0.5] * 10)),
+]
 
 
-@pytest.mark.parametrize("kind", CASES)
-def test_draws_have_the_law_of_the_posterior(kind: str) -> None:
-    model, rng = posterior(kind, RUNS), np.random.default_rng(1)
-    out = np.empty((4, RUNS))
-    model.draw(rng, out)
-    again = model.draw_columns(np.zeros(RUNS, np.int64), rng)
-    pairs = model.draw_pairs(np.arange(4) * RUNS + 5, RUNS, rng).T
-    for draws in (out, again, pairs):
-        p_values = [stats.kstest(draws[arm], law.cdf).pvalue for arm, law in enumerate(laws(kind, model._window))]
-        assert min(p_values) > LEVEL / 36
-        assert abs(np.corrcoef(draws.clip(-3, 3)) - np.eye(4)).max() < 4.5 / math.sqrt(RUNS)
-
-
-@pytest.mark.parametrize("kind", CASES)
-def test_probabilities_of_exceeding_and_their_bounds(kind: str) -> None:
-    model = posterior(kind)
-    for arm, law in enumerate(laws(kind, model._window)):
-        flat = np.array([arm])
-        for chance in (0.999, 0.6, 0.3, 0.02, 1e-5, 1e-9):
-            level = np.array([law.isf(chance)])
-            assert model.exceed(level, flat)[0] == pytest.approx(chance, rel=1e-6)
-            assert model.exceeded_with(np.array([chance]), flat)[0] == pytest.approx(level[0], rel=1e-6, abs=1e-9)
-            assert model.exceed_bound(level, np.array([0]))[arm, 0] >= chance * (1 - 1e-9)
-        if chance < 1e-8 and kind == "normal":
-            assert model.exceed_bound(level, np.array([0]))[arm, 0] < 1e-7  # it rules something out
-
-
-@pytest.mark.parametrize("kind", CASES)
-def test_updates_give_the_tables_of_a_fresh_start(kind: str) -> None:
-    rng = np.random.default_rng(0)
-    rewards = (rng.random((3, 40)) < 0.4) * 1.0
-    first = POSTERIORS[kind].first_pulls
-    w = Statistics.zeros((3, 1))
-    for reward in rewards[:, :first].T:
-        for arm in range(3):
-            w.add(np.array([arm]), reward[arm : arm + 1])
-    w = Statistics(w.pulls.astype(float), w.means, w.variances)
-    model = POSTERIORS[kind](w, SIGMA, "TS")
-    for step in range(first, 40):
-        flat = np.array([step % 3])
-        model.update(flat, *w.add(flat, rewards[step % 3, step : step + 1]))
-    np.testing.assert_allclose(model.tables, POSTERIORS[kind](w, SIGMA, "TS").tables, rtol=1e-12)
-
-
-class Slow(TopTwoRule):
-    """All draws of all arms."""
-
-    PLAIN = 100
-
-
-def choices(rule: type[TopTwoRule], kind: str, case: Any, runs: int = RUNS, tries: int = 100) -> np.ndarray:
-    """How often each arm is pulled first; the k-th bin counts what comes after the search."""
-    drawn = rule(1, lambda w: POSTERIORS[kind](w, SIGMA, "TTTS"), 0.5, 100, tie="random", rng=np.random.default_rng(5))
-    drawn.start(window(*case, runs=runs))
-    return np.bincount(drawn.choose() // runs, minlength=len(case[0]))
-
-
-CLEAR_LEADERS = {
-    "bernoulli": ([60, 40, 50, 5], [0.8, 0.45, 0.56, 0.2], [0.0] * 4),
-    "normal": ([30, 30, 20, 4], [1.2, 0.75, 0.55, -0.3], [0.0] * 4),
-    "student": ([20, 12, 8, 3], [1.2, 0.6, 0.3, -0.4], [0.4, 0.3, 0.5, 0.2]),
-}
-
-
-@pytest.mark.parametrize("kind", CASES)
-def test_screened_draws_have_the_law_of_plain_ones(kind: str) -> None:
-    # Other arms are the largest in about 1 of 100 draws, so that few, several and all draws are needed.
-    fast, slow = (choices(rule, kind, CLEAR_LEADERS[kind]) for rule in (TopTwoRule, Slow))
-    assert fast[0] < 0.9 * RUNS and (slow[1:3] > 100).all()
-    assert stats.chi2_contingency(np.stack([fast, slow])).pvalue > LEVEL / 3
-
-
-@pytest.mark.parametrize("kind", CASES)
-def test_a_screened_search_by_itself(kind: str) -> None:
-    runs, tries = RUNS, 30
-    rng = np.random.default_rng(6)
-    rule = TopTwoRule(1, lambda w: POSTERIORS[kind](w, SIGMA, "TTTS"), 0.5, 100, tie="random", rng=rng)
-    rule.start(window(*CASES[kind], runs=runs))  # type: ignore[arg-type]
-    leaders, columns = np.full(runs, 2), np.arange(runs)
-    found = [
-        np.bincount(search(leaders, columns, tries) - NONE, minlength=5) for search in (rule._plain, rule._screened)
-    ]
-    table = np.stack(found)
-    assert stats.chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue > LEVEL / 3
-
-
-def test_two_arms_are_chosen_with_the_probabilities_of_the_paper() -> None:
-    # P(arm 1 larger) = p: arm 1 is pulled with probability p beta + (1 - p) (1 - beta), up to the end after 100 draws.
-    case = ([4.0, 9.0], [0.3, 0.0], [0.0, 0.0])
-    p = stats.norm.cdf(-0.3 / (SIGMA * math.sqrt(1 / 4 + 1 / 9)))
-    for beta in (0.5, 0.8):
-        rule = TopTwoRule(
-            1, lambda w: POSTERIORS["normal"](w, SIGMA, ""), beta, 100, tie="random", rng=np.random.default_rng(7)
-        )
-        rule.start(window(*case, runs=RUNS))
-        second = int((rule.choose() // RUNS).sum())
-        assert stats.binomtest(second, RUNS, p * beta + (1 - p) * (1 - beta)).pvalue > LEVEL / 2
+@pytest.mark.parametrize("tries", [None, 0, 1, 3, 100])
+@pytest.mark.parametrize(("posterior", "case"), [pytest.param(k, c, id=f"{k}, {name}") for k, name, c in CASES])
+def test_choices_have_the_law_of_the_pseudo_code(posterior: str, case: Case, tries: int | None) -> None:
+    told: dict[str, Any] = {"posterior": posterior, "sigma": SIGMA}
+    agent = TS(**told) if tries is None else TTTS(**told, tries=tries, beta=0.4)
+    table = np.stack([choices(agent, case), plain_choices(agent, case)])
+    table = table[:, table.sum(axis=0) > 0]
+    assert table.shape[1] == 1 or stats.chi2_contingency(table).pvalue > LEVEL
 
 
 def test_thompson_sampling_pulls_with_the_probability_of_being_best() -> None:
-    case = ([4.0, 9.0], [0.3, 0.0], [0.0, 0.0])
     p = stats.norm.cdf(-0.3 / (SIGMA * math.sqrt(1 / 4 + 1 / 9)))
-    agent = TS(posterior="normal", sigma=SIGMA)
-    agent.reset(Briefing(2, 20, RUNS), np.random.default_rng(8))
-    rule: Any = agent.rule(1)
-    rule.start(window(*case, runs=RUNS))
-    assert stats.binomtest(int((rule.choose() // RUNS).sum()), RUNS, p).pvalue > LEVEL
+    second = choices(TS(posterior="normal", sigma=SIGMA), ([4, 9], [0.3, 0.0], [0, 0]))[1]
+    assert stats.binomtest(int(second), RUNS, p).pvalue > LEVEL
+
+
+@pytest.mark.parametrize("beta", [0.5, 0.8])
+def test_two_arms_are_chosen_with_the_probabilities_of_the_paper(beta: float) -> None:
+    # P(arm 1 larger) = p: arm 1 is pulled with probability p beta + (1 - p) (1 - beta), up to the end after 100 draws.
+    p = stats.norm.cdf(-0.3 / (SIGMA * math.sqrt(1 / 4 + 1 / 9)))
+    second = choices(TTTS(posterior="normal", sigma=SIGMA, beta=beta), ([4, 9], [0.3, 0.0], [0, 0]))[1]
+    assert stats.binomtest(int(second), RUNS, p * beta + (1 - p) * (1 - beta)).pvalue > LEVEL
+
+
+@pytest.mark.parametrize("level", [0.35, 0.5, 0.7])
+def test_hits_of_the_beta_law_have_its_density(level: float) -> None:
+    # Beta(3, 7) has mean 0.3. p = (1 + c / 32)^-32 with c = 10 kl(0.3, level).
+    rng, law = np.random.default_rng(0), stats.beta(3, 7)
+    c = 10 * (0.3 * math.log(0.3 / level) + 0.7 * math.log(0.7 / (1 - level)))
+    chance = bound(1 / (1 + c / 32), 1.0, True)
+    assert chance >= math.exp(-c) >= law.sf(level)
+    values = np.array([beta_draw(3.0, 7.0, level, chance, rng) for _ in range(40_000)])
+    above = values[values >= level]
+    assert stats.binomtest(above.size, values.size, law.sf(level) / chance).pvalue > LEVEL
+    assert stats.kstest(law.sf(above) / law.sf(level), "uniform").pvalue > LEVEL
+
+
+@pytest.mark.parametrize("freedom", [1.0, 2.0, 9.0, math.inf])
+@pytest.mark.parametrize("level", [FULL, 0.4, 2.5])
+def test_hits_of_the_polar_form_have_the_density_of_student(freedom: float, level: float) -> None:
+    rng, law = np.random.default_rng(0), stats.norm() if freedom == math.inf else stats.t(freedom)
+    chance = 1.0 if level == FULL else 0.5 * math.exp(-(level**2) / (2 + level**2 / freedom))
+    values = np.array([polar_draw(1 / freedom, chance, rng) for _ in range(40_000)])
+    above = values[values >= level]
+    assert stats.binomtest(above.size, values.size, min(1.0, law.sf(level) / chance)).pvalue > LEVEL
+    assert stats.kstest(law.sf(above) / law.sf(level), "uniform").pvalue > LEVEL
 
 
 def test_the_arm_cheapest_to_confuse_by_hand() -> None:
     # Certain posteriors: I = arm 0 for ever. Costs (m_0 - m_j)^2 / (1/T_0 + 1/T_j), all v being the smallest:
     # 1 / (1/4 + 1/9) = 2.77, 4 / (1/4 + 1/2) = 5.33, 1.44 / (1/4 + 1/3) = 2.47.
-    case = ([4, 9, 2, 3], [3.0, 2.0, 1.0, 1.8], [0.0] * 4)
-    counts = choices(TopTwoRule, "student", case, runs=400)
+    counts = choices(TTTS(), ([4, 9, 2, 3], [3.0, 2.0, 1.0, 1.8], [0.0] * 4), 400)
     assert counts[[1, 2]].sum() == 0 and abs(counts[0] - 200) < 50 and counts[3] == 400 - counts[0]
-    # With variances: 1 / (1/4 + 0.9/9) = 2.86; 1.44 / (1/4 + 2/3) = 1.57; 4 / (1/4 + 8/2) = 0.94.
-    rng = np.random.default_rng(0)
-    rule = TopTwoRule(1, lambda w: POSTERIORS["student"](w, 1.0, ""), 0.5, 100, tie="first", rng=rng)
-    rule.start(window(case[0], case[1], [1.0, 0.9, 8.0, 2.0]))  # type: ignore[arg-type]
-    assert rule._cheapest(np.array([0]), np.array([0])).tolist() == [2]
+    # Costs of the arms 1 and 2 against arm 0, with sigma the same: 0.25 / (1/9 + 1/9) = 1.125, 1 / (1/9 + 1/1) = 0.9.
+    counts = choices(TTTS(posterior="normal", sigma=0.01, tries=0), ([9, 9, 1], [5.0, 4.5, 4.0], [0.0] * 3), 400)
+    assert counts[1] == 0 and abs(counts[0] - 200) < 50
 
 
-def test_tied_certain_arms_share_the_pulls() -> None:
+def test_ties_of_certain_arms() -> None:
     # Arms 0 and 1 are certain and equal, 2 is certain and below: I and J are 0 and 1.
-    counts = choices(TopTwoRule, "student", ([2, 2, 2], [1.0, 1.0, 0.0], [0.0] * 3))
-    assert counts[2] == 0 and abs(counts[0] - RUNS / 2) < 4 * math.sqrt(RUNS / 4)
+    case: Case = ([2, 3, 2], [1.0, 1.0, 0.0], [0.0] * 3)
+    counts = choices(TTTS(), case)
+    assert counts[2] == 0 and abs(counts[0] - RUNS / 2) < 5 * math.sqrt(RUNS / 4)
+    assert choices(TS(tie="first"), case, 100).tolist() == [100, 0, 0]  # fewest pulls
+    assert choices(TS(tie="first"), ([3, 2, 2], [1.0, 1.0, 1.0], [0.0] * 3), 100).tolist() == [0, 100, 0]
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])
+@pytest.mark.parametrize("kind", [TS, TTTS])
+def test_rewards_of_extreme_scale(kind: Any, scale: float) -> None:
+    pulls = [4.0, 9.0, 2.0, 3.0]
+    certain = choices(kind(), (pulls, [3.0 * scale, 2.0 * scale, scale, 1.8 * scale], [0.0] * 4), 400)
+    assert certain.sum() == 400 and certain[0] > 150 and (kind is TTTS or certain[0] == 400)
+    assert kind is TS or certain[3] > 150  # the cheapest to confuse with arm 0, also where squares overflow
+    noisy = choices(kind(), (pulls, [0.0, scale, 0.0, scale], [scale] * 4), 400)
+    assert noisy.sum() == 400
 
 
 def test_first_pulls_and_minimum_budgets(trace: Play) -> None:
@@ -215,16 +205,26 @@ def test_recommendations() -> None:
 
 
 @pytest.mark.parametrize("kind", [TS, TTTS])
-@pytest.mark.parametrize("rewards", [[[0.5], [0.0]], [[1.0, 0.25], [0.0]], [[1.0, 2.0], [1.0]], [[-1.0, 1.0], [0.0]]])
-def test_bernoulli_refuses_other_rewards(trace: Play, kind: Any, rewards: Any) -> None:
+@pytest.mark.parametrize(
+    "rewards",
+    [[[0.5], [0.0]], [[1.0, 0.25], [0.0]], [[1.0, 2.0], [1.0]], [[-1.0, 1.0], [0.0]], [[0.0, 0.0, 3.0], [0.0, 3.0]]],
+)
+def test_bernoulli_refuses_other_rewards(trace: Play, scripted_blocks: Play, kind: Any, rewards: Any) -> None:
     message = f"{kind.name} with posterior='bernoulli' needs rewards of 0 and 1.*use posterior='student'"
-    with pytest.raises(AgentError, match=message):
-        trace(kind(posterior="bernoulli"), rewards, 40)
-    bandit = GaussianBandit([0.5, 0.0], 1.0)
+    for play in (trace, scripted_blocks):
+        with pytest.raises(AgentError, match=message):
+            play(kind(posterior="bernoulli"), rewards, 40)
     agent = kind(posterior="bernoulli")
     agent.reset(Briefing(2, 40, 1), np.random.default_rng(0))
     with pytest.raises(AgentError, match=message):
-        play_blocks(agent, bandit, 40, np.random.default_rng(0))
+        play_blocks(agent, GaussianBandit([0.5, 0.0], 1.0), 40, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("last", [2.0, -1.0, 0.5])
+def test_the_last_reward_counts(trace: Play, last: float) -> None:
+    assert trace(TS(posterior="bernoulli"), [[1.0], [1.0, 0.0]], 3).counts(2) in ([2, 1], [1, 2])
+    with pytest.raises(AgentError, match="needs rewards of 0 and 1"):
+        trace(TS(posterior="bernoulli"), [[1.0, last], [1.0, last]], 3)
 
 
 @pytest.mark.parametrize("kind", [TS, TTTS])
@@ -240,8 +240,8 @@ def test_extreme_rewards_give_no_warning(kind: Any, posterior: str) -> None:
 @pytest.mark.parametrize(
     ("agent", "message"),
     [
-        (TS(posterior="cauchy"), "posterior of TS must be one of 'student', 'bernoulli', 'normal', not 'cauchy'"),
-        (TTTS(posterior=""), "posterior of TTTS must be one of"),
+        (TS(posterior="cauchy"), "posterior of TS must be 'student' or 'bernoulli' or 'normal', not 'cauchy'"),
+        (TTTS(posterior=""), "posterior of TTTS must be 'student'"),
         (TS(sigma=0.0), "sigma of TS must be a positive number, not 0.0"),
         (TTTS(sigma=math.nan), "sigma of TTTS must be a positive number, not nan"),
         (TTTS(beta=0.0), "beta of TTTS must lie strictly between 0 and 1, not 0.0"),
@@ -252,17 +252,6 @@ def test_extreme_rewards_give_no_warning(kind: Any, posterior: str) -> None:
 def test_parameters_out_of_range(agent: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         agent.reset(Briefing(3, 20))
-
-
-def test_without_tries_the_cheapest_arm_to_confuse_is_pulled() -> None:
-    # Costs of the arms 1 and 2 against arm 0, with sigma the same: 0.25 / (1/9 + 1/9) = 1.125, 1 / (1/9 + 1/1) = 0.9.
-    means, pulls = [5.0, 4.5, 4.0], [9.0, 9.0, 1.0]
-    rule = TopTwoRule(
-        1, lambda w: POSTERIORS["normal"](w, 0.01, ""), 0.5, 0, tie="random", rng=np.random.default_rng(8)
-    )
-    rule.start(window(pulls, means, [0.0, 0.0, 0.0], runs=RUNS))
-    counts = np.bincount(rule.choose() // RUNS, minlength=3)
-    assert counts[1] == 0 and abs(counts[0] / RUNS - 0.5) < 0.05
 
 
 @pytest.mark.parametrize("tries", [-1, 1.5, True])
