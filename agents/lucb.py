@@ -9,16 +9,44 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.parameters import check_positive, check_share
-from bai_gym.agents.ugape import SetAgent
-from bai_gym.agents.ugape_rules import StoppingSetRule, wider
+from bai_gym.agents.sets import EPSILON, KEPT, OWN, VALUE, M, SetAgent, keep, rivals, room, smallest
+from bai_gym.agents.widths import hoeffding
 from bai_gym.problems import Briefing
-from bai_gym.sampling import SamplingRule, TieRule
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.sampling import STOP, Episode, Rule
+from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, TopM
 
 __all__ = ["LUCB"]
 
 K1 = 1.25
+B, DELTA, CHALLENGER = OWN, OWN + 1, OWN + 2  # parameters; the last one is written by the rule
+
+
+def radius(pulls: float, arms: int, t: float, p: FloatArray) -> float:
+    """Return the width of an arm in round t."""
+    return hoeffding(math.log(K1 * arms * t**4.0 / p[DELTA]), p[B], 2.0 * pulls)
+
+
+def choose(e: Episode, rng: np.random.Generator) -> int:
+    """Return h at the beginning of a round, or stop; then l."""
+    p, m, arms = e.parameters, int(e.parameters[M]), e.pulls.size
+    made = e.made - arms
+    if made % 2 == 1 and e.pulled >= 0:
+        return int(p[CHALLENGER])
+    chosen, widths, index = room(e)
+    for k in range(arms):
+        widths[k] = radius(e.pulls[k], arms, made // 2 + 1.0, p)
+        index[k] = -e.mean[k]
+    smallest(index, m, chosen)
+    challenger, weakest = rivals(e, 0, m, chosen, widths, index)
+    e.memory[VALUE] = index[challenger] + index[weakest]  # U less L
+    keep(e, np.inf)
+    if e.memory[VALUE] < p[EPSILON]:
+        e.memory[KEPT] = -np.inf
+        return STOP
+    p[CHALLENGER] = challenger
+    wider = widths[challenger] > widths[weakest] or (widths[challenger] == widths[weakest] and challenger < weakest)
+    return challenger if e.made == e.end - 1 and wider else weakest
 
 
 @dataclass(kw_only=True)
@@ -37,7 +65,7 @@ class LUCB(SetAgent):
         delta: Probability of an error that is allowed, in (0, 1). Default 0.1.
         b: Bound of the rewards, which lie in [0, b]; default 1.
 
-    Knows nothing. Minimum budget: K.
+    Requires no oracle knowledge. Minimum budget: K.
     """
 
     delta: float = 0.1
@@ -46,74 +74,10 @@ class LUCB(SetAgent):
     name: ClassVar[str] = "LUCB"
     tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, TopM.name})
     uses_variances: ClassVar[bool] = False
-    first_pulls: ClassVar[int] = 1
     stops: ClassVar[bool] = True
 
     def begin(self, briefing: Briefing) -> None:
-        """Check the parameters."""
-        super().begin(briefing)
+        """Check the parameters, and set the rule."""
         check_share(self.delta, "delta", self.name)
         check_positive(self.b, "b", self.name)
-
-    def rule(self, steps: int) -> SamplingRule:
-        """Return the rule that stops by itself."""
-        rule = _LUCBRule(self, steps)
-        self._rule = rule
-        return rule
-
-    def width(self, pulls: FloatArray, round_number: int) -> FloatArray:
-        """Return the widths in a round, counted from 1."""
-        level = math.log(K1 * self.num_arms * float(round_number) ** 4 / self.delta)
-        return np.asarray(self.b * np.sqrt(level / (2.0 * pulls)))
-
-
-class _LUCBRule(StoppingSetRule):
-    """Two pulls in each round, decided at its beginning; the value of J is the overlap of l with h."""
-
-    _pair: IntArray
-
-    def __init__(self, agent: LUCB, steps: int) -> None:
-        self.steps = steps
-        self.arms = agent.random_slots()
-        self._agent = agent
-        self._tie: TieRule = agent.tie
-        self._rng = agent.rng
-
-    def start(self, window: Statistics) -> None:
-        """Decide about the first round."""
-        super().start(window)
-        self._made = 0
-        self._begin_round()
-
-    def keep(self, columns: IntArray, window: Statistics) -> None:
-        """Go on with some episodes."""
-        super().keep(columns, window)
-        self._pair = self._pair[:, columns]
-
-    def choose(self) -> IntArray:
-        """Return h, then l."""
-        slots = self._pair[self._made % 2]
-        return np.asarray(slots * slots.size + np.arange(slots.size))
-
-    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
-        """Decide about the next round, after both pulls of this one."""
-        self._made += 1
-        if self._made % 2 == 0:
-            self._begin_round()
-
-    def _begin_round(self) -> None:
-        means = self._window.means
-        widths = self._agent.width(self._window.pulls, self._made // 2 + 1)
-        best = np.argsort(-means, axis=0, kind="stable")[: self._agent.task.m]
-        inside = np.zeros(means.shape, dtype=bool)
-        np.put_along_axis(inside, best, True, 0)
-        lower = np.where(inside, means - widths, np.inf)
-        upper = np.where(inside, -np.inf, means + widths)
-        weakest, challenger = lower.argmin(axis=0), upper.argmax(axis=0)
-        episodes = np.arange(means.shape[1])
-        overlap = upper[challenger, episodes] - lower[weakest, episodes]
-        self.take(inside, overlap, self._agent.task.epsilon)
-        self._pair = np.stack([weakest, challenger])
-        if self.steps - self._made == 1:
-            width = widths[weakest, episodes], widths[challenger, episodes]
-            self._pair[:] = wider(weakest, challenger, *width, self._tie, self._rng)
+        self.set_rule(Rule(choose=choose), self.b, self.delta, 0.0)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.agents.lucb import LUCB
+from bai_gym.agents.lucb import LUCB, radius
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import AgentError, ParameterError
@@ -19,13 +19,16 @@ from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
 Play = Callable[..., Any]
 
 
+def radius_of(agent: LUCB, pulls: Any, t: int) -> Any:
+    return np.array([radius(float(count), agent.num_arms, float(t), agent.parameters[0]) for count in pulls])
+
+
 def test_widths_by_hand() -> None:
     agent = LUCB(delta=0.2, b=3.0)
     agent.reset(Briefing(4, 100))
     # Round 2: log((5/4) 4 x 16 / 0.2) = log 400.
-    widths = agent.width(np.array([1.0, 2.0, 50.0]), 2)
     expected = [3 * math.sqrt(math.log(400) / divisor) for divisor in (2, 4, 100)]
-    np.testing.assert_allclose(widths, expected, rtol=1e-14)
+    np.testing.assert_allclose(radius_of(agent, [1, 2, 50], 2), expected, rtol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +134,7 @@ def test_each_episode_of_a_batch_stops_for_itself() -> None:
         rollout.pulls, rollout.statistics.means, rollout.recommendation, spent, strict=True
     ):
         # Round t begins with K + 2 (t - 1) pulls; at the last the intervals were apart.
-        widths = agent.width(pulls * 1.0, (int(total) - 4) // 2 + 1)
+        widths = radius_of(agent, pulls, (int(total) - 4) // 2 + 1)
         assert chosen.tolist() == (mean >= np.sort(mean)[-2]).tolist()
         apart = np.max((mean + widths)[chosen == 0]) - np.min((mean - widths)[chosen == 1])
         assert apart < 0.1

@@ -13,15 +13,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bai_gym.agents import Agent
-from bai_gym.agents.ugape import AUGapEb, AUGapEbV, UGapEb, UGapEbV, UGapEc, UGapEcV, _gaps_to_best
-from bai_gym.agents.ugape_rules import BudgetRule, ConfidenceRule, OneBestRule, select_arm
-from bai_gym.bandits import GaussianBandit
+from bai_gym.agents.sets import KEPT, SETS, VALUE, SetAgent
+from bai_gym.agents.ugape import (
+    A,
+    AUGapEb,
+    AUGapEbV,
+    UGapEb,
+    UGapEbV,
+    UGapEc,
+    UGapEcV,
+    select_arm,
+    select_one,
+    select_until_accurate,
+    width,
+)
+from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
-from bai_gym.statistics import Statistics
+from bai_gym.sampling import Episode, Rule, Tournament
 from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
-from bai_gym.theory import top_gaps
 
 Play = Callable[..., Any]
 RNG = np.random.default_rng(0)
@@ -72,40 +83,37 @@ def wider_of(pair: tuple[int, int], widths: Any) -> int:
     return min(pair, key=lambda k: (-widths[k], k))
 
 
+def episode_of(means: Any, widths: Any, m: int, num_bandits: int) -> Any:
+    """An episode in which arms have the given means and widths."""
+    with np.errstate(divide="ignore"):
+        pulls = 1.0 / np.asarray(widths, float) ** 2  # a = b = 1
+    tree = Tournament(np.zeros(2), np.zeros(2))
+    memory = np.zeros(SETS + 2 * m * num_bandits + 1 + 2 * len(means) // num_bandits)
+    parameters = np.array([0.0, m, num_bandits, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    known = pulls, np.asarray(means, float), np.zeros(len(means)), parameters, memory, np.ones(len(means), np.int64)
+    return Episode(*known, np.zeros((len(means), 0)), tree, tree, 5, 10, -1, 0.0)
+
+
+def kept_of(e: Any, m: int, num_bandits: int) -> set[int]:
+    size = len(e.mean) // num_bandits
+    return {place // m * size + int(slot) for place, slot in enumerate(e.memory[SETS : SETS + m * num_bandits])}
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.data(), st.integers(1, 3), st.integers(1, 3), st.booleans())
 def test_select_arm_is_that_of_the_paper(data: Any, m: int, num_bandits: int, coarse: bool) -> None:
     arms = data.draw(st.integers(m + 1, 6)) * num_bandits
     if coarse:  # many ties, and every sum is exact
-        numbers, halves = st.integers(-3, 3).map(lambda x: x / 4), st.integers(0, 3).map(lambda x: x / 4)
+        numbers, halves = st.integers(-3, 3).map(lambda x: x / 4), st.sampled_from([0.0, 0.25, 0.5, 1.0])
     else:
-        numbers, halves = st.floats(-2, 2), st.floats(0, 3)
-    episodes = [
-        (
-            data.draw(st.lists(numbers, min_size=arms, max_size=arms)),
-            data.draw(st.lists(halves, min_size=arms, max_size=arms)),
-        )
-        for _ in range(2)
-    ]
-    means, widths = (np.array([episode[i] for episode in episodes]).T.copy() for i in (0, 1))
-    first = select_arm(means, widths, m, num_bandits, "first", RNG)
-    random = select_arm(means, widths, m, num_bandits, "random", RNG)
-    for number, episode in enumerate(episodes):
-        everything, value, pair = slow_select(*episode, m, num_bandits)
-        for choice in (first, random):
-            assert set(np.flatnonzero(choice.sets[:, number]).tolist()) == everything
-            assert choice.value[number] == value
-            assert choice.flat[number] % 2 == number
-        assert first.flat[number] // 2 == wider_of(pair, episode[1])
-        pulled = int(random.flat[number] // 2)
-        assert pulled in pair and episode[1][pulled] == max(episode[1][k] for k in pair)
-
-
-def test_equal_widths_are_decided_by_a_coin() -> None:
-    choice = select_arm(np.tile([[1.0], [0.0], [0.5]], 4000), np.ones((3, 4000)), 1, 1, "random", RNG)
-    counts = np.bincount(choice.flat // 4000, minlength=3)
-    assert counts[1] == 0
-    assert abs(counts[0] - 2000) < 4.5 * math.sqrt(1000)  # two-sided level 1e-5
+        numbers, halves = st.floats(-2, 2), st.floats(0.01, 3)
+    means = data.draw(st.lists(numbers, min_size=arms, max_size=arms))
+    e = episode_of(means, data.draw(st.lists(halves, min_size=arms, max_size=arms)), m, num_bandits)
+    widths = [width(pulls, 0.0, e.parameters) for pulls in e.pulls]
+    everything, value, pair = slow_select(means, widths, m, num_bandits)
+    assert select_arm(e, RNG) == wider_of(pair, widths)
+    assert kept_of(e, m, num_bandits) == everything
+    assert e.memory[VALUE] == e.memory[KEPT] == value
 
 
 @settings(max_examples=300, deadline=None)
@@ -113,19 +121,16 @@ def test_equal_widths_are_decided_by_a_coin() -> None:
 def test_the_value_is_no_less_than_the_regret_where_all_intervals_cover(m: int, num_bandits: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     size = m + int(rng.integers(1, 4))
-    truth = rng.random((size * num_bandits, 5))
+    truth = rng.random(size * num_bandits)
     widths = rng.random(truth.shape) ** 2
-    means = truth + widths * rng.uniform(-1, 1, truth.shape)
-    choice = select_arm(means, widths, m, num_bandits, "random", rng)
-    for episode, value in enumerate(choice.value):
-        # The regret of an arm is the m-th best of the others less its own mean; that of J, if positive, its largest.
-        regret, arms = -math.inf, truth[:, episode].reshape(num_bandits, size)
-        for bandit, chosen in zip(arms, choice.sets[:, episode].reshape(num_bandits, size), strict=True):
-            for k in np.flatnonzero(chosen):
-                regret = max(regret, np.sort(np.delete(bandit, k))[-m] - bandit[k])
-            simple = TopM(m).simple_regret(bandit, chosen.astype(np.int64)).item()
-            assert max(value, 0.0) >= simple - 1e-12
-        assert value >= regret - 1e-12
+    e = episode_of(truth + widths * rng.uniform(-1, 1, truth.shape), widths, m, num_bandits)
+    select_arm(e, rng)
+    value, kept = e.memory[VALUE], np.isin(np.arange(truth.size), list(kept_of(e, m, num_bandits)))
+    # The regret of an arm is the m-th best of the others less its own mean; that of J, if positive, its largest.
+    for bandit, chosen in zip(truth.reshape(num_bandits, size), kept.reshape(num_bandits, size), strict=True):
+        regret = max(np.sort(np.delete(bandit, k))[-m] - bandit[k] for k in np.flatnonzero(chosen))
+        simple = TopM(m).simple_regret(bandit, chosen.astype(np.int64)).item()
+        assert value >= regret - 1e-12 and max(value, 0.0) >= simple - 1e-12
 
 
 # ------------------------------------------------------------------------------------------------ explorations
@@ -150,17 +155,17 @@ def test_the_value_is_no_less_than_the_regret_where_all_intervals_cover(m: int, 
 )
 def test_exploration_by_hand(agent: Any, task: Task, exploration: float) -> None:
     begun(agent, [1.0, 0.75, 0.5, 0.0], 104, [0.0, 0.0, 1.0, 0.0], task)
-    assert agent.exploration.tolist() == pytest.approx([exploration], rel=1e-12)
+    assert agent.parameters[:, A].tolist() == pytest.approx([exploration], rel=1e-12)
 
 
 def test_a_tie_at_the_border_leaves_no_exploration() -> None:
-    assert begun(UGapEb(b=1.0), [0.5, 0.5, 0.2], 104).exploration.tolist() == [0.0]
-    assert begun(UGapEb(b=1.0), [0.9, 0.5, 0.5], 104, task=TopM(2)).exploration.tolist() == [0.0]
-    assert begun(UGapEb(b=1.0), [0.9, 0.5, 0.5], 103, task=TopM(2, 0.1)).exploration[0] > 0
+    assert begun(UGapEb(b=1.0), [0.5, 0.5, 0.2], 104).parameters[:, A].tolist() == [0.0]
+    assert begun(UGapEb(b=1.0), [0.9, 0.5, 0.5], 104, task=TopM(2)).parameters[:, A].tolist() == [0.0]
+    assert begun(UGapEb(b=1.0), [0.9, 0.5, 0.5], 103, task=TopM(2, 0.1)).parameters[0, A] > 0
 
 
 @pytest.mark.parametrize(
-    ("agent", "width"),
+    ("agent", "expected"),
     [
         # 7 pulls in all. UGapEc: sqrt(log(4 x 2 x 7^3 / delta) / 2 / 4); V: t = 8.
         (UGapEc(delta=0.2), math.sqrt(math.log(8 * 343 / 0.2) / 8)),
@@ -175,18 +180,13 @@ def test_a_tie_at_the_border_leaves_no_exploration() -> None:
         ),
     ],
 )
-def test_widths_of_fixed_confidence_by_hand(agent: Any, width: float) -> None:
+def test_widths_of_fixed_confidence_by_hand(agent: Any, expected: float) -> None:
     begun(agent, [0.5, 0.2], 100)
-    window = Statistics(np.array([[4.0], [3.0]]), np.zeros((2, 1)), np.array([[0.75], [0.5]]))
-    assert agent.widths(window)[0, 0] == pytest.approx(width, rel=1e-12)
-
-
-def test_the_widths_grow_with_the_time_in_every_episode() -> None:
-    # All episodes have made equally many pulls, however these are shared out.
-    agent = begun(UGapEc(), np.tile([0.5, 0.2], (2, 1)), 100)
-    window = Statistics(np.array([[4.0, 1.0], [3.0, 6.0]]), np.zeros((2, 2)), np.zeros((2, 2)))
-    widths = agent.widths(window)
-    np.testing.assert_allclose(widths * np.sqrt(window.pulls), widths[0, 1], rtol=1e-12)
+    e = episode_of([0.0, 0.0], [1.0, 1.0], 1, 1)._replace(made=7, parameters=agent.parameters[0])
+    e.variance[:] = 0.75, 0.5
+    e.pulls[:] = 4.0, 3.0
+    select_until_accurate(e, RNG)
+    assert width(4.0, 0.75, e.parameters) == pytest.approx(expected, rel=1e-12)
 
 
 # ------------------------------------------------------------------------------------------------ episodes by hand
@@ -233,7 +233,7 @@ def test_ugapeb_v_by_hand(trace: Play) -> None:
     complexity = (0.5 + math.sqrt(0.25 + 7 / 24)) ** 2 / 0.125**2 + 7 / 24 / 0.125**2
     agent = UGapEbV(tie="first", b=1.0, scale=3 / 14 * 2 * complexity / 6)
     played = trace(agent, [[1.0, 0.0], [0.25]], 10)
-    assert agent.exploration.tolist() == pytest.approx([3 / 14], rel=1e-12)
+    assert agent.parameters[:, A].tolist() == pytest.approx([3 / 14], rel=1e-12)
     assert (sorted(played.arms[:4]), played.arms[4:]) == ([0, 0, 1, 1], [0, 1, 0, 0, 0, 1])
     assert played.recommendation == 0
 
@@ -376,20 +376,11 @@ def test_episodes_of_fixed_confidence_follow_the_paper_and_stop_when_it_says(
 def as_general(agent: Any) -> Any:
     """The same agent, with the rule for any number of arms."""
 
-    def rule(steps: int, *, keep_best: bool, refresh: int | None) -> BudgetRule:
-        agent._rule = BudgetRule(
-            steps,
-            agent.widths,
-            m=1,
-            num_bandits=1,
-            keep_best=keep_best,
-            tie=agent.tie,
-            rng=agent.rng,
-            arms=agent.random_slots(),
-        )
-        return agent._rule
+    def set_rule(rule: Any, *parameters: Any) -> None:
+        assert rule.choose is select_one
+        SetAgent.set_rule(agent, Rule(choose=select_arm, refresh=rule.refresh), *parameters)
 
-    agent._budget_rule = rule
+    agent.set_rule = set_rule
     return agent
 
 
@@ -429,9 +420,9 @@ def test_the_rule_for_one_arm_does_what_the_general_one_does(
 ) -> None:
     rng = np.random.default_rng(num_arms)
     bandit = GaussianBandit(rng.random((200, num_arms)), rng.random((200, num_arms)))
-    made = [kind(tie=tie, **parameters) for _ in range(2)]
-    fast, general = play(made[0], bandit, 90), play(as_general(made[1]), bandit, 90)
-    assert isinstance(made[0]._rule, OneBestRule) and isinstance(made[1]._rule, BudgetRule)
+    fast, general = (
+        play(agent, bandit, 90) for agent in (kind(tie=tie, **parameters), as_general(kind(tie=tie, **parameters)))
+    )
     if tie == "first" or kind in (UGapEbV, AUGapEbV):  # widths of Bernstein are never tied
         np.testing.assert_array_equal(fast.pulls, general.pulls)
         np.testing.assert_array_equal(fast.recommendation, general.recommendation)
@@ -439,22 +430,19 @@ def test_the_rule_for_one_arm_does_what_the_general_one_does(
         assert abs(fast.pulls.mean(axis=0) - general.pulls.mean(axis=0)).max() < 90 / num_arms
 
 
-def test_the_adaptive_agents_estimate_as_often_as_they_say() -> None:
-    bandit = GaussianBandit(np.linspace(0, 1, 6), 0.1)
-    for task, refresh, expected in (
-        (None, None, 5),
-        (None, 7, 8),
-        (None, 1, 55),
-        (TopM(2), None, 5),
-        (BestOfEach(2), 11, 5),
-    ):
-        agent = AUGapEb(refresh=refresh)
-        asked = []
-        explore = agent.explore
-        agent.explore = lambda window, asked=asked, explore=explore: (asked.append(1), explore(window))[1]  # type: ignore[method-assign]
-        play(agent, bandit, 60, task)
-        # 54 pulls after the first ones, so 55 choices (the last for the answer).
-        assert len(asked) == expected
+@pytest.mark.parametrize("kind", BUDGET)
+@pytest.mark.parametrize("task", [BestArm(), TopM(2), BestOfEach(2)], ids=repr)
+def test_ties_are_broken_without_regard_to_labels(kind: Any, task: Task) -> None:
+    runs = 4000
+    rollout = play(kind(scale=4.0, b=1.0), BernoulliBandit(np.full((runs, 4), 0.5)), 23, task)
+    sets = rollout.recommendation if isinstance(task, TopM) else np.eye(4)[rollout.recommendation].reshape(runs, -1, 4)
+    if isinstance(task, BestOfEach):
+        share, counts = 0.5, sets.sum(axis=0)[:, :2].reshape(-1)
+    else:
+        share, counts = task.m / 4, sets.reshape(runs, 4).sum(axis=0)
+    assert abs(counts - runs * share).max() < 4.5 * math.sqrt(runs * share * (1 - share))  # level 3e-5
+    shares = rollout.pulls.mean(axis=0)
+    assert abs(shares - 23 / 4).max() < 4.5 * rollout.pulls.std(axis=0).max() / math.sqrt(runs)
 
 
 # ------------------------------------------------------------------------------------------------ batches that stop
@@ -468,14 +456,16 @@ def test_each_episode_of_a_batch_stops_for_itself(kind: Any, task: Task) -> None
     rollout = play(agent, bandit, 20_000, task, fixed=True)
     spent = rollout.pulls.sum(axis=1)
     assert len(set(spent.tolist())) > 10 and spent.max() < 20_000
-    assert isinstance(agent._rule, ConfidenceRule) and not agent._rule.running.any()
     # What is recommended is the set of the moment of stopping, whose value was below epsilon.
     m, num_bandits = shape_of(task)
     statistics = rollout.statistics
     for episode in range(40):
-        window = Statistics(*(getattr(statistics, n)[episode][:, None] * 1.0 for n in ("pulls", "means", "variances")))
-        widths = agent.widths(window)
-        chosen, value, _ = slow_select(window.means[:, 0].tolist(), widths[:, 0].tolist(), m, num_bandits)
+        time = spent[episode] + (kind is UGapEcV)
+        p = agent.parameters[episode].copy()
+        p[A] = agent.c * math.log(16 * time**3 / agent.delta)
+        arms = zip(statistics.pulls[episode], statistics.variances[episode], strict=True)
+        widths = [width(pulls, variance, p) for pulls, variance in arms]
+        chosen, value, _ = slow_select(statistics.means[episode].tolist(), widths, m, num_bandits)
         assert value < task.epsilon
         assert arms_of(rollout.recommendation[episode], task, 4) == chosen
 
@@ -517,9 +507,3 @@ def test_parameters_out_of_range(kinds: list[Any], parameter: str, values: list[
             begun(kind(**{parameter: value}), [0.5, 0.2], 100)
         message = str(caught.value)
         assert message.startswith(f"{parameter} of {kind.name} must ") and rule in message and "\n" not in message
-
-
-@pytest.mark.parametrize("values", [2, 5, 1000])
-def test_gaps_to_the_best_other_arm(values: int) -> None:
-    means = np.random.default_rng(values).integers(values, size=(6, 500)) / 7.0
-    np.testing.assert_array_equal(_gaps_to_best(means), top_gaps(means.T).T)

@@ -1,0 +1,178 @@
+"""Agents that arrive at a set of arms: the protocol of UGapE and LUCB, and what their compiled rules share.
+
+In the rules, arms are slots: the arms in random order within each bandit (under the tie rule ``"first"`` in their own
+order), so that the first of several tied slots is a random arm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.choosing import best_answer, shuffled_arms
+from bai_gym.agents.sequential import first_block
+from bai_gym.sampling import Engine, Episode, Rule, Sequential, Tournament, columns, leader_without
+from bai_gym.sampling.tournament import arm_of
+from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.tasks import BestArm, BestOfEach, TopM
+
+__all__ = ["SetAgent", "borders", "keep", "rivals", "room", "runner_up", "smallest"]
+
+EPSILON, M, BANDITS, OWN = range(4)  # parameters: of the task; then the agent's own
+VALUE, KEPT, SETS = range(3)  # memory: value of the set J of the moment, that of the set kept; then the two sets
+
+
+@dataclass(kw_only=True)
+class SetAgent(Agent):
+    """Base of agents whose rule keeps a set J of m arms in each bandit, which they recommend.
+
+    A set has a value, the smaller the better. The set after the last pull competes with the one that the rule has kept:
+    it wins unless its value is larger. A rule that stops keeps its last set with a value of -inf.
+
+    Args:
+        scale: Multiplies the exploration a; at least 0, default 1, for which UGapEb has the smallest error bound.
+        b: Bound of the rewards, which lie in [0, b]. Where the default is None: max over arms of mean + sigma sqrt(log
+            n), which takes knowledge of the range.
+        output: ``"best"`` (default): recommend the set whose value was smallest over time, as published. ``"last"``:
+            the set at the end.
+        refresh: Pulls after which the complexity is estimated again; None (default): two for every arm. 1: at every
+            pull, which costs more and changes little.
+        delta: Probability of an error that is allowed, in (0, 1). Default 0.1.
+        c: Exploration parameter, positive. Default 1/2, for which the theory holds.
+
+    Attributes:
+        rule: How each pull is decided; set by :meth:`begin`, as are the parameters.
+        parameters: ``(N, P)``, see :meth:`set_parameters`.
+        first_pulls: First pulls of each arm.
+    """
+
+    tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, TopM.name, BestOfEach.name})
+    anytime: ClassVar[bool] = False  # the set depends on the rule, too
+    first_pulls: ClassVar[int] = 1
+
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return the first pulls of all arms."""
+        return self.first_pulls * num_arms
+
+    def set_rule(self, rule: Rule, *parameters: FloatArray | float) -> None:
+        """Set the rule and its own parameters, which come after those of the task."""
+        task = self.task
+        self.rule, self.parameters = rule, columns(self.batch, task.epsilon, task.m, task.num_bandits, *parameters)
+
+    def plan(self) -> Plan:
+        """Make the first pulls, follow the rule, and recommend the set that it has kept, or the last one."""
+        first = min(self.first_pulls * self.num_arms, self.budget)
+        if first:
+            yield first_block(self, first)
+        if first == self.budget:
+            return best_answer(self.statistics, self.task, self.tie, self.rng)
+        m, bandits = self.task.m, self.task.num_bandits
+        size = self.num_arms // bandits
+        slots = shuffled_arms(self.batch * bandits, size, self.tie, self.rng).reshape(self.batch, bandits, size)
+        slots = slots + size * shuffled_arms(self.batch, bandits, self.tie, self.rng)[:, :, None]
+        request = Sequential(
+            self.rule,
+            self.budget - first,
+            self.parameters,
+            self.tie,
+            self.rng,
+            memory=SETS + 2 * m * bandits + 1 + 2 * size,
+            arms=slots.reshape(self.batch, self.num_arms),
+            agent=self.name,
+        )
+        played = yield request
+        end = Engine(
+            replace(request, parameters=played.parameters), played.statistics, self.budget, None, variances=True
+        )
+        end.choose()
+        kept, last = played.memory, end.outcome.memory
+        memory = np.where(kept[:, [KEPT]] <= last[:, [VALUE]], kept, last)
+        chosen = memory[:, SETS : SETS + m * bandits].astype(np.int64).reshape(self.batch, bandits, m)
+        return self._answer(np.take_along_axis(slots, chosen, 2))
+
+    def _answer(self, arms: IntArray) -> IntArray:
+        """Return ``(N, M, m)`` arms, bandits in any order, in the form of the task."""
+        if isinstance(self.task, TopM):
+            sets = np.zeros((self.batch, self.num_arms), np.int64)
+            np.put_along_axis(sets, arms[:, 0], 1, 1)
+            return sets
+        if isinstance(self.task, BestOfEach):
+            return np.asarray(np.sort(arms[:, :, 0]) % (self.num_arms // self.task.num_bandits))
+        return arms[:, 0, 0]
+
+
+def room(e: Episode) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return what a rule writes to: the sets J of the moment, and two values for each arm of one bandit.
+
+    The sets follow one another, with room for one slot more.
+    """
+    sets = int(e.parameters[M] * e.parameters[BANDITS])
+    size = e.pulls.size // int(e.parameters[BANDITS])
+    at = SETS + 2 * sets + 1
+    return e.memory[SETS + sets : at], e.memory[at : at + size], e.memory[at + size : at + 2 * size]
+
+
+def keep(e: Episode, value: float) -> None:
+    """Keep the sets of the moment, with a value."""
+    sets = int(e.parameters[M] * e.parameters[BANDITS])
+    e.memory[KEPT] = value
+    for place in range(SETS, SETS + sets):
+        e.memory[place] = e.memory[place + sets]
+
+
+def smallest(values: FloatArray, count: int, slots: FloatArray) -> None:
+    """Write the slots of the smallest values, in their order; of tied ones the first."""
+    for slot in range(values.size):
+        place = min(slot, count)
+        while place > 0 and values[slot] < values[int(slots[place - 1])]:
+            place -= 1
+            if place < count - 1:
+                slots[place + 1] = slots[place]
+        if place < count:
+            slots[place] = slot
+
+
+def borders(values: FloatArray, m: int, slots: FloatArray) -> tuple[float, float]:
+    """Return the m-th largest of the values, and the next."""
+    for slot in range(values.size):
+        values[slot] = -values[slot]
+    smallest(values, m + 1, slots)
+    for slot in range(values.size):
+        values[slot] = -values[slot]
+    return values[int(slots[m - 1])], values[int(slots[m])]
+
+
+def rivals(e: Episode, start: int, m: int, chosen: FloatArray, width: FloatArray, index: FloatArray) -> tuple[int, int]:
+    """Return the slot of largest U outside J, and that of smallest L in J, in the bandit that starts at an arm.
+
+    Of tied ones the widest. ``index``, finite before, is U outside J and -L in J afterwards.
+    """
+    for place in range(m):
+        index[int(chosen[place])] = np.inf
+    outside = inside = -1
+    for slot in range(width.size):
+        is_in = index[slot] == np.inf
+        mean = e.mean[start + slot]
+        index[slot] = width[slot] - mean if is_in else width[slot] + mean
+        best = inside if is_in else outside
+        larger = best < 0 or index[slot] > index[best]
+        if larger or (index[slot] == index[best] and width[slot] > width[best]):
+            inside, outside = (slot, outside) if is_in else (inside, slot)
+    return outside, inside
+
+
+def runner_up(tree: Tournament, arm: int, rng: np.random.Generator) -> int:
+    """Return the arm of largest value but for a given one; without ties in half the time of ``leader_without``."""
+    node = (tree.value.size >> 1) + arm
+    best, holder, ties = tree.value[node ^ 1], tree.holder[node ^ 1], 0.0
+    node >>= 1
+    while node > 1:
+        value, other = tree.value[node ^ 1], tree.holder[node ^ 1]
+        ties = ties + 1.0 if value == best else ties
+        holder = other if value > best else holder
+        best = max(best, value)
+        node >>= 1
+    return leader_without(tree, arm, rng) if ties > 0.0 else arm_of(holder)
