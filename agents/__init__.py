@@ -1,15 +1,95 @@
 """The algorithms: one file per family, all behind ``make(name)`` and ``names()``."""
 
-import importlib as _importlib
-import os as _os
+from bai_gym.agents.apt import APT, ThresholdUCBE, ThresholdUCBEV
+from bai_gym.agents.augucb import AugUCB
+from bai_gym.agents.base import Agent
+from bai_gym.agents.bayes_gap import BayesGap
+from bai_gym.agents.bayes_optimal import BayesOptimal
+from bai_gym.agents.bayesian import EI, GPTS, GPUCB, PI, BayesUCB
+from bai_gym.agents.csar import CSAR
+from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
+from bai_gym.agents.gaussian_process import GaussianProcessAgent
+from bai_gym.agents.gse import GSELin, GSELinFWG, GSELinGreedy, GSELinWynn, GSELog, GSELogFWG
+from bai_gym.agents.knowledge_gradient import KG
+from bai_gym.agents.learned import Learned
+from bai_gym.agents.lin_gape import LinGapE, LinGapEGreedy
+from bai_gym.agents.lin_ucb import LinUCB
+from bai_gym.agents.lucb import LUCB
+from bai_gym.agents.ocba import OCBA
+from bai_gym.agents.od_linbai import ODLinBAI
+from bai_gym.agents.peace import PeaceRho
+from bai_gym.agents.registry import make, names, register
+from bai_gym.agents.sar import SAR
+from bai_gym.agents.sb3 import SB3Agent
+from bai_gym.agents.sequential import SequentialAgent
+from bai_gym.agents.sequential_halving import SequentialHalving
+from bai_gym.agents.shadavar import SHAdaVar
+from bai_gym.agents.shvar import SHVar
+from bai_gym.agents.successive_rejects import SuccessiveRejects
+from bai_gym.agents.thompson import TS, TTTS
+from bai_gym.agents.ucb1 import UCB1
+from bai_gym.agents.ucb_e import UCBE, AdaptiveUCBE
+from bai_gym.agents.ucb_glm import UCBGLM
+from bai_gym.agents.ugape import AUGapEb, AUGapEbV, UGapEb, UGapEbV, UGapEc, UGapEcV
+from bai_gym.agents.uniform import Uniform
+from bai_gym.agents.vbr import VBR
 
-for _module, _names in [('bai_gym.agents.apt', ['APT', 'ThresholdUCBE', 'ThresholdUCBEV']), ('bai_gym.agents.augucb', ['AugUCB']), ('bai_gym.agents.base', ['Agent', 'PlannedAgent']), ('bai_gym.agents.bayes_gap', ['BayesGap']), ('bai_gym.agents.bayes_optimal', ['BayesOptimal']), ('bai_gym.agents.bayesian', ['EI', 'GPTS', 'GPUCB', 'PI', 'BayesUCB']), ('bai_gym.agents.csar', ['CSAR']), ('bai_gym.agents.gape', ['AGapE', 'AGapEV', 'GapE', 'GapEV']), ('bai_gym.agents.gaussian_process', ['GaussianProcessAgent']), ('bai_gym.agents.gse', ['GSELin', 'GSELinFWG', 'GSELinGreedy', 'GSELinWynn', 'GSELog', 'GSELogFWG']), ('bai_gym.agents.knowledge_gradient', ['KG']), ('bai_gym.agents.learned', ['Learned']), ('bai_gym.agents.lin_gape', ['LinGapE', 'LinGapEGreedy']), ('bai_gym.agents.lin_ucb', ['LinUCB']), ('bai_gym.agents.lucb', ['LUCB']), ('bai_gym.agents.ocba', ['OCBA']), ('bai_gym.agents.od_linbai', ['ODLinBAI']), ('bai_gym.agents.peace', ['PeaceRho']), ('bai_gym.agents.registry', ['make', 'names', 'register']), ('bai_gym.agents.sar', ['SAR']), ('bai_gym.agents.sb3', ['SB3Agent']), ('bai_gym.agents.sequential_halving', ['SequentialHalving']), ('bai_gym.agents.shadavar', ['SHAdaVar']), ('bai_gym.agents.shvar', ['SHVar']), ('bai_gym.agents.successive_rejects', ['SuccessiveRejects']), ('bai_gym.agents.thompson', ['TS', 'TTTS']), ('bai_gym.agents.ucb1', ['UCB1']), ('bai_gym.agents.ucb_e', ['UCBE', 'AdaptiveUCBE']), ('bai_gym.agents.ucb_glm', ['UCBGLM']), ('bai_gym.agents.ugape', ['AUGapEb', 'AUGapEbV', 'UGapEb', 'UGapEbV', 'UGapEc', 'UGapEcV']), ('bai_gym.agents.uniform', ['Uniform']), ('bai_gym.agents.vbr', ['VBR'])]:
-    try:
-        _found = _importlib.import_module(_module)
-    except ImportError as _error:
-        if _os.environ.get("BAI_STRICT"):
-            raise
-        continue
-    for _name in _names:
-        if hasattr(_found, _name):
-            globals()[_name] = getattr(_found, _name)
+__all__ = [
+    "EI",
+    "GPTS",
+    "GPUCB",
+    "KG",
+    "PI",
+    "BayesGap",
+    "BayesUCB",
+    "APT",
+    "CSAR",
+    "LUCB",
+    "SAR",
+    "AUGapEb",
+    "AUGapEbV",
+    "UGapEb",
+    "UGapEbV",
+    "UGapEc",
+    "UGapEcV",
+    "OCBA",
+    "TS",
+    "TTTS",
+    "UCB1",
+    "UCBE",
+    "UCBGLM",
+    "VBR",
+    "AGapE",
+    "AGapEV",
+    "AdaptiveUCBE",
+    "Agent",
+    "AugUCB",
+    "BayesOptimal",
+    "GSELin",
+    "GSELinFWG",
+    "GSELinGreedy",
+    "GSELinWynn",
+    "GSELog",
+    "GSELogFWG",
+    "GapE",
+    "GapEV",
+    "GaussianProcessAgent",
+    "Learned",
+    "ODLinBAI",
+    "PeaceRho",
+    "LinGapE",
+    "LinGapEGreedy",
+    "LinUCB",
+    "SB3Agent",
+    "SHAdaVar",
+    "SHVar",
+    "SequentialAgent",
+    "SequentialHalving",
+    "SuccessiveRejects",
+    "ThresholdUCBE",
+    "ThresholdUCBEV",
+    "Uniform",
+    "make",
+    "names",
+    "register",
+]

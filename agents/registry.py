@@ -6,21 +6,95 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from bai_gym.agents.apt import APT, ThresholdUCBE, ThresholdUCBEV
+from bai_gym.agents.augucb import AugUCB
 from bai_gym.agents.base import Agent
+from bai_gym.agents.bayes_gap import BayesGap
+from bai_gym.agents.bayes_optimal import BayesOptimal
+from bai_gym.agents.bayesian import EI, GPTS, GPUCB, PI, BayesUCB
+from bai_gym.agents.csar import CSAR
+from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
+from bai_gym.agents.gse import GSELin, GSELinFWG, GSELinGreedy, GSELinWynn, GSELog, GSELogFWG
+from bai_gym.agents.knowledge_gradient import KG
+from bai_gym.agents.learned import Learned
+from bai_gym.agents.lin_gape import LinGapE, LinGapEGreedy
+from bai_gym.agents.lin_ucb import LinUCB
+from bai_gym.agents.lucb import LUCB
+from bai_gym.agents.ocba import OCBA
+from bai_gym.agents.od_linbai import ODLinBAI
+from bai_gym.agents.peace import PeaceRho
+from bai_gym.agents.sar import SAR
+from bai_gym.agents.sequential_halving import SequentialHalving
+from bai_gym.agents.shadavar import SHAdaVar
+from bai_gym.agents.shvar import SHVar
+from bai_gym.agents.successive_rejects import SuccessiveRejects
+from bai_gym.agents.thompson import TS, TTTS
+from bai_gym.agents.ucb1 import UCB1
+from bai_gym.agents.ucb_e import UCBE, AdaptiveUCBE
+from bai_gym.agents.ucb_glm import UCBGLM
+from bai_gym.agents.ugape import AUGapEb, AUGapEbV, UGapEb, UGapEbV, UGapEc, UGapEcV
+from bai_gym.agents.uniform import Uniform
+from bai_gym.agents.vbr import VBR
 from bai_gym.errors import ParameterError, unknown_name
 
 __all__ = ["comes_along", "find", "make", "names", "register"]
 
-import importlib
-_found = {}
-for _module, _names in [('bai_gym.agents.apt', ['APT', 'ThresholdUCBE', 'ThresholdUCBEV']), ('bai_gym.agents.augucb', ['AugUCB']), ('bai_gym.agents.bayes_gap', ['BayesGap']), ('bai_gym.agents.bayes_optimal', ['BayesOptimal']), ('bai_gym.agents.bayesian', ['EI', 'GPTS', 'GPUCB', 'PI', 'BayesUCB']), ('bai_gym.agents.csar', ['CSAR']), ('bai_gym.agents.gape', ['AGapE', 'AGapEV', 'GapE', 'GapEV']), ('bai_gym.agents.gse', ['GSELin', 'GSELinFWG', 'GSELinGreedy', 'GSELinWynn', 'GSELog', 'GSELogFWG']), ('bai_gym.agents.knowledge_gradient', ['KG']), ('bai_gym.agents.learned', ['Learned']), ('bai_gym.agents.lin_gape', ['LinGapE', 'LinGapEGreedy']), ('bai_gym.agents.lin_ucb', ['LinUCB']), ('bai_gym.agents.lucb', ['LUCB']), ('bai_gym.agents.ocba', ['OCBA']), ('bai_gym.agents.od_linbai', ['ODLinBAI']), ('bai_gym.agents.peace', ['PeaceRho']), ('bai_gym.agents.sar', ['SAR']), ('bai_gym.agents.sequential_halving', ['SequentialHalving']), ('bai_gym.agents.shadavar', ['SHAdaVar']), ('bai_gym.agents.shvar', ['SHVar']), ('bai_gym.agents.successive_rejects', ['SuccessiveRejects']), ('bai_gym.agents.thompson', ['TS', 'TTTS']), ('bai_gym.agents.ucb1', ['UCB1']), ('bai_gym.agents.ucb_e', ['UCBE', 'AdaptiveUCBE']), ('bai_gym.agents.ucb_glm', ['UCBGLM']), ('bai_gym.agents.ugape', ['AUGapEb', 'AUGapEbV', 'UGapEb', 'UGapEbV', 'UGapEc', 'UGapEcV']), ('bai_gym.agents.uniform', ['Uniform']), ('bai_gym.agents.vbr', ['VBR'])]:
-    try:
-        _m = importlib.import_module(_module)
-        for _n in _names:
-            _found[_n] = getattr(_m, _n)
-    except (ImportError, AttributeError):
-        continue
-_AGENTS: dict[str, Callable[..., Any]] = {_found[n].name: _found[n] for n in ['Uniform', 'SequentialHalving', 'SHVar', 'SHAdaVar', 'GapE', 'GapEV', 'AGapE', 'AGapEV', 'VBR', 'SuccessiveRejects', 'UCBE', 'AdaptiveUCBE', 'UCB1', 'UCBGLM', 'TS', 'TTTS', 'OCBA', 'SAR', 'UGapEb', 'UGapEbV', 'AUGapEb', 'AUGapEbV', 'UGapEc', 'UGapEcV', 'LUCB', 'GSELin', 'GSELinFWG', 'GSELinGreedy', 'GSELinWynn', 'GSELog', 'GSELogFWG', 'ODLinBAI', 'PeaceRho', 'LinUCB', 'LinGapE', 'LinGapEGreedy', 'BayesGap', 'GPUCB', 'BayesUCB', 'GPTS', 'PI', 'EI', 'KG', 'AugUCB', 'APT', 'ThresholdUCBE', 'ThresholdUCBEV', 'CSAR', 'Learned', 'BayesOptimal'] if n in _found}
+_AGENTS: dict[str, Callable[..., Any]] = {
+    agent.name: agent
+    for agent in (
+        Uniform,
+        SequentialHalving,
+        SHVar,
+        SHAdaVar,
+        GapE,
+        GapEV,
+        AGapE,
+        AGapEV,
+        VBR,
+        SuccessiveRejects,
+        UCBE,
+        AdaptiveUCBE,
+        UCB1,
+        UCBGLM,
+        TS,
+        TTTS,
+        OCBA,
+        SAR,
+        UGapEb,
+        UGapEbV,
+        AUGapEb,
+        AUGapEbV,
+        UGapEc,
+        UGapEcV,
+        LUCB,
+        GSELin,
+        GSELinFWG,
+        GSELinGreedy,
+        GSELinWynn,
+        GSELog,
+        GSELogFWG,
+        ODLinBAI,
+        PeaceRho,
+        LinUCB,
+        LinGapE,
+        LinGapEGreedy,
+        BayesGap,
+        GPUCB,
+        BayesUCB,
+        GPTS,
+        PI,
+        EI,
+        KG,
+        AugUCB,
+        APT,
+        ThresholdUCBE,
+        ThresholdUCBEV,
+        CSAR,
+        Learned,
+        BayesOptimal,
+    )
+}
+
 
 OWN = frozenset(_AGENTS)
 

@@ -81,8 +81,9 @@ class UCBE(SequentialAgent):
 def next_phase(e: Episode, rng: np.random.Generator) -> int:
     """Estimate the complexity at the beginning of a phase, set the width, and return when the next phase begins.
 
-    Parameters: the width b sqrt(c n / H), b sqrt(c n), and the ends of the phases 0, 1, ..., K - 1. Memory: H, the number
-    of the phase, and the arms in the order of their means. Of several phases that begin at one time, the last one holds.
+    Parameters: the width b sqrt(c n / H), b sqrt(c n), and the ends of the phases 0, 1, ..., K - 1. Memory: H, the
+    number of the phase, and the arms in the order of their means. Of several phases that begin at one time, the last
+    one holds.
     """
     arms = e.pulls.size
     order = e.memory[2:]
