@@ -2,82 +2,141 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bai_gym.agents.choosing import SLACK, largest
-from bai_gym.agents.lin_gape_rules import GapRule, GreedyRule, Radius, RatioRule
-from bai_gym.agents.one_by_one import OneByOneAgent
 from bai_gym.agents.parameters import check_choice, check_not_negative, check_positive, check_share
-from bai_gym.agents.ridge import Ridge, longest, noise_deviation, shared_features
+from bai_gym.agents.ridge import (
+    LOG_DET,
+    SCALE,
+    Ridge,
+    fewer_pulls,
+    is_current,
+    largest_place,
+    longest,
+    noise_deviation,
+    read_row,
+    regression,
+    shared_features,
+)
+from bai_gym.agents.sequential import SequentialAgent
+from bai_gym.designs.contrast import solve_contrasts
+from bai_gym.designs.span import project
 from bai_gym.problems import Briefing
-from bai_gym.sampling import SamplingRule
-from bai_gym.statistics import IntArray, Observation, Statistics
+from bai_gym.sampling import WAIT, Episode, Rule, Sequential
+from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
 __all__ = ["LinGapE", "LinGapEGreedy"]
 
+SAME = 1e-12  # ||x_i - x_j||^2 up to this, times ||x_i||^2 + ||x_j||^2, is 0 but for rounding
+
+# Parameters; C_t = NOISE sqrt(level) + BONUS, where the level is FACTOR max(CONSTANT + log(1 + t LENGTH^2), 0) or, with
+# the factor 0, CONSTANT + log det A / det lam I.
+NOISE, BONUS, CONSTANT, FACTOR, LENGTH = range(5)
+
+# Memory: the places of i and j, the pair whose design is waited for, plus one, where the next design is written, where
+# designs are (0: nowhere), see `slot_of`, and the designs: pair, size, places, absolute weights. Where i and j are in
+# groups that are orthogonal, the design for their difference consists of those for x_i and x_j themselves: pairs of an
+# arm with the one past the last, whose features are 0.
+FIRST, SECOND, ASKED, NEXT, SLOT = range(5)
+SLOTS = 509  # for designs of two arms; each of a single arm has its own
+DESIGNS = 4096
+LOST = -1  # size of a design that rounding errors have kept from being found
+
+
+def radius(e: Episode) -> float:
+    """Return C_t."""
+    r = regression(e)
+    level = r.given[CONSTANT] + r.numbers[LOG_DET]
+    if r.given[FACTOR] > 0.0:
+        level = r.given[FACTOR] * max(r.given[CONSTANT] + math.log1p(e.made * r.given[LENGTH] ** 2), 0.0)
+    return r.given[NOISE] * math.sqrt(level) + r.given[BONUS]
+
+
+def rivals(e: Episode, rng: np.random.Generator) -> tuple[int, int, bool]:
+    """Return the places of i and j, and whether they have equal features."""
+    r, factor = regression(e), radius(e)
+    first = largest_place(e, r.scores, r.numbers[SCALE], rng)
+    read_row(e, first, r.row)
+    own = r.squares[first]
+    for k in range(e.pulls.size):
+        both = r.squares[k] + own
+        square = both - 2.0 * r.row[k]
+        r.row[k] = square if square > SAME * both else 0.0  # of x_k - x_i
+        r.index[k] = r.scores[k] + factor * math.sqrt(r.row[k])
+    r.index[first] = -np.inf
+    second = largest_place(e, r.index, r.numbers[SCALE], rng)
+    return first, second, r.row[second] == 0.0
+
+
+def less_pulled(e: Episode, first: int, second: int, rng: np.random.Generator) -> int:
+    """Return the arm of fewer pulls at one of two places."""
+    i, j = int(regression(e).order[first]), int(regression(e).order[second])
+    if e.pulls[i] == e.pulls[j] and e.parameters[0] == 0.0:
+        return i if rng.random() < 0.5 else j
+    return i if fewer_pulls(e, i, j) else j
+
+
+def narrowest(e: Episode, first: int, second: int, rng: np.random.Generator) -> int:
+    """Return the arm after whose pull the width of x_i - x_j is least."""
+    r = regression(e)
+    read_row(e, first, r.row)
+    read_row(e, second, r.other)
+    for k in range(e.pulls.size):
+        r.index[k] = (r.row[k] - r.other[k]) * (r.row[k] - r.other[k]) / (1.0 + r.squares[k])
+    return int(r.order[largest_place(e, r.index, 0.0, rng)])
+
+
+def pull_greedily(e: Episode, rng: np.random.Generator) -> int:
+    """Return the arm that makes the width of the difference least."""
+    if not is_current(e):
+        return WAIT
+    first, second, equal = rivals(e, rng)
+    return less_pulled(e, first, second, rng) if equal else narrowest(e, first, second, rng)
+
+
+def slot_of(pair: int, arms: int) -> int:
+    """Return where it stands where the design of a pair is."""
+    return SLOT + (pair // (arms + 1) if pair % (arms + 1) == arms else arms + pair % SLOTS)
+
+
+def pull_by_design(e: Episode, rng: np.random.Generator) -> int:
+    """Return the arm that lags behind most in the design for the difference, or wait for that."""
+    if not is_current(e):
+        return WAIT
+    r, arms = regression(e), e.pulls.size
+    own = r.own
+    if own[ASKED] == 0.0:
+        first, second, equal = rivals(e, rng)
+        if equal:
+            return less_pulled(e, first, second, rng)
+        own[FIRST], own[SECOND] = min(first, second), max(first, second)
+    first, second = int(own[FIRST]), int(own[SECOND])
+    together = r.starts[first] == r.starts[second]
+    r.index[:] = -np.inf
+    for part in range(1 if together else 2):
+        pair = (second if part else first) * (arms + 1) + (second if together else arms)
+        at = int(own[slot_of(pair, arms)])
+        if at == 0 or own[at] != pair:
+            own[ASKED] = pair + 1
+            return WAIT
+        size = int(own[at + 1])
+        if size == LOST:
+            own[ASKED] = 0.0
+            return narrowest(e, first, second, rng)
+        for k in range(at + 2, at + 2 + size):
+            place = int(own[k])
+            r.index[place] = -e.pulls[int(r.order[place])] / own[k + size]
+    own[ASKED] = 0.0
+    return int(r.order[largest_place(e, r.index, 0.0, rng)])
+
 
 @dataclass(kw_only=True)
-class _LinGapE(OneByOneAgent):
-    """What the two ways to choose a pull have in common; the parameters are those of :class:`LinGapE`."""
-
-    delta: float = 0.05
-    sigma: float | None = None
-    lam: float = 1.0
-    S: float = 1.0
-    radius: str = "authors"
-
-    uses_variances: ClassVar[bool] = False
-    needs_features: ClassVar[bool] = True
-    rule_type: ClassVar[type[GapRule]]
-
-    @property
-    def knows(self) -> frozenset[str]:  # type: ignore[override]
-        """The variances, unless ``sigma`` is given."""
-        return frozenset({"variances"} if self.sigma is None else ())
-
-    def begin(self, briefing: Briefing) -> None:
-        """Check the parameters and the features."""
-        check_share(self.delta, "delta", self.name)
-        check_positive(self.sigma, "sigma", self.name)
-        check_positive(self.lam, "lam", self.name)
-        check_not_negative(self.S, "S", self.name)
-        check_choice(self.radius, ("authors", "determinant"), "radius", self.name)
-        self._features = shared_features(briefing, self.lam, self.name)
-        self._radius = Radius(
-            noise=noise_deviation(self.sigma, briefing),
-            length=longest(self._features),
-            num_arms=self.num_arms,
-            num_features=self._features.shape[-1],
-            delta=self.delta,
-            lam=self.lam,
-            bound=self.S,
-            by_determinant=self.radius == "determinant",
-        )
-        self._ridge: Ridge | None = None
-
-    def rule(self, steps: int) -> SamplingRule:
-        """Return the rule of all remaining pulls."""
-        self._ridge = Ridge(self._features, self.lam, self.batch)
-        return self.rule_type(steps, self._features, self._ridge, self._radius, self.tie, self.rng)
-
-    def recommend(self, observation: Observation) -> IntArray:
-        """Return the arm of largest x^T theta; of a budget below the minimum, that of the best mean."""
-        if self.budget < self.num_arms:
-            return super().recommend(observation)
-        if self._ridge is None:  # the first pulls were all
-            self._ridge = Ridge(self._features, self.lam, self.batch)
-            self._ridge.start(Statistics.of(observation).window())
-        scores, pulls = self._ridge.scores, observation["pulls"]
-        top = scores.max(axis=1)
-        near = scores >= (top - SLACK * (self._ridge.scale + np.abs(top)))[:, None]
-        return largest(np.where(near, pulls, -1.0), np.zeros(self.batch), pulls, self.tie, self.rng)
-
-
-@dataclass(kw_only=True)
-class LinGapE(_LinGapE):
+class LinGapE(SequentialAgent):
     """Finds the arm j that could most exceed the best estimate i, and pulls towards the design that tells them apart.
 
     After one pull of every arm: i has the largest x^T theta, where theta is the ridge regression of the rewards, with
@@ -105,12 +164,95 @@ class LinGapE(_LinGapE):
     Knows the true variances, unless ``sigma`` is given. Needs features. Minimum budget: K.
     """
 
+    delta: float = 0.05
+    sigma: float | None = None
+    lam: float = 1.0
+    S: float = 1.0
+    radius: str = "authors"
+
     name: ClassVar[str] = "LinGapE"
-    rule_type: ClassVar[type[GapRule]] = RatioRule
+    uses_variances: ClassVar[bool] = False
+    needs_features: ClassVar[bool] = True
+    rule: ClassVar[Rule] = Rule(choose=pull_by_design)
+
+    @property
+    def knows(self) -> frozenset[str]:  # type: ignore[override]
+        """The variances, unless ``sigma`` is given."""
+        return frozenset({"variances"} if self.sigma is None else ())
+
+    @property
+    def memory(self) -> int:  # type: ignore[override]
+        """What the regression takes, and designs."""
+        return self._ridge.size + SLOT + SLOTS + 5 * self.num_arms + DESIGNS
+
+    def begin(self, briefing: Briefing) -> None:
+        """Check the parameters and the features."""
+        check_share(self.delta, "delta", self.name)
+        check_positive(self.sigma, "sigma", self.name)
+        check_positive(self.lam, "lam", self.name)
+        check_not_negative(self.S, "S", self.name)
+        check_choice(self.radius, ("authors", "determinant"), "radius", self.name)
+        features = shared_features(briefing, self.lam, self.name)
+        self._ridge = Ridge(features, self.lam)
+        found = project(features).coordinates[:, self._ridge.order]
+        self._coordinates = np.concatenate([found, np.zeros_like(found[:, :1])], axis=1)
+        self._designs: dict[int, FloatArray] = {}
+        noise, bonus = noise_deviation(self.sigma, briefing), math.sqrt(self.lam) * self.S
+        constant, factor = 2.0 * math.log(self.num_arms) - math.log(self.delta), features.shape[-1]
+        if self.radius == "authors":
+            constant -= math.log(self.lam)
+        else:
+            constant, factor = 2.0 * constant, 0
+        given = (noise, bonus, constant, factor, longest(features))
+        self.parameters = self._ridge.columns(self.batch, self.tie, *given)
+
+    def sequential(self, steps: int, **options: Any) -> Sequential:
+        """Return the request for the pulls after the first ones."""
+        return super().sequential(steps, supply=self.supply, **options)
+
+    def supply(self, rows: IntArray, memory: FloatArray, statistics: Statistics) -> None:
+        """Give waiting episodes their regression, or a design."""
+        asked = memory[rows, self._ridge.size + ASKED] > 0.0
+        if not asked.all():
+            self._ridge.fit(rows[~asked], memory, statistics)
+        if asked.any():
+            self._supply_designs(rows[asked], memory[:, self._ridge.size :])
+
+    def _supply_designs(self, rows: IntArray, memory: FloatArray) -> None:
+        """Write designs into the memory of episodes; those that are not known are computed, for all at once."""
+        instances, arms = self._coordinates.shape[:2]
+        runs, pairs = rows % instances, memory[rows, ASKED].astype(np.int64) - 1
+        keys = runs * arms**2 + pairs
+        new = [at for key, at in zip(*np.unique(keys, return_index=True), strict=True) if int(key) not in self._designs]
+        if new:
+            given = runs[new], pairs[new] // arms, pairs[new] % arms
+            for at, weights, found in zip(new, *solve_contrasts(self._coordinates, *given), strict=True):
+                places = np.flatnonzero(weights[:-1])
+                name = pairs[at], places.size if found else LOST
+                self._designs[int(keys[at])] = np.concatenate([name, places, np.abs(weights[places])])
+        for row, key in zip(rows.tolist(), keys.tolist(), strict=True):
+            own, design = memory[row], self._designs[key]
+            at = int(own[NEXT])
+            if at == 0 or at + design.size > own.size:  # full: forget all
+                at = SLOT + arms - 1 + SLOTS
+                own[SLOT:at] = 0
+            own[at : at + design.size] = design
+            own[slot_of(int(design[0]), arms - 1)] = at
+            own[NEXT] = at + design.size
+
+    def recommend(self, observation: Observation) -> IntArray:
+        """Return the arm of largest x^T theta, of several the most pulled; below the minimum budget, the best mean."""
+        if self.budget < self.num_arms:
+            return super().recommend(observation)
+        pulls = observation["pulls"]
+        scores = self._ridge.scores(pulls, observation["means"])
+        top = scores.max(axis=1, keepdims=True)
+        near = scores >= top - SLACK * (np.abs(scores).max(axis=1, keepdims=True) + np.abs(top))
+        return largest(np.where(near, pulls, -1.0), np.zeros(len(pulls)), pulls, self.tie, self.rng)
 
 
 @dataclass(kw_only=True)
-class LinGapEGreedy(_LinGapE):
+class LinGapEGreedy(LinGapE):
     """LinGapE that pulls the arm after which the width of the difference is least.
 
     Pulls the arm a of least y^T (A + x_a x_a^T)^-1 y with y = x_i - x_j: that of largest (y^T A^-1 x_a)^2 / (1 + x_a^T
@@ -130,4 +272,4 @@ class LinGapEGreedy(_LinGapE):
     """
 
     name: ClassVar[str] = "LinGapE-Greedy"
-    rule_type: ClassVar[type[GapRule]] = GreedyRule
+    rule: ClassVar[Rule] = Rule(choose=pull_greedily)

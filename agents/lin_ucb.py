@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from bai_gym.agents.base import Agent
 from bai_gym.agents.choosing import largest
 from bai_gym.agents.parameters import check_choice, check_not_negative, check_positive, check_share
-from bai_gym.agents.ridge import Ridge, longest, noise_deviation, shared_features
+from bai_gym.agents.ridge import (
+    SCALE,
+    Ridge,
+    is_current,
+    largest_place,
+    longest,
+    noise_deviation,
+    regression,
+    shared_features,
+)
+from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Request, SamplingRule, TieRule
-from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.sampling import WAIT, Episode, Rule, Sequential
+from bai_gym.statistics import FloatArray, IntArray, Observation
 
-__all__ = ["LinUCB", "LinUCBRule"]
+__all__ = ["LinUCB"]
+
+
+def pull_upper_bound(e: Episode, rng: np.random.Generator) -> int:
+    """Return the arm of largest x^T theta + alpha sqrt(x^T A^-1 x), alpha being given."""
+    if not is_current(e):
+        return WAIT
+    r = regression(e)
+    for k in range(e.pulls.size):
+        r.index[k] = r.scores[k] + r.given[0] * math.sqrt(r.squares[k])
+    return int(r.order[largest_place(e, r.index, r.numbers[SCALE], rng)])
 
 
 @dataclass(kw_only=True)
-class LinUCB(Agent):
+class LinUCB(SequentialAgent):
     """Pulls the arm of largest x^T theta + alpha sqrt(x^T A^-1 x), and recommends the arm pulled most often.
 
     A = lam I + sum x x^T over the pulls, and theta = A^-1 sum y x is the ridge regression of the rewards. Made for
@@ -56,12 +76,18 @@ class LinUCB(Agent):
     name: ClassVar[str] = "LinUCB"
     uses_variances: ClassVar[bool] = False
     needs_features: ClassVar[bool] = True
-    anytime: ClassVar[bool] = True
+    first_pulls: ClassVar[int] = 0
+    rule: ClassVar[Rule] = Rule(choose=pull_upper_bound)
 
     @property
     def knows(self) -> frozenset[str]:  # type: ignore[override]
         """The variances, unless they are not read."""
         return frozenset({"variances"} if self.alpha is None and self.sigma is None else ())
+
+    @property
+    def memory(self) -> int:  # type: ignore[override]
+        """What the regression takes."""
+        return self._ridge.size
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return 1: the widths of arms without a pull are finite."""
@@ -82,49 +108,16 @@ class LinUCB(Agent):
             ratio = (1.0 + self.budget * longest(features) ** 2 / self.lam) / self.delta
             noise = noise_deviation(self.sigma, briefing)
             self.width_factor = noise * np.sqrt(features.shape[-1] * np.log(ratio)) + np.sqrt(self.lam) * self.S
-        self._ridge = Ridge(features, self.lam, self.batch, separate=self.model == "disjoint")
+        self._ridge = Ridge(features, self.lam, separate=self.model == "disjoint")
+        self.parameters = self._ridge.columns(self.batch, self.tie, self.width_factor)
 
-    def allocate(self, observation: Observation) -> Request:
-        """Make all pulls one at a time."""
-        return LinUCBRule(int(observation["remaining"].flat[0]), self._ridge, self.width_factor, self.tie, self.rng)
+    def sequential(self, steps: int, **options: Any) -> Sequential:
+        """Return the request for all pulls."""
+        return super().sequential(steps, supply=self._ridge.fit, **options)
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm pulled most often."""
         pulls = observation["pulls"]
-        most = pulls == pulls.max(axis=-1, keepdims=True)
-        scores = np.where(most, self._ridge.scores, -np.inf)
-        return largest(scores, self._ridge.scale, pulls, self.tie, self.rng)
-
-
-class LinUCBRule(SamplingRule):
-    """Pulls the arm of largest x^T theta + alpha sqrt(x^T A^-1 x)."""
-
-    def __init__(
-        self, steps: int, ridge: Ridge, width_factor: FloatArray, tie: TieRule, rng: np.random.Generator
-    ) -> None:
-        """Remember the regression, the ``(N,)`` factors alpha, and the tie rule."""
-        self.steps = steps
-        self._ridge = ridge
-        self._factor = width_factor[:, None]
-        self._tie: TieRule = tie
-        self._rng = rng
-
-    def start(self, window: Statistics) -> None:
-        """Take in the pulls so far."""
-        self._pulls = window.pulls.T
-        self._ridge.start(window)
-        self._index = np.empty(self._pulls.shape)
-        self._episodes = np.arange(len(self._pulls))
-
-    def choose(self) -> IntArray:
-        """Return the arms of largest index."""
-        index = self._index
-        np.sqrt(self._ridge.variances, out=index)
-        index *= self._factor
-        index += self._ridge.scores
-        arms = largest(index, self._ridge.scale, self._pulls, self._tie, self._rng)
-        return np.asarray(arms * self._episodes.size + self._episodes)
-
-    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
-        """Take in the rewards."""
-        self._ridge.add(flat, pulls, means)
+        scores = self._ridge.scores(pulls, observation["means"])
+        most = np.where(pulls == pulls.max(axis=-1, keepdims=True), scores, -np.inf)
+        return largest(most, np.abs(scores).max(axis=-1), pulls, self.tie, self.rng)

@@ -2,35 +2,185 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bai_gym.agents.choosing import most_pulled
 from bai_gym.agents.linear_models import check_rewards
-from bai_gym.agents.one_by_one import OneByOneAgent
 from bai_gym.agents.parameters import check_choice, check_not_negative, check_positive, check_whole
-from bai_gym.designs.span import RANK_TOLERANCE
+from bai_gym.agents.ridge import SEEN, Ridge, is_current, largest_place, regression, shared_features
+from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.problems import Briefing
-from bai_gym.regression import LINK_NAMES
-from bai_gym.regression.inputs import exponents
+from bai_gym.regression import LINK_NAMES, generalized_linear
 from bai_gym.regression.links import LINKS
-from bai_gym.regression.newton import Likelihood
-from bai_gym.sampling import ArgmaxTable, SamplingRule, TieRule
+from bai_gym.regression.newton import BENT, CLOSE, EPSILON, JITTER, SEARCHES
+from bai_gym.sampling import WAIT, Episode, Rule, Sequential
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
 
-__all__ = ["UCBGLM", "UCBGLMRule"]
+__all__ = ["UCBGLM"]
 
 RIDGE = 1e-8  # added to the diagonal of V
-LARGEST = 1e300  # of a penalty in other units
 FIRST_STEPS = 50  # of Newton's method, after the first pulls
-REFRESH = 64  # pulls after which V^-1 is computed afresh
-TIED = 1e-9  # indices that differ by less, relative to their largest part, differ by rounding alone
+FAR = 28.0  # standard deviations beyond which a tail of the normal distribution is computed by its series
+
+LINK, LOWER, UPPER, ALPHA, STEPS, PENALTY = range(6)  # parameters
+REFUSED, REWARD, THETA = range(3)  # memory: whether the last reward is refused, that reward, then vectors and a matrix
+
+
+def part(e: Episode, number: int) -> FloatArray:
+    """Return a ``(d,)`` part of the memory: theta, a step, the gradient, then the rows of the curvature."""
+    d = e.features.shape[1]
+    return regression(e).own[THETA + number * d : THETA + (number + 1) * d]
+
+
+def hazard(z: float) -> float:
+    """Return phi(z) / Phi(z), the derivative of log Phi."""
+    if z > -FAR:
+        return math.exp(-0.5 * z * z) * math.sqrt(2.0 / math.pi) / math.erfc(-z / math.sqrt(2.0))
+    part = 1.0 / (z * z)
+    return -z / (1.0 - part * (1.0 - part * (3.0 - part * (15.0 - 105.0 * part))))
+
+
+def bend(z: float, rate: float) -> float:
+    """Return minus the second derivative of log Phi, from the first."""
+    return 1.0 if z < -1e4 else min(max(rate * (z + rate), 0.0), 1.0)
+
+
+def slopes(link: int, z: float, mean: float) -> tuple[float, float]:
+    """Return the first and minus the second derivative of the log-likelihood, see :mod:`bai_gym.regression.links`."""
+    if link == 0:  # identity
+        return mean - z, 1.0
+    if link == 1:  # logit
+        tail = math.exp(-abs(z))
+        small, large = tail / (1.0 + tail), 1.0 / (1.0 + tail)
+        p, q = (large, small) if z > 0.0 else (small, large)
+        return mean * q - (1.0 - mean) * p, p * q
+    if link == 2:  # probit
+        up, down = hazard(z), hazard(-z)
+        return mean * up - (1.0 - mean) * down, mean * bend(z, up) + (1.0 - mean) * bend(-z, down)
+    rate = math.exp(min(z, 700.0))  # log
+    return mean - rate, rate
+
+
+def set_scores(e: Episode, theta: FloatArray, out: FloatArray) -> None:
+    """Set ``(k,)`` ``out`` to x^T theta, in the order of places."""
+    order = regression(e).order
+    for place in range(out.size):
+        arm, total = int(order[place]), 0.0
+        for i in range(theta.size):
+            total += e.features[arm, i] * theta[i]
+        out[place] = total
+
+
+def differentiate(e: Episode) -> None:
+    """Compute the gradient of the penalised log-likelihood at theta, and the curvature."""
+    r, d, theta, gradient = regression(e), e.features.shape[1], part(e, 0), part(e, 2)
+    for i in range(d):
+        gradient[i] = -r.given[PENALTY] * theta[i]
+        row = part(e, 3 + i)
+        row[:] = 0.0
+        row[i] = r.given[PENALTY]
+    for place in range(e.pulls.size):
+        arm = int(r.order[place])
+        first, second = slopes(int(r.given[LINK]), r.other[place], e.mean[arm])
+        for i in range(d):
+            gradient[i] += e.pulls[arm] * first * e.features[arm, i]
+            row, factor = part(e, 3 + i), e.pulls[arm] * second * e.features[arm, i]
+            for j in range(i + 1):
+                row[j] += factor * e.features[arm, j]
+
+
+def solve(e: Episode) -> None:
+    """Set the step to curvature^-1 gradient, by Cholesky's decomposition, in the place of the curvature."""
+    d, step, gradient = e.features.shape[1], part(e, 1), part(e, 2)
+    for i in range(d):
+        row = part(e, 3 + i)
+        row[i] *= 1.0 + EPSILON * max(JITTER, 4 * d)  # a singular matrix remains solvable
+        for j in range(i + 1):
+            other, total = part(e, 3 + j), row[j]
+            for k in range(j):
+                total -= row[k] * other[k]
+            row[j] = total / other[j] if j < i else math.sqrt(total) if total > 0.0 else 1.0
+        total = gradient[i]
+        for k in range(i):
+            total -= row[k] * step[k]
+        step[i] = total / row[i]
+    for i in range(d - 1, -1, -1):
+        for k in range(i + 1, d):
+            step[i] -= part(e, 3 + k)[i] * step[k]
+        step[i] /= part(e, 3 + i)[i]
+
+
+def slope(e: Episode, length: float) -> float:
+    """Return the derivative of the penalised log-likelihood along the step, after so much of it."""
+    r, theta, step, total = regression(e), part(e, 0), part(e, 1), 0.0
+    for place in range(e.pulls.size):
+        arm = int(r.order[place])
+        z = r.other[place] + length * r.row[place]
+        total += e.pulls[arm] * slopes(int(r.given[LINK]), z, e.mean[arm])[0] * r.row[place]
+    for i in range(step.size):
+        total -= r.given[PENALTY] * (theta[i] + length * step[i]) * step[i]
+    return total
+
+
+def step_length(e: Episode) -> float:
+    """Return the length at which the slope has fallen to a quarter, by doubling and bisection."""
+    low, high, length, start = 0.0, np.inf, 1.0, slope(e, 0.0)
+    for _ in range(SEARCHES):
+        now = slope(e, length)
+        if abs(now) <= BENT * start:
+            return length
+        low, high = (length, high) if now > 0.0 else (low, length)
+        length = 2.0 * length if high == np.inf else 0.5 * (low + high)
+    return low
+
+
+def climb(e: Episode) -> None:
+    """Make steps of Newton's method from theta, until they are short or as many as allowed."""
+    r, theta, step = regression(e), part(e, 0), part(e, 1)
+    for _ in range(int(r.given[STEPS])):
+        set_scores(e, theta, r.other)
+        differentiate(e)
+        solve(e)
+        set_scores(e, step, r.row)
+        change = farthest(r.row)
+        length = 1.0 if change < CLOSE else step_length(e)
+        for i in range(step.size):
+            theta[i] += length * step[i]
+        if length == 0.0 or (length == 1.0 and change < CLOSE * max(1.0, farthest(r.other))):
+            return
+
+
+def farthest(values: FloatArray) -> float:
+    """Return the largest absolute value."""
+    found = 0.0
+    for value in values:
+        found = max(found, abs(value))
+    return found
+
+
+def pull_upper_bound(e: Episode, rng: np.random.Generator) -> int:
+    """Return the arm of largest x^T theta + alpha sqrt(x^T V^-1 x)."""
+    r = regression(e)
+    if 0.0 < r.numbers[SEEN] < e.made:
+        slack = ROUNDING * e.pulls[e.pulled]
+        if e.reward < r.given[LOWER] - slack or e.reward > r.given[UPPER] + slack:
+            r.own[REFUSED], r.own[REWARD] = 1.0, e.reward
+            return WAIT
+        climb(e)
+    if not is_current(e):
+        return WAIT
+    set_scores(e, part(e, 0), r.other)
+    for k in range(e.pulls.size):
+        r.index[k] = r.other[k] + r.given[ALPHA] * math.sqrt(r.squares[k])
+    return int(r.order[largest_place(e, r.index, farthest(r.other), rng)])
 
 
 @dataclass(kw_only=True)
-class UCBGLM(OneByOneAgent):
+class UCBGLM(SequentialAgent):
     """Pulls the arm of largest x^T theta + alpha sqrt(x^T V^-1 x), and recommends the arm pulled most often.
 
     theta is the maximum-likelihood estimate from all pulls so far, with a small penalty, without which it often does
@@ -53,7 +203,7 @@ class UCBGLM(OneByOneAgent):
         newton_steps: Steps of Newton's method per pull at most, from the estimate before, at least 1; default 3, and
             most pulls need fewer.
 
-    Knows nothing. Needs features. Minimum budget: K.
+    Requires no oracle knowledge. Needs features. Minimum budget: K.
     """
 
     link: str = "logit"
@@ -64,6 +214,13 @@ class UCBGLM(OneByOneAgent):
     name: ClassVar[str] = "UCB-GLM"
     uses_variances: ClassVar[bool] = False
     needs_features: ClassVar[bool] = True
+    rule: ClassVar[Rule] = Rule(choose=pull_upper_bound)
+
+    @property
+    def memory(self) -> int:  # type: ignore[override]
+        """What the regression takes, which V is the matrix of, and the estimate."""
+        d = self._features.shape[-1]
+        return self._ridge.size + THETA + (3 + d) * d
 
     def begin(self, briefing: Briefing) -> None:
         """Check the parameters and keep the features."""
@@ -71,122 +228,29 @@ class UCBGLM(OneByOneAgent):
         check_positive(self.penalty, "penalty", self.name)
         check_not_negative(self.alpha, "alpha", self.name)
         check_whole(self.newton_steps, 1, "newton_steps", self.name)
-        assert briefing.features is not None  # as needs_features says
-        self._features = briefing.features
+        self._features = shared_features(briefing, math.inf, self.name)
+        self._ridge = Ridge(self._features, RIDGE)
+        link = LINKS[self.link]
+        given = (LINK_NAMES.index(self.link), link.smallest, link.largest, self.alpha, self.newton_steps, self.penalty)
+        self.parameters = self._ridge.columns(self.batch, self.tie, *given)
 
-    def rule(self, steps: int) -> SamplingRule:
-        """Return the rule of all remaining pulls."""
-        return UCBGLMRule(
-            steps,
-            self._features,
-            self.link,
-            self.alpha,
-            self.penalty,
-            self.newton_steps,
-            tie=self.tie,
-            rng=self.rng,
-        )
+    def sequential(self, steps: int, **options: Any) -> Sequential:
+        """Return the request for the pulls after the first ones."""
+        return super().sequential(steps, supply=self.supply, **options)
+
+    def supply(self, rows: IntArray, memory: FloatArray, statistics: Statistics) -> None:
+        """Compute V^-1, and at first the estimate from the first pulls, one of each arm."""
+        own = memory[:, self._ridge.size :]
+        check_rewards(own[rows[own[rows, REFUSED] == 1.0], REWARD], self.link, self.name)
+        first = rows[memory[rows, SEEN] == 0.0]
+        if first.size:
+            x = self._features if len(self._features) == 1 else self._features[first]
+            pulls, means = statistics.pulls[first], statistics.means[first]
+            check_rewards(means, self.link, self.name, ROUNDING * pulls)
+            fit = generalized_linear(x, pulls, means, link=self.link, penalty=self.penalty, max_iterations=FIRST_STEPS)
+            own[first, THETA : THETA + x.shape[-1]] = fit.theta
+        self._ridge.fit(rows, memory, statistics)
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm pulled most often."""
         return most_pulled(Statistics.of(observation), self.tie, self.rng)
-
-
-class UCBGLMRule(SamplingRule):
-    """Pulls the arm of largest x^T theta + alpha sqrt(x^T V^-1 x).
-
-    After a pull, Newton's method goes on from the estimate before, and V^-1 and all norms change by a matrix of rank
-    one. The parameter has one entry for each dimension of the span of the arms: what lies beyond it changes nothing.
-
-    Args:
-        steps: Number of pulls.
-        features: ``(N, K, d)``.
-        link: Name of the link.
-        alpha: Factor of the width.
-        penalty: Factor of |theta|^2 / 2.
-        newton_steps: Most steps per pull.
-        tie: Tie rule. Arms whose indices differ by rounding alone are tied: symmetric instances have many.
-        rng: Source of randomness.
-    """
-
-    def __init__(
-        self,
-        steps: int,
-        features: FloatArray,
-        link: str,
-        alpha: float,
-        penalty: float,
-        newton_steps: int,
-        *,
-        tie: TieRule,
-        rng: np.random.Generator,
-    ) -> None:
-        """Turn the features into coordinates in their span."""
-        self.steps = steps
-        self._link_name, self._link = link, LINKS[link]
-        self._alpha = alpha
-        self._newton_steps = newton_steps
-        self._tie: TieRule = tie
-        self._rng = rng
-        unit = exponents(features.reshape(len(features), -1))
-        left, values, _ = np.linalg.svd(np.ldexp(features, -unit[:, None, None]), full_matrices=False)
-        self._kept = values > RANK_TOLERANCE * max(features.shape[1:]) * values[:, :1]
-        values = np.where(self._kept, values, 1.0)
-        # Two forms of the arms: of the model, which the penalty is in units of, and of V, which then has eigenvalues
-        # of at least 1 after the first pulls, whatever its condition number was.
-        self._directions: FloatArray = left * self._kept[:, None, :]
-        self._arms: FloatArray = self._directions * values[:, None, :]
-        with np.errstate(over="ignore", under="ignore"):
-            self._penalty = np.minimum(np.ldexp(penalty, -2 * unit), LARGEST)
-            self._ridge = np.minimum(np.ldexp(RIDGE, -2 * unit)[:, None] / values**2, LARGEST)
-
-    def start(self, window: Statistics) -> None:
-        """Fit the model to the first pulls, one of each arm."""
-        check_rewards(window.means, self._link_name, UCBGLM.name, ROUNDING * window.pulls)
-        self._window = window
-        self._pulls, self._means = window.pulls.T.copy(), window.means.T.copy()
-        self._model = Likelihood(self._link, self._arms, self._pulls, self._means, self._penalty)
-        self._theta = self._model.maximise(self._model.guess(self._pulls), FIRST_STEPS).theta
-        self._rows = np.arange(len(self._pulls))
-        self._refresh()
-        self._table = ArgmaxTable(np.empty(window.pulls.shape), self._tie, self._rng)
-
-    def choose(self) -> IntArray:
-        """Return the arms of largest index."""
-        scores = (self._arms @ self._theta[..., None])[..., 0]
-        index = self._alpha * np.sqrt(self._norms)
-        size = np.maximum(np.abs(scores).max(axis=-1), index.max(axis=-1))
-        index += scores
-        top = index.max(axis=-1, keepdims=True)
-        np.copyto(index, top, where=index >= top - TIED * size[:, None])
-        self._table.values[...] = index.T
-        return self._table.argmax(self._window.pulls)
-
-    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
-        """Take in rewards: fit the model again, and narrow the widths."""
-        rows, slots = self._rows, flat // len(self._rows)
-        before = self._means[rows, slots]
-        rewards = before + (means - before) * pulls
-        check_rewards(rewards, self._link_name, UCBGLM.name, ROUNDING * pulls)
-        self._pulls[rows, slots], self._means[rows, slots] = pulls, means
-        self._theta = self._model.maximise(self._theta, self._newton_steps).theta
-        self._age += 1
-        if self._age == REFRESH:
-            self._refresh()
-            return
-        arm = self._directions[rows, slots]
-        along = (self._inverse @ arm[..., None])[..., 0]
-        shared = (self._directions @ along[..., None])[..., 0]
-        scale = 1.0 / (1.0 + shared[rows, slots])[:, None]
-        self._inverse -= along[:, :, None] * (scale * along)[:, None, :]
-        self._norms -= scale * shared**2
-        np.maximum(self._norms, 0.0, out=self._norms)
-
-    def _refresh(self) -> None:
-        """Compute V^-1 and the norms afresh."""
-        arms = self._directions
-        matrix = np.swapaxes(arms, -1, -2) @ (self._pulls[..., None] * arms)
-        np.einsum("nii->ni", matrix)[...] += np.where(self._kept, self._ridge, 1.0)
-        self._inverse = np.linalg.inv(matrix)
-        self._norms = np.maximum(((arms @ self._inverse) * arms).sum(axis=-1), 0.0)
-        self._age = 0

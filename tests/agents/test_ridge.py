@@ -1,4 +1,4 @@
-"""Ridge regression pull by pull, in the three forms of its matrices."""
+"""Ridge regression pull by pull, in the forms of its matrix."""
 
 from __future__ import annotations
 
@@ -7,11 +7,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.agents.ridge import Ridge, longest, noise_deviation, shared_features
-from bai_gym.agents.ridge_forms import FeatureForm, GroupForm, LazyForm, cheapest_form, coordinates, orthogonal_groups
+from bai_gym.agents.ridge import (
+    HEAD,
+    LOG_DET,
+    SCALE,
+    Ridge,
+    coordinates,
+    is_current,
+    longest,
+    noise_deviation,
+    orthogonal_groups,
+    read_row,
+    regression,
+    shared_features,
+)
 from bai_gym.bandits import FeatureBandit, GaussianBandit
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.problems import Briefing
+from bai_gym.sampling import STOP, WAIT, Engine, Episode, Played, Rule, Sequential
 from bai_gym.statistics import Statistics
 
 
@@ -27,20 +40,55 @@ def sphere(runs: int, num_arms: int, dimension: int, seed: int = 0) -> np.ndarra
 
 
 WITH_HOLES = np.array([[1.0, 2.0, 0.0], [0.0, 0.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 3.0], [0.0, 0.0, -1.0]])
-CASES: list[tuple[type, np.ndarray]] = [
-    (FeatureForm, sphere(1, 40, 4)),
-    (FeatureForm, sphere(3, 40, 4)),
-    (FeatureForm, sphere(3, 20, 1)),
-    (LazyForm, sphere(1, 40, 33)),
-    (LazyForm, sphere(3, 40, 33)),
-    (LazyForm, sphere(3, 30, 50)),  # more features than arms
-    (LazyForm, np.repeat(sphere(3, 40, 7), 4, axis=2)),  # of rank 7
-    (GroupForm, adaptive(20)[None]),
-    (GroupForm, np.stack([adaptive(20), 2.0 * adaptive(20)])),
-    (GroupForm, np.eye(6)[None]),
-    (GroupForm, WITH_HOLES[None]),
-    (GroupForm, np.zeros((1, 4, 2))),
+INVERSE, WHOLE, GROUPS = "inverse", "whole", "groups"
+CASES: list[tuple[str, np.ndarray]] = [
+    (INVERSE, sphere(1, 40, 4)),
+    (INVERSE, sphere(3, 40, 4)),
+    (INVERSE, sphere(3, 20, 1)),
+    (WHOLE, sphere(1, 40, 33)),
+    (WHOLE, sphere(3, 40, 33)),
+    (WHOLE, sphere(3, 30, 50)),  # more features than arms
+    (WHOLE, np.repeat(sphere(3, 40, 7), 4, axis=2)),  # of rank 7
+    (GROUPS, adaptive(20)[None]),
+    (GROUPS, np.stack([adaptive(20), 2.0 * adaptive(20)])),
+    (GROUPS, np.eye(6)[None]),
+    (GROUPS, WITH_HOLES[None]),
+    (GROUPS, np.zeros((1, 4, 2))),
 ]
+
+
+def form(ridge: Ridge) -> str:
+    """The form of the matrix."""
+    arms = ridge.order.size
+    if ridge._inverted:
+        return INVERSE
+    return WHOLE if ridge.size == HEAD + 5 * arms + arms**2 else GROUPS
+
+
+def pull_unevenly(e: Episode, rng: np.random.Generator) -> int:
+    """Pull some arms often, some hardly ever, given[0] times; in turn where given[1] is 1; then note a row of M."""
+    if not is_current(e):
+        return WAIT
+    r = regression(e)
+    if e.made >= r.given[0]:
+        read_row(e, e.pulls.size // 2, r.other)
+        return STOP
+    return e.made % e.pulls.size if r.given[1] == 1.0 else int(rng.random() ** 3 * e.pulls.size)
+
+
+def play(x: np.ndarray, ridge: Ridge, lam: float, pulls: int, *, begin: Statistics, in_turn: bool = False) -> Played:
+    """Pull until so many are made, and compare all that is kept with its definition."""
+    batch, arms = begin.pulls.shape
+    given = ridge.columns(batch, "first", float(pulls), float(in_turn))
+    rng = np.random.default_rng(1)
+    request = Sequential(Rule(choose=pull_unevenly), pulls + 1, given, "first", rng, ridge.size, supply=ridge.fit)
+    features = np.broadcast_to(x, (batch, *x.shape[1:]))
+    engine = Engine(request, begin, int(begin.pulls[0].sum()), features, variances=False)
+    bandit = GaussianBandit(np.full((batch, arms), 2.0), 1.0)
+    engine.advance(bandit.table(), np.random.default_rng(2), pulls + 1, lambda rows, slots: np.zeros(0))
+    played = engine.outcome
+    assert (played.statistics.pulls.sum(axis=1) == max(pulls, begin.pulls[0].sum())).all() and played.stopped.all()
+    return played
 
 
 def direct(x: np.ndarray, lam: float, pulls: Any, sums: Any) -> tuple[np.ndarray, np.ndarray, float]:
@@ -50,68 +98,42 @@ def direct(x: np.ndarray, lam: float, pulls: Any, sums: Any) -> tuple[np.ndarray
     return x @ np.linalg.solve(a, x.T @ sums), x @ np.linalg.solve(a, x.T), float(log_det)
 
 
-def play(ridge: Ridge, window: Statistics, pulls: int, rng: np.random.Generator, mean: float = 0.0) -> None:
-    arms, batch = window.pulls.shape
-    weights = rng.dirichlet(np.full(arms, 0.3))  # some arms often, some hardly ever
-    for _ in range(pulls):
-        flat = rng.choice(arms, size=batch, p=weights) * batch + np.arange(batch)
-        made, means, _ = window.add(flat, mean + rng.standard_normal(batch), variances=False)
-        ridge.add(flat, made, means)
+def check(x: np.ndarray, ridge: Ridge, lam: float, played: Played, tolerance: float) -> None:
+    """Compare all that is kept with its definition."""
+    arms, order = x.shape[1], ridge.order
+    kept = played.memory[:, HEAD : HEAD + 5 * arms].reshape(-1, 5, arms)
+    close = {"atol": tolerance, "rtol": 1e-9}
+    for n, (numbers, vectors) in enumerate(zip(played.memory, kept, strict=True)):
+        scores, m, log_det = direct(x[n % len(x)], lam, played.statistics.pulls[n], played.statistics.sums[n])
+        np.testing.assert_allclose(vectors[0], scores[order], **close)
+        np.testing.assert_allclose(vectors[1], np.diag(m)[order], **close)
+        np.testing.assert_allclose(vectors[3], m[order[arms // 2], order], **close)
+        assert numbers[LOG_DET] == pytest.approx(log_det, abs=1e-6)
+        assert numbers[SCALE] >= 1.0
+    np.testing.assert_allclose(
+        ridge.scores(played.statistics.pulls, played.statistics.means)[:, order], kept[:, 0], atol=1e-7
+    )
 
 
-@pytest.mark.parametrize(("form", "x"), CASES, ids=lambda v: str(v.shape) if isinstance(v, np.ndarray) else v.__name__)
+@pytest.mark.parametrize(("name", "x"), CASES, ids=lambda v: str(v.shape) if isinstance(v, np.ndarray) else v)
 @pytest.mark.parametrize("lam", [1.0, 1e-4, 50.0])
 @pytest.mark.parametrize("swept", [False, True])
-def test_thousands_of_pulls_leave_no_error(form: type, x: np.ndarray, lam: float, swept: bool) -> None:
-    rng = np.random.default_rng(1)
+def test_thousands_of_pulls_leave_no_error(name: str, x: np.ndarray, lam: float, swept: bool) -> None:
     batch, arms = 3 if len(x) == 1 else len(x), x.shape[1]
-    ridge = Ridge(x, lam, batch)
-    assert type(ridge._form) is form
-    window = Statistics.zeros((batch, arms)).window()
+    ridge = Ridge(x, lam)
+    assert form(ridge) == name
+    begin = Statistics.zeros((batch, arms))
     if swept:
-        window.add(np.arange(batch * arms), rng.standard_normal(batch * arms))
-    ridge.start(window)
-    for pulls in (0, 1, 20, 3000):
-        play(ridge, window, pulls, rng, mean=2.0)
-        chosen = rng.integers(arms, size=batch)
-        rows = ridge.covariances(chosen)
-        for n in range(batch):
-            scores, m, log_det = direct(x[n % len(x)], lam, window.pulls[:, n], window.sums[:, n])
-            np.testing.assert_allclose(ridge.scores[n], scores, atol=1e-8, rtol=1e-9)
-            np.testing.assert_allclose(ridge.variances[n], np.diag(m), atol=1e-8, rtol=1e-9)
-            np.testing.assert_allclose(rows[n], m[chosen[n]], atol=1e-8, rtol=1e-9)
-            assert ridge.log_det[n] == pytest.approx(log_det, abs=1e-6)
-            assert ridge.scale[n] >= np.abs(scores).max() - 1e-9
-    assert window.pulls.sum() == batch * (3021 + arms * swept)
+        begin = Statistics(np.ones((batch, arms), np.int64), np.full((batch, arms), 1.5), np.zeros((batch, arms)))
+    for pulls in (arms, arms + 1, arms + 20, 3000):
+        check(x, ridge, lam, play(x, ridge, lam, pulls, begin=begin), 1e-8)
 
 
 def test_a_tiny_lam_is_made_up_for() -> None:
     # A^-1 falls from 1e8 to 1 in the first pulls, and what was subtracted leaves errors of 1e-8; then it is renewed.
     x = sphere(2, 30, 28)
-    ridge, window = Ridge(x, 1e-8, 2), Statistics.zeros((2, 30)).window()
-    ridge.start(window)
-    rng = np.random.default_rng(0)
-    order = rng.permutation(30)
-    for arm in np.concatenate([order, order]):
-        flat = arm * 2 + np.arange(2)
-        made, means, _ = window.add(flat, rng.standard_normal(2))
-        ridge.add(flat, made, means)
-    for n in range(2):
-        scores, m, _ = direct(x[n], 1e-8, window.pulls[:, n], window.sums[:, n])
-        np.testing.assert_allclose(ridge.scores[n], scores, atol=1e-9, rtol=0)
-        np.testing.assert_allclose(ridge.variances[n], np.diag(m), atol=1e-9, rtol=0)
-
-
-def test_pending_pulls_are_counted_in() -> None:
-    # One pull more than are held back, and one less: M has and has not been renewed.
-    x = sphere(2, 40, 33)
-    for pulls in (LazyForm.pending - 1, LazyForm.pending, LazyForm.pending + 1):
-        ridge, window = Ridge(x, 1.0, 2), Statistics.zeros((2, 40)).window()
-        ridge.start(window)
-        play(ridge, window, pulls, np.random.default_rng(0))
-        for n in range(2):
-            _, m, _ = direct(x[n], 1.0, window.pulls[:, n], window.sums[:, n])
-            np.testing.assert_allclose(ridge.covariances(np.array([3, 5]))[n], m[[3, 5][n]], atol=1e-12)
+    ridge = Ridge(x, 1e-8)
+    check(x, ridge, 1e-8, play(x, ridge, 1e-8, 60, begin=Statistics.zeros((2, 30)), in_turn=True), 1e-9)
 
 
 def test_groups_of_orthogonal_arms() -> None:
@@ -127,26 +149,23 @@ def test_groups_of_orthogonal_arms() -> None:
 
 
 def test_the_cheapest_form() -> None:
-    def kind(num_arms: int, dimension: int, batch: int = 1000) -> type:
-        return type(cheapest_form(sphere(1, num_arms, dimension), 1.0, batch))
-
-    assert kind(128, 10) is FeatureForm and kind(128, 127) is LazyForm and kind(16, 10) is LazyForm
-    assert type(cheapest_form(adaptive(128)[None], 1.0, 1000)) is GroupForm
-    # M would take 4 GB, and A^-1 less.
-    assert kind(300, 200) is LazyForm and kind(300, 200, 6000) is FeatureForm and kind(300, 400, 6000) is LazyForm
+    # A pull changes d^2 numbers and reads K d, or changes K^2.
+    assert form(Ridge(sphere(1, 128, 10), 1.0)) == INVERSE and form(Ridge(sphere(1, 128, 127), 1.0)) == WHOLE
+    assert form(Ridge(sphere(1, 16, 10), 1.0)) == WHOLE and form(Ridge(adaptive(128)[None], 1.0)) == GROUPS
 
 
 def test_separate_regressions() -> None:
     # x = (3, 4) has the square 25: after T pulls with sum s, x^T theta = 25 s / (lam + 25 T), and x^T A^-1 x is
     # 25 / (lam + 25 T). Nothing is learnt about the other arm, although it is the same.
     x = np.array([[[3.0, 4.0], [3.0, 4.0]]])
-    ridge, window = Ridge(x, 2.0, 1, separate=True), Statistics.zeros((1, 2)).window()
-    ridge.start(window)
-    for reward in (1.0, 5.0):
-        ridge.add(np.array([0]), *window.add(np.array([0]), np.array([reward]))[:2])
-    np.testing.assert_allclose(ridge.scores, [[25 * 6 / 52, 0.0]])
-    np.testing.assert_allclose(ridge.variances, [[25 / 52, 25 / 2]])
-    np.testing.assert_allclose(ridge.covariances(np.array([0])), [[25 / 52, 0.0]])
+    ridge = Ridge(x, 2.0, separate=True)
+    np.testing.assert_allclose(ridge.scores(np.array([[2, 0]]), np.array([[3.0, 0.0]])), [[25 * 6 / 52, 0.0]])
+    for pulls in (2, 3):
+        played = play(x, ridge, 2.0, pulls, begin=Statistics.zeros((1, 2)), in_turn=True)
+        t, s = played.statistics.pulls[0], played.statistics.sums[0]
+        assert t.tolist() == [pulls - 1, 1]
+        np.testing.assert_allclose(played.memory[0, HEAD : HEAD + 4], [*(25 * s / (2 + 25 * t)), *(25 / (2 + 25 * t))])
+        np.testing.assert_allclose(played.memory[0, HEAD + 6 : HEAD + 8], [0.0, 25 / 27])
 
 
 def test_coordinates_keep_inner_products() -> None:
