@@ -20,7 +20,8 @@ __all__ = ["APT", "ThresholdUCBE", "ThresholdUCBEV"]
 
 def apt_index(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
     """Return -sqrt(T) (|mean - threshold| + epsilon)."""
-    return -math.sqrt(pulls) * (abs(mean - parameters[0]) + parameters[1])
+    index: float = -math.sqrt(pulls) * (abs(mean - parameters[0]) + parameters[1])
+    return index
 
 
 @dataclass(kw_only=True)
@@ -53,7 +54,8 @@ class APT(SequentialAgent):
 
 def plain_index(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
     """Return sqrt(a / T) - |mean - threshold|, with sqrt(a) as the second parameter."""
-    return parameters[1] / math.sqrt(pulls) - abs(mean - parameters[0])
+    index: float = parameters[1] / math.sqrt(pulls) - abs(mean - parameters[0])
+    return index
 
 
 @dataclass(kw_only=True)
@@ -90,8 +92,9 @@ class ThresholdUCBE(SequentialAgent):
 
 def bernstein_index(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
     """Return sqrt(2 a v / T) + 7 a / (3 (T - 1)) - |mean - threshold|, with a as the second parameter."""
-    a = parameters[1]
-    return math.sqrt(2.0 * a * variance / pulls) + (7.0 / 3.0) * a / (pulls - 1.0) - abs(mean - parameters[0])
+    a: float = parameters[1]
+    width = math.sqrt(2.0 * a * variance / pulls) + (7.0 / 3.0) * a / (pulls - 1.0)
+    return width - abs(mean - float(parameters[0]))
 
 
 @dataclass(kw_only=True)

@@ -77,10 +77,11 @@ def index(pulls: float, mean: float, variance: float, parameters: FloatArray) ->
 
     The factor is 2 s of an arm with one pull and no variance. The variance given has the divisor T - 1.
     """
-    distance = abs(mean - parameters[THRESHOLD])
-    if parameters[FACTOR] == 0.0:
+    factor: float = parameters[FACTOR]
+    distance: float = abs(mean - parameters[THRESHOLD])
+    if factor == 0.0:
         return -math.sqrt(pulls) * distance
-    return parameters[FACTOR] * math.sqrt((pulls - 1.0) * variance + pulls) / pulls - distance
+    return factor * math.sqrt((pulls - 1.0) * variance + pulls) / pulls - distance
 
 
 def drop(e: Episode, arm: int, rng: np.random.Generator) -> None:

@@ -113,7 +113,9 @@ def test_an_arm_at_the_threshold_is_in(trace: Play) -> None:
     assert played.recommendation == [1, 0, 1]
 
 
-def reference(rewards: Any, budget: int, threshold: float, rho: float) -> tuple[list[int], set[int]]:
+def reference(
+    rewards: Any, budget: int, threshold: float, rho: float, after: str = "stop"
+) -> tuple[list[int], set[int]]:
     """Algorithm 1 of the paper as it is printed, with the readings that the class states; ties by the first rule."""
     num_arms = len(rewards)
     log = max(abs(math.log(3 / 16 * num_arms * math.log(num_arms))), 0.5)
@@ -149,6 +151,15 @@ def reference(rewards: Any, budget: int, threshold: float, rho: float) -> tuple[
             if mean(arm) + s < threshold - s or mean(arm) - s > threshold + s:
                 active.remove(arm)
         if not active:
+            if after == "stop":
+                break
+            while len(pulls) < budget:
+                pull(
+                    min(
+                        range(num_arms),
+                        key=lambda arm: (math.sqrt(len(seen[arm])) * abs(mean(arm) - threshold), len(seen[arm]), arm),
+                    )
+                )
             break
         if t >= end and m <= last:
             epsilon /= 2
@@ -164,15 +175,16 @@ def reference(rewards: Any, budget: int, threshold: float, rho: float) -> tuple[
     more=st.integers(0, 200),
     rho=st.sampled_from([1 / 3, 0.05, 0.01]),
     spread=st.sampled_from([0.05, 0.5, 3.0]),
+    after=st.sampled_from(["stop", "continue"]),
 )
 def test_every_pull_is_that_of_the_pseudo_code(
-    trace: Play, seed: int, num_arms: int, more: int, rho: float, spread: float
+    trace: Play, seed: int, num_arms: int, more: int, rho: float, spread: float, after: str
 ) -> None:
     rng = np.random.default_rng(seed)
     rewards = 0.5 + spread * rng.standard_normal((num_arms, 1)) + rng.standard_normal((num_arms, 50))
     budget = num_arms + more
-    played = trace(AugUCB(tie="first", rho=rho), rewards, budget, task=Thresholding(0.5))
-    pulls, above = reference(rewards, budget, 0.5, rho)
+    played = trace(AugUCB(tie="first", rho=rho, after=after), rewards, budget, task=Thresholding(0.5))
+    pulls, above = reference(rewards, budget, 0.5, rho, after)
     assert played.arms == pulls
     assert {arm for arm, inside in enumerate(played.recommendation) if inside} == above
 
