@@ -67,9 +67,9 @@ def rivals(e: Episode, rng: np.random.Generator) -> tuple[int, int, bool]:
         both = r.squares[k] + own
         square = both - 2.0 * r.row[k]
         r.row[k] = square if square > SAME * both else 0.0  # of x_k - x_i
-        r.index[k] = r.scores[k] + factor * math.sqrt(r.row[k])
-    r.index[first] = -np.inf
-    second = largest_place(e, r.index, r.numbers[SCALE], rng)
+        r.values[k] = r.scores[k] + factor * math.sqrt(r.row[k])
+    r.values[first] = -np.inf
+    second = largest_place(e, r.values, r.numbers[SCALE], rng)
     return first, second, r.row[second] == 0.0
 
 
@@ -87,8 +87,8 @@ def narrowest(e: Episode, first: int, second: int, rng: np.random.Generator) -> 
     read_row(e, first, r.row)
     read_row(e, second, r.other)
     for k in range(e.pulls.size):
-        r.index[k] = (r.row[k] - r.other[k]) * (r.row[k] - r.other[k]) / (1.0 + r.squares[k])
-    return int(r.order[largest_place(e, r.index, 0.0, rng)])
+        r.values[k] = (r.row[k] - r.other[k]) * (r.row[k] - r.other[k]) / (1.0 + r.squares[k])
+    return int(r.order[largest_place(e, r.values, 0.0, rng)])
 
 
 def pull_greedily(e: Episode, rng: np.random.Generator) -> int:
@@ -117,7 +117,7 @@ def pull_by_design(e: Episode, rng: np.random.Generator) -> int:
         own[FIRST], own[SECOND] = min(first, second), max(first, second)
     first, second = int(own[FIRST]), int(own[SECOND])
     together = r.starts[first] == r.starts[second]
-    r.index[:] = -np.inf
+    r.values[:] = -np.inf
     for part in range(1 if together else 2):
         pair = (second if part else first) * (arms + 1) + (second if together else arms)
         at = int(own[slot_of(pair, arms)])
@@ -130,9 +130,9 @@ def pull_by_design(e: Episode, rng: np.random.Generator) -> int:
             return narrowest(e, first, second, rng)
         for k in range(at + 2, at + 2 + size):
             place = int(own[k])
-            r.index[place] = -e.pulls[int(r.order[place])] / own[k + size]
+            r.values[place] = -e.pulls[int(r.order[place])] / own[k + size]
     own[ASKED] = 0.0
-    return int(r.order[largest_place(e, r.index, 0.0, rng)])
+    return int(r.order[largest_place(e, r.values, 0.0, rng)])
 
 
 @dataclass(kw_only=True)

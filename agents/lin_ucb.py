@@ -34,8 +34,8 @@ def pull_upper_bound(e: Episode, rng: np.random.Generator) -> int:
         return WAIT
     r = regression(e)
     for k in range(e.pulls.size):
-        r.index[k] = r.scores[k] + r.given[0] * math.sqrt(r.squares[k])
-    return int(r.order[largest_place(e, r.index, r.numbers[SCALE], rng)])
+        r.values[k] = r.scores[k] + r.given[0] * math.sqrt(r.squares[k])
+    return int(r.order[largest_place(e, r.values, r.numbers[SCALE], rng)])
 
 
 @dataclass(kw_only=True)

@@ -47,7 +47,7 @@ class Regression(NamedTuple):
             square then; log det A - log det lam I; magnitude of rewards and scores.
         scores: ``(k,)`` x^T theta.
         squares: ``(k,)`` x^T A^-1 x.
-        row, other, index: ``(k,)`` room for work.
+        row, other, values: ``(k,)`` room for work.
         matrix: A^-1, X^T, and A^-1 x; or the blocks of M.
         order: ``(k,)`` the arm at each place.
         places: ``(k,)`` the place of each arm.
@@ -63,7 +63,7 @@ class Regression(NamedTuple):
     squares: FloatArray
     row: FloatArray
     other: FloatArray
-    index: FloatArray
+    values: FloatArray
     matrix: FloatArray
     order: FloatArray
     places: FloatArray

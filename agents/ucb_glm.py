@@ -175,8 +175,8 @@ def pull_upper_bound(e: Episode, rng: np.random.Generator) -> int:
         return WAIT
     set_scores(e, part(e, 0), r.other)
     for k in range(e.pulls.size):
-        r.index[k] = r.other[k] + r.given[ALPHA] * math.sqrt(r.squares[k])
-    return int(r.order[largest_place(e, r.index, farthest(r.other), rng)])
+        r.values[k] = r.other[k] + r.given[ALPHA] * math.sqrt(r.squares[k])
+    return int(r.order[largest_place(e, r.values, farthest(r.other), rng)])
 
 
 @dataclass(kw_only=True)
