@@ -2,23 +2,19 @@
 
 import numpy as np
 
-from bai_gym.agents import PlannedAgent
+from bai_gym.agents import Agent
 from bai_gym.sampling import Block
 
 
-class MyAgent(PlannedAgent):
+class MyAgent(Agent):
     name = "MyAgent"
 
     def plan(self):
         rounds = int(np.ceil(np.log2(self.num_arms)))
         active = np.tile(np.arange(self.num_arms), (self.batch, 1))
         for _ in range(rounds):
-            block = Block(np.full(active.shape, self.budget // (rounds * active.shape[1])), active)
-            yield block
-            means = block.outcome.means
+            counts = np.full(active.shape, self.budget // (rounds * active.shape[1]))
+            means = (yield Block(counts, active)).means
             order = np.lexsort([self.rng.random(means.shape), -means], axis=-1)
             active = np.take_along_axis(active, order[:, : (active.shape[1] + 1) // 2], axis=1)
-        self.last = active[:, 0]
-
-    def answer(self):
-        return self.last
+        return active[:, 0]

@@ -13,17 +13,18 @@ import random
 import struct
 import sys
 import traceback
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bai_gym.benchmark.protocol import acts_on_batches, allocates, check_agent, knowledge, reset
+from bai_gym.benchmark.record import Record
 from bai_gym.errors import AgentError, BaiGymError
 from bai_gym.problems import Briefing
 from bai_gym.pulling.worker import listen, write
-from bai_gym.sampling import Block, SamplingRule
-from bai_gym.sampling.requests import check_request
+from bai_gym.sampling import Block, Engine, check_request, start
 from bai_gym.statistics import Statistics
 from bai_gym.tasks import BestArm
 
@@ -110,8 +111,7 @@ class Player:
         self._class: type = object
         self._agents: list[Any] = []
         self._single = False  # whether there is an agent for each episode
-        self._rule: SamplingRule | None = None
-        self._window: Statistics | None = None
+        self._blocks: Generator[Block, Statistics | None, np.ndarray] | None = None
 
     def load(self, header: dict[str, Any], arrays: Arrays) -> bytes:
         """Load the student's file, and say what the agent is."""
@@ -138,7 +138,6 @@ class Player:
         briefing, seed = Told(header, facts), header["seed"]
         random.seed(seed)
         np.random.seed(seed % 2**32)  # noqa: NPY002 (for students who use it)
-        self._rule = None
         if self._single:
             streams = np.random.default_rng(seed).spawn(briefing.batch)
             self._agents = [self._class() for _ in streams]
@@ -147,6 +146,7 @@ class Player:
         else:
             self._agents = [self._class()]
             reset(self._agents[0], briefing, np.random.default_rng(seed))
+            self._blocks = self._unrolled(self._agents[0], briefing)
         return pack({})
 
     def act(self, header: dict[str, Any], observation: Arrays) -> bytes:
@@ -164,45 +164,52 @@ class Player:
             actions.append(int(number.item()))
         return pack({}, {"actions": np.array(actions)})
 
-    def allocate(self, header: dict[str, Any], observation: Arrays) -> bytes:
-        """Give the next request."""
-        if self._rule is not None and self._window is not None:
-            self._rule.answer, self._rule = self._window.unwindow(), None
-        answer = self._agents[0].allocate(observation)
-        batch, arms = observation["pulls"].shape
-        request, pulls = check_request(answer, batch, arms, int(observation["remaining"].flat[0]))
-        if request is None:
-            return pack({"request": "none"})
-        given = {} if request.arms is None else {"arms": request.arms}
-        if isinstance(request, Block):
-            return pack({"request": "block"}, {"counts": request.counts, **given})
-        self._rule = request
-        self._window = request.first_window(lambda: Statistics.of(observation))
-        if request.window is not None:
-            given |= {name: getattr(request.window, name) for name in STATISTICS}
-        return pack({"request": "rule", "steps": pulls}, given)
+    def allocate(self, header: dict[str, Any], made: Arrays) -> bytes:
+        """Take in the outcome of the last block, and give the next one, or at the end the recommendations."""
+        assert self._blocks is not None
+        try:
+            block = self._blocks.send(Statistics(*(made[name] for name in STATISTICS)) if made else None)
+        except StopIteration as end:
+            return pack({"request": "none"}, {"recommendation": end.value})
+        return pack(
+            {"request": "block"}, {"counts": block.counts, **({} if block.arms is None else {"arms": block.arms})}
+        )
 
-    def start(self, header: dict[str, Any], arrays: Arrays) -> bytes:
-        """Give the first choice of a sampling rule."""
-        assert self._rule is not None and self._window is not None
-        self._rule.start(self._window)
-        return pack({}, {"flat": self._rule.choose()})
+    def _unrolled(self, agent: Any, briefing: Told) -> Generator[Block, Statistics, np.ndarray]:
+        """Execute the agent's plan: yield blocks, whose outcomes are sent back, and return the recommendations."""
+        batch, num_arms = briefing.batch, briefing.num_arms
+        record = Record(batch, num_arms, briefing.budget, variances=self._uses_variances, features=briefing.features)
 
-    def update(self, header: dict[str, Any], arrays: Arrays) -> bytes:
-        """Take in a reward of each episode, and give the next choice of the sampling rule, if there is one."""
-        assert self._rule is not None and self._window is not None
-        flat = arrays["flat"]
-        for name in STATISTICS if self._uses_variances else STATISTICS[:2]:
-            getattr(self._window, name).reshape(-1)[flat] = arrays[name]
-        self._rule.update(flat, *(arrays[name] for name in STATISTICS))
-        return pack({}, {"flat": self._rule.choose()} if header["more"] else {})
+        def pulled(block: Block, pulls: int) -> Generator[Block, Statistics, Statistics]:
+            outcome = yield block
+            record.add(block.arms, outcome)
+            record.spend(pulls)
+            return outcome
 
-    def recommend(self, header: dict[str, Any], observation: Arrays) -> bytes:
-        """Give the recommendations."""
-        if self._rule is not None and self._window is not None:
-            self._rule.answer, self._rule = self._window.unwindow(), None
-        answer = BestArm().check(self._agents[0].recommend(observation), *observation["pulls"].shape)
-        return pack({}, {"recommendation": answer})
+        plan, outcome = start(agent, record), None
+        while True:
+            try:
+                wish = plan.send(outcome)
+            except StopIteration as end:
+                return BestArm().check(end.value, batch, num_arms)
+            request, pulls = check_request(wish, batch, num_arms, record.left)
+            if isinstance(request, Block):
+                outcome = yield from pulled(request, pulls)
+                continue
+            # A rule decides here, one pull after another; the grader sees blocks of single pulls.
+            arms = np.tile(np.arange(num_arms), (batch, 1)) if request.arms is None else request.arms
+            window = record.statistics.take(arms) if request.window is None else request.window
+            made = briefing.budget - record.left
+            engine = Engine(request, window, made, briefing.features, variances=self._uses_variances)
+            for _ in range(request.steps):
+                slots = engine.choose()
+                if (slots < 0).all():
+                    break
+                # Episodes that have stopped pull an arm that nobody looks at.
+                named = np.take_along_axis(arms, np.maximum(slots, 0)[:, None], 1)[:, 0]
+                reward = yield from pulled(Block.single(named), 1)
+                engine.take_in(slots, reward.means[:, 0].copy())
+            outcome = engine.outcome
 
     def sentence(self, error: BaseException, where: str) -> str:
         """Return what went wrong, with the line of the student's file."""
@@ -213,7 +220,10 @@ class Player:
             return f"loading the file raised {type(error).__name__}: {error.msg}{place}"
         if isinstance(error, BaiGymError):
             return f"{error}{place}"
-        where = "loading the file" if where == "load" else where
+        if where == "load":
+            where = "loading the file"
+        elif where == "allocate" and lines:
+            where = lines[0].name  # plan, allocate or recommend
         return f"{where} raised {type(error).__name__}{f': {error}' if str(error) else ''}{place}"
 
 

@@ -19,11 +19,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from bai_gym.errors import AgentError
 from bai_gym.problems import Briefing
 from bai_gym.pulling.worker import read, write
-from bai_gym.sampling import Block, SamplingRule, check_request
-from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.sampling import Block, Plan, check_request
+from bai_gym.statistics import IntArray, Observation
 from bai_gym.tasks import BestArm
 from player import STATISTICS, Arrays, pack, unpack
 
@@ -190,27 +189,17 @@ class Student:
 
 
 class Planner(Student):
-    """An agent with `allocate` and `recommend`."""
+    """An agent with a plan, or with `allocate` and `recommend`."""
 
-    def allocate(self, observation: Observation) -> Block | SamplingRule | None:
-        """Return the student's request, in the runner's order of the arms."""
-        header, given = self.process.ask("allocate", self.observed(observation))
-        if header.get("request") == "none":
-            return None
-        own = given.get("arms")
-        if header.get("request") == "rule":
-            window = Statistics(*(given[name] for name in STATISTICS)) if STATISTICS[0] in given else None
-            arms = self.order if own is None else np.take_along_axis(self.order, own, 1)
-            return RemoteRule(self.process, int(header["steps"]), arms, window)
-        left = int(observation["remaining"].flat[0])
-        checked, _ = check_request(Block(given["counts"], own), self.batch, self.num_arms, left)
-        if not isinstance(checked, Block):
-            return None
-        return Block(checked.counts, self.order if own is None else np.take_along_axis(self.order, own, 1))
-
-    def recommend(self, observation: Observation) -> IntArray:
-        """Return the arms that the student recommends."""
-        _, given = self.process.ask("recommend", self.observed(observation))
+    def start(self, seen: Observation) -> Plan:
+        """Yield the student's blocks, in the runner's order of the arms, and return what the student recommends."""
+        header, given = self.process.ask("allocate")
+        while header.get("request") == "block":
+            left = int(seen["remaining"].flat[0])
+            block, _ = check_request(Block(given["counts"], given.get("arms")), self.batch, self.num_arms, left)
+            arms = self.order if block.arms is None else np.take_along_axis(self.order, block.arms, 1)
+            made = yield Block(block.counts, arms)
+            header, given = self.process.ask("allocate", {name: getattr(made, name) for name in STATISTICS})
         return self.meant(given.get("recommendation"), "recommend")
 
 
@@ -223,39 +212,3 @@ class Actor(Student):
         """Return the student's actions."""
         _, given = self.process.ask("act", self.observed(observation))
         return self.meant(given.get("actions"), "act")
-
-
-class RemoteRule(SamplingRule):
-    """A sampling rule that is evaluated in the student's process."""
-
-    def __init__(self, process: Process, steps: int, arms: IntArray, window: Statistics | None) -> None:
-        self.process = process
-        self.steps = self._left = steps
-        self.arms = arms
-        self.window = window
-        self._next: IntArray = np.zeros(0, np.int64)
-
-    def start(self, window: Statistics) -> None:
-        """Get the first choice."""
-        self._slots = window.pulls.shape
-        self._take(self.process.ask("start")[1])
-
-    def choose(self) -> IntArray:
-        """Return the choice that has been got already."""
-        return self._next
-
-    def update(self, flat: IntArray, pulls: FloatArray, means: FloatArray, variances: FloatArray) -> None:
-        """Pass the rewards on, and get the next choice."""
-        self._left -= 1
-        seen = {"flat": flat, "pulls": pulls, "means": means, "variances": variances}
-        _, given = self.process.ask("update", seen, more=self._left > 0)
-        if self._left > 0:
-            self._take(given)
-
-    def _take(self, given: Arrays) -> None:
-        flat, (slots, batch) = given.get("flat"), self._slots
-        if flat is None or flat.shape != (batch,) or flat.dtype.kind not in "iu":
-            raise AgentError(f"a sampling rule must choose one arm in each of {batch} episodes")
-        if ((flat % batch != np.arange(batch)) | (flat < 0) | (flat >= slots * batch)).any():
-            raise AgentError("a sampling rule chose an arm that is not among its candidates")
-        self._next = flat.astype(np.int64)
