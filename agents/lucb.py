@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.parameters import check_positive, check_share
-from bai_gym.agents.sets import EPSILON, KEPT, OWN, VALUE, M, SetAgent, keep, rivals, room, smallest
+from bai_gym.agents.sets import EPSILON, KEPT, OWN, VALUE, M, SetAgent, keep, prefers, rivals, room
 from bai_gym.agents.widths import hoeffding
 from bai_gym.problems import Briefing
 from bai_gym.sampling import STOP, Episode, Rule
@@ -37,16 +37,17 @@ def choose(e: Episode, rng: np.random.Generator) -> int:
     for k in range(arms):
         widths[k] = radius(e.pulls[k], arms, made // 2 + 1.0, p)
         index[k] = -e.mean[k]
-    smallest(index, m, chosen)
-    challenger, weakest = rivals(e, 0, m, chosen, widths, index)
+    _, challenger, weakest = rivals(e, 0, m, chosen, widths, index)
     e.memory[VALUE] = index[challenger] + index[weakest]  # U less L
     keep(e, np.inf)
     if e.memory[VALUE] < p[EPSILON]:
         e.memory[KEPT] = -np.inf
         return STOP
     p[CHALLENGER] = challenger
-    wider = widths[challenger] > widths[weakest] or (widths[challenger] == widths[weakest] and challenger < weakest)
-    return challenger if e.made == e.end - 1 and wider else weakest
+    if e.made < e.end - 1 or widths[challenger] < widths[weakest]:
+        return weakest
+    takes_challenger = widths[challenger] > widths[weakest] or prefers(p, challenger, weakest, rng)
+    return challenger if takes_challenger else weakest
 
 
 @dataclass(kw_only=True)

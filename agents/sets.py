@@ -14,15 +14,16 @@ import numpy as np
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_answer, shuffled_arms
 from bai_gym.agents.sequential import first_block
-from bai_gym.sampling import Engine, Episode, Rule, Sequential, Tournament, columns, leader_without
+from bai_gym.sampling import Engine, Episode, Rule, Sequential, Tournament, columns, leader_without, value_of
 from bai_gym.sampling.tournament import arm_of
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks import BestArm, BestOfEach, TopM
 
-__all__ = ["SetAgent", "borders", "keep", "rivals", "room", "runner_up", "smallest"]
+__all__ = ["SetAgent", "borders", "keep", "prefers", "rivals", "room", "runner_up", "safest", "smallest"]
 
-EPSILON, M, BANDITS, OWN = range(4)  # parameters: of the task; then the agent's own
+EPSILON, M, BANDITS, FIRST, OWN = range(5)  # parameters: of the task, the tie rule; then the agent's own
 VALUE, KEPT, SETS = range(3)  # memory: value of the set J of the moment, that of the set kept; then the two sets
+SAFEST, BOUND = SETS + 1, SETS + 2  # for one best arm, in the place of the set of the moment
 
 
 @dataclass(kw_only=True)
@@ -60,7 +61,8 @@ class SetAgent(Agent):
     def set_rule(self, rule: Rule, *parameters: FloatArray | float) -> None:
         """Set the rule and its own parameters, which come after those of the task."""
         task = self.task
-        self.rule, self.parameters = rule, columns(self.batch, task.epsilon, task.m, task.num_bandits, *parameters)
+        shared = task.epsilon, task.m, task.num_bandits, float(self.tie == "first")
+        self.rule, self.parameters = rule, columns(self.batch, *shared, *parameters)
 
     def plan(self) -> Plan:
         """Make the first pulls, follow the rule, and recommend the set that it has kept, or the last one."""
@@ -145,11 +147,16 @@ def borders(values: FloatArray, m: int, slots: FloatArray) -> tuple[float, float
     return values[int(slots[m - 1])], values[int(slots[m])]
 
 
-def rivals(e: Episode, start: int, m: int, chosen: FloatArray, width: FloatArray, index: FloatArray) -> tuple[int, int]:
-    """Return the slot of largest U outside J, and that of smallest L in J, in the bandit that starts at an arm.
+def rivals(
+    e: Episode, start: int, m: int, chosen: FloatArray, width: FloatArray, index: FloatArray
+) -> tuple[float, int, int]:
+    """Find J, the m slots of smallest index, in the bandit that starts at an arm.
 
-    Of tied ones the widest. ``index``, finite before, is U outside J and -L in J afterwards.
+    Returns the largest index in J, the slot of largest U outside J, and that of smallest L in J; of tied ones the
+    widest. ``index``, finite before, is U outside J and -L in J afterwards.
     """
+    smallest(index, m, chosen)
+    value = index[int(chosen[m - 1])]
     for place in range(m):
         index[int(chosen[place])] = np.inf
     outside = inside = -1
@@ -161,7 +168,34 @@ def rivals(e: Episode, start: int, m: int, chosen: FloatArray, width: FloatArray
         larger = best < 0 or index[slot] > index[best]
         if larger or (index[slot] == index[best] and width[slot] > width[best]):
             inside, outside = (slot, outside) if is_in else (inside, slot)
-    return outside, inside
+    return value, outside, inside
+
+
+def prefers(p: FloatArray, u: int, low: int, rng: np.random.Generator) -> bool:
+    """Return whether u is pulled where both widths are equal: the lower slot, or either, by the tie rule."""
+    return u < low if p[FIRST] > 0.0 else rng.random() < 0.5
+
+
+def safest(e: Episode) -> int:
+    """Return the arm of largest L, for one best arm; the rule's index is U.
+
+    The memory has it as it was before the last pull, and a bound on the L of all others, which an arm that becomes the
+    safest exceeds. All arms are looked through only when the safest arm falls below the bound, or that is infinite.
+    """
+    arm, pulled = int(e.memory[SAFEST]), max(e.pulled, 0)
+    largest, other = 2.0 * e.mean[arm] - value_of(e.first, arm), 2.0 * e.mean[pulled] - value_of(e.first, pulled)
+    other = -np.inf if pulled == arm else other
+    bound = max(e.memory[BOUND], min(largest, other))
+    arm = pulled if other > largest else arm
+    if max(largest, other) < bound or e.pulled < 0:
+        largest = bound = -np.inf
+        for k in range(e.pulls.size):
+            other = 2.0 * e.mean[k] - value_of(e.first, k)
+            bound = max(bound, min(other, largest))
+            arm = k if other > largest else arm
+            largest = max(largest, other)
+    e.memory[SAFEST], e.memory[BOUND] = arm, bound
+    return arm
 
 
 def runner_up(tree: Tournament, arm: int, rng: np.random.Generator) -> int:

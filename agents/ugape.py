@@ -15,7 +15,7 @@ import numpy as np
 
 from bai_gym.agents.parameters import check_choice, check_not_negative, check_positive, check_share, check_whole
 from bai_gym.agents.sequential import reward_bounds
-from bai_gym.agents.sets import KEPT, SETS, VALUE, SetAgent, borders, keep, rivals, room, runner_up, smallest
+from bai_gym.agents.sets import KEPT, SETS, VALUE, SetAgent, borders, keep, prefers, rivals, room, runner_up, safest
 from bai_gym.agents.widths import bernstein, hoeffding
 from bai_gym.problems import Briefing
 from bai_gym.sampling import STOP, Episode, Rule, leader, top, value_of
@@ -23,9 +23,9 @@ from bai_gym.statistics import FloatArray
 
 __all__ = ["AUGapEb", "AUGapEbV", "UGapEb", "UGapEbV", "UGapEc", "UGapEcV"]
 
-# Parameters: the task; a, b, 1 for Bernstein's widths, what is added to the values of sets that are kept (inf: the last
+# Parameters: task, tie rule; a, b, 1 for Bernstein's widths, what is added to the values of kept sets (inf: the last
 # one is recommended). Then a = RATE / H, estimated after EVERY so many pulls, or a = RATE log(4 K t^3 / DELTA).
-EPSILON, M, BANDITS, A, B, BERNSTEIN, LAST, RATE, EVERY, DELTA = range(10)
+EPSILON, M, BANDITS, FIRST, A, B, BERNSTEIN, LAST, RATE, EVERY, DELTA = range(11)
 
 
 def width(pulls: float, variance: float, p: FloatArray) -> float:
@@ -38,31 +38,28 @@ def upper(pulls: float, mean: float, variance: float, p: FloatArray) -> float:
     return mean + width(pulls, variance, p)
 
 
-def lower(pulls: float, mean: float, variance: float, p: FloatArray) -> float:
-    """Return L."""
-    return mean - width(pulls, variance, p)
-
-
 def select_one(e: Episode, rng: np.random.Generator) -> int:
-    """Do as :func:`select_arm` does for one best arm, by the tournaments of U and L; exact ties of U are not looked at.
+    """Do as :func:`select_arm` does for one best arm, by the tournament of U; exact ties of U are not looked at.
 
     B_k is the largest U less L_k, but for the first, the arm of largest U, the second-largest less L_k. So J is the
     first or the arm of largest L, and u is the first, or where J is that, the second.
     """
-    first, safest = leader(e.first), leader(e.second)
+    first, low = leader(e.first), safest(e)
     second = runner_up(e.first, first, rng)
-    value, of_first = top(e.first) - top(e.second), value_of(e.first, second) - value_of(e.second, first)
-    low = first if of_first < value else safest
+    value = top(e.first) - (2.0 * e.mean[low] - value_of(e.first, low))  # L = 2 mean - U
+    of_first = value_of(e.first, second) - (2.0 * e.mean[first] - value_of(e.first, first))
+    low = first if of_first < value else low
     u = second if low == first else first
     value = min(value, of_first)
     least = np.inf if e.pulled < 0 else e.memory[KEPT]
     e.memory[VALUE] = value
     e.memory[SETS] = low if value < least else e.memory[SETS]
     e.memory[KEPT] = min(value, least) + e.parameters[LAST]
-    wider = value_of(e.first, u) - value_of(e.second, u) - (value_of(e.first, low) - value_of(e.second, low))
+    wider = value_of(e.first, u) - e.mean[u] - (value_of(e.first, low) - e.mean[low])
     # Where widths differ by rounding alone, the lower slot counts as the wider one.
-    wider += 1e-14 * (abs(top(e.first)) + abs(value_of(e.second, u))) * (low - u)
-    return u if wider > 0.0 else low
+    wider += 1e-14 * (abs(e.mean[u]) + abs(top(e.first))) * (low - u)
+    takes_u = prefers(e.parameters, u, low, rng) if e.parameters[A] == 0.0 else wider > 0.0
+    return u if takes_u else low
 
 
 def select_arm(e: Episode, rng: np.random.Generator) -> int:
@@ -77,12 +74,10 @@ def select_arm(e: Episode, rng: np.random.Generator) -> int:
         border, below = borders(index, m, chosen)
         for k in range(widths.size):
             index[k] = (below if index[k] >= border else border) - (e.mean[start + k] - widths[k])
-        smallest(index, m, chosen)
-        value = index[int(chosen[m - 1])]
-        u, low = rivals(e, start, m, chosen, widths, index)
+        value, u, low = rivals(e, start, m, chosen, widths, index)
         if value > e.memory[VALUE]:
             e.memory[VALUE] = value
-            takes_u = widths[u] > widths[low] or (widths[u] == widths[low] and u < low)
+            takes_u = widths[u] > widths[low] or (widths[u] == widths[low] and prefers(p, u, low, rng))
             arm = start + (u if takes_u else low)
         chosen = chosen[m:]
     if e.pulled < 0 or e.memory[VALUE] < e.memory[KEPT]:
@@ -103,22 +98,24 @@ def select_until_accurate(e: Episode, rng: np.random.Generator) -> int:
 
 def estimate(e: Episode, rng: np.random.Generator) -> int:
     """Set a = RATE / H, with gaps raised by b sqrt(1 / (2 T)), and deviations lowered by b sqrt(2 / (T - 1))."""
-    p, b, epsilon, complexity = e.parameters, e.parameters[B], e.parameters[EPSILON], 0.0
-    chosen, _, terms = room(e)
+    p, complexity, (chosen, _, terms) = e.parameters, 0.0, room(e)
+    b, epsilon, has_variances = p[B], p[EPSILON], p[BERNSTEIN] > 0.0
     if (e.made - (1.0 + p[BERNSTEIN]) * e.pulls.size) % p[EVERY] != 0.0:
         return e.end  # after the last pull
     for start in range(0, e.pulls.size, terms.size):
         terms[:] = e.mean[start : start + terms.size]
         border, below = borders(terms, int(p[M]), chosen)
-        for k in range(terms.size):
+        for k in range(terms.size):  # in a form that compilers turn into vector instructions
             mean, pulls = e.mean[start + k], e.pulls[start + k]
             gap = (mean - below if mean >= border else border - mean) + b * math.sqrt(0.5 / pulls)
             aim = max((gap + epsilon) / 2.0, epsilon)
             sigma = max(math.sqrt(e.variance[start + k]) - b * math.sqrt(2.0 / max(pulls - 1.0, 1.0)), 0.0)
-            root = sigma + math.sqrt(sigma * sigma + 7.0 / 3.0 * b * aim) if p[BERNSTEIN] > 0.0 else b
-            terms[k] = root / aim
-            complexity += terms[k] * terms[k]
+            root = sigma + math.sqrt(sigma * sigma + 7.0 / 3.0 * b * aim) if has_variances else b
+            terms[k] = (root / aim) * (root / aim)
+        for k in range(terms.size):
+            complexity += terms[k]
     p[A] = p[RATE] / complexity
+    chosen[1] = np.inf  # for one best arm: all L have changed
     return e.made + int(p[EVERY])
 
 
@@ -135,11 +132,11 @@ def prepare(agent: UGapEb | UGapEbV | AUGapEb | AUGapEbV | UGapEc | UGapEcV, bri
     if isinstance(agent, AUGapEb | AUGapEbV):
         every = 2 * agent.num_arms if agent.refresh is None else agent.refresh
         check_whole(every, 1, "refresh", agent.name)
-        rule = Rule(upper, select_one, lower, estimate) if one else Rule(choose=select_arm, refresh=estimate)
+        rule = Rule(upper, select_one, refresh=estimate) if one else Rule(choose=select_arm, refresh=estimate)
         return agent.set_rule(rule, 0.0, b, v, np.inf, rate, every)
     check_choice(agent.output, ("best", "last"), "output", agent.name)
     a = rate / (briefing.ugape_v_complexity(b) if v else briefing.ugape_complexity(b))
-    rule = Rule(upper, select_one, lower) if one else Rule(choose=select_arm)
+    rule = Rule(upper, select_one) if one else Rule(choose=select_arm)
     agent.set_rule(rule, a, b, v, 0.0 if agent.output == "best" else np.inf)
 
 

@@ -89,7 +89,7 @@ def episode_of(means: Any, widths: Any, m: int, num_bandits: int) -> Any:
         pulls = 1.0 / np.asarray(widths, float) ** 2  # a = b = 1
     tree = Tournament(np.zeros(2), np.zeros(2))
     memory = np.zeros(SETS + 2 * m * num_bandits + 1 + 2 * len(means) // num_bandits)
-    parameters = np.array([0.0, m, num_bandits, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    parameters = np.array([0.0, m, num_bandits, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     known = pulls, np.asarray(means, float), np.zeros(len(means)), parameters, memory, np.ones(len(means), np.int64)
     return Episode(*known, np.zeros((len(means), 0)), tree, tree, 5, 10, -1, 0.0)
 
@@ -114,6 +114,14 @@ def test_select_arm_is_that_of_the_paper(data: Any, m: int, num_bandits: int, co
     assert select_arm(e, RNG) == wider_of(pair, widths)
     assert kept_of(e, m, num_bandits) == everything
     assert e.memory[VALUE] == e.memory[KEPT] == value
+
+
+@pytest.mark.parametrize("task", [BestArm(), TopM(1), BestOfEach(1)], ids=repr)
+def test_equal_widths_are_decided_by_a_coin(task: Task) -> None:
+    # No exploration, so all widths are 0: at every pull either of the two arms.
+    pulls = play(UGapEb(b=1.0, scale=0.0), GaussianBandit(np.tile([1.0, 0.0, -1.0], (2000, 1)), 0.0), 103, task).pulls
+    assert (pulls[:, 2] == 1).all()
+    assert abs(pulls[:, 0].mean() - 51) < 4.5 * 5 / math.sqrt(2000) and 4.5 < pulls[:, 0].std() < 5.5
 
 
 @settings(max_examples=300, deadline=None)
