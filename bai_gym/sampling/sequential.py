@@ -70,8 +70,8 @@ class Sequential:
         window: ``(N, k)`` statistics of the candidates to start from; None: of all samples of the episode so far.
         tie: How exact ties are broken.
         rng: Source of randomness of the agent.
-        supply: Called with ``(m,)`` numbers of the episodes that wait, their ``(m, M)`` memory, which it may change,
-            and the ``(N, k)`` statistics; then the rule is asked again.
+        supply: Called with ``(m,)`` numbers of the episodes that wait, the ``(N, M)`` memory of all, of which it may
+            change theirs, and the ``(N, k)`` statistics; then the rule is asked again.
         agent: Name, for messages.
     """
 
