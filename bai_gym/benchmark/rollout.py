@@ -208,14 +208,17 @@ def play_steps(
     """
     looks: list[Look] = []
     due = set(checkpoints)
+    asked = {name: observation[name].copy() for name in ("pulls", "means", "variances")}  # pulls that the agent wanted
     for made in range(env.budget):
         actions = act(observation)
-        if made in due and recommend is not None:  # after act, which has taken in the last pull
-            answers = env.moves.task.check(recommend(observation), env.num_envs, env.num_arms)
+        if due and recommend is not None:  # after act, which has taken in the last pull
             unasked = idle()
-            looks.append(
-                Look(made, answers, observation["pulls"].copy() if unasked is None else observation["pulls"] - unasked)
-            )
+            rows = slice(None) if unasked is None else ~unasked.any(axis=1)
+            for name, values in asked.items():
+                values[rows] = observation[name][rows]
+            if made in due:
+                answers = env.moves.task.check(recommend({**observation, **asked}), env.num_envs, env.num_arms)
+                looks.append(Look(made, answers, asked["pulls"].copy()))
         with _blaming_act():
             observation, *_ = env.step(actions)
     moves, actions = env.moves, act(observation)

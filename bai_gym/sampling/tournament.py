@@ -94,10 +94,11 @@ def larger(
     value: float, holder: float, other: float, other_holder: float, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Return the larger of two values, and its holder."""
-    if other == value:
-        return value, tied(holder, other_holder, rng)
     is_larger = other > value
-    return other if is_larger else value, other_holder if is_larger else holder
+    winner = other_holder if is_larger else holder
+    if other == value:
+        winner = tied(holder, other_holder, rng)
+    return other if is_larger else value, winner
 
 
 def tied(holder: float, other: float, rng: np.random.Generator) -> float:
