@@ -11,7 +11,7 @@ import numpy as np
 from bai_gym.errors import AgentError, BudgetError, ParameterError
 from bai_gym.moves import Moves
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Plan, Stepper, TieRule, allocations, check_tie_rule
+from bai_gym.sampling import Plan, Rule, Stepper, TieRule, allocations, check_tie_rule, prepare
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import Task
 
@@ -148,6 +148,12 @@ class Agent(ABC):
 
     def begin(self, briefing: Briefing) -> None:  # noqa: B027 (a hook: most agents need nothing here)
         """Prepare what the algorithm needs, for example from granted knowledge; called by :meth:`reset`."""
+
+    def prepare(self) -> None:
+        """Compile the rule that the agent follows, if any, before several worker processes would all do it."""
+        rule = getattr(self, "rule", None)
+        if isinstance(rule, Rule):
+            prepare(rule, self.name)
 
     def start(self, seen: Observation) -> Plan:
         """Return the plan of the episodes that :meth:`reset` has begun; ``seen`` is kept up to date by the executor."""

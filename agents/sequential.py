@@ -10,7 +10,7 @@ import numpy as np
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_answer, shuffled_arms, spread_evenly
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Block, Played, Rule, Sequential, prepare
+from bai_gym.sampling import Block, Played, Rule, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
 __all__ = ["SequentialAgent", "first_block", "reward_bounds"]
@@ -45,10 +45,6 @@ class SequentialAgent(Agent):
         """Begin new episodes, see :meth:`Agent.reset`."""
         self.parameters: FloatArray = np.empty((briefing.batch, 0))
         super().reset(briefing, rng)
-
-    def prepare(self) -> None:
-        """Compile the rule, before worker processes would all do it."""
-        prepare(self.rule, self.name)
 
     def plan(self) -> Plan:
         """Make the first pulls, then follow the rule."""

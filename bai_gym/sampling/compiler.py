@@ -143,7 +143,11 @@ def _dispatcher(function: Any) -> Any:
             if isinstance(value, types.FunctionType) and value is not function
         }
         _dispatchers[function] = numba.njit(
-            _bound(function, inner), error_model="numpy", forceinline=function.__name__ not in player.RARE
+            _bound(function, inner),
+            error_model="numpy",
+            forceinline=function.__name__ not in player.RARE,
+            no_cpython_wrapper=True,
+            no_cfunc_wrapper=True,
         )
     return _dispatchers[function]
 
@@ -156,10 +160,7 @@ def _compile(template: Any, signature: Any, parts: dict[str, Any]) -> Any:
     key = f"{template.__name__}_{digest}{_library_digest()}"
     if key not in _rules:
         names = {name: value for name, value in _references(template).items() if isinstance(value, types.FunctionType)}
-        inner = {
-            name: _dispatcher(value)
-            for name, value in {**names, **parts}.items()
-        }
+        inner = {name: _dispatcher(value) for name, value in {**names, **parts}.items()}
         bound = _bound(template, inner, f"{digest}{_library_digest()}")
         options = {"error_model": "numpy"}
         try:

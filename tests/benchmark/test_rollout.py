@@ -66,7 +66,7 @@ WRONG = {
         r"allocate must return counts of shape \(6, 4\), not \(6, 3\)",
     ),
     "no batch": (answering(lambda n: np.ones(4, int)), r"allocate must return counts of shape \(6, 4\), not \(1, 4\)"),
-    "ragged": (answering(lambda n: [[1, 2], [3]]), "allocate must return counts of pulls, or a Block"),
+    "ragged": (answering(lambda n: [[1, 2], [3]]), "allocate must return counts of pulls, a Block"),
     "recommends beyond": (
         answering(arms=lambda n: np.full(n, 4)),
         "recommend: arm 4 does not exist; arms are numbered 0 to 3",
