@@ -189,9 +189,9 @@ class GapE(SequentialAgent):
     Knows the complexity H, and the range of the rewards unless ``b`` is given. Minimum budget: K.
     """
 
-    rescaled: bool = True
-    scale: float = 1.0
     b: float | None = None
+    scale: float = 1.0
+    rescaled: bool = True
 
     name: ClassVar[str] = "GapE"
     uses_variances: ClassVar[bool] = False
@@ -237,9 +237,9 @@ class GapEV(SequentialAgent):
     Knows the complexity H, and the range of the rewards unless ``b`` is given. Minimum budget: 2 K.
     """
 
-    rescaled: bool = True
-    scale: float = 1.0
     b: float | None = None
+    scale: float = 1.0
+    rescaled: bool = True
 
     name: ClassVar[str] = "GapE-V"
     first_pulls: ClassVar[int] = 2
@@ -272,8 +272,8 @@ class AGapE(SequentialAgent):
     Knows the range of the rewards unless ``b`` is given. Minimum budget: K.
     """
 
-    scale: float = 1.0
     b: float | None = None
+    scale: float = 1.0
 
     name: ClassVar[str] = "A-GapE"
     uses_variances: ClassVar[bool] = False
@@ -312,8 +312,8 @@ class AGapEV(SequentialAgent):
     Knows the range of the rewards unless ``b`` is given. Minimum budget: 2 K.
     """
 
-    scale: float = 1.0
     b: float | None = None
+    scale: float = 1.0
 
     name: ClassVar[str] = "A-GapE-V"
     first_pulls: ClassVar[int] = 2
