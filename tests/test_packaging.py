@@ -54,7 +54,7 @@ def test_every_package_has_an_init_file() -> None:
 
 
 def test_every_data_file_is_packaged() -> None:
-    patterns = [*SETTINGS["tool"]["setuptools"]["package-data"]["*"], "*.py", "*.pyc"]
+    patterns = [*SETTINGS["tool"]["setuptools"]["package-data"]["*"], "*.py", "*.pyc", "*.nbi", "*.nbc"]  # the last three in __pycache__
     files = [file for folder in FOLDERS.values() for file in folder.rglob("*") if file.is_file()]
     assert [file for file in files if not any(fnmatch.fnmatch(file.name, pattern) for pattern in patterns)] == []
 
