@@ -54,7 +54,8 @@ def test_every_package_has_an_init_file() -> None:
 
 
 def test_every_data_file_is_packaged() -> None:
-    patterns = [*SETTINGS["tool"]["setuptools"]["package-data"]["*"], "*.py", "*.pyc", "*.nbi", "*.nbc"]  # the last three in __pycache__
+    cached = ("*.pyc", "*.nbi", "*.nbc")  # by Python and Numba
+    patterns = [*SETTINGS["tool"]["setuptools"]["package-data"]["*"], "*.py", *cached]
     files = [file for folder in FOLDERS.values() for file in folder.rglob("*") if file.is_file()]
     assert [file for file in files if not any(fnmatch.fnmatch(file.name, pattern) for pattern in patterns)] == []
 

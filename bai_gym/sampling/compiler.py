@@ -2,8 +2,8 @@
 
 Numba does not keep the code of functions that take other functions, or that are made at run time: every process would
 compile them again, for seconds. Two things avoid that. Functions are handed to the player as typed pointers, so the
-player is compiled for their type alone. And the name of what is compiled carries a digest of its code and of all that it
-calls, so Numba finds a function by its content, wherever it was written: in this library, a script, or a notebook.
+player is compiled for their type alone. And the name of what is compiled carries a digest of its code and of all that
+it calls, so Numba finds a function by its content, wherever it was written: in this library, a script, or a notebook.
 
 Numba is imported when something is compiled for the first time, not before: that takes a third of a second.
 """
@@ -226,7 +226,7 @@ def compiled_player() -> CompiledPlayer | None:
 
 @contextmanager
 def note(name: str) -> Iterator[None]:
-    """Say on standard error that something is compiled, where that takes long; fetching it from disk is not compiling."""
+    """Say on standard error that something is compiled, where that takes long; fetching it from disk is silent."""
     from numba.core import event
 
     compiling = threading.Event()
