@@ -56,10 +56,9 @@ def select_one(e: Episode, rng: np.random.Generator) -> int:
     e.memory[SETS] = low if value < least else e.memory[SETS]
     e.memory[KEPT] = min(value, least) + e.parameters[LAST]
     wider = value_of(e.first, u) - e.mean[u] - (value_of(e.first, low) - e.mean[low])
-    # Where widths differ by rounding alone, the lower slot counts as the wider one.
-    wider += 1e-14 * (abs(e.mean[u]) + abs(top(e.first))) * (low - u)
-    takes_u = prefers(e.parameters, u, low, rng) if e.parameters[A] == 0.0 else wider > 0.0
-    return u if takes_u else low
+    if abs(wider) <= 1e-14 * (abs(e.mean[u]) + abs(top(e.first))):  # widths that differ by rounding alone are equal
+        return u if prefers(e.parameters, u, low, rng) else low
+    return u if wider > 0.0 else low
 
 
 def select_arm(e: Episode, rng: np.random.Generator) -> int:
