@@ -96,3 +96,31 @@ def background() -> Iterator[Background]:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile the agents' rules once, before several test processes would all do it, and say so on standard error."""
+    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+        subprocess.run([sys.executable, "-W", "ignore", "-c", COMPILE], check=False, stderr=subprocess.DEVNULL)
+
+
+COMPILE = """
+import numpy as np
+from bai_gym import agents
+from bai_gym.bandits import FeatureBandit, GaussianBandit
+from bai_gym.problems import Briefing
+from bai_gym.sampling.compiler import compiled_player
+from bai_gym.tasks import BestArm, Thresholding
+
+bandit = FeatureBandit(GaussianBandit(np.linspace(0.1, 0.9, 5)), np.eye(5))
+for name in agents.names():
+    agent = agents.make(name)
+    task = Thresholding(0.5) if "thresholding" in agent.tasks else BestArm()
+    try:
+        agent.reset(Briefing(5, 200, task=task, truth=bandit, knows=agent.knows))
+        agent.prepare()
+    except Exception:  # an agent for other arms
+        continue
+player = compiled_player()
+player and (player.choose_all, player.take_in_all)
+"""
