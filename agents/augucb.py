@@ -157,7 +157,7 @@ class AugUCB(SequentialAgent):
 
     name: ClassVar[str] = "AugUCB"
     tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
-    rule: ClassVar[Rule] = Rule(index=index, choose=choose, refresh=next_round, drops_arms=True)
+    rule: ClassVar[Rule] = Rule(index=index, choose=choose, refresh=next_round)
     memory: ClassVar[int] = 2
 
     def begin(self, briefing: Briefing) -> None:

@@ -109,7 +109,7 @@ class VBR(SequentialAgent):
     )
     first_pulls: ClassVar[int] = 2
     anytime: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(index=widest, refresh=reject_due, drops_arms=True)
+    rule: ClassVar[Rule] = Rule(index=widest, refresh=reject_due)
 
     @property
     def memory(self) -> int:  # type: ignore[override]

@@ -41,7 +41,6 @@ class Rule:
             returned. It may change parameters, and drop arms by ``e.active[arm] = 0``; then all indices are computed
             again.
         stops: ``stops(e)``: whether the episode ends, asked before each choice.
-        drops_arms: Whether arms may be dropped.
     """
 
     index: Index | None = None
@@ -49,7 +48,6 @@ class Rule:
     second: Index | None = None
     refresh: Choose | None = None
     stops: Callable[[Episode], bool] | None = None
-    drops_arms: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a rule that never chooses."""

@@ -70,7 +70,7 @@ def lead_is_large(e: Episode) -> bool:
 RULES = {
     "index": Rule(index=bound),
     "two tournaments": Rule(index=bound, second=own_mean, choose=second_half_of_the_time),
-    "refresh": Rule(index=bound, refresh=halve_the_width, drops_arms=True),
+    "refresh": Rule(index=bound, refresh=halve_the_width),
     "stops": Rule(index=bound, second=own_mean, stops=lead_is_large),
 }
 
