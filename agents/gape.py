@@ -9,12 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.parameters import check_not_negative, check_positive
-from bai_gym.agents.scanning import LANES, arm_of_largest, total
+from bai_gym.agents.scanning import arm_of_largest, total
 from bai_gym.agents.sequential import SequentialAgent, reward_bounds
 from bai_gym.agents.widths import bernstein, hoeffding
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Episode, Rule, best_without, columns, leader
-from bai_gym.sampling.tournament import ONE, Tournament, arm_of, larger
+from bai_gym.sampling import Episode, Rule, columns, leader, renew
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, BestOfEach
 
@@ -23,8 +22,11 @@ __all__ = ["AGapE", "AGapEV", "GapE", "GapEV"]
 TASKS = frozenset({BestArm.name, BestOfEach.name})
 
 # Parameters of the rules: the exploration a (or a H, where H is estimated), the bound b, whether variances count, the
-# number of bandits, and whether ties go to the first.
-A, B, AWARE, BANDITS, FIRST = range(5)
+# number of bandits, whether ties go to the first, and for one bandit the second-largest mean, or the largest where H is
+# estimated.
+A, B, AWARE, BANDITS, FIRST, CAP = range(6)
+# Memory for one bandit: the two arms of largest means, and a bound on the means of all others.
+BEST, SECOND, BOUND, OWN = range(4)
 
 
 def width(pulls: float, variance: float, parameters: FloatArray) -> float:
@@ -34,35 +36,40 @@ def width(pulls: float, variance: float, parameters: FloatArray) -> float:
     return hoeffding(parameters[A], parameters[B], pulls)
 
 
-def upper_bound(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
-    """Return mean + width."""
-    return mean + width(pulls, variance, parameters)
+def capped_bound(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+    """Return B + the largest mean: mean + width, but for the best arm second-largest mean + width."""
+    return min(mean, parameters[CAP]) + width(pulls, variance, parameters)
 
 
-def sample_mean(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
-    """Return the mean."""
-    return mean
-
-
-def leader_with(tree: Tournament, arm: int, value: float, rng: np.random.Generator) -> int:
-    """Return the arm that would have the largest value if one arm had another value."""
-    node = np.uint64(tree.value.size >> 1) + np.uint64(arm)
-    holder = tree.holder[node]
-    while node > ONE:
-        value, holder = larger(value, holder, tree.value[node ^ ONE], tree.holder[node ^ ONE], rng)
-        node >>= ONE
-    return arm_of(holder)
+def find_two_best(e: Episode) -> None:
+    """Renew the two best arms in the memory; all arms are looked through only if one of them falls below the bound."""
+    best, second, bound, pulled = int(e.memory[BEST]), int(e.memory[SECOND]), e.memory[BOUND], e.pulled
+    if pulled >= 0 and pulled != best and pulled != second:
+        bound = max(bound, min(e.mean[pulled], e.mean[second]))
+        second = pulled if e.mean[pulled] > e.mean[second] else second
+    elif pulled < 0 or min(e.mean[best], e.mean[second]) < bound:
+        best, second, bound = 0, 1, -np.inf
+        for arm in range(2, e.pulls.size):
+            least = best if e.mean[best] < e.mean[second] else second
+            bound = max(bound, min(e.mean[arm], e.mean[least]))
+            if e.mean[arm] > e.mean[least]:
+                best, second = best + second - least, arm
+    is_ordered = e.mean[best] >= e.mean[second]
+    e.memory[BEST], e.memory[SECOND] = best if is_ordered else second, second if is_ordered else best
+    e.memory[BOUND] = bound
 
 
 def largest_b(e: Episode, rng: np.random.Generator) -> int:
-    """Return the arm of largest B = -gap + width.
-
-    Adding the best mean to all B changes no comparison. It leaves mean + width for all arms but the best, and
-    second-best mean + width for the best.
-    """
-    best = leader(e.second)
-    own = upper_bound(e.pulls[best], best_without(e.second, best), e.variance[best], e.parameters)
-    return leader_with(e.first, best, own, rng)
+    """Return the arm of largest B = -gap + width, having renewed those whose gap has changed."""
+    find_two_best(e)
+    second = e.mean[int(e.memory[SECOND])]
+    if second != e.parameters[CAP]:
+        e.parameters[CAP] = second
+        for place in (BEST, SECOND):
+            arm = int(e.memory[place])
+            value = capped_bound(e.pulls[arm], e.mean[arm], e.variance[arm], e.parameters)
+            renew(e.first, arm, value, -(e.pulls[arm] + 1.0) if e.parameters[FIRST] > 0.0 else 1.0, rng)
+    return leader(e.first)
 
 
 def set_gaps(e: Episode, gaps: FloatArray) -> None:
@@ -83,11 +90,11 @@ def set_gaps(e: Episode, gaps: FloatArray) -> None:
 def largest_b_of_many(e: Episode, rng: np.random.Generator) -> int:
     """Return the arm of largest B over all arms of several bandits."""
     arms = e.pulls.size
-    index, lanes = e.memory[:arms], e.memory[arms:]
+    index = e.memory
     set_gaps(e, index)
     for arm in range(arms):
         index[arm] = width(e.pulls[arm], e.variance[arm], e.parameters) - index[arm]
-    return arm_of_largest(index, e.pulls, lanes, e.parameters[FIRST], rng)
+    return arm_of_largest(index, e.pulls, e.parameters[FIRST], rng)
 
 
 def hardness(gap: float, margin: float, deviation: float, b: float, aware: bool) -> float:
@@ -102,11 +109,10 @@ def largest_estimated_b(e: Episode, rng: np.random.Generator) -> int:
 
     What an arm's own statistics give is kept; the terms of H are kept as long as no gap of another arm changes.
     """
-    arms, b, aware = e.pulls.size, e.parameters[B], e.parameters[AWARE] > 0.0
-    gaps, terms, index = e.memory[:arms], e.memory[arms : 2 * arms], e.memory[2 * arms : 3 * arms]
-    margins, deviations = e.memory[3 * arms : 4 * arms], e.memory[4 * arms : 5 * arms]
-    roots, corrections = e.memory[5 * arms : 6 * arms], e.memory[6 * arms : 7 * arms]
-    lanes, before = e.memory[7 * arms : 7 * arms + LANES], e.memory[7 * arms + LANES :]
+    arms, b, aware, rows = e.pulls.size, e.parameters[B], e.parameters[AWARE] > 0.0, e.memory[OWN:]
+    gaps, terms, index = rows[:arms], rows[arms : 2 * arms], rows[2 * arms : 3 * arms]
+    margins, deviations = rows[3 * arms : 4 * arms], rows[4 * arms : 5 * arms]
+    roots, corrections = rows[5 * arms : 6 * arms], rows[6 * arms :]
     for arm in range(e.pulled, e.pulled + 1) if e.pulled >= 0 else range(arms):
         margins[arm] = hoeffding(0.5, b, e.pulls[arm])
         roots[arm] = hoeffding(1.0, b, e.pulls[arm])
@@ -114,15 +120,15 @@ def largest_estimated_b(e: Episode, rng: np.random.Generator) -> int:
             deviations[arm] = max(np.sqrt(e.variance[arm]) - hoeffding(2.0, b, e.pulls[arm] - 1.0), 0.0)
             roots[arm] = np.sqrt(2.0 * e.variance[arm] / e.pulls[arm])
             corrections[arm] = 7.0 * b / (3.0 * (e.pulls[arm] - 1.0))
-    changed = e.pulled < 0
+    best, changed = 0, True  # whether the gaps of all arms have changed
     if e.parameters[BANDITS] > 1.0:
         set_gaps(e, gaps)
-        changed = True
     else:
-        best = leader(e.first)
-        top, second = e.mean[best], best_without(e.first, best)
-        changed = changed or best != before[0] or top != before[1] or second != before[2]
-        before[0], before[1], before[2] = best, top, second
+        find_two_best(e)
+        best = int(e.memory[BEST])
+        top, second = e.mean[best], e.mean[int(e.memory[SECOND])]
+        changed = e.parameters[CAP] != top
+        e.parameters[CAP] = top
         for arm in range(arms):
             gaps[arm] = top - e.mean[arm]
         gaps[best] = top - second
@@ -130,18 +136,18 @@ def largest_estimated_b(e: Episode, rng: np.random.Generator) -> int:
         for arm in range(arms):
             terms[arm] = hardness(gaps[arm], margins[arm], deviations[arm], b, aware)
     else:
-        arm = e.pulled
-        terms[arm] = hardness(gaps[arm], margins[arm], deviations[arm], b, aware)
-    a = e.parameters[A] / total(terms, lanes)
+        for arm in (e.pulled, best):
+            terms[arm] = hardness(gaps[arm], margins[arm], deviations[arm], b, aware)
+    a = e.parameters[A] / total(terms)
     root = np.sqrt(a)
     for arm in range(arms):
         index[arm] = root * roots[arm] + a * corrections[arm] - gaps[arm]
-    return arm_of_largest(index, e.pulls, lanes, e.parameters[FIRST], rng)
+    return arm_of_largest(index, e.pulls, e.parameters[FIRST], rng)
 
 
-ONE_BANDIT = Rule(index=upper_bound, second=sample_mean, choose=largest_b)
+ONE_BANDIT = Rule(index=capped_bound, choose=largest_b)
 MANY_BANDITS = Rule(choose=largest_b_of_many)
-ADAPTIVE = Rule(index=sample_mean, choose=largest_estimated_b)
+ADAPTIVE = Rule(choose=largest_estimated_b)
 
 
 def rescaling(constant: float, num_arms: int, rescaled: bool) -> float:
@@ -157,9 +163,8 @@ def rescaling(constant: float, num_arms: int, rescaled: bool) -> float:
 
 def rule_parameters(agent: GapE | GapEV | AGapE | AGapEV, a: FloatArray | float) -> FloatArray:
     """Return the parameters of an agent's rule."""
-    return columns(
-        agent.batch, a, agent.bound, agent.uses_variances, agent.task.num_bandits, float(agent.tie == "first")
-    )
+    aware, first = float(agent.uses_variances), float(agent.tie == "first")
+    return columns(agent.batch, a, agent.bound, aware, agent.task.num_bandits, first, np.inf)
 
 
 def checked_bound(agent: GapE | GapEV | AGapE | AGapEV, briefing: Briefing) -> FloatArray:
@@ -209,8 +214,8 @@ class GapE(SequentialAgent):
 
     @property
     def memory(self) -> int:  # type: ignore[override]
-        """B of each arm, for several bandits."""
-        return 0 if self.task.num_bandits == 1 else self.num_arms + LANES
+        """The two best arms and a bound; or for several bandits B of each arm."""
+        return OWN if self.task.num_bandits == 1 else self.num_arms
 
     def begin(self, briefing: Briefing) -> None:
         """Compute the exploration from the true complexity."""
@@ -287,8 +292,8 @@ class AGapE(SequentialAgent):
 
     @property
     def memory(self) -> int:  # type: ignore[override]
-        """Seven numbers of each arm; the best arm, its mean and the second-best mean."""
-        return 7 * self.num_arms + LANES + 3
+        """The two best arms and a bound; seven numbers of each arm."""
+        return OWN + 7 * self.num_arms
 
     def begin(self, briefing: Briefing) -> None:
         """Compute the exploration times H."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.scanning import LANES, arm_of_largest, total
+from bai_gym.agents.scanning import arm_of_largest, total
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
@@ -28,14 +28,14 @@ def sample_mean(pulls: float, mean: float, variance: float, parameters: FloatArr
 def farthest_behind(e: Episode, rng: np.random.Generator) -> int:
     """Return the arm of largest (t + 1) R_i / (sum of all R) - T_i, see :class:`OCBA`."""
     arms = e.pulls.size
-    values, squares, lanes = e.memory[:arms], e.memory[arms : 2 * arms], e.memory[2 * arms :]
+    values, squares = e.memory[:arms], e.memory[arms:]
     best = leader(e.first)
     top = e.mean[best]
     slack = max(SMALLEST_GAP, ROUNDING * abs(top))
     if top - best_without(e.first, best) <= slack:
         for arm in range(arms):
             values[arm] = -e.pulls[arm] if top - e.mean[arm] <= slack else -np.inf
-        return arm_of_largest(values, e.pulls, lanes, e.parameters[0], rng)
+        return arm_of_largest(values, e.pulls, e.parameters[0], rng)
     for arm in range(arms):
         gap = top - e.mean[arm]
         gap = gap if gap > SMALLEST_GAP else SMALLEST_GAP
@@ -45,11 +45,11 @@ def farthest_behind(e: Episode, rng: np.random.Generator) -> int:
         values[arm] = variance * weight  # R_i
         squares[arm] = variance * weight * weight  # R_i^2 / v_i
     values[best] = squares[best] = 0.0
-    values[best] = np.sqrt(max(e.variance[best], SMALLEST_VARIANCE) * total(squares, lanes))
-    share = (e.made + 1.0) / total(values, lanes)
+    values[best] = np.sqrt(max(e.variance[best], SMALLEST_VARIANCE) * total(squares))
+    share = (e.made + 1.0) / total(values)
     for arm in range(arms):
         values[arm] = share * values[arm] - e.pulls[arm]
-    return arm_of_largest(values, e.pulls, lanes, e.parameters[0], rng)
+    return arm_of_largest(values, e.pulls, e.parameters[0], rng)
 
 
 @dataclass(kw_only=True)
@@ -83,7 +83,7 @@ class OCBA(SequentialAgent):
     @property
     def memory(self) -> int:  # type: ignore[override]
         """R and R^2 / v of each arm."""
-        return 2 * self.num_arms + LANES
+        return 2 * self.num_arms
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return two pulls per arm, or the given number."""

@@ -1,7 +1,7 @@
 """The sum and the largest of values that change for all arms at every pull, for the functions of sequential agents.
 
-Eight values are taken at a time, in the form that compilers turn into vector instructions: that is several times faster
-than one value after another, and the order of the operations, so the rounding, is the same on every machine.
+Eight sums, or largest values, are carried side by side: an operation need not wait for the one before it, and the order
+of the operations, so the rounding, is the same on every machine.
 """
 
 from __future__ import annotations
@@ -10,58 +10,52 @@ import numpy as np
 
 from bai_gym.statistics import FloatArray
 
-__all__ = ["LANES", "arm_of_largest", "largest", "total"]
+__all__ = ["arm_of_largest", "largest", "total"]
 
 LANES = 8
 
 
-def total(values: FloatArray, lanes: FloatArray) -> float:
-    """Return the sum of the values; ``lanes`` are :data:`LANES` numbers of the episode's memory to work with."""
-    blocks = values.size // LANES
-    for i in range(LANES):
-        lanes[i] = 0.0
-    for block in range(blocks):
-        eight = values[LANES * block : LANES * block + LANES]
-        for i in range(LANES):
-            lanes[i] += eight[i]
-    for at in range(LANES * blocks, values.size):
-        lanes[0] += values[at]
-    for i in range(4):
-        lanes[i] += lanes[i + 4]
-    sum_of_all: float = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
-    return sum_of_all
+def total(values: FloatArray) -> float:
+    """Return the sum of the values."""
+    a = b = c = d = e = f = g = h = 0.0
+    whole = values.size - values.size % LANES
+    for at in range(0, whole, LANES):
+        v = values[at : at + LANES]
+        a, b, c, d = a + v[0], b + v[1], c + v[2], d + v[3]
+        e, f, g, h = e + v[4], f + v[5], g + v[6], h + v[7]
+    for at in range(whole, values.size):
+        a += values[at]
+    return ((a + e) + (c + g)) + ((b + f) + (d + h))
 
 
-def largest(values: FloatArray, lanes: FloatArray) -> float:
-    """Return the largest of the values; ``lanes`` as for :func:`total`."""
-    blocks = values.size // LANES
-    for i in range(LANES):
-        lanes[i] = -np.inf
-    for block in range(blocks):
-        eight = values[LANES * block : LANES * block + LANES]
-        for i in range(LANES):
-            lanes[i] = eight[i] if eight[i] > lanes[i] else lanes[i]
-    for at in range(LANES * blocks, values.size):
-        lanes[0] = values[at] if values[at] > lanes[0] else lanes[0]
-    for i in range(4):
-        lanes[i] = lanes[i] if lanes[i] > lanes[i + 4] else lanes[i + 4]
-    best: float = max(max(lanes[0], lanes[1]), max(lanes[2], lanes[3]))
-    return best
+def larger(value: float, other: float) -> float:
+    """Return the larger value; neither is NaN, unlike for `max`, which costs more."""
+    return value if value > other else other
 
 
-def arm_of_largest(
-    values: FloatArray, pulls: FloatArray, lanes: FloatArray, tie_first: float, rng: np.random.Generator
-) -> int:
+def largest(values: FloatArray) -> float:
+    """Return the largest of the values."""
+    a = b = c = d = e = f = g = h = -np.inf
+    whole = values.size - values.size % LANES
+    for at in range(0, whole, LANES):
+        v = values[at : at + LANES]
+        a, b, c, d = larger(v[0], a), larger(v[1], b), larger(v[2], c), larger(v[3], d)
+        e, f, g, h = larger(v[4], e), larger(v[5], f), larger(v[6], g), larger(v[7], h)
+    for at in range(whole, values.size):
+        a = larger(values[at], a)
+    return larger(larger(larger(a, e), larger(c, g)), larger(larger(b, f), larger(d, h)))
+
+
+def arm_of_largest(values: FloatArray, pulls: FloatArray, tie_first: float, rng: np.random.Generator) -> int:
     """Return the arm of the largest value.
 
     Args:
         values: ``(k,)``, -inf allowed.
         pulls: ``(k,)`` pulls of each arm.
-        lanes: As for :func:`total`.
         tie_first: 1 if exact ties go to the fewest pulls, then to the lowest arm; 0 if uniformly at random.
         rng: Breaks ties.
     """
-    best = largest(values, lanes)
+    best = largest(values)
     count = chosen = 0
     for arm in range(values.size):
         is_best = int(values[arm] == best)

@@ -35,6 +35,8 @@ TIE_FIRST, BERNOULLI, VARIANCE, BETA, TRIES = range(5)
 # parameters of the posterior; estimated variance of the sample mean; probabilities of no hit, and products of eight.
 MEAN, SPREAD, A, B, C, NOISE, MISS, MISSES, ROWS = range(9)
 BLOCK = 8
+FEW = 32  # so many normal numbers take less time than finding out which of them are needed
+FIRST_TRIES = 2  # after which another arm is so rarely the best that hits are looked for
 
 
 def row(e: Episode, number: int) -> FloatArray:
@@ -202,6 +204,24 @@ def scan(
     return best, holder, ties
 
 
+def largest_normal(e: Episode, rng: np.random.Generator) -> int:
+    """Draw from all posteriors, which are normal, and return the arm of the largest value."""
+    mean, spread, best, holder, ties = row(e, MEAN), row(e, SPREAD), -np.inf, 0, 1
+    for arm in range(e.pulls.size):
+        value = mean[arm] + spread[arm] * rng.standard_normal()
+        is_larger = value > best
+        if value == best:
+            best, holder, ties = better(e, value, arm, best, holder, ties, rng)
+        holder, ties = arm if is_larger else holder, 1 if is_larger else ties
+        best = value if is_larger else best
+    return holder
+
+
+def has_few_normals(e: Episode) -> bool:
+    """Return whether :func:`largest_normal` is the fastest way."""
+    return e.parameters[VARIANCE] > 0.0 and e.pulls.size <= FEW
+
+
 def largest_draw(e: Episode, rng: np.random.Generator) -> int:
     """Draw from all posteriors, and return the arm of the largest value; ``STOP`` where a reward does not fit."""
     if e.pulled >= 0:
@@ -211,6 +231,8 @@ def largest_draw(e: Episode, rng: np.random.Generator) -> int:
         for arm in range(e.pulls.size):
             if not learn(e, arm):
                 return STOP
+    if has_few_normals(e):
+        return largest_normal(e, rng)
     arm = leader(e.first)  # any one would do
     level = beyond(e, arm, FULL, 1.0, rng)
     misses(e, level, arm)
@@ -240,10 +262,19 @@ def another_arm(e: Episode, best: int, rng: np.random.Generator) -> int:
     The level is between that arm and the others. A draw without any hit, of the arm from above or of another one from
     below, fails; so how many fail before the next one with a hit is a geometric number.
     """
+    left = e.parameters[TRIES]
+    if has_few_normals(e):
+        for _ in range(min(int(left), FIRST_TRIES)):
+            left -= 1.0
+            arm = largest_normal(e, rng)
+            if arm != best:
+                return arm
+    if left == 0.0:
+        return best
     level = level_between(e, best)
     own_miss = 1.0 - hit(e, best, level, -1.0)
     none = own_miss * misses(e, level, best)
-    left, log_none = e.parameters[TRIES], np.log(none)
+    log_none = np.log(none)
     while none < 1.0:
         left -= 1.0 + np.floor(np.log(1.0 - rng.random()) / log_none)
         if left < 0.0:

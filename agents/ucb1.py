@@ -9,7 +9,7 @@ import numpy as np
 
 from bai_gym.agents.choosing import most_pulled
 from bai_gym.agents.parameters import check_positive
-from bai_gym.agents.scanning import LANES, arm_of_largest
+from bai_gym.agents.scanning import arm_of_largest
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.problems import Briefing
 from bai_gym.sampling import Episode, Rule, columns
@@ -21,13 +21,13 @@ __all__ = ["UCB1"]
 def largest_bound(e: Episode, rng: np.random.Generator) -> int:
     """Return the arm of largest mean + b sqrt(2 log t / T); b sqrt(2 / T) is kept of each arm."""
     arms = e.pulls.size
-    widths, bounds, lanes = e.memory[:arms], e.memory[arms : 2 * arms], e.memory[2 * arms :]
+    widths, bounds = e.memory[:arms], e.memory[arms:]
     for arm in range(e.pulled, e.pulled + 1) if e.pulled >= 0 else range(arms):
         widths[arm] = e.parameters[0] * np.sqrt(2.0 / e.pulls[arm])
     growth = np.sqrt(np.log(e.made))
     for arm in range(arms):
         bounds[arm] = e.mean[arm] + growth * widths[arm]
-    return arm_of_largest(bounds, e.pulls, lanes, e.parameters[1], rng)
+    return arm_of_largest(bounds, e.pulls, e.parameters[1], rng)
 
 
 @dataclass(kw_only=True)
@@ -53,7 +53,7 @@ class UCB1(SequentialAgent):
     @property
     def memory(self) -> int:  # type: ignore[override]
         """Widths and bounds of the arms."""
-        return 2 * self.num_arms + LANES
+        return 2 * self.num_arms
 
     def begin(self, briefing: Briefing) -> None:
         """Check the parameter."""

@@ -86,6 +86,7 @@ CASES: list[tuple[str, str, Case]] = [
     ("normal", "clear leader", ([30, 30, 20, 4], [1.2, 0.75, 0.55, -0.3], NOTHING[:4])),
     ("normal", "equal", ([3] * 5, [0.0] * 5, NOTHING[:5])),
     ("normal", "two blocks of arms", ([2] * 12, np.linspace(0, 1, 12).tolist(), NOTHING)),
+    ("normal", "so many that most are left out", ([9] * 40, np.linspace(0, 2, 40).tolist(), [0.0] * 40)),
     ("student", "overlapping", ([2, 3, 8, 400], [0.2, 0.5, 0, 0.4], [1, 0.5, 2, 9])),
     ("student", "clear leader", ([20, 12, 8, 3], [1.2, 0.6, 0.3, -0.4], [0.4, 0.3, 0.5, 0.2])),
     ("student", "one degree of freedom", ([2, 2, 2, 2], [0, 1, 2, 5], [1, 1, 0.1, 0.01])),
