@@ -13,7 +13,7 @@ from bai_gym.agents.scanning import arm_of_largest, total
 from bai_gym.agents.sequential import SequentialAgent, reward_bounds
 from bai_gym.agents.widths import bernstein, hoeffding
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Episode, Rule, columns, leader, renew
+from bai_gym.sampling import Episode, Rule, columns, leader, renew, section
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, BestOfEach
 
@@ -104,15 +104,19 @@ def hardness(gap: float, margin: float, deviation: float, b: float, aware: bool)
     return (root / upper) * (root / upper)
 
 
+def row(e: Episode, number: int) -> FloatArray:
+    """Return a row of the memory, of a number for each arm."""
+    return section(e.memory, OWN + number * e.pulls.size, e.pulls.size)
+
+
 def largest_estimated_b(e: Episode, rng: np.random.Generator) -> int:
     """Return the arm of largest B, where H is estimated.
 
     What an arm's own statistics give is kept; the terms of H are kept as long as no gap of another arm changes.
     """
-    arms, b, aware, rows = e.pulls.size, e.parameters[B], e.parameters[AWARE] > 0.0, e.memory[OWN:]
-    gaps, terms, index = rows[:arms], rows[arms : 2 * arms], rows[2 * arms : 3 * arms]
-    margins, deviations = rows[3 * arms : 4 * arms], rows[4 * arms : 5 * arms]
-    roots, corrections = rows[5 * arms : 6 * arms], rows[6 * arms :]
+    arms, b, aware = e.pulls.size, e.parameters[B], e.parameters[AWARE] > 0.0
+    gaps, terms, index = row(e, 0), row(e, 1), row(e, 2)
+    margins, deviations, roots, corrections = row(e, 3), row(e, 4), row(e, 5), row(e, 6)
     for arm in range(e.pulled, e.pulled + 1) if e.pulled >= 0 else range(arms):
         margins[arm] = hoeffding(0.5, b, e.pulls[arm])
         roots[arm] = hoeffding(1.0, b, e.pulls[arm])

@@ -11,7 +11,7 @@ from bai_gym.agents.scanning import arm_of_largest, total
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Episode, Rule, best_without, columns, leader
+from bai_gym.sampling import Episode, Rule, best_without, columns, leader, section
 from bai_gym.statistics import ROUNDING, FloatArray
 
 __all__ = ["OCBA"]
@@ -28,7 +28,7 @@ def sample_mean(pulls: float, mean: float, variance: float, parameters: FloatArr
 def farthest_behind(e: Episode, rng: np.random.Generator) -> int:
     """Return the arm of largest (t + 1) R_i / (sum of all R) - T_i, see :class:`OCBA`."""
     arms = e.pulls.size
-    values, squares = e.memory[:arms], e.memory[arms:]
+    values, squares = section(e.memory, 0, arms), section(e.memory, arms, arms)
     best = leader(e.first)
     top = e.mean[best]
     slack = max(SMALLEST_GAP, ROUNDING * abs(top))

@@ -23,7 +23,7 @@ from bai_gym.agents.choosing import SLACK
 from bai_gym.bandits.linear import check_features
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Episode, columns
+from bai_gym.sampling import Episode, columns, rare, section
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Regression", "Ridge", "fewer_pulls", "is_current", "largest_place", "longest", "noise_deviation"]
@@ -76,23 +76,23 @@ class Regression(NamedTuple):
 
 def regression(e: Episode) -> Regression:
     """Name the parameters and the memory of an episode."""
-    k, m, p = e.pulls.size, e.memory[HEAD:], e.parameters[SETTINGS:]
+    k, m, p = e.pulls.size, e.memory, e.parameters
     end = int(e.parameters[2])
     return Regression(
-        e.memory[:HEAD],
-        m[:k],
-        m[k : 2 * k],
-        m[2 * k : 3 * k],
-        m[3 * k : 4 * k],
-        m[4 * k : 5 * k],
-        m[5 * k :],
-        p[:k],
-        p[k : 2 * k],
-        p[2 * k : 3 * k],
-        p[3 * k : 4 * k],
-        p[4 * k : 5 * k],
-        p[5 * k :],
-        e.memory[end:],
+        section(m, 0, HEAD),
+        section(m, HEAD, k),
+        section(m, HEAD + k, k),
+        section(m, HEAD + 2 * k, k),
+        section(m, HEAD + 3 * k, k),
+        section(m, HEAD + 4 * k, k),
+        section(m, HEAD + 5 * k, end - HEAD - 5 * k),
+        section(p, SETTINGS, k),
+        section(p, SETTINGS + k, k),
+        section(p, SETTINGS + 2 * k, k),
+        section(p, SETTINGS + 3 * k, k),
+        section(p, SETTINGS + 4 * k, k),
+        section(p, SETTINGS + 5 * k, p.size - SETTINGS - 5 * k),
+        section(m, end, m.size - end),
     )
 
 
@@ -103,19 +103,19 @@ def read_row(e: Episode, place: int, out: FloatArray) -> None:
         size, start, at = int(r.sizes[place]), int(r.starts[place]), int(r.blocks[place])
         if size < arms:
             out[:] = 0.0
-        part, block = out[start : start + size], r.matrix[at : at + size]
+        part, block = section(out, start, size), section(r.matrix, at, size)
         for k in range(size):
             part[k] = block[k]
         return
-    turned, solved = r.matrix[d * d : d * (d + arms)], r.matrix[d * (d + arms) : d * (d + arms + 1)]
+    turned, solved = section(r.matrix, d * d, d * arms), section(r.matrix, d * (d + arms), d)
     solved[:] = 0.0
     for j in range(d):
-        entry, inverse = turned[j * arms + place], r.matrix[j * d : (j + 1) * d]
+        entry, inverse = turned[j * arms + place], section(r.matrix, j * d, d)
         for i in range(d):
             solved[i] += entry * inverse[i]
     out[:] = 0.0
     for j in range(d):
-        entry, column = solved[j], turned[j * arms : (j + 1) * arms]
+        entry, column = solved[j], section(turned, j * arms, arms)
         for k in range(arms):
             out[k] += entry * column[k]
 
@@ -145,7 +145,7 @@ def add(e: Episode) -> None:
     share = 1.0 / (1.0 + square)
     step = (e.reward - r.scores[place]) * share
     start, side = int(r.starts[place]), int(r.sizes[place])
-    row, scores, squares = r.row[start : start + side], r.scores[start : start + side], r.squares[start : start + side]
+    row, scores, squares = section(r.row, start, side), section(r.scores, start, side), section(r.squares, start, side)
     for k in range(side):
         scores[k] += step * row[k]
     for k in range(side):
@@ -153,9 +153,9 @@ def add(e: Episode) -> None:
         squares[k] = left if left > 0.0 else 0.0
     at, taken = int(r.blocks[start]), row
     if d > 0:
-        at, side, taken = 0, d, r.matrix[d * (d + arms) : d * (d + arms + 1)]
+        at, side, taken = 0, d, section(r.matrix, d * (d + arms), d)
     for i in range(side):
-        part, factor = r.matrix[at + i * side : at + (i + 1) * side], share * taken[i]
+        part, factor = section(r.matrix, at + i * side, side), share * taken[i]
         for j in range(side):
             part[j] -= factor * taken[j]
     r.numbers[LOG_DET] += math.log1p(square)
@@ -187,6 +187,7 @@ def largest_place(e: Episode, values: FloatArray, scale: float, rng: np.random.G
     return places if tied == 1 else tied_place(e, values, least, tied, rng)
 
 
+@rare
 def tied_place(e: Episode, values: FloatArray, least: float, tied: int, rng: np.random.Generator) -> int:
     """Return one of the places whose values are not below ``least``, by the tie rule."""
     lowest, order, chosen = e.parameters[0] == 1.0, regression(e).order, -1

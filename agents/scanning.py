@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from bai_gym.sampling import section
 from bai_gym.statistics import FloatArray
 
 __all__ = ["arm_of_largest", "largest", "total"]
@@ -20,7 +21,7 @@ def total(values: FloatArray) -> float:
     a = b = c = d = e = f = g = h = 0.0
     whole = values.size - values.size % LANES
     for at in range(0, whole, LANES):
-        v = values[at : at + LANES]
+        v = section(values, at, LANES)
         a, b, c, d = a + v[0], b + v[1], c + v[2], d + v[3]
         e, f, g, h = e + v[4], f + v[5], g + v[6], h + v[7]
     for at in range(whole, values.size):
@@ -38,7 +39,7 @@ def largest(values: FloatArray) -> float:
     a = b = c = d = e = f = g = h = -np.inf
     whole = values.size - values.size % LANES
     for at in range(0, whole, LANES):
-        v = values[at : at + LANES]
+        v = section(values, at, LANES)
         a, b, c, d = larger(v[0], a), larger(v[1], b), larger(v[2], c), larger(v[3], d)
         e, f, g, h = larger(v[4], e), larger(v[5], f), larger(v[6], g), larger(v[7], h)
     for at in range(whole, values.size):

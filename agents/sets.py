@@ -14,7 +14,7 @@ import numpy as np
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_answer, shuffled_arms
 from bai_gym.agents.sequential import first_block
-from bai_gym.sampling import Engine, Episode, Rule, Sequential, Tournament, columns, leader_without, value_of
+from bai_gym.sampling import Engine, Episode, Rule, Sequential, Tournament, columns, leader_without, section, value_of
 from bai_gym.sampling.tournament import arm_of
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks import BestArm, BestOfEach, TopM
@@ -114,7 +114,8 @@ def room(e: Episode) -> tuple[FloatArray, FloatArray, FloatArray]:
     sets = int(e.parameters[M] * e.parameters[BANDITS])
     size = e.pulls.size // int(e.parameters[BANDITS])
     at = SETS + 2 * sets + 1
-    return e.memory[SETS + sets : at], e.memory[at : at + size], e.memory[at + size : at + 2 * size]
+    m = e.memory
+    return section(m, SETS + sets, sets + 1), section(m, at, size), section(m, at + size, size)
 
 
 def keep(e: Episode, value: float) -> None:

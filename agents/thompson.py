@@ -21,7 +21,7 @@ from bai_gym.agents.parameters import check_choice, check_positive, check_share,
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.errors import AgentError
 from bai_gym.problems import Briefing
-from bai_gym.sampling import STOP, Episode, Played, Rule, columns, leader
+from bai_gym.sampling import STOP, Episode, Played, Rule, columns, leader, rare, section
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
 __all__ = ["TS", "TTTS"]
@@ -42,7 +42,7 @@ FIRST_TRIES = 2  # after which another arm is so rarely the best that hits are l
 def row(e: Episode, number: int) -> FloatArray:
     """Return a row of the memory; its length is a multiple of ``BLOCK``."""
     width = e.memory.size // ROWS
-    return e.memory[number * width : (number + 1) * width]
+    return section(e.memory, number * width, width)
 
 
 def posterior_mean(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
@@ -136,6 +136,7 @@ def beyond(e: Episode, arm: int, level: float, sign: float, rng: np.random.Gener
     return float(row(e, MEAN)[arm] + sign * row(e, SPREAD)[arm] * polar_draw(row(e, B)[arm], chance, rng))
 
 
+@rare
 def polar_draw(b: float, chance: float, rng: np.random.Generator) -> float:
     """Return a draw of Student's law with d = 1 / b, or the normal one for b = 0.
 
@@ -150,6 +151,7 @@ def polar_draw(b: float, chance: float, rng: np.random.Generator) -> float:
     return math.cos(angle) * math.sqrt(math.expm1(2.0 * exponential * b) / b if b > 0.0 else 2.0 * exponential)
 
 
+@rare
 def beta_draw(a: float, b: float, level: float, chance: float, rng: np.random.Generator) -> float:
     """Return a draw of Beta(a, b), or with a level L above its mean the number of a hit.
 

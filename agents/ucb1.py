@@ -12,7 +12,7 @@ from bai_gym.agents.parameters import check_positive
 from bai_gym.agents.scanning import arm_of_largest
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.problems import Briefing
-from bai_gym.sampling import Episode, Rule, columns
+from bai_gym.sampling import Episode, Rule, columns, section
 from bai_gym.statistics import IntArray, Observation, Statistics
 
 __all__ = ["UCB1"]
@@ -21,7 +21,7 @@ __all__ = ["UCB1"]
 def largest_bound(e: Episode, rng: np.random.Generator) -> int:
     """Return the arm of largest mean + b sqrt(2 log t / T); b sqrt(2 / T) is kept of each arm."""
     arms = e.pulls.size
-    widths, bounds = e.memory[:arms], e.memory[arms:]
+    widths, bounds = section(e.memory, 0, arms), section(e.memory, arms, arms)
     for arm in range(e.pulled, e.pulled + 1) if e.pulled >= 0 else range(arms):
         widths[arm] = e.parameters[0] * np.sqrt(2.0 / e.pulls[arm])
     growth = np.sqrt(np.log(e.made))

@@ -17,7 +17,7 @@ from bai_gym.problems import Briefing
 from bai_gym.regression import LINK_NAMES, generalized_linear
 from bai_gym.regression.links import LINKS
 from bai_gym.regression.newton import BENT, CLOSE, EPSILON, JITTER, SEARCHES
-from bai_gym.sampling import WAIT, Episode, Rule, Sequential
+from bai_gym.sampling import WAIT, Episode, Rule, Sequential, section
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
 
 __all__ = ["UCBGLM"]
@@ -33,7 +33,7 @@ REFUSED, REWARD, THETA = range(3)  # memory: whether the last reward is refused,
 def part(e: Episode, number: int) -> FloatArray:
     """Return a ``(d,)`` part of the memory: theta, a step, the gradient, then the rows of the curvature."""
     d = e.features.shape[1]
-    return regression(e).own[THETA + number * d : THETA + (number + 1) * d]
+    return section(regression(e).own, THETA + number * d, d)
 
 
 def hazard(z: float) -> float:

@@ -3,8 +3,9 @@
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.compiler import prepare
 from bai_gym.sampling.engine import ArmTable, Engine
-from bai_gym.sampling.episode import NEVER, STOP, WAIT, Episode
+from bai_gym.sampling.episode import NEVER, STOP, WAIT, Episode, section
 from bai_gym.sampling.plans import Plan, allocations, start
+from bai_gym.sampling.rare import rare
 from bai_gym.sampling.requests import Request, check_request
 from bai_gym.sampling.sequential import Played, Rule, Sequential, columns
 from bai_gym.sampling.stepper import Stepper, batched
@@ -36,7 +37,9 @@ __all__ = [
     "leader",
     "leader_without",
     "prepare",
+    "rare",
     "renew",
+    "section",
     "start",
     "top",
     "value_of",

@@ -28,7 +28,7 @@ from bai_gym.sampling.episode import (
 )
 from bai_gym.sampling.tournament import Tournament
 
-__all__ = ["borrowed", "episode", "header", "locate", "settings", "sums", "values"]
+__all__ = ["borrowed", "episode", "header", "locate", "section", "settings", "sums", "values"]
 
 
 def _pointer_to(kind: Any) -> Any:
@@ -72,6 +72,12 @@ def locate(rows: Any, number: Any) -> Any:
 def header(q: Any) -> Any:
     """Return the state of an episode."""
     return numba.carray(_ints(q), HEADER)
+
+
+@numba.njit(forceinline=True)
+def section(numbers: Any, start: Any, size: Any) -> Any:
+    """Return numbers by their address."""
+    return numba.carray(_floats(numbers.ctypes.data + 8 * start), size)
 
 
 @numba.njit(forceinline=True)

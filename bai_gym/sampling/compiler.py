@@ -28,6 +28,7 @@ from bai_gym.errors import AgentError
 from bai_gym.sampling import episode as rows
 from bai_gym.sampling import player
 from bai_gym.sampling.episode import STOP, episode, values
+from bai_gym.sampling.rare import is_rare
 from bai_gym.sampling.sequential import Rule, pull_leader
 
 __all__ = ["CompiledPlayer", "compile_rule", "compiled_player", "prepare"]
@@ -145,7 +146,7 @@ def _dispatcher(function: Any) -> Any:
         _dispatchers[function] = numba.njit(
             _bound(function, inner),
             error_model="numpy",
-            forceinline=function.__name__ not in player.RARE,
+            forceinline=not is_rare(function),
             no_cpython_wrapper=True,
             no_cfunc_wrapper=True,
         )

@@ -34,6 +34,7 @@ __all__ = [
     "header",
     "int_width",
     "locate",
+    "section",
     "settings",
     "sums",
     "values",
@@ -102,6 +103,17 @@ def locate(rows: np.ndarray, number: int) -> np.ndarray:
     """Return a row of an array; in compiled code, its address."""
     row: np.ndarray = rows[number]
     return row
+
+
+def section(numbers: FloatArray, start: int, size: int) -> FloatArray:
+    """Return so many numbers from a start on; in compiled code, in a form that compiles and runs faster than a slice.
+
+    Args:
+        numbers: Such as the memory of an episode.
+        start: At least 0.
+        size: At most what is there.
+    """
+    return numbers[start : start + size]
 
 
 def sums(f: FloatArray, q: IntArray) -> FloatArray:

@@ -33,15 +33,13 @@ from bai_gym.sampling.episode import (
     settings,
     sums,
 )
+from bai_gym.sampling.rare import rare
 from bai_gym.sampling.tournament import WEIGHT, Tournament, fill, leader, renew
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["BERNOULLI", "EMPIRICAL", "GAUSSIAN", "INDEXED", "POISSON", "choose_all", "play", "take_in_all"]
 
 GAUSSIAN, BERNOULLI, EMPIRICAL, POISSON = range(4)  # kinds of arms
-
-RARE = frozenset({"draw_poisson", "fill", "fill_tree", "prepare", "stay", "tied"})
-"""Functions that are called rarely: the compiler leaves them out of the loops, which then fit into registers."""
 
 LANES = 2  # episodes that take turns: while one waits for a division or its tournament, the others go on
 
@@ -71,11 +69,13 @@ def draw(kind: int, location: float, scale: float, start: int, samples: FloatArr
     return draw_poisson(location, rng)
 
 
+@rare
 def draw_poisson(mean: float, rng: np.random.Generator) -> float:
     """Return a Poisson reward."""
     return float(rng.poisson(mean))
 
 
+@rare
 def fill_tree(tree: Tournament, e: Episode, p: Any, index: Index, lowest: int, rng: np.random.Generator) -> None:
     """Compute the index of every active arm, and decide all nodes of the tournament."""
     half = tree.value.size >> 1
@@ -92,6 +92,7 @@ def fill_tree(tree: Tournament, e: Episode, p: Any, index: Index, lowest: int, r
     fill(tree, rng)
 
 
+@rare
 def prepare(
     f: Any,
     q: Any,
@@ -112,6 +113,7 @@ def prepare(
         fill_tree(e.second, e, p, second, head[LOWEST], rng)
 
 
+@rare
 def stay(q: Any, arm: int) -> None:
     """Note why an episode does not go on: it has stopped, waits, or the arm does not exist."""
     head = header(q)

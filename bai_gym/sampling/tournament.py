@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bai_gym.sampling.rare import rare
 from bai_gym.statistics import FloatArray
 
 __all__ = ["Tournament", "best_without", "fill", "leader", "leader_without", "nodes", "renew", "top", "value_of"]
@@ -101,6 +102,7 @@ def larger(
     return other if is_larger else value, winner
 
 
+@rare
 def tied(holder: float, other: float, rng: np.random.Generator) -> float:
     """Return the holder of a value that two share."""
     weight, other_weight = math.floor(holder / WEIGHT), math.floor(other / WEIGHT)
@@ -139,6 +141,7 @@ def renew(tree: Tournament, arm: int, value: float, weight: float, rng: np.rando
         holders[node] = holder
 
 
+@rare
 def fill(tree: Tournament, rng: np.random.Generator) -> None:
     """Decide all nodes, from the leaves on."""
     for node in range((tree.value.size >> 1) - 1, 0, -1):
