@@ -16,7 +16,8 @@ def name(requirement: str) -> str:
 
 project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 extras = project["optional-dependencies"]
-lowest = {name(line): line for line in [*project["dependencies"], *(line for extra in LOWEST for line in extras[extra])]}
+lines = [*project["dependencies"], *(line for extra in LOWEST for line in extras[extra])]
+lowest = {name(line): line for line in lines}
 del lowest["torch"]  # gigabytes, and CPU builds are offered for few versions
 tools = {name(line) for extra in TOOLS for line in extras[extra]} - lowest.keys() | {"torch"}
 for line in lowest.values():
