@@ -7,6 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 LOWEST = ("cluster", "learn", "plots", "render")
 TOOLS = ("docs", "test")
+FREE = {"pandas", "statsmodels"}  # of the tools, those whose tested versions ask for more than the lowest NumPy
 
 
 def name(requirement: str) -> str:
@@ -19,7 +20,7 @@ extras = project["optional-dependencies"]
 lines = [*project["dependencies"], *(line for extra in LOWEST for line in extras[extra])]
 lowest = {name(line): line for line in lines}
 del lowest["torch"]  # gigabytes, and CPU builds are offered for few versions
-tools = {name(line) for extra in TOOLS for line in extras[extra]} - lowest.keys() | {"torch"}
+tools = {name(line) for extra in TOOLS for line in extras[extra]} - lowest.keys() - FREE | {"torch"}
 for line in lowest.values():
     print(line.replace(">=", "=="))
 for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines():
