@@ -4,16 +4,20 @@ PYTHON ?= python3
 PYTEST_ARGS ?= -n 2
 DEMO_ARGS ?= --budget 2000 --budget 5000 --budget 10000 --runs 2000 --workers 2 --out results/demo
 
-DEMO := .venv
-TEST := .venv-test
-SETTINGS := pyproject.toml constraints.txt $(wildcard build_backend/*.py)
-PIP := bin/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
+# Environments of another Python than the usual one bear its version: to switch does not reuse those of the first.
+VERSION = $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+SUFFIX := $(if $(filter-out python3,$(PYTHON)),-$(VERSION))
+DEMO := .venv$(SUFFIX)
+TEST := .venv-test$(SUFFIX)
+LOWEST := .venv-lowest$(SUFFIX)
+SETTINGS := pyproject.toml constraints.txt setup.py
+PIP := bin/python -m pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs format clean
+.PHONY: help demo test test-lowest lint docs format release clean
 
 help:  ## say what can be made
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
 
 demo: $(DEMO)/ready  ## compare seven agents on BAI-Gaussian64-v0; results in results/demo
 	$(DEMO)/bin/bai-gym run BAI-Gaussian64-v0 --agent Uniform --agent SH --agent SHVar --agent SHAdaVar \
@@ -22,6 +26,10 @@ demo: $(DEMO)/ready  ## compare seven agents on BAI-Gaussian64-v0; results in re
 # One thread each: the test processes have the cores to themselves.
 test: $(TEST)/ready  ## run the tests; PYTEST_ARGS="-k gaussian" runs some
 	OMP_NUM_THREADS=1 $(TEST)/bin/python -m pytest $(PYTEST_ARGS)
+
+# What the lowest versions use of their own requirements may be deprecated by now, which is no fault of ours.
+test-lowest: $(LOWEST)/ready  ## run the fast tests with the lowest versions that pyproject.toml allows
+	OMP_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -m "not slow" -W ignore::DeprecationWarning $(PYTEST_ARGS)
 
 lint: $(TEST)/ready  ## check style, format and types
 	$(TEST)/bin/ruff check
@@ -35,8 +43,16 @@ format: $(TEST)/ready  ## write the format, and repair what can be repaired
 	$(TEST)/bin/ruff check --fix-only
 	$(TEST)/bin/ruff format
 
+# Each distribution is installed and tried by itself, outside the checkout, which would else be what is imported.
+release: $(TEST)/ready  ## build sdist and wheel into dist/, check them, and try each in a fresh environment
+	rm -rf build dist
+	$(TEST)/bin/python -m build
+	$(TEST)/bin/twine check --strict dist/*
+	$(TEST)/bin/check-wheel-contents dist/*.whl
+	@for distribution in dist/*; do .ci/smoke "$(PYTHON)" "$$distribution" || exit; done
+
 clean:  ## remove what was built or installed here; results stay
-	rm -rf $(DEMO) $(TEST) build dist site *.egg-info .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* build dist site *.egg-info .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A new virtual environment; $(1) is its folder.
@@ -49,14 +65,22 @@ endef
 
 $(DEMO)/ready: $(SETTINGS)
 	$(call venv,$(DEMO))
-	$(DEMO)/$(PIP) -e ".[plots]"
+	$(DEMO)/$(PIP) -c constraints.txt -e ".[plots]"
 	@touch $@
 
 # Torch comes first and alone: where it has no wheel for this Python, stable-baselines3 and its checks are left out.
 $(TEST)/ready: $(SETTINGS)
 	$(call venv,$(TEST))
-	@if $(TEST)/$(PIP) torch; then extras=all,docs,test; else extras=cluster,docs,plots,render,test; \
+	@if $(TEST)/$(PIP) -c constraints.txt torch; then extras=all,docs,release,test; \
+	else extras=cluster,docs,plots,release,render,test; \
 		echo "make: torch cannot be installed here; the checks of stable-baselines3 will be skipped" >&2; fi; \
-	echo "$(TEST)/$(PIP) -e .[$$extras]"; \
-	$(TEST)/$(PIP) -e ".[$$extras]"
+	echo "$(TEST)/$(PIP) -c constraints.txt -e .[$$extras]"; \
+	$(TEST)/$(PIP) -c constraints.txt -e ".[$$extras]"
+	@touch $@
+
+# Tools keep their versions: it is the library that is tested.
+$(LOWEST)/ready: $(SETTINGS) .ci/lowest.py
+	$(call venv,$(LOWEST))
+	$(LOWEST)/bin/python .ci/lowest.py >$(LOWEST)/constraints.txt
+	$(LOWEST)/$(PIP) -c $(LOWEST)/constraints.txt -e ".[all,docs,test]"
 	@touch $@

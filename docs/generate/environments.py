@@ -178,6 +178,8 @@ def _try_it(environment: Environment) -> str:
     return f"""```python
 import gymnasium as gym
 
+import bai_gym
+
 env = gym.make("{environment.entry.id}")
 observation, info = env.reset(seed=0)
 action = env.action_space.sample()

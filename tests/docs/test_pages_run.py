@@ -10,6 +10,7 @@ README: each section in one). A comment above a block may say
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -35,7 +36,6 @@ SIZED = ("reproduce", "run", "train")
 
 FOLLOW = """
 import json, sys
-from bai_gym.cli import main
 
 names = {}
 for number, (kind, text, continues) in enumerate(json.load(open(sys.argv[1], encoding="utf-8"))):
@@ -44,6 +44,7 @@ for number, (kind, text, continues) in enumerate(json.load(open(sys.argv[1], enc
         names = names if continues else {"__name__": "__main__"}
         exec(compile(text, f"<block {number}>", "exec"), names)
     else:
+        from bai_gym.cli import main  # not sooner: what Python blocks need they have to import
         sys.argv = text
         try:
             main()
@@ -132,6 +133,21 @@ def test_whoever_follows_a_page_sees_no_error(chapter: str, tmp_path: Path) -> N
     assert len(printed) == len(steps)
     for step, text in zip(steps, printed, strict=True):
         assert text.strip() or step[0] == "python", step
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_blocks_that_make_environments_import_the_library(chapter: str) -> None:
+    known = False  # a block before this one may have imported it, but readers copy single blocks
+    for block in CHAPTERS[chapter]:
+        if block.language == "python":
+            names = {
+                name
+                for node in ast.walk(ast.parse(block.text))
+                for name in ([item.name for item in node.names] if isinstance(node, ast.Import) else [])
+                + ([node.module or ""] if isinstance(node, ast.ImportFrom) else [])
+            }
+            known = (known and block.mark == "continues") or any(name.split(".")[0] == "bai_gym" for name in names)
+            assert known or not re.search(r"""\bmake(_vec)?\(["']BAI-""", block.text), block.text
 
 
 def test_marks_are_understood() -> None:
