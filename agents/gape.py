@@ -12,7 +12,7 @@ from bai_gym.agents.parameters import check_not_negative, check_positive
 from bai_gym.agents.scanning import arm_of_largest, total
 from bai_gym.agents.sequential import SequentialAgent, reward_bounds
 from bai_gym.agents.widths import bernstein, hoeffding
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Rule, columns, leader, renew, section
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, BestOfEach
@@ -171,11 +171,11 @@ def rule_parameters(agent: GapE | GapEV | AGapE | AGapEV, a: FloatArray | float)
     return columns(agent.batch, a, agent.bound, aware, agent.task.num_bandits, first, np.inf)
 
 
-def checked_bound(agent: GapE | GapEV | AGapE | AGapEV, briefing: Briefing) -> FloatArray:
+def checked_bound(agent: GapE | GapEV | AGapE | AGapEV, info: ProblemInfo) -> FloatArray:
     """Check the parameters, and return the ``(N,)`` bounds of the rewards."""
     check_not_negative(agent.scale, "scale", agent.name)
     check_positive(agent.b, "b", agent.name)
-    return reward_bounds(agent.b, briefing)
+    return reward_bounds(agent.b, info)
 
 
 @dataclass(kw_only=True)
@@ -221,10 +221,10 @@ class GapE(SequentialAgent):
         """The two best arms and a bound; or for several bandits B of each arm."""
         return OWN if self.task.num_bandits == 1 else self.num_arms
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Compute the exploration from the true complexity."""
-        self.bound: FloatArray = checked_bound(self, briefing)
-        complexity = briefing.gape_complexity(self.bound) / rescaling(144.0, self.num_arms, self.rescaled)
+        self.bound: FloatArray = checked_bound(self, info)
+        complexity = info.gape_complexity(self.bound) / rescaling(144.0, self.num_arms, self.rescaled)
         self.exploration: FloatArray = self.scale * (4.0 / 9.0) * max(self.budget - self.num_arms, 0) / complexity
         self.parameters = rule_parameters(self, self.exploration)
 
@@ -257,10 +257,10 @@ class GapEV(SequentialAgent):
     rule = GapE.rule
     memory = GapE.memory
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Compute the exploration from the true complexity."""
-        self.bound: FloatArray = checked_bound(self, briefing)
-        complexity = briefing.gape_v_complexity(self.bound) / rescaling(512.0, self.num_arms, self.rescaled)
+        self.bound: FloatArray = checked_bound(self, info)
+        complexity = info.gape_v_complexity(self.bound) / rescaling(512.0, self.num_arms, self.rescaled)
         self.exploration: FloatArray = self.scale * (8.0 / 9.0) * max(self.budget - 2 * self.num_arms, 0) / complexity
         self.parameters = rule_parameters(self, self.exploration)
 
@@ -299,9 +299,9 @@ class AGapE(SequentialAgent):
         """The two best arms and a bound; seven numbers of each arm."""
         return OWN + 7 * self.num_arms
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Compute the exploration times H."""
-        self.bound: FloatArray = checked_bound(self, briefing)
+        self.bound: FloatArray = checked_bound(self, info)
         self.parameters = rule_parameters(self, self.scale * (4.0 / 9.0) * (self.budget - self.num_arms))
 
 
@@ -331,7 +331,7 @@ class AGapEV(SequentialAgent):
     knows = AGapE.knows
     memory = AGapE.memory
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Compute the exploration times H."""
-        self.bound: FloatArray = checked_bound(self, briefing)
+        self.bound: FloatArray = checked_bound(self, info)
         self.parameters = rule_parameters(self, self.scale * (8.0 / 9.0) * (self.budget - 2 * self.num_arms))

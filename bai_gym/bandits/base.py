@@ -7,9 +7,9 @@ from typing import Self
 
 import numpy as np
 
+from bai_gym.bandits.table import ArmTable
 from bai_gym.errors import InstanceError
 from bai_gym.gaussian_process import GaussianPrior
-from bai_gym.sampling import ArmTable
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Bandit", "check_means", "check_num_arms"]

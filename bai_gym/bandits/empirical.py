@@ -8,9 +8,8 @@ from typing import Self
 import numpy as np
 
 from bai_gym.bandits.base import Bandit, check_num_arms
+from bai_gym.bandits.table import EMPIRICAL, ArmTable
 from bai_gym.errors import InstanceError
-from bai_gym.sampling import ArmTable
-from bai_gym.sampling.player import EMPIRICAL
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics, exact_means
 
 __all__ = ["EmpiricalBandit", "SampleTable"]

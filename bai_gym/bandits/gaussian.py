@@ -7,9 +7,8 @@ from typing import Self
 import numpy as np
 
 from bai_gym.bandits.base import Bandit, check_means
+from bai_gym.bandits.table import GAUSSIAN, ArmTable
 from bai_gym.errors import InstanceError
-from bai_gym.sampling import ArmTable
-from bai_gym.sampling.player import GAUSSIAN
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
 __all__ = ["GaussianBandit"]

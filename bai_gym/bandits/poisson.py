@@ -8,9 +8,8 @@ import numpy as np
 from scipy.special import gammainc, gammaln, xlogy
 
 from bai_gym.bandits.base import Bandit, check_means
+from bai_gym.bandits.table import POISSON, ArmTable
 from bai_gym.errors import InstanceError
-from bai_gym.sampling import ArmTable
-from bai_gym.sampling.player import POISSON
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
 __all__ = ["PoissonBandit"]

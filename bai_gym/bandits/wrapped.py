@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from bai_gym.bandits.base import Bandit
+from bai_gym.bandits.table import ArmTable
 from bai_gym.gaussian_process import GaussianPrior
-from bai_gym.sampling import ArmTable
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["WrappedBandit"]

@@ -1,1 +1,1 @@
-"""Running agents on environments: protocol, runner, results."""
+"""Plays agents on environments: the protocol of an agent, rollouts, chunks, and the runner."""

@@ -104,7 +104,7 @@ def train(
 
 def _others(recipe: Recipe) -> list[str]:
     """Return agents to compare with: those that can play there."""
-    rules = recipe.source.built.rules
+    rules = recipe.source.built.episode_spec
     if rules.fixed_confidence:
         return ["UGapEc"]
     adaptive = "SH" if isinstance(rules.task, BestArm) else "UGapEb"

@@ -2,7 +2,7 @@
 
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.compiler import prepare
-from bai_gym.sampling.engine import ArmTable, Engine
+from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import NEVER, STOP, WAIT, Episode, section
 from bai_gym.sampling.plans import Plan, allocations, start
 from bai_gym.sampling.rare import rare
@@ -16,7 +16,6 @@ __all__ = [
     "NEVER",
     "STOP",
     "WAIT",
-    "ArmTable",
     "Block",
     "Engine",
     "Episode",

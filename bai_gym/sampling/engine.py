@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from bai_gym.bandits.table import ArmTable
 from bai_gym.errors import AgentError
 from bai_gym.sampling import player
 from bai_gym.sampling.compiler import compile_rule, compiled_player, nothing
@@ -39,40 +38,7 @@ from bai_gym.sampling.sequential import Played, Rule, Sequential, pull_leader
 from bai_gym.sampling.tournament import nodes
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["ArmTable", "Engine"]
-
-
-@dataclass(frozen=True, eq=False)
-class ArmTable:
-    """Arms that compiled code can draw from.
-
-    Attributes:
-        kind: One of the kinds of :mod:`bai_gym.sampling.player`.
-        location: ``(N, K)`` means; for empirical arms not read.
-        scale: ``(N, K)`` standard deviations (Gaussian) or numbers of samples (empirical).
-        start: ``(N, K)`` where samples start (empirical).
-        samples: ``(R,)`` samples of all arms (empirical).
-    """
-
-    kind: int
-    location: FloatArray
-    scale: FloatArray | None = None
-    start: IntArray | None = None
-    samples: FloatArray | None = None
-
-    def take(self, arms: IntArray | None) -> tuple[int, FloatArray, FloatArray, IntArray, FloatArray]:
-        """Return the tables of ``(N, k)`` candidate arms (None: of all) as the player takes them."""
-
-        def chosen(table: npt.NDArray[Any] | None, kind: type) -> npt.NDArray[Any]:
-            shape = self.location.shape if arms is None else arms.shape
-            if table is None:
-                return np.zeros(shape, kind)
-            taken = table if arms is None else np.take_along_axis(table, arms, axis=1)
-            return np.ascontiguousarray(taken, kind)
-
-        samples = np.zeros(0) if self.samples is None else np.ascontiguousarray(self.samples, np.float64)
-        location, scale = chosen(self.location, np.float64), chosen(self.scale, np.float64)
-        return self.kind, location, scale, chosen(self.start, np.int64), samples
+__all__ = ["Engine"]
 
 
 class Engine:

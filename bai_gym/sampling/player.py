@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bai_gym.bandits.table import BERNOULLI, EMPIRICAL, GAUSSIAN
 from bai_gym.sampling.episode import (
     ARMS,
     DUE,
@@ -37,9 +38,7 @@ from bai_gym.sampling.rare import rare
 from bai_gym.sampling.tournament import WEIGHT, Tournament, fill, leader, renew
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["BERNOULLI", "EMPIRICAL", "GAUSSIAN", "INDEXED", "POISSON", "choose_all", "play", "take_in_all"]
-
-GAUSSIAN, BERNOULLI, EMPIRICAL, POISSON = range(4)  # kinds of arms
+__all__ = ["INDEXED", "choose_all", "play", "take_in_all"]
 
 LANES = 2  # episodes that take turns: while one waits for a division or its tournament, the others go on
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from bai_gym.benchmark.folder import ResultTable
-from bai_gym.benchmark.optimum import Optima, optimality_gap
-from bai_gym.benchmark.recording import Recording
-from bai_gym.benchmark.result import Result
+from bai_gym.analysis.optimum import Optima, optimality_gap
 from bai_gym.report.page.numbers import short
+from bai_gym.results.reader import ResultTable
+from bai_gym.results.recording import Recording
+from bai_gym.results.result import Result
 
 if TYPE_CHECKING:
     from bai_gym.report.page.standings import Standings

@@ -1,0 +1,1 @@
+"""Statistics of results: intervals, paired tests, ranks, leaderboards, aggregate scores, bounds."""
