@@ -122,7 +122,8 @@ class SB3Agent:
             AgentError: If the agent has not been reset.
         """
         if not hasattr(self, "_problem_info"):
-            raise AgentError(f"{self.label} has not been reset: call agent.reset(env.unwrapped.problem_info(agent.knows))")
+            call = "agent.reset(env.unwrapped.problem_info(agent.knows))"
+            raise AgentError(f"{self.label} has not been reset: call {call}")
         batch = self._seen(batched(observation))
         with self._seeded():
             actions = self._actions(batch)

@@ -293,7 +293,7 @@ def compare(
     if folder is not None:
         check_replaceable(folder / RESULTS)
     cells = make_cells(agents, env, budgets, seed, env_kwargs, path, checkpoints)
-    comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk)
+    comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk, rerun=rerun_command)
     if folder is not None:
         ResultsWriter(folder).save_results(comparison.results, facts={"command": rerun_command(cells, runs)})
         record_cells(cells, record, runs, out=folder, workers=workers, on_chunk=on_chunk)

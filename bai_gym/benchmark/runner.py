@@ -13,7 +13,6 @@ import numpy as np
 from bai_gym.benchmark.chunk import CHUNK_RUNS, Cell, play_chunk
 from bai_gym.errors import ClusterError, ParameterError
 from bai_gym.parallel import on_cluster, parallel, plays_elsewhere
-from bai_gym.rerun import rerun_command
 from bai_gym.results.result import Comparison, Episodes, summarize
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.statistics import FloatArray
@@ -69,6 +68,7 @@ def run_cells(
     workers: int | None = 1,
     out: Path | None = None,
     on_chunk: OnChunk | None = None,
+    rerun: Callable[[Sequence[Cell], int], str] | None = None,
 ) -> Comparison:
     """Play ``runs`` episodes of every cell.
 
@@ -79,6 +79,7 @@ def run_cells(
             :func:`bai_gym.cluster` there is nothing to say.
         out: Folder for finished chunks; chunks that are there already are not played again.
         on_chunk: Called after each chunk.
+        rerun: Returns a command that plays some cells again, so often, which the results then name.
 
     Returns:
         The results in the order of the cells, and for each in that of its checkpoints; the same for any number of
@@ -126,9 +127,9 @@ def run_cells(
         episodes = Episodes.joined([chunks[chunk] for chunk in sorted(chunks)])
         knows, notes = cell.describe_agent()
         name = cell.label, cell.env.label, cell.budget
-        rerun = rerun_command([cell], runs)
+        command = "" if rerun is None else rerun([cell], runs)
         for point in (*episodes.checkpoints, None):
-            result = summarize(*name, episodes, knows, notes, at=point, seed=cell.seed, rerun=rerun)
+            result = summarize(*name, episodes, knows, notes, at=point, seed=cell.seed, rerun=command)
             results.append(result)
             outcomes[*name, result.checkpoint] = episodes if point is None else point
     return Comparison(tuple(results), outcomes)

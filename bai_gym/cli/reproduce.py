@@ -39,6 +39,7 @@ from bai_gym.problems import GaussianProcessProblem
 from bai_gym.report.figures import instance_plot
 from bai_gym.report.posterior import posterior_plot
 from bai_gym.report.runs import arms_plot, regret_boxes
+from bai_gym.rerun import rerun_command
 from bai_gym.results.result import Comparison
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.seeding import check_seed, generator
@@ -118,7 +119,7 @@ def _reproduce(
                     checkpoints=panel.checkpoints or None,
                 )
             ]
-            comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk)
+            comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk, rerun=rerun_command)
         if record:
             with progress_bar(f"{experiment.id}: recording") as on_episode:
                 record_cells(cells, record, runs, out=folder, workers=workers, on_chunk=on_episode)
@@ -160,7 +161,7 @@ def _reproduce(
                 x_name=NUMBERED.get(panel.x, ""),
                 title=title,
                 bounds=proved,
-                one_arm=isinstance(cells[0].rules.task, BestArm),
+                one_arm=isinstance(cells[0].episode_spec.task, BestArm),
             )
         print_paths(paths)
 

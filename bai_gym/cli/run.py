@@ -74,7 +74,7 @@ def run(
         with progress_bar("playing") as on_chunk:
             points = read_checkpoints(checkpoints)
             cells = make_cells(agent or DEFAULT_AGENTS, env, budget, seed, keywords(set_ or []), path, points)
-            comparison = run_cells(cells, runs, workers=processes, out=out, on_chunk=on_chunk)
+            comparison = run_cells(cells, runs, workers=processes, out=out, on_chunk=on_chunk, rerun=rerun_command)
         if out is not None and record:
             with progress_bar("recording") as on_episode:
                 record_cells(cells, record, runs, out=out, workers=processes, on_chunk=on_episode)
@@ -93,6 +93,6 @@ def run(
             x="budget" if checkpoints is None else "checkpoint",
             title=comparison[0].env,
             bounds=proved,
-            one_arm=isinstance(cells[0].rules.task, BestArm),
+            one_arm=isinstance(cells[0].episode_spec.task, BestArm),
         )
         print_paths(paths)

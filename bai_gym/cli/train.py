@@ -97,7 +97,7 @@ def train(
     own = SB3Agent.load(trained.model) if trained.weights is None else Learned(path=trained.weights)
     with progress_bar("comparing") as on_chunk:
         cells = make_cells([own, *others], env, None, seed + 1, recipe.env_kwargs)
-        comparison = run_cells(cells, runs, workers=workers, out=out, on_chunk=on_chunk)
+        comparison = run_cells(cells, runs, workers=workers, out=out, on_chunk=on_chunk, rerun=rerun_command)
     print_results(comparison)
     print_paths(save_results(comparison, out))
 

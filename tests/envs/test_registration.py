@@ -240,7 +240,7 @@ def test_demonstrations_say_what_they_are(name: str, note: str) -> None:
 @pytest.mark.slow
 def test_the_look_alike_is_the_same_in_another_process_without_the_cache(tmp_path: Path) -> None:
     code = """if True:
-        import gymnasium
+        import bai_gym, gymnasium
         env = gymnasium.make("BAI-MovieLensLike64-v0")
         env.reset(seed=5)
         bandit = env.unwrapped._episode.bandit
