@@ -14,6 +14,7 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Rule, columns
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import Thresholding
+from bai_gym.theory import threshold_h1, threshold_sigma_h1
 
 __all__ = ["APT", "ThresholdUCBE", "ThresholdUCBEV"]
 
@@ -85,8 +86,8 @@ class ThresholdUCBE(SequentialAgent):
         """Check the parameter and compute the exploration."""
         check_positive(self.c, "c", self.name)
         free = max(self.budget - self.num_arms, 0)
-        self.exploration: FloatArray = self.c * (free / info.threshold_h1())
         assert isinstance(self.task, Thresholding)  # as tasks says
+        self.exploration: FloatArray = self.c * (free / threshold_h1(info.means, self.task.threshold))
         self.parameters = columns(self.batch, self.task.threshold, np.sqrt(self.exploration))
 
 
@@ -145,8 +146,9 @@ class ThresholdUCBEV(SequentialAgent):
         check_positive(self.c, "c", self.name)
         squared = self.index == "bernstein"
         free = max(self.budget - 2 * self.num_arms, 0) * (8.0 / 9.0 if squared else 1.0)
-        self.exploration: FloatArray = self.c * (free / info.threshold_sigma_h1(squared=squared))
         assert isinstance(self.task, Thresholding)  # as tasks says
+        complexity = threshold_sigma_h1(info.means, info.variances, self.task.threshold, squared=squared)
+        self.exploration: FloatArray = self.c * (free / complexity)
         width = self.exploration if squared else np.sqrt(self.exploration)
         self.parameters = columns(self.batch, self.task.threshold, width)
 

@@ -16,6 +16,7 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Rule, columns, leader, renew, section
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, BestOfEach
+from bai_gym.theory import gape_complexity, gape_v_complexity
 
 __all__ = ["AGapE", "AGapEV", "GapE", "GapEV"]
 
@@ -224,7 +225,8 @@ class GapE(SequentialAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Compute the exploration from the true complexity."""
         self.bound: FloatArray = checked_bound(self, info)
-        complexity = info.gape_complexity(self.bound) / rescaling(144.0, self.num_arms, self.rescaled)
+        complexity = gape_complexity(info.means, self.bound, self.task.num_bandits)
+        complexity /= rescaling(144.0, self.num_arms, self.rescaled)
         self.exploration: FloatArray = self.scale * (4.0 / 9.0) * max(self.budget - self.num_arms, 0) / complexity
         self.parameters = rule_parameters(self, self.exploration)
 
@@ -260,7 +262,8 @@ class GapEV(SequentialAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Compute the exploration from the true complexity."""
         self.bound: FloatArray = checked_bound(self, info)
-        complexity = info.gape_v_complexity(self.bound) / rescaling(512.0, self.num_arms, self.rescaled)
+        complexity = gape_v_complexity(info.means, info.variances, self.bound, self.task.num_bandits)
+        complexity /= rescaling(512.0, self.num_arms, self.rescaled)
         self.exploration: FloatArray = self.scale * (8.0 / 9.0) * max(self.budget - 2 * self.num_arms, 0) / complexity
         self.parameters = rule_parameters(self, self.exploration)
 

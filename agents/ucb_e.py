@@ -15,6 +15,7 @@ from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, Episode, Rule, columns
 from bai_gym.statistics import ROUNDING, FloatArray
+from bai_gym.theory import best_arm_h1
 
 __all__ = ["UCBE", "AdaptiveUCBE"]
 
@@ -68,11 +69,11 @@ class UCBE(SequentialAgent):
 
     def _exploration(self, info: ProblemInfo) -> FloatArray:
         if self.a is None:
-            return self.c * self.budget / info.h1_complexity()
+            return self.c * self.budget / best_arm_h1(info.means)
         if self.c != 1.0:
             raise ParameterError(f"c of {self.name} has no effect where a is given: leave one of them out")
         if self.a == "theory":
-            return (25.0 / 36.0) * max(self.budget - self.num_arms, 0) / info.h1_complexity()
+            return (25.0 / 36.0) * max(self.budget - self.num_arms, 0) / best_arm_h1(info.means)
         if isinstance(self.a, str) or not (math.isfinite(self.a) and self.a >= 0):
             raise ParameterError(f"a of {self.name} must be None, 'theory' or a number of at least 0, not {self.a!r}")
         return np.full(self.batch, float(self.a))

@@ -20,6 +20,7 @@ from bai_gym.agents.widths import bernstein, hoeffding
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule, leader, top, value_of
 from bai_gym.statistics import FloatArray
+from bai_gym.theory import ugape_complexity, ugape_v_complexity
 
 __all__ = ["AUGapEb", "AUGapEbV", "UGapEb", "UGapEbV", "UGapEc", "UGapEcV"]
 
@@ -134,7 +135,8 @@ def prepare(agent: UGapEb | UGapEbV | AUGapEb | AUGapEbV | UGapEc | UGapEcV, inf
         rule = Rule(upper, select_one, refresh=estimate) if one else Rule(choose=select_arm, refresh=estimate)
         return agent.set_rule(rule, 0.0, b, v, np.inf, rate, every)
     check_choice(agent.output, ("best", "last"), "output", agent.name)
-    a = rate / (info.ugape_v_complexity(b) if v else info.ugape_complexity(b))
+    task = agent.task.m, agent.task.epsilon, b, agent.task.num_bandits
+    a = rate / (ugape_v_complexity(info.means, info.variances, *task) if v else ugape_complexity(info.means, *task))
     rule = Rule(upper, select_one) if one else Rule(choose=select_arm)
     agent.set_rule(rule, a, b, v, 0.0 if agent.output == "best" else np.inf)
 

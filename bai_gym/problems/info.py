@@ -1,4 +1,4 @@
-"""What an agent is told before an episode, and nothing more."""
+"""What an agent receives before an episode, and nothing more."""
 
 from __future__ import annotations
 
@@ -8,17 +8,8 @@ from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.statistics import FloatArray
-from bai_gym.tasks import BestArm, Task, Thresholding
-from bai_gym.theory import (
-    best_arm_h1,
-    gape_complexity,
-    gape_v_complexity,
-    reward_bound,
-    threshold_h1,
-    threshold_sigma_h1,
-    ugape_complexity,
-    ugape_v_complexity,
-)
+from bai_gym.tasks import BestArm, Task
+from bai_gym.theory import reward_bound
 
 __all__ = ["KNOWLEDGE", "ProblemInfo", "check_knowledge"]
 
@@ -93,9 +84,14 @@ class ProblemInfo:
         return None if self.features is None else int(self.features.shape[-1])
 
     @property
+    def means(self) -> FloatArray:
+        """``(N, K)`` true means, from which :mod:`bai_gym.theory` computes complexities; needs ``"complexity"``."""
+        return self._granted("complexity").means.copy()
+
+    @property
     def variances(self) -> FloatArray:
-        """``(N, K)`` true variances; needs ``"variances"``."""
-        return self._granted("variances").variances.copy()
+        """``(N, K)`` true variances; needs ``"variances"``, or ``"complexity"``, which may depend on them."""
+        return self._granted("complexity" if "complexity" in self.knows else "variances").variances.copy()
 
     @property
     def reward_bound(self) -> FloatArray:
@@ -111,48 +107,6 @@ class ProblemInfo:
         """
         self.check_granted("prior")
         return None if self._truth is None else self._truth.prior
-
-    def h1_complexity(self) -> FloatArray:
-        """Return H_1, the sum of 1 / gap^2, ``(N,)``; needs ``"complexity"``."""
-        return best_arm_h1(self._granted("complexity").means)
-
-    def gape_complexity(self, bound: FloatArray) -> FloatArray:
-        """Return H of GapE, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
-        return gape_complexity(self._granted("complexity").means, bound, self.task.num_bandits)
-
-    def gape_v_complexity(self, bound: FloatArray) -> FloatArray:
-        """Return the variance-aware H of GapE-V, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
-        truth = self._granted("complexity")
-        return gape_v_complexity(truth.means, truth.variances, bound, self.task.num_bandits)
-
-    def ugape_complexity(self, bound: FloatArray) -> FloatArray:
-        """Return H_epsilon of UGapE for the task, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
-        truth, task = self._granted("complexity"), self.task
-        return ugape_complexity(truth.means, task.m, task.epsilon, bound, task.num_bandits)
-
-    def ugape_v_complexity(self, bound: FloatArray) -> FloatArray:
-        """Return the variance-aware H_epsilon of UGapE, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
-        truth, task = self._granted("complexity"), self.task
-        return ugape_v_complexity(truth.means, truth.variances, task.m, task.epsilon, bound, task.num_bandits)
-
-    def threshold_h1(self) -> FloatArray:
-        """Return H_1 of thresholding, the sum of 1 / (mean - threshold)^2, ``(N,)``; needs ``"complexity"``."""
-        return threshold_h1(self._granted("complexity").means, self._threshold)
-
-    def threshold_sigma_h1(self, *, squared: bool = False) -> FloatArray:
-        """Return H_sigma,1 of thresholding, which counts the variances, ``(N,)``; needs ``"complexity"``.
-
-        Args:
-            squared: See :func:`bai_gym.theory.threshold_sigma_h1`.
-        """
-        truth = self._granted("complexity")
-        return threshold_sigma_h1(truth.means, truth.variances, self._threshold, squared=squared)
-
-    @property
-    def _threshold(self) -> float:
-        if not isinstance(self.task, Thresholding):
-            raise AgentError(f"the task {self.task.name!r} has no threshold")
-        return self.task.threshold
 
     def check_granted(self, fact: str) -> None:
         """Raise :class:`AgentError` unless the fact is granted.

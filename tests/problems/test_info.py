@@ -14,16 +14,12 @@ from bai_gym.problems import KNOWLEDGE, ProblemInfo
 from bai_gym.problems.info import check_knowledge
 
 TRUTH = GaussianBandit([[0.0, 0.5], [1.0, 0.5]], [[1.0, 4.0], [0.25, 9.0]])
-BOUND = np.ones(2)
 
 FACTS: dict[str, list[Callable[[ProblemInfo], object]]] = {
     "variances": [lambda problem_info: problem_info.variances],
     "prior": [lambda problem_info: problem_info.check_granted("prior") or 0.0],
     "range": [lambda problem_info: problem_info.reward_bound],
-    "complexity": [
-        lambda problem_info: problem_info.gape_complexity(BOUND),
-        lambda problem_info: problem_info.gape_v_complexity(BOUND),
-    ],
+    "complexity": [lambda problem_info: problem_info.means],
 }
 
 
@@ -36,7 +32,7 @@ def test_every_fact_is_tested_here() -> None:
 def test_only_what_is_declared_is_granted(fact: str, declared: str | tuple[str, ...]) -> None:
     problem_info = ProblemInfo(2, 100, 2, truth=TRUTH, knows=declared)
     for read in FACTS[fact]:
-        if fact == declared:
+        if fact == declared or (fact, declared) == ("variances", "complexity"):
             assert np.all(np.isfinite(np.asarray(read(problem_info))))
         else:
             with pytest.raises(AgentError, match=f"reads '{fact}' without having declared it"):
@@ -49,10 +45,11 @@ def test_what_is_granted_is_true() -> None:
     # Largest mean + sigma sqrt(log 100): 0.5 + 2 sqrt(log 100), and 0.5 + 3 sqrt(log 100).
     root = math.sqrt(math.log(100))
     assert problem_info.reward_bound == pytest.approx([0.5 + 2 * root, 0.5 + 3 * root])
-    # Gaps 0.5 for both arms of both instances: 2 / 0.25.
-    assert problem_info.gape_complexity(BOUND) == pytest.approx([8.0, 8.0])
-    by_hand = sum((sigma + math.sqrt(sigma**2 + 16 / 3 * 0.5)) ** 2 / 0.25 for sigma in (1.0, 2.0))
-    assert problem_info.gape_v_complexity(BOUND)[0] == pytest.approx(by_hand)
+    assert problem_info.means.tolist() == [[0.0, 0.5], [1.0, 0.5]]
+
+
+def test_a_complexity_may_depend_on_the_variances() -> None:
+    assert ProblemInfo(2, 100, 2, truth=TRUTH, knows={"complexity"}).variances.tolist() == TRUTH.variances.tolist()
 
 
 def test_what_is_granted_is_a_copy() -> None:
