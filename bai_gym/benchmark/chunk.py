@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import inspect
 import json
 import os
-import pickle
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
-import joblib
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from bai_gym.bandits import Bandit
+from bai_gym.benchmark.content import content_digest, is_own, library_digest
 from bai_gym.benchmark.protocol import (
     acts_on_batches,
     allocates,
@@ -213,24 +210,13 @@ class AgentSource:
     spec: str = ""
 
     def fingerprint(self) -> str:
-        """Return a hash of the agent's class, its parameters, and its code where that is the user's own.
+        """Return a hash of the agent's parameters, and of its code where that is the user's own.
 
         Raises:
-            AgentError: If its parameters cannot be hashed.
+            AgentError: If something that it uses has no content to compare.
         """
         agent = self.make()
-        lines = [type(agent).__qualname__]
-        for kind in type(agent).__mro__:
-            if not kind.__module__.startswith("bai_gym."):
-                with contextlib.suppress(OSError, TypeError):  # built in, or typed at a prompt
-                    lines.append(inspect.getsource(kind))
-        try:
-            return f"{joblib.hash(lines)}{joblib.hash(getattr(agent, '__dict__', None))}"
-        except (pickle.PicklingError, TypeError, AttributeError) as error:
-            raise AgentError(
-                f"finished chunks of {describe(agent)} cannot be told from those of another agent, because its "
-                f"attributes cannot be pickled ({error}); give no output folder, or another agent"
-            ) from None
+        return content_digest(agent, f"agent {describe(agent)}")
 
 
 def checkpoint_grid(checkpoints: Checkpoints, budget: int) -> tuple[int, ...]:
@@ -367,11 +353,14 @@ class Cell:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """Hash of everything that the outcome depends on; of the library's code, the version."""
+        """Hash of everything that the outcome depends on."""
         rng = generator(self.seed, "fingerprint")
         sample = self.env.problem.draw(2, rng)
         probes = sample.pull(np.tile(np.arange(sample.means.size), PROBES), rng)
-        names = [version("bai-gym"), self.env.label, type(sample).__name__, self.label, self.agent.fingerprint()]
+        names = [library_digest(), self.env.label, type(sample).__name__, self.label, self.agent.fingerprint()]
+        problem = self.env.problem
+        if is_own(problem) or is_own(sample):
+            names.append(content_digest(problem, f"environment {self.env.label}"))
         own_rules = repr(self.env.built.rules)  # with the environment's budget: so chunks have been stored
         facts = [*names, self.budget, self.seed, self.path, CHUNK_RUNS, own_rules, *self.checkpoints]
         digest = hashlib.sha256(json.dumps(facts).encode())
