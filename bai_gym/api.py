@@ -16,6 +16,7 @@ import gymnasium as gym
 from bai_gym.agents.registry import comes_along, find, make
 from bai_gym.benchmark.chunk import AgentSource, Cell, Checkpoints, EnvSource
 from bai_gym.benchmark.command import rerun_command
+from bai_gym.benchmark.folder import gather
 from bai_gym.benchmark.protocol import check_agent
 from bai_gym.benchmark.recorder import check_record, record_cells
 from bai_gym.benchmark.result import Comparison, Result
@@ -275,7 +276,8 @@ def compare(
         seed: At least 0.
         workers: Processes, see :func:`evaluate`.
         env_kwargs: Keyword arguments for ``gym.make``.
-        out: Folder for finished chunks, and in the end for the results (`results.parquet`); `bai-gym report` reads it.
+        out: Folder for finished chunks, and in the end for the results (`results.parquet`), beside those of earlier
+            calls; `bai-gym report` reads it.
         path: See :func:`evaluate`.
         checkpoints: See :func:`evaluate`; there is one row per agent, budget and checkpoint.
         record: Runs of each agent and budget that are also played pull by pull and kept in the folder, to be watched.
@@ -295,6 +297,7 @@ def compare(
     cells = make_cells(agents, env, budgets, seed, env_kwargs, path, checkpoints)
     comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk)
     if folder is not None:
-        Store(folder).save_results(comparison.results, facts={"command": rerun_command(cells, runs)})
+        table = gather(folder / RESULTS, comparison.results, rerun_command(cells, runs))
+        Store(folder).save_results(table.results, optima=table.optima, facts={"command": table.command})
         record_cells(cells, record, runs, out=folder, workers=workers, on_chunk=on_chunk)
     return comparison

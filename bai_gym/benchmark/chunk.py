@@ -354,6 +354,13 @@ class Cell:
     @functools.cached_property
     def fingerprint(self) -> str:
         """Hash of everything that the outcome depends on."""
+        own_rules = repr(self.env.built.rules)  # with the environment's budget: so chunks have been stored
+        facts = [self.digest, self.budget, self.seed, self.path, CHUNK_RUNS, own_rules, *self.checkpoints]
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """Hash of what is played: code, parameters and data, whatever the budget and the checkpoints."""
         rng = generator(self.seed, "fingerprint")
         sample = self.env.problem.draw(2, rng)
         probes = sample.pull(np.tile(np.arange(sample.means.size), PROBES), rng)
@@ -361,9 +368,7 @@ class Cell:
         problem = self.env.problem
         if is_own(problem) or is_own(sample):
             names.append(content_digest(problem, f"environment {self.env.label}"))
-        own_rules = repr(self.env.built.rules)  # with the environment's budget: so chunks have been stored
-        facts = [*names, self.budget, self.seed, self.path, CHUNK_RUNS, own_rules, *self.checkpoints]
-        digest = hashlib.sha256(json.dumps(facts).encode())
+        digest = hashlib.sha256(json.dumps(names).encode())
         features = () if sample.features is None else (sample.features,)
         for numbers in (sample.means, sample.variances, probes, *features):
             digest.update(numbers.tobytes())

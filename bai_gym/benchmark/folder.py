@@ -22,7 +22,7 @@ from bai_gym.benchmark.schema import check_schema, schema_of
 from bai_gym.benchmark.store import read_chunk
 from bai_gym.errors import OutputError, SchemaError
 
-__all__ = ["Judgement", "ResultTable", "read_folder", "read_outcomes", "read_recordings"]
+__all__ = ["Judgement", "ResultTable", "gather", "read_folder", "read_outcomes", "read_recordings"]
 
 PARTS = ("chunks", "recordings")
 NUMBERED = re.compile(r"\d+-\d+")  # names of their files
@@ -48,13 +48,13 @@ class Judgement:
 
 @dataclass(frozen=True, eq=False)
 class ResultTable:
-    """One file of results: what one command compared, or one panel of a figure.
+    """One file of results: what the commands of a folder have compared, or one panel of a figure.
 
     Attributes:
         path: The file.
         results: Its rows; their ``seconds`` are 0, since folders hold no times.
         title: What it is about, for people.
-        command: The command that gives all of it again; empty where none can.
+        command: The commands that give all of it again, a line for each; those that cannot are left out.
         optima: Probabilities with which the best possible agent is right, by (env, budget), where they are known.
         claims: Claims that were judged on these results.
         claims_are: A heading for them.
@@ -89,6 +89,60 @@ def read_folder(folder: Path) -> list[ResultTable]:
             "`bai-gym reproduce` and bai_gym.compare(..., out=)"
         )
     return tables
+
+
+def gather(path: Path, results: Iterable[Result], command: str = "", optima: Optima | None = None) -> ResultTable:
+    """Add results to those that earlier commands have written to a file, and return all; nothing is written.
+
+    Of the same agent, environment, budget, checkpoint and seed, the row with more runs stays. Rows of an agent,
+    environment or data that have changed since are out of date, and give way.
+
+    Args:
+        path: The file, which need not be there. Where it is damaged, a warning says so.
+        results: The new results.
+        command: The command that gives them again, if one can.
+        optima: The optima that are known.
+
+    Raises:
+        SchemaError: If a newer version of this library wrote it.
+    """
+    results = list(results)
+    earlier = None
+    if path.exists():
+        try:
+            earlier = _read(path, _results, "results")
+        except SchemaError:
+            raise
+        except OutputError as error:
+            warnings.warn(f"{error}; earlier results are lost from it, their chunks are not", stacklevel=2)
+    current = {_played(row): row.digest for row in results}
+    kept = {
+        _place(row): row
+        for row in (earlier.results if earlier is not None else ())
+        if current.get(_played(row), row.digest) == row.digest
+    }
+    commands = earlier.command.splitlines() if earlier is not None and kept else []
+    for row in results:
+        other = kept.get(_place(row))
+        if other is None or _weight(other) <= _weight(row):
+            kept[_place(row)] = row
+    known = earlier.optima if earlier is not None else {}
+    lines = dict.fromkeys(line for line in (*commands, command) if line)
+    return ResultTable(path, tuple(kept.values()), command="\n".join(lines), optima={**known, **(optima or {})})
+
+
+def _played(row: Result) -> tuple[str, str, int, int | None]:
+    return row.agent, row.env, row.budget, row.seed
+
+
+def _place(row: Result) -> tuple[Any, ...]:
+    """Return what only one row of a file is about; the end of the runs is one, with or without checkpoints."""
+    return *_played(row), row.checkpoint or row.budget
+
+
+def _weight(row: Result) -> tuple[int, bool]:
+    """Return what decides between two results of the same: more runs, then to be the end of a curve of checkpoints."""
+    return row.runs, row.checkpoint is not None
 
 
 def read_outcomes(folder: Path, results: Iterable[Result] | None = None) -> dict[tuple[str, str, int], Episodes]:

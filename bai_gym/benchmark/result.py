@@ -113,6 +113,8 @@ class Result:
         seed: The user's seed; None where it is not known.
         rerun: A shell command that gives the same row again; empty where none can, because the agent or the environment
             is the user's own object.
+        digest: Hash of the code, the parameters and the data that the row comes from, whatever the budget; empty where
+            nothing was stored.
     """
 
     agent: str
@@ -135,6 +137,7 @@ class Result:
     checkpoint: int | None = None
     seed: int | None = None
     rerun: str = ""
+    digest: str = ""
 
     @property
     def at_end(self) -> bool:
@@ -162,6 +165,7 @@ def summarize(
     at: Checkpoint | None = None,
     seed: int | None = None,
     rerun: str = "",
+    digest: str = "",
 ) -> Result:
     """Return the result that the episodes give, at their end or at one of their checkpoints."""
     point = episodes if at is None else at
@@ -191,6 +195,7 @@ def summarize(
         checkpoint=end if episodes.checkpoints else None,
         seed=seed,
         rerun=rerun,
+        digest=digest,
     )
 
 

@@ -126,9 +126,9 @@ def run_cells(
         episodes = Episodes.joined([chunks[chunk] for chunk in sorted(chunks)])
         knows, notes = cell.describe_agent()
         name = cell.label, cell.env.label, cell.budget
-        rerun = rerun_command([cell], runs)
+        rerun, digest = rerun_command([cell], runs), "" if store is None else cell.digest
         for point in (*episodes.checkpoints, None):
-            result = summarize(*name, episodes, knows, notes, at=point, seed=cell.seed, rerun=rerun)
+            result = summarize(*name, episodes, knows, notes, at=point, seed=cell.seed, rerun=rerun, digest=digest)
             results.append(result)
             outcomes[*name, result.checkpoint] = episodes if point is None else point
     return Comparison(tuple(results), outcomes)

@@ -43,7 +43,7 @@ class Store:
     """A folder of results.
 
     ``chunks/<cell>/<chunk>-<runs>.parquet`` holds finished chunks, one row per episode. ``results.parquet`` and
-    ``results.csv`` hold one row per cell of the last command, and ``recordings/<cell>/<run>.parquet`` episodes pull by
+    ``results.csv`` hold one row per cell of all commands, and ``recordings/<cell>/<run>.parquet`` episodes pull by
     pull. Timings are not stored: everything here is the same, byte for byte, however often the work was interrupted and
     by how many workers it was done.
 
@@ -203,6 +203,7 @@ class Store:
                     [r.seed if r.seed is not None and r.seed < 2**64 else None for r in results], pa.uint64()
                 ),
                 "rerun": [r.rerun for r in results],
+                "digest": [r.digest for r in results],
                 "optimum": pa.array([(optima or {}).get((r.env, r.budget)) for r in results], pa.float64()),
             }
         ).replace_schema_metadata({**metadata_now(), "facts": json.dumps(dict(facts or {}))})

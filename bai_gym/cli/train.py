@@ -9,7 +9,10 @@ import typer
 
 from bai_gym.agents import Learned, SB3Agent
 from bai_gym.api import make_cells
+from bai_gym.benchmark.command import rerun_command
+from bai_gym.benchmark.folder import gather
 from bai_gym.benchmark.runner import check_cells, check_runs, run_cells
+from bai_gym.benchmark.store import RESULTS
 from bai_gym.cli.console import OUT, progress_bar, progress_bars
 from bai_gym.cli.options import FOLDER, WHOLE, Seed, Workers, keywords
 from bai_gym.cli.output import check_files, print_paths, print_results, result_files, save_results
@@ -99,7 +102,8 @@ def train(
         cells = make_cells([own, *others], env, None, seed + 1, recipe.env_kwargs)
         comparison = run_cells(cells, runs, workers=workers, out=out, on_chunk=on_chunk)
     print_results(comparison)
-    print_paths(save_results(comparison, out))
+    table = gather(out / RESULTS, comparison, rerun_command(cells, runs))
+    print_paths(save_results(table.results, out, optima=table.optima, facts={"command": table.command}))
 
 
 def _others(recipe: Recipe) -> list[str]:

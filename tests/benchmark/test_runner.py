@@ -51,9 +51,10 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int, int]]:
 
 
 def facts(results: Comparison | list[Result]) -> list[dict[str, Any]]:
-    """Everything in the results but the time that they took, and how to call for them."""
+    """Everything in the results but the time that they took, how to call for them, and what only folders need."""
     rows = [asdict(result) for result in results]
-    return [{**row, "mean_pulls": row["mean_pulls"].tolist(), "seconds": None, "rerun": None} for row in rows]
+    left_out = {"seconds": None, "rerun": None, "digest": None}
+    return [{**row, "mean_pulls": row["mean_pulls"].tolist(), **left_out} for row in rows]
 
 
 def chunk_files(folder: Path) -> list[Path]:
