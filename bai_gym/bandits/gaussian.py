@@ -63,6 +63,10 @@ class GaussianBandit(Bandit):
         chi_square /= np.maximum(freedom, 1)
         return Statistics(counts, means, chi_square)
 
+    def scale(self) -> float:
+        """Return the largest standard deviation."""
+        return float(np.sqrt(self.variances.max()))
+
     def table(self) -> ArmTable:
         """Return means and standard deviations."""
         return ArmTable(GAUSSIAN, self.means, self._deviations)

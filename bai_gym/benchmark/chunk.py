@@ -25,6 +25,7 @@ from bai_gym.benchmark.protocol import (
     allocates,
     answers_any_time,
     describe,
+    doubts,
     knowledge,
     least_budget,
     notes,
@@ -60,6 +61,7 @@ Checkpoints = int | Sequence[int] | None
 CHUNK_RUNS = 1000
 """Runs per chunk. Fixed: the random numbers of a run depend on it."""
 
+INSTANCES = 1000  # drawn ones over which bounds are averaged
 PATHS = ("auto", "blocks", "steps")
 LIBRARY_IDS = frozenset(entry.id for entry in IDS)
 PROBES = 16  # rewards of each arm that tell two problems with the same means and variances apart
@@ -326,7 +328,13 @@ class Cell:
         least = least_budget(agent, self.env.problem.num_arms, self.env.problem.num_features)
         if self.budget < least:
             extra = (f"{describe(agent)}: budget below its minimum of {least}",)
-        return tuple(sorted(knowledge(agent))), (*notes(agent), *extra, *self.env.problem.notes)
+        doubtful = doubts(agent, self.instances()) if callable(getattr(agent, "doubts", None)) else ()
+        return tuple(sorted(knowledge(agent))), (*notes(agent), *doubtful, *extra, *self.env.problem.notes)
+
+    def instances(self) -> Bandit:
+        """Return the first instances of the cell, for what is said about it beside its results."""
+        problem = self.env.problem
+        return problem.draw(1 if isinstance(problem, FixedProblem) else INSTANCES, generator(self.seed, "instances", 0))
 
     def check(self) -> Any:
         """Fail early: reset an agent once, for one run, as a chunk would, and return it.

@@ -325,3 +325,10 @@ def test_a_killed_experiment_goes_on_where_it_stopped(timeout: float | None, tmp
     undisturbed = bai_gym.identify(pull, 4, 60, "TTTS", seed=5, journal=tmp_path / "other.jsonl")
     assert done.stdout == f"{undisturbed}\n"
     assert journal.read_bytes() == (tmp_path / "other.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("agent", ["UGapEc", "LUCB"])
+def test_a_confidence_that_was_not_reached_is_told(agent: str) -> None:
+    few, many = (bai_gym.identify(lambda arm: float(arm), 2, budget, agent) for budget in (10, 1000))
+    assert any("confidence was not reached" in note for note in few.notes)
+    assert len(many.log) < 1000 and not any("confidence" in note for note in many.notes)
