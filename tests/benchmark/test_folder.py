@@ -387,3 +387,16 @@ def test_the_command_line_shows_all_environments(
         assert all(env in (tmp_path / name).read_text() for env in envs)
     figures = [path.name for path in tmp_path.glob("*.png")]
     assert all(any(env in name for name in figures) for env in envs)
+
+
+def test_pulls_are_told_by_true_rank_where_the_best_arm_varies(tmp_path: Path) -> None:
+    compare(["UCB-E", "Uniform"], "BAI-Bernoulli10-v0", budgets=[400], runs=300, out=tmp_path / "drawn")
+    compare(
+        ["Uniform"], "BAI-Custom-v0", budgets=[40], runs=30, env_kwargs={"means": [0.5, 0.9]}, out=tmp_path / "same"
+    )
+    (drawn, same) = read_folder(tmp_path)
+    pulls = np.array(drawn.results[0].mean_pulls_by_rank)
+    assert pulls.sum() == pytest.approx(400) and pulls[0] > 2 * pulls[-1]
+    assert np.ptp(drawn.results[0].mean_pulls) < np.ptp(pulls) / 2  # numbers of arms say nothing
+    assert drawn.results[1].mean_pulls_by_rank == (40.0,) * 10
+    assert same.results[0].mean_pulls_by_rank == ()

@@ -444,3 +444,9 @@ def test_letters_stand_out(theme: str) -> None:
     low = {pair: contrast(colours[pair[0]], colours[pair[1]]) for pair in pairs}
     assert {pair: value for pair, value in low.items() if value < 4.5} == {}  # WCAG 2.2, 1.4.3
     assert contrast(colours["line-strong"], colours["raised"]) >= 3  # edges of controls: 1.4.11
+
+
+def test_shares_are_those_of_true_ranks_where_these_are_known() -> None:
+    rows = [result("SH", mean_pulls_by_rank=(90.0, 10.0)), result("SR")]
+    (group,) = data_of(page_of(table(*rows)))["groups"]
+    assert group["rows"]["share"] == [[9000, 1000], [6000, 4000]] and group["rows"]["byRank"] == [True, False]
