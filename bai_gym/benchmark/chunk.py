@@ -411,6 +411,7 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
         truncated=(spent >= cell.budget) & cell.rules.fixed_confidence,
         pulls=pulls.sum(axis=0),
         seconds=time.perf_counter() - started,
+        pulls_by_rank=np.take_along_axis(pulls, np.argsort(-means, axis=1, kind="stable"), axis=1).sum(axis=0),
         checkpoints=tuple(
             Checkpoint(
                 look.pulls_made,

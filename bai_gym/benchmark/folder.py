@@ -261,7 +261,8 @@ def _result(row: Mapping[str, Any]) -> Result:
     """Return a row; what a file of an earlier version does not say has the default."""
     known = {item.name for item in fields(Result)}
     values = {name: value for name, value in row.items() if name in known}
-    for name in ("sample_quantiles", "knows", "notes"):
+    values.setdefault("mean_pulls_by_rank", ())
+    for name in ("sample_quantiles", "knows", "notes", "mean_pulls_by_rank"):
         values[name] = tuple(values[name])
     values["mean_pulls"] = np.array(values["mean_pulls"], float)
     interval = (row["error_probability_lower"], row["error_probability_upper"])

@@ -14,8 +14,8 @@ MIN_BAR, MAX_BAR = 8, 40  # characters of a bar
 def to_text(snapshot: Snapshot, width: int = 100) -> str:
     """Draw an episode as an aligned table of ASCII characters.
 
-    Each arm shows its number (from 0; ``>`` marks the last pull, ``*`` the recommendation), its pulls, its mean, half the
-    length of its 95 % interval (``-`` where none can be estimated), and a bar on which ``o`` is the mean, ``-`` the
+    Each arm shows its number (from 0; ``>`` marks the last pull, ``*`` the recommendation), its pulls, its mean, half
+    the length of its 95 % interval (``-`` where none can be estimated), and a bar on which ``o`` is the mean, ``-`` the
     interval and ``|`` zero; ``:`` is the threshold, where there is one in the range.
 
     Args:

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bai_gym.benchmark.folder import ResultTable
 from bai_gym.benchmark.optimum import Optima, optimality_gap
 from bai_gym.benchmark.recording import Recording
 from bai_gym.benchmark.result import Result
 from bai_gym.report.page.numbers import short
+from bai_gym.statistics import FloatArray
 
 if TYPE_CHECKING:
     from bai_gym.report.page.standings import Standings
@@ -147,6 +150,11 @@ def _weight(result: Result) -> tuple[int, bool]:
     return result.runs, result.checkpoint is not None
 
 
+def _spread(result: Result) -> FloatArray:
+    """Return the pulls of each arm, or, where the numbers of arms mean little, of each true rank."""
+    return np.array(result.mean_pulls_by_rank) if result.mean_pulls_by_rank else result.mean_pulls
+
+
 class _Table:
     """Numbers things in the order in which they come."""
 
@@ -202,7 +210,8 @@ def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
                 "notes": [notes(note) for note in result.notes],
                 "rerun": commands(result.rerun),
                 # Shares of the arms in 1/10,000: of the end of the runs only, checkpoints would make the page heavy.
-                "share": [round(10_000 * share) for share in result.mean_pulls / pulls] if last and pulls else None,
+                "share": [round(10_000 * share) for share in _spread(result) / pulls] if last and pulls else None,
+                "byRank": bool(result.mean_pulls_by_rank),
             }
         )
     columns = {name: [row[name] for row in rows] for name in rows[0]}
