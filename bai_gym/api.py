@@ -89,6 +89,8 @@ def _env_source(env: Any, keywords: Mapping[str, Any] | None) -> EnvSource:
 
 
 def _listed(values: Any, what: str) -> list[Any]:
+    if values is None:
+        raise ParameterError(f"{what} must be a list, not None")
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ParameterError(f"{what} must be a list, even of one: write {what}=[{values!r}]")
     return list(values)
@@ -154,7 +156,15 @@ def make_cells(
     """
     check_seed(seed)
     source = _env_source(env, env_kwargs)
+    if budgets is not None and "budget" in source.keywords:
+        raise ParameterError(
+            f"the budget is given twice, as {budgets!r} and as {source.keywords['budget']!r} in the keywords of the "
+            "environment: leave one of them out"
+        )
     pulls = [source.built.budget] if budgets is None else [check_budget(b) for b in _listed(budgets, "budgets")]
+    for pull in pulls:
+        if pulls.count(pull) > 1:
+            raise ParameterError(f"budget {pull} is given twice; give each budget once")
     players = [agent_source(agent) for agent in _listed(agents, "agents")]
     if not players or not pulls:
         raise ParameterError("give at least one agent and one budget")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import inspect
@@ -9,7 +10,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ from bai_gym.envs.registration import IDS, check_id
 from bai_gym.envs.rules import Rules
 from bai_gym.envs.scalar import BestArmEnv, check_render_mode
 from bai_gym.envs.vector import BestArmVectorEnv
-from bai_gym.errors import AgentError, ParameterError
+from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.problems import FixedProblem, Problem
 from bai_gym.problems.base import count_features
 from bai_gym.sampling import Stepper
@@ -343,9 +344,10 @@ class Cell:
             BaiGymError: If the agent refuses the budget, a parameter is wrong, or undeclared knowledge is read.
         """
         rng = generator(self.seed, "check")
-        agent = self.agent.make()
-        bandit = self.env.problem.draw(1, rng)
-        reset(agent, self.rules.briefing(bandit, knowledge(agent), self.checkpoints), rng)
+        with _named(self):
+            agent = self.agent.make()
+            bandit = self.env.problem.draw(1, rng)
+            reset(agent, self.rules.briefing(bandit, knowledge(agent), self.checkpoints), rng)
         return agent
 
     def prepare(self) -> None:
@@ -398,7 +400,8 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
     bandit = cell.env.problem.draw(runs, generator(cell.seed, "instances", chunk))
     names = (cell.label, cell.budget, chunk)
     rewards, own = (generator(cell.seed, stream, *names) for stream in ("rewards", "agent"))
-    rollout, idle = _play(cell, bandit, rewards, own)
+    with _named(cell):
+        rollout, idle = _play(cell, bandit, rewards, own)
     means, task = bandit.means, cell.rules.task
     pulls = rollout.pulls - (0 if idle is None else idle)
     spent = pulls.sum(axis=-1)
@@ -422,6 +425,24 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
             for look in rollout.looks
         ),
     )
+
+
+@contextlib.contextmanager
+def _named(cell: Cell) -> Iterator[None]:
+    """Say which agent played, where its own code raises, or memory does not suffice."""
+    where = f"{cell.label} on {cell.env.label} with budget {cell.budget}"
+    try:
+        yield
+    except BaiGymError:
+        raise
+    except MemoryError:
+        raise ParameterError(
+            f"there is not enough memory for {where}, of which {CHUNK_RUNS} runs are played at once; use fewer arms, "
+            "runs or workers"
+        ) from None
+    except Exception as error:
+        error.add_note(f"raised while {where} was played")
+        raise
 
 
 def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.random.Generator) -> tuple[Rollout, Any]:

@@ -69,14 +69,14 @@ class ResultTable:
     claims_are: str = ""
 
 
-def read_folder(folder: Path) -> list[ResultTable]:
+def read_folder(folder: str | Path) -> list[ResultTable]:
     """Return all results in a folder and its subfolders, by path.
 
     Raises:
         OutputError: If there is no such folder, or there are no results in it, or a file is damaged.
         SchemaError: If a newer version of this library wrote a file.
     """
-    _check_folder(folder)
+    folder = _check_folder(folder)
     tables = []
     for path in sorted(folder.rglob("*.parquet")):
         if not _is_part(path, *PARTS) and not path.name.startswith("."):
@@ -145,7 +145,7 @@ def _weight(row: Result) -> tuple[int, bool]:
     return row.runs, row.checkpoint is not None
 
 
-def read_outcomes(folder: Path, results: Iterable[Result] | None = None) -> dict[tuple[str, str, int], Episodes]:
+def read_outcomes(folder: str | Path, results: Iterable[Result] | None = None) -> dict[tuple[str, str, int], Episodes]:
     """Return the outcomes of single runs in a folder and its subfolders, by (agent, env, budget).
 
     Files of version 1 do not say whose outcomes they hold; they are left out, with a warning.
@@ -159,7 +159,7 @@ def read_outcomes(folder: Path, results: Iterable[Result] | None = None) -> dict
         OutputError: If there is no such folder, or a file is damaged.
         SchemaError: If a newer version of this library wrote a file.
     """
-    _check_folder(folder)
+    folder = _check_folder(folder)
     wanted = None if results is None else {(r.agent, r.env, r.budget): r for r in results if r.at_end}
     found: dict[tuple[str, str, int], Episodes] = {}
     nameless = 0
@@ -195,14 +195,14 @@ def read_outcomes(folder: Path, results: Iterable[Result] | None = None) -> dict
     return found
 
 
-def read_recordings(folder: Path) -> list[Recording]:
+def read_recordings(folder: str | Path) -> list[Recording]:
     """Return the recorded episodes in a folder and its subfolders, by path.
 
     Raises:
         OutputError: If there is no such folder, or a file is damaged.
         SchemaError: If a newer version of this library wrote a file.
     """
-    _check_folder(folder)
+    folder = _check_folder(folder)
     return [
         _read(path, lambda path: Recording.from_table(pq.read_table(path), path), "a recording")
         for path in _parts(folder, "recordings")
@@ -219,9 +219,10 @@ def _is_part(path: Path, *kinds: str) -> bool:
     return path.parent.parent.name in kinds and NUMBERED.fullmatch(path.stem) is not None
 
 
-def _check_folder(folder: Path) -> None:
-    if not folder.is_dir():
+def _check_folder(folder: str | Path) -> Path:
+    if not isinstance(folder, str | Path) or not Path(folder).is_dir():
         raise OutputError(f"there is no folder {folder}; name one that holds results")
+    return Path(folder)
 
 
 def _read(path: Path, reader: Callable[[Path], _T], what: str) -> _T:

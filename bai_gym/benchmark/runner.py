@@ -103,6 +103,8 @@ def run_cells(
         BaiGymError: If an agent cannot play, before any work is done where that can be known.
     """
     check_runs(runs, workers)
+    if on_chunk is not None and not callable(on_chunk):
+        raise ParameterError(f"on_chunk must be a function of (finished chunks, all chunks), or None, not {on_chunk!r}")
     if on_cluster() and workers not in (None, 1, -1):
         raise ParameterError(f"workers={workers} counts processes of this machine; on a cluster leave it out")
     check_cells(cells, runs)

@@ -29,8 +29,10 @@ def parallel(workers: int | None, *, ordered: bool = True, tasks: int | None = N
     import joblib  # here, because most sessions play a single run, or find everything on disk
 
     if workers is not None and not plays_elsewhere():
-        most = min(joblib.cpu_count(), joblib.cpu_count() if tasks is None else max(tasks, 1))
-        workers = most if workers == -1 else min(workers, most)
+        cores = joblib.cpu_count()
+        # Two at least, if there are two tasks: whoever asks for processes wants them to be others than this one.
+        workers = cores if workers == -1 else min(workers, max(cores, 2))
+        workers = workers if tasks is None else min(workers, max(tasks, 1))
     with _explained(), warnings.catch_warnings():
         # joblib replaces a worker that has grown by 300 MB, and says so by a warning in the thread that manages the
         # workers. Where warnings are errors, this thread would die of it, and everybody wait for ever.
