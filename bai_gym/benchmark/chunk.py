@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import hashlib
 import inspect
 import json
@@ -65,6 +66,11 @@ CHUNK_RUNS = 1000
 INSTANCES = 1000  # drawn ones over which bounds are averaged
 PATHS = ("auto", "blocks", "steps")
 LIBRARY_IDS = frozenset(entry.id for entry in IDS)
+COLLECTED = 10**6
+"""Arms of a chunk, over all runs, from which on the arrays of the chunk before are given back first.
+
+An agent and its plan refer to each other, and Python, which counts objects and not bytes, would keep several chunks.
+"""
 PROBES = 16  # rewards of each arm that tell two problems with the same means and variances apart
 
 
@@ -397,6 +403,8 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
         runs: Episodes in it, at most :data:`CHUNK_RUNS`.
     """
     started = time.perf_counter()
+    if runs * cell.env.problem.num_arms > COLLECTED:
+        gc.collect()
     bandit = cell.env.problem.draw(runs, generator(cell.seed, "instances", chunk))
     names = (cell.label, cell.budget, chunk)
     rewards, own = (generator(cell.seed, stream, *names) for stream in ("rewards", "agent"))
