@@ -436,14 +436,14 @@ def test_an_agent_that_cannot_be_sent_to_workers() -> None:
 def test_arrays_of_earlier_chunks_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
     alive: list[weakref.ref[Any]] = []
     most = []
-    play = chunk_module._play
+    play = chunk_module.play_blocks
 
-    def watched(cell: Any, bandit: Any, *rest: Any) -> Any:
+    def watched(agent: Any, *rest: Any) -> Any:
         most.append(sum(ref() is not None for ref in alive))
-        alive.append(weakref.ref(bandit))
-        return play(cell, bandit, *rest)
+        alive.append(weakref.ref(agent))  # its plan holds the statistics
+        return play(agent, *rest)
 
-    monkeypatch.setattr(chunk_module, "_play", watched)
+    monkeypatch.setattr(chunk_module, "play_blocks", watched)
     gc.disable()
     try:
         evaluate("SH", "BAI-Gaussian8-v0", budget=30_000, runs=4000, env_kwargs={"num_arms": 1001})
