@@ -10,7 +10,7 @@ import numpy as np
 
 from bai_gym.agents.parameters import check_choice, check_not_negative, check_positive
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Rule, columns
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import Thresholding
@@ -45,7 +45,7 @@ class APT(SequentialAgent):
     uses_variances: ClassVar[bool] = False
     rule: ClassVar[Rule] = Rule(index=apt_index)
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameter."""
         check_not_negative(self.epsilon, "epsilon", self.name)
         assert isinstance(self.task, Thresholding)  # as tasks says
@@ -81,11 +81,11 @@ class ThresholdUCBE(SequentialAgent):
     uses_variances: ClassVar[bool] = False
     rule: ClassVar[Rule] = Rule(index=plain_index)
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameter and compute the exploration."""
         check_positive(self.c, "c", self.name)
         free = max(self.budget - self.num_arms, 0)
-        self.exploration: FloatArray = self.c * (free / briefing.threshold_h1())
+        self.exploration: FloatArray = self.c * (free / info.threshold_h1())
         assert isinstance(self.task, Thresholding)  # as tasks says
         self.parameters = columns(self.batch, self.task.threshold, np.sqrt(self.exploration))
 
@@ -139,13 +139,13 @@ class ThresholdUCBEV(SequentialAgent):
         """Return the smallest budget for which the exploration is not negative."""
         return 2 * num_arms
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and compute the exploration."""
         check_choice(self.index, ("printed", "bernstein"), "index", self.name)
         check_positive(self.c, "c", self.name)
         squared = self.index == "bernstein"
         free = max(self.budget - 2 * self.num_arms, 0) * (8.0 / 9.0 if squared else 1.0)
-        self.exploration: FloatArray = self.c * (free / briefing.threshold_sigma_h1(squared=squared))
+        self.exploration: FloatArray = self.c * (free / info.threshold_sigma_h1(squared=squared))
         assert isinstance(self.task, Thresholding)  # as tasks says
         width = self.exploration if squared else np.sqrt(self.exploration)
         self.parameters = columns(self.batch, self.task.threshold, width)

@@ -11,7 +11,7 @@ import numpy as np
 
 from bai_gym.agents.parameters import check_choice, check_positive
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, STOP, Episode, Rule, columns, leader, renew, top, value_of
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import Thresholding
@@ -160,7 +160,7 @@ class AugUCB(SequentialAgent):
     rule: ClassVar[Rule] = Rule(index=index, choose=choose, refresh=next_round)
     memory: ClassVar[int] = 2
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and compute the rounds."""
         check_positive(self.rho, "rho", self.name)
         check_choice(self.after, ("stop", "continue"), "after", self.name)

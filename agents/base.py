@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bai_gym.errors import AgentError, BudgetError, ParameterError
-from bai_gym.moves import Moves
-from bai_gym.problems import Briefing
+from bai_gym.envs.actions import ActionEncoding
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Plan, Rule, Stepper, TieRule, allocations, check_tie_rule, prepare
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import Task
@@ -90,11 +90,11 @@ class Agent(ABC):
         """
         return self.minimum_budget(num_arms)
 
-    def reset(self, briefing: Briefing, rng: np.random.Generator | None = None) -> None:
+    def reset(self, info: ProblemInfo, rng: np.random.Generator | None = None) -> None:
         """Begin new episodes.
 
         Args:
-            briefing: Number of arms, budget, number of episodes N, and the knowledge granted.
+            info: Number of arms, budget, number of episodes N, and the knowledge granted.
             rng: The agent's own source of randomness; never the environment's. None: a fresh unseeded one.
 
         Raises:
@@ -104,33 +104,33 @@ class Agent(ABC):
         """
         self._check_kinds()
         check_tie_rule(self.tie)
-        if self.needs_features and briefing.features is None:
+        if self.needs_features and info.features is None:
             raise AgentError(
                 f"{self.name} needs arms with features, and these have none: use an environment that has them "
                 "(`bai-gym list envs`), or an agent that ignores features"
             )
-        least = self.least_budget(briefing.num_arms, briefing.num_features)
-        if briefing.budget < least and not self.allow_small_budget:
+        least = self.least_budget(info.num_arms, info.num_features)
+        if info.budget < least and not self.allow_small_budget:
             raise BudgetError(
-                f"budget {briefing.budget} is below the minimum of {self.name} for {briefing.num_arms} arms: "
+                f"budget {info.budget} is below the minimum of {self.name} for {info.num_arms} arms: "
                 f"give at least {least}, or make the agent with allow_small_budget=True"
             )
-        self.num_arms: int = briefing.num_arms
-        self.budget: int = briefing.budget
-        self.batch: int = briefing.batch
+        self.num_arms: int = info.num_arms
+        self.budget: int = info.budget
+        self.batch: int = info.batch
         self.rng: np.random.Generator = np.random.default_rng() if rng is None else rng
-        self.task: Task = briefing.task
-        self.checkpoints: tuple[int, ...] = briefing.checkpoints
+        self.task: Task = info.task
+        self.checkpoints: tuple[int, ...] = info.checkpoints
         if self.task.name not in self.tasks:
             allowed = ", ".join(sorted(self.tasks))
             raise AgentError(f"{self.name} cannot do the task {self.task.name!r}; what it can do: {allowed}")
-        if briefing.fixed_confidence and not self.stops:
+        if info.fixed_confidence and not self.stops:
             raise AgentError(
                 f"{self.name} does not decide when to stop: use an environment of fixed budget, or an agent that does "
                 "(`bai-gym list agents`)"
             )
-        self._stepper = Stepper(self, Moves(self.num_arms, self.task, fixed_confidence=briefing.fixed_confidence))
-        self.begin(briefing)
+        self._stepper = Stepper(self, ActionEncoding(self.num_arms, self.task, fixed_confidence=info.fixed_confidence))
+        self.begin(info)
 
     def _check_kinds(self) -> None:
         """Raise :class:`ParameterError` where a number or a switch is wanted and something else was given.
@@ -146,7 +146,7 @@ class Agent(ABC):
                 if not known and not isinstance(value, np.integer | np.floating):
                     raise ParameterError(f"{field.name} of {self.name} must be a number, not {value!r}")
 
-    def begin(self, briefing: Briefing) -> None:  # noqa: B027 (a hook: most agents need nothing here)
+    def begin(self, info: ProblemInfo) -> None:  # noqa: B027 (a hook: most agents need nothing here)
         """Prepare what the algorithm needs, for example from granted knowledge; called by :meth:`reset`."""
 
     def prepare(self) -> None:
@@ -213,7 +213,7 @@ class Agent(ABC):
             AgentError: If the agent has not been reset, or the observation does not follow from its last action.
         """
         if not hasattr(self, "_stepper"):
-            call = "agent.reset(env.unwrapped.briefing(agent.knows), rng)"
+            call = "agent.reset(env.unwrapped.info(agent.knows), rng)"
             raise AgentError(f"{self.name} has not been reset: call {call}")
         return self._stepper.act(observation)
 

@@ -10,7 +10,7 @@ import numpy as np
 from bai_gym.agents.choosing import largest
 from bai_gym.agents.gaussian_process import GaussianProcessAgent
 from bai_gym.gaussian_process import GaussianPosterior
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["BayesGap"]
@@ -66,9 +66,9 @@ class BayesGap(GaussianProcessAgent):
     anytime: ClassVar[bool] = False
     outputs: ClassVar[tuple[str, ...]] = ("best", "last", "mean")
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Note what the prior says, too."""
-        super().begin(briefing)
+        super().begin(info)
         self._smallest = np.full(self.batch, np.inf)
         self._kept = np.zeros(self.batch, np.int64)
         self._episodes = np.arange(self.batch)

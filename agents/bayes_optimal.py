@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import largest
 from bai_gym.errors import AgentError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray
 from bai_gym.theory import solve_bayes
@@ -57,9 +57,9 @@ class BayesOptimal(Agent):
         """Return 1: arms without a pull are judged by the prior."""
         return 1
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Compute the optimal actions, or look them up."""
-        briefing.check_granted("prior")
+        info.check_granted("prior")
         self._solution = solve_bayes(
             self.num_arms, self.budget, self.objective, self.alpha, self.beta, self.memory_limit
         )

@@ -13,7 +13,7 @@ from bai_gym.agents.gaussian_process import GaussianProcessAgent
 from bai_gym.agents.improvement import log_improvement
 from bai_gym.agents.parameters import check_not_negative, check_share
 from bai_gym.gaussian_process import GaussianPosterior
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["EI", "GPTS", "GPUCB", "PI", "BayesUCB"]
@@ -49,9 +49,9 @@ class GPUCB(GaussianProcessAgent):
 
     name: ClassVar[str] = "GP-UCB"
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameters, too."""
-        super().begin(briefing)
+        super().begin(info)
         check_share(self.delta, "delta", self.name)
         check_not_negative(self.scale, "scale", self.name)
 
@@ -89,9 +89,9 @@ class BayesUCB(GaussianProcessAgent):
 
     name: ClassVar[str] = "BayesUCB"
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameter, too."""
-        super().begin(briefing)
+        super().begin(info)
         check_not_negative(self.c, "c", self.name)
 
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
@@ -131,9 +131,9 @@ class PI(GaussianProcessAgent):
 
     name: ClassVar[str] = "PI"
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameter, too."""
-        super().begin(briefing)
+        super().begin(info)
         check_not_negative(self.xi, "xi", self.name)
 
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
@@ -170,9 +170,9 @@ class EI(GaussianProcessAgent):
 
     name: ClassVar[str] = "EI"
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameter, too."""
-        super().begin(briefing)
+        super().begin(info)
         check_not_negative(self.xi, "xi", self.name)
 
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:

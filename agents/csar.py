@@ -11,7 +11,7 @@ from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_answer, shuffled_arms, spread_evenly
 from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.rejects import phase_lengths
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import ROUNDING, IntArray, Observation, Statistics
 from bai_gym.tasks import Thresholding
@@ -47,7 +47,7 @@ class CSAR(Agent):
         """Return the smallest budget with a pull in the first phase."""
         return num_arms + 1
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameter."""
         check_choice(self.schedule, ("csar", "sr"), "schedule", self.name)
 

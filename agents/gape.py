@@ -12,7 +12,7 @@ from bai_gym.agents.parameters import check_not_negative, check_positive
 from bai_gym.agents.scanning import LANES, arm_of_largest, total
 from bai_gym.agents.sequential import SequentialAgent, reward_bounds
 from bai_gym.agents.widths import bernstein, hoeffding
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Rule, best_without, columns, leader
 from bai_gym.sampling.tournament import ONE, Tournament, arm_of, larger
 from bai_gym.statistics import FloatArray
@@ -162,11 +162,11 @@ def rule_parameters(agent: GapE | GapEV | AGapE | AGapEV, a: FloatArray | float)
     )
 
 
-def checked_bound(agent: GapE | GapEV | AGapE | AGapEV, briefing: Briefing) -> FloatArray:
+def checked_bound(agent: GapE | GapEV | AGapE | AGapEV, info: ProblemInfo) -> FloatArray:
     """Check the parameters, and return the ``(N,)`` bounds of the rewards."""
     check_not_negative(agent.scale, "scale", agent.name)
     check_positive(agent.b, "b", agent.name)
-    return reward_bounds(agent.b, briefing)
+    return reward_bounds(agent.b, info)
 
 
 @dataclass(kw_only=True)
@@ -212,10 +212,10 @@ class GapE(SequentialAgent):
         """B of each arm, for several bandits."""
         return 0 if self.task.num_bandits == 1 else self.num_arms + LANES
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Compute the exploration from the true complexity."""
-        self.bound: FloatArray = checked_bound(self, briefing)
-        complexity = briefing.gape_complexity(self.bound) / rescaling(144.0, self.num_arms, self.rescaled)
+        self.bound: FloatArray = checked_bound(self, info)
+        complexity = info.gape_complexity(self.bound) / rescaling(144.0, self.num_arms, self.rescaled)
         self.exploration: FloatArray = self.scale * (4.0 / 9.0) * max(self.budget - self.num_arms, 0) / complexity
         self.parameters = rule_parameters(self, self.exploration)
 
@@ -248,10 +248,10 @@ class GapEV(SequentialAgent):
     rule = GapE.rule
     memory = GapE.memory
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Compute the exploration from the true complexity."""
-        self.bound: FloatArray = checked_bound(self, briefing)
-        complexity = briefing.gape_v_complexity(self.bound) / rescaling(512.0, self.num_arms, self.rescaled)
+        self.bound: FloatArray = checked_bound(self, info)
+        complexity = info.gape_v_complexity(self.bound) / rescaling(512.0, self.num_arms, self.rescaled)
         self.exploration: FloatArray = self.scale * (8.0 / 9.0) * max(self.budget - 2 * self.num_arms, 0) / complexity
         self.parameters = rule_parameters(self, self.exploration)
 
@@ -290,9 +290,9 @@ class AGapE(SequentialAgent):
         """Seven numbers of each arm; the best arm, its mean and the second-best mean."""
         return 7 * self.num_arms + LANES + 3
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Compute the exploration times H."""
-        self.bound: FloatArray = checked_bound(self, briefing)
+        self.bound: FloatArray = checked_bound(self, info)
         self.parameters = rule_parameters(self, self.scale * (4.0 / 9.0) * (self.budget - self.num_arms))
 
 
@@ -322,7 +322,7 @@ class AGapEV(SequentialAgent):
     knows = AGapE.knows
     memory = AGapE.memory
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Compute the exploration times H."""
-        self.bound: FloatArray = checked_bound(self, briefing)
+        self.bound: FloatArray = checked_bound(self, info)
         self.parameters = rule_parameters(self, self.scale * (8.0 / 9.0) * (self.budget - 2 * self.num_arms))

@@ -13,7 +13,7 @@ from bai_gym.agents.choosing import largest
 from bai_gym.agents.parameters import check_choice, check_not_negative
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.gaussian_process import KERNELS, GaussianPosterior, GaussianPrior
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation
 
@@ -86,20 +86,20 @@ class GaussianProcessAgent(Agent):
         """Return 1: arms say something about each other, so not every one has to be pulled."""
         return 1
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Make the prior, and the posterior before the first pull."""
         check_choice(self.output, self.outputs, "output", self.name)
         check_not_negative(self.noise_variance, "noise_variance", self.name)
-        self.prior: GaussianPrior = self._prior(briefing)
+        self.prior: GaussianPrior = self._prior(info)
         if self.prior.num_arms != self.num_arms:
             raise ParameterError(
                 f"the covariance of {self.name} is of {self.prior.num_arms} arms, and there are {self.num_arms}"
             )
         noise = self.noise_variance
-        self._noise = briefing.variances.max(axis=1) if noise is None else np.full(self.batch, float(noise))
+        self._noise = info.variances.max(axis=1) if noise is None else np.full(self.batch, float(noise))
         self.posterior = self._new_posterior()
 
-    def _prior(self, briefing: Briefing) -> GaussianPrior:
+    def _prior(self, info: ProblemInfo) -> GaussianPrior:
         mean = 0.0 if self.prior_mean is None else self.prior_mean
         named = isinstance(self.kernel, str) and not self._told
         for parameter in ("length", "nu"):
@@ -109,7 +109,7 @@ class GaussianProcessAgent(Agent):
                     f"({', '.join(KERNELS)}), or leave it out"
                 )
         if self._told:
-            prior = briefing.prior
+            prior = info.prior
             if prior is None:
                 raise AgentError(
                     f"{self.name} has no prior here: the environment tells none. Give kernel=, one of "
@@ -117,9 +117,9 @@ class GaussianProcessAgent(Agent):
                 )
             return prior.scaled(self.amplitude, self.prior_mean)
         if named or callable(self.kernel):
-            assert briefing.features is not None  # or the agent would have been refused
+            assert info.features is not None  # or the agent would have been refused
             return GaussianPrior.from_kernel(
-                briefing.features,
+                info.features,
                 self.kernel,
                 length=self.length,
                 amplitude=self.amplitude,

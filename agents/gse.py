@@ -24,7 +24,7 @@ from bai_gym.agents.parameters import check_choice, check_not_negative, check_po
 from bai_gym.bandits.linear import check_link
 from bai_gym.designs import frank_wolfe, wynn
 from bai_gym.errors import ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
@@ -72,13 +72,13 @@ class GSE(Agent):
         width = num_arms if num_features is None else num_features + self.intercept
         return num_stages(num_arms, self._rate(num_arms)) * min(num_arms, width)
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         check_choice(self.samples, ("stage", "all"), "samples", self.name)
         check_choice(self.leftover, ("drop", "last"), "leftover", self.name)
-        assert briefing.features is not None  # as needs_features says
-        self._features = add_intercept(briefing.features) if self.intercept else briefing.features
-        staged = self.budget >= self.least_budget(self.num_arms, briefing.num_features)
+        assert info.features is not None  # as needs_features says
+        self._features = add_intercept(info.features) if self.intercept else info.features
+        staged = self.budget >= self.least_budget(self.num_arms, info.num_features)
         self._eta = self._rate(self.num_arms) if staged else self.num_arms
 
     def plan(self) -> Plan:
@@ -158,9 +158,9 @@ class GSELinFWG(GSE):
 
     name: ClassVar[str] = "GSE-Lin-FWG"
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
-        super().begin(briefing)
+        super().begin(info)
         self._check_design(self.iterations, self.rounding)
 
     def explore(self, features: FloatArray, pulls: int) -> IntArray:
@@ -191,9 +191,9 @@ class GSELinWynn(GSE):
 
     name: ClassVar[str] = "GSE-Lin-Wynn"
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
-        super().begin(briefing)
+        super().begin(info)
         self._check_design(self.iterations, self.rounding)
         check_positive(self.tolerance, "tolerance", self.name)
 
@@ -245,9 +245,9 @@ class GSELog(GSE):
 
     name: ClassVar[str] = "GSE-Log"
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
-        super().begin(briefing)
+        super().begin(info)
         check_logistic(self.link, self.penalty, self.name)
 
     def fit(self, features: FloatArray, estimates: Statistics) -> FloatArray:
@@ -279,9 +279,9 @@ class GSELogFWG(GSE):
 
     name: ClassVar[str] = "GSE-Log-FWG"
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
-        super().begin(briefing)
+        super().begin(info)
         self._check_design(self.iterations, self.rounding)
         check_logistic(self.link, self.penalty, self.name)
 

@@ -12,7 +12,7 @@ import numpy as np
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_mean, keep_best, spread_evenly
 from bai_gym.agents.parameters import check_choice
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Request
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
@@ -57,7 +57,7 @@ class HalvingAgent(Agent):
         """Return one pull per arm in the first stage."""
         return num_arms * num_stages(num_arms)
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         check_choice(self.samples, ("stage", "all"), "samples", self.name)
         check_choice(self.leftover, ("drop", "last"), "leftover", self.name)

@@ -12,7 +12,7 @@ from bai_gym.agents.gaussian_process import GaussianProcessAgent
 from bai_gym.agents.improvement import log_improvement
 from bai_gym.agents.parameters import check_whole
 from bai_gym.gaussian_process import GaussianPosterior
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["KG", "log_expected_rise"]
@@ -50,9 +50,9 @@ class KG(GaussianProcessAgent):
 
     name: ClassVar[str] = "KG"
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameter, too."""
-        super().begin(briefing)
+        super().begin(info)
         check_whole(self.candidates, 1, "candidates", self.name)
 
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:

@@ -26,7 +26,7 @@ from bai_gym.agents.ridge import (
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.designs.contrast import solve_contrasts
 from bai_gym.designs.span import project
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import WAIT, Episode, Rule, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
@@ -185,19 +185,19 @@ class LinGapE(SequentialAgent):
         """What the regression takes, and designs."""
         return self._ridge.size + SLOT + SLOTS + 5 * self.num_arms + DESIGNS
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and the features."""
         check_share(self.delta, "delta", self.name)
         check_positive(self.sigma, "sigma", self.name)
         check_positive(self.lam, "lam", self.name)
         check_not_negative(self.S, "S", self.name)
         check_choice(self.radius, ("authors", "determinant"), "radius", self.name)
-        features = shared_features(briefing, self.lam, self.name)
+        features = shared_features(info, self.lam, self.name)
         self._ridge = Ridge(features, self.lam)
         found = project(features).coordinates[:, self._ridge.order]
         self._coordinates = np.concatenate([found, np.zeros_like(found[:, :1])], axis=1)
         self._designs: dict[int, FloatArray] = {}
-        noise, bonus = noise_deviation(self.sigma, briefing), math.sqrt(self.lam) * self.S
+        noise, bonus = noise_deviation(self.sigma, info), math.sqrt(self.lam) * self.S
         constant, factor = 2.0 * math.log(self.num_arms) - math.log(self.delta), features.shape[-1]
         if self.radius == "authors":
             constant -= math.log(self.lam)

@@ -21,7 +21,7 @@ from bai_gym.agents.ridge import (
     shared_features,
 )
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import WAIT, Episode, Rule, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation
 
@@ -93,7 +93,7 @@ class LinUCB(SequentialAgent):
         """Return 1: the widths of arms without a pull are finite."""
         return 1
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and find the factor of the widths."""
         check_not_negative(self.alpha, "alpha", self.name)
         check_positive(self.lam, "lam", self.name)
@@ -101,12 +101,12 @@ class LinUCB(SequentialAgent):
         check_share(self.delta, "delta", self.name)
         check_not_negative(self.S, "S", self.name)
         check_choice(self.model, ("shared", "disjoint"), "model", self.name)
-        features = shared_features(briefing, self.lam, self.name)
+        features = shared_features(info, self.lam, self.name)
         if self.alpha is not None:
             self.width_factor: FloatArray = np.full(self.batch, float(self.alpha))
         else:
             ratio = (1.0 + self.budget * longest(features) ** 2 / self.lam) / self.delta
-            noise = noise_deviation(self.sigma, briefing)
+            noise = noise_deviation(self.sigma, info)
             self.width_factor = noise * np.sqrt(features.shape[-1] * np.log(ratio)) + np.sqrt(self.lam) * self.S
         self._ridge = Ridge(features, self.lam, separate=self.model == "disjoint")
         self.parameters = self._ridge.columns(self.batch, self.tie, self.width_factor)

@@ -12,7 +12,7 @@ from bai_gym.agents.parameters import check_share
 from bai_gym.agents.sets import EPSILON, KEPT, OWN, VALUE, M, SetAgent, doubts_of, keep, prefers, range_of, rivals, room
 from bai_gym.agents.widths import hoeffding
 from bai_gym.bandits import Bandit
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, TopM
@@ -81,7 +81,7 @@ class LUCB(SetAgent):
     uses_variances: ClassVar[bool] = False
     stops: ClassVar[bool] = True
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameters, and set the rule."""
         check_share(self.delta, "delta", self.name)
         b = range_of(self.b, self.sigma, self.name)

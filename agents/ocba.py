@@ -10,7 +10,7 @@ import numpy as np
 from bai_gym.agents.scanning import LANES, arm_of_largest, total
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.errors import ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Rule, best_without, columns, leader
 from bai_gym.statistics import ROUNDING, FloatArray
 
@@ -89,7 +89,7 @@ class OCBA(SequentialAgent):
         """Return two pulls per arm, or the given number."""
         return (2 if self.n0 is None else self.n0) * num_arms
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameter."""
         if self.n0 is not None and self.n0 < 2:
             raise ParameterError(f"n0 of OCBA must be at least 2, for a variance, not {self.n0}")

@@ -15,7 +15,7 @@ from bai_gym.agents.linear_models import in_parts, linear_values, rows_of
 from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.together import grouped, together
 from bai_gym.designs import ceil_allocation, g_optimal, project, reduce_support, round_design
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
@@ -57,12 +57,12 @@ class ODLinBAI(Agent):
         """Return one pull more than rounding up can take."""
         return 1 + sum(phase_supports(num_arms, min(num_arms, num_features or num_arms)))
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameter, shuffle the arms, and group the episodes by the rank of their features."""
         check_choice(self.leftover, ("drop", "share"), "leftover", self.name)
-        assert briefing.features is not None  # as needs_features says
+        assert info.features is not None  # as needs_features says
         self._arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
-        self._features = rows_of(briefing.features, self._arms)
+        self._features = rows_of(info.features, self._arms)
         self._ranks = in_parts(lambda x: project(x).rank, self._features)
 
     def plan(self) -> Plan:

@@ -15,7 +15,7 @@ from bai_gym.agents.linear_models import linear_values, rows_of
 from bai_gym.agents.parameters import check_whole
 from bai_gym.agents.together import grouped, together
 from bai_gym.designs import round_design, xy_optimal
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray
 
@@ -66,15 +66,15 @@ class PeaceRho(Agent):
         rank = min(num_arms, num_features or num_arms)
         return rank * (2 + num_stages(rank))
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Shuffle the arms, and group the episodes by their numbers of rounds."""
         check_whole(self.iterations, 1, "iterations", self.name)
-        assert briefing.features is not None  # as needs_features says
+        assert info.features is not None  # as needs_features says
         self._arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
-        self._features = rows_of(briefing.features, self._arms)
+        self._features = rows_of(info.features, self._arms)
         self._first = xy_optimal(self._features, max_iterations=self.iterations)
         rounds = np.ceil(np.log2(np.maximum(self._first.max_variance * (1.0 - SLACK), 2.0))).astype(np.int64)
-        staged = self.budget >= self.least_budget(self.num_arms, briefing.num_features)
+        staged = self.budget >= self.least_budget(self.num_arms, info.num_features)
         self._rounds_of = rounds if staged else np.ones_like(rounds)
 
     def plan(self) -> Plan:

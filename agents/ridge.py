@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import connected_components
 from bai_gym.agents.choosing import SLACK
 from bai_gym.bandits.linear import check_features
 from bai_gym.errors import InstanceError, ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, columns
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
@@ -328,11 +328,11 @@ def coordinates(x: FloatArray) -> FloatArray:
     return np.swapaxes(np.linalg.qr(np.swapaxes(x, -1, -2), mode="r"), -1, -2)
 
 
-def shared_features(briefing: Briefing, lam: float, agent: str) -> FloatArray:
+def shared_features(info: ProblemInfo, lam: float, agent: str) -> FloatArray:
     """Return ``(1, K, d)`` features where all episodes have the same ones, else ``(N, K, d)``, checked.
 
     Args:
-        briefing: Of arms that have features.
+        info: Of arms that have features.
         lam: Weight of the identity in the regression.
         agent: Whose parameter lam is, for errors.
 
@@ -340,11 +340,11 @@ def shared_features(briefing: Briefing, lam: float, agent: str) -> FloatArray:
         InstanceError: If features are not finite numbers, or too large.
         ParameterError: If lam is too small for numbers of 16 digits.
     """
-    features = briefing.features
+    features = info.features
     assert features is not None  # the agent needs them, and says so
     same = features.strides[0] == 0 or bool((features == features[:1]).all())
     found = check_features(features[:1] if same else features)
-    length, budget = float(longest(found).max()), briefing.budget
+    length, budget = float(longest(found).max()), info.budget
     if not math.isfinite(budget * length * length):
         raise InstanceError(f"{agent} cannot use features as large as these: divide them by a number")
     least = budget * length**2 / LARGEST_RATIO
@@ -362,8 +362,8 @@ def longest(features: FloatArray) -> FloatArray:
         return np.asarray(np.sqrt(np.einsum("nkd,nkd->nk", features, features).max(axis=1)))
 
 
-def noise_deviation(sigma: float | None, briefing: Briefing) -> FloatArray:
-    """Return ``(N,)`` standard deviations of the noise: sigma, or the largest that the briefing tells."""
+def noise_deviation(sigma: float | None, info: ProblemInfo) -> FloatArray:
+    """Return ``(N,)`` standard deviations of the noise: sigma, or the largest that the problem info tells."""
     if sigma is not None:
-        return np.full(briefing.batch, float(sigma))
-    return np.asarray(np.sqrt(briefing.variances.max(axis=1)))
+        return np.full(info.batch, float(sigma))
+    return np.asarray(np.sqrt(info.variances.max(axis=1)))

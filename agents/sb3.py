@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from bai_gym.envs.spaces import action_space
 from bai_gym.errors import AgentError, DataError, MissingPackageError, ParameterError
-from bai_gym.moves import Moves
-from bai_gym.problems import Briefing
+from bai_gym.envs.actions import ActionEncoding
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import batched
 from bai_gym.statistics import Observation
 
@@ -87,11 +87,11 @@ class SB3Agent:
         # Kept out of the agent: copies and worker processes then carry a path, not a network.
         return _load(str(self.path), self.digest, self.device)
 
-    def reset(self, briefing: Briefing, rng: np.random.Generator | None = None) -> None:
+    def reset(self, info: ProblemInfo, rng: np.random.Generator | None = None) -> None:
         """Begin new episodes.
 
         Args:
-            briefing: Number of arms, task and rules.
+            info: Number of arms, task and rules.
             rng: Source of randomness, where actions are drawn. None: a fresh unseeded one.
 
         Raises:
@@ -100,19 +100,19 @@ class SB3Agent:
         """
         policy = self._policy
         trained = int(policy.observation_space["pulls"].shape[0])
-        if trained != briefing.num_arms and not hasattr(policy, "arm_logits"):
+        if trained != info.num_arms and not hasattr(policy, "arm_logits"):
             raise AgentError(
-                f"{self.label} was trained on {trained} arms and cannot play with {briefing.num_arms}: train it there, "
+                f"{self.label} was trained on {trained} arms and cannot play with {info.num_arms}: train it there, "
                 "or with the policy bai_gym.training.ArmPolicy, which plays with any number"
             )
-        if action_space(trained, briefing.task, fixed_confidence=briefing.fixed_confidence) != policy.action_space:
-            rule = "fixed confidence" if briefing.fixed_confidence else "a fixed budget"
+        if action_space(trained, info.task, fixed_confidence=info.fixed_confidence) != policy.action_space:
+            rule = "fixed confidence" if info.fixed_confidence else "a fixed budget"
             raise AgentError(
-                f"{self.label} was trained for another kind of recommendation than the task {briefing.task.name!r} "
+                f"{self.label} was trained for another kind of recommendation than the task {info.task.name!r} "
                 f"with {rule} asks for: train it there"
             )
-        self._briefing = briefing
-        self._moves = Moves(briefing.num_arms, briefing.task, fixed_confidence=briefing.fixed_confidence)
+        self._problem_info = info
+        self._moves = ActionEncoding(info.num_arms, info.task, fixed_confidence=info.fixed_confidence)
         self._rng = np.random.default_rng() if rng is None else rng
 
     def act(self, observation: Observation) -> Any:
@@ -121,12 +121,12 @@ class SB3Agent:
         Raises:
             AgentError: If the agent has not been reset.
         """
-        if not hasattr(self, "_briefing"):
-            raise AgentError(f"{self.label} has not been reset: call agent.reset(env.unwrapped.briefing(agent.knows))")
+        if not hasattr(self, "_problem_info"):
+            raise AgentError(f"{self.label} has not been reset: call agent.reset(env.unwrapped.info(agent.knows))")
         batch = self._seen(batched(observation))
         with self._seeded():
             actions = self._actions(batch)
-        if self._briefing.fixed_confidence:
+        if self._problem_info.fixed_confidence:
             actions = self._stopped_at_the_cap(actions, batch)
         actions = self._moves.completed(actions, batch["means"], batch["remaining"])
         if observation["pulls"].ndim == 2:
@@ -177,7 +177,7 @@ class SB3Agent:
             return np.asarray(torch.multinomial(torch.softmax(logits, dim=-1), 1)[:, 0].cpu())
 
     def _stopped_at_the_cap(self, actions: npt.NDArray[Any], batch: Observation) -> npt.NDArray[Any]:
-        num_arms, actions = self._briefing.num_arms, np.array(actions)
+        num_arms, actions = self._problem_info.num_arms, np.array(actions)
         if actions.ndim == 2:
             actions[batch["remaining"][:, 0] == 0, 0] = num_arms
             return actions

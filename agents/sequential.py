@@ -9,7 +9,7 @@ import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_answer, shuffled_arms, spread_evenly
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Played, Rule, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
@@ -41,10 +41,10 @@ class SequentialAgent(Agent):
         """Return the first pulls of all arms."""
         return self.first_pulls * num_arms
 
-    def reset(self, briefing: Briefing, rng: np.random.Generator | None = None) -> None:
+    def reset(self, info: ProblemInfo, rng: np.random.Generator | None = None) -> None:
         """Begin new episodes, see :meth:`Agent.reset`."""
-        self.parameters: FloatArray = np.empty((briefing.batch, 0))
-        super().reset(briefing, rng)
+        self.parameters: FloatArray = np.empty((info.batch, 0))
+        super().reset(info, rng)
 
     def plan(self) -> Plan:
         """Make the first pulls, then follow the rule."""
@@ -88,9 +88,9 @@ def first_block(agent: Agent, pulls: int) -> Block:
     return Block(np.take_along_axis(counts, arms, 1), arms)
 
 
-def reward_bounds(b: float | None, briefing: Briefing) -> FloatArray:
-    """Return ``(N,)`` bounds of the rewards: b, or what the briefing tells where b is None."""
+def reward_bounds(b: float | None, info: ProblemInfo) -> FloatArray:
+    """Return ``(N,)`` bounds of the rewards: b, or what the problem info tells where b is None."""
     if b is not None:
-        return np.full(briefing.batch, float(b))
+        return np.full(info.batch, float(b))
     # Rewards that are all negative have no bound of this form; a tiny one leaves the widths to the variances.
-    return np.maximum(briefing.reward_bound, SMALLEST_BOUND)
+    return np.maximum(info.reward_bound, SMALLEST_BOUND)

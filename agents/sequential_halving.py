@@ -8,7 +8,7 @@ from typing import ClassVar
 from bai_gym.agents.choosing import spread_evenly
 from bai_gym.agents.halving import HalvingAgent, Stage
 from bai_gym.agents.parameters import check_choice
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Statistics
 
@@ -38,9 +38,9 @@ class SequentialHalving(HalvingAgent):
     name: ClassVar[str] = "SH"
     uses_variances: ClassVar[bool] = False
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
-        super().begin(briefing)
+        super().begin(info)
         check_choice(self.rounding, ("stage", "equal"), "rounding", self.name)
 
     def pull_stage(self, active: IntArray, pulls: int) -> Stage:

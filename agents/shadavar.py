@@ -11,7 +11,7 @@ import numpy as np
 from bai_gym.agents.choosing import spread_evenly
 from bai_gym.agents.halving import HalvingAgent, Stage
 from bai_gym.agents.parameters import check_share
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Played, Rule, Sequential, columns
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
@@ -58,9 +58,9 @@ class SHAdaVar(HalvingAgent):
         """Return one pull per arm in the first stage, two for the plug-in variant."""
         return super().minimum_budget(num_arms) * (1 if self.ucb else 2)
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Compute L and the cyclic pulls per arm."""
-        super().begin(briefing)
+        super().begin(info)
         check_share(self.delta, "delta", self.name)
         # Without an upper bound L = 0: then U is the sample variance, from two pulls on.
         self._log = -math.log(self.delta) if self.ucb else 0.0

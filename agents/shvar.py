@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.agents.halving import HalvingAgent, Stage
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, TieRule
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
@@ -36,10 +36,10 @@ class SHVar(HalvingAgent):
     knows: ClassVar[frozenset[str]] = frozenset({"variances"})
     uses_variances: ClassVar[bool] = False
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Look up the variances."""
-        super().begin(briefing)
-        self._variances = briefing.variances
+        super().begin(info)
+        self._variances = info.variances
 
     def pull_stage(self, active: IntArray, pulls: int) -> Stage:
         """Pull greedily by sigma^2 / pulls."""

@@ -11,7 +11,7 @@ from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_mean, keep_best, spread_evenly
 from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.rejects import phase_lengths
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, exact_means
 
@@ -44,7 +44,7 @@ class SuccessiveRejects(Agent):
         """Return the smallest budget with a pull in the first phase."""
         return num_arms + 1
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameter."""
         check_choice(self.leftover, ("drop", "last"), "leftover", self.name)
 

@@ -20,7 +20,7 @@ from bai_gym.agents.choosing import best_mean, most_pulled
 from bai_gym.agents.parameters import check_choice, check_positive, check_share, check_whole
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.errors import AgentError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Played, Rule, columns, leader
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
@@ -354,7 +354,7 @@ class TS(SequentialAgent):
         """Rows of numbers of all arms."""
         return ROWS * BLOCK * math.ceil(self.num_arms / BLOCK)
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         self.parameters = settings(self, self.posterior, self.sigma, 1.0, 0.0)
 
@@ -400,7 +400,7 @@ class TTTS(SequentialAgent):
     rule: ClassVar[Rule] = Rule(index=posterior_mean, choose=top_two)
     first_pulls, uses_variances, memory, conclude = TS.first_pulls, TS.uses_variances, TS.memory, TS.conclude
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         check_share(self.beta, "beta", self.name)
         check_whole(self.tries, 1, "tries", self.name)

@@ -11,7 +11,7 @@ from bai_gym.agents.choosing import most_pulled
 from bai_gym.agents.parameters import check_positive
 from bai_gym.agents.scanning import LANES, arm_of_largest
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Rule, columns
 from bai_gym.statistics import IntArray, Observation, Statistics
 
@@ -55,7 +55,7 @@ class UCB1(SequentialAgent):
         """Widths and bounds of the arms."""
         return 2 * self.num_arms + LANES
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameter."""
         check_positive(self.b, "b", self.name)
         self.parameters = columns(self.batch, self.b, float(self.tie == "first"))

@@ -12,7 +12,7 @@ from bai_gym.agents.parameters import check_positive
 from bai_gym.agents.rejects import phase_ends
 from bai_gym.agents.sequential import SequentialAgent, reward_bounds
 from bai_gym.errors import ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, Episode, Rule, columns
 from bai_gym.statistics import ROUNDING, FloatArray
 
@@ -59,20 +59,20 @@ class UCBE(SequentialAgent):
         complexity = {"complexity"} if self.a is None or isinstance(self.a, str) else set()
         return frozenset(complexity if self.b is not None else complexity | {"range"})
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and compute the exploration."""
         check_positive(self.c, "c", self.name)
         check_positive(self.b, "b", self.name)
-        self.exploration: FloatArray = self._exploration(briefing)
-        self.parameters = columns(self.batch, reward_bounds(self.b, briefing) * np.sqrt(self.exploration))
+        self.exploration: FloatArray = self._exploration(info)
+        self.parameters = columns(self.batch, reward_bounds(self.b, info) * np.sqrt(self.exploration))
 
-    def _exploration(self, briefing: Briefing) -> FloatArray:
+    def _exploration(self, info: ProblemInfo) -> FloatArray:
         if self.a is None:
-            return self.c * self.budget / briefing.h1_complexity()
+            return self.c * self.budget / info.h1_complexity()
         if self.c != 1.0:
             raise ParameterError(f"c of {self.name} has no effect where a is given: leave one of them out")
         if self.a == "theory":
-            return (25.0 / 36.0) * max(self.budget - self.num_arms, 0) / briefing.h1_complexity()
+            return (25.0 / 36.0) * max(self.budget - self.num_arms, 0) / info.h1_complexity()
         if isinstance(self.a, str) or not (math.isfinite(self.a) and self.a >= 0):
             raise ParameterError(f"a of {self.name} must be None, 'theory' or a number of at least 0, not {self.a!r}")
         return np.full(self.batch, float(self.a))
@@ -149,7 +149,7 @@ class AdaptiveUCBE(SequentialAgent):
         """H, the phase, and the order of the arms."""
         return 2 + self.num_arms
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         check_positive(self.c, "c", self.name)
         check_positive(self.b, "b", self.name)

@@ -13,7 +13,7 @@ from bai_gym.agents.linear_models import check_rewards
 from bai_gym.agents.parameters import check_choice, check_not_negative, check_positive, check_whole
 from bai_gym.agents.ridge import SEEN, Ridge, is_current, largest_place, regression, shared_features
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.regression import LINK_NAMES, generalized_linear
 from bai_gym.regression.links import LINKS
 from bai_gym.regression.newton import BENT, CLOSE, EPSILON, JITTER, SEARCHES
@@ -222,13 +222,13 @@ class UCBGLM(SequentialAgent):
         d = self._features.shape[-1]
         return self._ridge.size + THETA + (3 + d) * d
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and keep the features."""
         check_choice(self.link, LINK_NAMES, "link", self.name)
         check_positive(self.penalty, "penalty", self.name)
         check_not_negative(self.alpha, "alpha", self.name)
         check_whole(self.newton_steps, 1, "newton_steps", self.name)
-        self._features = shared_features(briefing, math.inf, self.name)
+        self._features = shared_features(info, math.inf, self.name)
         self._ridge = Ridge(self._features, RIDGE)
         link = LINKS[self.link]
         given = (LINK_NAMES.index(self.link), link.smallest, link.largest, self.alpha, self.newton_steps, self.penalty)

@@ -32,7 +32,7 @@ from bai_gym.agents.sets import (
 )
 from bai_gym.agents.widths import bernstein, hoeffding
 from bai_gym.bandits import Bandit
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule, leader, top, value_of
 from bai_gym.statistics import FloatArray
 
@@ -133,11 +133,11 @@ def estimate(e: Episode, rng: np.random.Generator) -> int:
     return e.made + int(p[EVERY])
 
 
-def prepare(agent: UGapEb | UGapEbV | AUGapEb | AUGapEbV | UGapEc | UGapEcV, briefing: Briefing) -> None:
+def prepare(agent: UGapEb | UGapEbV | AUGapEb | AUGapEbV | UGapEc | UGapEcV, info: ProblemInfo) -> None:
     """Check the parameters and set the rule."""
     check_positive(agent.b, "b", agent.name)
     given = range_of(agent.b, agent.sigma, agent.name) if isinstance(agent, UGapEc) else agent.b
-    b, v, one = reward_bounds(given, briefing), agent.uses_variances, agent.task.m * agent.task.num_bandits == 1
+    b, v, one = reward_bounds(given, info), agent.uses_variances, agent.task.m * agent.task.num_bandits == 1
     if isinstance(agent, UGapEc | UGapEcV):
         check_share(agent.delta, "delta", agent.name)
         check_positive(agent.c, "c", agent.name)
@@ -150,7 +150,7 @@ def prepare(agent: UGapEb | UGapEbV | AUGapEb | AUGapEbV | UGapEc | UGapEcV, bri
         rule = Rule(upper, select_one, refresh=estimate) if one else Rule(choose=select_arm, refresh=estimate)
         return agent.set_rule(rule, 0.0, b, v, np.inf, rate, every)
     check_choice(agent.output, ("best", "last"), "output", agent.name)
-    a = rate / (briefing.ugape_v_complexity(b) if v else briefing.ugape_complexity(b))
+    a = rate / (info.ugape_v_complexity(b) if v else info.ugape_complexity(b))
     rule = Rule(upper, select_one) if one else Rule(choose=select_arm)
     agent.set_rule(rule, a, b, v, 0.0 if agent.output == "best" else np.inf)
 

@@ -11,7 +11,7 @@ from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_answer
 from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.sequential import first_block
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Observation, Statistics
 from bai_gym.tasks import TASKS
@@ -37,7 +37,7 @@ class Uniform(Agent):
     tasks: ClassVar[frozenset[str]] = frozenset(TASKS)
     anytime: ClassVar[bool] = True
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the mode."""
         check_choice(self.mode, ("cycle", "random"), "mode", self.name)
 

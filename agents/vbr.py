@@ -11,7 +11,7 @@ from bai_gym.agents.choosing import best_mean
 from bai_gym.agents.parameters import check_choice, check_positive
 from bai_gym.agents.rejects import rejection_times
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, Episode, Played, Rule, columns
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
@@ -116,7 +116,7 @@ class VBR(SequentialAgent):
         """Whether each arm has been dropped."""
         return self.num_arms
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         check_positive(self.gamma, "gamma", self.name)
         check_choice(self.reject, ("mean", "ucb"), "reject", self.name)

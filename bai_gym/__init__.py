@@ -12,11 +12,11 @@ from bai_gym.envs.registration import register_all
 
 if TYPE_CHECKING:
     from bai_gym.api import compare, evaluate
-    from bai_gym.benchmark.aggregate import Aggregate, aggregate
-    from bai_gym.benchmark.leaderboard import Leaderboard, leaderboards
-    from bai_gym.benchmark.paired import PairedTest
-    from bai_gym.benchmark.result import Comparison, Result
-    from bai_gym.identification import Identification, identify
+    from bai_gym.analysis.aggregate import Aggregate, aggregate
+    from bai_gym.analysis.leaderboard import Leaderboard, leaderboards
+    from bai_gym.analysis.paired import PairedTest
+    from bai_gym.results.result import Comparison, Result
+    from bai_gym.live import Identification, identify
     from bai_gym.parallel import cluster
 
 __all__ = [
@@ -38,18 +38,18 @@ __all__ = [
 __version__ = version("bai-gym")
 
 _HOMES = {
-    "Aggregate": "bai_gym.benchmark.aggregate",
-    "Comparison": "bai_gym.benchmark.result",
-    "Identification": "bai_gym.identification",
-    "Leaderboard": "bai_gym.benchmark.leaderboard",
-    "PairedTest": "bai_gym.benchmark.paired",
-    "Result": "bai_gym.benchmark.result",
-    "aggregate": "bai_gym.benchmark.aggregate",
+    "Aggregate": "bai_gym.analysis.aggregate",
+    "Comparison": "bai_gym.results.result",
+    "Identification": "bai_gym.live",
+    "Leaderboard": "bai_gym.analysis.leaderboard",
+    "PairedTest": "bai_gym.analysis.paired",
+    "Result": "bai_gym.results.result",
+    "aggregate": "bai_gym.analysis.aggregate",
     "cluster": "bai_gym.parallel",
     "compare": "bai_gym.api",
     "evaluate": "bai_gym.api",
-    "identify": "bai_gym.identification",
-    "leaderboards": "bai_gym.benchmark.leaderboard",
+    "identify": "bai_gym.live",
+    "leaderboards": "bai_gym.analysis.leaderboard",
 }
 
 register_all()

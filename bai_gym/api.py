@@ -15,14 +15,14 @@ import gymnasium as gym
 
 from bai_gym.agents.registry import comes_along, find, make
 from bai_gym.benchmark.chunk import AgentSource, Cell, Checkpoints, EnvSource
-from bai_gym.benchmark.command import rerun_command
-from bai_gym.benchmark.folder import gather
+from bai_gym.rerun import rerun_command
+from bai_gym.results.reader import gather
 from bai_gym.benchmark.protocol import check_agent
-from bai_gym.benchmark.recorder import check_record, record_cells
-from bai_gym.benchmark.result import Comparison, Result
+from bai_gym.benchmark.recordings import check_record, record_cells
+from bai_gym.results.result import Comparison, Result
 from bai_gym.benchmark.runner import OnChunk, check_runs, run_cells
-from bai_gym.benchmark.store import RESULTS, Store, check_replaceable
-from bai_gym.envs.rules import check_budget
+from bai_gym.results.writer import RESULTS, ResultsWriter, check_replaceable
+from bai_gym.envs.specification import check_budget
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.seeding import check_seed
@@ -308,6 +308,6 @@ def compare(
     comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk)
     if folder is not None:
         table = gather(folder / RESULTS, comparison.results, rerun_command(cells, runs))
-        Store(folder).save_results(table.results, optima=table.optima, facts={"command": table.command})
+        ResultsWriter(folder).save_results(table.results, optima=table.optima, facts={"command": table.command})
         record_cells(cells, record, runs, out=folder, workers=workers, on_chunk=on_chunk)
     return comparison

@@ -23,7 +23,7 @@ import numpy as np
 from bai_gym import agents
 from bai_gym.bandits import BernoulliBandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.problems import Briefing, FixedProblem, HeterogeneousGaussianProblem, Problem, ThresholdingProblem
+from bai_gym.problems import ProblemInfo, FixedProblem, HeterogeneousGaussianProblem, Problem, ThresholdingProblem
 from bai_gym.seeding import generator
 from bai_gym.tasks import BestArm, Task, Thresholding
 
@@ -77,8 +77,8 @@ class Case:
         options: dict[str, Any] = {"posterior": self.posterior} if name in SLOW else {}
         agent = agents.make(name, **options)
         started = time.perf_counter()
-        briefing = Briefing(bandit.num_arms, self.budget, batch, task=self.task, truth=bandit, knows=agent.knows)
-        agent.reset(briefing, generator(0, "agent"))
+        info = ProblemInfo(bandit.num_arms, self.budget, batch, task=self.task, truth=bandit, knows=agent.knows)
+        agent.reset(info, generator(0, "agent"))
         play_blocks(agent, bandit, self.budget, generator(0, "rewards"), self.task)
         return time.perf_counter() - started
 

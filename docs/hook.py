@@ -68,7 +68,7 @@ def _pages(everything: tuple[Environment, ...], written: dict[str, str]) -> Iter
             image = f"{environment.entry.id}.svg"
             yield (
                 f"{ENVIRONMENTS}/{image}",
-                picture(environment.problem, environment.env.rules.task, drawn=environment.drawn),
+                picture(environment.problem, environment.env.episode_spec.task, drawn=environment.drawn),
             )
         page = f"{ENVIRONMENTS}/{environment_page(environment.entry.id)}"
         yield page, environment_text(environment, found, image)

@@ -20,11 +20,11 @@ while not terminated:
     observation, reward, terminated, truncated, info = env.step(action)
 print(f"random pulls:       arm {action}, correct: {info['correct']}, simple regret: {info['simple_regret']:.3f}")
 
-# The same episode with sequential halving. A briefing holds the number of arms, the budget, and what the agent
+# The same episode with sequential halving. A problem info holds the number of arms, the budget, and what the agent
 # declares to know (here: nothing).
 agent = agents.make("SH")
 observation, info = env.reset(seed=0)
-agent.reset(env.unwrapped.briefing(agent.knows), np.random.default_rng(0))
+agent.reset(env.unwrapped.problem_info(agent.knows), np.random.default_rng(0))
 terminated = False
 while not terminated:
     action = agent.act(observation)

@@ -108,7 +108,7 @@ COMPILE = """
 import numpy as np
 from bai_gym import agents
 from bai_gym.bandits import FeatureBandit, GaussianBandit
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling.compiler import compiled_player
 from bai_gym.tasks import BestArm, Thresholding
 
@@ -117,7 +117,7 @@ for name in agents.names():
     agent = agents.make(name)
     task = Thresholding(0.5) if "thresholding" in agent.tasks else BestArm()
     try:
-        agent.reset(Briefing(5, 200, task=task, truth=bandit, knows=agent.knows))
+        agent.reset(ProblemInfo(5, 200, task=task, truth=bandit, knows=agent.knows))
         agent.prepare()
     except Exception:  # an agent for other arms
         continue

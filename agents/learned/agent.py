@@ -15,7 +15,7 @@ from bai_gym.agents.choosing import best_answer
 from bai_gym.agents.learned.network import ArmNetwork
 from bai_gym.agents.sequential import first_block
 from bai_gym.errors import ParameterError, unknown_name
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Observation, Statistics
 
@@ -71,9 +71,9 @@ class Learned(Agent):
             raise unknown_name("trained environment", str(env), shipped(), f"there are: {', '.join(shipped())}")
         self.network = _shipped_network(env)
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         """Make sure that the prior was declared."""
-        briefing.check_granted("prior")
+        info.check_granted("prior")
 
     @property
     def label(self) -> str:

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from bai_gym.bandits.base import Bandit, check_num_arms
-from bai_gym.pulling import Puller
+from bai_gym.bandits.executor import Executor
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["FunctionBandit"]
@@ -22,7 +22,7 @@ class FunctionBandit(Bandit):
     is gained by a batch but convenience.
 
     Args:
-        puller: Makes the pulls, with their timeout and error policy.
+        executor: Makes the pulls, with their timeout and error policy.
         batch: N, the number of instances.
 
     Raises:
@@ -31,12 +31,12 @@ class FunctionBandit(Bandit):
 
     known = False
 
-    def __init__(self, puller: Puller, batch: int = 1) -> None:
-        """Remember the puller."""
-        check_num_arms(puller.num_arms)
-        self.puller = puller
-        self.means = np.full((batch, puller.num_arms), np.nan)
-        self.variances = np.full((batch, puller.num_arms), np.nan)
+    def __init__(self, executor: Executor, batch: int = 1) -> None:
+        """Remember the executor."""
+        check_num_arms(executor.num_arms)
+        self.executor = executor
+        self.means = np.full((batch, executor.num_arms), np.nan)
+        self.variances = np.full((batch, executor.num_arms), np.nan)
         self._made = 0
 
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
@@ -51,8 +51,8 @@ class FunctionBandit(Bandit):
 
     def _pull_one(self, arm: int, rng: np.random.Generator) -> float:
         self._made += 1
-        seed = int(rng.integers(SEEDS)) if self.puller.takes_rng else 0
-        return self.puller.pull(arm, (seed,), f"pull {self._made}").reward
+        seed = int(rng.integers(SEEDS)) if self.executor.takes_rng else 0
+        return self.executor.pull(arm, (seed,), f"pull {self._made}").reward
 
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
@@ -69,7 +69,7 @@ class FunctionBandit(Bandit):
 
     def select(self, rows: IntArray) -> Self:
         """Return as many copies of the experiment."""
-        return type(self)(self.puller, len(rows))
+        return type(self)(self.executor, len(rows))
 
     def replace(self, rows: IntArray, other: Self) -> None:
         """Do nothing: all instances are the same experiment."""

@@ -33,10 +33,10 @@ from bai_gym.benchmark.protocol import (
     notes,
     reset,
 )
-from bai_gym.benchmark.result import Checkpoint, Episodes
+from bai_gym.results.result import Checkpoint, Episodes
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
 from bai_gym.envs.registration import IDS, check_id
-from bai_gym.envs.rules import Rules
+from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.envs.scalar import BestArmEnv, check_render_mode
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
@@ -315,7 +315,7 @@ class Cell:
         if path == "blocks" and not allocates(made):
             raise ParameterError(f"{describe(made)} has no allocate(observation): it can only be run with path='steps'")
         points = checkpoint_grid(checkpoints, budget)
-        if checkpoints is not None and env.built.rules.fixed_confidence:
+        if checkpoints is not None and env.built.episode_spec.fixed_confidence:
             raise ParameterError("checkpoints are for a fixed budget; with fixed confidence an agent stops by itself")
         if checkpoints is not None and not answers_any_time(made):
             raise AgentError(
@@ -353,7 +353,7 @@ class Cell:
         with _named(self):
             agent = self.agent.make()
             bandit = self.env.problem.draw(1, rng)
-            reset(agent, self.rules.briefing(bandit, knowledge(agent), self.checkpoints), rng)
+            reset(agent, self.episode_spec.info(bandit, knowledge(agent), self.checkpoints), rng)
         return agent
 
     def prepare(self) -> None:
@@ -363,14 +363,14 @@ class Cell:
             agent.prepare()
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> EpisodeSpec:
         """The rules of the environment's episodes, with the budget of the cell."""
-        return replace(self.env.built.rules, budget=self.budget)
+        return replace(self.env.built.episode_spec, budget=self.budget)
 
     @functools.cached_property
     def fingerprint(self) -> str:
         """Hash of everything that the outcome depends on."""
-        own_rules = repr(self.env.built.rules)  # with the environment's budget: so chunks have been stored
+        own_rules = repr(self.env.built.episode_spec)  # with the environment's budget: so chunks have been stored
         facts = [self.digest, self.budget, self.seed, self.path, CHUNK_RUNS, own_rules, *self.checkpoints]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
@@ -410,7 +410,7 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
     rewards, own = (generator(cell.seed, stream, *names) for stream in ("rewards", "agent"))
     with _named(cell):
         rollout, idle = _play(cell, bandit, rewards, own)
-    means, task = bandit.means, cell.rules.task
+    means, task = bandit.means, cell.episode_spec.task
     pulls = rollout.pulls - (0 if idle is None else idle)
     spent = pulls.sum(axis=-1)
     return Episodes(
@@ -419,7 +419,7 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
         correct=task.correct(means, rollout.recommendation),
         simple_regret=task.simple_regret(means, rollout.recommendation),
         spent=spent,
-        truncated=(spent >= cell.budget) & cell.rules.fixed_confidence,
+        truncated=(spent >= cell.budget) & cell.episode_spec.fixed_confidence,
         pulls=pulls.sum(axis=0),
         seconds=time.perf_counter() - started,
         pulls_by_rank=np.take_along_axis(pulls, np.argsort(-means, axis=1, kind="stable"), axis=1).sum(axis=0),
@@ -454,45 +454,45 @@ def _named(cell: Cell) -> Iterator[None]:
 
 
 def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.random.Generator) -> tuple[Rollout, Any]:
-    agent, rules = cell.agent.make(), cell.rules
+    agent, spec = cell.agent.make(), cell.episode_spec
     knows = knowledge(agent)
     if allocates(agent) and cell.path != "steps":
-        reset(agent, rules.briefing(bandit, knows, cell.checkpoints), own)
-        return play_blocks(agent, bandit, rules.budget, rewards, rules.task, cell.checkpoints), None
+        reset(agent, spec.info(bandit, knows, cell.checkpoints), own)
+        return play_blocks(agent, bandit, spec.budget, rewards, spec.task, cell.checkpoints), None
     batched = acts_on_batches(agent)
-    if (batched or allocates(agent)) and not rules.fixed_confidence:
+    if (batched or allocates(agent)) and not spec.fixed_confidence:
         env = BestArmVectorEnv(
             Given(bandit),
             bandit.batch,
-            budget=rules.budget,
-            task=rules.task,
+            budget=spec.budget,
+            task=spec.task,
             autoreset_mode=AutoresetMode.DISABLED,
             copy=False,
         )
         observation, _ = env.reset(seed=int(rewards.integers(2**63)))
-        reset(agent, rules.briefing(bandit, knows, cell.checkpoints), own)
+        reset(agent, spec.info(bandit, knows, cell.checkpoints), own)
         points = cell.checkpoints, getattr(agent, "recommend", None)
         if batched:
             rollout = play_steps(agent.act, env, observation, *points, lambda: getattr(agent, "idle_pulls", None))
             return rollout, getattr(agent, "idle_pulls", None)
-        stepper = Stepper(agent, env.moves)
+        stepper = Stepper(agent, env.action_encoding)
         return play_steps(stepper.act, env, observation, *points, lambda: stepper.idle), stepper.idle
     return _play_singly(cell, bandit, rewards, own), None
 
 
 def _play_singly(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.random.Generator) -> Rollout:
-    rollouts, rules = [], cell.rules
+    rollouts, spec = [], cell.episode_spec
     for run in range(bandit.batch):
         agent = cell.agent.make()
         scalar = BestArmEnv(
             FixedProblem(bandit.select(np.array([run]))),
-            budget=rules.budget,
-            task=rules.task,
-            fixed_confidence=rules.fixed_confidence,
+            budget=spec.budget,
+            task=spec.task,
+            fixed_confidence=spec.fixed_confidence,
         )
         first, _ = scalar.reset(seed=int(rewards.integers(2**63)))
-        reset(agent, scalar.briefing(knowledge(agent)), own)
-        actor = agent if callable(getattr(agent, "act", None)) else Stepper(agent, scalar.moves)
+        reset(agent, scalar.info(knowledge(agent)), own)
+        actor = agent if callable(getattr(agent, "act", None)) else Stepper(agent, scalar.action_encoding)
         rollouts.append(play_single_steps(actor, scalar, first))
     return Rollout.joined(rollouts)
 

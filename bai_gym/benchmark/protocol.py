@@ -9,8 +9,8 @@ import numpy as np
 
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError
-from bai_gym.problems import Briefing
-from bai_gym.problems.briefing import check_knowledge
+from bai_gym.problems import ProblemInfo
+from bai_gym.problems.info import check_knowledge
 
 __all__ = [
     "acts_on_batches",
@@ -88,8 +88,8 @@ def doubts(agent: Any, bandit: Bandit) -> tuple[str, ...]:
     return tuple(said(bandit)) if callable(said) else ()
 
 
-def reset(agent: Any, briefing: Briefing, rng: np.random.Generator) -> None:
-    """Call the agent's ``reset(briefing, rng)``, if it has one, with as many of the two as it takes.
+def reset(agent: Any, problem_info: ProblemInfo, rng: np.random.Generator) -> None:
+    """Call the agent's ``reset(problem_info, rng)``, if it has one, with as many of the two as it takes.
 
     Raises:
         AgentError: If it needs anything else.
@@ -104,6 +104,6 @@ def reset(agent: Any, briefing: Briefing, rng: np.random.Generator) -> None:
     missing = [p.name for p in others if p.default is p.empty]
     if missing:
         raise AgentError(
-            f"reset of {describe(agent)} needs {missing[0]!r}: it is called as reset(briefing, rng), or with fewer"
+            f"reset of {describe(agent)} needs {missing[0]!r}: it is called as reset(problem_info, rng), or with fewer"
         )
-    method(*(briefing, rng)[:taken])
+    method(*(problem_info, rng)[:taken])

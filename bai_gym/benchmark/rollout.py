@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bai_gym.bandits import Bandit
-from bai_gym.benchmark.record import Record
+from bai_gym.benchmark.merged import MergedStatistics
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError
-from bai_gym.moves import Move, Moves
+from bai_gym.envs.actions import DecodedActions, ActionEncoding
 from bai_gym.sampling import Block, Engine, Played, Sequential, check_request, start
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm, Task
@@ -47,7 +47,7 @@ class Rollout:
     """
 
     recommendation: IntArray
-    source: Statistics | Record
+    source: Statistics | MergedStatistics
     looks: tuple[Look, ...] = ()
 
     @property
@@ -58,7 +58,7 @@ class Rollout:
     @property
     def statistics(self) -> Statistics:
         """``(N, K)`` statistics of all pulls."""
-        return self.source.statistics if isinstance(self.source, Record) else self.source
+        return self.source.statistics if isinstance(self.source, MergedStatistics) else self.source
 
     @classmethod
     def joined(cls, parts: Sequence[Rollout]) -> Rollout:
@@ -106,7 +106,7 @@ class _BlockPlayer:
         self._checkpoints = checkpoints
         self._looks: list[Look] = []
         variances = bool(getattr(agent, "uses_variances", True))
-        self._record = Record(bandit.batch, bandit.num_arms, budget, variances=variances, features=bandit.features)
+        self._record = MergedStatistics(bandit.batch, bandit.num_arms, budget, variances=variances, features=bandit.features)
 
     def play(self) -> Rollout:
         """Execute the plan to its end."""
@@ -133,7 +133,7 @@ class _BlockPlayer:
             self._looks.append(Look(point, recommendation, record.pulls))
         return Rollout(recommendation, record, tuple(self._looks))
 
-    def _look(self, then: Record) -> None:
+    def _look(self, then: MergedStatistics) -> None:
         answer = self._task.check(self._agent.recommend(then), self._bandit.batch, self._bandit.num_arms)
         self._looks.append(Look(self._budget - then.left, answer, then.pulls))
 
@@ -217,14 +217,14 @@ def play_steps(
             for name, values in asked.items():
                 values[rows] = observation[name][rows]
             if made in due:
-                answers = env.moves.task.check(recommend({**observation, **asked}), env.num_envs, env.num_arms)
+                answers = env.action_encoding.task.check(recommend({**observation, **asked}), env.num_envs, env.num_arms)
                 looks.append(Look(made, answers, asked["pulls"].copy()))
         with _blaming_act():
             observation, *_ = env.step(actions)
-    moves, actions = env.moves, act(observation)
+    encoding, actions = env.action_encoding, act(observation)
     with _blaming_act():
-        answers = moves.read(actions, env.num_envs).answers
-    answers = moves.task.check(answers, env.num_envs, env.num_arms, "act")
+        answers = encoding.read(actions, env.num_envs).answers
+    answers = encoding.task.check(answers, env.num_envs, env.num_arms, "act")
     return Rollout(answers, Statistics.of(observation).copy(), tuple(looks))
 
 
@@ -239,26 +239,26 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
     Raises:
         AgentError: If an action is none.
     """
-    moves = env.moves
+    encoding = env.action_encoding
     for left in range(env.budget, -1, -1):
-        move = _read_one(moves, agent.act(observation))
+        move = _read_one(encoding, agent.act(observation))
         stops = move.stops is not None and move.stops[0]
         if stops or left == 0:
             break
-        observation, *_ = env.step(int(move.arms[0]) if moves.shape == () else moves.pull(move.arms)[0])
+        observation, *_ = env.step(int(move.arms[0]) if encoding.shape == () else encoding.pull(move.arms)[0])
     if move.stops is not None and not stops:
         raise AgentError("the budget is spent, and act pulls on: it must stop and recommend")
-    answers = moves.task.check(move.answers, 1, env.num_arms, "act")
+    answers = encoding.task.check(move.answers, 1, env.num_arms, "act")
     return Rollout(answers, Statistics(*(observation[n][None] for n in ("pulls", "means", "variances"))))
 
 
-def _read_one(moves: Moves, action: Any) -> Move:
+def _read_one(encoding: ActionEncoding, action: Any) -> DecodedActions:
     """Read the action of one episode."""
     try:
-        return moves.read(np.asarray(action)[None], 1)
+        return encoding.read(np.asarray(action)[None], 1)
     except ValueError:  # ParameterError is one; so is what NumPy raises for lists of unequal lengths
         shown = " ".join(repr(action).split())[:80]
-        raise AgentError(f"act must return {moves.words()}, not {shown}") from None
+        raise AgentError(f"act must return {encoding.words()}, not {shown}") from None
 
 
 @contextlib.contextmanager

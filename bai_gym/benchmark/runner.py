@@ -11,9 +11,9 @@ import joblib
 import numpy as np
 
 from bai_gym.benchmark.chunk import CHUNK_RUNS, Cell, play_chunk
-from bai_gym.benchmark.command import rerun_command
-from bai_gym.benchmark.result import Comparison, Episodes, summarize
-from bai_gym.benchmark.store import Store
+from bai_gym.rerun import rerun_command
+from bai_gym.results.result import Comparison, Episodes, summarize
+from bai_gym.results.writer import ResultsWriter
 from bai_gym.errors import ClusterError, ParameterError
 from bai_gym.parallel import check_memory, on_cluster, parallel, plays_elsewhere
 from bai_gym.statistics import FloatArray
@@ -109,7 +109,7 @@ def run_cells(
         raise ParameterError(f"workers={workers} counts processes of this machine; on a cluster leave it out")
     check_cells(cells, runs)
     elsewhere = plays_elsewhere()
-    store = Store(out) if out is not None else None
+    store = ResultsWriter(out) if out is not None else None
     parts: list[dict[int, Episodes]] = [{} for _ in cells]
     jobs = []
     for index, cell in enumerate(cells):
@@ -151,7 +151,7 @@ def run_cells(
     return Comparison(tuple(results), outcomes)
 
 
-def _work(job: _Job, store: Store | None) -> tuple[int, int, Episodes]:
+def _work(job: _Job, store: ResultsWriter | None) -> tuple[int, int, Episodes]:
     if job.probe is not None:
         _check_probe(job.cell, job.probe)
     episodes = play_chunk(job.cell, job.chunk, job.runs)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from bai_gym.benchmark.optimum import Optima
-from bai_gym.benchmark.result import Comparison, Result, Rival
-from bai_gym.benchmark.store import Store, check_replaceable
+from bai_gym.analysis.optimum import Optima
+from bai_gym.results.result import Comparison, Result, Rival
+from bai_gym.results.writer import ResultsWriter, check_replaceable
 from bai_gym.cli.console import ERR, OUT
 from bai_gym.errors import MissingPackageError, OutputError
 from bai_gym.report.figures import Axis, error_curves
@@ -87,8 +87,8 @@ def save_results(
     optima: Optima | None = None,
     facts: Mapping[str, Any] | None = None,
 ) -> list[Path]:
-    """Write the table as Parquet, CSV and Markdown; the facts are for :mod:`bai_gym.benchmark.folder`."""
-    store = Store(folder)
+    """Write the table as Parquet, CSV and Markdown; the facts are for :mod:`bai_gym.results.reader`."""
+    store = ResultsWriter(folder)
     parquet, csv, markdown = result_files(name)
     return [
         store.save_results(results, parquet, optima=optima, facts=facts),
@@ -105,7 +105,7 @@ def print_rivals(reference: str, rivals: Sequence[Rival]) -> None:
 
 def save_rivals(reference: str, rivals: Sequence[Rival], folder: Path, name: str) -> list[Path]:
     """Write the same as CSV and Markdown."""
-    store = Store(folder)
+    store = ResultsWriter(folder)
     csv, markdown = rival_files(name)
     return [
         store.save_text(csv, rivals_to_csv(reference, rivals)),

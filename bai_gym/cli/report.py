@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from bai_gym.benchmark.folder import read_folder, read_outcomes, read_recordings
-from bai_gym.benchmark.played import Outcomes
-from bai_gym.benchmark.result import Episodes
-from bai_gym.benchmark.store import write_atomically
+from bai_gym.results.reader import read_results, read_outcomes, read_recordings
+from bai_gym.analysis.evaluations import Outcomes
+from bai_gym.results.result import Episodes
+from bai_gym.results.writer import write_atomically
 from bai_gym.cli.console import ERR, OUT, progress_bar
 from bai_gym.cli.options import FOLDER, WHOLE
 from bai_gym.cli.output import check_files, print_paths
@@ -37,7 +37,7 @@ def report(
     """Turn folders of results into one web page, tables and figures."""
     check_files(out, [PAGE])
     # A folder may be given together with one that it is in.
-    found = {table.path.resolve(): table for folder in folders for table in read_folder(folder)}
+    found = {table.path.resolve(): table for folder in folders for table in read_results(folder)}
     tables = list(found.values())
     recordings = [recording for folder in folders for recording in read_recordings(folder)]
     content = collect(tables, recordings)

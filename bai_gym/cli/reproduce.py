@@ -10,13 +10,13 @@ import numpy as np
 import typer
 
 from bai_gym.api import make_cells
-from bai_gym.benchmark.bounds import proved_bounds
+from bai_gym.analysis.bounds import proved_bounds
 from bai_gym.benchmark.chunk import EnvSource
-from bai_gym.benchmark.optimum import known_optima
-from bai_gym.benchmark.recorder import check_record, record_cells
-from bai_gym.benchmark.result import Comparison
+from bai_gym.analysis.optimum import known_optima
+from bai_gym.benchmark.recordings import check_record, record_cells
+from bai_gym.results.result import Comparison
 from bai_gym.benchmark.runner import check_runs, run_cells
-from bai_gym.benchmark.store import Store
+from bai_gym.results.writer import ResultsWriter
 from bai_gym.cli.connect import Address, Backend, check_backend_options, connected
 from bai_gym.cli.console import ERR, OUT, progress_bar
 from bai_gym.cli.options import FOLDER, WHOLE, Bounds, Record, Seed
@@ -93,7 +93,7 @@ def _reproduce(
     OUT.print(f"{experiment.id}: {experiment.title} ({experiment.source})", style="bold", soft_wrap=True)
     for note in experiment.notes:
         OUT.print(f"  {note}", soft_wrap=True)
-    store = Store(folder)
+    store = ResultsWriter(folder)
     for panel in experiment.panels:
         name = _file_name(experiment, panel)
         available, stand_in = _with_available_data(panel)

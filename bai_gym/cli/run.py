@@ -7,14 +7,14 @@ from typing import Annotated
 import typer
 
 from bai_gym.api import make_cells
-from bai_gym.benchmark.bounds import proved_bounds
-from bai_gym.benchmark.command import rerun_command
-from bai_gym.benchmark.folder import gather
-from bai_gym.benchmark.optimum import known_optima
-from bai_gym.benchmark.recorder import check_record, record_cells
-from bai_gym.benchmark.result import Result
+from bai_gym.analysis.bounds import proved_bounds
+from bai_gym.rerun import rerun_command
+from bai_gym.results.reader import gather
+from bai_gym.analysis.optimum import known_optima
+from bai_gym.benchmark.recordings import check_record, record_cells
+from bai_gym.results.result import Result
 from bai_gym.benchmark.runner import check_runs, run_cells
-from bai_gym.benchmark.store import RESULTS
+from bai_gym.results.writer import RESULTS
 from bai_gym.cli.connect import Address, Backend, check_backend_options, connected
 from bai_gym.cli.console import progress_bar
 from bai_gym.cli.options import WHOLE, Bounds, Optimum, Out, Record, Seed, keywords, read_checkpoints

@@ -9,10 +9,10 @@ import typer
 
 from bai_gym.agents import Learned, SB3Agent
 from bai_gym.api import make_cells
-from bai_gym.benchmark.command import rerun_command
-from bai_gym.benchmark.folder import gather
+from bai_gym.rerun import rerun_command
+from bai_gym.results.reader import gather
 from bai_gym.benchmark.runner import check_cells, check_runs, run_cells
-from bai_gym.benchmark.store import RESULTS
+from bai_gym.results.writer import RESULTS
 from bai_gym.cli.console import OUT, progress_bar, progress_bars
 from bai_gym.cli.options import FOLDER, WHOLE, Seed, Workers, keywords
 from bai_gym.cli.output import check_files, print_paths, print_results, result_files, save_results
@@ -108,7 +108,7 @@ def train(
 
 def _others(recipe: Recipe) -> list[str]:
     """Return agents to compare with: those that can play there."""
-    rules = recipe.source.built.rules
+    rules = recipe.source.built.episode_spec
     if rules.fixed_confidence:
         return ["UGapEc"]
     adaptive = "SH" if isinstance(rules.task, BestArm) else "UGapEb"

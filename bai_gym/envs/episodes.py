@@ -10,10 +10,10 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from bai_gym.bandits import Bandit
-from bai_gym.envs.rules import Rules
+from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.envs.spaces import observation_space
 from bai_gym.errors import InstanceError, ParameterError
-from bai_gym.problems import Briefing, Problem, build
+from bai_gym.problems import ProblemInfo, Problem, build
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
 __all__ = ["Episodes", "make_problem"]
@@ -48,19 +48,19 @@ class Episodes:
 
     bandit: Bandit
 
-    def __init__(self, problem: Problem, rules: Rules, batch: int) -> None:
+    def __init__(self, problem: Problem, spec: EpisodeSpec, batch: int) -> None:
         """Allocate the arrays; :meth:`begin` draws the instances.
 
         Raises:
             ParameterError: If the reward needs true means, and they are not known.
         """
-        if not problem.known and rules.reward != "estimate":
+        if not problem.known and spec.reward != "estimate":
             raise ParameterError(
-                f"reward={rules.reward!r} needs the true means, and nobody knows those of a real experiment: leave "
+                f"reward={spec.reward!r} needs the true means, and nobody knows those of a real experiment: leave "
                 "reward out, or give reward='estimate'"
             )
         self.problem = problem
-        self.rules = rules
+        self.episode_spec = rules
         self.num_arms = problem.num_arms
         self.batch = batch
         self._first = np.arange(batch) * self.num_arms
@@ -80,7 +80,7 @@ class Episodes:
             self.features = self._features(self.problem.num_features)
         for array in (self.statistics.pulls, self.statistics.means, self.statistics.variances):
             array[rows] = 0
-        self.remaining[rows] = self.rules.budget
+        self.remaining[rows] = self.episode_spec.budget
         self.over[rows] = False
 
     def pull_all(self, arms: IntArray, rng: np.random.Generator) -> None:
@@ -115,7 +115,7 @@ class Episodes:
         Raises:
             ParameterError: If a recommendation is not of the task's form.
         """
-        task, means = self.rules.task, self.bandit.means[rows]
+        task, means = self.episode_spec.task, self.bandit.means[rows]
         answers = task.check(answers, rows.size, self.num_arms, "the recommendation", ParameterError)
         self.over[rows] = True
         if not self.problem.known:
@@ -124,9 +124,9 @@ class Episodes:
         regret = task.simple_regret(means, answers)
         correct = task.correct(means, answers)
         truth = {"correct": correct, "simple_regret": regret, "answer": task.answer(means)}
-        if self.rules.reward == "estimate":
+        if self.episode_spec.reward == "estimate":
             return self._estimates(rows, answers), truth
-        rewards = 0.0 - regret if self.rules.reward == "simple_regret" else correct.astype(np.float64)  # never -0.0
+        rewards = 0.0 - regret if self.episode_spec.reward == "simple_regret" else correct.astype(np.float64)  # never -0.0
         return rewards, truth
 
     def _estimates(self, rows: IntArray, answers: IntArray) -> FloatArray:
@@ -139,7 +139,7 @@ class Episodes:
         means = np.where(pulls > 0, means, np.where(np.isinf(worst), 0.0, worst))
         if answers.ndim == 1:
             return np.take_along_axis(means, answers[:, None], -1)[:, 0]
-        task, num_arms = self.rules.task, self.num_arms
+        task, num_arms = self.episode_spec.task, self.num_arms
         return np.array([row[[*task.arms(one, num_arms)]].mean() for row, one in zip(means, answers, strict=True)])
 
     def _features(self, length: int) -> FloatArray:
@@ -154,7 +154,7 @@ class Episodes:
 
     def observation_space(self) -> spaces.Dict:
         """Return the space of one episode's observations."""
-        return observation_space(self.num_arms, self.rules.budget, self.problem.num_features)
+        return observation_space(self.num_arms, self.episode_spec.budget, self.problem.num_features)
 
     def observation(self, *, copy: bool) -> Observation:
         """Return the observation of all episodes, as copies or as the live arrays."""
@@ -168,13 +168,13 @@ class Episodes:
             arrays["features"] = self.features
         return {name: array.copy() for name, array in arrays.items()} if copy else arrays
 
-    def briefing(self, knows: Iterable[str] = ()) -> Briefing:
+    def info(self, knows: Iterable[str] = ()) -> ProblemInfo:
         """Return what an agent is told before the current episodes.
 
         Args:
             knows: Knowledge to grant from the true instances, words of ``bai_gym.problems.KNOWLEDGE``.
         """
-        return self.rules.briefing(self.bandit, knows)
+        return self.episode_spec.info(self.bandit, knows)
 
 
 _FLAT = np.arange(4096)  # slices of it are index arrays of one, cheaper than building them

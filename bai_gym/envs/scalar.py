@@ -12,11 +12,11 @@ from gymnasium.error import ResetNeeded
 
 from bai_gym.envs.episodes import Episodes, make_problem
 from bai_gym.envs.rendering import Snapshot, Window, to_rgb, to_text
-from bai_gym.envs.rules import Rules
+from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.envs.spaces import action_space
 from bai_gym.errors import ParameterError
-from bai_gym.moves import Moves
-from bai_gym.problems import Briefing, Problem
+from bai_gym.envs.actions import ActionEncoding
+from bai_gym.problems import ProblemInfo, Problem
 from bai_gym.statistics import IntArray, Observation
 from bai_gym.tasks import Task, Thresholding
 
@@ -120,7 +120,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         self.render_mode = check_render_mode(render_mode, self.metadata["render_modes"])
         self.problem = make_problem(problem, keywords)
         self.num_arms = self.problem.num_arms
-        self.rules = Rules.of(
+        self.episode_spec = EpisodeSpec.of(
             self.num_arms,
             budget,
             reward,
@@ -132,12 +132,12 @@ class BestArmEnv(gym.Env[Observation, Any]):
             fixed_confidence=fixed_confidence,
             pull_cost=pull_cost,
         )
-        self.budget = self.rules.budget
-        self._episode = Episodes(self.problem, self.rules, 1)
-        self.moves = Moves(self.num_arms, self.rules.task, fixed_confidence=fixed_confidence)
+        self.budget = self.episode_spec.budget
+        self._episode = Episodes(self.problem, self.episode_spec, 1)
+        self.action_encoding = ActionEncoding(self.num_arms, self.episode_spec.task, fixed_confidence=fixed_confidence)
         self.observation_space = cast("gym.Space[Observation]", self._episode.observation_space())
-        self.action_space = action_space(self.num_arms, self.rules.task, fixed_confidence=fixed_confidence)
-        self._plain = self.moves.shape == () and not fixed_confidence
+        self.action_space = action_space(self.num_arms, self.episode_spec.task, fixed_confidence=fixed_confidence)
+        self._plain = self.action_encoding.shape == () and not fixed_confidence
         self._left = -1
         self._last_arm: int | None = None
         self._recommendation: tuple[int, ...] | None = None
@@ -177,9 +177,9 @@ class BestArmEnv(gym.Env[Observation, Any]):
             self._episode.pull_one(arm, self.np_random)
             self._left -= 1
             self._last_arm = arm
-            reward = 0.0 - self.rules.pull_cost  # 0 - 0 is 0, -0.0 is not
+            reward = 0.0 - self.episode_spec.pull_cost  # 0 - 0 is 0, -0.0 is not
             info: dict[str, Any] = {"phase": "explore" if self._left else "recommend"}
-            if self._left == 0 and self.rules.fixed_confidence:
+            if self._left == 0 and self.episode_spec.fixed_confidence:
                 self._left, truncated, info = -1, True, {"phase": "done"}
         else:
             reward, info = self._recommend(answer)
@@ -202,7 +202,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             actions = np.asarray(action)[None]
         except ValueError:  # lists of unequal lengths
             actions = np.empty(0)
-        move = self.moves.read(actions, 1)
+        move = self.action_encoding.read(actions, 1)
         stops = self._left == 0 if move.stops is None else bool(move.stops[0])
         return int(move.arms[0]), move.answers if stops else None
 
@@ -210,7 +210,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         rewards, truth = self._episode.recommend(np.zeros(1, np.int64), answer)
         info = {name: values[0].item() if values.ndim == 1 else values[0] for name, values in truth.items()}
         self._left = -1
-        self._recommendation, self._correct = self.rules.task.arms(answer[0], self.num_arms), info.get("correct")
+        self._recommendation, self._correct = self.episode_spec.task.arms(answer[0], self.num_arms), info.get("correct")
         return float(rewards[0]), {"phase": "done", **info}
 
     def _observation(self) -> Observation:
@@ -226,15 +226,15 @@ class BestArmEnv(gym.Env[Observation, Any]):
             observation["features"] = episode.features[0].copy()
         return observation
 
-    def briefing(self, knows: Iterable[str] = ()) -> Briefing:
-        """Return what an agent is told before this episode, see :meth:`Episodes.briefing`; call it after ``reset``.
+    def problem_info(self, knows: Iterable[str] = ()) -> ProblemInfo:
+        """Return what an agent is told before this episode, see :meth:`Episodes.problem_info`; call it after ``reset``.
 
         Raises:
             ResetNeeded: Before the first reset.
         """
         if not hasattr(self._episode, "bandit"):
-            raise ResetNeeded("the instance is drawn by reset(): call it before briefing()")
-        return self._episode.briefing(knows)
+            raise ResetNeeded("the instance is drawn by reset(): call it before problem_info()")
+        return self._episode.problem_info(knows)
 
     def render(self) -> Any:
         """Return text (``"ansi"``) or a picture (``"rgb_array"``), or show the picture in a window (``"human"``).
@@ -259,7 +259,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             recommendation=self._recommendation,
             correct=self._correct,
             truncated=self._left < 0 and self._recommendation is None,
-            threshold=self.rules.task.threshold if isinstance(self.rules.task, Thresholding) else None,
+            threshold=self.episode_spec.task.threshold if isinstance(self.episode_spec.task, Thresholding) else None,
         )
         if self.render_mode == "ansi":
             return to_text(snapshot)

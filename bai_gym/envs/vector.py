@@ -12,11 +12,11 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from bai_gym.envs.episodes import Episodes, make_problem
-from bai_gym.envs.rules import Rules
+from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.envs.spaces import action_space
 from bai_gym.errors import ParameterError
-from bai_gym.moves import Move, Moves
-from bai_gym.problems import Briefing, Problem
+from bai_gym.envs.actions import DecodedActions, ActionEncoding
+from bai_gym.problems import ProblemInfo, Problem
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray, IntArray, Observation
 from bai_gym.tasks import Task
@@ -88,7 +88,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self.problem = make_problem(problem, keywords)
         self.num_envs = num_envs = int(num_envs)
         self.num_arms = self.problem.num_arms
-        self.rules = Rules.of(
+        self.episode_spec = EpisodeSpec.of(
             self.num_arms,
             budget,
             reward,
@@ -100,11 +100,11 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             fixed_confidence=fixed_confidence,
             pull_cost=pull_cost,
         )
-        self.budget = self.rules.budget
-        self._episodes = Episodes(self.problem, self.rules, num_envs)
-        self.moves = Moves(self.num_arms, self.rules.task, fixed_confidence=fixed_confidence)
+        self.budget = self.episode_spec.budget
+        self._episodes = Episodes(self.problem, self.episode_spec, num_envs)
+        self.action_encoding = ActionEncoding(self.num_arms, self.episode_spec.task, fixed_confidence=fixed_confidence)
         self.single_observation_space = self._episodes.observation_space()
-        self.single_action_space = action_space(self.num_arms, self.rules.task, fixed_confidence=fixed_confidence)
+        self.single_action_space = action_space(self.num_arms, self.episode_spec.task, fixed_confidence=fixed_confidence)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.copy = copy
@@ -162,22 +162,22 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             ParameterError: If an action is not an arm, or a recommendation that is due is not of the task's form.
             ResetNeeded: Before the first reset, or (without autoreset) for an episode that is over.
         """
-        move = self.moves.read(actions, self.num_envs)
+        move = self.action_encoding.read(actions, self.num_envs)
         if self._steady == 0 or (move.stops is not None and move.stops.any()):
             return self._mixed_step(move)
         self._episodes.pull_all(move.arms, self.np_random)
         self._steady -= 1
         nowhere = np.zeros(self.num_envs, dtype=bool)
-        rewards = np.full(self.num_envs, -self.rules.pull_cost) if self.rules.pull_cost else np.zeros(self.num_envs)
-        if self._steady == 0 and not self.rules.fixed_confidence:
+        rewards = np.full(self.num_envs, -self.episode_spec.pull_cost) if self.episode_spec.pull_cost else np.zeros(self.num_envs)
+        if self._steady == 0 and not self.episode_spec.fixed_confidence:
             info = {"phase": self._phase_names(nowhere), "_phase": self._everywhere.copy()}
         else:
             info = {"phase": self._phases["explore"].copy(), "_phase": self._everywhere.copy()}
         return self._observation(), rewards, nowhere, nowhere.copy(), info
 
-    def _mixed_step(self, move: Move) -> Step:
+    def _mixed_step(self, move: DecodedActions) -> Step:
         """Step a batch in which some episodes pull, some recommend and some start anew."""
-        episodes, rng, rules = self._episodes, self.np_random, self.rules
+        episodes, rng, spec = self._episodes, self.np_random, self.episode_spec
         if not hasattr(episodes, "bandit"):
             raise ResetNeeded("call reset() before the first step()")
         starting = episodes.over.copy()
@@ -195,8 +195,8 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             last = self._truth(truth, rows, ended)
         if pulling.size:
             episodes.pull_rows(pulling, move.arms, rng)
-            rewards[pulling] = 0.0 - rules.pull_cost
-            if rules.fixed_confidence:
+            rewards[pulling] = 0.0 - spec.pull_cost
+            if spec.fixed_confidence:
                 truncated[pulling] = episodes.remaining[pulling, 0] == 0
                 episodes.over |= truncated
         if starting.any():
@@ -215,7 +215,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
 
     def _find_steady(self) -> None:
         # With fixed confidence the last pull ends the episode.
-        steady = int(self._episodes.remaining.min()) - self.rules.fixed_confidence
+        steady = int(self._episodes.remaining.min()) - self.episode_spec.fixed_confidence
         self._steady = 0 if self._episodes.over.any() else steady
 
     def _phase_names(self, over: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
@@ -242,15 +242,15 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
     def _observation(self) -> Observation:
         return self._episodes.observation(copy=self.copy)
 
-    def briefing(self, knows: Iterable[str] = ()) -> Briefing:
+    def problem_info(self, knows: Iterable[str] = ()) -> ProblemInfo:
         """Return what an agent is told before these episodes; call it after ``reset``.
 
         Raises:
             ResetNeeded: Before the first reset.
         """
         if not hasattr(self._episodes, "bandit"):
-            raise ResetNeeded("the instances are drawn by reset(): call it before briefing()")
-        return self._episodes.briefing(knows)
+            raise ResetNeeded("the instances are drawn by reset(): call it before problem_info()")
+        return self._episodes.problem_info(knows)
 
 
 def _where(mask: npt.NDArray[np.bool_], word: str) -> npt.NDArray[Any]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
-from bai_gym.benchmark.paired import PairedTest
-from bai_gym.benchmark.result import Comparison, Result
+from bai_gym.analysis.paired import PairedTest
+from bai_gym.results.result import Comparison, Result
 from bai_gym.errors import ParameterError
 from bai_gym.experiments.verdicts import (
     Verdict,

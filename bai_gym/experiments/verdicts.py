@@ -21,8 +21,8 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.stats import fisher_exact, t
 
-from bai_gym.benchmark.intervals import check_level, clopper_pearson
-from bai_gym.benchmark.paired import PairedTest
+from bai_gym.analysis.intervals import check_level, clopper_pearson
+from bai_gym.analysis.paired import PairedTest
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray
 

@@ -3,7 +3,7 @@
 from bai_gym.problems.automl import AutoMLProblem, automl_problem
 from bai_gym.problems.base import FixedProblem, FrozenProblem, Problem
 from bai_gym.problems.bernoulli import BernoulliPriorProblem
-from bai_gym.problems.briefing import KNOWLEDGE, Briefing
+from bai_gym.problems.info import KNOWLEDGE, ProblemInfo
 from bai_gym.problems.families import FAMILIES, build
 from bai_gym.problems.function import function_problem
 from bai_gym.problems.gaussian_process import GaussianProcessProblem
@@ -25,7 +25,7 @@ __all__ = [
     "KNOWLEDGE",
     "AutoMLProblem",
     "BernoulliPriorProblem",
-    "Briefing",
+    "ProblemInfo",
     "FixedProblem",
     "FrozenProblem",
     "GaussianProcessProblem",

@@ -11,7 +11,7 @@ import numpy as np
 from bai_gym.bandits import Bandit, FeatureBandit, FunctionBandit
 from bai_gym.errors import ParameterError
 from bai_gym.problems.base import FixedProblem
-from bai_gym.pulling import Puller
+from bai_gym.bandits.executor import Executor
 
 __all__ = ["function_problem"]
 
@@ -58,8 +58,8 @@ def function_problem(
             raise ParameterError("num_arms is given without pull: give pull=, a function of the arm, with it")
         pull, num_arms = _throw, len(DEMO_ANGLES)
         notes = ("no functions were given: this is the demonstration, throws at four angles",)
-    puller = Puller(pull, num_arms, timeout=timeout, on_error=on_error, retries=retries, worst=worst, run_in=run_in)
-    bandit: Bandit = FunctionBandit(puller)
+    executor = Executor(pull, num_arms, timeout=timeout, on_error=on_error, retries=retries, worst=worst, run_in=run_in)
+    bandit: Bandit = FunctionBandit(executor)
     return FixedProblem(bandit if features is None else FeatureBandit(bandit, features), notes)
 
 

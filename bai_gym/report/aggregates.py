@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bai_gym.benchmark.aggregate import AGGREGATES, AgentScore, Aggregate
-from bai_gym.benchmark.bootstrap import Estimate
+from bai_gym.analysis.aggregate import AGGREGATES, AgentScore, Aggregate
+from bai_gym.analysis.bootstrap import Estimate
 from bai_gym.report.layout import Sheet, csv_text, exact, knows_words, number_notes, with_interval
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bai_gym.benchmark.result import Rival
+from bai_gym.results.result import Rival
 from bai_gym.report.layout import Sheet, csv_text, decimals, exact
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bai_gym.benchmark.aggregate import AGGREGATES, Aggregate, Profile
-from bai_gym.benchmark.bootstrap import Estimate
+from bai_gym.analysis.aggregate import AGGREGATES, Aggregate, Profile
+from bai_gym.analysis.bootstrap import Estimate
 from bai_gym.report.aggregates import NAMES
 from bai_gym.report.canvas import look, named, save, settings, target_of, write_sentence
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bai_gym.benchmark.leaderboard import Leaderboard, Standing
+from bai_gym.analysis.leaderboard import Leaderboard, Standing
 from bai_gym.report.layout import Sheet, csv_text, decimals, exact, knows_words, number_notes, with_interval
 
 if TYPE_CHECKING:

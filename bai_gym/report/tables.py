@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
-from bai_gym.benchmark.optimum import Gap, Optima, optimality_gap
+from bai_gym.analysis.optimum import Gap, Optima, optimality_gap
 from bai_gym.report.layout import Sheet, csv_text, decimals, exact, knows_words, number_notes
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.errors import AgentError
-from bai_gym.moves import Moves
+from bai_gym.envs.actions import ActionEncoding
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import STOP
@@ -59,14 +59,14 @@ class Stepper:
 
     Args:
         agent: The agent, already reset.
-        moves: How actions are written.
+        encoding: How actions are written.
 
     Attributes:
         idle: ``(N, K)`` pulls made after the agent had asked for its last one, or None if there are none.
         requests: How many requests the agent has made.
     """
 
-    def __init__(self, agent: Any, moves: Moves) -> None:
+    def __init__(self, agent: Any, encoding: ActionEncoding) -> None:
         """Start an episode."""
         self._agent = agent
         self._moves = moves

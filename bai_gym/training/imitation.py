@@ -17,7 +17,7 @@ from bai_gym.benchmark.protocol import acts_on_batches, describe, knowledge, res
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.seeding import generator
 
 __all__ = ["Watched", "check_teacher", "imitate", "watch"]
@@ -58,14 +58,14 @@ def check_teacher(teacher: str, env: BestArmEnv) -> Any:
     """
     name, parameters = parse_agent(teacher)
     agent = make(name, **parameters)
-    if env.rules.fixed_confidence or not acts_on_batches(agent):
+    if env.episode_spec.fixed_confidence or not acts_on_batches(agent):
         raise ParameterError(
             f"{describe(agent)} cannot be imitated here: it takes an agent that acts in batches and a fixed budget"
         )
     rng = np.random.default_rng(0)
     truth = env.problem.draw(1, rng)
-    briefing = Briefing(truth.num_arms, env.budget, task=env.rules.task, truth=truth, knows=knowledge(agent))
-    reset(agent, briefing, rng)  # which refuses the task or the budget
+    info = ProblemInfo(truth.num_arms, env.budget, task=env.episode_spec.task, truth=truth, knows=knowledge(agent))
+    reset(agent, info, rng)  # which refuses the task or the budget
     return agent
 
 
@@ -86,12 +86,12 @@ def watch(teacher: str, env: BestArmEnv, episodes: int, rng: np.random.Generator
         env.problem,
         episodes,
         budget=env.budget,
-        reward=env.rules.reward,
-        task=env.rules.task,
+        reward=env.episode_spec.reward,
+        task=env.episode_spec.task,
         autoreset_mode=AutoresetMode.DISABLED,
     )
     observation, _ = batch.reset(seed=int(rng.integers(2**31)))
-    reset(agent, batch.briefing(knowledge(agent)), rng)
+    reset(agent, batch.info(knowledge(agent)), rng)
     observations, actions = [], []
     rewards = np.zeros(episodes)
     for _ in range(env.budget + 1):

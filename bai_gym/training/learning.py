@@ -17,7 +17,7 @@ from stable_baselines3.common.logger import configure
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 
 from bai_gym.agents.sb3 import check_device
-from bai_gym.benchmark.store import Store, write_atomically
+from bai_gym.results.writer import ResultsWriter, write_atomically
 from bai_gym.errors import DataError, MissingPackageError, ParameterError
 from bai_gym.seeding import generator
 from bai_gym.training.imitation import check_teacher, imitate
@@ -88,7 +88,7 @@ def train(recipe: Recipe, out: str | Path, *, device: str = "auto", on_part: OnP
     """
     check_training(recipe, device)
     envs = SB3VecEnv(recipe.env, num_envs=recipe.num_envs, **recipe.env_kwargs)
-    folder = Store(Path(out)).folder
+    folder = ResultsWriter(Path(out)).folder
     _claim(folder, recipe)
     checkpoint = folder / "checkpoint.zip"
     trained = Trained(folder / "model.zip", folder / "weights.npz" if recipe.network == "arms" else None)

@@ -101,7 +101,7 @@ class Recipe:
     def rollout(self) -> int:
         """Steps of each episode between two updates: a whole episode, where its length is fixed."""
         built = self.source.built
-        return LONGEST if built.rules.fixed_confidence else built.budget + 1
+        return LONGEST if built.episode_spec.fixed_confidence else built.budget + 1
 
     @property
     def updates(self) -> int:
@@ -156,7 +156,7 @@ def recipe_for(env: str, env_kwargs: Mapping[str, Any] | None = None, **changes:
             "the network 'arms' recommends one arm after a fixed budget: take network 'mlp' for other tasks, or for "
             "fixed confidence"
         )
-    together = PULLS_AT_ONCE // (LONGEST if built.rules.fixed_confidence else built.budget + 1)
+    together = PULLS_AT_ONCE // (LONGEST if built.episode_spec.fixed_confidence else built.budget + 1)
     defaults: dict[str, Any] = {
         "network": network,
         "rewards": "binary" if binary else "any",
@@ -174,7 +174,7 @@ def recipe_for(env: str, env_kwargs: Mapping[str, Any] | None = None, **changes:
 
 
 def _one_arm(env: BestArmEnv) -> bool:
-    return isinstance(env.rules.task, BestArm) and not env.rules.fixed_confidence
+    return isinstance(env.episode_spec.task, BestArm) and not env.episode_spec.fixed_confidence
 
 
 def _number(value: Any) -> bool:

@@ -23,7 +23,7 @@ from bai_gym.tasks import TopM
 __all__ = ["SB3VecEnv"]
 
 DEFAULT_NUM_ENVS = 64
-SHARED = ("budget", "metadata", "moves", "num_arms", "problem", "render_mode", "rules", "spec")
+SHARED = ("budget", "metadata", "action_encoding", "num_arms", "problem", "render_mode", "episode_spec", "spec")
 """Attributes that have one value for all episodes."""
 
 
@@ -99,7 +99,7 @@ class SB3VecEnv(VecEnv):
             ResetNeeded: Before the first :meth:`reset`.
         """
         actions, self._actions = self._actions, None
-        if isinstance(self.batch.rules.task, TopM):
+        if isinstance(self.batch.episode_spec.task, TopM):
             actions = self._completed(actions)
         observation, rewards, terminated, truncated, info = self.batch.step(actions)
         self._last = observation
@@ -147,7 +147,7 @@ class SB3VecEnv(VecEnv):
         last = self._last
         if not last or np.shape(actions) != self.batch.action_space.shape:
             return actions
-        return self.batch.moves.completed(np.asarray(actions), last["means"], last["remaining"])
+        return self.batch.action_encoding.completed(np.asarray(actions), last["means"], last["remaining"])
 
     def close(self) -> None:
         """Close the batch."""

@@ -240,7 +240,7 @@ def _try_it(name: str, environments: tuple[Environment, ...], found: Verdicts) -
     stage = next(
         env_id
         for env_id in ids
-        if found[name, env_id].plays and known[env_id].here and known[env_id].env.rules.fixed_confidence == stops
+        if found[name, env_id].plays and known[env_id].here and known[env_id].env.episode_spec.fixed_confidence == stops
     )
     budget = found[name, stage].budget
     options = ["--set", "means=[0.9, 0.5, 0.1]", "--set", "distribution=bernoulli"] if stops else []

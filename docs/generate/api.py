@@ -21,13 +21,13 @@ MODULES: dict[str, str] = {
     "bai_gym.designs": "optimal designs and their roundings",
     "bai_gym.regression": "estimates from pulls and features",
     "bai_gym.gaussian_process": "priors and posteriors of correlated arms",
-    "bai_gym.benchmark.result": "outcomes of single runs; one agent against all others",
-    "bai_gym.benchmark.leaderboard": "what a leaderboard is made of",
-    "bai_gym.benchmark.aggregate": "what scores over environments are made of",
-    "bai_gym.benchmark.bootstrap": "estimates with bootstrap intervals",
-    "bai_gym.benchmark.folder": "reading folders of results",
-    "bai_gym.benchmark.recording": "episodes pull by pull",
-    "bai_gym.benchmark.intervals": "intervals of error probabilities",
+    "bai_gym.results.result": "outcomes of single runs; one agent against all others",
+    "bai_gym.analysis.leaderboard": "what a leaderboard is made of",
+    "bai_gym.analysis.aggregate": "what scores over environments are made of",
+    "bai_gym.analysis.bootstrap": "estimates with bootstrap intervals",
+    "bai_gym.results.reader": "reading folders of results",
+    "bai_gym.results.recording": "episodes pull by pull",
+    "bai_gym.analysis.intervals": "intervals of error probabilities",
     "bai_gym.benchmark.protocol": "what the runner asks of an agent",
     "bai_gym.report.tables": "tables of results: terminal, Markdown, LaTeX, CSV",
     "bai_gym.report.standings": "tables of leaderboards",
@@ -46,22 +46,22 @@ _DIRECTIVES = {
     # Modules of the same name hide the functions identify and cluster from whoever reads files.
     "bai_gym": """::: bai_gym
 
-::: bai_gym.identification.identify
+::: bai_gym.live.identify
 
 ::: bai_gym.parallel.cluster
     options:
       members: [cluster]""",
     # The classes that the front door shows are on its page.
-    "bai_gym.benchmark.aggregate": """::: bai_gym.benchmark.aggregate
+    "bai_gym.analysis.aggregate": """::: bai_gym.analysis.aggregate
     options:
       members: [AgentScore, Profile, interquartile_mean, optimality_shortfall]""",
-    "bai_gym.benchmark.leaderboard": """::: bai_gym.benchmark.leaderboard
+    "bai_gym.analysis.leaderboard": """::: bai_gym.analysis.leaderboard
     options:
       members: [Standing, Pair]""",
-    "bai_gym.benchmark.result": """::: bai_gym.benchmark.result
+    "bai_gym.results.result": """::: bai_gym.results.result
     options:
       members: [Episodes, Checkpoint, Rival]""",
-    "bai_gym.benchmark.bootstrap": """::: bai_gym.benchmark.bootstrap
+    "bai_gym.analysis.bootstrap": """::: bai_gym.analysis.bootstrap
     options:
       members: [Estimate]""",
     # Every agent has a page of its own, with its parameters.

@@ -64,9 +64,9 @@ _LAST_REWARDS = {
 
 def group_of(environment: Environment) -> str:
     """Return the heading in the navigation under which an environment stands."""
-    if environment.env.rules.fixed_confidence:
+    if environment.env.episode_spec.fixed_confidence:
         return "Fixed confidence"
-    task = environment.env.rules.task
+    task = environment.env.episode_spec.task
     if isinstance(task, TopM):
         return "Several arms wanted"
     if isinstance(task, BestOfEach):
@@ -143,7 +143,7 @@ def environment_index(environments: tuple[Environment, ...]) -> str:
 
 
 def _task_column(environment: Environment) -> str:
-    rules = environment.env.rules
+    rules = environment.env.episode_spec
     return f"{rules.task.name}, fixed confidence" if rules.fixed_confidence else rules.task.name
 
 
@@ -160,7 +160,7 @@ def _linker(thing: object) -> str | None:
 
 
 def _at_a_glance(environment: Environment) -> str:
-    rules, problem = environment.env.rules, environment.problem
+    rules, problem = environment.env.episode_spec, environment.problem
     rows = [
         ("arms", str(problem.num_arms)),
         ("rewards", rewards_in_words(environment)),
@@ -214,7 +214,7 @@ def _without_return(paragraph: str) -> str:
 def _observation(environment: Environment) -> str:
     problem = environment.problem
     space = observation_space(problem.num_arms, environment.env.budget, problem.num_features)
-    meanings = {**_MEANINGS, "remaining": _CAPPED} if environment.env.rules.fixed_confidence else _MEANINGS
+    meanings = {**_MEANINGS, "remaining": _CAPPED} if environment.env.episode_spec.fixed_confidence else _MEANINGS
     rows = [(f"`{key}`", str(part.shape), str(part.dtype), _range(part), meanings[key]) for key, part in space.items()]
     return f"A `Dict` of arrays:\n\n{table(('key', 'shape', 'dtype', 'range', 'meaning'), rows)}"
 
@@ -225,7 +225,7 @@ def _range(space: Any) -> str:
 
 
 def _action(environment: Environment) -> str:
-    rules, arms = environment.env.rules, environment.problem.num_arms
+    rules, arms = environment.env.episode_spec, environment.problem.num_arms
     task = rules.task
     if isinstance(task, BestArm):
         if rules.fixed_confidence:
@@ -246,7 +246,7 @@ def _action(environment: Environment) -> str:
 
 
 def _reward(environment: Environment) -> str:
-    rules = environment.env.rules
+    rules = environment.env.episode_spec
     cost = f"-{rules.pull_cost:g} for every pull" if rules.pull_cost else "0 for every pull"
     right = ""
     if rules.reward == "correct":
@@ -260,7 +260,7 @@ def _reward(environment: Environment) -> str:
 
 
 def _episode(environment: Environment) -> str:
-    rules = environment.env.rules
+    rules = environment.env.episode_spec
     if rules.fixed_confidence:
         text = (
             f"The agent pulls as often as it likes, stops and recommends, which terminates the episode. The pull that "
@@ -312,7 +312,7 @@ def _complexity(environment: Environment) -> str:
         return "Not computed: the data are absent where these pages were made."
     if not environment.problem.known:
         return "Nobody knows: the true means are not known."
-    rows = complexity_rows(environment.problem, environment.env.rules.task, drawn=environment.drawn)
+    rows = complexity_rows(environment.problem, environment.env.episode_spec.task, drawn=environment.drawn)
     head = ("measure", "median (10 % to 90 % quantile) of 500 instances" if environment.drawn else "value")
     text = table(head, rows)
     if environment.problem.num_features is not None:

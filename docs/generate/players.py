@@ -54,16 +54,16 @@ def verdicts(environments: tuple[Environment, ...]) -> Verdicts:
 
 
 def _ask(agent: Any, environment: Environment, bandit: Bandit) -> Verdict:
-    rules, budget = environment.env.rules, None
+    rules, budget = environment.env.episode_spec, None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of an agent that is not made for so few arms, and plays all the same
         try:
             try:
-                agent.reset(rules.briefing(bandit, agent.knows), np.random.default_rng(0))
+                agent.reset(rules.info(bandit, agent.knows), np.random.default_rng(0))
             except BudgetError:
                 budget = agent.least_budget(bandit.num_arms, environment.problem.num_features)
                 rules = dataclasses.replace(rules, budget=budget)
-                agent.reset(rules.briefing(bandit, agent.knows), np.random.default_rng(0))
+                agent.reset(rules.info(bandit, agent.knows), np.random.default_rng(0))
         except BaiGymError as error:
             return Verdict(False, reason=str(error))
     return Verdict(True, budget)

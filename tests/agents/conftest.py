@@ -12,8 +12,8 @@ import pytest
 from bai_gym.agents import Agent
 from bai_gym.bandits import Bandit, FeatureBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
-from bai_gym.moves import Moves
-from bai_gym.problems import Briefing
+from bai_gym.envs.actions import ActionEncoding
+from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm, Task
 
@@ -81,8 +81,8 @@ def play_trace(
     bandit = ScriptedBandit(rewards, means, variances)
     truth = bandit if features is None else FeatureBandit(bandit, features)
     told = {"task": task, "fixed_confidence": fixed_confidence, "truth": truth, "knows": agent.knows}
-    agent.reset(Briefing(bandit.num_arms, budget, **told), np.random.default_rng(seed))
-    moves = Moves(bandit.num_arms, task or BestArm(), fixed_confidence=fixed_confidence)
+    agent.reset(ProblemInfo(bandit.num_arms, budget, **told), np.random.default_rng(seed))
+    moves = ActionEncoding(bandit.num_arms, task or BestArm(), fixed_confidence=fixed_confidence)
     statistics = Statistics.zeros((bandit.num_arms,))
     arms: list[int] = []
     asked = budget
@@ -118,8 +118,8 @@ def play_scripted_blocks(
     """Play one episode on scripted rewards by blocks."""
     scripted = ScriptedBandit(rewards, means, variances)
     bandit = scripted if features is None else FeatureBandit(scripted, features)
-    briefing = Briefing(bandit.num_arms, budget, task=task, truth=bandit, knows=agent.knows)
-    agent.reset(briefing, np.random.default_rng(0))
+    info = ProblemInfo(bandit.num_arms, budget, task=task, truth=bandit, knows=agent.knows)
+    agent.reset(info, np.random.default_rng(0))
     return play_blocks(agent, bandit, budget, np.random.default_rng(0), task)
 
 

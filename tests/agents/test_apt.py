@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bai_gym.agents import APT, ThresholdUCBE, ThresholdUCBEV
 from bai_gym.bandits import GaussianBandit
 from bai_gym.errors import BudgetError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import Thresholding
 
 Play = Callable[..., Any]
@@ -23,7 +23,7 @@ HALF = Thresholding(0.5)
 
 def begun(agent: Any, budget: int, variances: Any = 0.0, **options: Any) -> Any:
     truth = GaussianBandit([0.75, 0.25], variances)  # gaps of 1/4: H_1 = 16 + 16
-    agent.reset(Briefing(2, budget, task=HALF, truth=truth, knows=agent.knows), np.random.default_rng(0))
+    agent.reset(ProblemInfo(2, budget, task=HALF, truth=truth, knows=agent.knows), np.random.default_rng(0))
     return agent
 
 
@@ -48,7 +48,7 @@ def test_exploration_by_hand(agent: Any, variance: float, exploration: float) ->
 def test_an_arm_at_the_threshold_leaves_no_exploration() -> None:
     for agent in (ThresholdUCBE(), ThresholdUCBEV(), ThresholdUCBEV(index="bernstein")):
         truth = GaussianBandit([0.5, 0.25, 0.75])
-        agent.reset(Briefing(3, 60, task=HALF, truth=truth, knows=agent.knows))
+        agent.reset(ProblemInfo(3, 60, task=HALF, truth=truth, knows=agent.knows))
         assert agent.exploration.tolist() == [0.0]
 
 

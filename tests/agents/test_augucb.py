@@ -16,7 +16,7 @@ from bai_gym.agents.augucb import schedule
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import AgentError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Engine
 from bai_gym.statistics import Statistics
 from bai_gym.tasks import Thresholding
@@ -55,7 +55,7 @@ def test_rounds_end_by_that_schedule() -> None:
     # All arms stay at the threshold, so that none is dropped: N_0 = 7300, and each round adds 100 l. The budget of the
     # schedule is 10,000; the rule is driven further to see all ends.
     agent = AugUCB(tie="first")
-    agent.reset(Briefing(100, 10_000, task=Thresholding(0.5)), np.random.default_rng(0))
+    agent.reset(ProblemInfo(100, 10_000, task=Thresholding(0.5)), np.random.default_rng(0))
     start = Statistics(np.ones((1, 100), np.int64), np.full((1, 100), 0.5), np.zeros((1, 100)))
     engine = Engine(agent.sequential(32_000), start, 100, None, variances=True)
     table = GaussianBandit(np.full(100, 0.5), 0.0).table()
@@ -198,7 +198,7 @@ def test_pulls_after_it_has_stopped_change_nothing() -> None:
     bandit = GaussianBandit(0.5 + rng.uniform(0.5, 3.0, (200, 6)) * rng.choice([-1.0, 1.0], (200, 6)), 1.0)
     task = Thresholding(0.5)
     agent = AugUCB(rho=0.02)
-    agent.reset(Briefing(6, 200, 200, task=task, truth=bandit), np.random.default_rng(1))
+    agent.reset(ProblemInfo(6, 200, 200, task=task, truth=bandit), np.random.default_rng(1))
     rollout = play_blocks(agent, bandit, 200, np.random.default_rng(2), task)
     spent = rollout.pulls.sum(axis=1)
     assert (spent < 200).mean() > 0.5 and len(set(spent.tolist())) > 5
@@ -208,10 +208,10 @@ def test_pulls_after_it_has_stopped_change_nothing() -> None:
 
 def test_fewer_than_five_arms_are_warned_about() -> None:
     with pytest.warns(UserWarning, match="^AugUCB is not made for 4 arms: its exploration is defined by"):
-        AugUCB().reset(Briefing(4, 100, task=Thresholding(0.5)))
-    AugUCB().reset(Briefing(5, 100, task=Thresholding(0.5)))
+        AugUCB().reset(ProblemInfo(4, 100, task=Thresholding(0.5)))
+    AugUCB().reset(ProblemInfo(5, 100, task=Thresholding(0.5)))
 
 
 def test_other_tasks_are_refused() -> None:
     with pytest.raises(AgentError, match="AugUCB cannot do the task 'best-arm'; what it can do: thresholding"):
-        AugUCB().reset(Briefing(5, 100))
+        AugUCB().reset(ProblemInfo(5, 100))

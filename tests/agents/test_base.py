@@ -12,7 +12,7 @@ from bai_gym import evaluate
 from bai_gym.agents import Agent, GapE, SequentialHalving, SHAdaVar, Uniform
 from bai_gym.agents.base import Plan
 from bai_gym.errors import AgentError, ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import Observation
 
 
@@ -41,7 +41,7 @@ class Greedy(Agent):
 
 
 def run(agent: Greedy) -> int:
-    agent.reset(Briefing(2, 2), np.random.default_rng(0))
+    agent.reset(ProblemInfo(2, 2), np.random.default_rng(0))
     agent.act(observation([0, 0], 2))
     agent.act(observation([1, 0], 1))
     return int(agent.act(observation([1, 1], 0)))
@@ -88,14 +88,14 @@ def test_labels_name_what_differs_from_the_defaults(agent: Any, label: str) -> N
 
 def test_an_unknown_tie_rule_is_refused() -> None:
     with pytest.raises(ParameterError, match="tie must be 'random' or 'first', not 'lowest'"):
-        Uniform(tie="lowest").reset(Briefing(2, 5))  # type: ignore[arg-type]
+        Uniform(tie="lowest").reset(ProblemInfo(2, 5))  # type: ignore[arg-type]
 
 
 def test_without_a_generator_every_reset_gets_a_fresh_one() -> None:
     agent = Uniform()
-    agent.reset(Briefing(2, 5))
+    agent.reset(ProblemInfo(2, 5))
     first = agent.rng
-    agent.reset(Briefing(2, 5))
+    agent.reset(ProblemInfo(2, 5))
     assert first is not agent.rng and first.random() != agent.rng.random()
 
 

@@ -14,7 +14,7 @@ from bai_gym.agents import BayesGap
 from bai_gym.bandits import GaussianBandit, PriorBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.gaussian_process import GaussianPrior
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import BestArm
 
 
@@ -109,7 +109,7 @@ def test_the_two_arms_differ_whatever_is_tied(seed: int) -> None:
     seen = []
     look = agent._look
     agent._look = lambda posterior: seen.append(look(posterior)) or seen[-1]  # type: ignore[func-returns-value, method-assign]
-    agent.reset(Briefing(arms, budget, runs, truth=bandit, knows=agent.knows), np.random.default_rng(seed))
+    agent.reset(ProblemInfo(arms, budget, runs, truth=bandit, knows=agent.knows), np.random.default_rng(seed))
     play_blocks(agent, bandit, budget, np.random.default_rng(seed))
     assert len(seen) == budget + 1
     assert all((pair.best != pair.rival).all() for pair in seen)
@@ -120,7 +120,7 @@ def test_with_fewer_pulls_than_arms_beta_is_one() -> None:
     prior = GaussianPrior.from_kernel(np.arange(64.0)[:, None], "squared-exponential", length=4.0)
     bandit = PriorBandit(GaussianBandit(prior.draw(50, np.random.default_rng(0)), 0.1), prior)
     agent = BayesGap()
-    agent.reset(Briefing(64, 10, 50, truth=bandit, knows=agent.knows), np.random.default_rng(1))
+    agent.reset(ProblemInfo(64, 10, 50, truth=bandit, knows=agent.knows), np.random.default_rng(1))
     posterior = agent.posterior
     np.testing.assert_array_equal(agent._beta(posterior, posterior.mean, np.sqrt(posterior.variance)), 1.0)
     rollout = play_blocks(agent, bandit, 10, np.random.default_rng(2))
@@ -129,7 +129,7 @@ def test_with_fewer_pulls_than_arms_beta_is_one() -> None:
 
 def test_arms_without_prior_variance_count_for_nothing() -> None:
     agent = own(np.diag([4.0, 0.0, 1.0]), noise_variance=1.0)
-    agent.reset(Briefing(3, 30))
+    agent.reset(ProblemInfo(3, 30))
     assert agent._known.tolist() == [1.25]  # 1/4 + 1
     posterior = agent.posterior
     assert np.isfinite(agent._beta(posterior, posterior.mean, np.sqrt(posterior.variance))).all()
@@ -143,7 +143,7 @@ def test_correlation_helps_where_pulls_are_fewer_than_arms() -> None:
     for budget in (10, 20):
         regrets = []
         for agent in (BayesGap(), BayesGap(kernel=np.eye(40))):
-            agent.reset(Briefing(40, budget, 400, truth=bandit, knows=agent.knows), np.random.default_rng(4))
+            agent.reset(ProblemInfo(40, budget, 400, truth=bandit, knows=agent.knows), np.random.default_rng(4))
             answer = play_blocks(agent, bandit, budget, np.random.default_rng(5)).recommendation
             regrets.append(bandit.means.max(axis=1) - bandit.means[np.arange(400), answer])
         worse = regrets[1] - regrets[0]

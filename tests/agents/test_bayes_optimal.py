@@ -12,7 +12,7 @@ from bai_gym import agents, evaluate
 from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import AgentError, BudgetError, ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import TopM
 from bai_gym.theory import optimal_value, solve_bayes
 
@@ -28,7 +28,7 @@ PLAYERS: list[tuple[str, dict[str, Any]]] = [
 
 
 def play(agent: Any, bandit: Bandit, budget: int, seed: int = 0) -> Rollout:
-    agent.reset(Briefing(bandit.num_arms, budget, bandit.batch, knows=agent.knows), np.random.default_rng([seed, 1]))
+    agent.reset(ProblemInfo(bandit.num_arms, budget, bandit.batch, knows=agent.knows), np.random.default_rng([seed, 1]))
     return play_blocks(agent, bandit, budget, np.random.default_rng([seed, 2]))
 
 
@@ -139,7 +139,7 @@ def test_easy_worlds_are_solved_in_every_run() -> None:
 
 def test_no_pull_is_too_few() -> None:
     with pytest.raises(BudgetError, match="budget 0 is below the minimum of BayesOptimal for 3 arms: give at least 1"):
-        agents.make("BayesOptimal").reset(Briefing(3, 0, knows={"prior"}))
+        agents.make("BayesOptimal").reset(ProblemInfo(3, 0, knows={"prior"}))
 
 
 def test_other_rewards_are_refused() -> None:
@@ -167,14 +167,14 @@ def test_whole_rewards_beside_0_and_1_are_refused(rewards: list[list[float]], tr
 def test_parameters_are_checked(parameters: dict[str, Any], message: str) -> None:
     agent = agents.make("BayesOptimal", **parameters)
     with pytest.raises(ParameterError, match=message):
-        agent.reset(Briefing(3, 12, knows=agent.knows))
+        agent.reset(ProblemInfo(3, 12, knows=agent.knows))
 
 
 def test_what_it_cannot_do_is_said() -> None:
     agent = agents.make("BayesOptimal")
     with pytest.raises(ParameterError, match="10 arms with budget 200 is too large to compute"):
-        agent.reset(Briefing(10, 200, knows=agent.knows))
+        agent.reset(ProblemInfo(10, 200, knows=agent.knows))
     with pytest.raises(AgentError, match="BayesOptimal cannot do the task 'top-m'"):
-        agent.reset(Briefing(4, 8, task=TopM(2), knows=agent.knows))
+        agent.reset(ProblemInfo(4, 8, task=TopM(2), knows=agent.knows))
     with pytest.raises(AgentError, match="BayesOptimal does not decide when to stop"):
-        agent.reset(Briefing(4, 8, fixed_confidence=True, knows=agent.knows))
+        agent.reset(ProblemInfo(4, 8, fixed_confidence=True, knows=agent.knows))

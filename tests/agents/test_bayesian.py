@@ -22,7 +22,7 @@ from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import AgentError, BaiGymError, BudgetError, ParameterError
 from bai_gym.gaussian_process import GaussianPosterior, GaussianPrior
-from bai_gym.problems import Briefing, GaussianProcessProblem
+from bai_gym.problems import ProblemInfo, GaussianProcessProblem
 
 NAMES = [name for name in agents.names() if isinstance(agents.make(name), GaussianProcessAgent)]
 MEAN = np.array([0.0, 0.3, 0.25, -2.0])
@@ -34,7 +34,7 @@ SD = np.sqrt(np.diag(COVARIANCE))
 def believing(agent: GaussianProcessAgent, budget: int = 20) -> GaussianPosterior:
     """The posterior of an agent that has been told MEAN and COVARIANCE as its prior, noise of variance 0.5."""
     prior = PriorBandit(GaussianBandit(np.zeros(4), 0.5), GaussianPrior(COVARIANCE, MEAN))
-    agent.reset(Briefing(4, budget, truth=prior, knows=agent.knows), np.random.default_rng(0))
+    agent.reset(ProblemInfo(4, budget, truth=prior, knows=agent.knows), np.random.default_rng(0))
     return agent.posterior
 
 
@@ -76,14 +76,14 @@ def test_expected_improvement_tells_arms_apart_however_small_it_is() -> None:
     # Arm 0 is known, and leads by 200 and 100 standard deviations: both improvements are 0 in floating point.
     prior = GaussianPrior(np.diag([0.0, 1.0, 4.0]), [200.0, 0.0, 0.0])
     agent = EI(noise_variance=1.0)
-    agent.reset(Briefing(3, 5, truth=PriorBandit(GaussianBandit(np.zeros(3)), prior), knows=agent.knows))
+    agent.reset(ProblemInfo(3, 5, truth=PriorBandit(GaussianBandit(np.zeros(3)), prior), knows=agent.knows))
     assert {int(agent.choose(agent.posterior, 1)[0]) for _ in range(20)} == {2}
 
 
 def test_thompson_pulls_an_arm_as_often_as_it_is_the_best() -> None:
     runs = 20_000
     agent = GPTS(kernel=COVARIANCE, noise_variance=0.5)
-    agent.reset(Briefing(4, 5, runs), np.random.default_rng(0))
+    agent.reset(ProblemInfo(4, 5, runs), np.random.default_rng(0))
     chosen = np.bincount(agent.choose(agent.posterior, 1), minlength=4)
     draws = np.random.default_rng(1).multivariate_normal(np.zeros(4), COVARIANCE, runs)
     table = np.stack([chosen, np.bincount(draws.argmax(axis=1), minlength=4)])
@@ -152,7 +152,7 @@ def grid(runs: int, arms: int = 12) -> PriorBandit:
 
 def play(agent: GaussianProcessAgent, bandit: Any, budget: int, seed: int = 1) -> Any:
     agent.reset(
-        Briefing(bandit.num_arms, budget, bandit.batch, truth=bandit, knows=agent.knows), np.random.default_rng(seed)
+        ProblemInfo(bandit.num_arms, budget, bandit.batch, truth=bandit, knows=agent.knows), np.random.default_rng(seed)
     )
     return play_blocks(agent, bandit, budget, np.random.default_rng(seed + 1))
 
@@ -196,7 +196,7 @@ def test_budgets_below_the_number_of_arms_will_do(name: str, budget: int) -> Non
 
 def test_others_refuse_them() -> None:
     with pytest.raises(BudgetError, match="budget 11 is below the minimum of A-UGapEb for 12 arms: give at least 12"):
-        agents.make("A-UGapEb").reset(Briefing(12, 11))
+        agents.make("A-UGapEb").reset(ProblemInfo(12, 11))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -257,7 +257,7 @@ def test_what_is_wrong_is_named(name: str, parameters: dict[str, Any], error: ty
     agent = agents.make(name, **parameters)
     bandit = PriorBandit(FeatureBandit(GaussianBandit(np.zeros(4)), np.eye(4)), GaussianPrior(np.eye(4)))
     with pytest.raises(error, match=message) as caught:
-        agent.reset(Briefing(4, 10, truth=bandit, knows=agent.knows))
+        agent.reset(ProblemInfo(4, 10, truth=bandit, knows=agent.knows))
     assert "\n" not in str(caught.value)
 
 
@@ -272,7 +272,7 @@ def test_scalar_episodes_by_act() -> None:
     for name in NAMES:
         agent = agents.make(name)
         observation, _ = env.reset(seed=1)
-        agent.reset(env.briefing(agent.knows), np.random.default_rng(0))
+        agent.reset(env.problem_info(agent.knows), np.random.default_rng(0))
         done = False
         while not done:
             observation, _, done, _, info = env.step(agent.act(observation))

@@ -15,7 +15,7 @@ from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBand
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import AgentError, BudgetError, ParameterError
 from bai_gym.gaussian_process import GaussianPrior
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import TASKS, BestArm, BestOfEach, Task, Thresholding, TopM
 
 pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not made for")
@@ -87,8 +87,8 @@ def usual_task(agent: Any) -> Task:
 
 def play(agent: Any, bandit: Bandit, budget: int, seed: int = 0, task: Task | None = None) -> Rollout:
     bandit, task = fit(agent, bandit), task or usual_task(agent)
-    briefing = Briefing(bandit.num_arms, budget, bandit.batch, task=task, truth=bandit, knows=agent.knows)
-    agent.reset(briefing, np.random.default_rng([seed, 1]))
+    info = ProblemInfo(bandit.num_arms, budget, bandit.batch, task=task, truth=bandit, knows=agent.knows)
+    agent.reset(info, np.random.default_rng([seed, 1]))
     return play_blocks(agent, bandit, budget, np.random.default_rng([seed, 2]), task)
 
 
@@ -313,12 +313,12 @@ def test_agents_that_do_not_stop_are_refused_where_they_must() -> None:
     for name in NAMES:
         agent = agents.make(name)
         told: dict[str, Any] = {"truth": fit(agent, spread(4)), "knows": agent.knows, "fixed_confidence": True}
-        briefing = Briefing(4, 500, task=usual_task(agent), **told)
+        info = ProblemInfo(4, 500, task=usual_task(agent), **told)
         if name in STOPPING:
-            agent.reset(briefing)
+            agent.reset(info)
             continue
         with pytest.raises(AgentError, match=f"^{name} does not decide when to stop: use an environment of fixed budg"):
-            agent.reset(briefing)
+            agent.reset(info)
 
 
 @pytest.mark.parametrize("name", sorted({name for name, _ in SEVERAL}))
@@ -348,7 +348,7 @@ def test_small_budgets_are_refused_unless_allowed(variant: tuple[str, dict[str, 
     least = agent.minimum_budget(num_arms)
     with pytest.raises(BudgetError) as error:
         told: dict[str, Any] = {"truth": fit(agent, spread(num_arms)), "knows": agent.knows}
-        agent.reset(Briefing(num_arms, least - 1, task=usual_task(agent), **told))
+        agent.reset(ProblemInfo(num_arms, least - 1, task=usual_task(agent), **told))
     words = f"budget {least - 1} is below the minimum of {name} for {num_arms} arms: give at least {least}"
     assert str(error.value).startswith(words) and "allow_small_budget=True" in str(error.value)
     for budget in sorted({1, num_arms // 2, num_arms - 1, num_arms, num_arms + 1, least - 1} - {0}):
@@ -375,16 +375,16 @@ def test_agents_know_only_what_they_declare(name: str) -> None:
     truth, task = fit(agent, truth), usual_task(agent)
     for fact in agent.knows:
         with pytest.raises(AgentError, match=f"reads '{fact}' without having declared it"):
-            agent.reset(Briefing(4, budget, task=task, truth=truth, knows=agent.knows - {fact}))
+            agent.reset(ProblemInfo(4, budget, task=task, truth=truth, knows=agent.knows - {fact}))
     if agent.knows - {"prior"}:  # which does not say anything about the instance
-        briefing = Briefing(4, budget, task=task, knows=agent.knows)
-        briefing.features = truth.features
+        info = ProblemInfo(4, budget, task=task, knows=agent.knows)
+        info.features = truth.features
         # Without a truth there is no prior either: agents that want one name what to give in its place.
-        refusal = "has no prior here" if "prior" in agent.knows else "this briefing was made without the true instances"
+        refusal = "has no prior here" if "prior" in agent.knows else "this problem info was made without the true instances"
         with pytest.raises(AgentError, match=refusal):
-            agent.reset(briefing)
+            agent.reset(info)
     elif not agent.needs_features:
-        agent.reset(Briefing(4, budget, task=task, knows=agent.knows))
+        agent.reset(ProblemInfo(4, budget, task=task, knows=agent.knows))
 
 
 @pytest.mark.parametrize(
@@ -412,7 +412,7 @@ def test_agents_know_only_what_they_declare(name: str) -> None:
 def test_parameters_out_of_range_are_refused(name: str, parameters: dict[str, Any], message: str) -> None:
     agent = agents.make(name, **parameters)
     with pytest.raises(ParameterError, match=message):
-        agent.reset(Briefing(4, 500, task=usual_task(agent), truth=fit(agent, spread(4)), knows=agent.knows))
+        agent.reset(ProblemInfo(4, 500, task=usual_task(agent), truth=fit(agent, spread(4)), knows=agent.knows))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -421,7 +421,7 @@ def test_features_are_asked_for_where_there_are_none(name: str) -> None:
     if not agent.needs_features:
         pytest.skip("gets along without features")
     with pytest.raises(AgentError, match=f"^{name} needs arms with features, and these have none: use an environment"):
-        agent.reset(Briefing(4, 500, truth=spread(4), knows=agent.knows))
+        agent.reset(ProblemInfo(4, 500, truth=spread(4), knows=agent.knows))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -15,7 +15,7 @@ from bai_gym.agents.csar import csar_lengths
 from bai_gym.agents.rejects import phase_lengths
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import Thresholding
 
 Play = Callable[..., Any]
@@ -68,6 +68,6 @@ def test_a_classified_arm_keeps_its_mean_whatever_follows(trace: Play) -> None:
 def test_a_threshold_beyond_all_arms_has_a_full_or_empty_answer(threshold: float) -> None:
     bandit = GaussianBandit(np.zeros((20, 6)), 0.1)
     agent, task = CSAR(), Thresholding(threshold)
-    agent.reset(Briefing(6, 100, 20, task=task, truth=bandit), np.random.default_rng(0))
+    agent.reset(ProblemInfo(6, 100, 20, task=task, truth=bandit), np.random.default_rng(0))
     rollout = play_blocks(agent, bandit, 100, np.random.default_rng(1), task)
     assert (rollout.recommendation == (threshold < 0)).all()

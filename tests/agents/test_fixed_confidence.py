@@ -13,7 +13,7 @@ from bai_gym import agents
 from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, SampleTable
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import AgentError, ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
 
 RUNS = 1000
@@ -38,8 +38,8 @@ NAMES = [name for name in agents.names() if getattr(agents.make(name), "stops", 
 
 def play(agent: Any, bandit: Bandit, task: Task, seed: int = 0) -> Rollout:
     batch = bandit.select(np.zeros(RUNS, np.int64))
-    briefing = Briefing(bandit.num_arms, CAP, RUNS, task=task, fixed_confidence=True)
-    agent.reset(briefing, np.random.default_rng([seed, 0]))
+    info = ProblemInfo(bandit.num_arms, CAP, RUNS, task=task, fixed_confidence=True)
+    agent.reset(info, np.random.default_rng([seed, 0]))
     return play_blocks(agent, batch, CAP, np.random.default_rng([seed, 1]), task)
 
 

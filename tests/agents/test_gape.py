@@ -17,7 +17,7 @@ from bai_gym.agents.widths import bernstein, hoeffding
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import AgentError, ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestOfEach, Task, TopM
 
@@ -28,8 +28,8 @@ GAPS = [0.25, 0.25, 0.5]
 
 def begun(agent: Agent, means: Any, budget: int, variances: Any = 1.0, task: Task | None = None) -> Any:
     truth = GaussianBandit(means, variances)
-    briefing = Briefing(truth.num_arms, budget, truth.batch, task=task, truth=truth, knows=agent.knows)
-    agent.reset(briefing, np.random.default_rng(0))
+    info = ProblemInfo(truth.num_arms, budget, truth.batch, task=task, truth=truth, knows=agent.knows)
+    agent.reset(info, np.random.default_rng(0))
     return agent
 
 
@@ -181,7 +181,7 @@ def test_ties_are_broken_uniformly(kind: Any) -> None:
         batch, first = 3000, kind.first_pulls * 6
         bandit = GaussianBandit(np.zeros((batch, 6)), 0.0)
         agent = kind(b=1.0)
-        agent.reset(Briefing(6, first + 1, batch, task=task, truth=bandit, knows=agent.knows), np.random.default_rng(1))
+        agent.reset(ProblemInfo(6, first + 1, batch, task=task, truth=bandit, knows=agent.knows), np.random.default_rng(1))
         played = play_blocks(agent, bandit, first + 1, np.random.default_rng(2), task)
         counts = (played.statistics.pulls > kind.first_pulls).sum(axis=0)
         assert counts.sum() == batch and (abs(counts - batch / 6) < 4.5 * math.sqrt(batch * 5 / 36)).all()

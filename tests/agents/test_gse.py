@@ -15,7 +15,7 @@ from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit, line
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.designs import exchange_design, frank_wolfe, greedy_allocation, round_design, variances
 from bai_gym.errors import AgentError, BudgetError, ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 
 LINEAR = ("GSE-Lin", "GSE-Lin-FWG", "GSE-Lin-Wynn", "GSE-Lin-Greedy")
 LOGISTIC = ("GSE-Log", "GSE-Log-FWG")
@@ -24,7 +24,7 @@ CROSS = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0]]
 
 def reset(agent: Any, truth: Any, budget: int, seed: int = 0) -> Any:
     agent.reset(
-        Briefing(truth.num_arms, budget, truth.batch, truth=truth, knows=agent.knows), np.random.default_rng(seed)
+        ProblemInfo(truth.num_arms, budget, truth.batch, truth=truth, knows=agent.knows), np.random.default_rng(seed)
     )
     return agent
 

@@ -24,7 +24,7 @@ from bai_gym.agents.learned.agent import FOLDER, SAME
 from bai_gym.agents.learned.features import features
 from bai_gym.agents.learned.network import FORMAT
 from bai_gym.errors import AgentError, DataError, ParameterError, UnknownNameError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 
 SHIPPED = shipped()
 KINDS = ("any", "binary")
@@ -308,7 +308,7 @@ def test_labels_are_short_and_tell_files_apart(tmp_path: Path) -> None:
 
 def test_the_prior_has_to_be_declared() -> None:
     with pytest.raises(AgentError, match="reads 'prior' without having declared it"):
-        Learned().reset(Briefing(4, 60))
+        Learned().reset(ProblemInfo(4, 60))
 
 
 def test_ties_go_by_the_rule() -> None:
@@ -317,7 +317,7 @@ def test_ties_go_by_the_rule() -> None:
     for tie in ("first", "random"):
         agent = Learned(tie=tie)
         agent.network = nothing  # to which all arms are the same
-        agent.reset(Briefing(4, 40, 4000, knows=agent.knows), np.random.default_rng(0))
+        agent.reset(ProblemInfo(4, 40, 4000, knows=agent.knows), np.random.default_rng(0))
         pulls = np.tile([3, 1, 2, 1], (4000, 1))
         last = {"pulls": pulls, "means": pulls / 2.0, "variances": pulls / 3.0, "remaining": np.zeros((4000, 1))}
         counts.append(np.bincount(agent.recommend(last), minlength=4))

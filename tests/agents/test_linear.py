@@ -17,7 +17,7 @@ from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.designs import contrast
 from bai_gym.errors import AgentError, InstanceError, ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Tournament
 from bai_gym.statistics import Statistics
 
@@ -179,7 +179,7 @@ def test_episodes_of_a_batch_are_played_as_each_by_itself(kind: Any) -> None:
         means = (x * theta[:, None, :]).sum(axis=2)
         bandit = FeatureBandit(GaussianBandit(means, 0.0), x)
         agent = kind(sigma=0.7, tie="first")
-        agent.reset(Briefing(x.shape[1], n, runs, truth=bandit, knows=agent.knows))
+        agent.reset(ProblemInfo(x.shape[1], n, runs, truth=bandit, knows=agent.knows))
         rollout = play_blocks(agent, bandit, n, np.random.default_rng(0))
         for run in range(runs):
             own, rewards = x[run % len(x)], means[run][:, None]
@@ -297,7 +297,7 @@ TWINS = [(0, 1), (2, 3), (4, 5)]
 
 def play_alike(agent: Any, order: np.ndarray, seed: int, runs: int, n: int) -> Rollout:
     bandit = FeatureBandit(BernoulliBandit(np.full((runs, 6), 0.5)), ALIKE[order])
-    agent.reset(Briefing(6, n, runs, truth=bandit, knows=agent.knows), np.random.default_rng([seed, 1]))
+    agent.reset(ProblemInfo(6, n, runs, truth=bandit, knows=agent.knows), np.random.default_rng([seed, 1]))
     return play_blocks(agent, bandit, n, np.random.default_rng([seed, 2]))
 
 
@@ -367,7 +367,7 @@ def test_designs_are_computed_once(trace: Play, monkeypatch: pytest.MonkeyPatch)
     for x in (np.stack([sphere(9, 4, seed) for seed in range(runs)]), sphere(9, 4, 9)):
         bandit = FeatureBandit(GaussianBandit(np.zeros((runs, 9)), 1.0), x)
         agent = LinGapE(sigma=1.0)
-        agent.reset(Briefing(9, n, runs, truth=bandit), np.random.default_rng(0))
+        agent.reset(ProblemInfo(9, n, runs, truth=bandit), np.random.default_rng(0))
         play_blocks(agent, bandit, n, np.random.default_rng(0))
         assert len(set(asked)) == len(asked) and all(first < second for _, first, second in asked)
         if x.ndim == 2:
@@ -392,7 +392,7 @@ def test_without_a_design_the_greedy_pull_is_made(trace: Play, monkeypatch: pyte
 
 def reset(agent: Any, features: Any = None, budget: int = 20) -> None:
     truth = FeatureBandit(GaussianBandit([0.0, 1.0, 2.0]), np.eye(3) if features is None else features)
-    agent.reset(Briefing(3, budget, truth=truth, knows=agent.knows))
+    agent.reset(ProblemInfo(3, budget, truth=truth, knows=agent.knows))
 
 
 @pytest.mark.parametrize("kind", ALL)
@@ -434,9 +434,9 @@ def test_features_that_are_no_numbers(kind: Any) -> None:
     agent = kind()
     truth = Loose(GaussianBandit([0.0, 1.0]), np.eye(2))
     with pytest.raises(InstanceError, match="^features: arm 1 has nan in dimension 0; every value must be a finite"):
-        agent.reset(Briefing(2, 20, truth=truth, knows=agent.knows))
+        agent.reset(ProblemInfo(2, 20, truth=truth, knows=agent.knows))
     with pytest.raises(AgentError, match=f"^{kind.name} needs arms with features"):
-        agent.reset(Briefing(2, 20, truth=GaussianBandit([0.0, 1.0]), knows=agent.knows))
+        agent.reset(ProblemInfo(2, 20, truth=GaussianBandit([0.0, 1.0]), knows=agent.knows))
 
 
 def test_what_they_know() -> None:
@@ -476,7 +476,7 @@ def test_the_recommendation_prefers_more_pulls() -> None:
     for kind in GAPE:
         agent = kind(sigma=1.0)
         truth = FeatureBandit(GaussianBandit([0.0, 0.0, 0.0]), [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-        agent.reset(Briefing(3, 7, truth=truth), np.random.default_rng(0))
+        agent.reset(ProblemInfo(3, 7, truth=truth), np.random.default_rng(0))
         statistics = Statistics(np.array([[2, 4, 1]]), np.array([[1.0, 1.0, 0.0]]), np.zeros((1, 3)))
         observation = {"pulls": statistics.pulls, "means": statistics.means, "remaining": np.array([[0]])}
         assert agent.recommend(observation).tolist() == [1]

@@ -13,7 +13,7 @@ from bai_gym.agents.lucb import LUCB, radius
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import AgentError, ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
 
 Play = Callable[..., Any]
@@ -25,7 +25,7 @@ def radius_of(agent: LUCB, pulls: Any, t: int) -> Any:
 
 def test_widths_by_hand() -> None:
     agent = LUCB(delta=0.2, b=3.0)
-    agent.reset(Briefing(4, 100))
+    agent.reset(ProblemInfo(4, 100))
     # Round 2: log((5/4) 4 x 16 / 0.2) = log 400.
     expected = [3 * math.sqrt(math.log(400) / divisor) for divisor in (2, 4, 100)]
     np.testing.assert_allclose(radius_of(agent, [1, 2, 50], 2), expected, rtol=1e-14)
@@ -125,8 +125,8 @@ def test_episodes_follow_the_rules(trace: Play, m: int, epsilon: float, budget: 
 def test_each_episode_of_a_batch_stops_for_itself() -> None:
     bandit = GaussianBandit(np.tile([0.1, 0.9, 0.4, 1.3], (40, 1)), 0.02)
     task, agent = TopM(2, 0.1), LUCB(b=0.3)
-    briefing = Briefing(4, 20_000, 40, task=task, fixed_confidence=True)
-    agent.reset(briefing, np.random.default_rng(0))
+    info = ProblemInfo(4, 20_000, 40, task=task, fixed_confidence=True)
+    agent.reset(info, np.random.default_rng(0))
     rollout = play_blocks(agent, bandit, 20_000, np.random.default_rng(1), task)
     spent = rollout.pulls.sum(axis=1)
     assert len(set(spent.tolist())) > 10 and (spent % 2 == 0).all()
@@ -142,7 +142,7 @@ def test_each_episode_of_a_batch_stops_for_itself() -> None:
 
 def test_several_bandits_are_not_its_task() -> None:
     with pytest.raises(AgentError, match="LUCB cannot do the task 'best-of-each'; what it can do: best-arm, top-m"):
-        LUCB().reset(Briefing(4, 100, task=BestOfEach(2)))
+        LUCB().reset(ProblemInfo(4, 100, task=BestOfEach(2)))
 
 
 @pytest.mark.parametrize("parameter", ["delta", "b"])
@@ -150,4 +150,4 @@ def test_several_bandits_are_not_its_task() -> None:
 def test_parameters_out_of_range(parameter: str, value: float) -> None:
     rule = "lie strictly between 0 and 1" if parameter == "delta" else "be a positive number"
     with pytest.raises(ParameterError, match=f"^{parameter} of LUCB must {rule}, not {value}$"):
-        LUCB(**{parameter: value}).reset(Briefing(4, 100))
+        LUCB(**{parameter: value}).reset(ProblemInfo(4, 100))

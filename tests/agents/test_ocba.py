@@ -11,7 +11,7 @@ import pytest
 
 from bai_gym.agents.ocba import OCBA
 from bai_gym.errors import ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Engine
 from bai_gym.statistics import Statistics
 
@@ -23,14 +23,14 @@ Play = Callable[..., Any]
 )
 def test_first_pulls(num_arms: int, budget: int, first: int) -> None:
     agent = OCBA()
-    agent.reset(Briefing(num_arms, budget))
+    agent.reset(ProblemInfo(num_arms, budget))
     assert agent.first_pulls == first
     assert agent.minimum_budget(num_arms) == 8 and OCBA(n0=7).minimum_budget(4) == 28
 
 
 def choices(pulls: list[int], means: list[float], variances: list[float], tie: Any = "first", batch: int = 1) -> Any:
     agent = OCBA(tie=tie)
-    agent.reset(Briefing(len(pulls), 100, batch), np.random.default_rng(0))
+    agent.reset(ProblemInfo(len(pulls), 100, batch), np.random.default_rng(0))
     seen = Statistics(*(np.tile(values, (batch, 1)) for values in (pulls, means, variances)))
     return Engine(agent.sequential(1), seen, sum(pulls), None, variances=True).choose()
 
@@ -94,4 +94,4 @@ def test_it_follows_the_formula(trace: Play, seed: int) -> None:
 
 def test_parameters_out_of_range() -> None:
     with pytest.raises(ParameterError, match="n0 of OCBA must be at least 2, for a variance, not 1"):
-        OCBA(n0=1).reset(Briefing(3, 20))
+        OCBA(n0=1).reset(ProblemInfo(3, 20))

@@ -14,12 +14,12 @@ from bai_gym.bandits import FeatureBandit, GaussianBandit, linear_bandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.designs import ceil_allocation, g_optimal, reduce_support
 from bai_gym.errors import BudgetError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Plan
 
 
 def reset(agent: Any, truth: Any, budget: int, seed: int = 0) -> Any:
-    agent.reset(Briefing(truth.num_arms, budget, truth.batch, truth=truth), np.random.default_rng(seed))
+    agent.reset(ProblemInfo(truth.num_arms, budget, truth.batch, truth=truth), np.random.default_rng(seed))
     return agent
 
 

@@ -13,11 +13,11 @@ from bai_gym import agents
 from bai_gym.bandits import FeatureBandit, GaussianBandit, linear_bandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import BudgetError, ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 
 
 def reset(agent: Any, truth: Any, budget: int, seed: int = 0) -> Any:
-    agent.reset(Briefing(truth.num_arms, budget, truth.batch, truth=truth), np.random.default_rng(seed))
+    agent.reset(ProblemInfo(truth.num_arms, budget, truth.batch, truth=truth), np.random.default_rng(seed))
     return agent
 
 

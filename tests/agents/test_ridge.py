@@ -23,7 +23,7 @@ from bai_gym.agents.ridge import (
 )
 from bai_gym.bandits import FeatureBandit, GaussianBandit
 from bai_gym.errors import InstanceError, ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, WAIT, Engine, Episode, Played, Rule, Sequential
 from bai_gym.statistics import Statistics
 
@@ -176,36 +176,36 @@ def test_coordinates_keep_inner_products() -> None:
     assert coordinates(found) is found
 
 
-def briefing(features: Any, budget: int = 100, batch: int = 3) -> Briefing:
+def info(features: Any, budget: int = 100, batch: int = 3) -> ProblemInfo:
     num_arms = np.shape(features)[-2]
     variances = np.tile(np.arange(1.0, 1.0 + num_arms), (batch, 1))
     bandit = GaussianBandit(np.zeros((batch, num_arms)), variances)
-    return Briefing(num_arms, budget, batch, truth=FeatureBandit(bandit, features), knows={"variances"})
+    return ProblemInfo(num_arms, budget, batch, truth=FeatureBandit(bandit, features), knows={"variances"})
 
 
 def test_one_matrix_for_all_episodes_is_kept_once() -> None:
-    told = briefing(np.eye(3))
+    told = info(np.eye(3))
     assert shared_features(told, 1.0, "A").shape == (1, 3, 3)
     told.features = np.tile(np.eye(3), (3, 1, 1))  # a copy for each, as environments have it
     assert shared_features(told, 1.0, "A").shape == (1, 3, 3)
-    assert shared_features(briefing(sphere(3, 4, 2)), 1.0, "A").shape == (3, 4, 2)
+    assert shared_features(info(sphere(3, 4, 2)), 1.0, "A").shape == (3, 4, 2)
 
 
 def test_features_that_cannot_be_used() -> None:
-    told = briefing(np.eye(3))
+    told = info(np.eye(3))
     told.features = np.full((3, 3, 2), np.nan)
     with pytest.raises(InstanceError, match=r"^features: arm 0 has nan in dimension 0"):
         shared_features(told, 1.0, "LinUCB")
     with pytest.raises(InstanceError, match=r"^LinUCB cannot use features as large as these: divide them by a number$"):
-        shared_features(briefing(1e200 * np.eye(3)), 1.0, "LinUCB")
+        shared_features(info(1e200 * np.eye(3)), 1.0, "LinUCB")
     message = "^lam of LinUCB is 1e-12, too small for 100 pulls of arms of length 1: give at least 1.01e-10$"
     with pytest.raises(ParameterError, match=message):
-        shared_features(briefing(np.eye(3)), 1e-12, "LinUCB")
-    shared_features(briefing(np.eye(3)), 1.01e-10, "LinUCB")
+        shared_features(info(np.eye(3)), 1e-12, "LinUCB")
+    shared_features(info(np.eye(3)), 1.01e-10, "LinUCB")
 
 
 def test_lengths_and_noise() -> None:
     np.testing.assert_allclose(longest(np.array([[[3.0, 4.0], [1.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]])), [5.0, 0.0])
-    told = briefing(np.eye(4))
+    told = info(np.eye(4))
     np.testing.assert_allclose(noise_deviation(None, told), [2.0, 2.0, 2.0])
     np.testing.assert_allclose(noise_deviation(0.5, told), [0.5, 0.5, 0.5])

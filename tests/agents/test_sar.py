@@ -14,7 +14,7 @@ from bai_gym.agents.sar import SAR
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import AgentError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import BestOfEach, TopM
 
 Play = Callable[..., Any]
@@ -103,7 +103,7 @@ def test_for_one_arm_it_is_successive_rejects(trace: Play, scripted_blocks: Play
 def test_tied_arms_are_accepted_equally_often(m: int) -> None:
     bandit = GaussianBandit(np.full((4000, 5), 0.5), 0.0)
     agent, task = SAR(), TopM(m)
-    agent.reset(Briefing(5, 30, 4000, task=task), np.random.default_rng(0))
+    agent.reset(ProblemInfo(5, 30, 4000, task=task), np.random.default_rng(0))
     chosen = play_blocks(agent, bandit, 30, np.random.default_rng(1), task).recommendation
     assert (chosen.sum(axis=1) == m).all()
     # 4.6 standard deviations of a binomial of m / 5.
@@ -123,4 +123,4 @@ def test_small_budgets(trace: Play) -> None:
 
 def test_several_bandits_are_not_its_task() -> None:
     with pytest.raises(AgentError, match="SAR cannot do the task 'best-of-each'"):
-        SAR().reset(Briefing(4, 100, task=BestOfEach(2)))
+        SAR().reset(ProblemInfo(4, 100, task=BestOfEach(2)))

@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 
 from bai_gym.agents import SequentialHalving
 from bai_gym.agents.halving import num_stages
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import Statistics
 
 Play = Callable[..., Any]
@@ -92,7 +92,7 @@ def test_equal_sums_tie_whatever_the_past(
 
 def test_the_arms_with_one_more_pull_are_random_in_each_stage() -> None:
     agent = SequentialHalving()
-    agent.reset(Briefing(3, 10, 20_000), np.random.default_rng(0))  # two stages of 5 pulls
+    agent.reset(ProblemInfo(3, 10, 20_000), np.random.default_rng(0))  # two stages of 5 pulls
     plan = agent.start({})
     first = next(plan).counts
     assert (np.sort(first, axis=1) == [1, 2, 2]).all()

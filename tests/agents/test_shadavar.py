@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bai_gym.agents.sequential_halving import SequentialHalving
 from bai_gym.agents.shadavar import SHAdaVar, pulls_needed
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import Observation
 
 Play = Callable[..., Any]
@@ -21,7 +21,7 @@ L = math.log(20.0)  # delta = 0.05
 
 
 def after_reset(agent: SHAdaVar, num_arms: int, budget: int, batch: int = 1) -> SHAdaVar:
-    agent.reset(Briefing(num_arms, budget, batch), np.random.default_rng(0))
+    agent.reset(ProblemInfo(num_arms, budget, batch), np.random.default_rng(0))
     return agent
 
 

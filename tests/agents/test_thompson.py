@@ -15,7 +15,7 @@ from bai_gym.agents.thompson import FULL, POSTERIORS, TS, TTTS, beta_draw, bound
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import AgentError, BudgetError, ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Engine
 from bai_gym.statistics import FloatArray, Statistics
 
@@ -29,7 +29,7 @@ SIGMA = 0.7
 def choices(agent: Any, case: Case, runs: int = RUNS) -> np.ndarray:
     """How often each arm is pulled next, in many episodes with the same statistics, by compiled code."""
     arms, made = len(case[0]), int(sum(case[0]))
-    agent.reset(Briefing(arms, made + 1, runs), np.random.default_rng(1))
+    agent.reset(ProblemInfo(arms, made + 1, runs), np.random.default_rng(1))
     statistics = Statistics(*(np.tile(np.array(column, float), (runs, 1)) for column in case))
     chosen = Engine(agent.sequential(1), statistics, made, None, variances=True).choose()
     return np.bincount(chosen, minlength=arms)
@@ -181,7 +181,7 @@ def test_first_pulls_and_minimum_budgets(trace: Play) -> None:
         played = trace(kind(tie="first", posterior="bernoulli"), [[1.0], [0.0], [1.0]], 3)
         assert (played.arms, played.recommendation) == ([0, 1, 2], 0)
         with pytest.raises(BudgetError, match="below the minimum"):
-            kind(posterior="normal").reset(Briefing(5, 4))
+            kind(posterior="normal").reset(ProblemInfo(5, 4))
 
 
 def test_variances_are_read_by_student_alone() -> None:
@@ -191,7 +191,7 @@ def test_variances_are_read_by_student_alone() -> None:
 
 
 def recommend(agent: Any, pulls: list[int], means: list[float]) -> int:
-    agent.reset(Briefing(len(pulls), 200), np.random.default_rng(0))
+    agent.reset(ProblemInfo(len(pulls), 200), np.random.default_rng(0))
     arms = agent.recommend({"pulls": np.array([pulls]), "means": np.array([means]), "remaining": np.array([[0]])})
     return int(arms[0])
 
@@ -215,7 +215,7 @@ def test_bernoulli_refuses_other_rewards(trace: Play, scripted_blocks: Play, kin
         with pytest.raises(AgentError, match=message):
             play(kind(posterior="bernoulli"), rewards, 40)
     agent = kind(posterior="bernoulli")
-    agent.reset(Briefing(2, 40, 1), np.random.default_rng(0))
+    agent.reset(ProblemInfo(2, 40, 1), np.random.default_rng(0))
     with pytest.raises(AgentError, match=message):
         play_blocks(agent, GaussianBandit([0.5, 0.0], 1.0), 40, np.random.default_rng(0))
 
@@ -232,7 +232,7 @@ def test_the_last_reward_counts(trace: Play, last: float) -> None:
 def test_extreme_rewards_give_no_warning(kind: Any, posterior: str) -> None:
     means = np.tile([0.0, 1.0, 1.0, 0.5, 0.0, 0.02, 0.98], (300, 1))
     agent = kind(posterior=posterior, sigma=1e-9)
-    agent.reset(Briefing(7, 300, 300), np.random.default_rng(0))
+    agent.reset(ProblemInfo(7, 300, 300), np.random.default_rng(0))
     rollout = play_blocks(agent, BernoulliBandit(means), 300, np.random.default_rng(1))
     assert (rollout.pulls.sum(axis=1) == 300).all()
 
@@ -251,7 +251,7 @@ def test_extreme_rewards_give_no_warning(kind: Any, posterior: str) -> None:
 )
 def test_parameters_out_of_range(agent: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        agent.reset(Briefing(3, 20))
+        agent.reset(ProblemInfo(3, 20))
 
 
 @pytest.mark.parametrize("tries", [-1, 0, 1.5, True])

@@ -14,7 +14,7 @@ from bai_gym.agents.together import grouped, together
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import AgentError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Rule, Sequential
 from bai_gym.statistics import IntArray, Statistics
 
@@ -28,7 +28,7 @@ class Mixed(Agent):
 
     name: ClassVar[str] = "Mixed"
 
-    def begin(self, briefing: Briefing) -> None:
+    def begin(self, info: ProblemInfo) -> None:
         self.seen: dict[int, list[Statistics]] = {group: [] for group in SCHEDULES}
         self.asked: dict[int, list[IntArray]] = {group: [] for group in SCHEDULES}
 
@@ -47,7 +47,7 @@ class Mixed(Agent):
 
 def test_every_group_gets_the_outcomes_of_its_own_blocks() -> None:
     agent = Mixed()
-    agent.reset(Briefing(3, 9, 5), np.random.default_rng(0))
+    agent.reset(ProblemInfo(3, 9, 5), np.random.default_rng(0))
     bandit = GaussianBandit(np.tile(MEANS, (5, 1)), 0.0)
     rollout = play_blocks(agent, bandit, 9, np.random.default_rng(1))
     assert (rollout.pulls.sum(axis=-1) == 9).all()
@@ -68,7 +68,7 @@ def test_the_law_of_outcomes_is_that_of_whole_blocks() -> None:
     runs, rng = 3000, np.random.default_rng(2)
     means, spreads = [], []
     for _ in range(runs):
-        agent.reset(Briefing(3, 9, 5), rng)
+        agent.reset(ProblemInfo(3, 9, 5), rng)
         play_blocks(agent, GaussianBandit(np.tile(MEANS, (5, 1)), 1.0), 9, rng)
         seen, asked = agent.seen[2][0], agent.asked[2][0]
         if asked[0, 0] >= 2:

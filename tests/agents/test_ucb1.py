@@ -12,7 +12,7 @@ import pytest
 from bai_gym.agents.choosing import most_pulled
 from bai_gym.agents.ucb1 import UCB1
 from bai_gym.errors import ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import Statistics
 
 Play = Callable[..., Any]
@@ -77,4 +77,4 @@ def test_it_follows_the_formula(trace: Play, seed: int) -> None:
 @pytest.mark.parametrize("b", [0.0, -1.0, math.nan, math.inf])
 def test_parameters_out_of_range(b: float) -> None:
     with pytest.raises(ParameterError, match=f"b of UCB1 must be a positive number, not {b}"):
-        UCB1(b=b).reset(Briefing(3, 20))
+        UCB1(b=b).reset(ProblemInfo(3, 20))

@@ -12,7 +12,7 @@ import pytest
 from bai_gym.agents.ucb_e import UCBE, AdaptiveUCBE, next_phase
 from bai_gym.bandits import GaussianBandit
 from bai_gym.errors import ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, Engine, Sequential
 from bai_gym.sampling.episode import episode
 from bai_gym.statistics import Statistics
@@ -23,7 +23,7 @@ MEANS = [0.5, 0.75, 0.25]  # gaps 0.25, 0.25, 0.5: H_1 = 16 + 16 + 4 = 36
 
 def begun(agent: Any, budget: int = 93, variances: Any = 1.0) -> Any:
     truth = GaussianBandit(MEANS, variances)
-    agent.reset(Briefing(3, budget, truth=truth, knows=agent.knows), np.random.default_rng(0))
+    agent.reset(ProblemInfo(3, budget, truth=truth, knows=agent.knows), np.random.default_rng(0))
     return agent
 
 

@@ -15,7 +15,7 @@ from bai_gym.agents import UCBGLM
 from bai_gym.bandits import FeatureBandit, GaussianBandit, linear_bandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import AgentError, ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.regression import generalized_linear
 
 Play = Callable[..., Any]
@@ -24,8 +24,8 @@ LINKS = ("identity", "logit", "probit", "log")
 
 
 def play(agent: UCBGLM, bandit: Any, budget: int, seed: int = 0) -> Rollout:
-    briefing = Briefing(bandit.num_arms, budget, bandit.batch, truth=bandit)
-    agent.reset(briefing, np.random.default_rng([seed, 1]))
+    info = ProblemInfo(bandit.num_arms, budget, bandit.batch, truth=bandit)
+    agent.reset(info, np.random.default_rng([seed, 1]))
     return play_blocks(agent, bandit, budget, np.random.default_rng([seed, 2]))
 
 
@@ -203,4 +203,4 @@ def test_rewards_between_0_and_1_are_allowed(trace: Play) -> None:
 )
 def test_parameters_out_of_range(agent: UCBGLM, says: str) -> None:
     with pytest.raises(ParameterError, match=says):
-        agent.reset(Briefing(2, 20, truth=FeatureBandit(GaussianBandit([0.0, 1.0], 1.0), np.eye(2))))
+        agent.reset(ProblemInfo(2, 20, truth=FeatureBandit(GaussianBandit([0.0, 1.0], 1.0), np.eye(2))))

@@ -30,7 +30,7 @@ from bai_gym.agents.ugape import (
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Rule, Tournament
 from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
 
@@ -43,8 +43,8 @@ TASKS: list[Task] = [BestArm(), BestArm(0.2), TopM(1), TopM(2), TopM(3, 0.1), Be
 
 def begun(agent: Any, means: Any, budget: int, variances: Any = 1.0, task: Task | None = None) -> Any:
     truth = GaussianBandit(means, variances)
-    briefing = Briefing(truth.num_arms, budget, truth.batch, task=task, truth=truth, knows=agent.knows)
-    agent.reset(briefing, np.random.default_rng(0))
+    info = ProblemInfo(truth.num_arms, budget, truth.batch, task=task, truth=truth, knows=agent.knows)
+    agent.reset(info, np.random.default_rng(0))
     return agent
 
 
@@ -393,7 +393,7 @@ def as_general(agent: Any) -> Any:
 
 
 def play(agent: Agent, bandit: Any, budget: int, task: Task | None = None, fixed: bool = False) -> Rollout:
-    briefing = Briefing(
+    info = ProblemInfo(
         bandit.num_arms,
         budget,
         bandit.batch,
@@ -402,7 +402,7 @@ def play(agent: Agent, bandit: Any, budget: int, task: Task | None = None, fixed
         knows=agent.knows,
         fixed_confidence=fixed,
     )
-    agent.reset(briefing, np.random.default_rng(1))
+    agent.reset(info, np.random.default_rng(1))
     return play_blocks(agent, bandit, budget, np.random.default_rng(2), task)
 
 

@@ -9,14 +9,14 @@ import numpy as np
 from scipy.stats import binom, chisquare
 
 from bai_gym.agents import Uniform
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 
 LEVEL = 0.001
 RUNS = 20_000
 
 
 def allocation(agent: Uniform, num_arms: int, budget: int) -> np.ndarray:
-    agent.reset(Briefing(num_arms, budget, RUNS), np.random.default_rng(0))
+    agent.reset(ProblemInfo(num_arms, budget, RUNS), np.random.default_rng(0))
     return np.asarray(next(agent.start({})).counts)
 
 

@@ -12,7 +12,7 @@ import pytest
 from bai_gym.agents.rejects import rejection_times
 from bai_gym.agents.vbr import VBR
 from bai_gym.errors import ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 
 Play = Callable[..., Any]
 
@@ -115,4 +115,4 @@ def test_at_the_minimum_budget_the_best_mean_wins(trace: Play) -> None:
 )
 def test_parameters_out_of_range(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        VBR(**parameters).reset(Briefing(3, 20))
+        VBR(**parameters).reset(ProblemInfo(3, 20))

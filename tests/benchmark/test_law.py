@@ -24,11 +24,11 @@ from bai_gym.bandits import (
 )
 from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
-from bai_gym.benchmark.store import Store
+from bai_gym.results.writer import ResultsWriter
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.gaussian_process import GaussianPrior
-from bai_gym.problems import Briefing, FixedProblem
+from bai_gym.problems import ProblemInfo, FixedProblem
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 from bai_gym.statistics import IntArray, Statistics
@@ -97,14 +97,14 @@ def both_ways(
         bandit, runs = FeatureBandit(bandit, FEATURES[: bandit.num_arms]), RUNS // 4  # designs take time
     elif isinstance(agent, agents.GaussianProcessAgent):
         bandit, runs = PriorBandit(bandit, PRIOR), RUNS // 4
-    rules: dict[str, Any] = {"num_envs": runs, "copy": False, "task": task or BestArm()}
-    env = BestArmVectorEnv(FixedProblem(bandit), budget=BUDGET, **rules)
+    spec: dict[str, Any] = {"num_envs": runs, "copy": False, "task": task or BestArm()}
+    env = BestArmVectorEnv(FixedProblem(bandit), budget=BUDGET, **spec)
     env.reset(seed=3)
-    agent.reset(env.briefing(agent.knows), generator(0, "agent", "blocks"))
+    agent.reset(env.info(agent.knows), generator(0, "agent", "blocks"))
     blocks = play_blocks(agent, bandit.select(np.zeros(runs, np.int64)), BUDGET, generator(0, "rewards"), task)
-    env = BestArmVectorEnv(FixedProblem(bandit), budget=steps_budget, **rules)
+    env = BestArmVectorEnv(FixedProblem(bandit), budget=steps_budget, **spec)
     observation, _ = env.reset(seed=4)
-    agent.reset(env.briefing(agent.knows), generator(0, "agent", "steps"))
+    agent.reset(env.info(agent.knows), generator(0, "agent", "steps"))
     steps = play_steps(agent.act, env, observation)
     if agent.idle_pulls is None:
         return blocks, steps
@@ -214,8 +214,8 @@ CLOSE = GaussianBandit([1.0, 0.7, 0.6, 0.2], 0.15)
 
 
 def stopped_blocks(agent: Any, task: Task, bandit: Bandit, seed: int = 0) -> Rollout:
-    briefing = Briefing(bandit.num_arms, CAP, bandit.batch, task=task, fixed_confidence=True)
-    agent.reset(briefing, generator(seed, "agent"))
+    info = ProblemInfo(bandit.num_arms, CAP, bandit.batch, task=task, fixed_confidence=True)
+    agent.reset(info, generator(seed, "agent"))
     return play_blocks(agent, bandit, CAP, generator(seed, "rewards"), task)
 
 
@@ -232,8 +232,8 @@ def test_stopping_has_the_same_law_by_single_steps(
     parts = []
     for _ in range(runs):
         observation, _ = env.reset(seed=int(rewards.integers(2**63)))
-        agent.reset(env.briefing(), own)
-        parts.append(play_single_steps(Stepper(agent, env.moves), env, observation))
+        agent.reset(env.info(), own)
+        parts.append(play_single_steps(Stepper(agent, env.action_encoding), env, observation))
     assert smallest_p_value(agent, blocks, Rollout.joined(parts)) > LEVEL
 
 
@@ -280,7 +280,7 @@ def test_workers_and_resuming_change_nothing(
         assert 0 < row["errors"] < 2200
         assert (row["truncated"] > 0) == fixed
     for cell in make_cells(names, env, None, 5, keywords):  # what is read is what was played
-        read, fresh = Store(one).load(cell, 2, 200), play_chunk(cell, 2, 200)
+        read, fresh = ResultsWriter(one).load(cell, 2, 200), play_chunk(cell, 2, 200)
         assert read is not None
         for name in ("recommendation", "answer", "correct", "simple_regret", "spent", "truncated", "pulls"):
             np.testing.assert_array_equal(getattr(read, name), getattr(fresh, name))

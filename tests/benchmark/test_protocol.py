@@ -9,7 +9,7 @@ import pytest
 
 from bai_gym.benchmark.protocol import acts_on_batches, allocates, check_agent, describe, knowledge, notes, reset
 from bai_gym.errors import AgentError, ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 
 
 class Acting:
@@ -99,7 +99,7 @@ def called_with(method: Any) -> list[Any]:
     return seen
 
 
-BRIEFING = Briefing(3, 10)
+BRIEFING = ProblemInfo(3, 10)
 RNG = np.random.default_rng(0)
 
 
@@ -108,11 +108,11 @@ def none(seen: list[Any]) -> Any:
 
 
 def one(seen: list[Any]) -> Any:
-    return lambda briefing: seen.append(briefing)
+    return lambda info: seen.append(info)
 
 
 def two(seen: list[Any]) -> Any:
-    return lambda briefing, rng: seen.extend([briefing, rng])
+    return lambda info, rng: seen.extend([info, rng])
 
 
 def starred(seen: list[Any]) -> Any:
@@ -120,7 +120,7 @@ def starred(seen: list[Any]) -> Any:
 
 
 def optional(seen: list[Any]) -> Any:
-    return lambda briefing, rng=None, more=7, *, other=8: seen.extend([briefing, rng, more, other])
+    return lambda info, rng=None, more=7, *, other=8: seen.extend([info, rng, more, other])
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ ARMS = {"means": [1.0, 0.8, 0.8, 0.5], "variances": [1.0, 0.2, 2.0, 0.5]}
 class Own:
     """The skeleton of a user's own agent: pulls every arm twice, recommends the largest mean."""
 
-    def reset(self, briefing: Any) -> None:
-        self.shape = (briefing.batch, briefing.num_arms)
+    def reset(self, info: Any) -> None:
+        self.shape = (info.batch, info.num_arms)
 
     def allocate(self, observation: Any) -> Any:
         return np.full(self.shape, 2) if observation["pulls"].sum() == 0 else None
@@ -114,9 +114,9 @@ def test_broken_contracts_of_batched_actions(arms: Any) -> None:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_undeclared_knowledge(workers: int) -> None:
     class Peeking(Own):
-        def reset(self, briefing: Any) -> None:
-            super().reset(briefing)
-            self.variances = briefing.variances
+        def reset(self, info: Any) -> None:
+            super().reset(info)
+            self.variances = info.variances
 
     with pytest.raises(AgentError, match="reads 'variances' without having declared it: add it to the agent's `knows`"):
         evaluate(Peeking, "BAI-Custom-v0", budget=9, runs=6, env_kwargs=ARMS, workers=workers)

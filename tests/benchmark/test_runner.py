@@ -247,7 +247,7 @@ def test_an_instance_is_left_as_it_was() -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("takes", ["no reset", "nothing", "the briefing", "the briefing and a generator"])
+@pytest.mark.parametrize("takes", ["no reset", "nothing", "the problem info", "the problem info and a generator"])
 def test_a_users_own_class_runs_whatever_its_reset_takes(workers: int, takes: str) -> None:
     class Own:
         """Pulls the arms in turn and recommends the largest mean."""
@@ -259,13 +259,13 @@ def test_a_users_own_class_runs_whatever_its_reset_takes(workers: int, takes: st
     def with_nothing(self: Any) -> None:
         self.told = "nothing"
 
-    def with_briefing(self: Any, briefing: Any) -> None:
-        self.told = "the briefing" if (briefing.num_arms, briefing.budget) == (3, 6) else "something else"
+    def with_problem_info(self: Any, info: Any) -> None:
+        self.told = "the problem info" if (info.num_arms, info.budget) == (3, 6) else "something else"
 
-    def with_both(self: Any, briefing: Any, rng: np.random.Generator) -> None:
-        self.told = "the briefing and a generator" if briefing.budget + rng.integers(1) == 6 else "something else"
+    def with_both(self: Any, info: Any, rng: np.random.Generator) -> None:
+        self.told = "the problem info and a generator" if info.budget + rng.integers(1) == 6 else "something else"
 
-    resets = {"nothing": with_nothing, "the briefing": with_briefing, "the briefing and a generator": with_both}
+    resets = {"nothing": with_nothing, "the problem info": with_problem_info, "the problem info and a generator": with_both}
     if takes in resets:
         Own.reset = resets[takes]  # type: ignore[attr-defined]
     arms = {"means": [0.0, 1.0, 0.5], "variances": 0.0}

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from bai_gym import agents, compare
-from bai_gym.benchmark.store import Store
+from bai_gym.results.writer import ResultsWriter
 from bai_gym.cli.main import app
 
 EVIL = "<img src=x onerror=alert(1)>"
@@ -106,7 +106,7 @@ def panel(tmp_path_factory: pytest.TempPathFactory) -> Path:
             {"text": "They differ.", "verdict": "undecided", "against": [], "open": cases[:2]},
         ],
     }
-    Store(folder / "results").save_results(rows, "question-1.parquet", facts=facts)
+    ResultsWriter(folder / "results").save_results(rows, "question-1.parquet", facts=facts)
     return report(folder / "results", folder / "report")
 
 

@@ -14,13 +14,13 @@ from bai_gym import agents, evaluate
 from bai_gym.agents import Agent
 from bai_gym.agents.base import Plan
 from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit, PriorBandit
-from bai_gym.benchmark.record import Record
+from bai_gym.benchmark.merged import MergedStatistics
 from bai_gym.benchmark.rollout import play_blocks, play_steps
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import InstanceError
 from bai_gym.gaussian_process import GaussianPrior
-from bai_gym.problems import Briefing, FixedProblem, Problem
+from bai_gym.problems import ProblemInfo, FixedProblem, Problem
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Observation
 from bai_gym.tasks import BestArm, Thresholding
@@ -130,13 +130,13 @@ def test_a_problem_must_keep_its_word(bandit: Bandit, found: str) -> None:
 
 def test_the_fast_path_offers_features() -> None:
     bandit = gym.make(SPHERE).unwrapped.problem.draw(5, np.random.default_rng(0))  # type: ignore[attr-defined]
-    record = Record(5, 8, 10, variances=False, features=bandit.features)
+    record = MergedStatistics(5, 8, 10, variances=False, features=bandit.features)
     assert set(record) == {"pulls", "means", "remaining", "features"}
     assert len(record) == 4
     np.testing.assert_array_equal(record["features"], bandit.features)
     with pytest.raises(ValueError, match="read-only"):
         record["features"][0, 0, 0] = 0.0
-    plain = Record(5, 8, 10, variances=True)
+    plain = MergedStatistics(5, 8, 10, variances=True)
     assert "features" not in plain and len(plain) == 4
 
 
@@ -206,7 +206,7 @@ def test_agents_without_use_for_features_ignore_them(name: str) -> None:
         fixed_confidence = bool(getattr(agent, "stops", False))
         task = BestArm() if "best-arm" in agent.tasks else Thresholding(0.5)
         told: dict[str, Any] = {"truth": bandit, "knows": agent.knows, "fixed_confidence": fixed_confidence}
-        agent.reset(Briefing(4, 80, 20, task=task, **told), np.random.default_rng(1))
+        agent.reset(ProblemInfo(4, 80, 20, task=task, **told), np.random.default_rng(1))
         played = play_blocks(agent, bandit, 80, np.random.default_rng(2), task)
         answers.append([played.recommendation, played.pulls, played.statistics.means])
         if fixed_confidence:
@@ -214,7 +214,7 @@ def test_agents_without_use_for_features_ignore_them(name: str) -> None:
         env = BestArmVectorEnv(FixedProblem(bandit.select(np.array([0]))), 5, budget=80, task=task, copy=False)
         observation, _ = env.reset(seed=3)
         assert ("features" in observation) == isinstance(bandit, FeatureBandit)
-        agent.reset(env.briefing(agent.knows), np.random.default_rng(4))
+        agent.reset(env.problem_info(agent.knows), np.random.default_rng(4))
         played = play_steps(agent.act, env, observation)
         answers[-1] += [played.recommendation, played.pulls]
     for one, two in zip(*answers, strict=True):

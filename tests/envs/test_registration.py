@@ -100,7 +100,7 @@ def test_spaces(entry: Registration) -> None:
     env = make(entry, budget=6)
     unwrapped = env.unwrapped
     assert isinstance(unwrapped, BestArmEnv)
-    num_arms, rules, space = unwrapped.num_arms, unwrapped.rules, env.action_space
+    num_arms, spec, space = unwrapped.num_arms, unwrapped.episode_spec, env.action_space
     assert isinstance(env.observation_space, gym.spaces.Dict)
     assert {key: part.shape for key, part in env.observation_space.items()} == {
         "pulls": (num_arms,),
@@ -108,20 +108,20 @@ def test_spaces(entry: Registration) -> None:
         "variances": (num_arms,),
         "remaining": (1,),
     } | ({"features": (num_arms, unwrapped.problem.num_features)} if has_features(entry) else {})
-    assert rules.fixed_confidence == ("-FC-" in entry.id) == (rules.pull_cost > 0)
+    assert spec.fixed_confidence == ("-FC-" in entry.id) == (spec.pull_cost > 0)
     task = entry.keywords.get("task", "best-arm")
     words = {"TopM": "top-m", "MultiBandit": "best-of-each", "Thresholding": "thresholding"}
     assert task == next((name for word, name in words.items() if word in entry.id), "best-arm")
     assert unwrapped.problem.known == (entry.family != "function")
     if task == "best-arm":
-        assert space == gym.spaces.Discrete(2 * num_arms if rules.fixed_confidence else num_arms)
+        assert space == gym.spaces.Discrete(2 * num_arms if spec.fixed_confidence else num_arms)
         return
     assert isinstance(space, gym.spaces.MultiDiscrete)
     answers = [2] * num_arms
     if task == "best-of-each":
         bandits = entry.keywords["num_bandits"]
         answers = [num_arms // bandits] * bandits
-    assert space.nvec.tolist() == [num_arms + rules.fixed_confidence, *answers]
+    assert space.nvec.tolist() == [num_arms + spec.fixed_confidence, *answers]
     assert space.dtype == np.int64
     space.seed(0)
     samples = np.array([space.sample() for _ in range(40)])
@@ -135,7 +135,7 @@ def test_spaces(entry: Registration) -> None:
 
 def pull(env: BestArmEnv, arm: int) -> Any:
     """The action that pulls an arm: other entries are not read."""
-    return arm if env.moves.shape == () else np.array([arm, *[1] * (env.moves.shape[0] - 1)])
+    return arm if env.action_encoding.shape == () else np.array([arm, *[1] * (env.action_encoding.shape[0] - 1)])
 
 
 @every_id
@@ -145,7 +145,7 @@ def test_an_episode_runs_to_its_end(entry: Registration) -> None:
     assert isinstance(unwrapped, BestArmEnv)
     observation, info = env.reset(seed=1)
     env.action_space.seed(1)
-    capped = unwrapped.rules.fixed_confidence
+    capped = unwrapped.episode_spec.fixed_confidence
     for step in range(6):
         assert env.observation_space.contains(observation)
         assert info == {"phase": "explore"}
@@ -160,8 +160,8 @@ def test_an_episode_runs_to_its_end(entry: Registration) -> None:
         env.reset()
         for _ in range(2):
             env.step(pull(unwrapped, 0))
-    answer = unwrapped.rules.task.answer(unwrapped._episode.bandit.means)
-    action = unwrapped.moves.recommend(answer)[0]
+    answer = unwrapped.episode_spec.task.answer(unwrapped._episode.bandit.means)
+    action = unwrapped.action_encoding.recommend(answer)[0]
     seen = observation["means"]
     observation, reward, terminated, truncated, info = env.step(action)
     assert (terminated, truncated) == (True, False)
@@ -174,7 +174,7 @@ def test_an_episode_runs_to_its_end(entry: Registration) -> None:
     assert reward == 1.0
     assert set(info) == {"phase", "correct", "simple_regret", "answer"}
     assert (info["phase"], info["correct"], info["simple_regret"]) == ("done", True, 0.0)
-    kind = int if unwrapped.moves.shape == () else np.ndarray
+    kind = int if unwrapped.action_encoding.shape == () else np.ndarray
     assert [type(info[key]) for key in ("correct", "simple_regret", "answer")] == [bool, float, kind]
     np.testing.assert_array_equal(info["answer"], answer[0])
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bai_gym.benchmark.intervals import wilson
+from bai_gym.analysis.intervals import wilson
 from bai_gym.envs.rendering import Snapshot, Window, picture, reaches, text, to_rgb, to_text
 from bai_gym.errors import MissingPackageError, ParameterError
 

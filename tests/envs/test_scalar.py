@@ -159,22 +159,22 @@ def test_a_problem_object_can_be_given() -> None:
     assert play(env, [0], 1)[1]["correct"] is True
 
 
-# Briefing
+# ProblemInfo
 
 
 def test_a_briefing_tells_only_what_is_declared() -> None:
     env = gym.make("BAI-Custom-v0", means=[0.0, 1.0], variances=[2.0, 3.0], budget=9).unwrapped
     assert isinstance(env, BestArmEnv)
-    with pytest.raises(ResetNeeded, match="before briefing"):
-        env.briefing()
+    with pytest.raises(ResetNeeded, match="before problem_info"):
+        env.problem_info()
     env.reset(seed=0)
-    briefing = env.briefing(["variances"])
-    assert (briefing.num_arms, briefing.budget, briefing.batch) == (2, 9, 1)
-    assert briefing.variances.tolist() == [[2.0, 3.0]]
+    problem_info = env.problem_info(["variances"])
+    assert (problem_info.num_arms, problem_info.budget, problem_info.batch) == (2, 9, 1)
+    assert problem_info.variances.tolist() == [[2.0, 3.0]]
     with pytest.raises(BaiGymError, match="'range' without having declared it"):
-        _ = briefing.reward_bound
+        _ = problem_info.reward_bound
     with pytest.raises(BaiGymError, match="'variances' without having declared it"):
-        _ = env.briefing().variances
+        _ = env.problem_info().variances
 
 
 # Mistakes

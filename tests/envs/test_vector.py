@@ -281,14 +281,14 @@ def test_the_first_reset_starts_all() -> None:
 
 def test_a_briefing_is_about_all_episodes() -> None:
     envs = BestArmVectorEnv("gaussian", num_envs=3, num_arms=4, budget=6)
-    with pytest.raises(ResetNeeded, match="before briefing"):
-        envs.briefing()
+    with pytest.raises(ResetNeeded, match="before problem_info"):
+        envs.problem_info()
     envs.reset(seed=0)
-    briefing = envs.briefing({"variances"})
-    assert (briefing.batch, briefing.num_arms, briefing.budget) == (3, 4, 6)
-    np.testing.assert_array_equal(briefing.variances, envs._episodes.bandit.variances)
+    problem_info = envs.problem_info({"variances"})
+    assert (problem_info.batch, problem_info.num_arms, problem_info.budget) == (3, 4, 6)
+    np.testing.assert_array_equal(problem_info.variances, envs._episodes.bandit.variances)
     with pytest.raises(BaiGymError, match="without having declared"):
-        _ = envs.briefing().variances
+        _ = envs.problem_info().variances
 
 
 @every_mode

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, ttest_1samp
 
-from bai_gym.benchmark.paired import paired_test
+from bai_gym.analysis.paired import paired_test
 from bai_gym.errors import ParameterError
 from bai_gym.experiments.verdicts import (
     Verdict,

@@ -144,8 +144,8 @@ def test_sequential_halving_gets_all_but_the_bonus(grade: ModuleType) -> None:
 def test_an_agent_may_act_on_one_observation(grade: ModuleType, rubric: Any, tmp_path: Path) -> None:
     code = """
     class MyAgent:
-        def reset(self, briefing, rng):
-            assert briefing.batch == 1 and briefing.budget == 200
+        def reset(self, info, rng):
+            assert info.batch == 1 and info.budget == 200
             self.rng = rng
         def act(self, observation):
             assert observation["means"].shape == (64,)
@@ -187,7 +187,7 @@ SENTENCES = {
         "allocate raised KeyError: 'key', in line 9 of student.py: `return observation['pulls'] / {}['key']`.",
     ),
     "an exit": (
-        agent(before="def begin(self, briefing): raise SystemExit(0)"),
+        agent(before="def begin(self, info): raise SystemExit(0)"),
         "reset raised SystemExit: 0, in line 7",
     ),
     "the end of the process": (agent(allocate="import os; os._exit(3)"), "its process ended by itself (exit code 3)."),
@@ -218,11 +218,11 @@ SENTENCES = {
         "act: arm -1 does not exist; arms are numbered 0 to 63.",
     ),
     "undeclared knowledge": (
-        agent(before="def begin(self, briefing): self.v = briefing.variances"),
+        agent(before="def begin(self, info): self.v = info.variances"),
         "the agent reads 'variances' without having declared it in its `knows`, in line 7 of student.py",
     ),
     "a way around": (
-        agent(before="def begin(self, briefing): self.v = briefing._truth.means"),
+        agent(before="def begin(self, info): self.v = info._truth.means"),
         "reset raised AttributeError: 'NoneType' object has no attribute 'means', in line 7",
     ),
     "knowledge that is not allowed": (
@@ -299,8 +299,8 @@ def test_allowed_knowledge_comes_in_the_agents_own_order(grade: ModuleType, rubr
     """Means and variances are shuffled alike: rewards with the variances that were told are what is seen."""
     check = """
     knows = frozenset({"variances", "range"})
-    def begin(self, briefing):
-        self.told, bound = briefing.variances, briefing.reward_bound
+    def begin(self, info):
+        self.told, bound = info.variances, info.reward_bound
         assert self.told.shape == (self.batch, 64) and bound.shape == (self.batch,)
     """
     seen = "ratio = observation['variances'] / self.told; assert abs(ratio.mean() - 1) < 0.05 and ratio.std() < 0.5; "
@@ -342,8 +342,8 @@ def test_the_same_seed_gives_the_same_report(grade: ModuleType, rubric: Any, tmp
     import random
     import numpy as np
     class MyAgent:
-        def reset(self, briefing, rng):
-            self.arms, self.rng = briefing.num_arms, rng
+        def reset(self, info, rng):
+            self.arms, self.rng = info.num_arms, rng
         def act(self, observation):
             draws = self.rng.integers(self.arms), random.randrange(self.arms), np.random.randint(self.arms)
             return int(sum(draws)) % self.arms

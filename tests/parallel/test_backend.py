@@ -15,7 +15,7 @@ import pytest
 
 from bai_gym import compare
 from bai_gym.benchmark import runner
-from bai_gym.benchmark.store import Store
+from bai_gym.results.writer import ResultsWriter
 from bai_gym.errors import ClusterError, ParameterError
 from bai_gym.parallel import backend, on_cluster, parallel, plays_elsewhere
 from bai_gym.problems.automl import cache
@@ -170,9 +170,9 @@ def test_what_was_played_elsewhere_is_written_here(
     threads: Threads, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, contents: Callable[[Path], dict[str, bytes]]
 ) -> None:
     writers = []
-    save, keep = Store.save, Store.save_recording
-    monkeypatch.setattr(Store, "save", lambda *a: (writers.append(threading.current_thread()), save(*a)))
-    monkeypatch.setattr(Store, "save_recording", lambda *a: (writers.append(threading.current_thread()), keep(*a)))
+    save, keep = ResultsWriter.save, ResultsWriter.save_recording
+    monkeypatch.setattr(ResultsWriter, "save", lambda *a: (writers.append(threading.current_thread()), save(*a)))
+    monkeypatch.setattr(ResultsWriter, "save_recording", lambda *a: (writers.append(threading.current_thread()), keep(*a)))
     compare(["SH", "Uniform"], "BAI-Bernoulli4-v0", runs=1200, seed=3, out=tmp_path / "away", record=2)
     assert threads.sent == 4 + 4
     assert writers == [threading.main_thread()] * 8

@@ -14,8 +14,8 @@ from bai_gym.bandits import FunctionBandit
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, BaiGymError, InstanceError, ParameterError, PullError
-from bai_gym.problems.briefing import Briefing
-from bai_gym.pulling import Puller
+from bai_gym.problems.info import ProblemInfo
+from bai_gym.bandits.executor import Executor
 
 
 def play(env: gym.Env[Any, Any], actions: list[int], seed: int = 0) -> tuple[Any, float, dict[str, Any]]:
@@ -108,11 +108,11 @@ def test_features_are_observed() -> None:
 
 
 def test_nobody_knows_the_truth() -> None:
-    bandit = FunctionBandit(Puller(float, 3), batch=2)
+    bandit = FunctionBandit(Executor(float, 3), batch=2)
     assert np.isnan(bandit.means).all() and np.isnan(bandit.variances).all()
-    briefing = Briefing(3, 10, 2, truth=bandit, knows={"variances"})
+    problem_info = ProblemInfo(3, 10, 2, truth=bandit, knows={"variances"})
     with pytest.raises(AgentError, match="without the true instances"):
-        _ = briefing.variances
+        _ = problem_info.variances
 
 
 REFUSED: list[tuple[dict[str, Any], type[BaiGymError], str]] = [
@@ -144,7 +144,7 @@ def test_any_environment_can_reward_by_the_estimate() -> None:
 
 def test_blocks_and_single_pulls_are_the_same_calls() -> None:
     values = iter(range(100))
-    bandit = FunctionBandit(Puller(lambda arm: next(values), 2))
+    bandit = FunctionBandit(Executor(lambda arm: next(values), 2))
     rng = np.random.default_rng(0)
     block = bandit.pull_block(np.array([[3, 1]]), rng)
     # Arm 0 gave 0, 1, 2: mean 1, variance 1. Arm 1 gave 3.

@@ -14,7 +14,7 @@ from bai_gym.agents import BayesGap
 from bai_gym.datasets import Signals
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import AgentError, BaiGymError, DataError, InstanceError, MissingDataError, ParameterError
-from bai_gym.problems import Briefing, FrozenProblem, TrafficProblem, build, traffic_problem
+from bai_gym.problems import ProblemInfo, FrozenProblem, TrafficProblem, build, traffic_problem
 
 # Six signals of two sensors. History is four: sensor 0 has mean 2 and squares 1 + 1 + 1 + 1 about it, sensor 1 has mean
 # 4 and squares 4 + 4 + 4 + 4; they go up together twice and against each other twice.
@@ -46,17 +46,17 @@ def test_agents_are_told_the_prior() -> None:
     env = gym.make("BAI-Traffic357-v0", instance="fixed").unwrapped
     assert isinstance(env, BestArmEnv)
     env.reset(seed=0)
-    told = env.briefing({"prior"}).prior
+    told = env.info({"prior"}).prior
     assert told is not None and told.num_arms == 357
     with pytest.raises(AgentError, match="reads 'prior' without having declared it"):
-        _ = env.briefing().prior
+        _ = env.info().prior
 
 
 def test_an_agent_plays_with_the_prior_of_the_paper() -> None:
     # 20 times the standard deviation, 400 times the variance.
     agent = BayesGap(amplitude=20.0)
     truth = TrafficProblem(Signals(("a", "b"), SIGNALS)).draw(1, np.random.default_rng(0))
-    agent.reset(Briefing(2, 3, truth=truth, knows=agent.knows), np.random.default_rng(1))
+    agent.reset(ProblemInfo(2, 3, truth=truth, knows=agent.knows), np.random.default_rng(1))
     np.testing.assert_allclose(agent.prior.covariance[0], [[1600 / 3, 0.0], [0.0, 6400 / 3]], rtol=1e-14, atol=1e-12)
     np.testing.assert_array_equal(agent.prior.mean[0], [2.0, 4.0])
     few = bai_gym.evaluate(agent, "BAI-Traffic357-v0", budget=60, runs=400, seed=0)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.benchmark.intervals import wilson
+from bai_gym.analysis.intervals import wilson
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 from bai_gym.report import figures
 from bai_gym.report.figures import error_curves, instance_plot

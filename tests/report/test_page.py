@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bai_gym.benchmark.folder import Judgement, ResultTable
-from bai_gym.benchmark.intervals import wilson
-from bai_gym.benchmark.recording import Recording, Stage
-from bai_gym.benchmark.result import Episodes, Result
+from bai_gym.results.reader import Judgement, ResultTable
+from bai_gym.analysis.intervals import wilson
+from bai_gym.results.recording import Recording, Stage
+from bai_gym.results.result import Episodes, Result
 from bai_gym.errors import MissingPackageError, ParameterError
 from bai_gym.report.page import build, build_page, bundle, collect, standings
 from bai_gym.report.page.episodes import facts, pack

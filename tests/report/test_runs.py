@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.benchmark.result import Episodes, Result, summarize
+from bai_gym.results.result import Episodes, Result, summarize
 from bai_gym.errors import OutputError, ParameterError
 from bai_gym.report import runs
 from bai_gym.report.runs import allocation_map, arms_plot, regret_boxes

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from bai_gym.benchmark.aggregate import Aggregate, aggregate
-from bai_gym.benchmark.leaderboard import leaderboards
-from bai_gym.benchmark.result import Episodes, Result, summarize
+from bai_gym.analysis.aggregate import Aggregate, aggregate
+from bai_gym.analysis.leaderboard import leaderboards
+from bai_gym.results.result import Episodes, Result, summarize
 from bai_gym.report.aggregates import aggregate_table, aggregate_to_csv, aggregate_to_latex, aggregate_to_markdown
 from bai_gym.report.standings import (
     leaderboards_table,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from bai_gym.benchmark.intervals import wilson
+from bai_gym.analysis.intervals import wilson
 from bai_gym.report.tables import checkpoint_table, rich_table, to_csv, to_latex, to_markdown
 
 

@@ -1,4 +1,4 @@
-"""Rules in compiled code, uncompiled, and step by step: the same choices; what a user's mistakes lead to."""
+"""EpisodeSpec in compiled code, uncompiled, and step by step: the same choices; what a user's mistakes lead to."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bai_gym.errors import AgentError
-from bai_gym.moves import Moves
+from bai_gym.envs.actions import ActionEncoding
 from bai_gym.sampling import Block, Episode, Plan, Played, Rule, Sequential, Stepper, batched
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm
@@ -85,7 +85,7 @@ class Cycling(Scripted):
 
 
 def stepping(agent: Any) -> Stepper:
-    return Stepper(agent, Moves(3, BestArm(), fixed_confidence=False))
+    return Stepper(agent, ActionEncoding(3, BestArm(), fixed_confidence=False))
 
 
 def play(stepper: Stepper, world: World, steps: int) -> list[list[int]]:

@@ -16,9 +16,9 @@ import pytest
 
 from bai_gym.agents import UCBE, Agent, GapE, GapEV, SequentialHalving, SHVar, SuccessiveRejects, UGapEb
 from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
-from bai_gym.benchmark.intervals import clopper_pearson
+from bai_gym.analysis.intervals import clopper_pearson
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import BestArm
 from bai_gym.theory import BOUNDS, shvar_bound
 from bai_gym.theory.bounds import Bound
@@ -115,7 +115,7 @@ def errors(agent: Agent, bandit: Bandit, budget: int, runs: int, seed: int) -> i
     """Return the number of wrong recommendations in ``runs`` episodes on one instance."""
     batch = bandit.select(np.zeros(runs, np.int64))
     rewards, own = (np.random.default_rng([seed, stream]) for stream in range(2))
-    agent.reset(Briefing(batch.num_arms, budget, runs, truth=batch, knows=agent.knows), own)
+    agent.reset(ProblemInfo(batch.num_arms, budget, runs, truth=batch, knows=agent.knows), own)
     recommended = play_blocks(agent, batch, budget, rewards).recommendation
     return runs - int(BestArm().correct(batch.means, recommended).sum())
 

@@ -56,17 +56,17 @@ def test_what_is_watched_is_what_the_agent_did() -> None:
     np.testing.assert_array_equal(pulled, np.eye(4)[actions[:-1]])
     # SR, without ties at random, decides by the observation alone: asked again it says the same.
     agent = agents.make("SR", tie="first", leftover="last")
-    agent.reset(env_of_briefing(agent, budget, episodes), np.random.default_rng(1))
+    agent.reset(env_of_problem_info(agent, budget, episodes), np.random.default_rng(1))
     for step in range(steps):
         np.testing.assert_array_equal(
             agent.act({name: table[step].astype(float) for name, table in tables.items()}), actions[step]
         )
 
 
-def env_of_briefing(agent: Any, budget: int, episodes: int) -> Any:
+def env_of_problem_info(agent: Any, budget: int, episodes: int) -> Any:
     batch = gym.make_vec("BAI-Bernoulli4-v0", episodes, budget=budget)
     batch.reset(seed=0)
-    return batch.unwrapped.briefing(agent.knows)  # type: ignore[attr-defined]
+    return batch.unwrapped.info(agent.knows)  # type: ignore[attr-defined]
 
 
 def test_rewards_are_those_of_the_end_and_the_recommendation_counts_more() -> None:

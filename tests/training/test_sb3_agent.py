@@ -26,7 +26,7 @@ from bai_gym.agents import SB3Agent
 from bai_gym.benchmark import runner
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, BaiGymError, DataError, ParameterError
-from bai_gym.problems import Briefing
+from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import BestOfEach, TopM
 from bai_gym.training import ArmPolicy, SB3VecEnv
 
@@ -101,7 +101,7 @@ def test_at_the_cap_it_stops(models: Path, name: str) -> None:
     agent = SB3Agent.load(models / name, deterministic=False)
     one = gym.make(env, budget=10).unwrapped
     one.reset(seed=0)
-    agent.reset(one.briefing(agent.knows), np.random.default_rng(0))
+    agent.reset(one.problem_info(agent.knows), np.random.default_rng(0))
     num_arms = one.num_arms
     seen: dict[str, Any] = {
         "pulls": np.ones((200, num_arms), np.int64),
@@ -124,7 +124,7 @@ def test_it_acts_as_the_model_does(models: Path, name: str) -> None:
     assert isinstance(batch, BestArmVectorEnv)
     agent = SB3Agent.load(models / name)
     seen, _ = batch.reset(seed=0)
-    agent.reset(batch.briefing(agent.knows), np.random.default_rng(0))
+    agent.reset(batch.problem_info(agent.knows), np.random.default_rng(0))
     for _ in range(budget):
         actions = agent.act(seen)
         np.testing.assert_array_equal(actions, model.predict(seen, deterministic=True)[0])
@@ -137,7 +137,7 @@ def test_a_batch_is_its_episodes(models: Path, name: str) -> None:
     batch = gym.make_vec(env, 8, budget=budget)
     agent = SB3Agent.load(models / name)
     seen, _ = batch.reset(seed=0)
-    agent.reset(batch.unwrapped.briefing(agent.knows), np.random.default_rng(0))
+    agent.reset(batch.unwrapped.problem_info(agent.knows), np.random.default_rng(0))
     for _ in range(budget + 1):
         actions = agent.act(seen)
         for row in range(8):
@@ -150,11 +150,11 @@ def test_a_batch_is_its_episodes(models: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["sets", "sets, stops"])
 def test_sets_are_made_sets_of_m(models: Path, name: str) -> None:
     env, _, _, _ = MODELS[name]
-    task = gym.make(env).unwrapped.rules.task
+    task = gym.make(env).unwrapped.episode_spec.task
     agent = SB3Agent.load(models / name, deterministic=False)
     num_arms = agent._policy.observation_space["pulls"].shape[0]
     agent.reset(
-        Briefing(num_arms, 10, 400, task=task, fixed_confidence="stops" in name, knows=PRIOR),
+        ProblemInfo(num_arms, 10, 400, task=task, fixed_confidence="stops" in name, knows=PRIOR),
         np.random.default_rng(0),
     )
     rng = np.random.default_rng(1)
@@ -195,7 +195,7 @@ def test_policies_over_arms_play_with_any_number_and_budget(models: Path, name: 
     assert played(agent, env, budget) == played(agent, env, budget)
     one = gym.make(env, budget=budget).unwrapped
     seen, _ = one.reset(seed=0)
-    agent.reset(one.briefing(agent.knows), np.random.default_rng(0))
+    agent.reset(one.problem_info(agent.knows), np.random.default_rng(0))
     for _ in range(budget):
         action = agent.act(seen)
         assert type(action) is int
@@ -228,7 +228,7 @@ def test_others_play_with_as_many_arms_as_they_know(models: Path, name: str) -> 
 def test_another_task_is_refused(models: Path, name: str, keywords: dict[str, Any], words: str) -> None:
     num_arms = 4 if MODELS[name][0] == ENV else 10
     with pytest.raises(AgentError, match=f"was trained for another kind of recommendation than the task {words}"):
-        SB3Agent.load(models / name).reset(Briefing(num_arms, 10, knows=PRIOR, **keywords))
+        SB3Agent.load(models / name).reset(ProblemInfo(num_arms, 10, knows=PRIOR, **keywords))
 
 
 # ------------------------------------------------------------------------------------------------ reproducible
@@ -245,7 +245,7 @@ def test_the_drawing_is_the_agents_own(models: Path) -> None:
     found = []
     for seed, disturbed in ((0, 1), (0, 2), (1, 1)):
         torch.manual_seed(disturbed)
-        agent.reset(Briefing(4, 13, 200, knows=PRIOR), np.random.default_rng(seed))
+        agent.reset(ProblemInfo(4, 13, 200, knows=PRIOR), np.random.default_rng(seed))
         before = torch.random.get_rng_state()
         found.append([agent.act(seen), agent.act(seen)])
         assert torch.equal(torch.random.get_rng_state(), before)

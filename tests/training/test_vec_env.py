@@ -234,8 +234,8 @@ def test_what_makes_no_sense_for_one_episode_is_refused() -> None:
     envs = SB3VecEnv("BAI-Bernoulli4-v0", num_envs=3)
     with pytest.raises(UnknownAttributeError, match="no objects with an attribute 'np_random'; they share budget"):
         envs.get_attr("np_random")
-    with pytest.raises(AttributeError, match="no objects with a method 'briefing'.*`batch`"):
-        envs.env_method("briefing", indices=[0])
+    with pytest.raises(AttributeError, match="no objects with a method 'problem_info'.*`batch`"):
+        envs.env_method("problem_info", indices=[0])
     with pytest.raises(ParameterError, match="'budget' of a native batch cannot be set"):
         envs.set_attr("budget", 3)
     with pytest.raises(ParameterError, match="no options"):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from bai_gym.benchmark.recording import Recording
+from bai_gym.results.recording import Recording
 from bai_gym.errors import MissingPackageError, ParameterError
 from bai_gym.report.page.bundle import bundle, read_asset
 from bai_gym.report.page.collect import Content, to_json

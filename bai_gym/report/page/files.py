@@ -8,10 +8,10 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 
-from bai_gym.benchmark.aggregate import Aggregate, Profile
-from bai_gym.benchmark.result import Result
+from bai_gym.analysis.aggregate import Aggregate, Profile
+from bai_gym.results.result import Result
 from bai_gym.benchmark.runner import OnChunk
-from bai_gym.benchmark.store import write_atomically
+from bai_gym.results.writer import write_atomically
 from bai_gym.report.aggregates import aggregate_to_csv, aggregate_to_latex, aggregate_to_markdown
 from bai_gym.report.figures import Axis, error_curves
 from bai_gym.report.page.collect import Content, Group

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.benchmark.aggregate import Aggregate, Profile, aggregate
-from bai_gym.benchmark.bootstrap import Estimate
-from bai_gym.benchmark.leaderboard import Leaderboard, leaderboards
-from bai_gym.benchmark.played import Outcomes, matching
-from bai_gym.benchmark.result import Result
+from bai_gym.analysis.aggregate import Aggregate, Profile, aggregate
+from bai_gym.analysis.bootstrap import Estimate
+from bai_gym.analysis.leaderboard import Leaderboard, leaderboards
+from bai_gym.analysis.evaluations import Outcomes, matching
+from bai_gym.results.result import Result
 from bai_gym.errors import ParameterError
 from bai_gym.report.page.collect import Group
 from bai_gym.report.page.numbers import short

@@ -19,7 +19,7 @@ The rules:
   for the recommendation.
 - An agent is told the number of arms, the budget, and what it sees. It is not told variances, complexities or priors.
   The order of the arms means nothing: it is another one in every episode.
-- Take random numbers from `self.rng` (or from the `rng` of a method `reset(self, briefing, rng)` of your own), so that
+- Take random numbers from `self.rng` (or from the `rng` of a method `reset(self, info, rng)` of your own), so that
   the same seed gives the same grade.
 - There is a time limit for each environment; Python loops over single pulls may be too slow for large budgets.
 

@@ -196,7 +196,7 @@ def _part(table: Any) -> Part:
     part = Part(**table)
     where = f"part {part.name!r}"
     try:
-        rules = EnvSource(part.env, part.settings).built.rules
+        rules = EnvSource(part.env, part.settings).built.episode_spec
         agents_rules = not rules.fixed_confidence and isinstance(rules.task, BestArm)
     except BaiGymError as error:
         raise RubricError(f"{where}: {error}") from None

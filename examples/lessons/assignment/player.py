@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from bai_gym.benchmark.protocol import acts_on_batches, allocates, check_agent, knowledge, reset
-from bai_gym.benchmark.record import Record
+from bai_gym.benchmark.merged import MergedStatistics
 from bai_gym.errors import AgentError, BaiGymError
-from bai_gym.problems import Briefing
-from bai_gym.pulling.worker import listen, write
+from bai_gym.problems import ProblemInfo
+from bai_gym.bandits.executor.worker import listen, write
 from bai_gym.sampling import Block, Engine, check_request, start
 from bai_gym.statistics import Statistics
 from bai_gym.tasks import BestArm
@@ -60,8 +60,8 @@ def unpack(message: bytes) -> tuple[dict[str, Any], Arrays]:
         raise ValueError(f"this is no message: {error}") from None
 
 
-class Told(Briefing):
-    """A briefing for a process that must not hold the truth: it has the granted facts alone."""
+class Told(ProblemInfo):
+    """A problem info for a process that must not hold the truth: it has the granted facts alone."""
 
     def __init__(self, header: dict[str, Any], facts: Arrays) -> None:
         super().__init__(
@@ -92,7 +92,7 @@ class Told(Briefing):
         return self._facts["range"].copy()
 
     def of_one(self, episode: int) -> Told:
-        """Return the briefing of one episode of the batch."""
+        """Return the problem info of one episode of the batch."""
         header = {
             "num_arms": self.num_arms,
             "budget": self.budget,
@@ -135,18 +135,18 @@ class Player:
 
     def reset(self, header: dict[str, Any], facts: Arrays) -> bytes:
         """Begin new episodes, with fresh agents: one for all, or one for each where it acts on one observation."""
-        briefing, seed = Told(header, facts), header["seed"]
+        info, seed = Told(header, facts), header["seed"]
         random.seed(seed)
         np.random.seed(seed % 2**32)  # noqa: NPY002 (for students who use it)
         if self._single:
-            streams = np.random.default_rng(seed).spawn(briefing.batch)
+            streams = np.random.default_rng(seed).spawn(info.batch)
             self._agents = [self._class() for _ in streams]
             for episode, (agent, rng) in enumerate(zip(self._agents, streams, strict=True)):
-                reset(agent, briefing.of_one(episode), rng)
+                reset(agent, info.of_one(episode), rng)
         else:
             self._agents = [self._class()]
-            reset(self._agents[0], briefing, np.random.default_rng(seed))
-            self._blocks = self._unrolled(self._agents[0], briefing)
+            reset(self._agents[0], info, np.random.default_rng(seed))
+            self._blocks = self._unrolled(self._agents[0], info)
         return pack({})
 
     def act(self, header: dict[str, Any], observation: Arrays) -> bytes:
@@ -175,10 +175,10 @@ class Player:
             {"request": "block"}, {"counts": block.counts, **({} if block.arms is None else {"arms": block.arms})}
         )
 
-    def _unrolled(self, agent: Any, briefing: Told) -> Generator[Block, Statistics, np.ndarray]:
+    def _unrolled(self, agent: Any, info: Told) -> Generator[Block, Statistics, np.ndarray]:
         """Execute the agent's plan: yield blocks, whose outcomes are sent back, and return the recommendations."""
-        batch, num_arms = briefing.batch, briefing.num_arms
-        record = Record(batch, num_arms, briefing.budget, variances=self._uses_variances, features=briefing.features)
+        batch, num_arms = info.batch, info.num_arms
+        record = MergedStatistics(batch, num_arms, info.budget, variances=self._uses_variances, features=info.features)
 
         def pulled(block: Block, pulls: int) -> Generator[Block, Statistics, Statistics]:
             outcome = yield block
@@ -199,8 +199,8 @@ class Player:
             # A rule decides here, one pull after another; the grader sees blocks of single pulls.
             arms = np.tile(np.arange(num_arms), (batch, 1)) if request.arms is None else request.arms
             window = record.statistics.take(arms) if request.window is None else request.window
-            made = briefing.budget - record.left
-            engine = Engine(request, window, made, briefing.features, variances=self._uses_variances)
+            made = info.budget - record.left
+            engine = Engine(request, window, made, info.features, variances=self._uses_variances)
             for _ in range(request.steps):
                 slots = engine.choose()
                 if (slots < 0).all():

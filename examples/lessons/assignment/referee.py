@@ -19,8 +19,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from bai_gym.problems import Briefing
-from bai_gym.pulling.worker import read, write
+from bai_gym.problems import ProblemInfo
+from bai_gym.bandits.executor.worker import read, write
 from bai_gym.sampling import Block, Plan, check_request
 from bai_gym.statistics import IntArray, Observation
 from bai_gym.tasks import BestArm
@@ -135,7 +135,7 @@ def student(process: Process, class_name: str, allowed: tuple[str, ...]) -> Stud
 
 
 class Student:
-    """What both kinds of agents share: the briefing, and the order of the arms, drawn anew for every episode."""
+    """What both kinds of agents share: the problem info, and the order of the arms, drawn anew for every episode."""
 
     label = LABEL
 
@@ -148,25 +148,25 @@ class Student:
         """Share the process: it makes a fresh agent at every reset."""
         return type(self)(self.process, self.knows, self.uses_variances)
 
-    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
+    def reset(self, info: ProblemInfo, rng: np.random.Generator) -> None:
         """Begin new episodes."""
-        self.batch, self.num_arms = briefing.batch, briefing.num_arms
+        self.batch, self.num_arms = info.batch, info.num_arms
         arms = np.tile(np.arange(self.num_arms), (self.batch, 1))
         self.order: IntArray = rng.permuted(arms, axis=1)  # arm at each of the student's places
         facts: Arrays = {}
-        if briefing.features is not None:
-            facts["features"] = self.shown(briefing.features)
+        if info.features is not None:
+            facts["features"] = self.shown(info.features)
         if "variances" in self.knows:
-            facts["variances"] = self.shown(briefing.variances)
+            facts["variances"] = self.shown(info.variances)
         if "range" in self.knows:
-            facts["range"] = briefing.reward_bound
+            facts["range"] = info.reward_bound
         self.process.ask(
             "reset",
             facts,
             num_arms=self.num_arms,
-            budget=briefing.budget,
+            budget=info.budget,
             batch=self.batch,
-            epsilon=briefing.task.epsilon,
+            epsilon=info.task.epsilon,
             knows=sorted(self.knows),
             seed=int(rng.integers(2**62)),
         )

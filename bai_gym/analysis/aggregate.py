@@ -1,0 +1,534 @@
+"""Scores of agents over many environments, with bootstrap intervals, after Agarwal et al. (2021).
+
+What is a score here? A single run is right or wrong, so the interquartile mean of single runs would be a step function
+of their mean. The unit is therefore the task, an environment with a budget, and its score is the probability of a right
+recommendation; if asked for, on a scale where 0 is a random guess and 1 the best possible agent. The aggregates are
+taken over tasks: interquartile mean (the mean of the middle half of the tasks: neither those that everybody solves
+nor those that nobody solves decide it), mean, median, and optimality gap (by how much scores fall short of 1).
+Performance profiles are over tasks too, or over single runs by simple regret, which is finer than right or wrong.
+
+The tasks are taken as they are, not as a sample of a larger population of tasks: intervals say how far more runs on the
+same tasks could move a number. They come from the bootstrap of whole runs (:mod:`bai_gym.analysis.bootstrap`), in
+which run i has the same weight for all agents and tasks. That is more than the strata of Agarwal et al., whose runs are
+independent: ours share instances, which makes differences between agents precise, and tasks dependent. With fewer than
+30 runs or so intervals are too short.
+
+References:
+    R. Agarwal, M. Schwarzer, P. S. Castro, A. Courville and M. G. Bellemare (2021), "Deep reinforcement learning at the
+    edge of the statistical precipice", Advances in Neural Information Processing Systems 34: section 4, and appendix
+    A.3 for the probability of improvement.
+    E. D. Dolan and J. J. More (2002), "Benchmarking optimization software with performance profiles", Mathematical
+    Programming 91, 201-213.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import trim_mean
+
+from bai_gym.analysis.bootstrap import Estimate, check_samples, interval, resample
+from bai_gym.analysis.intervals import check_level
+from bai_gym.analysis.optimum import Optima
+from bai_gym.analysis.evaluations import Evaluation, Source, Task, collect, task_words, told
+from bai_gym.results.result import Result
+from bai_gym.errors import ParameterError, unknown_name
+from bai_gym.seeding import check_seed
+from bai_gym.statistics import FloatArray
+
+__all__ = [
+    "AGGREGATES",
+    "AgentScore",
+    "Aggregate",
+    "Profile",
+    "aggregate",
+    "interquartile_mean",
+    "optimality_shortfall",
+]
+
+NEVER, ALWAYS = "never being right", "being always right"
+
+Chance = float | Literal["one arm"] | Mapping[Task, float] | None
+"""Error probability of a random guess, see :func:`aggregate`."""
+
+
+def interquartile_mean(scores: npt.ArrayLike) -> Any:
+    """Return the mean over the last axis without the lowest and the highest quarter of the scores.
+
+    From each side a quarter of them is left out, rounded down: of 8 scores 2 and 2, of 3 scores none.
+    """
+    return trim_mean(np.asarray(scores, dtype=np.float64), 0.25, axis=-1)
+
+
+def optimality_shortfall(scores: npt.ArrayLike) -> Any:
+    """Return by how much scores fall short of 1, averaged over the last axis; a score above 1 makes up for nothing."""
+    return np.maximum(1.0 - np.asarray(scores, dtype=np.float64), 0.0).mean(axis=-1)
+
+
+AGGREGATES: Mapping[str, Callable[[FloatArray], Any]] = {
+    "iqm": interquartile_mean,
+    "mean": lambda scores: np.mean(scores, axis=-1),
+    "median": lambda scores: np.median(scores, axis=-1),
+    "optimality_gap": optimality_shortfall,
+}
+"""Functions of scores ``(..., T)`` over T tasks, by their names in :class:`AgentScore`."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentScore:
+    """An agent's scores over all tasks.
+
+    Attributes:
+        agent: Name of the agent.
+        iqm: Interquartile mean.
+        mean: Mean.
+        median: Median.
+        optimality_gap: Mean of what is missing to 1: the only one of the four that is lower for better agents.
+        knows: What the agent was told on any of the tasks that a real user would not know; None where not known.
+        notes: Remarks that a reader of the numbers needs.
+    """
+
+    agent: str
+    iqm: Estimate
+    mean: Estimate
+    median: Estimate
+    optimality_gap: Estimate
+    knows: tuple[str, ...] | None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """A performance profile: a curve for each agent.
+
+    Attributes:
+        of: ``"tasks"``: share of the tasks with a score above the threshold. ``"runs"``: share of the runs, averaged
+            over tasks, with a simple regret of at most the threshold, in units of the scale. Higher is better in both.
+        thresholds: ``(P,)`` ascending.
+        agents: A names.
+        knows: What each of them was told; None where not known.
+        shares: ``(A, P)`` the curves, in [0, 1].
+        lower: ``(A, P)`` lower ends of their intervals, each for itself; NaN for a single run.
+        upper: ``(A, P)`` upper ends.
+        level: Confidence level of the intervals.
+    """
+
+    of: Literal["tasks", "runs"]
+    thresholds: FloatArray
+    agents: tuple[str, ...]
+    knows: tuple[tuple[str, ...] | None, ...]
+    shares: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    level: float
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregate(Sequence[AgentScore]):
+    """Scores of several agents over the same tasks: a sequence of :class:`AgentScore`, the best one first.
+
+    Attributes:
+        rows: By interquartile mean, then by name.
+        tasks: T environments with a budget each, in alphabetical and ascending order.
+        runs: ``(T,)`` runs of each agent on each task.
+        scores: ``(A, T)`` the score of each agent, in the order of the rows, on each task.
+        level: Confidence level of each interval.
+        samples: Number of bootstrap samples.
+        seed: Their seed.
+        zero: What scores 0, in words: never being right, or a random guess.
+        one: What scores 1: being always right, or the best possible agent.
+        left_out: Tasks that not all agents have played, and that are left out.
+    """
+
+    rows: tuple[AgentScore, ...]
+    tasks: tuple[Task, ...]
+    runs: tuple[int, ...]
+    scores: FloatArray
+    level: float
+    samples: int
+    seed: int
+    zero: str
+    one: str
+    left_out: tuple[Task, ...]
+    _drawn: FloatArray = field(repr=False)  # (B, A, T) bootstrap samples of the scores
+    _played: tuple[tuple[Evaluation, ...], ...] = field(repr=False)  # A times T
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Names of the agents, in the order of the rows."""
+        return tuple(row.agent for row in self.rows)
+
+    def __getitem__(self, index: int) -> AgentScore:  # type: ignore[override]
+        """Return one agent's scores."""
+        return self.rows[index]
+
+    def __len__(self) -> int:
+        """Return the number of agents."""
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[AgentScore]:
+        """Go through the agents."""
+        return iter(self.rows)
+
+    def __str__(self) -> str:
+        """A heading and one line per agent."""
+        number = len(self.tasks)
+        lines = [f"{number} task{'s' * (number > 1)}, {self.words}"]
+        for row in self.rows:
+            knows = "unknown" if row.knows is None else ", ".join(row.knows) or "nothing"
+            lines.append(
+                f"{row.agent}: interquartile mean {row.iqm.value:.4f} [{row.iqm.lower:.4f}, {row.iqm.upper:.4f}], "
+                f"mean {row.mean.value:.4f}, optimality gap {row.optimality_gap.value:.4f} (knows {knows})"
+            )
+        return "\n".join(lines)
+
+    @property
+    def words(self) -> str:
+        """What a score is, in words."""
+        if (self.zero, self.one) == (NEVER, ALWAYS):
+            return "score: probability of a right recommendation"
+        return f"score: probability of a right recommendation, scaled so that {self.zero} scores 0 and {self.one} 1"
+
+    def find(self, agent: str) -> AgentScore:
+        """Return the scores of an agent.
+
+        Raises:
+            UnknownNameError: If it is not there.
+        """
+        return self.rows[self._index(agent)]
+
+    def difference(self, agent_a: str, agent_b: str, of: str = "iqm") -> Estimate:
+        """Return the difference of an aggregate of two agents, first minus second: paired, as both had the same runs.
+
+        Args:
+            agent_a: Name of the first agent.
+            agent_b: Name of the second agent.
+            of: Which aggregate, a key of :data:`AGGREGATES`.
+
+        Raises:
+            UnknownNameError: If there is no such agent.
+            ParameterError: If there is no such aggregate.
+        """
+        if of not in AGGREGATES:
+            raise ParameterError(f"of is {of!r}; it must be {', '.join(AGGREGATES)}")
+        a, b = self._index(agent_a), self._index(agent_b)
+        function = AGGREGATES[of]
+        value = float(function(self.scores[a]) - function(self.scores[b]))
+        return self._estimate(value, function(self._drawn[:, a]) - function(self._drawn[:, b]))
+
+    def improvement(self, agent_a: str, agent_b: str, by: Literal["correct", "simple_regret"] = "correct") -> Estimate:
+        """Return the probability of improvement of one agent over another, averaged over the tasks.
+
+        The probability that A does better than B on the same instance, where doing equally well counts one half. By
+        ``"correct"``, being right is better than being wrong, and the number is 1/2 plus half the mean difference of
+        the probabilities of being right. By ``"simple_regret"`` it is finer: of two wrong arms the better one wins.
+
+        Args:
+            agent_a: Name of the first agent.
+            agent_b: Name of the second agent.
+            by: What is compared.
+
+        Raises:
+            UnknownNameError: If there is no such agent.
+            ParameterError: If ``by`` is neither of the two.
+        """
+        if by not in ("correct", "simple_regret"):
+            raise ParameterError(f"by is {by!r}; it must be 'correct' or 'simple_regret'")
+        a, b = self._index(agent_a), self._index(agent_b)
+        if agent_a > agent_b:  # one order for both, so that the two answers add up to 1
+            other_way = self.improvement(agent_b, agent_a, by)
+            return Estimate(1 - other_way.value, 1 - other_way.upper, 1 - other_way.lower)
+        wins: list[FloatArray] = []
+        for one, other in zip(self._played[a], self._played[b], strict=True):
+            if by == "correct":
+                advantage = np.subtract(one.right, other.right, dtype=np.float64)
+            else:
+                advantage = np.sign(other.regret - one.regret)
+            wins.append((1.0 + advantage) / 2)
+        addresses = [("pair", agent_a, agent_b, *task) for task in self.tasks]
+        value = float(np.mean([win.mean() for win in wins]))
+        return self._estimate(value, self._resampled(wins, addresses, 0.5 / len(wins)).mean(axis=1))
+
+    def profile(self, thresholds: npt.ArrayLike | None = None) -> Profile:
+        """Return the share of the tasks with a score above each threshold, for each agent.
+
+        Args:
+            thresholds: ``(P,)`` ascending; None: 101 from 0, or the lowest score, to 1.
+
+        Raises:
+            ParameterError: If the thresholds are not ascending finite numbers.
+        """
+        tau = np.linspace(min(0.0, self.scores.min()), 1.0, 101) if thresholds is None else _checked(thresholds)
+        shares = np.stack([(self.scores > at).mean(axis=-1) for at in tau], axis=-1)
+        drawn = np.stack([(self._drawn > at).mean(axis=-1) for at in tau], axis=-1)
+        return self._profile("tasks", tau, shares, drawn)
+
+    def run_profile(
+        self, thresholds: npt.ArrayLike | None = None, scale: float | Mapping[Task, float] | None = None
+    ) -> Profile:
+        """Return the share of the runs with a simple regret of at most each threshold, averaged over the tasks.
+
+        Args:
+            thresholds: ``(P,)`` ascending, in units of the scale; None: 101 from 0 to what one run in 200 exceeds.
+            scale: What simple regrets are divided by, a positive number, or one for each task. None: the mean regret
+                of those runs, of all agents, that have any; at 1 is then a typical mistake.
+
+        Raises:
+            ParameterError: If the thresholds are not ascending finite numbers, or a scale is missing or not positive.
+        """
+        units = [self._scale(t, scale) for t in range(len(self.tasks))]
+        regrets = [[row.regret / unit for row, unit in zip(rows, units, strict=True)] for rows in self._played]
+        top = float(np.quantile(np.concatenate([values for scaled in regrets for values in scaled]), 0.995)) or 1.0
+        tau = np.linspace(0.0, top, 101) if thresholds is None else _checked(thresholds)
+        shares = np.zeros((len(self), tau.size))
+        drawn = np.zeros((self.samples, len(self), tau.size))
+        sizes = np.array(self.runs)
+        for runs in sorted(set(self.runs)):  # tasks with the same number of runs are averaged run by run
+            tasks = np.flatnonzero(sizes == runs)
+            columns: list[npt.NDArray[np.generic]] = []
+            for a, scaled in enumerate(regrets):
+                counts = np.zeros((tau.size, runs))
+                for t in tasks:
+                    counts += scaled[t] <= tau[:, None]
+                shares[a] += counts.mean(axis=1) / len(units)
+                columns.extend(counts)
+            addresses = [("profile", agent, runs) for agent in self.agents for _ in tau]
+            whole = self._resampled(columns, addresses, 0.5 * len(tasks) / len(units), 1 / len(tasks), len(tasks))
+            drawn += whole.reshape(drawn.shape) / len(units)
+        return self._profile("runs", tau, shares, drawn)
+
+    def _index(self, agent: str) -> int:
+        if agent not in self.agents:
+            raise unknown_name("agent", agent, self.agents, f"agents scored: {', '.join(self.agents)}")
+        return self.agents.index(agent)
+
+    def _scale(self, index: int, scale: float | Mapping[Task, float] | None) -> float:
+        """Return what the simple regrets of a task are divided by."""
+        task = self.tasks[index]
+        if scale is None:
+            regrets = np.concatenate([rows[index].regret for rows in self._played])
+            return float(regrets[regrets > 0].mean()) if (regrets > 0).any() else 1.0
+        unit = scale.get(task) if isinstance(scale, Mapping) else scale
+        if unit is None or not 0 < unit < float("inf"):
+            raise ParameterError(f"scale is {unit!r} for {task_words(task)}; give a positive number for each task")
+        return float(unit)
+
+    def _resampled(
+        self,
+        columns: Sequence[npt.NDArray[np.generic]],
+        addresses: Sequence[tuple[str | int, ...]],
+        unseen: float,
+        size: float = 1.0,
+        most: float = 1.0,
+    ) -> FloatArray:
+        return resample(columns, addresses, samples=self.samples, seed=self.seed, unseen=unseen, size=size, most=most)
+
+    def _estimate(self, value: float, drawn: FloatArray) -> Estimate:
+        return _estimate(value, drawn, self.level, self.runs)
+
+    def _profile(self, of: Literal["tasks", "runs"], tau: FloatArray, shares: FloatArray, drawn: FloatArray) -> Profile:
+        lower, upper = interval(shares, drawn, self.level)
+        if min(self.runs) == 1:
+            lower, upper = np.full_like(shares, np.nan), np.full_like(shares, np.nan)
+        knows = tuple(row.knows for row in self.rows)
+        return Profile(of, tau, self.agents, knows, shares, lower, upper, self.level)
+
+
+def aggregate(
+    source: Source,
+    *,
+    results: Iterable[Result] = (),
+    agents: Sequence[str] | None = None,
+    optima: Optima | None = None,
+    chance: Chance = None,
+    common: bool = False,
+    level: float = 0.95,
+    samples: int = 2000,
+    seed: int = 0,
+) -> Aggregate:
+    """Score agents over many tasks, a task being an environment with a budget.
+
+    The score of a task is the probability of a right recommendation p, or ``(p - guess) / (best - guess)`` where the
+    probability of a right guess or that of the best possible agent is given.
+
+    Args:
+        source: What ``compare`` returns, several of these, or a mapping of (agent, env, budget) to ``Episodes``.
+        results: Rows that tell what agents know, where ``source`` is a mapping.
+        agents: Names of the agents to score; None: all.
+        optima: Probability that the best possible agent is right, by environment and budget; 1 where there is none.
+        chance: Error probability of a random guess: a number, one for each task, or ``"one arm"``, that of naming one
+            of K arms at random, 1 - 1/K. None: score 0 is never right.
+        common: What to do where agents have not played the same tasks with the same numbers of runs. False: refuse.
+            True: score the tasks that all have played, and on each task the first runs, as many as all have.
+        level: Confidence level of each interval, strictly between 0 and 1.
+        samples: Bootstrap samples, at least 100.
+        seed: Seed of the bootstrap, at least 0; it has nothing to do with that of the runs.
+
+    Returns:
+        Interquartile mean, mean, median and optimality gap of each agent, each with its interval (NaN where a task has
+        a single run), and methods for differences, probabilities of improvement and performance profiles.
+
+    Raises:
+        UnknownNameError: If an agent does not exist.
+        ParameterError: If the agents cannot be compared, or an argument is out of range; the message names what is
+            missing.
+    """
+    check_level(level)
+    check_seed(seed)
+    check_samples(samples)
+    names, tasks, left_out, table = _table(collect(source, results), agents, common)
+    if common:
+        table = {(n, t): _first(row, min(table[m, t].runs for m in names)) for (n, t), row in table.items()}
+    _check_runs(names, tasks, table)
+    low, high = _range(tasks, table, names, optima or {}, chance)
+    columns = [table[name, task].right for name in names for task in tasks]
+    addresses = [(name, *task) for name in names for task in tasks]
+    drawn = resample(columns, addresses, samples=samples, seed=seed, unseen=0.5 / len(tasks))
+    drawn = (drawn.reshape(samples, len(names), len(tasks)) - low) / (high - low)
+    right = np.array([[1 - table[name, task].errors / table[name, task].runs for task in tasks] for name in names])
+    scores = (right - low) / (high - low)
+    order = sorted(range(len(names)), key=lambda i: (-interquartile_mean(scores[i]), names[i]))
+    runs = tuple(table[names[0], task].runs for task in tasks)
+    rows = []
+    for i in order:
+        estimates = {
+            word: _estimate(float(function(scores[i])), function(drawn[:, i]), level, runs)
+            for word, function in AGGREGATES.items()
+        }
+        knows, notes = told(table[names[i], task] for task in tasks)
+        rows.append(AgentScore(names[i], **estimates, knows=knows, notes=notes))
+    return Aggregate(
+        rows=tuple(rows),
+        tasks=tuple(tasks),
+        runs=runs,
+        scores=scores[order],
+        level=level,
+        samples=samples,
+        seed=seed,
+        zero=NEVER if chance is None else "a random guess",
+        one=_one(sum(task in (optima or {}) for task in tasks), len(tasks)),
+        left_out=tuple(left_out),
+        _drawn=drawn[:, order],
+        _played=tuple(tuple(table[names[i], task] for task in tasks) for i in order),
+    )
+
+
+def _estimate(value: float, drawn: FloatArray, level: float, runs: Sequence[int]) -> Estimate:
+    if min(runs) == 1:  # one run says nothing about how much runs differ
+        return Estimate(value, float("nan"), float("nan"))
+    lower, upper = interval(value, drawn, level)
+    return Estimate(value, float(lower), float(upper))
+
+
+def _one(known: int, tasks: int) -> str:
+    """Say what scores 1, given on how many of some tasks the best possible agent is known."""
+    if known == 0:
+        return ALWAYS
+    best = "the best possible agent"
+    return best if known == tasks else f"{best} ({known} of {tasks} tasks; on the others, {ALWAYS})"
+
+
+def _checked(thresholds: npt.ArrayLike) -> FloatArray:
+    try:
+        tau = np.asarray(thresholds, dtype=np.float64)
+    except (TypeError, ValueError):
+        tau = np.empty(0)
+    if tau.ndim != 1 or not tau.size or not np.isfinite(tau).all() or (np.diff(tau) < 0).any():
+        raise ParameterError("thresholds must be finite numbers, ascending, at least one")
+    return tau
+
+
+_Table = dict[tuple[str, Task], Evaluation]
+
+
+def _table(
+    entries: Sequence[Evaluation], agents: Sequence[str] | None, common: bool
+) -> tuple[list[str], list[Task], list[Task], _Table]:
+    """Return agents, tasks that all of them have played, tasks that are left out, and what is known of each cell."""
+    known = sorted({entry.agent for entry in entries})
+    if isinstance(agents, str):
+        raise ParameterError(f"agents must be a list, even of one: write agents=[{agents!r}]")
+    names = known if agents is None else sorted(set(agents))
+    if not names:
+        raise ParameterError("give at least one agent")
+    for name in names:
+        if name not in known:
+            raise unknown_name("agent", name, known, f"agents that played: {', '.join(known)}")
+    table = {(entry.agent, entry.task): entry for entry in entries if entry.agent in names}
+    every = sorted({task for _, task in table})
+    tasks = [task for task in every if all((name, task) in table for name in names)]
+    missing = [(name, task) for task in every for name in names if (name, task) not in table]
+    if missing and not common:
+        name, task = missing[0]
+        more = f", and {len(missing) - 1} more such pairs are missing" if len(missing) > 1 else ""
+        raise ParameterError(
+            f"{name} has not played {task_words(task)}{more}; play it there, leave out the agent with agents=[...], "
+            "or score the tasks that all have played with common=True"
+        )
+    if not tasks:
+        raise ParameterError(
+            f"there is no task that all of {', '.join(names)} have played; leave some out with agents=[...]"
+        )
+    kept = {(name, task): table[name, task] for name in names for task in tasks}
+    for (name, task), entry in kept.items():
+        if entry.correct is None:
+            raise ParameterError(
+                f"of {name} on {task_words(task)} only counts are known, and the bootstrap needs each run; "
+                "give what bai_gym.compare returns, or the outcomes"
+            )
+    return names, tasks, [task for task in every if task not in tasks], kept
+
+
+def _first(entry: Evaluation, runs: int) -> Evaluation:
+    """Return the first runs of an entry."""
+    correct = entry.right[:runs]
+    errors = int(np.count_nonzero(~correct))
+    return replace(entry, runs=runs, errors=errors, correct=correct, simple_regret=entry.regret[:runs])
+
+
+def _check_runs(names: Sequence[str], tasks: Sequence[Task], table: _Table) -> None:
+    """Refuse agents with different numbers of runs on a task."""
+    for task in tasks:
+        one, other = (pick(names, key=lambda name: table[name, task].runs) for pick in (min, max))
+        if table[one, task].runs != table[other, task].runs:
+            raise ParameterError(
+                f"{one} has {table[one, task].runs:,} runs on {task_words(task)}, {other} {table[other, task].runs:,}; "
+                "give all the same number, or compare the first runs that all have with common=True"
+            )
+
+
+def _range(
+    tasks: Sequence[Task], table: _Table, names: Sequence[str], optima: Optima, chance: Chance
+) -> tuple[FloatArray, FloatArray]:
+    """Return ``(T,)`` the probabilities of being right at score 0 and at score 1."""
+    low, high = np.zeros(len(tasks)), np.ones(len(tasks))
+    for t, task in enumerate(tasks):
+        high[t] = optima.get(task, 1.0)
+        if chance is None:
+            continue
+        if chance == "one arm":
+            arms = table[names[0], task].num_arms
+            if arms is None:
+                raise ParameterError(
+                    f"on {task_words(task)} not one arm is recommended: give the error probability of a guess, chance="
+                    "{(env, budget): ...}, or leave out chance"
+                )
+            low[t] = 1 / arms
+            continue
+        guess = chance.get(task) if isinstance(chance, Mapping) else chance
+        if guess is None:
+            raise ParameterError(f"chance has no error probability of a guess on {task_words(task)}")
+        if isinstance(guess, str) or not 0.0 <= guess <= 1.0:
+            raise ParameterError(f'chance is {guess!r}; it must be in [0, 1], "one arm", a mapping, or None')
+        low[t] = 1 - guess
+    for t, task in enumerate(tasks):
+        if not low[t] < high[t] <= 1:
+            raise ParameterError(
+                f"on {task_words(task)} a guess is right with probability {low[t]:g} and the best possible agent with "
+                f"{high[t]:g}; the first must be lower, and the second at most 1"
+            )
+    return low, high

@@ -1,0 +1,95 @@
+"""What is proved about an agent on an environment: the bound on its error probability, where a theorem covers it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import MISSING, fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit
+from bai_gym.benchmark.chunk import Cell
+from bai_gym.benchmark.protocol import doubts
+from bai_gym.tasks import BestArm, Thresholding, TopM
+from bai_gym.theory import BOUNDS, CONFIDENCE_BOUNDS, THRESHOLD_BOUNDS, Bound
+
+__all__ = ["proved_bounds"]
+
+NO_MATTER = {"tie", "allow_small_budget"}
+
+
+def proved_bounds(cells: Sequence[Cell]) -> dict[tuple[str, str, int], float]:
+    """Return the bounds on the error probabilities of those cells that a theorem covers.
+
+    A theorem covers an agent with the parameters that it is about, on rewards that it is about, for one best arm or for
+    thresholding.
+    Where instances are drawn anew, the bound is averaged over 1,000 of them, each clipped to 1.
+
+    Args:
+        cells: Agents on environments.
+
+    Returns:
+        Bounds in (0, 1], by agent, environment and budget as in the results.
+    """
+    found = {}
+    for cell in cells:
+        value = _bound(cell)
+        if value is not None:
+            found[cell.label, cell.env.label, cell.budget] = value
+    return found
+
+
+def _bound(cell: Cell) -> float | None:
+    agent = cell.agent.make()
+    task = cell.episode_spec.task
+    if str(getattr(agent, "name", "")) in CONFIDENCE_BOUNDS:
+        return _bound_with_confidence(cell, agent)
+    bounds = THRESHOLD_BOUNDS if isinstance(task, Thresholding) else BOUNDS
+    bound = bounds.get(str(getattr(agent, "name", "")))
+    if bound is None or not isinstance(task, BestArm | Thresholding) or task.epsilon > 0:
+        return None
+    if cell.episode_spec.fixed_confidence:
+        return None
+    if not _is_about(bound, agent):
+        return None
+    bandit = cell.instances()
+    if not _has_rewards(bandit, bound.rewards):
+        return None
+    border = (task.threshold,) if isinstance(task, Thresholding) else ()
+    values = bound(bandit.means, bandit.variances, *border, cell.budget)
+    return None if np.isnan(values).any() else float(np.minimum(values, 1.0).mean())
+
+
+def _bound_with_confidence(cell: Cell, agent: Any) -> float | None:
+    """Return delta, where the agent stops with probability 1 - delta before the budget ends; 1 in other instances."""
+    bound, task, bandit = CONFIDENCE_BOUNDS[agent.name], cell.episode_spec.task, cell.instances()
+    free = {"delta": agent.delta, "b": agent.b, "sigma": agent.sigma}
+    if not isinstance(task, BestArm | TopM) or not _is_about(replace(bound, parameters=free), agent):
+        return None
+    if doubts(agent, bandit):
+        return None
+    b = agent.b if agent.sigma is None else 2.0 * agent.sigma
+    values = bound.function(bandit.means, cell.budget, agent.delta, task.m, task.epsilon, b)
+    return None if np.isnan(values).all() else float(np.where(np.isnan(values), 1.0, values).mean())
+
+
+def _is_about(bound: Bound, agent: Any) -> bool:
+    """Return whether the agent has the parameters for which the bound is proved."""
+    if not is_dataclass(agent):
+        return False
+    for field in fields(agent):
+        default = field.default_factory() if field.default_factory is not MISSING else field.default
+        wanted = bound.parameters.get(field.name, default)
+        if field.name not in NO_MATTER and getattr(agent, field.name) != wanted:
+            return False
+    return True
+
+
+def _has_rewards(bandit: Bandit, rewards: str) -> bool:
+    if isinstance(bandit, FeatureBandit):
+        bandit = bandit.rewards
+    if rewards == "Gaussian":
+        return isinstance(bandit, GaussianBandit)
+    low, high = bandit.limits()
+    return low >= 0 and high <= 1

@@ -1,0 +1,209 @@
+"""What agents did where: results and outcomes of single runs together, for leaderboards and aggregate scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from bai_gym.results.result import Comparison, Episodes, Result
+from bai_gym.errors import ParameterError
+from bai_gym.statistics import FloatArray
+
+__all__ = ["Outcomes", "Evaluation", "Source", "Task", "collect", "matching", "task_words", "told"]
+
+Task: TypeAlias = tuple[str, int]
+"""What agents are scored on: an environment, and a budget."""
+
+Outcomes: TypeAlias = Mapping[tuple[str, str, int], Episodes]
+"""The runs of each (agent, env, budget); runs of the same number and seed had the same instance."""
+
+Source: TypeAlias = Comparison | Iterable[Comparison | Result] | Outcomes
+"""Where numbers come from: what ``compare`` returns, several of these, rows of results, or outcomes of single runs."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """One agent on one environment with one budget.
+
+    Attributes:
+        agent: Name of the agent.
+        env: Id of the environment, with the keyword arguments given.
+        budget: Pulls per episode.
+        runs: Number of independent episodes R.
+        errors: Episodes with a wrong recommendation.
+        correct: ``(R,)`` whether the recommendation of each run is right; None where only the counts are known.
+        simple_regret: ``(R,)`` its simple regret; None where only the counts are known.
+        num_arms: K where one arm is recommended; None for other recommendations, and where that is not known.
+        knows: What the agent was told that a real user would not know; None where that is not known.
+        notes: Remarks that a reader of the numbers needs.
+    """
+
+    agent: str
+    env: str
+    budget: int
+    runs: int
+    errors: int
+    correct: npt.NDArray[np.bool_] | None
+    simple_regret: FloatArray | None
+    num_arms: int | None
+    knows: tuple[str, ...] | None
+    notes: tuple[str, ...]
+
+    @property
+    def task(self) -> Task:
+        """The environment and the budget."""
+        return self.env, self.budget
+
+    @property
+    def right(self) -> npt.NDArray[np.bool_]:
+        """``(R,)`` whether the recommendation of each run is right; only where that is known."""
+        assert self.correct is not None
+        return self.correct
+
+    @property
+    def wrong(self) -> npt.NDArray[np.bool_]:
+        """``(R,)`` whether the recommendation of each run is wrong; only where that is known."""
+        return ~self.right
+
+    @property
+    def regret(self) -> FloatArray:
+        """``(R,)`` the simple regret of each run; only where that is known."""
+        assert self.simple_regret is not None
+        return self.simple_regret
+
+
+def collect(source: Source, results: Iterable[Result] = ()) -> list[Evaluation]:
+    """Bring results and outcomes together.
+
+    Of results at checkpoints only those at the end of the runs count.
+
+    Args:
+        source: Where numbers come from.
+        results: Further rows, which tell what agents know where ``source`` is a mapping of outcomes.
+
+    Returns:
+        One entry for each (agent, env, budget), in that order.
+
+    Raises:
+        ParameterError: If there is nothing, something of another type, something twice, or a result that contradicts
+            its outcomes.
+    """
+    rows: dict[tuple[str, str, int], Result] = {}
+    runs: dict[tuple[str, str, int], Episodes] = {}
+    if isinstance(source, Mapping):
+        for key, episodes in source.items():
+            runs[_checked_key(key, episodes)] = episodes
+    else:
+        for item in _items(source):
+            if isinstance(item, Comparison):
+                for row in item.final:
+                    _add(rows, row)
+                    outcome = item.outcome(row)
+                    assert isinstance(outcome, Episodes)  # the end of the runs, not a checkpoint
+                    runs[_key(row)] = outcome
+            else:
+                _add(rows, item)
+    for row in results:
+        if row.at_end:
+            _add(rows, row)
+    keys = sorted(rows.keys() | runs.keys())
+    if not keys:
+        raise ParameterError("there are no results; give what bai_gym.compare returns, or a list of that")
+    return [_entry(key, rows.get(key), runs.get(key)) for key in keys]
+
+
+def matching(results: Iterable[Result], outcomes: Outcomes) -> dict[tuple[str, str, int], Episodes]:
+    """Return those outcomes that the results were computed from, or at least agree with in numbers of runs and errors.
+
+    A folder can hold outcomes of other evaluations beside those of its tables: with other seeds, or more runs.
+
+    Args:
+        results: Rows of tables.
+        outcomes: Single runs, by (agent, env, budget).
+    """
+    rows = {_key(row): (row.runs, row.errors) for row in results if row.at_end}
+    return {key: episodes for key, episodes in outcomes.items() if rows.get(key) == _counts(episodes)}
+
+
+def task_words(task: Task) -> str:
+    """Name an environment and a budget in a sentence."""
+    return f"{task[0]} with budget {task[1]:,}"
+
+
+def told(entries: Iterable[Evaluation]) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
+    """Return what an agent knew in any of some tasks (None: not known), and all notes about it."""
+    rows = list(entries)
+    notes = tuple(dict.fromkeys(note for row in rows for note in row.notes))
+    if any(row.knows is None for row in rows):
+        return None, notes
+    return tuple(sorted({word for row in rows for word in row.knows or ()})), notes
+
+
+def _items(source: Any) -> list[Comparison | Result]:
+    items: Sequence[Any] = [source] if isinstance(source, Comparison | Result) else ()
+    if not items:
+        if isinstance(source, str) or not isinstance(source, Iterable):
+            raise ParameterError(
+                f"results must be what bai_gym.compare returns, or a list of that, not {type(source).__name__}"
+            )
+        items = list(source)
+    for item in items:
+        if not isinstance(item, Comparison | Result):
+            raise ParameterError(f"a list of results must hold comparisons or results, not {type(item).__name__}")
+    return [item for item in items if isinstance(item, Comparison) or item.at_end]
+
+
+def _key(row: Result) -> tuple[str, str, int]:
+    return row.agent, row.env, row.budget
+
+
+def _checked_key(key: Any, episodes: Any) -> tuple[str, str, int]:
+    if not (isinstance(key, tuple) and len(key) == 3 and isinstance(episodes, Episodes)):
+        raise ParameterError("outcomes must map (agent, env, budget) to the Episodes that were played")
+    return key
+
+
+def _add(rows: dict[tuple[str, str, int], Result], row: Result) -> None:
+    """Add a result, unless there is one of the same agent there already."""
+    if _key(row) in rows:
+        raise ParameterError(
+            f"{row.agent} has two results on {task_words((row.env, row.budget))}; leave one out, "
+            "or give the agents different names"
+        )
+    rows[_key(row)] = row
+
+
+def _counts(episodes: Episodes) -> tuple[int, int]:
+    """Return the number of runs, and that of errors."""
+    return episodes.correct.size, int(np.count_nonzero(~episodes.correct))
+
+
+def _entry(key: tuple[str, str, int], row: Result | None, episodes: Episodes | None) -> Evaluation:
+    agent, env, budget = key
+    known = row and (row.runs, row.errors)
+    counts = episodes and _counts(episodes)
+    if known and counts and known != counts:
+        raise ParameterError(
+            f"the result of {agent} on {task_words((env, budget))} speaks of {known[1]} errors in {known[0]} runs, its "
+            f"outcomes of {counts[1]} in {counts[0]}: they are not of one evaluation"
+        )
+    number, errors = counts or known or (0, 0)
+    if number < 1:
+        raise ParameterError(f"there is no run of {agent} on {task_words((env, budget))}; give at least 1")
+    one_arm = episodes is not None and episodes.recommendation.ndim == 1
+    return Evaluation(
+        agent=agent,
+        env=env,
+        budget=budget,
+        runs=number,
+        errors=errors,
+        correct=None if episodes is None else episodes.correct,
+        simple_regret=None if episodes is None else episodes.simple_regret,
+        num_arms=episodes.pulls.size if episodes is not None and one_arm else None,
+        knows=None if row is None else row.knows,
+        notes=() if row is None else row.notes,
+    )

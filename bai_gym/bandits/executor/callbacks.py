@@ -1,0 +1,256 @@
+"""Where a pull runs: here, in a thread that can only be left behind, or in a process that can be killed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pickle
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+import weakref
+from typing import Any, Protocol
+
+import cloudpickle
+
+from bai_gym.errors import ParameterError
+from bai_gym.bandits.executor.functions import FailedPullError, Functions, Stream, one_line
+from bai_gym.bandits.executor.worker import read, write
+
+__all__ = ["PLACES", "Callback", "make_callback"]
+
+PLACES = ("auto", "here", "thread", "process")
+"""Where pulls can run."""
+
+STARTUP_SECONDS = 300.0  # for a worker to import what the function needs: longer than any import should take
+
+_PROGRAM = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from bai_gym.bandits.executor.worker import main
+main()
+"""
+
+
+class Callback(Protocol):
+    """Makes pulls."""
+
+    def call(self, arm: int, stream: Stream) -> float:
+        """Pull an arm once.
+
+        Raises:
+            FailedPullError: If it gave no finite number, took too long, or its process died.
+            Exception: Whatever the user's function raises.
+        """
+
+    def close(self) -> None:
+        """End what runs elsewhere."""
+
+
+def make_callback(functions: Functions, timeout: float | None, run_in: str) -> Callback:
+    """Return the caller for a place.
+
+    Args:
+        functions: What is called.
+        timeout: Seconds for a pull, or None.
+        run_in: One of :data:`PLACES`. ``"auto"``: here without a timeout, else in a process, or in a thread where
+            the functions cannot be sent to a process (a warning says so).
+
+    Raises:
+        ParameterError: An unknown place, a timeout that cannot be kept there, or functions that cannot be sent.
+    """
+    if run_in not in PLACES:
+        raise ParameterError(f"run_in must be one of {', '.join(map(repr, PLACES))}, not {run_in!r}")
+    if run_in == "here" and timeout is not None:
+        raise ParameterError("run_in='here' cannot keep a timeout: give run_in='process' or 'thread', or no timeout")
+    if run_in == "here" or (run_in == "auto" and timeout is None):
+        return _Here(functions)
+    if run_in == "thread":
+        return _Thread(functions, timeout)
+    process = _Process(functions, timeout)
+    try:
+        process.start()
+    except (_UnsendableError, OSError) as error:
+        if run_in == "process":
+            raise ParameterError(
+                f"pull cannot be run in a worker process ({error}); give run_in='thread', or a function that pickle or "
+                "cloudpickle can send"
+            ) from None
+        warnings.warn(
+            f"pull cannot be run in a worker process ({error}), so it runs in a thread: a pull that takes longer than "
+            "its timeout is given up, but goes on in the background",
+            UserWarning,
+            stacklevel=4,
+        )
+        return _Thread(functions, timeout)
+    return process
+
+
+class _UnsendableError(Exception):
+    """The functions cannot be pickled, or a fresh process cannot load them."""
+
+
+class _Here:
+    def __init__(self, functions: Functions) -> None:
+        self._functions = functions
+
+    def call(self, arm: int, stream: Stream) -> float:
+        return self._functions(arm, stream)
+
+    def close(self) -> None:
+        pass
+
+
+class _Thread:
+    """A daemon thread for each pull. Python cannot end a thread: a pull that was given up goes on."""
+
+    def __init__(self, functions: Functions, timeout: float | None) -> None:
+        self._functions = functions
+        self._timeout = timeout
+
+    def call(self, arm: int, stream: Stream) -> float:
+        done: queue.SimpleQueue[tuple[float, BaseException | None]] = queue.SimpleQueue()
+
+        def pull() -> None:
+            try:
+                done.put((self._functions(arm, stream), None))
+            except BaseException as error:  # noqa: B036 (it is raised again, where it is waited for)
+                done.put((0.0, error))
+
+        threading.Thread(target=pull, daemon=True, name=f"pull of arm {arm}").start()
+        try:
+            reward, error = done.get(timeout=self._timeout)
+        except queue.Empty:
+            raise FailedPullError(_late(self._timeout)) from None
+        if error is not None:
+            raise error
+        return reward
+
+    def close(self) -> None:
+        pass
+
+
+class _Process:
+    """One worker process for all pulls; after a pull that was given up, a new one."""
+
+    def __init__(self, functions: Functions, timeout: float | None) -> None:
+        self._functions = functions
+        self._timeout = timeout
+        self._process: subprocess.Popen[bytes] | None = None
+        self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._finalizer: Any = None
+
+    def start(self) -> None:
+        """Start the worker, unless it runs, and send it the functions.
+
+        Raises:
+            _UnsendableError: If they cannot be sent.
+            OSError: If there can be no process.
+        """
+        if self._process is not None:
+            return
+        try:
+            message = cloudpickle.dumps(self._functions)
+        except Exception as error:  # pickling runs the user's code
+            raise _UnsendableError(_named(error)) from None
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM, json.dumps([os.path.abspath(place) for place in sys.path])],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,  # a group of its own: what the function has started is killed with it
+        )
+        self._answers = queue.SimpleQueue()
+        self._finalizer = weakref.finalize(self, _end, self._process)
+        threading.Thread(target=_receive, args=(self._process, self._answers), daemon=True).start()
+        try:
+            answer = self._ask(message, STARTUP_SECONDS)
+        except FailedPullError as error:
+            raise _UnsendableError(str(error)) from None
+        if answer is not None:
+            self.close()
+            raise _UnsendableError(_named(answer))
+
+    def call(self, arm: int, stream: Stream) -> float:
+        try:
+            self.start()
+        except _UnsendableError as error:
+            raise FailedPullError(f"its worker process could not be started again: {error}") from None
+        answer = self._ask(pickle.dumps((arm, stream)), self._timeout)
+        if isinstance(answer, BaseException):
+            raise answer
+        return float(answer)
+
+    def _ask(self, message: bytes, timeout: float | None) -> Any:
+        assert self._process is not None and self._process.stdin is not None
+        try:
+            write(self._process.stdin, message)
+            answer = self._answers.get(timeout=timeout)
+        except queue.Empty:
+            self.close()
+            raise FailedPullError(_late(timeout)) from None
+        except OSError:  # nobody reads any more
+            answer = None
+        except BaseException:  # Ctrl-C: the answer would be taken for that of the next pull
+            self.close()
+            raise
+        if answer is None:
+            code = self._stop()
+            raise FailedPullError(f"its process died ({_cause(code)})")
+        return pickle.loads(answer)
+
+    def close(self) -> None:
+        self._stop()
+
+    def _stop(self) -> int | None:
+        """Kill the worker, if there is one; return its exit code."""
+        if self._process is None:
+            return None
+        process, self._process = self._process, None
+        self._finalizer.detach()
+        return _end(process)
+
+
+def _receive(process: subprocess.Popen[bytes], answers: queue.SimpleQueue[bytes | None]) -> None:
+    """Pass on what the worker answers, and None at its end."""
+    assert process.stdout is not None
+    with process.stdout as pipe:
+        while (message := read(pipe)) is not None:
+            answers.put(message)
+    answers.put(None)
+
+
+def _end(process: subprocess.Popen[bytes]) -> int:
+    """Kill a worker with what it has started; return its exit code, negative after a signal."""
+    # Before anybody has waited for it, so that its number cannot be that of another process. One that has died by
+    # itself keeps its exit code.
+    with contextlib.suppress(OSError):  # nobody is left in its group
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    code = process.wait()
+    if process.stdin is not None:
+        with contextlib.suppress(OSError):  # a request that nobody has read
+            process.stdin.close()
+    return code
+
+
+def _cause(code: int | None) -> str:
+    if code is not None and code < 0:
+        try:
+            return f"signal {signal.Signals(-code).name}"
+        except ValueError:
+            return f"signal {-code}"
+    return f"exit code {code}"
+
+
+def _late(timeout: float | None) -> str:
+    return f"it took longer than {timeout:g} seconds"
+
+
+def _named(error: BaseException) -> str:
+    return one_line(f"{type(error).__name__}: {error}")

@@ -1,0 +1,145 @@
+"""Pulls of the user's functions under an error policy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bai_gym.errors import ParameterError, PullError
+from bai_gym.bandits.executor.callbacks import Callback, make_callback
+from bai_gym.bandits.executor.functions import FailedPullError, Functions, Stream, one_line
+
+__all__ = ["POLICIES", "Outcome", "Executor"]
+
+POLICIES = ("raise", "retry", "worst")
+"""What can happen when a pull fails."""
+
+RETRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a pull gave.
+
+    Attributes:
+        reward: A finite number.
+        error: Why the reward is the given worst value and not an observed one; None for an observed reward.
+    """
+
+    reward: float
+    error: str | None = None
+
+
+class Executor:
+    """Makes pulls of the user's functions.
+
+    A pull fails if the function raises, takes longer than the timeout, returns anything but a finite number, or if its
+    worker process dies.
+
+    Args:
+        pull: One function of the arm, or one for each arm, see :class:`Functions`.
+        num_arms: K.
+        timeout: Seconds that a pull may take, above 0; None: any time.
+        on_error: What happens when a pull fails. ``"raise"`` (default): :class:`PullError`. ``"retry"``: it is made
+            again, up to ``retries`` times; then ``worst`` counts, if it is given, else the error is raised.
+            ``"worst"``: ``worst`` counts as the reward.
+        retries: For ``"retry"``: at least 1; None: 3.
+        worst: A finite number.
+        run_in: Where pulls run, see :func:`bai_gym.bandits.executor.callbacks.make_callback`.
+
+    Attributes:
+        num_arms: K.
+        takes_rng: Whether the functions draw from a generator that they are given.
+
+    Raises:
+        ParameterError: Whatever is wrong with an argument.
+    """
+
+    def __init__(
+        self,
+        pull: Callable[..., Any] | Sequence[Callable[..., Any]],
+        num_arms: int | None = None,
+        *,
+        timeout: float | None = None,
+        on_error: str = "raise",
+        retries: int | None = None,
+        worst: float | None = None,
+        run_in: str = "auto",
+    ) -> None:
+        """Check everything, and start the worker process if there is to be one."""
+        self._functions = Functions(pull, num_arms)
+        self.num_arms = self._functions.num_arms
+        self.takes_rng = self._functions.takes_rng
+        self._timeout = None if timeout is None else _number(timeout, "timeout", "a number of seconds above 0", above=0)
+        if on_error not in POLICIES:
+            raise ParameterError(f"on_error must be one of {', '.join(map(repr, POLICIES))}, not {on_error!r}")
+        if on_error == "raise" and worst is not None:
+            raise ParameterError(
+                "worst is given, but failed pulls are raised: give on_error='worst' or 'retry' with it"
+            )
+        if on_error == "worst" and worst is None:
+            raise ParameterError("on_error='worst' needs worst=, the reward that counts when a pull fails")
+        if on_error != "retry" and retries is not None:
+            raise ParameterError("retries is given, but failed pulls are not made again: give on_error='retry' with it")
+        retries = RETRIES if retries is None else retries
+        if isinstance(retries, bool) or not isinstance(retries, int | np.integer) or retries < 1:
+            raise ParameterError(f"retries must be a whole number of at least 1, not {retries!r}")
+        self._worst = None if worst is None else _number(worst, "worst", "a finite number")
+        self._attempts = 1 + int(retries) if on_error == "retry" else 1
+        self._run_in = run_in
+        self._callback: Callback | None = None
+        if run_in != "auto" or timeout is not None:
+            self._callback = make_callback(self._functions, self._timeout, run_in)
+
+    def pull(self, arm: int, stream: Stream, what: str) -> Outcome:
+        """Pull an arm, as often as the policy says.
+
+        Args:
+            arm: 0 to K-1.
+            stream: Seed and address of the pull's random stream; every attempt has one of its own.
+            what: Which pull it is, for messages: ``"pull 17"``.
+
+        Raises:
+            PullError: If it fails, and the policy says so; its cause is what the function raised.
+        """
+        if self._callback is None:
+            self._callback = make_callback(self._functions, self._timeout, self._run_in)
+        for attempt in range(self._attempts):
+            try:
+                return Outcome(self._callback.call(arm, (*stream, attempt)))
+            except (Exception, SystemExit) as error:
+                cause = error
+        own = isinstance(cause, FailedPullError)
+        shown = one_line(str(cause) if own else f"{type(cause).__name__}: {cause}".removesuffix(": "))
+        tried = f" in each of {self._attempts} attempts" if self._attempts > 1 else ""
+        if self._worst is None:
+            raise PullError(f"{what} (arm {arm}) failed{tried}: {shown}") from cause
+        return Outcome(self._worst, shown)
+
+    def close(self) -> None:
+        """End the worker process, if there is one; the next pull starts a new one."""
+        if self._callback is not None:
+            self._callback.close()
+            self._callback = None
+
+    def __enter__(self) -> Executor:
+        """Close at the end of a ``with``."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the worker out of copies: each starts its own."""
+        return {**self.__dict__, "_callback": None}
+
+
+def _number(value: object, name: str, rule: str, above: float = -math.inf) -> float:
+    """Return a finite number above a bound."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not above < value < math.inf:
+        raise ParameterError(f"{name} must be {rule}, not {value!r}")
+    return float(value)

@@ -1,0 +1,144 @@
+"""The record of a batch of episodes in the fast path: an observation whose arrays are computed when they are read.
+
+An agent that works with the outcome of its blocks alone, such as sequential halving, never asks for the statistics of
+the whole episode; merging every block into them would cost more than drawing it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bai_gym.statistics import FloatArray, IntArray, Statistics
+
+__all__ = ["MergedStatistics"]
+
+MOST_PENDING = 64  # parts that are kept before they are merged
+
+Part = tuple[IntArray | None, Statistics, Statistics | None]
+
+
+class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
+    """Statistics of N episodes and their pulls left, readable like an observation.
+
+    Args:
+        batch: N.
+        num_arms: K.
+        budget: Pulls of each episode.
+        variances: Whether variances are kept; without them the key is missing.
+        features: ``(N, K, d)`` features of the arms; None: there are none, and the key is missing.
+
+    Attributes:
+        left: Pulls left in every episode.
+        has_variances: Whether variances are kept.
+    """
+
+    def __init__(
+        self, batch: int, num_arms: int, budget: int, *, variances: bool, features: FloatArray | None = None
+    ) -> None:
+        """Start with no pulls."""
+        self.left = budget
+        self._budget = budget
+        self.has_variances = variances
+        self._statistics = Statistics.zeros((batch, num_arms))
+        self._remaining = np.full((batch, 1), budget, np.int64)
+        self._features = features
+        self._names = ("pulls", "means", *(["variances"] if variances else []))
+        self._keys = (*self._names, "remaining", *([] if features is None else ["features"]))
+        self._pending: list[Part] = []
+        self._first = np.arange(batch)[:, None] * num_arms
+
+    @property
+    def statistics(self) -> Statistics:
+        """``(N, K)`` statistics of all pulls, the same arrays every time."""
+        for arms, part, before in self._pending:
+            if before is not None:
+                part = part.since(before, variances=self.has_variances)
+            if arms is None and not self._statistics.pulls.any():
+                for name in self._names:
+                    getattr(self._statistics, name)[...] = getattr(part, name)
+                continue
+            made = np.flatnonzero(part.pulls)
+            where = made if arms is None else (self._first + arms).take(made)
+            flat = Statistics(part.pulls.take(made), part.means.take(made), part.variances.take(made))
+            self._statistics.merge(where, flat, variances=self.has_variances)
+        self._pending.clear()
+        return self._statistics
+
+    @property
+    def pulls(self) -> IntArray:
+        """``(N, K)`` pulls, without computing anything else."""
+        total = self._statistics.pulls.copy()
+        for arms, part, before in self._pending:
+            made = part.pulls if before is None else part.pulls - before.pulls
+            if arms is None:
+                total += made
+            else:
+                total.reshape(-1)[self._first + arms] += made
+        return total
+
+    def spend(self, pulls: int) -> None:
+        """Count pulls made in every episode."""
+        self.left -= pulls
+        self._remaining[...] = self.left
+
+    def add(self, arms: IntArray | None, part: Statistics, since: Statistics | None = None) -> None:
+        """Add the pulls that ``part``, ``(N, k)``, has over ``since`` (None: all of them) for the candidate arms."""
+        self._pending.append((arms, part, since))
+        if len(self._pending) == MOST_PENDING:
+            _ = self.statistics
+
+    def set(self, arms: IntArray | None, now: Statistics) -> None:
+        """Set the statistics of the candidate arms, ``(N, k)``."""
+        where = slice(None) if arms is None else (self._first + arms).reshape(-1)
+        statistics = self.statistics
+        for name in self._names:
+            getattr(statistics, name).reshape(-1)[where] = getattr(now, name).reshape(-1)
+
+    def after(
+        self, arms: IntArray | None, part: Statistics, pulls: int, *, since: Statistics | None = None, add: bool = True
+    ) -> MergedStatistics:
+        """Return the record as it will be when some more pulls have been counted in, and leave this one as it is.
+
+        Args:
+            arms: ``(N, k)`` candidate arms, or None for all.
+            part: ``(N, k)`` statistics of the new pulls, or with ``since`` or without ``add`` of all.
+            pulls: How many there are in every episode.
+            since: See :meth:`add`.
+            add: Whether as :meth:`add` does it, or as :meth:`set`.
+        """
+        then = copy.copy(self)
+        then._statistics, then._pending = self.statistics.copy(), []
+        then._remaining = self._remaining.copy()
+        if add:
+            then.add(arms, part, since)
+        else:
+            then.set(arms, part)
+        then.spend(pulls)
+        return then
+
+    def __getitem__(self, key: str) -> npt.NDArray[Any]:
+        """Return an array, not to be written to."""
+        if key not in self._keys:
+            raise KeyError(key)
+        view: npt.NDArray[Any]
+        if key in self._names:
+            view = getattr(self.statistics, key).view()
+        elif key == "features" and self._features is not None:
+            view = self._features.view()
+        else:
+            view = self._remaining.view()
+        view.flags.writeable = False
+        return view
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the keys."""
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        """Return the number of keys."""
+        return len(self._keys)

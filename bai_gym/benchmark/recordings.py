@@ -1,0 +1,194 @@
+"""Plays episodes pull by pull and records them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+
+from bai_gym.bandits import Bandit
+from bai_gym.bandits.wrapped import WrappedBandit
+from bai_gym.benchmark.chunk import CHUNK_RUNS, Cell, Given
+from bai_gym.benchmark.protocol import acts_on_batches, allocates, knowledge, reset
+from bai_gym.results.recording import Recording, Stage
+from bai_gym.benchmark.rollout import play_single_steps
+from bai_gym.benchmark.runner import OnChunk
+from bai_gym.results.writer import ResultsWriter
+from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.errors import ParameterError
+from bai_gym.envs.actions import ActionEncoding
+from bai_gym.parallel import parallel, plays_elsewhere
+from bai_gym.sampling import Stepper
+from bai_gym.seeding import generator
+from bai_gym.statistics import FloatArray, IntArray, Observation
+
+__all__ = ["check_record", "record_cells"]
+
+
+def check_record(record: int, runs: int, out: Path | None) -> None:
+    """Check how many runs of each cell are to be recorded.
+
+    Raises:
+        ParameterError: If it is no whole number from 0 to the number of runs, or there is no folder to write them to.
+    """
+    whole = isinstance(record, int | np.integer) and not isinstance(record, bool)
+    if not whole or not 0 <= record <= runs:
+        raise ParameterError(f"record must be a whole number of runs, from 0 to {runs}, not {record!r}")
+    if record and out is None:
+        raise ParameterError("recordings are files: name an output folder (--out), too")
+
+
+def record_cells(
+    cells: Sequence[Cell],
+    record: int,
+    runs: int,
+    *,
+    out: Path,
+    workers: int | None = 1,
+    on_chunk: OnChunk | None = None,
+) -> None:
+    """Play the instances of the first runs of every cell pull by pull, and write the episodes to a folder.
+
+    Episodes that are there already are not played again.
+
+    Args:
+        cells: What to play.
+        record: Runs of each.
+        runs: Runs that :func:`bai_gym.benchmark.runner.run_cells` plays of each; instances depend on it.
+        out: The folder.
+        workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says.
+        on_chunk: Called after each episode with (finished ones, all of them).
+    """
+    store = ResultsWriter(out)
+    total = record * len(cells)
+    jobs = []
+    for cell in cells:
+        for run in range(record):
+            size = min(CHUNK_RUNS, runs - run // CHUNK_RUNS * CHUNK_RUNS)
+            if not store.has_recording(cell, run, size):
+                jobs.append((cell, run, size))
+    if on_chunk is not None and total:
+        on_chunk(total - len(jobs), total)
+    elsewhere = plays_elsewhere()  # on machines that do not see the folder
+    with parallel(workers, ordered=False, tasks=len(jobs)) as pool:
+        calls = (joblib.delayed(_record)(place, *job, None if elsewhere else store) for place, job in enumerate(jobs))
+        for done, (place, recording) in enumerate(pool(calls), start=total - len(jobs) + 1):
+            if recording is not None:
+                cell, _, size = jobs[place]
+                store.save_recording(cell, size, recording)
+            if on_chunk is not None:
+                on_chunk(done, total)
+
+
+def _record(place: int, cell: Cell, run: int, size: int, store: ResultsWriter | None) -> tuple[int, Recording | None]:
+    recording = record_run(cell, run, size)
+    if store is None:
+        return place, recording
+    store.save_recording(cell, size, recording)
+    return place, None
+
+
+def record_run(cell: Cell, run: int, size: int) -> Recording:
+    """Play one episode pull by pull.
+
+    Args:
+        cell: What to play.
+        run: The number of the run whose instance it gets.
+        size: Runs of the chunk that it belongs to.
+    """
+    chunk, row = divmod(run, CHUNK_RUNS)
+    drawn = cell.env.problem.draw(size, generator(cell.seed, "instances", chunk))
+    bandit = _Noting(drawn.select(np.array([row])))
+    names = (cell.label, cell.budget, run)
+    rewards, own = (generator(cell.seed, f"recorded {stream}", *names) for stream in ("rewards", "agent"))
+    spec = cell.episode_spec
+    env = BestArmEnv(Given(bandit), budget=spec.budget, task=spec.task, fixed_confidence=spec.fixed_confidence)
+    observation, _ = env.reset(seed=int(rewards.integers(2**63)))
+    agent = cell.agent.make()
+    reset(agent, env.info(knowledge(agent)), own)
+    bandit.notes.clear()  # what the agent asked of the bandit before the episode, if it may
+    actor = _Actor(agent, env.action_encoding)
+    rollout = play_single_steps(actor, env, observation)
+    asked = len(bandit.notes) - actor.idle
+    task = env.episode_spec.task
+    means, recommendation = bandit.means, rollout.recommendation
+    return Recording(
+        agent=cell.label,
+        env=cell.env.label,
+        budget=cell.budget,
+        run=run,
+        seed=cell.seed,
+        knows=tuple(sorted(knowledge(agent))),
+        task=task.words(),
+        arms=np.array([arm for arm, _ in bandit.notes[:asked]], np.int64),
+        rewards=np.array([reward for _, reward in bandit.notes[:asked]], float),
+        stages=tuple(actor.stages) or (Stage(0, None),),
+        means=means[0],
+        variances=bandit.variances[0],
+        recommendation=task.arms(recommendation[0], env.num_arms),
+        answer=task.arms(task.answer(means)[0], env.num_arms),
+        correct=bool(task.correct(means, recommendation)[0]),
+        simple_regret=float(task.simple_regret(means, recommendation)[0]),
+        arm_names=cell.env.problem.arm_names,
+    )
+
+
+class _Noting(WrappedBandit):
+    """One instance that notes every pull."""
+
+    def __init__(self, bandit: Bandit) -> None:
+        self.wrap(bandit)
+        self.notes: list[tuple[int, float]] = []
+
+    def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Return one reward for each pulled arm, and note both."""
+        rewards = super().pull(flat, rng)
+        self.notes += zip(flat.tolist(), rewards.tolist(), strict=True)
+        return rewards
+
+    def select(self, rows: IntArray) -> _Noting:
+        """Return some of the instances, with nothing noted."""
+        return _Noting(self.rewards.select(rows))
+
+    def replace(self, rows: IntArray, other: Bandit) -> None:
+        """Put other instances in the place of some."""
+        self.rewards.replace(rows, other)
+
+
+class _Actor:
+    """Acts pull by pull, whatever the agent's own way is, and notes which arms it considers."""
+
+    def __init__(self, agent: Any, encoding: ActionEncoding) -> None:
+        self._agent = agent
+        self._stepper = Stepper(agent, encoding) if allocates(agent) else None
+        self._requests = 0
+        self._made = 0
+        self.stages: list[Stage] = []
+
+    def act(self, observation: Observation) -> Any:
+        if self._stepper is not None:
+            action = self._stepper.act(observation)
+            self._note(self._stepper)
+            return action
+        if acts_on_batches(self._agent):
+            return self._agent.act({name: value[None] for name, value in observation.items()})[0]
+        return self._agent.act(observation)
+
+    def _note(self, stepper: Stepper) -> None:
+        """Note the arms that are considered from this pull on, where a request begins or an arm has been dropped."""
+        begins, candidates = stepper.requests > self._requests, stepper.candidates
+        if begins or (candidates and candidates != self.stages[-1].candidates and not stepper.stopped):
+            if self.stages and self.stages[-1].first_pull == self._made:
+                self.stages.pop()
+            self.stages.append(Stage(self._made, candidates))
+        self._requests = stepper.requests
+        self._made += 1
+
+    @property
+    def idle(self) -> int:
+        """Pulls that the agent has not asked for."""
+        idle = self._stepper.idle if self._stepper is not None else getattr(self._agent, "idle_pulls", None)
+        return 0 if idle is None else int(np.sum(idle))

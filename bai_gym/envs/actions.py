@@ -1,0 +1,133 @@
+"""How an action is read: which arm is pulled, whether the episode stops, and what is recommended."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bai_gym.errors import ParameterError
+from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.tasks import BestArm, Task, TopM
+
+__all__ = ["DecodedActions", "ActionEncoding"]
+
+
+class DecodedActions(NamedTuple):
+    """What N actions say.
+
+    Attributes:
+        arms: ``(N,)`` arms to pull; meaningless where the episode stops.
+        stops: ``(N,)`` whether the episode stops, or None with a fixed budget, where the budget says it.
+        answers: ``(N,)`` or ``(N, ...)`` recommendations, not yet checked; meaningless where none is due.
+    """
+
+    arms: IntArray
+    stops: npt.NDArray[np.bool_] | None
+    answers: IntArray
+
+
+class ActionEncoding:
+    """Reads and writes actions; the spaces they belong to are in :mod:`bai_gym.envs.spaces`.
+
+    Args:
+        num_arms: K.
+        task: What is asked for.
+        fixed_confidence: Whether the agent decides when to stop.
+    """
+
+    def __init__(self, num_arms: int, task: Task, *, fixed_confidence: bool) -> None:
+        """Compute the shape of an action."""
+        self.num_arms = num_arms
+        self.task = task
+        self.fixed_confidence = fixed_confidence
+        self._one_number = isinstance(task, BestArm)
+        self._values = num_arms * (1 + (fixed_confidence and self._one_number)) + (
+            fixed_confidence and not self._one_number
+        )
+        self.shape: tuple[int, ...] = () if self._one_number else (1 + len(task.sizes(num_arms)),)
+
+    def read(self, actions: Any, batch: int) -> DecodedActions:
+        """Take actions apart.
+
+        Args:
+            actions: ``(N,)`` or ``(N, 1 + answer)`` whole numbers.
+            batch: N.
+
+        Raises:
+            ParameterError: Wrong shape or type, or an arm that does not exist. The recommendations are checked by the
+                task when they are due.
+        """
+        try:
+            array = np.asarray(actions)
+        except ValueError:  # lists of unequal lengths
+            array = np.empty(0)
+        shape = (batch, *self.shape)
+        if array.shape != shape or array.dtype.kind not in "iu":
+            raise ParameterError(f"actions must be {self._batch_words(batch)}")
+        array = array if array.dtype == np.int64 else array.astype(np.int64)  # uint64 + int64 would be float64
+        first = array if self._one_number else array[:, 0]
+        if first.min() < 0 or first.max() >= self._values:
+            raise ParameterError(f"an action is not an arm; {self._allowed()}")
+        if not self.fixed_confidence:
+            return DecodedActions(first, None, array if self._one_number else array[:, 1:])
+        if self._one_number:
+            return DecodedActions(first, first >= self.num_arms, first - self.num_arms)
+        return DecodedActions(first, first == self.num_arms, array[:, 1:])
+
+    def pull(self, arms: IntArray) -> IntArray:
+        """Return the actions that pull the given arms, ``(N,)`` -> ``(N,)`` or ``(N, 1 + answer)``."""
+        if self._one_number:
+            return arms
+        actions = np.zeros((arms.size, *self.shape), np.int64)
+        actions[:, 0] = arms
+        return actions
+
+    def recommend(self, answers: IntArray) -> IntArray:
+        """Return the actions that (stop and) recommend."""
+        if self._one_number:
+            return answers + self.num_arms if self.fixed_confidence else answers
+        first = np.full((len(answers), 1), self.num_arms if self.fixed_confidence else 0)
+        return np.concatenate([first, answers], axis=-1)
+
+    def completed(self, actions: IntArray, means: FloatArray, remaining: IntArray) -> IntArray:
+        """Return actions in which every set that is due has m arms, see :meth:`bai_gym.tasks.TopM.completed`.
+
+        Args:
+            actions: ``(N, ...)``; those of other tasks are left as they are.
+            means: ``(N, K)`` sample means.
+            remaining: ``(N, 1)`` pulls left.
+        """
+        if not isinstance(self.task, TopM):
+            return actions
+        due = actions[:, 0] == self.num_arms if self.fixed_confidence else remaining[:, 0] == 0
+        actions = np.array(actions)
+        actions[due, 1:] = self.task.completed(actions[due, 1:], means[due])
+        return actions
+
+    def _allowed(self) -> str:
+        arms = f"arms are numbered 0 to {self.num_arms - 1}"
+        if not self.fixed_confidence:
+            return arms
+        if self._one_number:
+            return f"{arms}, and {self.num_arms} + arm stops and recommends that arm"
+        return f"{arms}, and {self.num_arms} stops"
+
+    def words(self) -> str:
+        """Return what the action of one episode is, for messages."""
+        if self._one_number:
+            stops = f" (from {self.num_arms} on: stop and recommend)" if self.fixed_confidence else ""
+            return f"one arm, a whole number from 0 to {self._values - 1}{stops}"
+        return (
+            f"{self.shape[0]} whole numbers: the arm to pull (0 to {self.num_arms - 1}"
+            f"{f', {self.num_arms} stops' if self.fixed_confidence else ''}), then the recommendation"
+        )
+
+    def _batch_words(self, batch: int) -> str:
+        if self._one_number:
+            return f"{batch} whole number{'s' * (batch > 1)}, one arm per episode"
+        return (
+            f"{batch} x {self.shape[0]} whole numbers: for each episode the arm to pull, then the recommendation "
+            f"({self.shape[0] - 1} entries, read when it is due)"
+        )

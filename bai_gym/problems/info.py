@@ -1,0 +1,171 @@
+"""What an agent is told before an episode, and nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bai_gym.bandits import Bandit
+from bai_gym.errors import AgentError, ParameterError
+from bai_gym.gaussian_process import GaussianPrior
+from bai_gym.statistics import FloatArray
+from bai_gym.tasks import BestArm, Task, Thresholding
+from bai_gym.theory import (
+    best_arm_h1,
+    gape_complexity,
+    gape_v_complexity,
+    reward_bound,
+    threshold_h1,
+    threshold_sigma_h1,
+    ugape_complexity,
+    ugape_v_complexity,
+)
+
+__all__ = ["KNOWLEDGE", "ProblemInfo", "check_knowledge"]
+
+KNOWLEDGE: dict[str, str] = {
+    "complexity": "how hard the instance is: a complexity measure computed from the true means (and variances)",
+    "prior": "the distribution that instances are drawn from",
+    "range": "a bound b on the rewards, computed from the true means and variances",
+    "variances": "the true reward variances",
+}
+"""Everything an agent can declare to know that a real user would not, with its meaning."""
+
+
+def check_knowledge(knows: Iterable[str]) -> frozenset[str]:
+    """Return the declared knowledge as a set.
+
+    Raises:
+        ParameterError: If it is no set of words, or a word is not in :data:`KNOWLEDGE`.
+    """
+    if isinstance(knows, str) or not isinstance(knows, Iterable):
+        raise ParameterError(f"knows must be a set of words, such as {{'variances'}}, not {knows!r}")
+    declared = frozenset(knows)
+    unknown = sorted(declared - set(KNOWLEDGE))
+    if unknown:
+        raise ParameterError(f"an agent cannot declare to know {unknown[0]!r}; allowed: {', '.join(KNOWLEDGE)}")
+    return declared
+
+
+class ProblemInfo:
+    """The facts an agent starts from: number of arms, budget, and what it declared to know.
+
+    Attributes:
+        num_arms: Number of arms K.
+        budget: Total pulls over all arms, the same in every episode.
+        batch: Number of episodes N.
+        task: What is to be recommended.
+        fixed_confidence: Whether the agent decides when to stop; the budget is then a cap.
+        knows: The granted knowledge, words of :data:`KNOWLEDGE`.
+        checkpoints: Pull counts, ascending, after which the agent is asked for its answer; usually none. They are told
+            so that an agent can end its blocks there, where the order of the pulls within a block is part of its law.
+        features: ``(N, K, d)`` features of the arms, not to be written to; None where arms have none. They are no
+            secret: observations show them too.
+    """
+
+    def __init__(
+        self,
+        num_arms: int,
+        budget: int,
+        batch: int = 1,
+        *,
+        task: Task | None = None,
+        fixed_confidence: bool = False,
+        checkpoints: Iterable[int] = (),
+        truth: Bandit | None = None,
+        knows: Iterable[str] = (),
+    ) -> None:
+        """Grant ``knows`` from the true instances ``truth``, which also say the features.
+
+        Without ``truth``, nothing that has to be granted can be read, and arms have no features; nor can anything be
+        granted of a truth that is not known.
+        """
+        self.num_arms = num_arms
+        self.budget = budget
+        self.batch = batch
+        self.task: Task = BestArm() if task is None else task
+        self.fixed_confidence = fixed_confidence
+        self.checkpoints = tuple(checkpoints)
+        self.knows = check_knowledge(knows)
+        self.features: FloatArray | None = None if truth is None else truth.features
+        self._truth = truth if self.knows and truth is not None and truth.known else None
+
+    @property
+    def num_features(self) -> int | None:
+        """Length d of each arm's features, None where arms have none."""
+        return None if self.features is None else int(self.features.shape[-1])
+
+    @property
+    def variances(self) -> FloatArray:
+        """``(N, K)`` true variances; needs ``"variances"``."""
+        return self._granted("variances").variances.copy()
+
+    @property
+    def reward_bound(self) -> FloatArray:
+        """``(N,)`` bounds b on the rewards, see :func:`bai_gym.theory.reward_bound`; needs ``"range"``."""
+        truth = self._granted("range")
+        return reward_bound(truth.means, truth.variances, self.budget)
+
+    @property
+    def prior(self) -> GaussianPrior | None:
+        """The normal law that the means were drawn from; None where there is none; needs ``"prior"``.
+
+        A real experiment tells none.
+        """
+        self.check_granted("prior")
+        return None if self._truth is None else self._truth.prior
+
+    def h1_complexity(self) -> FloatArray:
+        """Return H_1, the sum of 1 / gap^2, ``(N,)``; needs ``"complexity"``."""
+        return best_arm_h1(self._granted("complexity").means)
+
+    def gape_complexity(self, bound: FloatArray) -> FloatArray:
+        """Return H of GapE, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
+        return gape_complexity(self._granted("complexity").means, bound, self.task.num_bandits)
+
+    def gape_v_complexity(self, bound: FloatArray) -> FloatArray:
+        """Return the variance-aware H of GapE-V, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
+        truth = self._granted("complexity")
+        return gape_v_complexity(truth.means, truth.variances, bound, self.task.num_bandits)
+
+    def ugape_complexity(self, bound: FloatArray) -> FloatArray:
+        """Return H_epsilon of UGapE for the task, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
+        truth, task = self._granted("complexity"), self.task
+        return ugape_complexity(truth.means, task.m, task.epsilon, bound, task.num_bandits)
+
+    def ugape_v_complexity(self, bound: FloatArray) -> FloatArray:
+        """Return the variance-aware H_epsilon of UGapE, ``(N,)``; needs ``"complexity"``. ``bound``: ``(N,)``, b."""
+        truth, task = self._granted("complexity"), self.task
+        return ugape_v_complexity(truth.means, truth.variances, task.m, task.epsilon, bound, task.num_bandits)
+
+    def threshold_h1(self) -> FloatArray:
+        """Return H_1 of thresholding, the sum of 1 / (mean - threshold)^2, ``(N,)``; needs ``"complexity"``."""
+        return threshold_h1(self._granted("complexity").means, self._threshold)
+
+    def threshold_sigma_h1(self, *, squared: bool = False) -> FloatArray:
+        """Return H_sigma,1 of thresholding, which counts the variances, ``(N,)``; needs ``"complexity"``.
+
+        Args:
+            squared: See :func:`bai_gym.theory.threshold_sigma_h1`.
+        """
+        truth = self._granted("complexity")
+        return threshold_sigma_h1(truth.means, truth.variances, self._threshold, squared=squared)
+
+    @property
+    def _threshold(self) -> float:
+        if not isinstance(self.task, Thresholding):
+            raise AgentError(f"the task {self.task.name!r} has no threshold")
+        return self.task.threshold
+
+    def check_granted(self, fact: str) -> None:
+        """Raise :class:`AgentError` unless the fact is granted.
+
+        For knowledge that comes with the agent's parameters, such as ``"prior"``: it has to be declared all the same.
+        """
+        if fact not in self.knows:
+            raise AgentError(f"the agent reads {fact!r} without having declared it: add it to the agent's `knows`")
+
+    def _granted(self, fact: str) -> Bandit:
+        self.check_granted(fact)
+        if self._truth is None:
+            raise AgentError(f"the agent needs {fact!r}, and this problem info was made without the true instances")
+        return self._truth

@@ -1,0 +1,318 @@
+"""Reads folders of results again, whoever wrote them: the command line, Python, or an earlier version."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bai_gym.benchmark.chunk import CHUNK_RUNS
+from bai_gym.analysis.optimum import Optima
+from bai_gym.results.recording import Recording
+from bai_gym.results.result import Episodes, Result
+from bai_gym.results.schema import check_schema, schema_of
+from bai_gym.results.writer import read_chunk
+from bai_gym.errors import OutputError, SchemaError
+
+__all__ = ["Judgement", "ResultTable", "gather", "read_results", "read_outcomes", "read_recordings"]
+
+PARTS = ("chunks", "recordings")
+NUMBERED = re.compile(r"\d+-\d+")  # names of their files
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A claim, and what the results say to it.
+
+    Attributes:
+        text: The claim.
+        verdict: ``"confirmed"``, ``"refuted"`` or ``"undecided"``.
+        against: Where the results speak against it.
+        open: Where they decide nothing.
+    """
+
+    text: str
+    verdict: str
+    against: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class ResultTable:
+    """One file of results: what the commands of a folder have compared, or one panel of a figure.
+
+    Attributes:
+        path: The file.
+        results: Its rows; their ``seconds`` are 0, since folders hold no times.
+        title: What it is about, for people.
+        command: The commands that give all of it again, a line for each; those that cannot are left out.
+        optima: Probabilities with which the best possible agent is right, by (env, budget), where they are known.
+        claims: Claims that were judged on these results.
+        claims_are: A heading for them.
+    """
+
+    path: Path
+    results: tuple[Result, ...]
+    title: str = ""
+    command: str = ""
+    optima: Optima = field(default_factory=dict)
+    claims: tuple[Judgement, ...] = ()
+    claims_are: str = ""
+
+
+def read_results(folder: str | Path) -> list[ResultTable]:
+    """Return all results in a folder and its subfolders, by path.
+
+    Raises:
+        OutputError: If there is no such folder, or there are no results in it, or a file is damaged.
+        SchemaError: If a newer version of this library wrote a file.
+    """
+    folder = _check_folder(folder)
+    tables = []
+    for path in sorted(folder.rglob("*.parquet")):
+        if not _is_part(path, *PARTS) and not path.name.startswith("."):
+            table = _read(path, _results, "results")
+            if table is not None:
+                tables.append(table)
+    if not tables:
+        raise OutputError(
+            f"there are no results in {folder}; `bai-gym run ... --out {folder}` writes some, and so do "
+            "`bai-gym reproduce` and bai_gym.compare(..., out=)"
+        )
+    return tables
+
+
+def gather(path: Path, results: Iterable[Result], command: str = "", optima: Optima | None = None) -> ResultTable:
+    """Add results to those that earlier commands have written to a file, and return all; nothing is written.
+
+    Of the same agent, environment, budget, checkpoint and seed, the row with more runs stays. Rows of an agent,
+    environment or data that have changed since are out of date, and give way.
+
+    Args:
+        path: The file, which need not be there. Where it is damaged, a warning says so.
+        results: The new results.
+        command: The command that gives them again, if one can.
+        optima: The optima that are known.
+
+    Raises:
+        SchemaError: If a newer version of this library wrote it.
+    """
+    results = list(results)
+    earlier = None
+    if path.exists():
+        try:
+            earlier = _read(path, _results, "results")
+        except SchemaError:
+            raise
+        except OutputError as error:
+            warnings.warn(f"{error}; earlier results are lost from it, their chunks are not", stacklevel=2)
+    current = {_played(row): row.digest for row in results}
+    kept = {
+        _place(row): row
+        for row in (earlier.results if earlier is not None else ())
+        if current.get(_played(row), row.digest) == row.digest
+    }
+    commands = earlier.command.splitlines() if earlier is not None and kept else []
+    for row in results:
+        other = kept.get(_place(row))
+        if other is None or _weight(other) <= _weight(row):
+            kept[_place(row)] = row
+    known = earlier.optima if earlier is not None else {}
+    lines = dict.fromkeys(line for line in (*commands, command) if line)
+    return ResultTable(path, tuple(kept.values()), command="\n".join(lines), optima={**known, **(optima or {})})
+
+
+def _played(row: Result) -> tuple[str, str, int, int | None]:
+    return row.agent, row.env, row.budget, row.seed
+
+
+def _place(row: Result) -> tuple[Any, ...]:
+    """Return what only one row of a file is about; the end of the runs is one, with or without checkpoints."""
+    return *_played(row), row.checkpoint or row.budget
+
+
+def _weight(row: Result) -> tuple[int, bool]:
+    """Return what decides between two results of the same: more runs, then to be the end of a curve of checkpoints."""
+    return row.runs, row.checkpoint is not None
+
+
+def read_outcomes(folder: str | Path, results: Iterable[Result] | None = None) -> dict[tuple[str, str, int], Episodes]:
+    """Return the outcomes of single runs in a folder and its subfolders, by (agent, env, budget).
+
+    Files of version 1 do not say whose outcomes they hold; they are left out, with a warning.
+
+    Args:
+        folder: The folder.
+        results: Which of several evaluations of the same name (with other seeds, or fewer runs) is wanted: the one that
+            these results were computed from. None: the longest.
+
+    Raises:
+        OutputError: If there is no such folder, or a file is damaged.
+        SchemaError: If a newer version of this library wrote a file.
+    """
+    folder = _check_folder(folder)
+    wanted = None if results is None else {(r.agent, r.env, r.budget): r for r in results if r.at_end}
+    found: dict[tuple[str, str, int], Episodes] = {}
+    nameless = 0
+    cells: dict[Path, dict[tuple[int, int], Path]] = {}
+    for path in _parts(folder, "chunks"):
+        cells.setdefault(path.parent, {})[_number_and_runs(path)] = path
+    for chunks in cells.values():
+        if all(number > 0 for number, _ in chunks):  # nothing is finished, or the numbers of the runs are unknown
+            continue
+        name = _read(next(iter(chunks.values())), _address, "outcomes")
+        if name is None:
+            nameless += 1
+            continue
+        row = None if wanted is None else wanted.get(name)
+        if wanted is not None and row is None:
+            continue
+        paths = _longest(chunks) if row is None else _of_runs(chunks, row.runs)
+        if not paths:
+            continue
+        episodes = Episodes.joined([_read(path, read_chunk, "outcomes") for path in paths])
+        if row is not None:
+            if _gives(episodes, row):
+                found[name] = episodes
+        elif name not in found or found[name].correct.size < episodes.correct.size:
+            found[name] = episodes
+    if nameless:
+        warnings.warn(
+            f"{folder} holds single outcomes of {nameless} evaluations that an earlier version wrote without names; "
+            "they are left out, and agents are compared without pairing (run the same command again, in a new folder, "
+            "for paired comparisons)",
+            stacklevel=2,
+        )
+    return found
+
+
+def read_recordings(folder: str | Path) -> list[Recording]:
+    """Return the recorded episodes in a folder and its subfolders, by path.
+
+    Raises:
+        OutputError: If there is no such folder, or a file is damaged.
+        SchemaError: If a newer version of this library wrote a file.
+    """
+    folder = _check_folder(folder)
+    return [
+        _read(path, lambda path: Recording.from_table(pq.read_table(path), path), "a recording")
+        for path in _parts(folder, "recordings")
+    ]
+
+
+def _parts(folder: Path, kind: str) -> list[Path]:
+    """Return the chunks or the recordings in a folder and its subfolders, by path."""
+    return sorted(path for path in folder.rglob(f"{kind}/*/*.parquet") if _is_part(path, kind))
+
+
+def _is_part(path: Path, *kinds: str) -> bool:
+    """Return whether a file is a chunk or a recording; users may call folders of their own by these names, too."""
+    return path.parent.parent.name in kinds and NUMBERED.fullmatch(path.stem) is not None
+
+
+def _check_folder(folder: str | Path) -> Path:
+    if not isinstance(folder, str | Path) or not Path(folder).is_dir():
+        raise OutputError(f"there is no folder {folder}; name one that holds results")
+    return Path(folder)
+
+
+def _read(path: Path, reader: Callable[[Path], _T], what: str) -> _T:
+    """Read a file, or say what is wrong with it."""
+    try:
+        return reader(path)
+    except SchemaError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())
+        raise OutputError(f"{path} cannot be read as {what} ({reason}); delete it, or run its command again") from None
+
+
+def _results(path: Path) -> ResultTable | None:
+    """Return the results in a file, None if it is about something else."""
+    metadata = pq.read_schema(path).metadata or {}
+    if schema_of(metadata) is None:
+        return None
+    check_schema(path, metadata)
+    table = pq.read_table(path)
+    facts = json.loads(metadata.get(b"facts", b"{}"))
+    optima: Optima = {}
+    results = []
+    for row in table.to_pylist():
+        if row.get("optimum") is not None:
+            optima[row["env"], row["budget"]] = row["optimum"]
+        results.append(_result(row))
+    claims = tuple(
+        Judgement(**{**claim, "against": tuple(claim["against"]), "open": tuple(claim["open"])})
+        for claim in facts.pop("claims", ())
+    )
+    envs = ", ".join(dict.fromkeys(result.env for result in results))
+    return ResultTable(path, tuple(results), optima=optima, claims=claims, **{"title": envs, **facts})
+
+
+def _result(row: Mapping[str, Any]) -> Result:
+    """Return a row; what a file of an earlier version does not say has the default."""
+    known = {item.name for item in fields(Result)}
+    values = {name: value for name, value in row.items() if name in known}
+    values.setdefault("mean_pulls_by_rank", ())
+    for name in ("sample_quantiles", "knows", "notes", "mean_pulls_by_rank"):
+        values[name] = tuple(values[name])
+    values["mean_pulls"] = np.array(values["mean_pulls"], float)
+    interval = (row["error_probability_lower"], row["error_probability_upper"])
+    return Result(**values, interval=interval, seconds=0.0)
+
+
+def _address(path: Path) -> tuple[str, str, int] | None:
+    """Return whose outcomes a file holds; None if it does not say."""
+    found = pq.read_schema(path)
+    check_schema(path, found.metadata or {})
+    if not {"agent", "env", "budget"} <= set(found.names):
+        return None
+    first = pq.read_table(path, columns=["agent", "env", "budget"]).slice(0, 1).to_pylist()[0]
+    return str(first["agent"]), str(first["env"]), int(first["budget"])
+
+
+def _number_and_runs(path: Path) -> tuple[int, int]:
+    number, _, runs = path.stem.partition("-")
+    return int(number), int(runs)
+
+
+def _longest(chunks: Mapping[tuple[int, int], Path]) -> list[Path]:
+    """Return the chunks of the longest evaluation, up to the first that is missing or short: runs are numbered on."""
+    # A chunk that was short in an earlier, smaller evaluation lies beside the full one.
+    sizes: dict[int, int] = {}
+    for number, runs in chunks:
+        sizes[number] = max(runs, sizes.get(number, 0))
+    paths = []
+    for number in range(len(sizes)):
+        if number not in sizes:
+            break
+        paths.append(chunks[number, sizes[number]])
+        if sizes[number] < CHUNK_RUNS:
+            break
+    return paths
+
+
+def _of_runs(chunks: Mapping[tuple[int, int], Path], runs: int) -> list[Path]:
+    """Return the chunks of an evaluation of so many runs; nothing if one is missing."""
+    sizes = [min(CHUNK_RUNS, runs - start) for start in range(0, runs, CHUNK_RUNS)]
+    paths = [chunks.get(pair) for pair in enumerate(sizes)]
+    return [path for path in paths if path is not None] if None not in paths else []
+
+
+def _gives(episodes: Episodes, result: Result) -> bool:
+    """Return whether a result was computed from these episodes: another seed gives other numbers."""
+    runs = episodes.correct.size
+    if (runs, int(np.count_nonzero(~episodes.correct))) != (result.runs, result.errors):
+        return False
+    if episodes.pulls.shape != result.mean_pulls.shape or not np.allclose(episodes.pulls / runs, result.mean_pulls):
+        return False
+    return bool(np.isclose(episodes.simple_regret.mean(), result.simple_regret, equal_nan=True))

@@ -1,0 +1,107 @@
+"""An episode pull by pull, to be watched."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from bai_gym.results.schema import check_schema, metadata_now
+from bai_gym.statistics import FloatArray, IntArray
+
+__all__ = ["Recording", "Stage"]
+
+ARRAYS = ("means", "variances")
+TUPLES = ("knows", "recommendation", "answer", "arm_names")
+
+
+class Stage(NamedTuple):
+    """What an agent asked for at once: a block of pulls, or a phase of single ones.
+
+    Attributes:
+        first_pull: Number of its first pull in the episode, from 0; that of all pulls, where arms were dropped last.
+        candidates: The arms that it may pull, ascending; None: all.
+    """
+
+    first_pull: int
+    candidates: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """One episode, played pull by pull on the instance of a run of a benchmark.
+
+    All agents, at all budgets, meet the same instance in runs of the same number and seed. Rewards and the agent's own
+    random choices are drawn apart from those that the results of the benchmark count, and have the same law.
+
+    Attributes:
+        agent: Name of the agent, as in the results.
+        env: Id of the environment, as in the results.
+        budget: Pulls of the episode.
+        run: Number of the run whose instance it is.
+        seed: The user's seed.
+        knows: What the agent was told that a real user would not know.
+        task: What was to be found, in words.
+        arms: ``(T,)`` the arm of each pull that the agent asked for, at most ``budget``.
+        rewards: ``(T,)`` what each gave.
+        stages: What the agent asked for, in order; one for agents that only act pull by pull. An arm that was a
+            candidate before and is none in the current stage is dropped, for now.
+        means: ``(K,)`` true means.
+        variances: ``(K,)`` true variances.
+        recommendation: The arms recommended at the end, one or several or none.
+        answer: The right ones.
+        correct: Whether the recommendation is right.
+        simple_regret: Its simple regret, in the unit of the reward.
+        arm_names: ``(K,)`` names of the arms, where they have any.
+    """
+
+    agent: str
+    env: str
+    budget: int
+    run: int
+    seed: int
+    knows: tuple[str, ...]
+    task: str
+    arms: IntArray
+    rewards: FloatArray
+    stages: tuple[Stage, ...]
+    means: FloatArray
+    variances: FloatArray
+    recommendation: tuple[int, ...]
+    answer: tuple[int, ...]
+    correct: bool
+    simple_regret: float
+    arm_names: tuple[str, ...] | None = None
+
+    def to_table(self) -> pa.Table:
+        """Return a row per pull, with everything else in the metadata."""
+        facts: dict[str, Any] = {name: value for name, value in vars(self).items() if name not in ("arms", "rewards")}
+        facts.update({name: facts[name].tolist() for name in ARRAYS})
+        table = pa.table({"arm": self.arms.astype(np.int32), "reward": self.rewards})
+        return table.replace_schema_metadata({**metadata_now(), "episode": json.dumps(facts)})
+
+    @classmethod
+    def from_table(cls, table: pa.Table, path: Path) -> Recording:
+        """Return what :meth:`to_table` was made from.
+
+        Args:
+            table: The table.
+            path: Where it comes from, for messages.
+
+        Raises:
+            SchemaError: If a newer version of this library wrote it.
+            ValueError, KeyError, TypeError: If it is no recording.
+        """
+        metadata = table.schema.metadata or {}
+        check_schema(path, metadata)
+        facts = json.loads(metadata[b"episode"])
+        facts.update({name: np.array(facts[name], float) for name in ARRAYS})
+        facts.update({name: None if facts[name] is None else tuple(facts[name]) for name in TUPLES})
+        facts["stages"] = tuple(Stage(first, None if arms is None else tuple(arms)) for first, arms in facts["stages"])
+        return cls(
+            **facts, arms=table["arm"].to_numpy().astype(np.int64), rewards=table["reward"].to_numpy().astype(float)
+        )

@@ -1,0 +1,371 @@
+"""What an evaluation finds out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from bai_gym.analysis.intervals import wilson
+from bai_gym.analysis.paired import PairedTest, compare_paired
+from bai_gym.errors import ParameterError, UnknownNameError, unknown_name
+from bai_gym.statistics import FloatArray, IntArray
+
+__all__ = ["QUANTILES", "Checkpoint", "Comparison", "Episodes", "Result", "Rival", "summarize"]
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""Levels of the quantiles of the sample complexity."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Checkpoint:
+    """What some episodes would have come to, had they been asked for their answer earlier.
+
+    Attributes:
+        pulls_made: The pulls after which they are asked.
+        correct: ``(R,)`` whether the recommendation of that moment is right.
+        simple_regret: ``(R,)`` its simple regret.
+        pulls: ``(K,)`` pulls of each arm until then, summed over the episodes.
+    """
+
+    pulls_made: int
+    correct: npt.NDArray[np.bool_]
+    simple_regret: FloatArray
+    pulls: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Episodes:
+    """The outcomes of some finished episodes, in the order of their numbers.
+
+    Attributes:
+        recommendation: ``(R, ...)`` recommendations, in the form of the task.
+        answer: ``(R, ...)`` the right ones.
+        correct: ``(R,)`` whether the recommendation is right.
+        simple_regret: ``(R,)`` for one arm: best mean minus the recommended arm's mean; else see the task.
+        spent: ``(R,)`` pulls that the agent asked for.
+        truncated: ``(R,)`` with fixed confidence, whether the cap ended the episode.
+        pulls: ``(K,)`` pulls of each arm, summed over the episodes.
+        seconds: Time that playing them took just now; 0 for episodes read from disk.
+        pulls_by_rank: ``(K,)`` the same by the true rank of the arm in each episode, the best first; None where it was
+            not stored.
+        checkpoints: Earlier answers, in the order of their times; usually none.
+    """
+
+    recommendation: IntArray
+    answer: IntArray
+    correct: npt.NDArray[np.bool_]
+    simple_regret: FloatArray
+    spent: IntArray
+    truncated: npt.NDArray[np.bool_]
+    pulls: IntArray
+    seconds: float = 0.0
+    pulls_by_rank: IntArray | None = None
+    checkpoints: tuple[Checkpoint, ...] = ()
+
+    @classmethod
+    def joined(cls, parts: Sequence[Episodes]) -> Episodes:
+        """Return several groups of episodes as one."""
+        ranked = [part.pulls_by_rank for part in parts if part.pulls_by_rank is not None]
+        return cls(
+            recommendation=np.concatenate([part.recommendation for part in parts]),
+            answer=np.concatenate([part.answer for part in parts]),
+            correct=np.concatenate([part.correct for part in parts]),
+            simple_regret=np.concatenate([part.simple_regret for part in parts]),
+            spent=np.concatenate([part.spent for part in parts]),
+            truncated=np.concatenate([part.truncated for part in parts]),
+            pulls=np.sum([part.pulls for part in parts], axis=0),
+            seconds=sum(part.seconds for part in parts),
+            pulls_by_rank=np.sum(ranked, axis=0) if len(ranked) == len(parts) else None,
+            checkpoints=tuple(
+                Checkpoint(
+                    same[0].pulls_made,
+                    np.concatenate([point.correct for point in same]),
+                    np.concatenate([point.simple_regret for point in same]),
+                    np.sum([point.pulls for point in same], axis=0),
+                )
+                for same in zip(*(part.checkpoints for part in parts), strict=True)
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One agent on one environment with one budget.
+
+    Attributes:
+        agent: Name of the agent, with the parameters that differ from their defaults.
+        env: Id of the environment, with the keyword arguments given.
+        budget: Pulls per episode, over all arms; with fixed confidence the cap.
+        runs: Number of independent episodes.
+        errors: Episodes with a wrong recommendation; a truncated one counts by what the agent recommends at the cap.
+        error_probability: Estimated probability of misidentification, errors / runs.
+        interval: Its Wilson interval at level 95 %.
+        simple_regret: Mean simple regret, in the unit of the reward.
+        simple_regret_se: Its standard error (NaN for a single run).
+        mean_pulls: ``(K,)`` pulls per arm and episode.
+        unspent: Mean number of pulls that the agent left unspent.
+        sample_complexity: Mean number of pulls that the agent asked for.
+        sample_quantiles: Its quantiles at :data:`QUANTILES`.
+        truncated: Episodes that the cap ended, with fixed confidence.
+        seconds: Computing time, summed over workers; episodes read from disk cost none.
+        knows: What the agent was told that a real user would not know; empty: nothing.
+        notes: Remarks that a reader of the numbers needs.
+        checkpoint: Pulls after which the agent gave the answer that the row is about, in the middle of a run of
+            ``budget`` pulls or at its end; None where nobody asked for checkpoints.
+        seed: The user's seed; None where it is not known.
+        rerun: A shell command that gives the same row again; empty where none can, because the agent or the environment
+            is the user's own object.
+        mean_pulls_by_rank: Where the best arm is not the same in all episodes, so that numbers of arms mean little:
+            pulls per episode by the true rank of the arm, K numbers, those of the best arm first. Empty elsewhere, and
+            at checkpoints.
+        digest: Hash of the code, the parameters and the data that the row comes from, whatever the budget; empty where
+            nothing was stored.
+    """
+
+    agent: str
+    env: str
+    budget: int
+    runs: int
+    errors: int
+    error_probability: float
+    interval: tuple[float, float]
+    simple_regret: float
+    simple_regret_se: float
+    mean_pulls: FloatArray
+    unspent: float
+    sample_complexity: float
+    sample_quantiles: tuple[float, ...]
+    truncated: int
+    seconds: float
+    knows: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    checkpoint: int | None = None
+    seed: int | None = None
+    rerun: str = ""
+    mean_pulls_by_rank: tuple[float, ...] = ()
+    digest: str = ""
+
+    @property
+    def at_end(self) -> bool:
+        """Whether the answer is that at the end of the runs, not one at an earlier checkpoint."""
+        return self.checkpoint in (None, self.budget)
+
+    def __str__(self) -> str:
+        """One line for people."""
+        low, high = self.interval
+        knows = ", ".join(self.knows) or "nothing"
+        after = "" if self.checkpoint is None else f", after {self.checkpoint} pulls"
+        return (
+            f"{self.agent} on {self.env}, budget {self.budget}{after}: error probability {self.error_probability:.4f} "
+            f"[{low:.4f}, {high:.4f}] in {self.runs} runs (knows {knows})"
+        )
+
+
+def summarize(
+    agent: str,
+    env: str,
+    budget: int,
+    episodes: Episodes,
+    knows: Sequence[str],
+    notes: Sequence[str],
+    at: Checkpoint | None = None,
+    seed: int | None = None,
+    rerun: str = "",
+    digest: str = "",
+) -> Result:
+    """Return the result that the episodes give, at their end or at one of their checkpoints."""
+    point = episodes if at is None else at
+    runs = point.correct.size
+    errors = int(np.count_nonzero(~point.correct))
+    regret = point.simple_regret
+    end = budget if at is None else at.pulls_made
+    spent = np.minimum(episodes.spent, end)  # until it stops, an agent makes a pull in every step
+    return Result(
+        agent=agent,
+        env=env,
+        budget=budget,
+        runs=runs,
+        errors=errors,
+        error_probability=errors / runs,
+        interval=wilson(errors, runs),
+        simple_regret=float(regret.mean()),
+        simple_regret_se=float(regret.std(ddof=1) / np.sqrt(runs)) if runs > 1 else float("nan"),
+        mean_pulls=point.pulls / runs,
+        unspent=end - float(spent.mean()),
+        sample_complexity=float(spent.mean()),
+        sample_quantiles=tuple(np.quantile(spent, QUANTILES).tolist()),
+        truncated=int(np.count_nonzero(episodes.truncated)),
+        seconds=episodes.seconds,
+        knows=tuple(knows),
+        notes=tuple(notes),
+        checkpoint=end if episodes.checkpoints else None,
+        seed=seed,
+        rerun=rerun,
+        mean_pulls_by_rank=_by_rank(episodes) if at is None else (),
+        digest=digest,
+    )
+
+
+def _by_rank(episodes: Episodes) -> tuple[float, ...]:
+    """Return the pulls per episode by true rank, where the best arm varies."""
+    if episodes.pulls_by_rank is None or (episodes.answer == episodes.answer[0]).all():
+        return ()
+    return tuple((episodes.pulls_by_rank / episodes.correct.size).tolist())
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """How a reference agent compares with another one, on one environment with one budget.
+
+    Attributes:
+        agent: Name of the other agent.
+        env: Id of the environment, with the keyword arguments given.
+        budget: Pulls per episode, over all arms.
+        test: The reference is its agent A, the other agent B: differences below 0 speak for the reference.
+    """
+
+    agent: str
+    env: str
+    budget: int
+    test: PairedTest
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(Sequence[Result]):
+    """Results of several agents (and budgets, and checkpoints) on the same instances: a sequence of :class:`Result`.
+
+    Attributes:
+        results: In the order in which agents and budgets were given.
+    """
+
+    results: tuple[Result, ...]
+    _runs: Mapping[tuple[str, str, int, int | None], Episodes | Checkpoint] = field(repr=False)
+
+    @property
+    def final(self) -> tuple[Result, ...]:
+        """The results at the end of the runs, all of them where there are no checkpoints."""
+        return tuple(result for result in self.results if result.at_end)
+
+    def __getitem__(self, index: int) -> Result:  # type: ignore[override]
+        """Return one result."""
+        return self.results[index]
+
+    def __len__(self) -> int:
+        """Return the number of results."""
+        return len(self.results)
+
+    def __iter__(self) -> Iterator[Result]:
+        """Go through the results."""
+        return iter(self.results)
+
+    def __str__(self) -> str:
+        """One line per result."""
+        return "\n".join(map(str, self.results))
+
+    def find(
+        self, agent: str, budget: int | None = None, env: str | None = None, checkpoint: int | None = None
+    ) -> Result:
+        """Return the result of an agent.
+
+        Args:
+            agent: Its name in the results.
+            budget: Needed where there are several.
+            env: Needed where there are several.
+            checkpoint: Pulls after which the agent has given its answer; None: at the end of the runs.
+
+        Raises:
+            UnknownNameError: If there is no such result.
+            ParameterError: If there are several.
+        """
+        found = [
+            result
+            for result in (self.final if checkpoint is None else self.results)
+            if result.agent == agent
+            and budget in (None, result.budget)
+            and env in (None, result.env)
+            and checkpoint in (None, result.checkpoint)
+        ]
+        if not found:
+            known = dict.fromkeys(result.agent for result in self.results)
+            cells = sorted({(result.env, result.budget) for result in self.results})
+            there = ", ".join(f"{env} with budget {pulls}" for env, pulls in cells)
+            if agent in known and checkpoint is not None:
+                points = sorted({result.checkpoint for result in self.results if result.checkpoint is not None})
+                shown = ", ".join(map(str, points[:20])) + (", ..." if len(points) > 20 else "")
+                raise UnknownNameError(f"no result of {agent} after {checkpoint} pulls; there are: {shown or 'none'}")
+            if agent in known:
+                asked = f"{env or 'any environment'} with {'any budget' if budget is None else f'budget {budget}'}"
+                raise UnknownNameError(f"no result of {agent} on {asked}; there are: {there}")
+            raise unknown_name("result", agent, known, f"agents compared: {', '.join(known)}; on {there}")
+        if len(found) > 1:
+            raise ParameterError(f"there are {len(found)} results of {agent}: say which budget (and env) is meant")
+        return found[0]
+
+    def paired(
+        self,
+        agent_a: str,
+        agent_b: str,
+        budget: int | None = None,
+        env: str | None = None,
+        level: float = 0.95,
+        checkpoint: int | None = None,
+    ) -> PairedTest:
+        """Compare two agents run by run, on their common instances.
+
+        Args:
+            agent_a: Name of the first agent in the results.
+            agent_b: Name of the second agent.
+            budget: Needed where there are several.
+            env: Needed where there are several.
+            level: Confidence level of the interval, in (0, 1).
+            checkpoint: Pulls after which both have given their answers; None: at the end of the runs.
+
+        Returns:
+            The difference of the error probabilities, first minus second, with interval and exact p-value.
+        """
+        a, b = (self.outcome(self.find(agent, budget, env, checkpoint)) for agent in (agent_a, agent_b))
+        return compare_paired(~a.correct, ~b.correct, level)
+
+    def regrets(
+        self, agent: str, budget: int | None = None, env: str | None = None, checkpoint: int | None = None
+    ) -> FloatArray:
+        """Return the simple regret of each run of an agent, ``(R,)``; the arguments are those of :meth:`find`.
+
+        Two agents had the same instance in runs of the same number.
+        """
+        return self.outcome(self.find(agent, budget, env, checkpoint)).simple_regret
+
+    def recommendations(self, agent: str, budget: int | None = None, env: str | None = None) -> IntArray:
+        """Return what an agent recommended at the end of each run, ``(R, ...)``, in the form of the task.
+
+        The arguments are those of :meth:`find`.
+        """
+        episodes = self.outcome(self.find(agent, budget, env))
+        assert isinstance(episodes, Episodes)  # the end of the runs, not a checkpoint
+        return episodes.recommendation
+
+    def outcome(self, result: Result) -> Episodes | Checkpoint:
+        """Return the single runs that one of the results sums up."""
+        return self._runs[result.agent, result.env, result.budget, result.checkpoint]
+
+    def against(self, reference: str, level: float = 0.95) -> list[Rival]:
+        """Compare an agent with each other one that played where it did, run by run, at the end of the runs.
+
+        Args:
+            reference: Name of the agent in the results.
+            level: Confidence level of each interval, in (0, 1).
+
+        Returns:
+            One paired comparison for each result of another agent, in the order of the results.
+
+        Raises:
+            UnknownNameError: If that agent has not played where another one has.
+        """
+        return [
+            Rival(r.agent, r.env, r.budget, self.paired(reference, r.agent, r.budget, r.env, level))
+            for r in self.final
+            if r.agent != reference
+        ]

@@ -1,0 +1,367 @@
+"""Finished chunks and results on disk: written atomically, never half read, the same bytes for the same work.
+
+The files are described in docs/results.md.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bai_gym.benchmark.chunk import Cell
+from bai_gym.analysis.optimum import Optima
+from bai_gym.results.recording import Recording
+from bai_gym.results.result import Checkpoint, Episodes, Result
+from bai_gym.results.schema import check_schema, metadata_now, schema_of
+from bai_gym.errors import OutputError, SchemaError
+
+__all__ = ["RESULTS", "ResultsWriter", "check_replaceable", "read_chunk", "write_atomically"]
+
+RESULTS = "results.parquet"
+"""Name of the file with the results of a command."""
+_T = TypeVar("_T")
+ADDRESS = ("agent", "env", "budget", "run")  # columns that say which episode a row is
+AT_CHECKPOINTS = ("correct_at_checkpoints", "simple_regret_at_checkpoints")
+_DRAFT = re.compile(r"^\.draft-(\d+)-")
+_DRAFT_SECONDS = 86400  # a draft older than a day is nobody's, whatever process now has its number
+
+
+class ResultsWriter:
+    """A folder of results.
+
+    ``chunks/<cell>/<chunk>-<runs>.parquet`` holds finished chunks, one row per episode. ``results.parquet`` and
+    ``results.csv`` hold one row per cell of all commands, and ``recordings/<cell>/<run>.parquet`` episodes pull by
+    pull. Timings are not stored: everything here is the same, byte for byte, however often the work was interrupted and
+    by how many workers it was done.
+
+    Args:
+        folder: Created if missing.
+
+    Raises:
+        OutputError: If it cannot be written to.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Create the folder, and clear away what killed processes left."""
+        self.folder = Path(folder)
+        try:
+            (self.folder / "chunks").mkdir(parents=True, exist_ok=True)
+            probe = _draft(self.folder / "probe")
+            probe.write_bytes(b"")
+            probe.unlink()
+        except OSError as error:
+            reason = error.strerror or error
+            raise OutputError(
+                f"cannot write to the output folder {self.folder}: {reason}; choose another one"
+            ) from None
+        for draft in self.folder.rglob(".draft-*"):
+            if _abandoned(draft):
+                draft.unlink(missing_ok=True)
+
+    def __getstate__(self) -> dict[str, Path]:
+        """Name the folder so that worker processes, which may work in another one, find it."""
+        return {"folder": self.folder.absolute()}
+
+    def chunk_path(self, cell: Cell, chunk: int, runs: int) -> Path:
+        """Return where a chunk is, or will be."""
+        return self.folder / "chunks" / _folder_name(cell) / f"{chunk:06d}-{runs}.parquet"
+
+    def recording_path(self, cell: Cell, run: int, runs: int) -> Path:
+        """Return where the recording of a run is, or will be.
+
+        Args:
+            cell: What is played.
+            run: Its number.
+            runs: Runs of the chunk that it belongs to, on which its instance depends.
+        """
+        return self.folder / "recordings" / _folder_name(cell) / f"{run:06d}-{runs}.parquet"
+
+    def load(self, cell: Cell, chunk: int, runs: int) -> Episodes | None:
+        """Return a finished chunk, or None if it has to be played (again).
+
+        Raises:
+            SchemaError: If a newer version of this library wrote it.
+        """
+        path = self.chunk_path(cell, chunk, runs)
+        if not path.exists():
+            path = self.folder / "chunks" / _folder_name(cell, kept=".=-") / path.name
+
+        def read(path: Path) -> Episodes:
+            episodes = read_chunk(path)
+            if episodes.correct.size != runs:
+                raise ValueError("another number of rows")
+            if tuple(point.pulls_made for point in episodes.checkpoints) != cell.checkpoints:
+                raise ValueError("other checkpoints")
+            return episodes
+
+        return _finished(path, read, "chunk")
+
+    def save(self, cell: Cell, chunk: int, episodes: Episodes) -> None:
+        """Write a finished chunk."""
+        runs = episodes.correct.size
+        path = self.chunk_path(cell, chunk, runs)
+        first = cell.first_run(chunk)
+        metadata = {**metadata_now(), "pulls": json.dumps(episodes.pulls.tolist())}
+        if episodes.pulls_by_rank is not None:
+            metadata["pulls_by_rank"] = json.dumps(episodes.pulls_by_rank.tolist())
+        points = episodes.checkpoints
+        later: dict[str, pa.Array] = {}
+        if points:
+            later[AT_CHECKPOINTS[0]] = _column(np.stack([point.correct for point in points], axis=1))
+            later[AT_CHECKPOINTS[1]] = _column(np.stack([point.simple_regret for point in points], axis=1))
+            facts = {"after": [p.pulls_made for p in points], "pulls": [p.pulls.tolist() for p in points]}
+            metadata["checkpoints"] = json.dumps(facts)
+        table = pa.table(
+            {
+                "agent": _constant(cell.label, runs),
+                "env": _constant(cell.env.label, runs),
+                "budget": np.full(runs, cell.budget),
+                "run": np.arange(first, first + runs),
+                "recommendation": _column(episodes.recommendation),
+                "answer": _column(episodes.answer),
+                "correct": episodes.correct,
+                "simple_regret": episodes.simple_regret,
+                "spent": episodes.spent,
+                "truncated": episodes.truncated,
+                **later,
+            }
+        )
+        with write_atomically(path) as draft:
+            pq.write_table(table.replace_schema_metadata(metadata), draft)
+
+    def has_recording(self, cell: Cell, run: int, runs: int) -> bool:
+        """Return whether the recording of a run is there; False if it has to be played (again).
+
+        Raises:
+            SchemaError: If a newer version of this library wrote it.
+        """
+        path = self.recording_path(cell, run, runs)
+
+        def read(path: Path) -> Recording:
+            return Recording.from_table(pq.read_table(path, use_threads=False), path)
+
+        return _finished(path, read, "episode") is not None
+
+    def save_recording(self, cell: Cell, runs: int, recording: Recording) -> None:
+        """Write the recording of a run, of a chunk of so many."""
+        with write_atomically(self.recording_path(cell, recording.run, runs)) as draft:
+            pq.write_table(recording.to_table(), draft)
+
+    def save_results(
+        self,
+        results: Sequence[Result],
+        name: str = RESULTS,
+        *,
+        optima: Optima | None = None,
+        facts: Mapping[str, Any] | None = None,
+    ) -> Path:
+        """Write one row per result as Parquet.
+
+        Args:
+            results: The results.
+            name: Name of the file.
+            optima: Probabilities with which the best possible agent is right, where they are known.
+            facts: More about all of them, kept as JSON: see :class:`bai_gym.results.reader.ResultTable`.
+
+        Raises:
+            SchemaError: If a newer version of this library wrote the file that is there.
+        """
+        path = self.folder / name
+        check_replaceable(path)
+        table = pa.table(
+            {
+                "agent": [r.agent for r in results],
+                "env": [r.env for r in results],
+                "budget": [r.budget for r in results],
+                "runs": [r.runs for r in results],
+                "errors": [r.errors for r in results],
+                "error_probability": [r.error_probability for r in results],
+                "error_probability_lower": [r.interval[0] for r in results],
+                "error_probability_upper": [r.interval[1] for r in results],
+                "simple_regret": [r.simple_regret for r in results],
+                "simple_regret_se": [r.simple_regret_se for r in results],
+                "mean_pulls": [r.mean_pulls.tolist() for r in results],
+                "unspent": [r.unspent for r in results],
+                "sample_complexity": [r.sample_complexity for r in results],
+                "sample_quantiles": [list(r.sample_quantiles) for r in results],
+                "truncated": [r.truncated for r in results],
+                "knows": pa.array([list(r.knows) for r in results], pa.list_(pa.string())),
+                "notes": pa.array([list(r.notes) for r in results], pa.list_(pa.string())),
+                "checkpoint": pa.array([r.checkpoint for r in results], pa.int64()),
+                "seed": pa.array(
+                    [r.seed if r.seed is not None and r.seed < 2**64 else None for r in results], pa.uint64()
+                ),
+                "rerun": [r.rerun for r in results],
+                "mean_pulls_by_rank": pa.array([list(r.mean_pulls_by_rank) for r in results], pa.list_(pa.float64())),
+                "digest": [r.digest for r in results],
+                "optimum": pa.array([(optima or {}).get((r.env, r.budget)) for r in results], pa.float64()),
+            }
+        ).replace_schema_metadata({**metadata_now(), "facts": json.dumps(dict(facts or {}))})
+        with write_atomically(path) as draft:
+            pq.write_table(table, draft)
+        return path
+
+    def save_text(self, name: str, text: str) -> Path:
+        """Write a text file."""
+        path = self.folder / name
+        with write_atomically(path) as draft:
+            draft.write_text(text, encoding="utf-8")
+        return path
+
+
+@contextmanager
+def write_atomically(path: Path) -> Iterator[Path]:
+    """Give a draft beside ``path`` to write to; it takes its place only when complete. The folder is made if missing.
+
+    Raises:
+        OutputError: If the disk refuses.
+    """
+    draft = _draft(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield draft
+        with draft.open("rb") as written:
+            os.fsync(written.fileno())
+        draft.replace(path)
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {path}: {error.strerror or error}; free some space or choose another folder"
+        ) from None
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def check_replaceable(path: Path) -> None:
+    """Refuse to overwrite what a newer version of this library wrote.
+
+    Args:
+        path: A Parquet file that is about to be written; it need not be there.
+
+    Raises:
+        SchemaError: If it is such a file.
+    """
+    try:
+        metadata = pq.read_schema(path).metadata
+    except (OSError, ValueError, pa.ArrowException):  # missing or damaged
+        return
+    if schema_of(metadata):
+        check_schema(path, metadata)
+
+
+def read_chunk(path: Path) -> Episodes:
+    """Return a finished chunk.
+
+    Raises:
+        SchemaError: If a newer version of this library wrote it.
+        OSError, ValueError, KeyError, TypeError, pyarrow.ArrowException: If it is damaged.
+    """
+    table = pq.read_table(path, use_threads=False)
+    metadata = table.schema.metadata or {}
+    check_schema(path, metadata)
+    stored = [name for name in table.column_names if name not in ADDRESS]
+    columns: dict[str, Any] = {name: _array(table[name], table.num_rows) for name in stored}
+    points = _read_checkpoints(columns, metadata.get(b"checkpoints"))
+    pulls = np.array(json.loads(metadata[b"pulls"]), np.int64)
+    ranked = metadata.get(b"pulls_by_rank")
+    by_rank = None if ranked is None else np.array(json.loads(ranked), np.int64)
+    return Episodes(**columns, pulls=pulls, pulls_by_rank=by_rank, checkpoints=points)
+
+
+def _finished(path: Path, read: Callable[[Path], _T], what: str) -> _T | None:
+    """Return what is in a file; None where it is missing, or, with a warning, where it is damaged.
+
+    Raises:
+        SchemaError: If a newer version of this library wrote it.
+    """
+    if not path.exists():
+        return None
+    try:
+        return read(path)
+    except SchemaError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())
+        warnings.warn(f"{path} cannot be read ({reason}); this {what} is played again", stacklevel=3)
+        return None
+
+
+def _folder_name(cell: Cell, kept: str = ".-") -> str:
+    """Return the name of a cell's folder: what it is, for people, and what it is exactly.
+
+    Without ``=``, which would make pyarrow read columns out of names. Files of version 1 have it.
+    """
+    words = re.sub(f"[^A-Za-z0-9{kept}]+", "_", f"{cell.env.label}_{cell.label}_n={cell.budget}")[:80].strip("_")
+    return f"{words}_{cell.fingerprint}"
+
+
+def _constant(text: str, rows: int) -> pa.Array:
+    """Return a column of one text."""
+    return pa.DictionaryArray.from_arrays(np.zeros(rows, np.int32), [text])
+
+
+def _read_checkpoints(columns: dict[str, Any], facts: bytes | None) -> tuple[Checkpoint, ...]:
+    """Take the checkpoints of a chunk out of its columns."""
+    if facts is None:
+        return ()
+    read = json.loads(facts)
+    correct, regret = (columns.pop(name) for name in AT_CHECKPOINTS)
+    return tuple(
+        Checkpoint(
+            after,
+            np.ascontiguousarray(correct[:, i]),
+            np.ascontiguousarray(regret[:, i]),
+            np.array(read["pulls"][i], np.int64),
+        )
+        for i, after in enumerate(read["after"])
+    )
+
+
+def _column(values: npt.NDArray[Any]) -> pa.Array:
+    """Return one value per row, such as a recommendation: a number, or a list of fixed length."""
+    if values.ndim == 1:
+        return pa.array(values)
+    return pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), values.shape[1])
+
+
+def _array(column: pa.ChunkedArray, runs: int) -> npt.NDArray[Any]:
+    """Return what :func:`_column` was made from."""
+    if pa.types.is_fixed_size_list(column.type):
+        flat = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)  # booleans are packed
+        return np.asarray(flat).reshape(runs, -1)
+    return np.asarray(column.to_numpy())
+
+
+def _draft(path: Path) -> Path:
+    """Return a name that no other process or thread uses, and that tells whose it is."""
+    return path.with_name(f".draft-{os.getpid()}-{secrets.token_hex(4)}-{path.name}")
+
+
+def _abandoned(draft: Path) -> bool:
+    """Return whether the process that wrote a draft is gone."""
+    match = _DRAFT.match(draft.name)
+    try:
+        if match is None or time.time() - draft.stat().st_mtime > _DRAFT_SECONDS:
+            return match is not None
+        if os.name == "nt":  # os.kill(pid, 0) would send Ctrl-C there
+            return False
+        os.kill(int(match[1]), 0)
+        state = Path(f"/proc/{match[1]}/stat").read_text().rpartition(")")[2].split()[0]
+        return state == "Z"  # killed, and not yet buried
+    except ProcessLookupError:
+        return True
+    except OSError:  # another user's process, no /proc, or the draft is gone by now
+        return False

@@ -1,0 +1,229 @@
+"""Recorded episodes: pull by pull, on the instances of the benchmark, of the same law, and resumable."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from scipy import stats
+
+from bai_gym import agents, compare
+from bai_gym.api import make_cells
+from bai_gym.results.reader import read_outcomes, read_recordings
+from bai_gym.benchmark.recordings import record_cells, record_run
+from bai_gym.results.recording import Recording, Stage
+from bai_gym.errors import BaiGymError, ParameterError, SchemaError
+
+ENV = "BAI-Bernoulli4-v0"
+ARMS: dict[str, Any] = {"means": [0.9, 0.6, 0.5, 0.1], "distribution": "bernoulli"}
+
+
+def recorded(agent: Any, env: str = "BAI-Custom-v0", budget: int = 40, run: int = 0, **keywords: Any) -> Recording:
+    (cell,) = make_cells([agent], env, [budget], 0, keywords or (ARMS if env == "BAI-Custom-v0" else None))
+    return record_run(cell, run, 200)
+
+
+def test_sequential_halving_by_hand() -> None:
+    """K = 4, n = 16: two rounds of 8 pulls, 2 for each of four arms, then 4 for each of the two that are left."""
+    episode = recorded("SH(tie=first)", budget=16)
+    assert episode.arms[:8].tolist() == [0, 1, 2, 3] * 2
+    left = episode.stages[1].candidates
+    assert episode.stages == (Stage(0, None), Stage(8, left)) and left is not None and len(left) == 2
+    assert sorted(episode.arms[8:].tolist()) == sorted(left * 4)
+    means = np.array([episode.rewards[:8][episode.arms[:8] == arm].mean() for arm in range(4)])
+    assert set(left) == set(np.argsort(-means, kind="stable")[:2].tolist())
+    last = {arm: episode.rewards[8:][episode.arms[8:] == arm].mean() for arm in left}
+    assert last[episode.recommendation[0]] == max(last.values())
+    assert episode.answer == (0,) and episode.correct == (episode.recommendation == (0,))
+    assert episode.simple_regret == pytest.approx(0.9 - ARMS["means"][episode.recommendation[0]])
+    assert episode.means.tolist() == ARMS["means"]
+    assert episode.variances == pytest.approx([0.09, 0.24, 0.25, 0.09])
+    assert (episode.task, episode.knows, episode.run, episode.seed) == ("the best arm", (), 0, 0)
+
+
+@pytest.mark.parametrize("agent", ["SH", "TTTS", "A-UGapEb"])
+def test_all_agents_and_budgets_meet_the_instance_of_the_run(agent: str, tmp_path: Path) -> None:
+    compare(["Uniform", agent], ENV, budgets=[20, 30], runs=1003, seed=4, out=tmp_path)
+    (uniform, other), (longer, _) = (make_cells(["Uniform", agent], ENV, [n], 4) for n in (20, 30))
+    for run, size in ((0, 1000), (7, 1000), (1002, 3)):
+        same = [record_run(cell, run, size).means.tolist() for cell in (uniform, other, longer)]
+        assert same[0] == same[1] == same[2]
+    # That it is the one of the benchmark is seen by the answers that were stored.
+    answers = read_outcomes(tmp_path)["Uniform", ENV, 20].answer
+    for run, size in ((0, 1000), (7, 1000), (999, 1000), (1000, 3), (1002, 3)):
+        assert record_run(uniform, run, size).means.argmax() == answers[run]
+
+
+def test_the_law_is_that_of_the_benchmark() -> None:
+    """The recommendations of 300 recorded episodes against 3,000 of the fast path, at level 0.001."""
+    (cell,) = make_cells(["SH"], "BAI-Custom-v0", [16], 0, ARMS)
+    seen = np.bincount([record_run(cell, run, 300).recommendation[0] for run in range(300)], minlength=4)
+    fast = np.bincount(
+        compare(["SH"], "BAI-Custom-v0", budgets=[16], runs=3000, seed=1, env_kwargs=ARMS).recommendations("SH"),
+        minlength=4,
+    )
+    likely = (seen + fast) > 20
+    assert stats.chi2_contingency(np.stack([seen[likely], fast[likely]])).pvalue > 0.001
+
+
+@pytest.mark.parametrize("name", agents.names())
+def test_every_agent_can_be_recorded(name: str) -> None:
+    env, budget, keywords = "BAI-Bernoulli4-v0", 60, {}
+    agent = agents.make(name)
+    tasks = tuple(getattr(agent, "tasks", ("best-arm",)))
+    if getattr(agent, "needs_features", False):
+        env = "BAI-Logistic8-v0" if "Log" in name or "GLM" in name else "BAI-LinearSphere8-v0"
+        budget = 200
+    elif "prior" in getattr(agent, "knows", ()) and name not in ("BayesOptimal", "Learned"):
+        env = "BAI-GP10-v0"
+    elif name == "BayesOptimal":
+        env, budget = "BAI-Bernoulli3-v0", 12
+    elif name.startswith("UGapEc") or name == "LUCB":
+        env, budget, keywords = "BAI-FC-Custom-v0", 5000, ARMS
+    elif "best-arm" not in tasks:
+        env = "BAI-Bernoulli10-v0"
+        keywords = {"task": "thresholding", "threshold": 0.5} if "thresholding" in tasks else {"task": "top-m", "m": 2}
+    episode = recorded(name, env, budget, **keywords)
+    problem = gym.make(env, **keywords).unwrapped
+    assert 0 < episode.arms.size == episode.rewards.size <= budget
+    assert episode.arms.min() >= 0 and episode.arms.max() < problem.num_arms
+    assert episode.stages[0].first_pull == 0
+    starts = [stage.first_pull for stage in episode.stages]
+    assert starts == sorted(set(starts)) and starts[-1] <= episode.arms.size
+    for stage, end in zip(episode.stages, [*starts[1:], episode.arms.size], strict=True):
+        if stage.candidates is not None:
+            assert set(episode.arms[stage.first_pull : end].tolist()) <= set(stage.candidates)
+    assert Recording.from_table(episode.to_table(), Path("here")).to_table().equals(episode.to_table())
+
+
+def test_classes_of_your_own_can_be_recorded() -> None:
+    class OneByOne:
+        def act(self, observation: Any) -> int:
+            return int(observation["pulls"].argmin() if observation["remaining"][0] else observation["means"].argmax())
+
+    class Many:
+        batched = True
+
+        def act(self, observation: Any) -> Any:
+            return OneByOne.act(self, {key: value[0] for key, value in observation.items()}) * np.ones(1, np.int64)
+
+    for kind in (OneByOne, Many):
+        episode = recorded(kind, budget=8)
+        assert episode.arms.tolist() == [0, 1, 2, 3, 0, 1, 2, 3]
+        assert episode.stages == (Stage(0, None),)
+
+
+def test_spare_pulls_are_left_out() -> None:
+    """8 arms, 200 pulls: three rounds of 66 (66 is no multiple of 8: the rest goes to some); an episode makes all."""
+    assert recorded("SH", "BAI-Gaussian8-v0", 200).arms.size == 3 * 66
+
+
+def test_arms_that_a_rule_drops_are_seen() -> None:
+    """AugUCB drops arms one by one, within one phase of single pulls."""
+    episode = recorded("AugUCB", "BAI-Thresholding100-ThreeGroups-v0", 4000)
+    sizes = [100 if stage.candidates is None else len(stage.candidates) for stage in episode.stages]
+    assert sizes[0] == 100 and sizes[-1] < 100 and sizes == sorted(sizes, reverse=True)
+    known = [set(range(100)) if stage.candidates is None else set(stage.candidates) for stage in episode.stages]
+    assert all(after <= before for before, after in zip(known, known[1:], strict=False))
+    for stage, end in zip(
+        episode.stages, [*[s.first_pull for s in episode.stages[1:]], episode.arms.size], strict=True
+    ):
+        assert stage.candidates is None or set(episode.arms[stage.first_pull : end].tolist()) <= set(stage.candidates)
+
+
+def test_several_arms_are_recommended() -> None:
+    episode = recorded("APT", ENV, 60, task="thresholding", threshold=0.5, epsilon=0.05)
+    assert episode.task == "all arms with a mean of at least 0.5, up to 0.05"
+    assert episode.answer == tuple(np.flatnonzero(episode.means >= 0.5).tolist())
+    episode = recorded("SAR", "BAI-TopM-Bernoulli10-v0", 100)
+    assert len(episode.recommendation) == len(episode.answer) > 1 and episode.task.endswith("best arms")
+
+
+def test_the_folder_is_the_same_for_any_number_of_workers_and_goes_on(
+    tmp_path: Path, contents: Callable[[Path], dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, workers in (("one", 1), ("two", 2)):
+        compare(["SH", "TTTS"], ENV, budgets=[20, 30], runs=10, record=3, workers=workers, out=tmp_path / name)
+    one = contents(tmp_path / "one")
+    assert one == contents(tmp_path / "two")
+    assert sum(name.startswith("recordings") for name in one) == 2 * 2 * 3
+    without = {name: data for name, data in one.items() if not name.startswith("recordings")}
+    compare(["SH", "TTTS"], ENV, budgets=[20, 30], runs=10, out=tmp_path / "none")
+    assert contents(tmp_path / "none") == without  # recording changes no result
+
+    first = sorted((tmp_path / "one").glob("recordings/*/*"))[0]
+    first.unlink()
+    told: list[tuple[int, int]] = []
+    cells = make_cells(["SH", "TTTS"], ENV, [20, 30], 0)
+    record_cells(cells, 3, 10, out=tmp_path / "one", on_chunk=lambda *numbers: told.append(numbers))
+    assert told == [(11, 12), (12, 12)]
+    assert contents(tmp_path / "one") == one
+
+
+def test_a_worker_that_is_killed_while_it_records_is_an_error_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
+    mine = os.getpid()
+
+    class Fatal:
+        def act(self, observation: Any) -> int:
+            assert os.getpid() != mine
+            os.kill(os.getpid(), signal.SIGKILL)
+            return 0
+
+    cells = make_cells([Fatal], ENV, [5], 0)
+    with pytest.raises(BaiGymError, match="a worker process was killed .*; use fewer workers, or ") as caught:
+        record_cells(cells, 2, 10, out=tmp_path / "out", workers=2)
+    assert "\n" not in str(caught.value)
+
+
+def test_recordings_are_read(tmp_path: Path) -> None:
+    compare(["SH"], ENV, budgets=[20], runs=10, record=2, out=tmp_path)
+    read = read_recordings(tmp_path)
+    (cell,) = make_cells(["SH"], ENV, [20], 0)
+    assert [episode.to_table() for episode in read] == [record_run(cell, run, 10).to_table() for run in (0, 1)]
+
+
+@pytest.mark.parametrize("record", [-1, 11, 1.5, True, "2"])
+def test_wrong_numbers_are_refused(tmp_path: Path, record: Any) -> None:
+    with pytest.raises(ParameterError, match="record must be a whole number of runs, from 0 to 10, not"):
+        compare(["SH"], ENV, runs=10, record=record, out=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_recordings_need_a_folder() -> None:
+    with pytest.raises(ParameterError, match="recordings are files: name an output folder"):
+        compare(["SH"], ENV, runs=10, record=1)
+
+
+@pytest.mark.parametrize("damage", [b"", b"bad", b"short"])
+def test_a_damaged_recording_is_played_again(tmp_path: Path, damage: bytes) -> None:
+    play = partial(compare, ["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=2)
+    play()
+    first, second = sorted(tmp_path.glob("recordings/*/*.parquet"))
+    kept, whole = first.read_bytes(), second.read_bytes()
+    second.write_bytes(whole[:-30] if damage == b"short" else damage)
+    with pytest.warns(UserWarning, match="000001-30.parquet cannot be read .* this episode is played again"):
+        play()
+    assert (first.read_bytes(), second.read_bytes()) == (kept, whole)
+
+
+def test_a_newer_recording_is_not_overwritten(tmp_path: Path) -> None:
+    play = partial(compare, ["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
+    play()
+    (file,) = tmp_path.glob("recordings/*/*.parquet")
+    table = pq.read_table(file)
+    pq.write_table(table.replace_schema_metadata({**table.schema.metadata, b"schema": b"99"}), file)
+    newer = file.read_bytes()
+    with pytest.raises(SchemaError, match="newer bai-gym"):
+        play()
+    assert file.read_bytes() == newer

@@ -1,0 +1,347 @@
+"""`identify`: any agent on the user's own functions; nothing that was observed is lost."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bai_gym
+from bai_gym import agents
+from bai_gym.analysis.intervals import wilson
+from bai_gym.errors import AgentError, BaiGymError, BudgetError, InstanceError, OutputError, ParameterError, PullError
+from bai_gym.live.evidence import Identification, Pull
+
+MEANS = (0.2, 0.5, 0.9, 0.4)
+PATIENCE = 120.0
+
+
+def noisy(arm: int, rng: np.random.Generator) -> float:
+    """Successes out of ten, as a share."""
+    return float(rng.binomial(10, MEANS[arm])) / 10.0
+
+
+def same(one: Identification, two: Identification) -> None:
+    assert one.log == two.log
+    assert (one.recommendation, one.agent, one.notes) == (two.recommendation, two.agent, two.notes)
+
+
+# ------------------------------------------------------------------------------------------------ agents
+
+
+@pytest.mark.parametrize("name", agents.names())
+def test_every_agent_works_or_says_why_not(name: str) -> None:
+    keywords: dict[str, Any] = {"features": np.eye(4)}
+    budget = 20 if name == "BayesOptimal" else 120
+    if agents.make(name).knows - {"prior"}:
+        with pytest.raises(AgentError, match=f"^{name} has to be told what nobody knows.*such as SR"):
+            bai_gym.identify(noisy, 4, budget, name, **keywords)
+        return
+    if "best-arm" not in agents.make(name).tasks:
+        with pytest.raises(AgentError, match=f"^{name} cannot do the task 'best-arm'"):
+            bai_gym.identify(noisy, 4, budget, name, **keywords)
+        return
+    pull = (lambda arm, rng: float(rng.random() < MEANS[arm])) if name == "BayesOptimal" else noisy
+    found = bai_gym.identify(pull, 4, budget, name, **keywords)
+    assert found.recommendation == 2  # 12 or more standard errors ahead; for BayesOptimal, of this seed
+    assert found.pulls.sum() == len(found.log) <= budget
+
+
+def test_a_parameter_in_place_of_knowledge_lets_an_agent_in() -> None:
+    with pytest.raises(AgentError, match=r"range; give it b=\.\.\., or take an agent"):
+        bai_gym.identify(noisy, 4, 100, "A-GapE")
+    with pytest.raises(AgentError, match=r"complexity, range; give it a=\.\.\. and b=\.\.\., or take"):
+        bai_gym.identify(noisy, 4, 100, "UCB-E")
+    with pytest.raises(AgentError, match="complexity; take an agent that is told nothing"):
+        bai_gym.identify(noisy, 4, 100, "GapE(b=1.0)")
+    with pytest.raises(AgentError, match=r"variances; give it noise_variance=\.\.\., or take an agent"):
+        bai_gym.identify(noisy, 4, 100, agents.BayesGap(kernel=np.eye(4)))
+    with pytest.raises(AgentError, match="variances; take an agent that is told nothing"):
+        bai_gym.identify(noisy, 4, 100, "SHVar")
+    with pytest.raises(AgentError, match="BayesGap has no prior here.*Give kernel=.* or a covariance"):
+        bai_gym.identify(noisy, 4, 100, "BayesGap(noise_variance=0.02)")
+    known = agents.BayesGap(kernel=np.eye(4), noise_variance=0.02)
+    assert bai_gym.identify(noisy, 4, 100, known).recommendation == 2
+    assert bai_gym.identify(noisy, 4, 100, "A-GapE(b=1.0)").agent == "A-GapE(b=1.0)"
+    assert bai_gym.identify(noisy, 4, 100, "UCB-E(a=2.0, b=1.0)").recommendation == 2
+
+
+def test_an_agent_that_goes_by_a_prior_says_so() -> None:
+    (note,) = bai_gym.identify(noisy, 4, 40, "Learned").notes
+    assert "goes by a prior, which comes with its parameters" in note
+
+
+class Turns:
+    """Pulls the arms in turn, one action at a time, and recommends the best mean."""
+
+    def act(self, observation: dict[str, Any]) -> int:
+        assert {name: value.shape for name, value in observation.items()} == {
+            "pulls": (4,),
+            "means": (4,),
+            "variances": (4,),
+            "remaining": (1,),
+        }
+        left = observation["remaining"].item()
+        return int(observation["pulls"].argmin() if left else observation["means"].argmax())
+
+
+def test_a_plain_class_works() -> None:
+    found = bai_gym.identify(noisy, 4, 42, Turns)
+    assert (found.agent, found.recommendation, found.pulls.tolist()) == ("Turns", 2, [11, 11, 10, 10])
+
+
+def test_a_plain_class_that_names_no_arm_is_refused() -> None:
+    class Lost:
+        def act(self, observation: object) -> int:
+            return 4
+
+    with pytest.raises(AgentError, match="act must return one arm, a whole number from 0 to 3.*not 4"):
+        bai_gym.identify(noisy, 4, 5, Lost())
+
+
+def test_features_reach_the_agent() -> None:
+    seen = []
+
+    class Looks(Turns):
+        def reset(self, info: Any) -> None:
+            seen.append(info.features)
+
+        def act(self, observation: dict[str, Any]) -> int:
+            seen.append(observation["features"])
+            return 0
+
+    rows = [[1, 2], [3, 4], [5, 6], [7, 8]]
+    bai_gym.identify(noisy, 4, 1, Looks(), features=rows)
+    assert [array.tolist() for array in seen] == [[rows], rows, rows]
+    with pytest.raises(AgentError, match="needs arms with features"):
+        bai_gym.identify(noisy, 4, 100, "GSE-Lin")
+    for wrong in ([[1.0]] * 3, "abc", np.full((4, 2), np.nan), np.zeros((2, 4, 2))):
+        with pytest.raises(InstanceError, match="features"):
+            bai_gym.identify(noisy, 4, 100, "GSE-Lin", features=wrong)
+
+
+# ------------------------------------------------------------------------------------------------ evidence
+
+
+def test_the_evidence_of_a_case_worked_by_hand() -> None:
+    log = [Pull(0, 1.0), Pull(1, 5.0), Pull(0, 3.0), Pull(1, 5.0), Pull(0, 5.0), Pull(2, -7.0, "broken")]
+    found = Identification.of(0, log, 4, agent="X", budget=8, seed=0)
+    # Arm 0: mean 3, unbiased variance 4, so the standard error is sqrt(4 / 3). Arm 1: no spread. Arm 2: one pull.
+    assert found.pulls.tolist() == [3, 2, 1, 0]
+    np.testing.assert_array_equal(found.means, [3.0, 5.0, -7.0, np.nan])
+    np.testing.assert_allclose(found.standard_errors, [math.sqrt(4 / 3), np.nan, np.nan, np.nan], rtol=1e-15)
+    assert (found.recommendation, found.runner_up, found.failures.tolist()) == (0, 1, [0, 0, 1, 0])
+    assert found.notes == (
+        "1 of 6 pulls failed and count as the worst reward",
+        "X has asked for 6 of 8 pulls (2 unspent)",
+    )
+    lines = str(found).splitlines()
+    assert lines[0] == "X recommends arm 0 after 6 of 8 pulls"
+    assert [line.split()[:3] for line in lines[2:6]] == [
+        ["0", "3", "3"],
+        ["1", "2", "5"],
+        ["2", "1", "-7"],
+        ["3", "0", "-"],
+    ]
+    with pytest.raises(ValueError, match="read-only"):
+        found.means[0] = 1.0
+    with pytest.raises(AttributeError):
+        found.recommendation = 1  # type: ignore[misc]
+
+
+def test_without_another_arm_there_is_no_runner_up() -> None:
+    assert Identification.of(1, [Pull(1, 2.0)], 3, agent="X", budget=1, seed=0).runner_up is None
+
+
+def test_pulls_that_the_agent_does_not_ask_for_are_not_made() -> None:
+    made = []
+    found = bai_gym.identify(lambda arm: made.append(arm) or -arm, 4, 23, "SH")  # type: ignore[func-returns-value]
+    assert len(made) == len(found.log) == 22  # two stages of 11 pulls
+    assert "(1 unspent)" in found.notes[0]
+    assert found.recommendation == 0
+
+
+def test_the_seed_decides() -> None:
+    one, again, other = (bai_gym.identify(noisy, 4, 60, "TTTS", seed=seed) for seed in (1, 1, 2))
+    same(one, again)
+    assert one.log != other.log
+
+
+# ------------------------------------------------------------------------------------------------ errors
+
+
+def fails_at(number: int, how: Any) -> Any:
+    made: list[int] = []
+
+    def pull(arm: int) -> float:
+        made.append(arm)
+        if len(made) == number:
+            return float(how())
+        return float(arm)
+
+    return pull
+
+
+def test_an_error_ends_the_experiment_and_keeps_what_was_seen(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    with pytest.raises(PullError, match=r"^pull 6 \(arm \d\) failed: ZeroDivisionError") as caught:
+        bai_gym.identify(fails_at(6, lambda: 1 / 0), 4, 30, journal=journal)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    assert len(caught.value.log) == 5
+    kept = [json.loads(line) for line in journal.read_text().splitlines()[1:]]
+    assert [(line["arm"], line["reward"]) for line in kept] == [(pull.arm, pull.reward) for pull in caught.value.log]
+    made: list[int] = []
+    found = bai_gym.identify(lambda arm: made.append(arm) or float(arm), 4, 30, journal=journal)  # type: ignore[func-returns-value]
+    same(found, bai_gym.identify(float, 4, 30))
+    assert len(made) == len(found.log) - 5  # the pull that failed is made again, those before it are not
+
+
+def test_nan_counts_as_the_worst() -> None:
+    found = bai_gym.identify(lambda arm: math.nan if arm == 3 else float(arm), 4, 40, on_error="worst", worst=-1)
+    assert found.recommendation == 2
+    assert found.failures.tolist() == [0, 0, 0, found.pulls[3]]
+    assert "failed and count as the worst reward" in found.notes[0]
+    assert found.log[0].error is None or "nan" in found.log[0].error
+
+
+def test_a_pull_that_hangs_counts_as_the_worst() -> None:
+    def stuck(arm: int) -> float:
+        time.sleep(3600 if arm == 3 else 0)
+        return float(arm)
+
+    started = time.monotonic()
+    found = bai_gym.identify(stuck, 4, 8, "Uniform", timeout=0.3, on_error="worst", worst=-1)
+    assert time.monotonic() < started + PATIENCE
+    assert (found.recommendation, found.failures.tolist()) == (2, [0, 0, 0, 2])
+    assert {pull.error for pull in found.log if pull.arm == 3} == {"it took longer than 0.3 seconds"}
+
+
+BAD: list[tuple[dict[str, Any], type[BaiGymError], str]] = [
+    ({"budget": None}, BudgetError, "budget is missing"),
+    ({"budget": 3}, BudgetError, "budget 3 is below the minimum of SR for 4 arms"),
+    ({"budget": 2.5}, BudgetError, "budget must be a whole number"),
+    ({"num_arms": None}, ParameterError, "num_arms is missing"),
+    ({"seed": -1}, ParameterError, "seed must be an integer"),
+    ({"agent": "SRR"}, BaiGymError, "unknown agent 'SRR'"),
+    ({"agent": 3}, AgentError, "is not an agent"),
+    ({"on_error": "worst"}, ParameterError, "needs worst="),
+]
+
+
+@pytest.mark.parametrize(("keywords", "kind", "message"), BAD)
+def test_wrong_arguments_are_refused_before_the_first_pull(
+    keywords: dict[str, Any], kind: type[BaiGymError], message: str, tmp_path: Path
+) -> None:
+    def never(arm: int) -> float:
+        raise AssertionError
+
+    journal = tmp_path / "journal.jsonl"
+    with pytest.raises(kind, match=message):
+        bai_gym.identify(never, **{"num_arms": 4, "budget": 20, "journal": journal, **keywords})
+    assert not journal.exists()
+
+
+# ------------------------------------------------------------------------------------------------ journal
+
+
+def test_a_finished_journal_is_the_answer(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    found = bai_gym.identify(noisy, 4, 50, journal=journal)
+    again = bai_gym.identify(fails_at(1, lambda: 1 / 0), 4, 50, journal=journal)  # not called
+    same(found, again)
+    np.testing.assert_array_equal(found.means, again.means)
+
+
+def test_failures_are_kept(tmp_path: Path) -> None:
+    keywords: dict[str, Any] = {"on_error": "worst", "worst": -1.0, "journal": tmp_path / "journal.jsonl"}
+    found = bai_gym.identify(lambda arm: 1 / arm, 4, 20, **keywords)
+    assert found.failures[0] > 0
+    same(found, bai_gym.identify(lambda arm: 1 / arm, 4, 20, **keywords))
+
+
+@pytest.mark.parametrize("changed", [{"seed": 1}, {"budget": 51}, {"agent": "SH"}, {"features": np.eye(4)}])
+def test_the_journal_of_another_experiment_is_refused(changed: dict[str, Any], tmp_path: Path) -> None:
+    keywords: dict[str, Any] = {"num_arms": 4, "budget": 50, "journal": tmp_path / "journal.jsonl"}
+    bai_gym.identify(noisy, **keywords)
+    with pytest.raises(OutputError, match=f"its {next(iter(changed))} is"):
+        bai_gym.identify(noisy, **{**keywords, **changed})
+
+
+def test_a_journal_that_the_agent_would_not_have_written_is_refused(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    bai_gym.identify(noisy, 4, 20, journal=journal)
+    lines = journal.read_text().splitlines()
+    arm = json.loads(lines[3])["arm"]
+    lines[3] = json.dumps({"arm": (arm + 1) % 4, "reward": 0.0})
+    journal.write_text("\n".join([*lines, ""]))
+    with pytest.raises(OutputError, match=f"pull 3 in the journal is of arm {(arm + 1) % 4}, and the agent.*arm {arm}"):
+        bai_gym.identify(noisy, 4, 20, journal=journal)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
+@pytest.mark.parametrize("timeout", [None, 60.0], ids=["here", "in a process"])
+def test_a_killed_experiment_goes_on_where_it_stopped(timeout: float | None, tmp_path: Path) -> None:
+    journal, calls = tmp_path / "journal.jsonl", tmp_path / "calls"
+    program = f"""if True:
+        import time
+        import bai_gym
+
+        def pull(arm, rng):
+            with open({str(calls)!r}, "a") as file:
+                file.write("x")
+            time.sleep(0.02)
+            return float(rng.normal(arm, 1.0))
+
+        print(bai_gym.identify(pull, 4, 60, "TTTS", seed=5, timeout={timeout}, journal={str(journal)!r}))
+    """
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL, env=environment)
+    ended = time.monotonic() + PATIENCE
+    while not (journal.exists() and journal.read_bytes().count(b"\n") > 10) and time.monotonic() < ended:
+        time.sleep(0.005)
+    process.kill()
+    process.wait()
+    kept = journal.read_bytes().count(b"\n") - 1
+    assert 10 <= kept < 60
+    time.sleep(0.2)  # for a worker that was in the middle of a pull
+    made = calls.stat().st_size
+    assert made - kept in (0, 1)  # at most the pull that was being made is lost
+    with journal.open("ab") as file:
+        file.write(b'{"arm": 2, "rew')  # and what a machine that loses its power may leave behind
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
+    assert calls.stat().st_size == made + 60 - kept
+
+    def pull(arm: int, rng: np.random.Generator) -> float:
+        return float(rng.normal(arm, 1.0))
+
+    undisturbed = bai_gym.identify(pull, 4, 60, "TTTS", seed=5, journal=tmp_path / "other.jsonl")
+    assert done.stdout == f"{undisturbed}\n"
+    assert journal.read_bytes() == (tmp_path / "other.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("agent", ["UGapEc", "LUCB"])
+def test_a_confidence_that_was_not_reached_is_told(agent: str) -> None:
+    few, many = (bai_gym.identify(lambda arm: float(arm), 2, budget, agent) for budget in (10, 1000))
+    assert any("confidence was not reached" in note for note in few.notes)
+    assert len(many.log) < 1000 and not any("confidence" in note for note in many.notes)
+
+
+def test_equal_rewards_are_no_certainty() -> None:
+    log = [Pull(0, 1.0), Pull(0, 1.0), Pull(1, 0.0), Pull(1, 1.0), Pull(2, 0.0)]
+    found = Identification.of(0, log, 4, agent="X", budget=5, seed=0)
+    expected = [wilson(2, 2), wilson(1, 2), wilson(0, 1), (np.nan, np.nan)]
+    np.testing.assert_allclose(found.intervals, expected, atol=1e-4)
+    others = Identification.of(
+        0, [Pull(0, 5.0), Pull(0, 5.0), Pull(1, 1.0), Pull(1, 2.0)], 2, agent="X", budget=4, seed=0
+    )
+    assert np.isnan(others.intervals[0]).all() and np.isnan(others.standard_errors[0])
+    assert "not estimable" in str(others)

@@ -1,0 +1,402 @@
+"""Folders of results are read again as they were written, by this version and by earlier ones."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+from bai_gym import compare
+from bai_gym.results.reader import read_results, read_outcomes, read_recordings
+from bai_gym.results.schema import SCHEMA_VERSION
+from bai_gym.cli import main
+from bai_gym.errors import OutputError, SchemaError
+
+OLD = Path(__file__).parent / "data" / "results-v1"
+ENV = "BAI-Bernoulli4-v0"
+AGENTS = ["SH", "TTTS(posterior=bernoulli)"]
+
+
+def plain(results: Any) -> list[Any]:
+    return [{**vars_of(row), "seconds": None, "digest": None} for row in results]
+
+
+def vars_of(row: Any) -> dict[str, Any]:
+    return {name: np.asarray(getattr(row, name)).tolist() for name in row.__slots__}
+
+
+def with_schema(file: Path, version: int) -> None:
+    table = pq.read_table(file)
+    pq.write_table(table.replace_schema_metadata({**table.schema.metadata, b"schema": str(version).encode()}), file)
+
+
+def command(words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
+    monkeypatch.setattr(sys, "argv", ["bai-gym", *words])
+    with pytest.raises(SystemExit) as left:
+        main()
+    return int(left.value.code or 0), capsys.readouterr().err
+
+
+def test_what_python_wrote_is_read(tmp_path: Path) -> None:
+    played = compare(AGENTS, ENV, budgets=[40, 20], runs=1100, seed=3, out=tmp_path)
+    (table,) = read_results(tmp_path)
+    assert plain(table.results) == plain(played)
+    assert table.title == ENV and table.path == tmp_path / "results.parquet"
+    assert table.command == (
+        f"bai-gym run {ENV} --agent SH --agent 'TTTS(posterior=bernoulli)' --budget 40 --budget 20 --runs 1100 --seed 3"
+    )
+    outcomes = read_outcomes(tmp_path)
+    assert set(outcomes) == {(agent, ENV, budget) for agent in AGENTS for budget in (40, 20)}
+    for result in played:
+        episodes = outcomes[result.agent, ENV, result.budget]
+        assert episodes.correct.size == 1100 and np.count_nonzero(~episodes.correct) == result.errors
+        assert episodes.recommendation.tolist() == played.recommendations(result.agent, result.budget).tolist()
+
+
+def test_checkpoints_are_read(tmp_path: Path) -> None:
+    played = compare(["Uniform"], ENV, budgets=[40], runs=30, checkpoints=10, out=tmp_path)
+    (table,) = read_results(tmp_path)
+    assert [row.checkpoint for row in table.results] == [10, 20, 30, 40]
+    assert plain(table.results) == plain(played)
+    assert [point.pulls_made for point in read_outcomes(tmp_path)["Uniform", ENV, 40].checkpoints] == [10, 20, 30]
+
+
+def test_what_the_command_line_wrote_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "here"
+    words = f"run BAI-Bernoulli3-v0 --agent SH --budget 12 --runs 200 --seed 1 --optimum --out {out}"
+    assert command(words.split(), capsys, monkeypatch)[0] == 0
+    (table,) = read_results(tmp_path)
+    assert table.command == "bai-gym run BAI-Bernoulli3-v0 --agent SH --budget 12 --runs 200 --seed 1"
+    assert list(table.optima) == [("BAI-Bernoulli3-v0", 12)] and 0.5 < table.optima["BAI-Bernoulli3-v0", 12] < 1
+
+
+@pytest.mark.slow
+def test_claims_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["reproduce", "gse-7", "--runs", "20", "--workers", "1", "--out", str(tmp_path)]
+    assert command(words, capsys, monkeypatch)[0] == 0
+    tables = read_results(tmp_path)
+    assert [table.path.stem for table in tables] == ["gse-7"]
+    for table in tables:
+        assert table.command == "bai-gym reproduce gse-7 --runs 20 --seed 0"
+        assert table.claims and {claim.verdict for claim in table.claims} <= {"confirmed", "refuted", "undecided"}
+        written = (table.path.parent / f"{table.path.stem}-claims.txt").read_text()
+        assert table.claims_are and all(f"{claim.verdict:<10} {claim.text}" in written for claim in table.claims)
+
+
+def test_the_row_can_be_played_again_by_its_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    means = {"means": [0.9, 0.5], "distribution": "bernoulli"}
+    arguments: dict[str, Any] = {"budgets": [9, 12], "runs": 70, "seed": 5, "env_kwargs": means, "checkpoints": [3, 8]}
+    played = compare(
+        ["Uniform", "APT"],
+        "BAI-Custom-v0",
+        **{**arguments, "env_kwargs": {**means, "task": "thresholding", "threshold": 0.6}},
+    )
+    for row in played:
+        out = tmp_path / f"{row.agent}-{row.budget}"
+        assert row.rerun
+        assert command([*shlex.split(row.rerun)[1:], "--out", str(out)], capsys, monkeypatch)[0] == 0
+        (table,) = read_results(out)
+        again = [other for other in table.results if other.checkpoint == row.checkpoint]
+        assert plain(again) == plain([row])
+
+
+def test_nothing_is_promised_where_no_command_can(tmp_path: Path) -> None:
+    class Own:
+        batched = True
+
+        def act(self, observation: Any) -> Any:
+            return observation["pulls"].argmin(axis=-1)
+
+    played = compare(["SH", Own], ENV, budgets=[20], runs=10, out=tmp_path)
+    assert [bool(row.rerun) for row in played] == [True, False]
+    assert read_results(tmp_path)[0].command == ""
+
+
+def test_pandas_and_polars_read_results_and_single_runs(tmp_path: Path) -> None:
+    played = compare(AGENTS, ENV, budgets=[40, 20], runs=1100, out=tmp_path)
+    rows = pd.read_parquet(tmp_path / "results.parquet")
+    assert rows["error_probability"].tolist() == [row.error_probability for row in played]
+    runs = pd.read_parquet(tmp_path / "chunks")
+    assert set(runs.columns) == {
+        *("agent", "env", "budget", "run"),
+        *("recommendation", "answer", "correct", "simple_regret", "spent", "truncated"),
+    }
+    errors = 1 - runs.groupby(["agent", "budget"], observed=True)["correct"].mean()
+    assert all(errors[row.agent, row.budget] == pytest.approx(row.error_probability) for row in played)
+    frame = pl.read_parquet(tmp_path / "chunks" / "**" / "*.parquet")
+    assert len(frame) == len(runs) == 4 * 1100
+    by_polars = frame.group_by("agent", "budget").agg(1 - pl.col("correct").mean()).rows()
+    assert {(agent, budget): error for agent, budget, error in by_polars} == pytest.approx(errors.to_dict())
+
+
+def test_a_folder_of_different_tasks_is_read_by_columns(tmp_path: Path) -> None:
+    """As docs/results.md says."""
+    compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path)
+    compare(["Uniform"], ENV, budgets=[20], runs=30, out=tmp_path, checkpoints=10)
+    for m in (2, 3):
+        compare(["SAR"], "BAI-TopM-Bernoulli10-v0", budgets=[60], runs=30, out=tmp_path, env_kwargs={"m": m})
+    names = ["agent", "budget", "correct"]
+    assert pd.read_parquet(tmp_path / "chunks", columns=names).shape == (120, 3)
+    files = tmp_path / "chunks" / "**" / "*.parquet"
+    assert pl.scan_parquet(files, extra_columns="ignore").select(names).collect().shape == (120, 3)
+
+
+# --------------------------------------------------------------------------------------------- other versions
+
+
+def test_results_of_version_1_are_read() -> None:
+    (table,) = read_results(OLD)
+    assert [(row.agent, row.budget, row.runs, row.checkpoint) for row in table.results] == [
+        ("SH", 40, 60, None),
+        ("TTTS(posterior=bernoulli)", 40, 60, None),
+    ]
+    assert table.results[0].seed is None and table.results[0].rerun == "" and table.command == ""
+    # The CSV beside it was written by the same command.
+    lines = (OLD / "results.csv").read_text().splitlines()
+    shares = {line.split(",")[0]: float(line.split(",")[5]) for line in lines[1:]}
+    assert {row.agent: row.error_probability for row in table.results} == shares
+
+
+def test_single_runs_of_version_1_are_left_out_with_a_warning() -> None:
+    with pytest.warns(UserWarning, match="single outcomes of 2 evaluations that an earlier version wrote"):
+        assert read_outcomes(OLD) == {}
+
+
+def test_a_run_that_version_1_began_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the layout of version 1: no columns of names, and = in the name of the folder."""
+    whole = compare(["TTTS(posterior=bernoulli)"], ENV, budgets=[20], runs=30, out=tmp_path)
+    (cell,) = (tmp_path / "chunks").iterdir()
+    (file,) = cell.iterdir()
+    table = pq.read_table(file).drop_columns(["agent", "env", "budget"])
+    metadata = {**table.schema.metadata, b"schema": b"1"}
+    metadata.pop(b"bai-gym")
+    pq.write_table(table.replace_schema_metadata(metadata), file)
+    cell.rename(cell.with_name(cell.name.replace("posterior_bernoulli_n_", "posterior=bernoulli_n=")))
+    monkeypatch.setattr("bai_gym.benchmark.runner.play_chunk", None)  # nothing is played
+    assert plain(compare(["TTTS(posterior=bernoulli)"], ENV, budgets=[20], runs=30, out=tmp_path)) == plain(whole)
+
+
+@pytest.mark.parametrize("which", ["results.parquet", "chunks/*/*.parquet", "recordings/*/*.parquet"])
+def test_a_newer_version_is_refused_by_name(tmp_path: Path, which: str) -> None:
+    compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
+    (file,) = tmp_path.glob(which)
+    with_schema(file, SCHEMA_VERSION + 1)
+    words = f"newer bai-gym \\(schema {SCHEMA_VERSION + 1}; this one reads 1 to {SCHEMA_VERSION}\\): update bai-gym"
+    with pytest.raises(SchemaError, match=words):
+        read_results(tmp_path)
+        read_outcomes(tmp_path)
+        read_recordings(tmp_path)
+
+
+def test_a_newer_chunk_is_not_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = f"run {ENV} --agent SH --budget 20 --runs 30 --out {tmp_path}".split()
+    command(words, capsys, monkeypatch)
+    (file,) = tmp_path.glob("chunks/*/*.parquet")
+    with_schema(file, SCHEMA_VERSION + 1)
+    before = file.read_bytes()
+    code, said = command(words, capsys, monkeypatch)
+    assert code == 2 and "newer bai-gym" in said and "Traceback" not in said
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("by", ["python", "command"])
+def test_newer_results_are_not_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path)
+    file = tmp_path / "results.parquet"
+    with_schema(file, SCHEMA_VERSION + 1)
+    before = file.read_bytes()
+    monkeypatch.setattr("bai_gym.benchmark.runner.play_chunk", None)  # nothing is played
+    if by == "python":
+        with pytest.raises(SchemaError, match="newer bai-gym"):
+            compare(["Uniform"], ENV, budgets=[20], runs=30, out=tmp_path)
+    else:
+        code, said = command(f"run {ENV} --agent SR --budget 20 --out {tmp_path}".split(), capsys, monkeypatch)
+        assert code == 2 and "newer bai-gym" in said and "Traceback" not in said
+    assert file.read_bytes() == before
+
+
+# --------------------------------------------------------------------------------------------- what is not there
+
+
+def test_no_folder_and_nothing_in_it(tmp_path: Path) -> None:
+    for reader in (read_results, read_outcomes, read_recordings):
+        with pytest.raises(OutputError, match="there is no folder .*missing; name one that holds results"):
+            reader(tmp_path / "missing")
+    pq.write_table(pq.read_table(OLD / "results.parquet").replace_schema_metadata(None), tmp_path / "other.parquet")
+    with pytest.raises(OutputError, match="there are no results in .*; `bai-gym run ... --out"):
+        read_results(tmp_path)
+    assert read_outcomes(tmp_path) == {} and read_recordings(tmp_path) == []
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
+    for which, reader in (
+        ("results.parquet", read_results),
+        ("chunks/*/*.parquet", read_outcomes),
+        ("recordings/*/*.parquet", read_recordings),
+    ):
+        (file,) = tmp_path.glob(which)
+        whole = file.read_bytes()
+        file.write_bytes(whole[:-30])
+        with pytest.raises(OutputError, match=f"{file.name} cannot be read as .*; delete it, or run its command again"):
+            reader(tmp_path)
+        file.write_bytes(whole)
+
+
+def test_of_several_evaluations_the_longest_is_taken(tmp_path: Path) -> None:
+    compare(["SH"], ENV, budgets=[20], runs=40, seed=1, out=tmp_path)
+    long = compare(["SH"], ENV, budgets=[20], runs=1200, seed=2, out=tmp_path)
+    compare(["SH"], ENV, budgets=[20], runs=300, seed=2, out=tmp_path)  # its chunk lies beside the full one
+    (episodes,) = read_outcomes(tmp_path).values()
+    assert episodes.recommendation.tolist() == long.recommendations("SH").tolist()
+    # Without its first chunk, the numbers of the runs of the second one are unknown to whoever compares run by run.
+    for file in tmp_path.glob("chunks/*/000000-*.parquet"):
+        file.unlink()
+    assert read_outcomes(tmp_path) == {}
+
+
+def test_the_runs_of_a_table_are_found_among_those_of_others(tmp_path: Path) -> None:
+    """A command with fewer runs, or another seed, in the same folder."""
+    compare(["SH"], ENV, budgets=[20], runs=2100, seed=1, out=tmp_path)
+    compare(["SH"], ENV, budgets=[20], runs=1200, seed=2, out=tmp_path)
+    for runs in (1000, 1200, 70):
+        last = compare(["SH"], ENV, budgets=[20], runs=runs, seed=1, out=tmp_path)
+        (episodes,) = read_outcomes(tmp_path, last.results).values()
+        assert episodes.recommendation.tolist() == last.recommendations("SH").tolist()
+    assert read_outcomes(tmp_path, compare(["SH"], ENV, budgets=[20], runs=30, seed=1)) == {}  # not in the folder
+
+
+def test_drafts_of_killed_processes_are_passed_over(tmp_path: Path) -> None:
+    compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
+    for file in list(tmp_path.rglob("*.parquet")):
+        file.with_name(f".draft-1-0123abcd-{file.name}").write_bytes(b"half of it")
+    assert len(read_results(tmp_path)) == len(read_outcomes(tmp_path)) == len(read_recordings(tmp_path)) == 1
+
+
+def test_of_several_evaluations_that_of_a_result_is_found(tmp_path: Path) -> None:
+    """Other seeds, and fewer runs than an earlier command had, with the same or another number of errors."""
+    played = [
+        compare(["SH", "Uniform"], ENV, budgets=[20], runs=runs, seed=seed, out=tmp_path)
+        for seed, runs in ((1, 40), (2, 40), (3, 40), (2, 1200), (2, 300))
+    ]
+    for rows in played:
+        outcomes = read_outcomes(tmp_path, rows)
+        assert {key[0] for key in outcomes} == {"SH", "Uniform"}
+        for row in rows:
+            found = outcomes[row.agent, row.env, row.budget]
+            assert found.recommendation.tolist() == rows.recommendations(row.agent).tolist()
+    assert read_outcomes(tmp_path, compare(["SH"], ENV, budgets=[20], runs=40, seed=4)) == {}
+
+
+def test_a_chunk_after_a_short_one_is_not_counted_on(tmp_path: Path) -> None:
+    """A killed command may leave its second chunk beside the short first one of an earlier, smaller evaluation."""
+    short = compare(["SH"], ENV, budgets=[20], runs=300, out=tmp_path)
+    compare(["SH"], ENV, budgets=[20], runs=1200, out=tmp_path)
+    (full,) = tmp_path.glob("chunks/*/000000-1000.parquet")
+    full.unlink()
+    (episodes,) = read_outcomes(tmp_path).values()
+    assert episodes.recommendation.tolist() == short.recommendations("SH").tolist()
+
+
+@pytest.mark.parametrize("name", ["chunks", "recordings"])
+def test_folders_may_be_named_as_ours_are(tmp_path: Path, name: str) -> None:
+    out = tmp_path / name / "monday"
+    played = compare(["SH"], ENV, budgets=[20], runs=30, out=out, record=2)
+    for folder in (tmp_path, tmp_path / name, out):
+        (table,) = read_results(folder)
+        assert plain(table.results) == plain(played)
+        assert [recording.run for recording in read_recordings(folder)] == [0, 1]
+        assert len(read_outcomes(folder)) == 1
+
+
+# ------------------------------------------------------------------------------------------------ several commands
+
+
+def rows_of(folder: Path) -> set[tuple[str, str, int, int, int | None]]:
+    (table,) = read_results(folder)
+    return {(row.agent, row.env, row.budget, row.runs, row.seed) for row in table.results}
+
+
+def test_what_earlier_commands_found_stays(tmp_path: Path) -> None:
+    commands: list[dict[str, Any]] = [
+        {"agents": ["SH"], "env": ENV, "budgets": [20]},
+        {"agents": ["SH"], "env": "BAI-Bernoulli3-v0", "budgets": [20]},
+        {"agents": ["SR"], "env": ENV, "budgets": [20]},
+        {"agents": ["SH"], "env": ENV, "budgets": [40]},
+        {"agents": ["SH"], "env": ENV, "budgets": [20], "seed": 7},
+    ]
+    for command in commands:
+        compare(**command, runs=10, out=tmp_path)
+    assert rows_of(tmp_path) == {(c["agents"][0], c["env"], c["budgets"][0], 10, c.get("seed", 0)) for c in commands}
+    (table,) = read_results(tmp_path)
+    assert len(table.command.splitlines()) == len(commands)
+    compare(**commands[0], runs=10, out=tmp_path)
+    assert plain(read_results(tmp_path)[0].results) == plain(table.results)
+
+
+def test_of_the_same_the_row_with_more_runs_stays(tmp_path: Path) -> None:
+    for runs in (10, 30, 20):
+        compare(["SH"], ENV, budgets=[20], runs=runs, out=tmp_path)
+    assert {row[3] for row in rows_of(tmp_path)} == {30}
+
+
+def test_rows_of_an_agent_that_has_changed_give_way(tmp_path: Path) -> None:
+    for first in (1, 2):
+
+        class Own:
+            arm = first
+
+            def act(self, observation: Any) -> int:
+                return self.arm
+
+        compare([Own], ENV, budgets=[20], runs=30 // first, out=tmp_path)
+    assert {row[3] for row in rows_of(tmp_path)} == {15}
+
+
+def test_damaged_earlier_results_are_told_and_replaced(tmp_path: Path) -> None:
+    (tmp_path / "results.parquet").write_bytes(b"nothing")
+    with pytest.warns(UserWarning, match=r"results\.parquet"):
+        compare(["SH"], ENV, budgets=[20], runs=10, out=tmp_path)
+    assert len(rows_of(tmp_path)) == 1
+
+
+def test_the_command_line_shows_all_environments(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    envs = ["BAI-Bernoulli3-v0", ENV]
+    for env in envs:
+        words = f"run {env} --agent SH --agent SR --budget 12 --runs 20 --out {tmp_path}"
+        assert command(words.split(), capsys, monkeypatch)[0] == 0
+    for name in ("results.csv", "results.md"):
+        assert all(env in (tmp_path / name).read_text() for env in envs)
+    figures = [path.name for path in tmp_path.glob("*.png")]
+    assert all(any(env in name for name in figures) for env in envs)
+
+
+def test_pulls_are_told_by_true_rank_where_the_best_arm_varies(tmp_path: Path) -> None:
+    compare(["UCB-E", "Uniform"], "BAI-Bernoulli10-v0", budgets=[400], runs=300, out=tmp_path / "drawn")
+    compare(
+        ["Uniform"], "BAI-Custom-v0", budgets=[40], runs=30, env_kwargs={"means": [0.5, 0.9]}, out=tmp_path / "same"
+    )
+    (drawn, same) = read_results(tmp_path)
+    pulls = np.array(drawn.results[0].mean_pulls_by_rank)
+    assert pulls.sum() == pytest.approx(400) and pulls[0] > 2 * pulls[-1]
+    assert np.ptp(drawn.results[0].mean_pulls) < np.ptp(pulls) / 2  # numbers of arms say nothing
+    assert drawn.results[1].mean_pulls_by_rank == (40.0,) * 10
+    assert same.results[0].mean_pulls_by_rank == ()

@@ -1,0 +1,167 @@
+"""Results worked out by hand, on instances without any noise."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bai_gym import Comparison, Result, compare, evaluate
+from bai_gym.analysis.intervals import wilson
+from bai_gym.results.result import Episodes, summarize
+from bai_gym.errors import ParameterError, UnknownNameError
+
+ARMS = {"means": [1.0, 0.25, 0.5], "variances": 0.0}
+
+
+class Alternating:
+    """Pulls arm 0 three times, arm 2 once, and stops; recommends arm 0 in even runs and arm 1 in odd ones."""
+
+    notes = ("made for a test",)
+    knows = ("range",)
+
+    def reset(self, info: Any) -> None:
+        self.batch = info.batch
+
+    def allocate(self, observation: Any) -> Any:
+        return np.tile([3, 0, 1], (self.batch, 1)) if observation["pulls"].sum() == 0 else None
+
+    def recommend(self, observation: Any) -> Any:
+        # Without noise the means are exact after the first pull.
+        assert (observation["means"] == [1.0, 0.0, 0.5]).all()
+        return np.arange(self.batch) % 2
+
+
+class Best(Alternating):
+    """As above, but right."""
+
+    name = "best"
+    notes = ()
+    knows = ()
+
+    def recommend(self, observation: Any) -> Any:
+        return np.zeros(self.batch, int)
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    return compare([Alternating, Best], "BAI-Custom-v0", budgets=[6, 10], runs=10, env_kwargs=ARMS)
+
+
+def test_by_hand(comparison: Comparison) -> None:
+    result = comparison[0]
+    assert (result.agent, result.budget, result.runs) == ("Alternating", 6, 10)
+    assert result.env == "BAI-Custom-v0(means=[1.0, 0.25, 0.5], variances=0.0)"
+    assert result.errors == 5
+    assert result.error_probability == 0.5
+    assert result.interval == wilson(5, 10)
+    assert result.simple_regret == 0.375  # 1 - 0.25 in half of the runs
+    assert result.simple_regret_se == pytest.approx(math.sqrt(0.375**2 * 10 / 9 / 10), rel=1e-12)
+    assert result.mean_pulls.tolist() == [3.0, 0.0, 1.0]
+    assert result.unspent == 2.0
+    assert result.knows == ("range",)
+    assert result.notes == ("made for a test",)
+    assert result.seconds > 0
+
+
+def test_the_other_cells(comparison: Comparison) -> None:
+    assert [(row.agent, row.budget, row.errors, row.unspent) for row in comparison] == [
+        ("Alternating", 6, 5, 2.0),
+        ("best", 6, 0, 2.0),
+        ("Alternating", 10, 5, 6.0),
+        ("best", 10, 0, 6.0),
+    ]
+    assert comparison[1].simple_regret_se == 0.0
+    assert len(comparison) == 4
+
+
+def test_a_single_run_has_no_standard_error() -> None:
+    result = evaluate(Best, "BAI-Custom-v0", budget=4, runs=1, env_kwargs=ARMS)
+    assert math.isnan(result.simple_regret_se)
+    assert result.interval == wilson(0, 1)
+
+
+def test_as_text(comparison: Comparison) -> None:
+    low, high = wilson(5, 10)
+    assert str(comparison[0]) == (
+        "Alternating on BAI-Custom-v0(means=[1.0, 0.25, 0.5], variances=0.0), budget 6: "
+        f"error probability 0.5000 [{low:.4f}, {high:.4f}] in 10 runs (knows range)"
+    )
+    assert str(comparison).splitlines() == [str(row) for row in comparison]
+    assert "(knows nothing)" in str(comparison[1])
+
+
+def test_find(comparison: Comparison) -> None:
+    assert comparison.find("best", 10) is comparison[3]
+    assert comparison.find("best", 6, comparison[0].env) is comparison[1]
+
+
+def test_find_without_saying_which(comparison: Comparison) -> None:
+    with pytest.raises(ParameterError, match=r"there are 2 results of best: say which budget \(and env\) is meant"):
+        comparison.find("best")
+
+
+def test_find_an_unknown_agent(comparison: Comparison) -> None:
+    with pytest.raises(UnknownNameError, match=r"unknown result 'bset'. Did you mean best\?"):
+        comparison.find("bset", 6)
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [((7, None), "budget 7; there are: BAI-Custom"), ((None, "BAI-X-v0"), "no result of best on BAI-X")],
+)
+def test_find_a_known_agent_elsewhere(comparison: Comparison, where: Any, words: str) -> None:
+    with pytest.raises(UnknownNameError, match=words):
+        comparison.find("best", *where)
+
+
+def test_paired(comparison: Comparison) -> None:
+    test = comparison.paired("Alternating", "best", 6)
+    assert (test.only_a_errs, test.only_b_errs, test.runs) == (5, 0, 10)
+    assert test.p_value == 2 * 0.5**5
+    assert comparison.paired("Alternating", "best", 6, level=0.5).interval[0] > test.interval[0]
+    with pytest.raises(UnknownNameError, match="unknown result 'nobody'"):
+        comparison.paired("best", "nobody", 6)
+
+
+def test_against(comparison: Comparison) -> None:
+    env = comparison[0].env
+    rivals = comparison.against("best")
+    assert [(rival.agent, rival.env, rival.budget) for rival in rivals] == [
+        ("Alternating", env, 6),
+        ("Alternating", env, 10),
+    ]
+    assert rivals[0].test == comparison.paired("best", "Alternating", 6, env)
+    assert (rivals[0].test.only_a_errs, rivals[0].test.only_b_errs) == (0, 5)  # the reference errs less
+    assert comparison.against("best", level=0.5)[0].test.level == 0.5
+    with pytest.raises(UnknownNameError, match=r"unknown result 'bset'. Did you mean best\?"):
+        comparison.against("bset")
+
+
+def test_any_of_several_best_arms_is_right() -> None:
+    tied = {"means": [1.0, 0.0, 1.0], "variances": 0.0}
+
+    class Last(Best):
+        def recommend(self, observation: Any) -> Any:
+            return np.full(self.batch, 2)
+
+    result = evaluate(Last, "BAI-Custom-v0", budget=4, runs=5, env_kwargs=tied)
+    assert (result.errors, result.simple_regret) == (0, 0.0)
+
+
+def test_joined_episodes_add_up() -> None:
+    part = Episodes(
+        recommendation=np.array([0, 1]),
+        answer=np.array([0, 0]),
+        correct=np.array([True, False]),
+        simple_regret=np.array([0.0, 0.5]),
+        spent=np.array([4, 6]),
+        truncated=np.array([False, True]),
+        pulls=np.array([7, 3]),
+        seconds=1.5,
+    )
+    result: Result = summarize("a", "e", 8, Episodes.joined([part, part, part]), (), ())
+    assert (result.runs, result.errors, result.unspent, result.seconds) == (6, 3, 3.0, 4.5)
+    assert result.mean_pulls.tolist() == [3.5, 1.5]
