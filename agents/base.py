@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bai_gym.errors import AgentError, BudgetError, ParameterError
 from bai_gym.envs.actions import ActionEncoding
+from bai_gym.errors import AgentError, BudgetError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Plan, Rule, Stepper, TieRule, allocations, check_tie_rule, prepare
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
@@ -213,7 +213,7 @@ class Agent(ABC):
             AgentError: If the agent has not been reset, or the observation does not follow from its last action.
         """
         if not hasattr(self, "_stepper"):
-            call = "agent.reset(env.unwrapped.info(agent.knows), rng)"
+            call = "agent.reset(env.unwrapped.problem_info(agent.knows), rng)"
             raise AgentError(f"{self.name} has not been reset: call {call}")
         return self._stepper.act(observation)
 

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from bai_gym.envs.actions import ActionEncoding
 from bai_gym.envs.spaces import action_space
 from bai_gym.errors import AgentError, DataError, MissingPackageError, ParameterError
-from bai_gym.envs.actions import ActionEncoding
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import batched
 from bai_gym.statistics import Observation
@@ -122,7 +122,9 @@ class SB3Agent:
             AgentError: If the agent has not been reset.
         """
         if not hasattr(self, "_problem_info"):
-            raise AgentError(f"{self.label} has not been reset: call agent.reset(env.unwrapped.info(agent.knows))")
+            raise AgentError(
+                f"{self.label} has not been reset: call agent.reset(env.unwrapped.problem_info(agent.knows))"
+            )
         batch = self._seen(batched(observation))
         with self._seeded():
             actions = self._actions(batch)

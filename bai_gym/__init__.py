@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from bai_gym.envs.registration import register_all
 
 if TYPE_CHECKING:
-    from bai_gym.api import compare, evaluate
     from bai_gym.analysis.aggregate import Aggregate, aggregate
     from bai_gym.analysis.leaderboard import Leaderboard, leaderboards
     from bai_gym.analysis.paired import PairedTest
-    from bai_gym.results.result import Comparison, Result
+    from bai_gym.api import compare, evaluate
     from bai_gym.live import Identification, identify
     from bai_gym.parallel import cluster
+    from bai_gym.results.result import Comparison, Result
 
 __all__ = [
     "Aggregate",

@@ -15,16 +15,16 @@ import gymnasium as gym
 
 from bai_gym.agents.registry import comes_along, find, make
 from bai_gym.benchmark.chunk import AgentSource, Cell, Checkpoints, EnvSource
-from bai_gym.rerun import rerun_command
-from bai_gym.results.reader import gather
 from bai_gym.benchmark.protocol import check_agent
 from bai_gym.benchmark.recordings import check_record, record_cells
-from bai_gym.results.result import Comparison, Result
 from bai_gym.benchmark.runner import OnChunk, check_runs, run_cells
-from bai_gym.results.writer import RESULTS, ResultsWriter, check_replaceable
-from bai_gym.envs.specification import check_budget
 from bai_gym.envs.scalar import BestArmEnv
+from bai_gym.envs.specification import check_budget
 from bai_gym.errors import AgentError, ParameterError
+from bai_gym.rerun import rerun_command
+from bai_gym.results.reader import gather
+from bai_gym.results.result import Comparison, Result
+from bai_gym.results.writer import RESULTS, ResultsWriter, check_replaceable
 from bai_gym.seeding import check_seed
 
 __all__ = ["agent_source", "compare", "evaluate", "make_cells"]

@@ -23,7 +23,7 @@ import numpy as np
 from bai_gym import agents
 from bai_gym.bandits import BernoulliBandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.problems import ProblemInfo, FixedProblem, HeterogeneousGaussianProblem, Problem, ThresholdingProblem
+from bai_gym.problems import FixedProblem, HeterogeneousGaussianProblem, Problem, ProblemInfo, ThresholdingProblem
 from bai_gym.seeding import generator
 from bai_gym.tasks import BestArm, Task, Thresholding
 

@@ -32,11 +32,11 @@ import numpy.typing as npt
 from scipy.stats import trim_mean
 
 from bai_gym.analysis.bootstrap import Estimate, check_samples, interval, resample
+from bai_gym.analysis.evaluations import Evaluation, Source, Task, collect, task_words, told
 from bai_gym.analysis.intervals import check_level
 from bai_gym.analysis.optimum import Optima
-from bai_gym.analysis.evaluations import Evaluation, Source, Task, collect, task_words, told
-from bai_gym.results.result import Result
 from bai_gym.errors import ParameterError, unknown_name
+from bai_gym.results.result import Result
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray
 

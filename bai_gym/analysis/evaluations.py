@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.results.result import Comparison, Episodes, Result
 from bai_gym.errors import ParameterError
+from bai_gym.results.result import Comparison, Episodes, Result
 from bai_gym.statistics import FloatArray
 
 __all__ = ["Outcomes", "Evaluation", "Source", "Task", "collect", "matching", "task_words", "told"]

@@ -22,10 +22,10 @@ from itertools import combinations
 import numpy as np
 
 from bai_gym.analysis.bootstrap import check_samples, interval, resample
+from bai_gym.analysis.evaluations import Evaluation, Source, collect, told
 from bai_gym.analysis.intervals import check_level, wilson
 from bai_gym.analysis.optimum import Gap, Optima, optimality_gap
 from bai_gym.analysis.paired import mcnemar_exact
-from bai_gym.analysis.evaluations import Evaluation, Source, collect, told
 from bai_gym.analysis.ranks import holm, random_signs, rank_intervals, unpaired
 from bai_gym.results.result import Result
 from bai_gym.seeding import check_seed

@@ -33,15 +33,15 @@ from bai_gym.benchmark.protocol import (
     notes,
     reset,
 )
-from bai_gym.results.result import Checkpoint, Episodes
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
 from bai_gym.envs.registration import IDS, check_id
-from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.envs.scalar import BestArmEnv, check_render_mode
+from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.problems import FixedProblem, Problem
 from bai_gym.problems.base import count_features
+from bai_gym.results.result import Checkpoint, Episodes
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray
@@ -353,7 +353,7 @@ class Cell:
         with _named(self):
             agent = self.agent.make()
             bandit = self.env.problem.draw(1, rng)
-            reset(agent, self.episode_spec.info(bandit, knowledge(agent), self.checkpoints), rng)
+            reset(agent, self.episode_spec.problem_info(bandit, knowledge(agent), self.checkpoints), rng)
         return agent
 
     def prepare(self) -> None:
@@ -363,8 +363,8 @@ class Cell:
             agent.prepare()
 
     @property
-    def rules(self) -> EpisodeSpec:
-        """The rules of the environment's episodes, with the budget of the cell."""
+    def episode_spec(self) -> EpisodeSpec:
+        """The specification of the episodes, with the budget of the cell."""
         return replace(self.env.built.episode_spec, budget=self.budget)
 
     @functools.cached_property
@@ -457,7 +457,7 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
     agent, spec = cell.agent.make(), cell.episode_spec
     knows = knowledge(agent)
     if allocates(agent) and cell.path != "steps":
-        reset(agent, spec.info(bandit, knows, cell.checkpoints), own)
+        reset(agent, spec.problem_info(bandit, knows, cell.checkpoints), own)
         return play_blocks(agent, bandit, spec.budget, rewards, spec.task, cell.checkpoints), None
     batched = acts_on_batches(agent)
     if (batched or allocates(agent)) and not spec.fixed_confidence:
@@ -470,7 +470,7 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
             copy=False,
         )
         observation, _ = env.reset(seed=int(rewards.integers(2**63)))
-        reset(agent, spec.info(bandit, knows, cell.checkpoints), own)
+        reset(agent, spec.problem_info(bandit, knows, cell.checkpoints), own)
         points = cell.checkpoints, getattr(agent, "recommend", None)
         if batched:
             rollout = play_steps(agent.act, env, observation, *points, lambda: getattr(agent, "idle_pulls", None))
@@ -491,7 +491,7 @@ def _play_singly(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: 
             fixed_confidence=spec.fixed_confidence,
         )
         first, _ = scalar.reset(seed=int(rewards.integers(2**63)))
-        reset(agent, scalar.info(knowledge(agent)), own)
+        reset(agent, scalar.problem_info(knowledge(agent)), own)
         actor = agent if callable(getattr(agent, "act", None)) else Stepper(agent, scalar.action_encoding)
         rollouts.append(play_single_steps(actor, scalar, first))
     return Rollout.joined(rollouts)

@@ -13,14 +13,14 @@ from bai_gym.bandits import Bandit
 from bai_gym.bandits.wrapped import WrappedBandit
 from bai_gym.benchmark.chunk import CHUNK_RUNS, Cell, Given
 from bai_gym.benchmark.protocol import acts_on_batches, allocates, knowledge, reset
-from bai_gym.results.recording import Recording, Stage
 from bai_gym.benchmark.rollout import play_single_steps
 from bai_gym.benchmark.runner import OnChunk
-from bai_gym.results.writer import ResultsWriter
+from bai_gym.envs.actions import ActionEncoding
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
-from bai_gym.envs.actions import ActionEncoding
 from bai_gym.parallel import parallel, plays_elsewhere
+from bai_gym.results.recording import Recording, Stage
+from bai_gym.results.writer import ResultsWriter
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray, IntArray, Observation
@@ -108,7 +108,7 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     env = BestArmEnv(Given(bandit), budget=spec.budget, task=spec.task, fixed_confidence=spec.fixed_confidence)
     observation, _ = env.reset(seed=int(rewards.integers(2**63)))
     agent = cell.agent.make()
-    reset(agent, env.info(knowledge(agent)), own)
+    reset(agent, env.problem_info(knowledge(agent)), own)
     bandit.notes.clear()  # what the agent asked of the bandit before the episode, if it may
     actor = _Actor(agent, env.action_encoding)
     rollout = play_single_steps(actor, env, observation)

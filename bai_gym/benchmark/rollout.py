@@ -11,10 +11,10 @@ import numpy as np
 
 from bai_gym.bandits import Bandit
 from bai_gym.benchmark.merged import MergedStatistics
+from bai_gym.envs.actions import ActionEncoding, DecodedActions
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError
-from bai_gym.envs.actions import DecodedActions, ActionEncoding
 from bai_gym.sampling import Block, Engine, Played, Sequential, check_request, start
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm, Task
@@ -106,7 +106,9 @@ class _BlockPlayer:
         self._checkpoints = checkpoints
         self._looks: list[Look] = []
         variances = bool(getattr(agent, "uses_variances", True))
-        self._record = MergedStatistics(bandit.batch, bandit.num_arms, budget, variances=variances, features=bandit.features)
+        self._record = MergedStatistics(
+            bandit.batch, bandit.num_arms, budget, variances=variances, features=bandit.features
+        )
 
     def play(self) -> Rollout:
         """Execute the plan to its end."""
@@ -217,7 +219,9 @@ def play_steps(
             for name, values in asked.items():
                 values[rows] = observation[name][rows]
             if made in due:
-                answers = env.action_encoding.task.check(recommend({**observation, **asked}), env.num_envs, env.num_arms)
+                answers = env.action_encoding.task.check(
+                    recommend({**observation, **asked}), env.num_envs, env.num_arms
+                )
                 looks.append(Look(made, answers, asked["pulls"].copy()))
         with _blaming_act():
             observation, *_ = env.step(actions)

@@ -11,11 +11,11 @@ import joblib
 import numpy as np
 
 from bai_gym.benchmark.chunk import CHUNK_RUNS, Cell, play_chunk
+from bai_gym.errors import ClusterError, ParameterError
+from bai_gym.parallel import check_memory, on_cluster, parallel, plays_elsewhere
 from bai_gym.rerun import rerun_command
 from bai_gym.results.result import Comparison, Episodes, summarize
 from bai_gym.results.writer import ResultsWriter
-from bai_gym.errors import ClusterError, ParameterError
-from bai_gym.parallel import check_memory, on_cluster, parallel, plays_elsewhere
 from bai_gym.statistics import FloatArray
 
 __all__ = ["OnChunk", "check_cells", "check_runs", "run_cells"]

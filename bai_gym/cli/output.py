@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bai_gym.analysis.optimum import Optima
-from bai_gym.results.result import Comparison, Result, Rival
-from bai_gym.results.writer import ResultsWriter, check_replaceable
 from bai_gym.cli.console import ERR, OUT
 from bai_gym.errors import MissingPackageError, OutputError
 from bai_gym.report.figures import Axis, error_curves
 from bai_gym.report.rivals import rivals_table, rivals_to_csv, rivals_to_markdown
 from bai_gym.report.tables import checkpoint_table, rich_table, to_csv, to_markdown
+from bai_gym.results.result import Comparison, Result, Rival
+from bai_gym.results.writer import ResultsWriter, check_replaceable
 from bai_gym.theory import BOUNDS, CONFIDENCE_BOUNDS, THRESHOLD_BOUNDS
 
 __all__ = [

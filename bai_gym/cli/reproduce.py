@@ -9,14 +9,12 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from bai_gym.api import make_cells
 from bai_gym.analysis.bounds import proved_bounds
-from bai_gym.benchmark.chunk import EnvSource
 from bai_gym.analysis.optimum import known_optima
+from bai_gym.api import make_cells
+from bai_gym.benchmark.chunk import EnvSource
 from bai_gym.benchmark.recordings import check_record, record_cells
-from bai_gym.results.result import Comparison
 from bai_gym.benchmark.runner import check_runs, run_cells
-from bai_gym.results.writer import ResultsWriter
 from bai_gym.cli.connect import Address, Backend, check_backend_options, connected
 from bai_gym.cli.console import ERR, OUT, progress_bar
 from bai_gym.cli.options import FOLDER, WHOLE, Bounds, Record, Seed
@@ -41,6 +39,8 @@ from bai_gym.problems import GaussianProcessProblem
 from bai_gym.report.figures import instance_plot
 from bai_gym.report.posterior import posterior_plot
 from bai_gym.report.runs import arms_plot, regret_boxes
+from bai_gym.results.result import Comparison
+from bai_gym.results.writer import ResultsWriter
 from bai_gym.seeding import check_seed, generator
 from bai_gym.tasks import BestArm
 

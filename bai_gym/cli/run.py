@@ -6,15 +6,11 @@ from typing import Annotated
 
 import typer
 
-from bai_gym.api import make_cells
 from bai_gym.analysis.bounds import proved_bounds
-from bai_gym.rerun import rerun_command
-from bai_gym.results.reader import gather
 from bai_gym.analysis.optimum import known_optima
+from bai_gym.api import make_cells
 from bai_gym.benchmark.recordings import check_record, record_cells
-from bai_gym.results.result import Result
 from bai_gym.benchmark.runner import check_runs, run_cells
-from bai_gym.results.writer import RESULTS
 from bai_gym.cli.connect import Address, Backend, check_backend_options, connected
 from bai_gym.cli.console import progress_bar
 from bai_gym.cli.options import WHOLE, Bounds, Optimum, Out, Record, Seed, keywords, read_checkpoints
@@ -29,6 +25,10 @@ from bai_gym.cli.output import (
     save_results,
 )
 from bai_gym.report.page.files import slug
+from bai_gym.rerun import rerun_command
+from bai_gym.results.reader import gather
+from bai_gym.results.result import Result
+from bai_gym.results.writer import RESULTS
 from bai_gym.tasks import BestArm
 
 __all__ = ["run"]

@@ -9,13 +9,13 @@ import typer
 
 from bai_gym.agents import Learned, SB3Agent
 from bai_gym.api import make_cells
-from bai_gym.rerun import rerun_command
-from bai_gym.results.reader import gather
 from bai_gym.benchmark.runner import check_cells, check_runs, run_cells
-from bai_gym.results.writer import RESULTS
 from bai_gym.cli.console import OUT, progress_bar, progress_bars
 from bai_gym.cli.options import FOLDER, WHOLE, Seed, Workers, keywords
 from bai_gym.cli.output import check_files, print_paths, print_results, result_files, save_results
+from bai_gym.rerun import rerun_command
+from bai_gym.results.reader import gather
+from bai_gym.results.writer import RESULTS
 from bai_gym.tasks import BestArm
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from bai_gym.bandits import Bandit
-from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.envs.spaces import observation_space
+from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import InstanceError, ParameterError
-from bai_gym.problems import ProblemInfo, Problem, build
+from bai_gym.problems import Problem, ProblemInfo, build
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 
 __all__ = ["Episodes", "make_problem"]
@@ -60,7 +60,7 @@ class Episodes:
                 "reward out, or give reward='estimate'"
             )
         self.problem = problem
-        self.episode_spec = rules
+        self.episode_spec = spec
         self.num_arms = problem.num_arms
         self.batch = batch
         self._first = np.arange(batch) * self.num_arms
@@ -126,7 +126,9 @@ class Episodes:
         truth = {"correct": correct, "simple_regret": regret, "answer": task.answer(means)}
         if self.episode_spec.reward == "estimate":
             return self._estimates(rows, answers), truth
-        rewards = 0.0 - regret if self.episode_spec.reward == "simple_regret" else correct.astype(np.float64)  # never -0.0
+        rewards = (
+            0.0 - regret if self.episode_spec.reward == "simple_regret" else correct.astype(np.float64)
+        )  # never -0.0
         return rewards, truth
 
     def _estimates(self, rows: IntArray, answers: IntArray) -> FloatArray:
@@ -168,13 +170,13 @@ class Episodes:
             arrays["features"] = self.features
         return {name: array.copy() for name, array in arrays.items()} if copy else arrays
 
-    def info(self, knows: Iterable[str] = ()) -> ProblemInfo:
+    def problem_info(self, knows: Iterable[str] = ()) -> ProblemInfo:
         """Return what an agent is told before the current episodes.
 
         Args:
             knows: Knowledge to grant from the true instances, words of ``bai_gym.problems.KNOWLEDGE``.
         """
-        return self.episode_spec.info(self.bandit, knows)
+        return self.episode_spec.problem_info(self.bandit, knows)
 
 
 _FLAT = np.arange(4096)  # slices of it are index arrays of one, cheaper than building them

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.error import ResetNeeded
 
+from bai_gym.envs.actions import ActionEncoding
 from bai_gym.envs.episodes import Episodes, make_problem
 from bai_gym.envs.rendering import Snapshot, Window, to_rgb, to_text
-from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.envs.spaces import action_space
+from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import ParameterError
-from bai_gym.envs.actions import ActionEncoding
-from bai_gym.problems import ProblemInfo, Problem
+from bai_gym.problems import Problem, ProblemInfo
 from bai_gym.statistics import IntArray, Observation
 from bai_gym.tasks import Task, Thresholding
 

@@ -81,7 +81,7 @@ class EpisodeSpec:
         made = make_task(task, num_arms=num_arms, m=m, num_bandits=num_bandits, epsilon=epsilon, threshold=threshold)
         return cls(check_budget(budget), made, cast(RewardKind, reward), fixed_confidence, float(pull_cost))
 
-    def info(self, bandit: Bandit, knows: Iterable[str] = (), checkpoints: Iterable[int] = ()) -> ProblemInfo:
+    def problem_info(self, bandit: Bandit, knows: Iterable[str] = (), checkpoints: Iterable[int] = ()) -> ProblemInfo:
         """Return what an agent is told before it plays the given instances.
 
         Args:

@@ -11,12 +11,12 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from bai_gym.envs.actions import ActionEncoding, DecodedActions
 from bai_gym.envs.episodes import Episodes, make_problem
-from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.envs.spaces import action_space
+from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import ParameterError
-from bai_gym.envs.actions import DecodedActions, ActionEncoding
-from bai_gym.problems import ProblemInfo, Problem
+from bai_gym.problems import Problem, ProblemInfo
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray, IntArray, Observation
 from bai_gym.tasks import Task
@@ -104,7 +104,9 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self._episodes = Episodes(self.problem, self.episode_spec, num_envs)
         self.action_encoding = ActionEncoding(self.num_arms, self.episode_spec.task, fixed_confidence=fixed_confidence)
         self.single_observation_space = self._episodes.observation_space()
-        self.single_action_space = action_space(self.num_arms, self.episode_spec.task, fixed_confidence=fixed_confidence)
+        self.single_action_space = action_space(
+            self.num_arms, self.episode_spec.task, fixed_confidence=fixed_confidence
+        )
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.copy = copy
@@ -168,7 +170,11 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self._episodes.pull_all(move.arms, self.np_random)
         self._steady -= 1
         nowhere = np.zeros(self.num_envs, dtype=bool)
-        rewards = np.full(self.num_envs, -self.episode_spec.pull_cost) if self.episode_spec.pull_cost else np.zeros(self.num_envs)
+        rewards = (
+            np.full(self.num_envs, -self.episode_spec.pull_cost)
+            if self.episode_spec.pull_cost
+            else np.zeros(self.num_envs)
+        )
         if self._steady == 0 and not self.episode_spec.fixed_confidence:
             info = {"phase": self._phase_names(nowhere), "_phase": self._everywhere.copy()}
         else:

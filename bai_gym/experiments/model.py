@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from bai_gym.analysis.paired import PairedTest
-from bai_gym.results.result import Comparison, Result
 from bai_gym.errors import ParameterError
 from bai_gym.experiments.verdicts import (
     Verdict,
@@ -21,6 +20,7 @@ from bai_gym.experiments.verdicts import (
     lower_mean,
     lower_share,
 )
+from bai_gym.results.result import Comparison, Result
 from bai_gym.statistics import FloatArray
 
 __all__ = [

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from bai_gym.api import agent_source
+from bai_gym.bandits.executor import Executor
 from bai_gym.bandits.linear import check_features
 from bai_gym.benchmark.protocol import allocates, describe, knowledge, notes, reset
+from bai_gym.envs.actions import ActionEncoding
 from bai_gym.envs.specification import check_budget
 from bai_gym.errors import AgentError, BudgetError, InstanceError, OutputError, PullError
 from bai_gym.live.evidence import Identification, Pull
 from bai_gym.live.journal import Journal
-from bai_gym.envs.actions import ActionEncoding
 from bai_gym.problems import ProblemInfo
-from bai_gym.bandits.executor import Executor
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import check_seed, generator
 from bai_gym.statistics import FloatArray, Observation, Statistics

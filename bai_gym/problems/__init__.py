@@ -3,11 +3,11 @@
 from bai_gym.problems.automl import AutoMLProblem, automl_problem
 from bai_gym.problems.base import FixedProblem, FrozenProblem, Problem
 from bai_gym.problems.bernoulli import BernoulliPriorProblem
-from bai_gym.problems.info import KNOWLEDGE, ProblemInfo
 from bai_gym.problems.families import FAMILIES, build
 from bai_gym.problems.function import function_problem
 from bai_gym.problems.gaussian_process import GaussianProcessProblem
 from bai_gym.problems.heterogeneous import HeterogeneousGaussianProblem
+from bai_gym.problems.info import KNOWLEDGE, ProblemInfo
 from bai_gym.problems.linear import (
     LinearCornerProblem,
     LinearSphereProblem,

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from bai_gym.bandits import Bandit, FeatureBandit, FunctionBandit
+from bai_gym.bandits.executor import Executor
 from bai_gym.errors import ParameterError
 from bai_gym.problems.base import FixedProblem
-from bai_gym.bandits.executor import Executor
 
 __all__ = ["function_problem"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bai_gym.results.result import Rival
 from bai_gym.report.layout import Sheet, csv_text, decimals, exact
+from bai_gym.results.result import Rival
 
 if TYPE_CHECKING:
     from rich.table import Table

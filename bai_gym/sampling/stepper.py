@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.errors import AgentError
 from bai_gym.envs.actions import ActionEncoding
+from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import STOP
@@ -69,7 +69,7 @@ class Stepper:
     def __init__(self, agent: Any, encoding: ActionEncoding) -> None:
         """Start an episode."""
         self._agent = agent
-        self._moves = moves
+        self._encoding = encoding
         self._unrolled: Generator[IntArray, None, Any] | None = None
         self._last: tuple[IntArray, IntArray, Statistics] | None = None  # wanted arms, pulled arms, what was seen then
         self._answer: npt.NDArray[Any] | None = None
@@ -124,39 +124,39 @@ class Stepper:
     def _next(self, observation: Observation) -> npt.NDArray[Any]:
         episodes = len(observation["pulls"])
         remaining = int(observation["remaining"].flat[0])
-        if self._moves.fixed_confidence and episodes > 1:
+        if self._encoding.fixed_confidence and episodes > 1:
             raise AgentError(
                 "with fixed confidence the episodes of a batch end at different times: act on one episode at a time, "
                 "or let bai_gym.evaluate play them by blocks"
             )
         if (observation["remaining"] != remaining).any():
             raise AgentError("the episodes of a batch must be in lock-step: equally many pulls left in all of them")
-        over = self._answer is not None and (self._last is None or self._moves.fixed_confidence)
+        over = self._answer is not None and (self._last is None or self._encoding.fixed_confidence)
         if over and self._answer is not None:
-            if remaining > 0 and not self._moves.fixed_confidence:
+            if remaining > 0 and not self._encoding.fixed_confidence:
                 raise AgentError("the agent has given its recommendation: reset it before the next episode")
-            return self._moves.recommend(self._answer)
+            return self._encoding.recommend(self._answer)
         if self._last is not None:
             wanted, arms, before = self._last
             if remaining > 0 and (observation["pulls"] == before.pulls).all():
-                return self._moves.pull(arms)  # asked twice about the same observation
+                return self._encoding.pull(arms)  # asked twice about the same observation
             self._check_follows(observation, wanted, arms, before)
         wanted = self._advance(observation)
-        if remaining == 0 or (self._moves.fixed_confidence and self._answer is not None):
+        if remaining == 0 or (self._encoding.fixed_confidence and self._answer is not None):
             if self._answer is None:
                 raise AgentError(f"the agent asks for more pulls than the budget of {observation['pulls'].sum()}")
             self._last = None
-            return self._moves.recommend(self._answer)
+            return self._encoding.recommend(self._answer)
         arms = wanted
         if (wanted < 0).any():
             self.idle = np.zeros(observation["pulls"].shape, np.int64) if self.idle is None else self.idle
             if self._answer is not None:
-                idle = self._moves.task.first_arm(self._answer, self._moves.num_arms)
+                idle = self._encoding.task.first_arm(self._answer, self._encoding.num_arms)
             else:
                 idle = observation["means"].argmax(axis=-1)
             arms = np.where(wanted < 0, idle, wanted)
         self._last = wanted, arms, Statistics.of(observation).copy()
-        return self._moves.pull(arms)
+        return self._encoding.pull(arms)
 
     def _advance(self, observation: Observation) -> IntArray:
         """Return the ``(N,)`` arms that the agent wants to pull, negative where it wants none."""
@@ -170,7 +170,7 @@ class Stepper:
         try:
             return next(self._unrolled)
         except StopIteration as end:
-            self._answer = self._moves.task.check(end.value, *observation["pulls"].shape)
+            self._answer = self._encoding.task.check(end.value, *observation["pulls"].shape)
             return nothing
 
     def _check_follows(self, now: Observation, wanted: IntArray, arms: IntArray, before: Statistics) -> None:

@@ -91,7 +91,7 @@ def watch(teacher: str, env: BestArmEnv, episodes: int, rng: np.random.Generator
         autoreset_mode=AutoresetMode.DISABLED,
     )
     observation, _ = batch.reset(seed=int(rng.integers(2**31)))
-    reset(agent, batch.info(knowledge(agent)), rng)
+    reset(agent, batch.problem_info(knowledge(agent)), rng)
     observations, actions = [], []
     rewards = np.zeros(episodes)
     for _ in range(env.budget + 1):

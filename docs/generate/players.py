@@ -59,11 +59,11 @@ def _ask(agent: Any, environment: Environment, bandit: Bandit) -> Verdict:
         warnings.simplefilter("ignore")  # of an agent that is not made for so few arms, and plays all the same
         try:
             try:
-                agent.reset(rules.info(bandit, agent.knows), np.random.default_rng(0))
+                agent.reset(rules.problem_info(bandit, agent.knows), np.random.default_rng(0))
             except BudgetError:
                 budget = agent.least_budget(bandit.num_arms, environment.problem.num_features)
                 rules = dataclasses.replace(rules, budget=budget)
-                agent.reset(rules.info(bandit, agent.knows), np.random.default_rng(0))
+                agent.reset(rules.problem_info(bandit, agent.knows), np.random.default_rng(0))
         except BaiGymError as error:
             return Verdict(False, reason=str(error))
     return Verdict(True, budget)

@@ -22,7 +22,7 @@ from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import AgentError, BaiGymError, BudgetError, ParameterError
 from bai_gym.gaussian_process import GaussianPosterior, GaussianPrior
-from bai_gym.problems import ProblemInfo, GaussianProcessProblem
+from bai_gym.problems import GaussianProcessProblem, ProblemInfo
 
 NAMES = [name for name in agents.names() if isinstance(agents.make(name), GaussianProcessAgent)]
 MEAN = np.array([0.0, 0.3, 0.25, -2.0])

@@ -380,7 +380,9 @@ def test_agents_know_only_what_they_declare(name: str) -> None:
         info = ProblemInfo(4, budget, task=task, knows=agent.knows)
         info.features = truth.features
         # Without a truth there is no prior either: agents that want one name what to give in its place.
-        refusal = "has no prior here" if "prior" in agent.knows else "this problem info was made without the true instances"
+        refusal = (
+            "has no prior here" if "prior" in agent.knows else "this problem info was made without the true instances"
+        )
         with pytest.raises(AgentError, match=refusal):
             agent.reset(info)
     elif not agent.needs_features:

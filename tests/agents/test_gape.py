@@ -181,7 +181,9 @@ def test_ties_are_broken_uniformly(kind: Any) -> None:
         batch, first = 3000, kind.first_pulls * 6
         bandit = GaussianBandit(np.zeros((batch, 6)), 0.0)
         agent = kind(b=1.0)
-        agent.reset(ProblemInfo(6, first + 1, batch, task=task, truth=bandit, knows=agent.knows), np.random.default_rng(1))
+        agent.reset(
+            ProblemInfo(6, first + 1, batch, task=task, truth=bandit, knows=agent.knows), np.random.default_rng(1)
+        )
         played = play_blocks(agent, bandit, first + 1, np.random.default_rng(2), task)
         counts = (played.statistics.pulls > kind.first_pulls).sum(axis=0)
         assert counts.sum() == batch and (abs(counts - batch / 6) < 4.5 * math.sqrt(batch * 5 / 36)).all()

@@ -15,8 +15,8 @@ from scipy.stats import beta, trim_mean
 import bai_gym
 from bai_gym import aggregate
 from bai_gym.analysis.aggregate import AGGREGATES, interquartile_mean, optimality_shortfall
-from bai_gym.results.result import Episodes, summarize
 from bai_gym.errors import ParameterError, UnknownNameError
+from bai_gym.results.result import Episodes, summarize
 
 Outcomes = dict[tuple[str, str, int], Episodes]
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from bai_gym import compare, leaderboards
-from bai_gym.analysis.intervals import wilson
 from bai_gym.analysis.evaluations import collect, matching
-from bai_gym.results.result import Episodes, Result, summarize
+from bai_gym.analysis.intervals import wilson
 from bai_gym.errors import ParameterError
+from bai_gym.results.result import Episodes, Result, summarize
 
 
 def episodes(wrong: Any, num_arms: int = 4) -> Episodes:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bai_gym.api import make_cells
 from bai_gym.analysis.optimum import known_optima, optimality_gap
+from bai_gym.api import make_cells
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.problems import BernoulliPriorProblem
 from bai_gym.theory import optimal_value

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.errors import ParameterError, PullError
 from bai_gym.bandits.executor import Executor
+from bai_gym.errors import ParameterError, PullError
 
 HERE = (7,)  # a stream: any seed
 SOON = 0.2  # seconds of a timeout that is to be met

@@ -19,13 +19,13 @@ from bai_gym.agents import Agent
 from bai_gym.api import make_cells, parse_agent
 from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
 from bai_gym.benchmark.chunk import checkpoint_grid, play_chunk
-from bai_gym.results.result import Comparison
 from bai_gym.benchmark.rollout import Look, play_blocks, play_steps
-from bai_gym.results.writer import ResultsWriter
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError
 from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import FixedProblem
+from bai_gym.results.result import Comparison
+from bai_gym.results.writer import ResultsWriter
 from bai_gym.sampling import Block, Stepper
 from bai_gym.seeding import generator
 from bai_gym.tasks import BestArm, Task, Thresholding
@@ -121,10 +121,10 @@ def looks_of(agent: Any, bandit: Any, task: Task) -> tuple[tuple[Look, ...], tup
     spec: dict[str, Any] = {"num_envs": RUNS, "budget": BUDGET, "copy": False, "task": task}
     env = BestArmVectorEnv(FixedProblem(bandit), **spec)
     many = bandit.select(np.zeros(RUNS, np.int64))
-    agent.reset(env.episode_spec.info(many, agent.knows, POINTS), generator(0, "agent", "blocks"))
+    agent.reset(env.episode_spec.problem_info(many, agent.knows, POINTS), generator(0, "agent", "blocks"))
     blocks = play_blocks(agent, many, BUDGET, generator(0, "rewards"), task, POINTS)
     observation, _ = env.reset(seed=4)
-    agent.reset(env.episode_spec.info(many, agent.knows, POINTS), generator(0, "agent", "steps"))
+    agent.reset(env.episode_spec.problem_info(many, agent.knows, POINTS), generator(0, "agent", "steps"))
     steps = play_steps(agent.act, env, observation, POINTS, agent.recommend, lambda: agent.idle_pulls)
     return blocks.looks, steps.looks
 
@@ -170,7 +170,7 @@ def test_a_difference_would_be_seen() -> None:
     seen = []
     for told in ((), POINTS):
         agent = agents.make("Uniform")
-        agent.reset(env.episode_spec.info(many, (), told), generator(0, "agent"))
+        agent.reset(env.episode_spec.problem_info(many, (), told), generator(0, "agent"))
         looks = play_blocks(agent, many, BUDGET, generator(0, "rewards"), BestArm(), POINTS).looks
         seen.append(np.bincount(looks[0].recommendation, minlength=4))
     assert not seen[0][2:].any() and seen[1].min() > 0.1 * RUNS
@@ -184,7 +184,7 @@ def test_what_is_seen_does_not_change_what_follows() -> None:
         agent, ends = agents.make(name, tie="first", **({"rho": 0.05} if name == "AugUCB" else {})), []
         env = BestArmVectorEnv(FixedProblem(bandit.select(np.zeros(1, np.int64))), num_envs=2, budget=100, task=task)
         for points in ((), (30, 31, 77)):
-            agent.reset(env.episode_spec.info(bandit, agent.knows, points), generator(0, "agent"))
+            agent.reset(env.episode_spec.problem_info(bandit, agent.knows, points), generator(0, "agent"))
             ends.append(play_blocks(agent, bandit, 100, generator(0, "rewards"), task, points))
         np.testing.assert_array_equal(ends[0].pulls, ends[1].pulls)
         np.testing.assert_allclose(ends[0].statistics.means, ends[1].statistics.means, rtol=1e-12)
@@ -270,7 +270,10 @@ def test_workers_and_resuming_change_nothing(
     assert len({row["errors"] for row in first}) > len(names)
     for cell in make_cells(names, "BAI-CustomThresholding-v0", None, 5, KEYWORDS, path, [7, 50]):
         last = -(-runs // 1000) - 1
-        read, fresh = ResultsWriter(one).load(cell, last, runs - 1000 * last), play_chunk(cell, last, runs - 1000 * last)
+        read, fresh = (
+            ResultsWriter(one).load(cell, last, runs - 1000 * last),
+            play_chunk(cell, last, runs - 1000 * last),
+        )
         assert read is not None
         assert len(read.checkpoints) == len(fresh.checkpoints) == 2
         for a, b in zip(read.checkpoints, fresh.checkpoints, strict=True):
@@ -339,7 +342,7 @@ def test_a_stepper_is_looked_at_too() -> None:
     assert isinstance(env, BestArmVectorEnv)
     observation, _ = env.reset(seed=0)
     agent = agents.make("A-UCB-E")
-    agent.reset(env.info(), np.random.default_rng(0))
+    agent.reset(env.problem_info(), np.random.default_rng(0))
     stepper = Stepper(agent, env.action_encoding)
     rollout = play_steps(stepper.act, env, observation, (3, 10), agent.recommend)
     assert [look.pulls_made for look in rollout.looks] == [3, 10]

@@ -24,11 +24,11 @@ from bai_gym.bandits import (
 )
 from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
-from bai_gym.results.writer import ResultsWriter
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.gaussian_process import GaussianPrior
-from bai_gym.problems import ProblemInfo, FixedProblem
+from bai_gym.problems import FixedProblem, ProblemInfo
+from bai_gym.results.writer import ResultsWriter
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 from bai_gym.statistics import IntArray, Statistics
@@ -100,11 +100,11 @@ def both_ways(
     spec: dict[str, Any] = {"num_envs": runs, "copy": False, "task": task or BestArm()}
     env = BestArmVectorEnv(FixedProblem(bandit), budget=BUDGET, **spec)
     env.reset(seed=3)
-    agent.reset(env.info(agent.knows), generator(0, "agent", "blocks"))
+    agent.reset(env.problem_info(agent.knows), generator(0, "agent", "blocks"))
     blocks = play_blocks(agent, bandit.select(np.zeros(runs, np.int64)), BUDGET, generator(0, "rewards"), task)
     env = BestArmVectorEnv(FixedProblem(bandit), budget=steps_budget, **spec)
     observation, _ = env.reset(seed=4)
-    agent.reset(env.info(agent.knows), generator(0, "agent", "steps"))
+    agent.reset(env.problem_info(agent.knows), generator(0, "agent", "steps"))
     steps = play_steps(agent.act, env, observation)
     if agent.idle_pulls is None:
         return blocks, steps
@@ -232,7 +232,7 @@ def test_stopping_has_the_same_law_by_single_steps(
     parts = []
     for _ in range(runs):
         observation, _ = env.reset(seed=int(rewards.integers(2**63)))
-        agent.reset(env.info(), own)
+        agent.reset(env.problem_info(), own)
         parts.append(play_single_steps(Stepper(agent, env.action_encoding), env, observation))
     assert smallest_p_value(agent, blocks, Rollout.joined(parts)) > LEVEL
 

@@ -265,7 +265,11 @@ def test_a_users_own_class_runs_whatever_its_reset_takes(workers: int, takes: st
     def with_both(self: Any, info: Any, rng: np.random.Generator) -> None:
         self.told = "the problem info and a generator" if info.budget + rng.integers(1) == 6 else "something else"
 
-    resets = {"nothing": with_nothing, "the problem info": with_problem_info, "the problem info and a generator": with_both}
+    resets = {
+        "nothing": with_nothing,
+        "the problem info": with_problem_info,
+        "the problem info and a generator": with_both,
+    }
     if takes in resets:
         Own.reset = resets[takes]  # type: ignore[attr-defined]
     arms = {"means": [0.0, 1.0, 0.5], "variances": 0.0}

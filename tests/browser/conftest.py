@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from bai_gym import agents, compare
-from bai_gym.results.writer import ResultsWriter
 from bai_gym.cli.main import app
+from bai_gym.results.writer import ResultsWriter
 
 EVIL = "<img src=x onerror=alert(1)>"
 AGENTS = ("Uniform", "SH", "SHVar", "SHAdaVar", "SR", "TTTS", "UCB-E", "GapE")

@@ -161,7 +161,7 @@ def test_verdicts_are_what_happens(env_id: str) -> None:
         agent = agents.make(name)
         try:
             observation, _ = env.reset(seed=0)
-            agent.reset(env.info(agent.knows), np.random.default_rng(0))
+            agent.reset(env.problem_info(agent.knows), np.random.default_rng(0))
             for _ in range(min(env.budget + 1, 60)):
                 observation, _, terminated, _, _ = env.step(agent.act(observation))
                 if terminated:

@@ -20,7 +20,7 @@ from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import InstanceError
 from bai_gym.gaussian_process import GaussianPrior
-from bai_gym.problems import ProblemInfo, FixedProblem, Problem
+from bai_gym.problems import FixedProblem, Problem, ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Observation
 from bai_gym.tasks import BestArm, Thresholding

@@ -97,7 +97,11 @@ BY_HAND: list[tuple[dict[str, Any], Any, bool, float, Any]] = [
 
 def pulled(env: Any, arm: int) -> Any:
     """The action that pulls an arm; what stands in the place of the recommendation is not read."""
-    return arm if env.unwrapped.action_encoding.shape == () else np.array([arm, *[1] * (env.unwrapped.action_encoding.shape[0] - 1)])
+    return (
+        arm
+        if env.unwrapped.action_encoding.shape == ()
+        else np.array([arm, *[1] * (env.unwrapped.action_encoding.shape[0] - 1)])
+    )
 
 
 @pytest.mark.parametrize("reward", ["correct", "simple_regret"])
@@ -423,8 +427,16 @@ def test_what_is_briefed() -> None:
     scalar = env.unwrapped
     assert isinstance(scalar, BestArmEnv)
     problem_info = scalar.problem_info()
-    assert (problem_info.budget, problem_info.fixed_confidence, repr(problem_info.task)) == (3, True, "TopM(epsilon=0.25, m=2)")
+    assert (problem_info.budget, problem_info.fixed_confidence, repr(problem_info.task)) == (
+        3,
+        True,
+        "TopM(epsilon=0.25, m=2)",
+    )
     envs = batch_of(2, **EACH)
     envs.reset(seed=0)
     problem_info = envs.problem_info()
-    assert (problem_info.batch, problem_info.fixed_confidence, repr(problem_info.task)) == (2, False, "BestOfEach(num_bandits=2)")
+    assert (problem_info.batch, problem_info.fixed_confidence, repr(problem_info.task)) == (
+        2,
+        False,
+        "BestOfEach(num_bandits=2)",
+    )

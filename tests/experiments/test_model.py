@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from bai_gym.agents import make, names
+from bai_gym.analysis.optimum import known_optima
 from bai_gym.api import agent_source, make_cells
 from bai_gym.benchmark.chunk import EnvSource
-from bai_gym.analysis.optimum import known_optima
 from bai_gym.benchmark.protocol import describe, least_budget
-from bai_gym.results.result import Checkpoint, Comparison, Episodes, Result, summarize
 from bai_gym.datasets import registry
 from bai_gym.envs.registration import IDS
 from bai_gym.errors import ParameterError, UnknownNameError
 from bai_gym.experiments import EXPERIMENTS, Claim, Experiment, Judged, Panel, Setting, find, judge
 from bai_gym.experiments.model import Above, Below, BestOf, Close, Falls, Lower, LowerRegret, Statement
 from bai_gym.experiments.verdicts import Verdict
+from bai_gym.results.result import Checkpoint, Comparison, Episodes, Result, summarize
 
 CONFIRMED, REFUTED, UNDECIDED = Verdict.CONFIRMED, Verdict.REFUTED, Verdict.UNDECIDED
 ALL = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)

@@ -15,10 +15,10 @@ import pytest
 
 from bai_gym import compare
 from bai_gym.benchmark import runner
-from bai_gym.results.writer import ResultsWriter
 from bai_gym.errors import ClusterError, ParameterError
 from bai_gym.parallel import backend, on_cluster, parallel, plays_elsewhere
 from bai_gym.problems.automl import cache
+from bai_gym.results.writer import ResultsWriter
 
 THREADS = 3
 
@@ -172,7 +172,9 @@ def test_what_was_played_elsewhere_is_written_here(
     writers = []
     save, keep = ResultsWriter.save, ResultsWriter.save_recording
     monkeypatch.setattr(ResultsWriter, "save", lambda *a: (writers.append(threading.current_thread()), save(*a)))
-    monkeypatch.setattr(ResultsWriter, "save_recording", lambda *a: (writers.append(threading.current_thread()), keep(*a)))
+    monkeypatch.setattr(
+        ResultsWriter, "save_recording", lambda *a: (writers.append(threading.current_thread()), keep(*a))
+    )
     compare(["SH", "Uniform"], "BAI-Bernoulli4-v0", runs=1200, seed=3, out=tmp_path / "away", record=2)
     assert threads.sent == 4 + 4
     assert writers == [threading.main_thread()] * 8

@@ -11,11 +11,11 @@ import pytest
 
 import bai_gym
 from bai_gym.bandits import FunctionBandit
+from bai_gym.bandits.executor import Executor
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, BaiGymError, InstanceError, ParameterError, PullError
 from bai_gym.problems.info import ProblemInfo
-from bai_gym.bandits.executor import Executor
 
 
 def play(env: gym.Env[Any, Any], actions: list[int], seed: int = 0) -> tuple[Any, float, dict[str, Any]]:

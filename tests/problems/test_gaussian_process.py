@@ -34,10 +34,10 @@ def test_the_figure_of_the_paper() -> None:
     assert env.problem.locations[:, 0].tolist() == [0.5 * i for i in range(10)]  # type: ignore[attr-defined]
     observation, _ = env.reset(seed=0)
     assert observation["features"].shape == (10, 1)
-    prior = env.info({"prior"}).prior  # type: ignore[attr-defined]
+    prior = env.problem_info({"prior"}).prior  # type: ignore[attr-defined]
     assert prior.covariance[0, 0, 2] == pytest.approx(np.exp(-1.0))  # a distance of 1
     with pytest.raises(AgentError, match="reads 'prior' without having declared it"):
-        _ = env.info().prior  # type: ignore[attr-defined]
+        _ = env.problem_info().prior  # type: ignore[attr-defined]
 
 
 def test_keywords_of_the_ids() -> None:

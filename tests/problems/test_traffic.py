@@ -14,7 +14,7 @@ from bai_gym.agents import BayesGap
 from bai_gym.datasets import Signals
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import AgentError, BaiGymError, DataError, InstanceError, MissingDataError, ParameterError
-from bai_gym.problems import ProblemInfo, FrozenProblem, TrafficProblem, build, traffic_problem
+from bai_gym.problems import FrozenProblem, ProblemInfo, TrafficProblem, build, traffic_problem
 
 # Six signals of two sensors. History is four: sensor 0 has mean 2 and squares 1 + 1 + 1 + 1 about it, sensor 1 has mean
 # 4 and squares 4 + 4 + 4 + 4; they go up together twice and against each other twice.
@@ -46,10 +46,10 @@ def test_agents_are_told_the_prior() -> None:
     env = gym.make("BAI-Traffic357-v0", instance="fixed").unwrapped
     assert isinstance(env, BestArmEnv)
     env.reset(seed=0)
-    told = env.info({"prior"}).prior
+    told = env.problem_info({"prior"}).prior
     assert told is not None and told.num_arms == 357
     with pytest.raises(AgentError, match="reads 'prior' without having declared it"):
-        _ = env.info().prior
+        _ = env.problem_info().prior
 
 
 def test_an_agent_plays_with_the_prior_of_the_paper() -> None:

@@ -15,14 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bai_gym.results.reader import Judgement, ResultTable
 from bai_gym.analysis.intervals import wilson
-from bai_gym.results.recording import Recording, Stage
-from bai_gym.results.result import Episodes, Result
 from bai_gym.errors import MissingPackageError, ParameterError
 from bai_gym.report.page import build, build_page, bundle, collect, standings
 from bai_gym.report.page.episodes import facts, pack
 from bai_gym.report.page.files import save_tables
+from bai_gym.results.reader import Judgement, ResultTable
+from bai_gym.results.recording import Recording, Stage
+from bai_gym.results.result import Episodes, Result
 
 pytest.importorskip("plotly")
 

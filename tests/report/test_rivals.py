@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from bai_gym.analysis.paired import paired_test
-from bai_gym.results.result import Rival
 from bai_gym.report.rivals import rivals_table, rivals_to_csv, rivals_to_latex, rivals_to_markdown
+from bai_gym.results.result import Rival
 
 # In 1,000 runs: 40 against 80, 5 against 5, and 60 against 20 discordant ones.
 WORSE, EQUAL, BETTER = (

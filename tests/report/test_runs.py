@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.results.result import Episodes, Result, summarize
 from bai_gym.errors import OutputError, ParameterError
 from bai_gym.report import runs
 from bai_gym.report.runs import allocation_map, arms_plot, regret_boxes
+from bai_gym.results.result import Episodes, Result, summarize
 
 REGRETS: dict[str, Any] = {"regrets": {"one": [0.0, 1.0, 2.0, 3.0, 9.0], "an agent of long name": [0.5, 0.5]}}
 ARMS: dict[str, Any] = {

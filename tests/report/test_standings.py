@@ -13,7 +13,6 @@ from rich.console import Console
 
 from bai_gym.analysis.aggregate import Aggregate, aggregate
 from bai_gym.analysis.leaderboard import leaderboards
-from bai_gym.results.result import Episodes, Result, summarize
 from bai_gym.report.aggregates import aggregate_table, aggregate_to_csv, aggregate_to_latex, aggregate_to_markdown
 from bai_gym.report.standings import (
     leaderboards_table,
@@ -21,6 +20,7 @@ from bai_gym.report.standings import (
     leaderboards_to_latex,
     leaderboards_to_markdown,
 )
+from bai_gym.results.result import Episodes, Result, summarize
 
 
 def episodes(errors: int, runs: int = 40) -> Episodes:

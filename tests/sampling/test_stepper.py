@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bai_gym.errors import AgentError
 from bai_gym.envs.actions import ActionEncoding
+from bai_gym.errors import AgentError
 from bai_gym.sampling import Block, Episode, Plan, Played, Rule, Sequential, Stepper, batched
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from bai_gym.agents import UCBE, Agent, GapE, GapEV, SequentialHalving, SHVar, SuccessiveRejects, UGapEb
-from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
 from bai_gym.analysis.intervals import clopper_pearson
+from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import BestArm

@@ -66,7 +66,7 @@ def test_what_is_watched_is_what_the_agent_did() -> None:
 def env_of_problem_info(agent: Any, budget: int, episodes: int) -> Any:
     batch = gym.make_vec("BAI-Bernoulli4-v0", episodes, budget=budget)
     batch.reset(seed=0)
-    return batch.unwrapped.info(agent.knows)  # type: ignore[attr-defined]
+    return batch.unwrapped.problem_info(agent.knows)  # type: ignore[attr-defined]
 
 
 def test_rewards_are_those_of_the_end_and_the_recommendation_counts_more() -> None:

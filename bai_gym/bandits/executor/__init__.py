@@ -5,7 +5,7 @@ process that can be killed, whose side of the talk is ``worker``), and ``executo
 """
 
 from bai_gym.bandits.executor.callbacks import PLACES
+from bai_gym.bandits.executor.executor import POLICIES, Executor, Outcome
 from bai_gym.bandits.executor.functions import Functions
-from bai_gym.bandits.executor.executor import POLICIES, Outcome, Executor
 
 __all__ = ["PLACES", "POLICIES", "Functions", "Outcome", "Executor"]

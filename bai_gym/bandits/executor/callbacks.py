@@ -17,9 +17,9 @@ from typing import Any, Protocol
 
 import cloudpickle
 
-from bai_gym.errors import ParameterError
 from bai_gym.bandits.executor.functions import FailedPullError, Functions, Stream, one_line
 from bai_gym.bandits.executor.worker import read, write
+from bai_gym.errors import ParameterError
 
 __all__ = ["PLACES", "Callback", "make_callback"]
 

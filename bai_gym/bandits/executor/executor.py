@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.errors import ParameterError, PullError
 from bai_gym.bandits.executor.callbacks import Callback, make_callback
 from bai_gym.bandits.executor.functions import FailedPullError, Functions, Stream, one_line
+from bai_gym.errors import ParameterError, PullError
 
 __all__ = ["POLICIES", "Outcome", "Executor"]
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from bai_gym.results.recording import Recording
 from bai_gym.errors import MissingPackageError, ParameterError
 from bai_gym.report.page.bundle import bundle, read_asset
 from bai_gym.report.page.collect import Content, to_json
 from bai_gym.report.page.episodes import facts, instance, pack
 from bai_gym.report.page.standings import Standings
+from bai_gym.results.recording import Recording
 
 __all__ = ["SIZE_LIMIT", "Page", "build_page"]
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bai_gym.results.reader import ResultTable
 from bai_gym.analysis.optimum import Optima, optimality_gap
+from bai_gym.report.page.numbers import short
+from bai_gym.results.reader import ResultTable
 from bai_gym.results.recording import Recording
 from bai_gym.results.result import Result
-from bai_gym.report.page.numbers import short
 from bai_gym.statistics import FloatArray
 
 if TYPE_CHECKING:

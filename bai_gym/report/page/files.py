@@ -9,9 +9,7 @@ from itertools import product
 from pathlib import Path
 
 from bai_gym.analysis.aggregate import Aggregate, Profile
-from bai_gym.results.result import Result
 from bai_gym.benchmark.runner import OnChunk
-from bai_gym.results.writer import write_atomically
 from bai_gym.report.aggregates import aggregate_to_csv, aggregate_to_latex, aggregate_to_markdown
 from bai_gym.report.figures import Axis, error_curves
 from bai_gym.report.page.collect import Content, Group
@@ -19,6 +17,8 @@ from bai_gym.report.page.standings import Standings
 from bai_gym.report.scores import aggregate_intervals, performance_profiles
 from bai_gym.report.standings import leaderboards_to_csv, leaderboards_to_latex, leaderboards_to_markdown
 from bai_gym.report.tables import to_csv, to_latex, to_markdown
+from bai_gym.results.result import Result
+from bai_gym.results.writer import write_atomically
 
 __all__ = ["save_figures", "save_tables"]
 

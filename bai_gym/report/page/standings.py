@@ -11,12 +11,12 @@ import numpy as np
 
 from bai_gym.analysis.aggregate import Aggregate, Profile, aggregate
 from bai_gym.analysis.bootstrap import Estimate
-from bai_gym.analysis.leaderboard import Leaderboard, leaderboards
 from bai_gym.analysis.evaluations import Outcomes, matching
-from bai_gym.results.result import Result
+from bai_gym.analysis.leaderboard import Leaderboard, leaderboards
 from bai_gym.errors import ParameterError
 from bai_gym.report.page.collect import Group
 from bai_gym.report.page.numbers import short
+from bai_gym.results.result import Result
 
 __all__ = ["Standings", "standings"]
 

@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.benchmark.protocol import acts_on_batches, allocates, check_agent, knowledge, reset
+from bai_gym.bandits.executor.worker import listen, write
 from bai_gym.benchmark.merged import MergedStatistics
+from bai_gym.benchmark.protocol import acts_on_batches, allocates, check_agent, knowledge, reset
 from bai_gym.errors import AgentError, BaiGymError
 from bai_gym.problems import ProblemInfo
-from bai_gym.bandits.executor.worker import listen, write
 from bai_gym.sampling import Block, Engine, check_request, start
 from bai_gym.statistics import Statistics
 from bai_gym.tasks import BestArm

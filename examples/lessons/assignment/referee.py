@@ -19,8 +19,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from bai_gym.problems import ProblemInfo
 from bai_gym.bandits.executor.worker import read, write
+from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Plan, check_request
 from bai_gym.statistics import IntArray, Observation
 from bai_gym.tasks import BestArm
