@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.parameters import check_positive, check_share
-from bai_gym.agents.sets import EPSILON, KEPT, OWN, VALUE, M, SetAgent, keep, prefers, rivals, room
+from bai_gym.agents.parameters import check_share
+from bai_gym.agents.sets import EPSILON, KEPT, OWN, VALUE, M, SetAgent, doubts_of, keep, prefers, range_of, rivals, room
 from bai_gym.agents.widths import hoeffding
+from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule
 from bai_gym.statistics import FloatArray
@@ -65,12 +66,15 @@ class LUCB(SetAgent):
     Args:
         delta: Probability of an error that is allowed, in (0, 1). Default 0.1.
         b: Bound of the rewards, which lie in [0, b]; default 1.
+        sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma. Gaussian rewards are,
+            with sigma the largest standard deviation.
 
     Requires no oracle knowledge. Minimum budget: K.
     """
 
     delta: float = 0.1
     b: float = 1.0
+    sigma: float | None = None
 
     name: ClassVar[str] = "LUCB"
     tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, TopM.name})
@@ -80,5 +84,9 @@ class LUCB(SetAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters, and set the rule."""
         check_share(self.delta, "delta", self.name)
-        check_positive(self.b, "b", self.name)
-        self.set_rule(Rule(choose=choose), self.b, self.delta, 0.0)
+        b = range_of(self.b, self.sigma, self.name)
+        self.set_rule(Rule(choose=choose), b, self.delta, 0.0)
+
+    def doubts(self, bandit: Bandit) -> tuple[str, ...]:
+        """Return a note where the confidence is not proved for the rewards of a bandit."""
+        return doubts_of(self, self.sigma, bandit)

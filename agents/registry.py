@@ -117,8 +117,12 @@ def register(name: str, agent: Callable[..., Any]) -> None:
         agent: The class, or anything that returns an agent when called with keyword parameters.
 
     Raises:
-        ParameterError: If the name is taken.
+        ParameterError: If the name is taken or no word, or the agent cannot be called.
     """
+    if not isinstance(name, str) or not name.strip() or set(name) & set("()\n"):
+        raise ParameterError(f"the name of an agent must be text without brackets, not {name!r}")
+    if not callable(agent):
+        raise ParameterError(f"{name} must be a class, or a function that returns an agent, not {agent!r}")
     if name in _AGENTS:
         raise ParameterError(f"an agent named {name!r} is already registered")
     _AGENTS[name] = agent

@@ -7,19 +7,34 @@ order), so that the first of several tied slots is a random arm.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_answer, shuffled_arms
+from bai_gym.agents.parameters import check_positive
 from bai_gym.agents.sequential import first_block
+from bai_gym.bandits import Bandit
+from bai_gym.errors import ParameterError
 from bai_gym.sampling import Engine, Episode, Rule, Sequential, Tournament, columns, leader_without, section, value_of
 from bai_gym.sampling.tournament import arm_of
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 from bai_gym.tasks import BestArm, BestOfEach, TopM
 
-__all__ = ["SetAgent", "borders", "keep", "prefers", "rivals", "room", "runner_up", "safest", "smallest"]
+__all__ = [
+    "SetAgent",
+    "borders",
+    "doubts_of",
+    "keep",
+    "prefers",
+    "range_of",
+    "rivals",
+    "room",
+    "runner_up",
+    "safest",
+    "smallest",
+]
 
 EPSILON, M, BANDITS, FIRST, OWN = range(5)  # parameters: of the task, the tie rule; then the agent's own
 VALUE, KEPT, SETS = range(3)  # memory: value of the set J of the moment, that of the set kept; then the two sets
@@ -42,7 +57,10 @@ class SetAgent(Agent):
         refresh: Pulls after which the complexity is estimated again; None (default): two for every arm. 1: at every
             pull, which costs more and changes little.
         delta: Probability of an error that is allowed, in (0, 1). Default 0.1.
-        c: Exploration parameter, positive. Default 1/2, for which the theory holds.
+        c: Exploration parameter, positive. Default 1/2, for which Theorem 2 holds; with the widths of the forms with V
+            default 1, as in Maurer and Pontil (2009), Theorem 4.
+        sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma. Gaussian rewards are,
+            with sigma the largest standard deviation.
 
     Attributes:
         rule: How each pull is decided; set by :meth:`begin`, as are the parameters.
@@ -104,6 +122,37 @@ class SetAgent(Agent):
         if isinstance(self.task, BestOfEach):
             return np.asarray(np.sort(arms[:, :, 0]) % (self.num_arms // self.task.num_bandits))
         return arms[:, 0, 0]
+
+
+def range_of(b: float, sigma: float | None, agent: str) -> float:
+    """Return b, or 2 sigma: Hoeffding's inequality takes rewards in [0, b] for (b / 2)-sub-Gaussian ones.
+
+    Raises:
+        ParameterError: If both are given, or one is no positive number.
+    """
+    check_positive(b, "b", agent)
+    check_positive(sigma, "sigma", agent)
+    if sigma is None:
+        return b
+    if b != 1.0:
+        raise ParameterError(
+            f"{agent} takes b or sigma, not both: b for rewards in [0, b], sigma for sub-Gaussian ones"
+        )
+    return 2.0 * sigma
+
+
+def doubts_of(agent: Any, sigma: float | None, bandit: Bandit) -> tuple[str, ...]:
+    """Return a note where an agent's confidence is not proved for the rewards of a bandit."""
+    low, high = bandit.limits()
+    if sigma is not None:
+        if bandit.scale() <= sigma * (1.0 + ROUNDING):
+            return ()
+        return (f"{agent.name}: its confidence is proved for {sigma:g}-sub-Gaussian rewards, and these need not be",)
+    if low >= 0.0 and high <= agent.b:
+        return ()
+    way = "; give it sigma=" if hasattr(agent, "sigma") else ""
+    kind = "unbounded" if np.isinf(high - low) else f"in [{low:.4g}, {high:.4g}]"
+    return (f"{agent.name}: its confidence is proved for rewards in [0, {agent.b:g}], and these are {kind}{way}",)
 
 
 def room(e: Episode) -> tuple[FloatArray, FloatArray, FloatArray]:

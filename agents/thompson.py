@@ -417,7 +417,7 @@ class TTTS(SequentialAgent):
 
     Args:
         beta: Probability of pulling I, strictly between 0 and 1; default 1/2.
-        tries: Draws for another arm at most, at least 0; default 100.
+        tries: Draws for another arm at most, at least 1; default 100.
         posterior: ``"student"`` (default), ``"bernoulli"`` or ``"normal"``, see :class:`TS`.
         sigma: Standard deviation of the rewards for ``"normal"``, positive; default 0.5.
 
@@ -436,7 +436,7 @@ class TTTS(SequentialAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         check_share(self.beta, "beta", self.name)
-        check_whole(self.tries, 0, "tries", self.name)
+        check_whole(self.tries, 1, "tries", self.name)
         self.parameters = settings(self, self.posterior, self.sigma, self.beta, float(self.tries))
 
     def recommend(self, observation: Observation) -> IntArray:

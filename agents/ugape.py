@@ -15,8 +15,23 @@ import numpy as np
 
 from bai_gym.agents.parameters import check_choice, check_not_negative, check_positive, check_share, check_whole
 from bai_gym.agents.sequential import reward_bounds
-from bai_gym.agents.sets import KEPT, SETS, VALUE, SetAgent, borders, keep, prefers, rivals, room, runner_up, safest
+from bai_gym.agents.sets import (
+    KEPT,
+    SETS,
+    VALUE,
+    SetAgent,
+    borders,
+    doubts_of,
+    keep,
+    prefers,
+    range_of,
+    rivals,
+    room,
+    runner_up,
+    safest,
+)
 from bai_gym.agents.widths import bernstein, hoeffding
+from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule, leader, top, value_of
 from bai_gym.statistics import FloatArray
@@ -122,7 +137,8 @@ def estimate(e: Episode, rng: np.random.Generator) -> int:
 def prepare(agent: UGapEb | UGapEbV | AUGapEb | AUGapEbV | UGapEc | UGapEcV, info: ProblemInfo) -> None:
     """Check the parameters and set the rule."""
     check_positive(agent.b, "b", agent.name)
-    b, v, one = reward_bounds(agent.b, info), agent.uses_variances, agent.task.m * agent.task.num_bandits == 1
+    given = range_of(agent.b, agent.sigma, agent.name) if isinstance(agent, UGapEc) else agent.b
+    b, v, one = reward_bounds(given, info), agent.uses_variances, agent.task.m * agent.task.num_bandits == 1
     if isinstance(agent, UGapEc | UGapEcV):
         check_share(agent.delta, "delta", agent.name)
         check_positive(agent.c, "c", agent.name)
@@ -226,6 +242,7 @@ class UGapEc(SetAgent):
 
     delta: float = 0.1
     b: float = 1.0
+    sigma: float | None = None
     c: float = 0.5
 
     name: ClassVar[str] = "UGapEc"
@@ -233,16 +250,27 @@ class UGapEc(SetAgent):
     uses_variances: ClassVar[bool] = False
     begin = prepare
 
+    def doubts(self, bandit: Bandit) -> tuple[str, ...]:
+        """Return a note where the confidence is not proved for the rewards of a bandit."""
+        return doubts_of(self, self.sigma, bandit)
+
 
 @dataclass(kw_only=True)
 class UGapEcV(SetAgent):
-    """UGapEc with the widths of UGapEb-V, a = c log(4 K t^3 / delta), as in a public implementation."""
+    """UGapEc with the widths of UGapEb-V, a = c log(4 K t^3 / delta), as in a public implementation.
+
+    With c = 1 these are the widths of Maurer and Pontil (2009), Theorem 4; the smaller c = 1/2 is not covered by it.
+    """
 
     delta: float = 0.1
     b: float = 1.0
-    c: float = 0.5
+    c: float = 1.0
 
     name: ClassVar[str] = "UGapEc-V"
     stops: ClassVar[bool] = True
     first_pulls: ClassVar[int] = 2
     begin = prepare
+
+    def doubts(self, bandit: Bandit) -> tuple[str, ...]:
+        """Return a note where the confidence is not proved for the rewards of a bandit."""
+        return doubts_of(self, None, bandit)

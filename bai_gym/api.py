@@ -22,6 +22,7 @@ from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import check_budget
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.rerun import rerun_command
+from bai_gym.results.reader import gather
 from bai_gym.results.result import Comparison, Result
 from bai_gym.results.writer import RESULTS, ResultsWriter, check_replaceable
 from bai_gym.seeding import check_seed
@@ -88,6 +89,8 @@ def _env_source(env: Any, keywords: Mapping[str, Any] | None) -> EnvSource:
 
 
 def _listed(values: Any, what: str) -> list[Any]:
+    if values is None:
+        raise ParameterError(f"{what} must be a list, not None")
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ParameterError(f"{what} must be a list, even of one: write {what}=[{values!r}]")
     return list(values)
@@ -153,7 +156,15 @@ def make_cells(
     """
     check_seed(seed)
     source = _env_source(env, env_kwargs)
+    if budgets is not None and "budget" in source.keywords:
+        raise ParameterError(
+            f"the budget is given twice, as {budgets!r} and as {source.keywords['budget']!r} in the keywords of the "
+            "environment: leave one of them out"
+        )
     pulls = [source.built.budget] if budgets is None else [check_budget(b) for b in _listed(budgets, "budgets")]
+    for pull in pulls:
+        if pulls.count(pull) > 1:
+            raise ParameterError(f"budget {pull} is given twice; give each budget once")
     players = [agent_source(agent) for agent in _listed(agents, "agents")]
     if not players or not pulls:
         raise ParameterError("give at least one agent and one budget")
@@ -275,7 +286,8 @@ def compare(
         seed: At least 0.
         workers: Processes, see :func:`evaluate`.
         env_kwargs: Keyword arguments for ``gym.make``.
-        out: Folder for finished chunks, and in the end for the results (`results.parquet`); `bai-gym report` reads it.
+        out: Folder for finished chunks, and in the end for the results (`results.parquet`), beside those of earlier
+            calls; `bai-gym report` reads it.
         path: See :func:`evaluate`.
         checkpoints: See :func:`evaluate`; there is one row per agent, budget and checkpoint.
         record: Runs of each agent and budget that are also played pull by pull and kept in the folder, to be watched.
@@ -295,6 +307,7 @@ def compare(
     cells = make_cells(agents, env, budgets, seed, env_kwargs, path, checkpoints)
     comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk, rerun=rerun_command)
     if folder is not None:
-        ResultsWriter(folder).save_results(comparison.results, facts={"command": rerun_command(cells, runs)})
+        table = gather(folder / RESULTS, comparison.results, rerun_command(cells, runs))
+        ResultsWriter(folder).save_results(table.results, optima=table.optima, facts={"command": table.command})
         record_cells(cells, record, runs, out=folder, workers=workers, on_chunk=on_chunk)
     return comparison

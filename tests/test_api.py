@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+import bai_gym
+from bai_gym import agents
 from bai_gym.api import agent_source, parse_agent
 from bai_gym.benchmark.protocol import describe
-from bai_gym.errors import ParameterError
+from bai_gym.errors import BaiGymError, ParameterError
 
 
 @pytest.mark.parametrize(
@@ -37,3 +39,70 @@ def test_what_cannot_be_read(text: str) -> None:
 def test_what_a_table_shows_can_be_typed() -> None:
     shown = "Learned(env=BAI-Gaussian8-v0)"
     assert describe(agent_source(shown).make()) == shown
+
+
+# ------------------------------------------------------------------------------------------------ misuse
+
+
+class Failing:
+    """An agent with a mistake of its own."""
+
+    def act(self, observation: Any) -> int:
+        return int({}["missing"])
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_exception_of_an_agent_says_whose_it_is(workers: int) -> None:
+    with pytest.raises(KeyError) as caught:
+        bai_gym.compare([Failing, "SH"], "BAI-Bernoulli3-v0", budgets=[9], runs=2, workers=workers)
+    assert any("Failing on BAI-Bernoulli3-v0" in note for note in caught.value.__notes__)
+
+
+def test_too_little_memory_is_told_in_one_line() -> None:
+    class Greedy:
+        def act(self, observation: Any) -> int:
+            raise MemoryError
+
+    with pytest.raises(ParameterError, match="Greedy on BAI-Bernoulli3-v0"):
+        bai_gym.evaluate(Greedy, "BAI-Bernoulli3-v0", budget=9, runs=2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        ({"on_chunk": 5}, "on_chunk"),
+        ({"budgets": [9, 9]}, "budget 9"),
+        ({"env_kwargs": {"budget": 20}}, "budget"),
+        ({"agents": None}, "agents"),
+        ({"env_kwargs": {"foo": 1}}, "'foo'.*task.*epsilon"),
+        ({"agents": ["TTTS(tries=0)"]}, "tries"),
+    ],
+)
+def test_misuse_is_told_in_one_line(arguments: dict[str, Any], names: str) -> None:
+    given = {"agents": ["SH"], "env": "BAI-Bernoulli3-v0", "budgets": [9], "runs": 2, **arguments}
+    with pytest.raises(BaiGymError, match=names) as caught:
+        bai_gym.compare(given.pop("agents"), given.pop("env"), **given)
+    assert "\n" not in str(caught.value)
+
+
+def test_knowledge_is_a_set_of_words() -> None:
+    class Text:
+        knows = "variances"
+
+        def act(self, observation: Any) -> int:
+            return 0
+
+    with pytest.raises(ParameterError, match="knows must be a set"):
+        bai_gym.evaluate(Text, "BAI-Bernoulli3-v0", budget=9, runs=2)
+
+
+@pytest.mark.parametrize(("name", "agent"), [("", object), ("Mine", 5), ("a(b", object), (7, object)])
+def test_agents_are_registered_by_names(name: Any, agent: Any) -> None:
+    with pytest.raises(ParameterError):
+        agents.register(name, agent)
+    assert name not in agents.names()
+
+
+def test_means_and_variances_of_different_lengths() -> None:
+    with pytest.raises(BaiGymError, match="2 means and 3 variances"):
+        bai_gym.evaluate("SH", "BAI-Custom-v0", runs=2, env_kwargs={"means": [0, 1], "variances": [1, 1, 1]})

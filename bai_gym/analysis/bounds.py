@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, FeatureBandit, GaussianBandit
+from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit
 from bai_gym.benchmark.chunk import Cell
-from bai_gym.problems import FixedProblem
-from bai_gym.seeding import generator
-from bai_gym.tasks import BestArm, Thresholding
-from bai_gym.theory import BOUNDS, THRESHOLD_BOUNDS, Bound
+from bai_gym.benchmark.protocol import doubts
+from bai_gym.tasks import BestArm, Thresholding, TopM
+from bai_gym.theory import BOUNDS, CONFIDENCE_BOUNDS, THRESHOLD_BOUNDS, Bound
 
 __all__ = ["proved_bounds"]
 
-INSTANCES = 1000  # over which the bound is averaged where instances are drawn anew
 NO_MATTER = {"tie", "allow_small_budget"}
 
 
@@ -45,6 +43,8 @@ def proved_bounds(cells: Sequence[Cell]) -> dict[tuple[str, str, int], float]:
 def _bound(cell: Cell) -> float | None:
     agent = cell.agent.make()
     task = cell.episode_spec.task
+    if str(getattr(agent, "name", "")) in CONFIDENCE_BOUNDS:
+        return _bound_with_confidence(cell, agent)
     bounds = THRESHOLD_BOUNDS if isinstance(task, Thresholding) else BOUNDS
     bound = bounds.get(str(getattr(agent, "name", "")))
     if bound is None or not isinstance(task, BestArm | Thresholding) or task.epsilon > 0:
@@ -53,14 +53,25 @@ def _bound(cell: Cell) -> float | None:
         return None
     if not _is_about(bound, agent):
         return None
-    problem = cell.env.problem
-    instances = 1 if isinstance(problem, FixedProblem) else INSTANCES
-    bandit = problem.draw(instances, generator(cell.seed, "instances", 0))
+    bandit = cell.instances()
     if not _has_rewards(bandit, bound.rewards):
         return None
     border = (task.threshold,) if isinstance(task, Thresholding) else ()
     values = bound(bandit.means, bandit.variances, *border, cell.budget)
     return None if np.isnan(values).any() else float(np.minimum(values, 1.0).mean())
+
+
+def _bound_with_confidence(cell: Cell, agent: Any) -> float | None:
+    """Return delta, where the agent stops with probability 1 - delta before the budget ends; 1 in other instances."""
+    bound, task, bandit = CONFIDENCE_BOUNDS[agent.name], cell.episode_spec.task, cell.instances()
+    free = {"delta": agent.delta, "b": agent.b, "sigma": agent.sigma}
+    if not isinstance(task, BestArm | TopM) or not _is_about(replace(bound, parameters=free), agent):
+        return None
+    if doubts(agent, bandit):
+        return None
+    b = agent.b if agent.sigma is None else 2.0 * agent.sigma
+    values = bound.function(bandit.means, cell.budget, agent.delta, task.m, task.epsilon, b)
+    return None if np.isnan(values).all() else float(np.where(np.isnan(values), 1.0, values).mean())
 
 
 def _is_about(bound: Bound, agent: Any) -> bool:
@@ -80,6 +91,5 @@ def _has_rewards(bandit: Bandit, rewards: str) -> bool:
         bandit = bandit.rewards
     if rewards == "Gaussian":
         return isinstance(bandit, GaussianBandit)
-    if isinstance(bandit, EmpiricalBandit):
-        return bool(bandit.samples.rewards.min() >= 0 and bandit.samples.rewards.max() <= 1)
-    return isinstance(bandit, BernoulliBandit)
+    low, high = bandit.limits()
+    return low >= 0 and high <= 1

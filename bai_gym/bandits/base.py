@@ -109,6 +109,15 @@ class Bandit(ABC):
         """Return the flat positions ``instance * K + arm`` of ``(N, k)`` arms."""
         return arms + np.arange(self.batch)[:, None] * self.num_arms
 
+    def limits(self) -> tuple[float, float]:
+        """Return numbers that no reward of any arm lies below or above; infinite where none are known."""
+        return -np.inf, np.inf
+
+    def scale(self) -> float:
+        """Return a sigma for which the rewards of all arms are sigma-sub-Gaussian; infinite where none is known."""
+        low, high = self.limits()
+        return (high - low) / 2.0
+
     def table(self) -> ArmTable | None:
         """Return the arms as tables that compiled code draws single pulls from; None: there is no such form."""
         return None

@@ -46,6 +46,10 @@ class BernoulliBandit(Bandit):
             return Statistics(counts, means, zeros(means.shape))
         return Statistics(counts, means, means * (1.0 - means) * counts / np.maximum(counts - 1, 1))
 
+    def limits(self) -> tuple[float, float]:
+        """Return 0 and 1."""
+        return 0.0, 1.0
+
     def table(self) -> ArmTable:
         """Return the probabilities."""
         return ArmTable(BERNOULLI, self.means)

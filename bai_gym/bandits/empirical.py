@@ -114,6 +114,10 @@ class EmpiricalBandit(Bandit):
             deviations[deviations <= ROUNDING * squares] = 0.0
             block.variances[part] = deviations / np.maximum(count - 1, 1)
 
+    def limits(self) -> tuple[float, float]:
+        """Return the smallest and the largest sample."""
+        return float(self.samples.rewards.min()), float(self.samples.rewards.max())
+
     def table(self) -> ArmTable:
         """Return where the samples of the arms stand, and all of them."""
         return ArmTable(EMPIRICAL, self.means, self._size, self._first, self.samples.rewards)

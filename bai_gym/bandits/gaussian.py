@@ -32,9 +32,10 @@ class GaussianBandit(Bandit):
             variances = np.full(self.means.shape, variances)
         self.variances = check_means(variances, "variances")
         if self.variances.shape != self.means.shape:
-            given = f"{self.means.shape[-1]} means and {self.variances.shape[-1]} variances"
-            shapes = f"shapes {self.means.shape} and {self.variances.shape}"
-            raise InstanceError(f"{given} given ({shapes}): there must be one variance per mean")
+            given = f"means of shape {self.means.shape} and variances of shape {self.variances.shape} are given"
+            if len(self.means) == len(self.variances):
+                given = f"{self.means.shape[1]} means and {self.variances.shape[1]} variances are given"
+            raise InstanceError(f"{given}: give one variance for each mean, or a single one for all arms")
         if self.variances.min() < 0:
             arm = int(np.argwhere(self.variances < 0)[0, 1])
             value = self.variances[self.variances < 0][0]
@@ -61,6 +62,10 @@ class GaussianBandit(Bandit):
         chi_square *= self.variances.reshape(-1)[flat]
         chi_square /= np.maximum(freedom, 1)
         return Statistics(counts, means, chi_square)
+
+    def scale(self) -> float:
+        """Return the largest standard deviation."""
+        return float(np.sqrt(self.variances.max()))
 
     def table(self) -> ArmTable:
         """Return means and standard deviations."""

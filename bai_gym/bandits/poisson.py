@@ -52,6 +52,10 @@ class PoissonBandit(Bandit):
             return Statistics(counts, means, zeros(means.shape))
         return _histograms(expected, counts, rng)
 
+    def limits(self) -> tuple[float, float]:
+        """Return 0 and infinity."""
+        return 0.0, np.inf
+
     def table(self) -> ArmTable:
         """Return the means."""
         return ArmTable(POISSON, self.means)

@@ -46,6 +46,14 @@ class WrappedBandit(Bandit):
         """Draw the statistics of the blocks."""
         return self.rewards.draw_blocks(flat, counts, rng, variances=variances)
 
+    def limits(self) -> tuple[float, float]:
+        """Return the limits of the rewards."""
+        return self.rewards.limits()
+
+    def scale(self) -> float:
+        """Return the sub-Gaussian scale of the rewards."""
+        return self.rewards.scale()
+
     def table(self) -> ArmTable | None:
         """Return the arms as tables that compiled code draws single pulls from, where they have that form."""
         return self.rewards.table()

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import hashlib
 import inspect
 import json
 import os
-import pickle
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
-import joblib
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from bai_gym.bandits import Bandit
+from bai_gym.benchmark.content import content_digest, is_own, library_digest
 from bai_gym.benchmark.protocol import (
     acts_on_batches,
     allocates,
     answers_any_time,
     describe,
+    doubts,
     knowledge,
     least_budget,
     notes,
@@ -38,7 +38,7 @@ from bai_gym.envs.registration import IDS, check_id
 from bai_gym.envs.scalar import BestArmEnv, check_render_mode
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.envs.vector import BestArmVectorEnv
-from bai_gym.errors import AgentError, ParameterError
+from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.problems import FixedProblem, Problem
 from bai_gym.problems.base import count_features
 from bai_gym.results.result import Checkpoint, Episodes
@@ -63,8 +63,14 @@ Checkpoints = int | Sequence[int] | None
 CHUNK_RUNS = 1000
 """Runs per chunk. Fixed: the random numbers of a run depend on it."""
 
+INSTANCES = 1000  # drawn ones over which bounds are averaged
 PATHS = ("auto", "blocks", "steps")
 LIBRARY_IDS = frozenset(entry.id for entry in IDS)
+COLLECTED = 10**6
+"""Arms of a chunk, over all runs, from which on the arrays of the chunk before are given back first.
+
+An agent and its plan refer to each other, and Python, which counts objects and not bytes, would keep several chunks.
+"""
 PROBES = 16  # rewards of each arm that tell two problems with the same means and variances apart
 
 
@@ -213,24 +219,13 @@ class AgentSource:
     spec: str = ""
 
     def fingerprint(self) -> str:
-        """Return a hash of the agent's class, its parameters, and its code where that is the user's own.
+        """Return a hash of the agent's parameters, and of its code where that is the user's own.
 
         Raises:
-            AgentError: If its parameters cannot be hashed.
+            AgentError: If something that it uses has no content to compare.
         """
         agent = self.make()
-        lines = [type(agent).__qualname__]
-        for kind in type(agent).__mro__:
-            if not kind.__module__.startswith("bai_gym."):
-                with contextlib.suppress(OSError, TypeError):  # built in, or typed at a prompt
-                    lines.append(inspect.getsource(kind))
-        try:
-            return f"{joblib.hash(lines)}{joblib.hash(getattr(agent, '__dict__', None))}"
-        except (pickle.PicklingError, TypeError, AttributeError) as error:
-            raise AgentError(
-                f"finished chunks of {describe(agent)} cannot be told from those of another agent, because its "
-                f"attributes cannot be pickled ({error}); give no output folder, or another agent"
-            ) from None
+        return content_digest(agent, f"agent {describe(agent)}")
 
 
 def checkpoint_grid(checkpoints: Checkpoints, budget: int) -> tuple[int, ...]:
@@ -340,7 +335,13 @@ class Cell:
         least = least_budget(agent, self.env.problem.num_arms, self.env.problem.num_features)
         if self.budget < least:
             extra = (f"{describe(agent)}: budget below its minimum of {least}",)
-        return tuple(sorted(knowledge(agent))), (*notes(agent), *extra, *self.env.problem.notes)
+        doubtful = doubts(agent, self.instances()) if callable(getattr(agent, "doubts", None)) else ()
+        return tuple(sorted(knowledge(agent))), (*notes(agent), *doubtful, *extra, *self.env.problem.notes)
+
+    def instances(self) -> Bandit:
+        """Return the first instances of the cell, for what is said about it beside its results."""
+        problem = self.env.problem
+        return problem.draw(1 if isinstance(problem, FixedProblem) else INSTANCES, generator(self.seed, "instances", 0))
 
     def check(self) -> Any:
         """Fail early: reset an agent once, for one run, as a chunk would, and return it.
@@ -349,9 +350,10 @@ class Cell:
             BaiGymError: If the agent refuses the budget, a parameter is wrong, or undeclared knowledge is read.
         """
         rng = generator(self.seed, "check")
-        agent = self.agent.make()
-        bandit = self.env.problem.draw(1, rng)
-        reset(agent, self.episode_spec.problem_info(bandit, knowledge(agent), self.checkpoints), rng)
+        with _named(self):
+            agent = self.agent.make()
+            bandit = self.env.problem.draw(1, rng)
+            reset(agent, self.episode_spec.problem_info(bandit, knowledge(agent), self.checkpoints), rng)
         return agent
 
     def prepare(self) -> None:
@@ -367,14 +369,22 @@ class Cell:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """Hash of everything that the outcome depends on; of the library's code, the version."""
+        """Hash of everything that the outcome depends on."""
+        own_rules = repr(self.env.built.episode_spec)  # with the environment's budget: so chunks have been stored
+        facts = [self.digest, self.budget, self.seed, self.path, CHUNK_RUNS, own_rules, *self.checkpoints]
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """Hash of what is played: code, parameters and data, whatever the budget and the checkpoints."""
         rng = generator(self.seed, "fingerprint")
         sample = self.env.problem.draw(2, rng)
         probes = sample.pull(np.tile(np.arange(sample.means.size), PROBES), rng)
-        names = [version("bai-gym"), self.env.label, type(sample).__name__, self.label, self.agent.fingerprint()]
-        own_rules = repr(self.env.built.episode_spec)  # with the environment's budget: so chunks have been stored
-        facts = [*names, self.budget, self.seed, self.path, CHUNK_RUNS, own_rules, *self.checkpoints]
-        digest = hashlib.sha256(json.dumps(facts).encode())
+        names = [library_digest(), self.env.label, type(sample).__name__, self.label, self.agent.fingerprint()]
+        problem = self.env.problem
+        if is_own(problem) or is_own(sample):
+            names.append(content_digest(problem, f"environment {self.env.label}"))
+        digest = hashlib.sha256(json.dumps(names).encode())
         features = () if sample.features is None else (sample.features,)
         for numbers in (sample.means, sample.variances, probes, *features):
             digest.update(numbers.tobytes())
@@ -393,10 +403,13 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
         runs: Episodes in it, at most :data:`CHUNK_RUNS`.
     """
     started = time.perf_counter()
+    if runs * cell.env.problem.num_arms > COLLECTED:
+        gc.collect()
     bandit = cell.env.problem.draw(runs, generator(cell.seed, "instances", chunk))
     names = (cell.label, cell.budget, chunk)
     rewards, own = (generator(cell.seed, stream, *names) for stream in ("rewards", "agent"))
-    rollout, idle = _play(cell, bandit, rewards, own)
+    with _named(cell):
+        rollout, idle = _play(cell, bandit, rewards, own)
     means, task = bandit.means, cell.episode_spec.task
     pulls = rollout.pulls - (0 if idle is None else idle)
     spent = pulls.sum(axis=-1)
@@ -409,6 +422,7 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
         truncated=(spent >= cell.budget) & cell.episode_spec.fixed_confidence,
         pulls=pulls.sum(axis=0),
         seconds=time.perf_counter() - started,
+        pulls_by_rank=np.take_along_axis(pulls, np.argsort(-means, axis=1, kind="stable"), axis=1).sum(axis=0),
         checkpoints=tuple(
             Checkpoint(
                 look.pulls_made,
@@ -419,6 +433,24 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
             for look in rollout.looks
         ),
     )
+
+
+@contextlib.contextmanager
+def _named(cell: Cell) -> Iterator[None]:
+    """Say which agent played, where its own code raises, or memory does not suffice."""
+    where = f"{cell.label} on {cell.env.label} with budget {cell.budget}"
+    try:
+        yield
+    except BaiGymError:
+        raise
+    except MemoryError:
+        raise ParameterError(
+            f"there is not enough memory for {where}, of which {CHUNK_RUNS} runs are played at once; use fewer arms, "
+            "runs or workers"
+        ) from None
+    except Exception as error:
+        error.add_note(f"raised while {where} was played")
+        raise
 
 
 def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.random.Generator) -> tuple[Rollout, Any]:

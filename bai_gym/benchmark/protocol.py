@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.problems.info import check_knowledge
@@ -76,6 +77,15 @@ def notes(agent: Any) -> tuple[str, ...]:
     """Return sentences that every report showing the agent must carry."""
     said = getattr(agent, "notes", ())
     return (said,) if isinstance(said, str) else tuple(said)
+
+
+def doubts(agent: Any, bandit: Bandit) -> tuple[str, ...]:
+    """Return sentences on what an agent promises and is not proved for these instances; none where it promises nothing.
+
+    An agent with a confidence says so by ``doubts(bandit)``.
+    """
+    said = getattr(agent, "doubts", None)
+    return tuple(said(bandit)) if callable(said) else ()
 
 
 def reset(agent: Any, problem_info: ProblemInfo, rng: np.random.Generator) -> None:

@@ -73,7 +73,7 @@ def record_cells(
     if on_chunk is not None and total:
         on_chunk(total - len(jobs), total)
     elsewhere = plays_elsewhere()  # on machines that do not see the folder
-    with parallel(workers, ordered=False) as pool:
+    with parallel(workers, ordered=False, tasks=len(jobs)) as pool:
         calls = (joblib.delayed(_record)(place, *job, None if elsewhere else store) for place, job in enumerate(jobs))
         for done, (place, recording) in enumerate(pool(calls), start=total - len(jobs) + 1):
             if recording is not None:

@@ -12,12 +12,15 @@ import numpy as np
 
 from bai_gym.benchmark.chunk import CHUNK_RUNS, Cell, play_chunk
 from bai_gym.errors import ClusterError, ParameterError
-from bai_gym.parallel import on_cluster, parallel, plays_elsewhere
+from bai_gym.parallel import check_memory, on_cluster, parallel, plays_elsewhere
 from bai_gym.results.result import Comparison, Episodes, summarize
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.statistics import FloatArray
 
 __all__ = ["OnChunk", "check_cells", "check_runs", "run_cells"]
+
+RUN_BYTES = 80  # that the outcome of a run takes, twice when they are joined
+PAIR_BYTES = 64  # that an arm of a run takes while its chunk is played
 
 OnChunk = Callable[[int, int], None]
 """Told after each chunk: finished chunks, all chunks."""
@@ -40,16 +43,21 @@ def check_runs(runs: int, workers: int | None) -> None:
     """
     if isinstance(runs, bool) or not isinstance(runs, int | np.integer) or runs < 1:
         raise ParameterError(f"runs must be a whole number of at least 1, not {runs!r}")
+    check_memory(int(runs), RUN_BYTES, "runs", ParameterError)
     whole = isinstance(workers, int | np.integer) and not isinstance(workers, bool)
     if workers is not None and not (whole and (workers >= 1 or workers == -1)):
         raise ParameterError(f"workers must be a whole number of at least 1, or -1 for all cores, not {workers!r}")
 
 
-def check_cells(cells: Sequence[Cell]) -> None:
+def check_cells(cells: Sequence[Cell], runs: int = CHUNK_RUNS) -> None:
     """Check that the cells can be played, and told from each other.
 
+    Args:
+        cells: The cells.
+        runs: Episodes of each.
+
     Raises:
-        BaiGymError: If two are the same, or an agent refuses the environment or the budget.
+        BaiGymError: If they do not fit into memory, two are the same, or an agent refuses the environment or budget.
     """
     names = [(cell.label, cell.env.label, cell.budget) for cell in cells]
     for name in names:
@@ -58,7 +66,14 @@ def check_cells(cells: Sequence[Cell]) -> None:
                 f"{name[0]} is given twice for {name[1]} and budget {name[2]}; give each a name of its own"
             )
     for cell in cells:
+        _check_chunk(cell, runs)
         cell.check()
+
+
+def _check_chunk(cell: Cell, runs: int) -> None:
+    """Refuse a chunk that does not fit into memory, by the number of arms, since runs of a chunk are fixed."""
+    bytes_each = PAIR_BYTES * min(runs, CHUNK_RUNS)
+    check_memory(cell.env.problem.num_arms, bytes_each, "num_arms", ParameterError)
 
 
 def run_cells(
@@ -75,8 +90,8 @@ def run_cells(
     Args:
         cells: What to play; no two of the same agent, environment and budget.
         runs: Episodes of each, at least 1.
-        workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says. Inside
-            :func:`bai_gym.cluster` there is nothing to say.
+        workers: Processes, at most one for each core and each chunk; -1 for all cores; None for what an enclosing
+            ``joblib.parallel_config`` says. Inside :func:`bai_gym.cluster` there is nothing to say.
         out: Folder for finished chunks; chunks that are there already are not played again.
         on_chunk: Called after each chunk.
         rerun: Returns a command that plays some cells again, so often, which the results then name.
@@ -89,9 +104,11 @@ def run_cells(
         BaiGymError: If an agent cannot play, before any work is done where that can be known.
     """
     check_runs(runs, workers)
+    if on_chunk is not None and not callable(on_chunk):
+        raise ParameterError(f"on_chunk must be a function of (finished chunks, all chunks), or None, not {on_chunk!r}")
     if on_cluster() and workers not in (None, 1, -1):
         raise ParameterError(f"workers={workers} counts processes of this machine; on a cluster leave it out")
-    check_cells(cells)
+    check_cells(cells, runs)
     elsewhere = plays_elsewhere()
     store = ResultsWriter(out) if out is not None else None
     parts: list[dict[int, Episodes]] = [{} for _ in cells]
@@ -113,7 +130,7 @@ def run_cells(
     if len(jobs) > 1 and workers != 1 and not elsewhere:
         for index in sorted({job.index for job in jobs}):
             cells[index].prepare()
-    with parallel(workers, ordered=False) as pool:
+    with parallel(workers, ordered=False, tasks=len(jobs)) as pool:
         # Machines elsewhere do not see the folder: what they have played is written here, as soon as it arrives.
         calls = (joblib.delayed(_work)(job, None if elsewhere else store) for job in jobs)
         for done, (index, chunk, episodes) in enumerate(pool(calls)):
@@ -127,9 +144,9 @@ def run_cells(
         episodes = Episodes.joined([chunks[chunk] for chunk in sorted(chunks)])
         knows, notes = cell.describe_agent()
         name = cell.label, cell.env.label, cell.budget
-        command = "" if rerun is None else rerun([cell], runs)
+        command, digest = "" if rerun is None else rerun([cell], runs), "" if store is None else cell.digest
         for point in (*episodes.checkpoints, None):
-            result = summarize(*name, episodes, knows, notes, at=point, seed=cell.seed, rerun=command)
+            result = summarize(*name, episodes, knows, notes, at=point, seed=cell.seed, rerun=command, digest=digest)
             results.append(result)
             outcomes[*name, result.checkpoint] = episodes if point is None else point
     return Comparison(tuple(results), outcomes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from importlib import metadata
@@ -43,6 +44,9 @@ UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 
+BROKEN_PIPE = 141  # 128 + SIGPIPE
+
+
 def main() -> None:
     """Run the command line."""
     warnings.showwarning = _show_warning
@@ -56,9 +60,27 @@ def main() -> None:
         code = 2
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
+    except OSError as error:
+        if error.filename is not None:  # no error of standard output
+            raise
+        code = _give_up_output(error)
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        code = _give_up_output(error)
     if code == INTERRUPTED:
         ERR.print("interrupted; with --out, the same command goes on where it stopped", soft_wrap=True)
     sys.exit(code)
+
+
+def _give_up_output(error: OSError) -> int:
+    """Write nothing more to standard output, which nobody takes; return the exit code."""
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())  # what is left in its buffer must go somewhere
+    if isinstance(error, BrokenPipeError):
+        return BROKEN_PIPE
+    _show_error(f"cannot write to standard output: {error.strerror or error}")
+    return 2
 
 
 def _show_usage(error: Any) -> None:

@@ -14,7 +14,7 @@ from bai_gym.report.rivals import rivals_table, rivals_to_csv, rivals_to_markdow
 from bai_gym.report.tables import checkpoint_table, rich_table, to_csv, to_markdown
 from bai_gym.results.result import Comparison, Result, Rival
 from bai_gym.results.writer import ResultsWriter, check_replaceable
-from bai_gym.theory import BOUNDS, THRESHOLD_BOUNDS
+from bai_gym.theory import BOUNDS, CONFIDENCE_BOUNDS, THRESHOLD_BOUNDS
 
 __all__ = [
     "check_files",
@@ -138,7 +138,7 @@ def print_bounds(bounds: Mapping[tuple[str, str, int], float]) -> None:
         OUT.print("Bounds: no theorem covers these agents, with these parameters, on these rewards.")
         return
     OUT.print("Bounds on the error probability (clipped to 1; averaged over instances):", style="bold")
-    theorems = BOUNDS | THRESHOLD_BOUNDS
+    theorems = BOUNDS | CONFIDENCE_BOUNDS | THRESHOLD_BOUNDS
     for (agent, env, budget), value in bounds.items():
         OUT.print(f"  {agent} on {env}, budget {budget:,}: {value:.4g} ({theorems[agent.partition('(')[0]].citation})")
 

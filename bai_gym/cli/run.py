@@ -24,7 +24,11 @@ from bai_gym.cli.output import (
     result_files,
     save_results,
 )
+from bai_gym.report.page.files import slug
 from bai_gym.rerun import rerun_command
+from bai_gym.results.reader import gather
+from bai_gym.results.result import Result
+from bai_gym.results.writer import RESULTS
 from bai_gym.tasks import BestArm
 
 __all__ = ["run"]
@@ -85,14 +89,23 @@ def run(
     if bounds:
         print_bounds(proved)
     if out is not None:
-        facts = {"title": comparison[0].env, "command": rerun_command(cells, runs)}
-        paths = save_results(comparison, out, optima=optima, facts=facts)
+        table = gather(out / RESULTS, comparison, rerun_command(cells, runs), optima)
+        paths = save_results(table.results, out, optima=table.optima, facts={"command": table.command})
+        shown: dict[tuple[str, int | None], list[Result]] = {}
+        for row in table.results:
+            if row.at_end:
+                shown.setdefault((row.env, row.seed), []).append(row)
+        own = comparison[0].env, seed
         paths += draw_curves(
-            comparison,
+            shown[own] if checkpoints is None else comparison,
             out / FIGURE,
             x="budget" if checkpoints is None else "checkpoint",
             title=comparison[0].env,
             bounds=proved,
             one_arm=isinstance(cells[0].episode_spec.task, BestArm),
         )
+        if len(shown) > 1:
+            for number, ((name, its_seed), rows) in enumerate(shown.items(), start=1):
+                words = name if len({seed for _, seed in shown}) == 1 else f"{name}, seed {its_seed}"
+                paths += draw_curves(rows, out / f"figure-{number}-{slug(words)}.png", title=words, one_arm=False)
         print_paths(paths)

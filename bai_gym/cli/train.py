@@ -14,6 +14,8 @@ from bai_gym.cli.console import OUT, progress_bar, progress_bars
 from bai_gym.cli.options import FOLDER, WHOLE, Seed, Workers, keywords
 from bai_gym.cli.output import check_files, print_paths, print_results, result_files, save_results
 from bai_gym.rerun import rerun_command
+from bai_gym.results.reader import gather
+from bai_gym.results.writer import RESULTS
 from bai_gym.tasks import BestArm
 
 if TYPE_CHECKING:
@@ -100,7 +102,8 @@ def train(
         cells = make_cells([own, *others], env, None, seed + 1, recipe.env_kwargs)
         comparison = run_cells(cells, runs, workers=workers, out=out, on_chunk=on_chunk, rerun=rerun_command)
     print_results(comparison)
-    print_paths(save_results(comparison, out))
+    table = gather(out / RESULTS, comparison, rerun_command(cells, runs))
+    print_paths(save_results(table.results, out, optima=table.optima, facts={"command": table.command}))
 
 
 def _others(recipe: Recipe) -> list[str]:

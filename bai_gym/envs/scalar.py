@@ -147,7 +147,13 @@ class BestArmEnv(gym.Env[Observation, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start an episode; the same seed gives the same instance and rewards."""
+        """Start an episode; the same seed gives the same instance and rewards.
+
+        Raises:
+            ParameterError: If there are options: these environments have none.
+        """
+        if options:
+            raise ParameterError(f"reset has no options; {', '.join(map(repr, options))} must be left out")
         super().reset(seed=seed)
         self._episode.begin(self.np_random)
         self._left = self.budget

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from bai_gym.envs.spaces import action_space
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem, ProblemInfo
+from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray, IntArray, Observation
 from bai_gym.tasks import Task
 
@@ -120,15 +121,17 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         """Start new episodes.
 
         Args:
-            seed: Seed of the whole batch; the episodes of a native batch share one generator.
+            seed: Seed of the whole batch, or a list of one for each episode. The episodes of a native batch share one
+                generator, so a list is one seed made of several numbers: all of it decides about every episode.
             options: ``{"reset_mask": (N,) bool}`` restarts only those episodes.
 
         Raises:
-            ParameterError: If a list of seeds is given, or the mask is malformed.
+            ParameterError: If the list has another length, the mask is malformed, or there are other options.
         """
-        if isinstance(seed, list | tuple):
-            raise ParameterError("a native batch takes one seed for all episodes, not a list: reset(seed=0)")
-        super().reset(seed=seed)
+        unknown = [name for name in options or {} if name != "reset_mask"]
+        if unknown:
+            raise ParameterError(f"reset has no option {unknown[0]!r}; the only one is 'reset_mask'")
+        super().reset(seed=self._one_seed(seed) if isinstance(seed, list | tuple) else seed)
         mask = (options or {}).get("reset_mask")
         if mask is None:
             self._episodes.begin(self.np_random)
@@ -142,6 +145,14 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             self._episodes.begin(self.np_random, np.flatnonzero(mask))
         self._find_steady()
         return self._observation(), {"phase": _where(mask, "explore"), "_phase": mask.copy()}
+
+    def _one_seed(self, seeds: Sequence[int | None]) -> int | None:
+        """Return a seed made of several ones; None where all are None."""
+        if len(seeds) != self.num_envs:
+            raise ParameterError(f"seed must be a number, or a list of {self.num_envs}, not of {len(seeds)}")
+        if all(seed is None for seed in seeds):
+            return None
+        return int(np.random.SeedSequence([check_seed(seed) for seed in seeds]).generate_state(1, np.uint64)[0])
 
     def step(self, actions: Any) -> Step:
         """Pull an arm, or give the recommendation, in every episode.

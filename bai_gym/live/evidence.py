@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.statistics import FloatArray, IntArray, mean_intervals
 
 __all__ = ["Identification", "Pull"]
 
@@ -43,7 +43,10 @@ class Identification:
         seed: Its seed.
         pulls: ``(K,)`` pulls of each arm; read-only, as the other arrays.
         means: ``(K,)`` mean rewards; NaN without a pull.
-        standard_errors: ``(K,)`` standard deviations of these means, from the unbiased variances; NaN below two pulls.
+        standard_errors: ``(K,)`` standard deviations of these means, from the unbiased variances; NaN where these are
+            unknown or 0: rewards that were all equal are no certainty.
+        intervals: ``(K, 2)`` ends of 95 % intervals, Wilson's where all rewards were 0 or 1, else normal ones; NaN
+            where nothing can be estimated.
         log: All pulls in their order.
         notes: Sentences that every report must carry.
     """
@@ -55,6 +58,7 @@ class Identification:
     pulls: IntArray = field(repr=False)
     means: FloatArray = field(repr=False)
     standard_errors: FloatArray = field(repr=False)
+    intervals: FloatArray = field(repr=False)
     log: tuple[Pull, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
 
@@ -69,9 +73,11 @@ class Identification:
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             means = np.bincount(arms, rewards, num_arms) / pulls  # 0 / 0 is NaN
             squares = np.bincount(arms, (rewards - means[arms]) ** 2, num_arms)
-            errors = np.sqrt(squares / (pulls - 1) / pulls)
-        errors[pulls < 2] = np.nan
-        for array in (pulls, means, errors):
+            variances = squares / (pulls - 1)
+            errors = np.sqrt(variances / pulls)
+        errors[(pulls < 2) | (errors == 0.0)] = np.nan
+        intervals = np.stack(mean_intervals(pulls, means, variances), axis=1)
+        for array in (pulls, means, errors, intervals):
             array.setflags(write=False)
         notes = []
         failed = sum(pull.error is not None for pull in log)
@@ -79,7 +85,7 @@ class Identification:
             notes.append(f"{failed} of {len(log)} pulls failed and count as the worst reward")
         if len(log) < budget:
             notes.append(f"{agent} has asked for {len(log)} of {budget} pulls ({budget - len(log)} unspent)")
-        return cls(recommendation, agent, budget, seed, pulls, means, errors, tuple(log), tuple(notes))
+        return cls(recommendation, agent, budget, seed, pulls, means, errors, intervals, tuple(log), tuple(notes))
 
     @property
     def num_arms(self) -> int:
@@ -102,10 +108,12 @@ class Identification:
         """Show the recommendation, and the arms from the best mean on."""
         lines = [f"{self.agent} recommends arm {self.recommendation} after {len(self.log)} of {self.budget} pulls"]
         order = np.lexsort((np.arange(self.num_arms), -self.means, np.arange(self.num_arms) != self.recommendation))
-        lines.append(f"{'arm':>5} {'pulls':>7} {'mean':>12} {'std. error':>12}")
+        lines.append(f"{'arm':>5} {'pulls':>7} {'mean':>12} {'std. error':>12}   95 % interval")
         for arm in order[:_SHOWN]:
             mean, error = (f"{value:.6g}" if np.isfinite(value) else "-" for value in self._moments(arm))
-            lines.append(f"{arm:5} {self.pulls[arm]:7} {mean:>12} {error:>12}")
+            low, high = self.intervals[arm]
+            interval = "not estimable" if np.isnan(low) else f"{low:.4g} to {high:.4g}"
+            lines.append(f"{arm:5} {self.pulls[arm]:7} {mean:>12} {error:>12}   {interval}")
         if order.size > _SHOWN:
             lines.append(f"and {order.size - _SHOWN} more arms")
         return "\n".join([*lines, *self.notes])

@@ -124,8 +124,11 @@ def identify(
     found = Identification.of(
         recommendation, experiment.log, executor.num_arms, agent=describe(player), budget=budget, seed=seed
     )
+    capped: tuple[str, ...] = ()
+    if getattr(player, "stops", False) and len(experiment.log) == budget:
+        capped = (f"{describe(player)} was stopped by the budget of {budget} pulls: its confidence was not reached",)
     prior = (f"{describe(player)} goes by a prior, which comes with its parameters",) if told else ()
-    return dataclasses.replace(found, notes=(*found.notes, *notes(player), *prior))
+    return dataclasses.replace(found, notes=(*found.notes, *capped, *notes(player), *prior))
 
 
 class _Experiment:

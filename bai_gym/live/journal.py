@@ -7,8 +7,8 @@ line that was cut off when its process or machine died.
 from __future__ import annotations
 
 import json
-import math
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -120,7 +120,7 @@ class Journal:
     def _check_header(self, line: bytes) -> None:
         try:
             found = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict) or found.get("journal") != _KIND:
             raise self._foreign()
@@ -179,10 +179,10 @@ def _parse(line: bytes, num_arms: int) -> Pull | None:
     try:
         values = json.loads(line)
         arm, reward, error = values["arm"], values["reward"], values.get("error")
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     whole = isinstance(arm, int) and not isinstance(arm, bool) and 0 <= arm < num_arms
-    number = isinstance(reward, int | float) and not isinstance(reward, bool) and math.isfinite(reward)
+    number = isinstance(reward, int | float) and not isinstance(reward, bool) and abs(reward) <= sys.float_info.max
     if not (whole and number and (error is None or isinstance(error, str))):
         return None
     return Pull(arm, float(reward), error)

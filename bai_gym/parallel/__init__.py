@@ -1,6 +1,7 @@
 """Work on several processes, of this machine or of a cluster, through joblib."""
 
 from bai_gym.parallel.cluster import BACKENDS, check_backend, cluster
+from bai_gym.parallel.memory import check_memory
 from bai_gym.parallel.pool import on_cluster, parallel, plays_elsewhere
 
-__all__ = ["BACKENDS", "check_backend", "cluster", "on_cluster", "parallel", "plays_elsewhere"]
+__all__ = ["BACKENDS", "check_backend", "check_memory", "cluster", "on_cluster", "parallel", "plays_elsewhere"]

@@ -14,12 +14,13 @@ __all__ = ["on_cluster", "parallel", "plays_elsewhere"]
 
 
 @contextmanager
-def parallel(workers: int | None, *, ordered: bool = True) -> Iterator[Any]:
+def parallel(workers: int | None, *, ordered: bool = True, tasks: int | None = None) -> Iterator[Any]:
     """Give a ``joblib.Parallel`` whose answers come as a generator.
 
     Args:
         workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says. Inside
             :func:`bai_gym.cluster` the cluster works, whatever this is.
+        tasks: How many there are, if that is known. More processes than tasks, or than cores, would have nothing to do.
         ordered: Whether answers come in the order of the tasks, or as soon as they are there.
 
     Raises:
@@ -27,6 +28,11 @@ def parallel(workers: int | None, *, ordered: bool = True) -> Iterator[Any]:
     """
     import joblib  # here, because most sessions play a single run, or find everything on disk
 
+    if workers is not None and not plays_elsewhere():
+        cores = joblib.cpu_count()
+        # Two at least, if there are two tasks: whoever asks for processes wants them to be others than this one.
+        workers = cores if workers == -1 else min(workers, max(cores, 2))
+        workers = workers if tasks is None else min(workers, max(tasks, 1))
     with _explained(), warnings.catch_warnings():
         # joblib replaces a worker that has grown by 300 MB, and says so by a warning in the thread that manages the
         # workers. Where warnings are errors, this thread would die of it, and everybody wait for ever.

@@ -9,8 +9,12 @@ import numpy as np
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.base import check_num_arms
 from bai_gym.errors import InstanceError, ParameterError
+from bai_gym.parallel import check_memory
 
 __all__ = ["FixedProblem", "FrozenProblem", "Problem", "check_flag", "count_features", "whole_arms"]
+
+
+ARM_BYTES = 128  # that an arm of a single instance takes at least: mean, variance, and the statistics of an episode
 
 
 def whole_arms(num_arms: object) -> int:
@@ -22,6 +26,7 @@ def whole_arms(num_arms: object) -> int:
     if isinstance(num_arms, bool) or not isinstance(num_arms, int | np.integer):
         raise InstanceError(f"num_arms must be a whole number of at least 2, not {num_arms!r}")
     check_num_arms(int(num_arms))
+    check_memory(int(num_arms), ARM_BYTES, "num_arms", InstanceError)
     return int(num_arms)
 
 

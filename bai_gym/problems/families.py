@@ -98,6 +98,10 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
 """Builders of problems, by the name of the family."""
 
 
+OF_EPISODES = ("budget", "reward", "task", "m", "num_bandits", "epsilon", "threshold", "fixed_confidence", "pull_cost")
+"""Keywords that every environment takes, but for ``render_mode``."""
+
+
 def build(family: str, *, instance: str = "random", instance_seed: int | None = None, **keywords: Any) -> Problem:
     """Return the problem of a family.
 
@@ -118,7 +122,7 @@ def build(family: str, *, instance: str = "random", instance_seed: int | None = 
     allowed = inspect.signature(builder).parameters
     for keyword in keywords:
         if keyword not in allowed:
-            names = ", ".join([*allowed, "instance", "instance_seed", "budget", "reward", "render_mode"])
+            names = ", ".join([*allowed, "instance", "instance_seed", *OF_EPISODES, "render_mode"])
             raise ParameterError(f"{keyword!r} is not a keyword of the {family} environments; allowed: {names}")
     if instance not in ("random", "fixed"):
         raise ParameterError(f"instance must be 'random' or 'fixed', not {instance!r}")

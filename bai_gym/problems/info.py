@@ -23,12 +23,14 @@ KNOWLEDGE: dict[str, str] = {
 
 
 def check_knowledge(knows: Iterable[str]) -> frozenset[str]:
-    """Return the declared knowledge, several words or a single one, as a set.
+    """Return the declared knowledge as a set.
 
     Raises:
-        ParameterError: If a word is not in :data:`KNOWLEDGE`.
+        ParameterError: If it is no set of words, or a word is not in :data:`KNOWLEDGE`.
     """
-    declared = frozenset((knows,) if isinstance(knows, str) else knows)
+    if isinstance(knows, str) or not isinstance(knows, Iterable):
+        raise ParameterError(f"knows must be a set of words, such as {{'variances'}}, not {knows!r}")
+    declared = frozenset(knows)
     unknown = sorted(declared - set(KNOWLEDGE))
     if unknown:
         raise ParameterError(f"an agent cannot declare to know {unknown[0]!r}; allowed: {', '.join(KNOWLEDGE)}")

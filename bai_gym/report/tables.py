@@ -118,6 +118,10 @@ class ResultLike(Protocol):
     def checkpoint(self) -> int | None:
         """Pulls after which the answer was given; None where nobody asked for checkpoints."""
 
+    @property
+    def seed(self) -> int | None:
+        """The user's seed; None where it is not known."""
+
 
 def rich_table(results: Sequence[ResultLike], optima: Optima | None = None) -> Table:
     """Lay results out for the terminal.
@@ -203,9 +207,12 @@ def to_csv(results: Sequence[ResultLike], optima: Optima | None = None) -> str:
         `sample_complexity_quantiles` those at 5, 25, 50, 75 and 95 %, `notes` are joined by ``;``. The columns of an
         unknown optimum are empty.
     """
-    points = _has_checkpoints(results)
+    points, seeds = _has_checkpoints(results), _several_seeds(results)
     return csv_text(
-        CSV_COLUMNS + (("checkpoint",) if points else ()) + (GAP_COLUMNS if optima else ()),
+        CSV_COLUMNS
+        + (("checkpoint",) if points else ())
+        + (("seed",) if seeds else ())
+        + (GAP_COLUMNS if optima else ()),
         (
             (
                 row.agent,
@@ -226,6 +233,7 @@ def to_csv(results: Sequence[ResultLike], optima: Optima | None = None) -> str:
                 " ".join(exact(pulls) for pulls in row.mean_pulls),
                 ";".join(row.notes),
                 *((row.checkpoint,) if points else ()),
+                *((row.seed,) if seeds else ()),
                 *(_gap_fields(row, optima) if optima else ()),
             )
             for row in _sorted(results)
@@ -237,7 +245,7 @@ def _sorted(results: Sequence[ResultLike]) -> list[ResultLike]:
     """By environment, budget, checkpoint and error probability; ties by name, whatever the order of the input."""
 
     def key(row: ResultLike) -> tuple[object, ...]:
-        return row.env, row.budget, row.checkpoint or 0, row.error_probability, row.agent, row.knows
+        return row.env, row.budget, row.checkpoint or 0, row.seed or 0, row.error_probability, row.agent, row.knows
 
     return sorted(results, key=key)
 
@@ -248,6 +256,14 @@ def _has_checkpoints(rows: Sequence[ResultLike]) -> bool:
 
 def _several_envs(rows: Sequence[ResultLike]) -> bool:
     return len({row.env for row in rows}) > 1
+
+
+def _several_seeds(rows: Sequence[ResultLike]) -> bool:
+    return len({row.seed for row in rows}) > 1
+
+
+def _or_unknown_seed(row: ResultLike) -> str:
+    return "unknown" if row.seed is None else str(row.seed)
 
 
 def _sheet(rows: Sequence[ResultLike], optima: Optima | None, *, seconds: bool) -> Sheet:
@@ -269,6 +285,7 @@ def _columns(rows: Sequence[ResultLike], optima: Optima | None, *, seconds: bool
         *([("env", False)] if _several_envs(rows) else []),
         ("budget", True),
         *([("after", True)] if _has_checkpoints(rows) else []),
+        *([("seed", True)] if _several_seeds(rows) else []),
         ("runs", True),
         ("error probability [95 %]", True),
         *([("optimality gap [95 %]", True)] if optima else []),
@@ -314,6 +331,7 @@ def _cells(row: ResultLike, rows: Sequence[ResultLike], optima: Optima | None) -
         *([row.env] if _several_envs(rows) else []),
         f"{row.budget:,}",
         *([f"{row.checkpoint or row.budget:,}"] if _has_checkpoints(rows) else []),
+        *([_or_unknown_seed(row)] if _several_seeds(rows) else []),
         f"{row.runs:,}",
         f"{row.error_probability:.{places}f} [{lower:.{places}f}, {upper:.{places}f}]",
         *([_shown(_gap(row, optima), places)] if optima else []),

@@ -22,7 +22,7 @@ from bai_gym.results.schema import check_schema, schema_of
 from bai_gym.results.writer import read_chunk
 from bai_gym.errors import OutputError, SchemaError
 
-__all__ = ["Judgement", "ResultTable", "read_results", "read_outcomes", "read_recordings"]
+__all__ = ["Judgement", "ResultTable", "gather", "read_results", "read_outcomes", "read_recordings"]
 
 PARTS = ("chunks", "recordings")
 NUMBERED = re.compile(r"\d+-\d+")  # names of their files
@@ -48,13 +48,13 @@ class Judgement:
 
 @dataclass(frozen=True, eq=False)
 class ResultTable:
-    """One file of results: what one command compared, or one panel of a figure.
+    """One file of results: what the commands of a folder have compared, or one panel of a figure.
 
     Attributes:
         path: The file.
         results: Its rows; their ``seconds`` are 0, since folders hold no times.
         title: What it is about, for people.
-        command: The command that gives all of it again; empty where none can.
+        command: The commands that give all of it again, a line for each; those that cannot are left out.
         optima: Probabilities with which the best possible agent is right, by (env, budget), where they are known.
         claims: Claims that were judged on these results.
         claims_are: A heading for them.
@@ -69,14 +69,14 @@ class ResultTable:
     claims_are: str = ""
 
 
-def read_results(folder: Path) -> list[ResultTable]:
+def read_results(folder: str | Path) -> list[ResultTable]:
     """Return all results in a folder and its subfolders, by path.
 
     Raises:
         OutputError: If there is no such folder, or there are no results in it, or a file is damaged.
         SchemaError: If a newer version of this library wrote a file.
     """
-    _check_folder(folder)
+    folder = _check_folder(folder)
     tables = []
     for path in sorted(folder.rglob("*.parquet")):
         if not _is_part(path, *PARTS) and not path.name.startswith("."):
@@ -91,7 +91,61 @@ def read_results(folder: Path) -> list[ResultTable]:
     return tables
 
 
-def read_outcomes(folder: Path, results: Iterable[Result] | None = None) -> dict[tuple[str, str, int], Episodes]:
+def gather(path: Path, results: Iterable[Result], command: str = "", optima: Optima | None = None) -> ResultTable:
+    """Add results to those that earlier commands have written to a file, and return all; nothing is written.
+
+    Of the same agent, environment, budget, checkpoint and seed, the row with more runs stays. Rows of an agent,
+    environment or data that have changed since are out of date, and give way.
+
+    Args:
+        path: The file, which need not be there. Where it is damaged, a warning says so.
+        results: The new results.
+        command: The command that gives them again, if one can.
+        optima: The optima that are known.
+
+    Raises:
+        SchemaError: If a newer version of this library wrote it.
+    """
+    results = list(results)
+    earlier = None
+    if path.exists():
+        try:
+            earlier = _read(path, _results, "results")
+        except SchemaError:
+            raise
+        except OutputError as error:
+            warnings.warn(f"{error}; earlier results are lost from it, their chunks are not", stacklevel=2)
+    current = {_played(row): row.digest for row in results}
+    kept = {
+        _place(row): row
+        for row in (earlier.results if earlier is not None else ())
+        if current.get(_played(row), row.digest) == row.digest
+    }
+    commands = earlier.command.splitlines() if earlier is not None and kept else []
+    for row in results:
+        other = kept.get(_place(row))
+        if other is None or _weight(other) <= _weight(row):
+            kept[_place(row)] = row
+    known = earlier.optima if earlier is not None else {}
+    lines = dict.fromkeys(line for line in (*commands, command) if line)
+    return ResultTable(path, tuple(kept.values()), command="\n".join(lines), optima={**known, **(optima or {})})
+
+
+def _played(row: Result) -> tuple[str, str, int, int | None]:
+    return row.agent, row.env, row.budget, row.seed
+
+
+def _place(row: Result) -> tuple[Any, ...]:
+    """Return what only one row of a file is about; the end of the runs is one, with or without checkpoints."""
+    return *_played(row), row.checkpoint or row.budget
+
+
+def _weight(row: Result) -> tuple[int, bool]:
+    """Return what decides between two results of the same: more runs, then to be the end of a curve of checkpoints."""
+    return row.runs, row.checkpoint is not None
+
+
+def read_outcomes(folder: str | Path, results: Iterable[Result] | None = None) -> dict[tuple[str, str, int], Episodes]:
     """Return the outcomes of single runs in a folder and its subfolders, by (agent, env, budget).
 
     Files of version 1 do not say whose outcomes they hold; they are left out, with a warning.
@@ -105,7 +159,7 @@ def read_outcomes(folder: Path, results: Iterable[Result] | None = None) -> dict
         OutputError: If there is no such folder, or a file is damaged.
         SchemaError: If a newer version of this library wrote a file.
     """
-    _check_folder(folder)
+    folder = _check_folder(folder)
     wanted = None if results is None else {(r.agent, r.env, r.budget): r for r in results if r.at_end}
     found: dict[tuple[str, str, int], Episodes] = {}
     nameless = 0
@@ -141,14 +195,14 @@ def read_outcomes(folder: Path, results: Iterable[Result] | None = None) -> dict
     return found
 
 
-def read_recordings(folder: Path) -> list[Recording]:
+def read_recordings(folder: str | Path) -> list[Recording]:
     """Return the recorded episodes in a folder and its subfolders, by path.
 
     Raises:
         OutputError: If there is no such folder, or a file is damaged.
         SchemaError: If a newer version of this library wrote a file.
     """
-    _check_folder(folder)
+    folder = _check_folder(folder)
     return [
         _read(path, lambda path: Recording.from_table(pq.read_table(path), path), "a recording")
         for path in _parts(folder, "recordings")
@@ -165,9 +219,10 @@ def _is_part(path: Path, *kinds: str) -> bool:
     return path.parent.parent.name in kinds and NUMBERED.fullmatch(path.stem) is not None
 
 
-def _check_folder(folder: Path) -> None:
-    if not folder.is_dir():
+def _check_folder(folder: str | Path) -> Path:
+    if not isinstance(folder, str | Path) or not Path(folder).is_dir():
         raise OutputError(f"there is no folder {folder}; name one that holds results")
+    return Path(folder)
 
 
 def _read(path: Path, reader: Callable[[Path], _T], what: str) -> _T:
@@ -207,7 +262,8 @@ def _result(row: Mapping[str, Any]) -> Result:
     """Return a row; what a file of an earlier version does not say has the default."""
     known = {item.name for item in fields(Result)}
     values = {name: value for name, value in row.items() if name in known}
-    for name in ("sample_quantiles", "knows", "notes"):
+    values.setdefault("mean_pulls_by_rank", ())
+    for name in ("sample_quantiles", "knows", "notes", "mean_pulls_by_rank"):
         values[name] = tuple(values[name])
     values["mean_pulls"] = np.array(values["mean_pulls"], float)
     interval = (row["error_probability_lower"], row["error_probability_upper"])

@@ -49,6 +49,8 @@ class Episodes:
         truncated: ``(R,)`` with fixed confidence, whether the cap ended the episode.
         pulls: ``(K,)`` pulls of each arm, summed over the episodes.
         seconds: Time that playing them took just now; 0 for episodes read from disk.
+        pulls_by_rank: ``(K,)`` the same by the true rank of the arm in each episode, the best first; None where it was
+            not stored.
         checkpoints: Earlier answers, in the order of their times; usually none.
     """
 
@@ -60,11 +62,13 @@ class Episodes:
     truncated: npt.NDArray[np.bool_]
     pulls: IntArray
     seconds: float = 0.0
+    pulls_by_rank: IntArray | None = None
     checkpoints: tuple[Checkpoint, ...] = ()
 
     @classmethod
     def joined(cls, parts: Sequence[Episodes]) -> Episodes:
         """Return several groups of episodes as one."""
+        ranked = [part.pulls_by_rank for part in parts if part.pulls_by_rank is not None]
         return cls(
             recommendation=np.concatenate([part.recommendation for part in parts]),
             answer=np.concatenate([part.answer for part in parts]),
@@ -74,6 +78,7 @@ class Episodes:
             truncated=np.concatenate([part.truncated for part in parts]),
             pulls=np.sum([part.pulls for part in parts], axis=0),
             seconds=sum(part.seconds for part in parts),
+            pulls_by_rank=np.sum(ranked, axis=0) if len(ranked) == len(parts) else None,
             checkpoints=tuple(
                 Checkpoint(
                     same[0].pulls_made,
@@ -113,6 +118,11 @@ class Result:
         seed: The user's seed; None where it is not known.
         rerun: A shell command that gives the same row again; empty where none can, because the agent or the environment
             is the user's own object.
+        mean_pulls_by_rank: Where the best arm is not the same in all episodes, so that numbers of arms mean little:
+            pulls per episode by the true rank of the arm, K numbers, those of the best arm first. Empty elsewhere, and
+            at checkpoints.
+        digest: Hash of the code, the parameters and the data that the row comes from, whatever the budget; empty where
+            nothing was stored.
     """
 
     agent: str
@@ -135,6 +145,8 @@ class Result:
     checkpoint: int | None = None
     seed: int | None = None
     rerun: str = ""
+    mean_pulls_by_rank: tuple[float, ...] = ()
+    digest: str = ""
 
     @property
     def at_end(self) -> bool:
@@ -162,6 +174,7 @@ def summarize(
     at: Checkpoint | None = None,
     seed: int | None = None,
     rerun: str = "",
+    digest: str = "",
 ) -> Result:
     """Return the result that the episodes give, at their end or at one of their checkpoints."""
     point = episodes if at is None else at
@@ -191,7 +204,16 @@ def summarize(
         checkpoint=end if episodes.checkpoints else None,
         seed=seed,
         rerun=rerun,
+        mean_pulls_by_rank=_by_rank(episodes) if at is None else (),
+        digest=digest,
     )
+
+
+def _by_rank(episodes: Episodes) -> tuple[float, ...]:
+    """Return the pulls per episode by true rank, where the best arm varies."""
+    if episodes.pulls_by_rank is None or (episodes.answer == episodes.answer[0]).all():
+        return ()
+    return tuple((episodes.pulls_by_rank / episodes.correct.size).tolist())
 
 
 @dataclass(frozen=True, slots=True)

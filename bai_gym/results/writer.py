@@ -43,7 +43,7 @@ class ResultsWriter:
     """A folder of results.
 
     ``chunks/<cell>/<chunk>-<runs>.parquet`` holds finished chunks, one row per episode. ``results.parquet`` and
-    ``results.csv`` hold one row per cell of the last command, and ``recordings/<cell>/<run>.parquet`` episodes pull by
+    ``results.csv`` hold one row per cell of all commands, and ``recordings/<cell>/<run>.parquet`` episodes pull by
     pull. Timings are not stored: everything here is the same, byte for byte, however often the work was interrupted and
     by how many workers it was done.
 
@@ -115,6 +115,8 @@ class ResultsWriter:
         path = self.chunk_path(cell, chunk, runs)
         first = cell.first_run(chunk)
         metadata = {**metadata_now(), "pulls": json.dumps(episodes.pulls.tolist())}
+        if episodes.pulls_by_rank is not None:
+            metadata["pulls_by_rank"] = json.dumps(episodes.pulls_by_rank.tolist())
         points = episodes.checkpoints
         later: dict[str, pa.Array] = {}
         if points:
@@ -203,6 +205,8 @@ class ResultsWriter:
                     [r.seed if r.seed is not None and r.seed < 2**64 else None for r in results], pa.uint64()
                 ),
                 "rerun": [r.rerun for r in results],
+                "mean_pulls_by_rank": pa.array([list(r.mean_pulls_by_rank) for r in results], pa.list_(pa.float64())),
+                "digest": [r.digest for r in results],
                 "optimum": pa.array([(optima or {}).get((r.env, r.budget)) for r in results], pa.float64()),
             }
         ).replace_schema_metadata({**metadata_now(), "facts": json.dumps(dict(facts or {}))})
@@ -271,7 +275,10 @@ def read_chunk(path: Path) -> Episodes:
     stored = [name for name in table.column_names if name not in ADDRESS]
     columns: dict[str, Any] = {name: _array(table[name], table.num_rows) for name in stored}
     points = _read_checkpoints(columns, metadata.get(b"checkpoints"))
-    return Episodes(**columns, pulls=np.array(json.loads(metadata[b"pulls"]), np.int64), checkpoints=points)
+    pulls = np.array(json.loads(metadata[b"pulls"]), np.int64)
+    ranked = metadata.get(b"pulls_by_rank")
+    by_rank = None if ranked is None else np.array(json.loads(ranked), np.int64)
+    return Episodes(**columns, pulls=pulls, pulls_by_rank=by_rank, checkpoints=points)
 
 
 def _finished(path: Path, read: Callable[[Path], _T], what: str) -> _T | None:

@@ -8,6 +8,7 @@ table of them by agent: :mod:`bai_gym.theory.bounds`. The best that any algorith
 from bai_gym.theory.bayes_optimal import BayesSolution, optimal_value, solve_bayes
 from bai_gym.theory.bounds import (
     BOUNDS,
+    CONFIDENCE_BOUNDS,
     THRESHOLD_BOUNDS,
     Bound,
     apt_bound,
@@ -26,6 +27,7 @@ from bai_gym.theory.bounds import (
     ucb_e_bound,
     ucbev_bound,
     ugapeb_bound,
+    ugapec_bound,
     ugapec_sample_complexity,
 )
 from bai_gym.theory.complexity import (
@@ -50,6 +52,7 @@ from bai_gym.theory.thresholding import (
 
 __all__ = [
     "BOUNDS",
+    "CONFIDENCE_BOUNDS",
     "THRESHOLD_BOUNDS",
     "BayesSolution",
     "Bound",
@@ -86,5 +89,6 @@ __all__ = [
     "ugape_complexity",
     "ugape_v_complexity",
     "ugapeb_bound",
+    "ugapec_bound",
     "ugapec_sample_complexity",
 ]

@@ -18,6 +18,7 @@ from bai_gym.theory.gap_bounds import (
     successive_rejects_bound,
     ucb_e_bound,
     ugapeb_bound,
+    ugapec_bound,
     ugapec_sample_complexity,
 )
 from bai_gym.theory.halving_bounds import sequential_halving_bound, shadavar_bound, shvar_bound
@@ -26,6 +27,7 @@ from bai_gym.theory.threshold_bounds import apt_bound, augucb_bound, csar_bound,
 
 __all__ = [
     "BOUNDS",
+    "CONFIDENCE_BOUNDS",
     "THRESHOLD_BOUNDS",
     "Bound",
     "apt_bound",
@@ -44,6 +46,7 @@ __all__ = [
     "ucb_e_bound",
     "ucbev_bound",
     "ugapeb_bound",
+    "ugapec_bound",
     "ugapec_sample_complexity",
 ]
 
@@ -110,6 +113,11 @@ BOUNDS: dict[str, Bound] = {
     ),
 }
 """Bounds for finding the best arm, by the names that tables use; called with ``(means, variances, budget)``."""
+
+CONFIDENCE_BOUNDS: dict[str, Bound] = {
+    "UGapEc": Bound(ugapec_bound, "Gabillon, Ghavamzadeh and Lazaric (2012), Theorem 2", "[0, b]"),
+}
+"""Bounds for agents that stop by themselves; their functions are called with ``(means, cap, delta, m, epsilon, b)``."""
 
 THRESHOLD_BOUNDS: dict[str, Bound] = {
     "AugUCB": Bound(augucb_bound, "Mukherjee et al. (2017), Theorem 3.1, with the 4KT of its proof", "[0, 1]"),

@@ -26,6 +26,7 @@ __all__ = [
     "successive_rejects_bound",
     "ucb_e_bound",
     "ugapeb_bound",
+    "ugapec_bound",
     "ugapec_sample_complexity",
 ]
 
@@ -213,6 +214,31 @@ def ugapec_sample_complexity(
         if (needed <= pulls).all():
             return pulls
         pulls = np.maximum(pulls, needed)
+
+
+def ugapec_bound(
+    means: ArrayLike, cap: ArrayLike, delta: ArrayLike, m: int = 1, epsilon: float = 0.0, b: ArrayLike = 1.0
+) -> FloatArray:
+    """Return delta for UGapEc (c = 1/2), which bounds its error probability where a cap does not end episodes early.
+
+    Args:
+        means: ``(..., K)`` true means of rewards in [0, b], or of (b / 2)-sub-Gaussian rewards.
+        cap: Pulls that end an episode, ``(...)`` or one number.
+        delta: Confidence, strictly between 0 and 1, ``(...)`` or one number.
+        m: Number of best arms to find, in 1..K-1.
+        epsilon: Simple regret that is allowed, at least 0.
+        b: ``(...)`` or one number.
+
+    Returns:
+        ``(...)`` bounds; NaN where the cap is below :func:`ugapec_sample_complexity`.
+
+    Raises:
+        ParameterError: If an argument is malformed.
+
+    Source: Gabillon, Ghavamzadeh and Lazaric (2012), Theorem 2.
+    """
+    enough = ugapec_sample_complexity(means, delta, m, epsilon, b) <= budgets(cap)
+    return np.where(enough, confidence(delta), np.nan)
 
 
 def _exploration_bound(

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
+import bai_gym
 from bai_gym import agents
 from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, SampleTable
 from bai_gym.benchmark.rollout import Rollout, play_blocks
-from bai_gym.errors import AgentError
+from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
 
@@ -86,3 +87,50 @@ def test_less_accuracy_and_less_confidence_take_fewer_pulls() -> None:
             for delta, epsilon in ((0.01, 0.0), (0.1, 0.0), (0.1, 0.2))
         ]
         assert mean[0] > 1.05 * mean[1] > 1.1 * mean[2]
+
+
+# ------------------------------------------------------------------------------------------------ what is promised
+
+TWO = {"means": [1.0, 0.5], "budget": 20_000}
+
+
+@pytest.mark.parametrize("name", ["UGapEc", "LUCB"])
+def test_with_the_scale_of_the_rewards_the_confidence_holds(name: str) -> None:
+    noisy = {**TWO, "variances": 4.0}
+    without, given = (
+        bai_gym.evaluate(agent, "BAI-FC-Custom-v0", runs=300, env_kwargs=noisy)
+        for agent in (name, f"{name}(sigma=2.0)")
+    )
+    assert without.error_probability > 0.1 >= given.error_probability
+    assert without.notes and not given.notes
+
+
+@pytest.mark.parametrize(
+    ("agent", "keywords", "noted"),
+    [
+        ("UGapEc", {"distribution": "bernoulli"}, False),
+        ("LUCB", {"distribution": "bernoulli"}, False),
+        ("UGapEc-V", {"distribution": "bernoulli"}, False),
+        ("UGapEc(b=0.5)", {"distribution": "bernoulli"}, True),
+        ("UGapEc", {"variances": 0.01}, True),
+        ("UGapEc-V", {"variances": 0.01}, True),
+        ("LUCB(sigma=0.1)", {"variances": 0.01}, False),
+        ("LUCB(sigma=0.09)", {"variances": 0.01}, True),
+        ("UGapEc(sigma=0.5)", {"distribution": "bernoulli"}, False),
+        ("UGapEc(sigma=0.4)", {"distribution": "bernoulli"}, True),
+    ],
+)
+def test_tables_say_where_a_confidence_is_not_proved(agent: str, keywords: dict[str, Any], noted: bool) -> None:
+    found = bai_gym.evaluate(agent, "BAI-FC-Custom-v0", runs=2, env_kwargs={"means": [0.9, 0.1], **keywords})
+    assert any("its confidence is proved for" in note for note in found.notes) is noted
+
+
+@pytest.mark.parametrize("name", ["UGapEc", "LUCB"])
+def test_sigma_and_b_are_alternatives(name: str) -> None:
+    for parameters in ({"sigma": 1.0, "b": 2.0}, {"sigma": 0.0}, {"sigma": -1.0}):
+        with pytest.raises(ParameterError, match="sigma"):
+            bai_gym.evaluate(agents.make(name, **parameters), "BAI-FC-Custom-v0", runs=2, env_kwargs=TWO)
+
+
+def test_the_widths_of_maurer_and_pontil_hold_by_default() -> None:
+    assert agents.make("UGapEc-V").c == 1.0

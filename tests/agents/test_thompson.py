@@ -97,7 +97,7 @@ CASES: list[tuple[str, str, Case]] = [
 ]
 
 
-@pytest.mark.parametrize("tries", [None, 0, 1, 3, 100])
+@pytest.mark.parametrize("tries", [None, 1, 3, 100])
 @pytest.mark.parametrize(("posterior", "case"), [pytest.param(k, c, id=f"{k}, {name}") for k, name, c in CASES])
 def test_choices_have_the_law_of_the_pseudo_code(posterior: str, case: Case, tries: int | None) -> None:
     told: dict[str, Any] = {"posterior": posterior, "sigma": SIGMA}
@@ -151,7 +151,7 @@ def test_the_arm_cheapest_to_confuse_by_hand() -> None:
     counts = choices(TTTS(), ([4, 9, 2, 3], [3.0, 2.0, 1.0, 1.8], [0.0] * 4), 400)
     assert counts[[1, 2]].sum() == 0 and abs(counts[0] - 200) < 50 and counts[3] == 400 - counts[0]
     # Costs of the arms 1 and 2 against arm 0, with sigma the same: 0.25 / (1/9 + 1/9) = 1.125, 1 / (1/9 + 1/1) = 0.9.
-    counts = choices(TTTS(posterior="normal", sigma=0.01, tries=0), ([9, 9, 1], [5.0, 4.5, 4.0], [0.0] * 3), 400)
+    counts = choices(TTTS(posterior="normal", sigma=0.01, tries=1), ([9, 9, 1], [5.0, 4.5, 4.0], [0.0] * 3), 400)
     assert counts[1] == 0 and abs(counts[0] - 200) < 50
 
 
@@ -255,7 +255,7 @@ def test_parameters_out_of_range(agent: Any, message: str) -> None:
         agent.reset(ProblemInfo(3, 20))
 
 
-@pytest.mark.parametrize("tries", [-1, 1.5, True])
+@pytest.mark.parametrize("tries", [-1, 0, 1.5, True])
 def test_tries_are_whole_numbers(tries: object) -> None:
-    with pytest.raises(ParameterError, match="tries of TTTS must be a whole number of at least 0"):
+    with pytest.raises(ParameterError, match="tries of TTTS must be a whole number of at least 1"):
         evaluate(TTTS(tries=tries), "BAI-Custom-v0", budget=20, runs=1)  # type: ignore[arg-type]

@@ -179,7 +179,7 @@ def test_a_tie_at_the_border_leaves_no_exploration() -> None:
         (UGapEc(delta=0.2), math.sqrt(math.log(8 * 343 / 0.2) / 8)),
         (UGapEc(delta=0.2, b=3.0, c=2.0), 3 * math.sqrt(2 * math.log(8 * 343 / 0.2) / 4)),
         (
-            UGapEcV(delta=0.2),
+            UGapEcV(delta=0.2, c=0.5),
             math.sqrt(math.log(8 * 512 / 0.2) * 0.75 / 4) + 7 / 18 * math.log(8 * 512 / 0.2),
         ),
         (
@@ -263,7 +263,7 @@ def test_ugapec_by_hand(trace: Play) -> None:
 def test_ugapec_v_by_hand(trace: Play) -> None:
     # Without variances widths are (7/6) log(80 t^3) / (T - 1), t = n + 1. Pulled in turn, the two sum to less than 1:
     # n = 84: 7/6 x 17.7099 (1/41 + 1/41) = 1.0079; n = 85: 7/6 x 17.7450 (1/42 + 1/41) = 0.9979.
-    played = trace(UGapEcV(tie="first"), [[1.0], [0.0]], 1000, fixed_confidence=True)
+    played = trace(UGapEcV(tie="first", c=0.5), [[1.0], [0.0]], 1000, fixed_confidence=True)
     assert (played.arms[4:], played.recommendation) == ([0, 1] * 40 + [0], 0)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from bai_gym.analysis.bounds import proved_bounds
 from bai_gym.api import make_cells
-from bai_gym.theory import apt_bound, csar_bound, sequential_halving_bound, ugapeb_bound
+from bai_gym.theory import apt_bound, csar_bound, sequential_halving_bound, ugapeb_bound, ugapec_sample_complexity
 
 MEANS = [0.9, 0.5, 0.1]
 BERNOULLI = {"means": MEANS, "distribution": "bernoulli"}
@@ -74,3 +74,29 @@ def test_thresholding_has_theorems_of_its_own() -> None:
     assert found["CSAR"] == min(float(csar_bound(MEANS, 0.7, 40_000)), 1.0) < 1.0
     assert not bounds("CSAR", **{**keywords, "epsilon": 0.1})
     assert not bounds("CSAR", **{**keywords, **GAUSSIAN, "distribution": "gaussian"})
+
+
+@pytest.mark.parametrize(
+    ("agent", "keywords", "covered"),
+    [
+        ("UGapEc", BERNOULLI, True),
+        ("UGapEc(delta=0.2)", BERNOULLI, True),
+        ("UGapEc(c=1.0)", BERNOULLI, False),
+        ("UGapEc", GAUSSIAN, False),
+        ("UGapEc(sigma=1.0)", {**GAUSSIAN, "budget": 20_000}, True),
+        ("UGapEc(sigma=0.9)", {**GAUSSIAN, "budget": 20_000}, False),
+        ("UGapEc-V", BERNOULLI, False),
+    ],
+)
+def test_theorem_2_covers_agents_that_stop(agent: str, keywords: dict[str, Any], covered: bool) -> None:
+    found = bounds(agent, env="BAI-FC-Custom-v0", **{"budget": 5000, **keywords})
+    assert found == ({agent: 0.2 if "delta" in agent else 0.1} if covered else {})
+
+
+def test_theorem_2_needs_a_cap_that_is_large_enough() -> None:
+    least = int(ugapec_sample_complexity(MEANS, 0.1))
+    assert bounds("UGapEc", env="BAI-FC-Custom-v0", budget=least, **BERNOULLI)
+    assert not bounds("UGapEc", env="BAI-FC-Custom-v0", budget=least - 1, **BERNOULLI)
+    means = {"means": [0.9, 0.8, 0.1], "distribution": "bernoulli"}
+    assert not bounds("UGapEc", env="BAI-FC-Custom-v0", budget=least, **means)
+    assert bounds("UGapEc", env="BAI-FC-Custom-v0", budget=least, epsilon=0.4, **means)

@@ -12,10 +12,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from bai_gym.api import agent_source, make_cells
+from bai_gym.api import make_cells
 from bai_gym.benchmark.chunk import Cell, EnvSource, play_chunk
 from bai_gym.envs.scalar import BestArmEnv
-from bai_gym.errors import AgentError, ParameterError, UnknownNameError
+from bai_gym.errors import ParameterError, UnknownNameError
 from bai_gym.problems import HeterogeneousGaussianProblem
 
 ENV = "BAI-Gaussian32-v0"
@@ -185,16 +185,15 @@ def test_the_fingerprint_sees_rewards_with_the_same_mean_and_variance(tmp_path: 
     assert prints[0] != prints[1]
 
 
-def test_an_agent_that_cannot_be_told_from_others() -> None:
-    class Lambda:
-        def __init__(self) -> None:
-            self.rule = lambda observation: 0
+def test_the_fingerprint_sees_the_code_of_the_users_own_problem() -> None:
+    prints = []
+    for extra in (0, 0, 1):
 
-        def act(self, observation: Any) -> int:
-            return self.rule(observation)
+        class Mine(HeterogeneousGaussianProblem):
+            unseen = extra  # the instances that the fingerprint draws do not show it
 
-    with pytest.raises(AgentError, match="finished chunks of Lambda cannot be told from those of another agent"):
-        agent_source(Lambda).fingerprint()
+        prints.append(cell(env=BestArmEnv(Mine(8))).fingerprint)
+    assert prints[0] == prints[1] != prints[2]
 
 
 # ------------------------------------------------------------------------------------------------ random numbers

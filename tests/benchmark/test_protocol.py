@@ -66,9 +66,9 @@ def test_the_label_goes_before_the_name_before_the_class() -> None:
 
 
 @pytest.mark.parametrize(
-    ("declared", "granted"), [((), set()), ("range", {"range"}), (["variances", "range"], {"variances", "range"})]
+    ("declared", "granted"), [((), set()), ({"range"}, {"range"}), (["variances", "range"], {"variances", "range"})]
 )
-def test_knowledge_is_one_word_or_several(declared: object, granted: set[str]) -> None:
+def test_knowledge_is_a_set_of_words(declared: object, granted: set[str]) -> None:
     agent: Any = Acting()
     agent.knows = declared
     assert knowledge(agent) == granted

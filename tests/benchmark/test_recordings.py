@@ -182,7 +182,7 @@ def test_a_worker_that_is_killed_while_it_records_is_an_error_in_one_line(
 
     cells = make_cells([Fatal], ENV, [5], 0)
     with pytest.raises(BaiGymError, match="a worker process was killed .*; use fewer workers, or ") as caught:
-        record_cells(cells, 1, 10, out=tmp_path / "out", workers=2)
+        record_cells(cells, 2, 10, out=tmp_path / "out", workers=2)
     assert "\n" not in str(caught.value)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import signal
 import threading
+import weakref
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -18,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bai_gym import Comparison, Result, agents, compare, evaluate
+from bai_gym.benchmark import chunk as chunk_module
 from bai_gym.benchmark import runner
 from bai_gym.benchmark.chunk import CHUNK_RUNS
 from bai_gym.errors import AgentError, BaiGymError, BudgetError, ParameterError
@@ -51,9 +54,10 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int, int]]:
 
 
 def facts(results: Comparison | list[Result]) -> list[dict[str, Any]]:
-    """Everything in the results but the time that they took, and how to call for them."""
+    """Everything in the results but the time that they took, how to call for them, and what only folders need."""
     rows = [asdict(result) for result in results]
-    return [{**row, "mean_pulls": row["mean_pulls"].tolist(), "seconds": None, "rerun": None} for row in rows]
+    left_out = {"seconds": None, "rerun": None, "digest": None}
+    return [{**row, "mean_pulls": row["mean_pulls"].tolist(), **left_out} for row in rows]
 
 
 def chunk_files(folder: Path) -> list[Path]:
@@ -431,3 +435,22 @@ def test_an_agent_that_cannot_be_sent_to_workers() -> None:
         evaluate(Tied, ENV, budget=5, runs=5, workers=2)
     assert "\n" not in str(caught.value)
     assert evaluate(Tied, ENV, budget=5, runs=5, workers=1).runs == 5
+
+
+def test_arrays_of_earlier_chunks_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    alive: list[weakref.ref[Any]] = []
+    most = []
+    play = chunk_module.play_blocks
+
+    def watched(agent: Any, *rest: Any) -> Any:
+        most.append(sum(ref() is not None for ref in alive))
+        alive.append(weakref.ref(agent))  # its plan holds the statistics
+        return play(agent, *rest)
+
+    monkeypatch.setattr(chunk_module, "play_blocks", watched)
+    gc.disable()
+    try:
+        evaluate("SH", "BAI-Gaussian8-v0", budget=30_000, runs=4000, env_kwargs={"num_arms": 1001})
+    finally:
+        gc.enable()
+    assert most == [0, 0, 0, 0]

@@ -85,6 +85,20 @@ def test_axes_can_be_linear_or_logarithmic(browser: Any, sweep: Path) -> None:
     browser.wait("document.querySelector('#curves .plot').layout.yaxis.title.text === 'simple regret'")
 
 
+def test_a_line_does_not_rise_to_points_without_errors(browser: Any, sweep: Path) -> None:
+    """On a logarithmic axis these are shown by their upper limits, which are no estimates."""
+    browser.open(sweep)
+    browser.look_at("curves")
+    traces = "document.querySelector('#curves .plot').data.map((t) => [t.mode, [...t.y]])"
+    joined, limits = [], []
+    for env in ("BAI-Gaussian64-v0", "BAI-Bernoulli-Setup2-v0", "BAI-LinearSphere16-v0", "BAI-Gaussian8-v0"):
+        browser.pick("Environment", env)
+        browser.wait("document.querySelector('#curves figcaption').textContent.startsWith(arguments[0])", env)
+        for mode, heights in browser.run(f"return {traces}"):
+            (limits if mode == "markers" else joined).extend(heights)
+    assert limits and joined and all(40 * y == pytest.approx(round(40 * y)) for y in joined)  # shares of 40 runs
+
+
 def test_hovering_tells_the_numbers(browser: Any, sweep: Path) -> None:
     browser.open(sweep)
     browser.look_at("curves")

@@ -290,3 +290,17 @@ def test_as_a_program(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"}
     done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment, timeout=60)
     assert_refused(Outcome(done.returncode, done.stdout, done.stderr), "unknown agent 'SHvr'", "SHVar")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("words", ["run BAI-Bernoulli3-v0 --agent SH --runs 20 --budget 30", "list envs", "--version"])
+def test_output_that_nobody_takes_is_no_traceback(words: str) -> None:
+    command = [sys.executable, "-c", "from bai_gym.cli import main; main()", *words.split()]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "standard output" in done.stderr
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert done.returncode not in (0, 2) and done.stderr == ""

@@ -69,7 +69,7 @@ def test_agents_are_compared_run_by_run_whatever_else_the_folders_hold(command: 
     lines = [line.split(",") for line in Path("report/2-environments-leaderboard.csv").read_text().splitlines()]
     where = {name: lines[0].index(name) for name in ("runs", "paired", "env", "budgets")}
     found = {tuple(line[where[name]] for name in ("budgets", "runs", "paired")) for line in lines if env in line}
-    assert found == {(budget, "60", "yes") for budget in ("10", "20", "10 20")}
+    assert found == {(budget, "90", "yes") for budget in ("10", "20", "10 20")}
 
 
 def test_recordings_without_room_are_named(command: Command, results: Path) -> None:
@@ -95,11 +95,11 @@ def test_single_runs_are_found_among_those_of_other_commands(command: Command, t
     for seed in (3, 4, 5, 0):
         compare(["SH", "Uniform"], "BAI-Bernoulli3-v0", budgets=[20], runs=60, seed=seed, out=tmp_path / "results")
     command("results")
-    alone = Path("report/BAI-Bernoulli3-v0-leaderboard.md").read_text()
+    alone = Path("report/BAI-Bernoulli3-v0-seed-0-leaderboard.md").read_text()
     assert "Rank intervals" in alone and "not paired" not in alone
     compare(["SH", "Uniform"], "BAI-Bernoulli3-v0", budgets=[20], runs=20, seed=0, out=tmp_path / "short")
     command("results", "short", "--out", "both")
-    assert Path("both/BAI-Bernoulli3-v0-leaderboard.md").read_text() == alone
+    assert Path("both/BAI-Bernoulli3-v0-seed-0-leaderboard.md").read_text() == alone
 
 
 def test_results_of_the_first_schema_are_shown(command: Command) -> None:

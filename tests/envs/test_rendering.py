@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bai_gym.envs.rendering import Snapshot, Window, half_widths, picture, text, to_rgb, to_text
+from bai_gym.analysis.intervals import wilson
+from bai_gym.envs.rendering import Snapshot, Window, picture, reaches, text, to_rgb, to_text
 from bai_gym.errors import MissingPackageError, ParameterError
 
 # Half widths: 1.96 sqrt(0.25 / 4) = 0.98 / 2 = 0.49; unknown for one pull; 1.96 sqrt(1 / 100) = 0.196; never pulled.
@@ -53,9 +54,21 @@ def count_colour(image: np.ndarray, colour: tuple[int, int, int]) -> int:
 
 
 def test_half_widths_by_hand() -> None:
-    assert half_widths(SMALL) == pytest.approx([0.49, 0.0, 0.196, 0.0])
+    assert np.array(reaches(SMALL)) == pytest.approx(np.array([[0.49, 0.0, 0.196, 0.0]] * 2))
     unknown = replace(SMALL, variances=np.array([0.25, 9.0, 1.0, 9.0]))  # not read below two pulls
-    assert half_widths(unknown) == pytest.approx([0.49, 0.0, 0.196, 0.0])
+    assert np.array(reaches(unknown)) == pytest.approx(np.array([[0.49, 0.0, 0.196, 0.0]] * 2))
+
+
+def test_equal_rewards_are_no_certainty() -> None:
+    equal = replace(SMALL, pulls=np.array([2, 1, 3, 0]), means=np.array([1.0, 0.0, 2 / 3, 0.0]))
+    binary = replace(equal, variances=np.array([0.0, 0.0, 1 / 3, 0.0]))
+    low, high = zip(*(wilson(successes, pulls) for successes, pulls in ((2, 2), (0, 1), (2, 3))), strict=True)
+    below, above = reaches(binary)
+    assert binary.means[:3] - below[:3] == pytest.approx(low, abs=1e-4)
+    assert binary.means[:3] + above[:3] == pytest.approx(high, abs=1e-4)
+    assert "+-0.0" not in to_text(binary) and "0.000" not in to_text(binary).splitlines()[3]
+    other = replace(equal, means=np.array([1.5, 0.0, 2 / 3, 0.0]), variances=np.array([0.0, 0.0, 1 / 3, 0.0]))
+    assert to_text(other).splitlines()[3].split()[3] == "-"
 
 
 def test_text_of_a_small_episode() -> None:
@@ -73,7 +86,7 @@ def test_text_of_a_small_episode() -> None:
 
 def test_text_bar_by_hand() -> None:
     # 21 characters over [-1, 1]: zero is character 10, 0.5 character 15, and 0.3 either way 3 characters.
-    assert text._text_bar(0.5, 0.3, -1.0, 1.0, 21) == "          | ---o---  "
+    assert text._text_bar(0.5, 0.3, 0.3, -1.0, 1.0, 21) == "          | ---o---  "
 
 
 def test_text_marks_the_phases() -> None:
@@ -93,9 +106,9 @@ def test_text_of_set_valued_answers() -> None:
 
 def test_a_threshold_is_shown_where_it_lies_in_the_range() -> None:
     # 21 characters over [-1, 1]: 0.8 is character 18; the mean, drawn last, hides it at 0.5.
-    assert text._text_bar(0.5, 0.3, -1.0, 1.0, 21, 0.8) == "          | ---o--:  "
-    assert text._text_bar(0.5, 0.3, -1.0, 1.0, 21, 0.5) == text._text_bar(0.5, 0.3, -1.0, 1.0, 21)
-    assert text._text_bar(0.5, 0.3, -1.0, 1.0, 21, 1.1) == text._text_bar(0.5, 0.3, -1.0, 1.0, 21)
+    assert text._text_bar(0.5, 0.3, 0.3, -1.0, 1.0, 21, 0.8) == "          | ---o--:  "
+    assert text._text_bar(0.5, 0.3, 0.3, -1.0, 1.0, 21, 0.5) == text._text_bar(0.5, 0.3, 0.3, -1.0, 1.0, 21)
+    assert text._text_bar(0.5, 0.3, 0.3, -1.0, 1.0, 21, 1.1) == text._text_bar(0.5, 0.3, 0.3, -1.0, 1.0, 21)
     border = replace(SMALL, threshold=0.75)
     assert to_text(border).startswith("phase: explore, threshold 0.75\npulls 105/200")
     empty = replace(border, remaining=0, recommendation=(), correct=False)

@@ -219,7 +219,7 @@ def test_without_copies_the_arrays_are_the_live_ones(name: str) -> None:
     assert kept["pulls"].sum() == 0
 
 
-def test_seeds_decide_and_a_list_of_them_is_refused() -> None:
+def test_seeds_decide() -> None:
     envs = gym.make_vec("BAI-Gaussian32-v0", num_envs=3, budget=2)
 
     def means(seed: int) -> Any:
@@ -228,8 +228,6 @@ def test_seeds_decide_and_a_list_of_them_is_refused() -> None:
 
     np.testing.assert_array_equal(means(1), means(1))
     assert (means(1) != means(2)).any()
-    with pytest.raises(ParameterError, match="one seed for all"):
-        envs.reset(seed=[1, 2, 3])
 
 
 @pytest.mark.parametrize("kind", ["uint64", "int8", "uint8", "int64", "list"])
@@ -341,3 +339,24 @@ def test_a_problem_object_can_be_given() -> None:
     observation, *_ = envs.step([1, 0])
     assert observation["means"].tolist() == [[0.0, 1.0], [0.0, 0.0]]
     assert env.step(1)[0]["means"].tolist() == [0.0, 1.0]
+
+
+def test_a_list_of_seeds_names_the_batch() -> None:
+    env = gym.make_vec("BAI-Bernoulli3-v0", num_envs=3, vectorization_mode="vector_entry_point")
+    rewards = []
+    for seeds in ([1, 2, 3], [1, 2, 3], [3, 2, 1]):
+        env.reset(seed=seeds)
+        rewards.append([env.step(np.zeros(3, np.int64))[0]["means"].tolist() for _ in range(20)])
+    assert rewards[0] == rewards[1] != rewards[2]
+    env.reset(seed=[None] * 3)
+    for wrong in ([1, 2], [1, 2, -3], [1, 2, None]):
+        with pytest.raises(ParameterError, match="seed"):
+            env.reset(seed=wrong)
+
+
+def test_options_that_do_not_exist_are_refused() -> None:
+    env = gym.make_vec("BAI-Bernoulli3-v0", num_envs=3, vectorization_mode="vector_entry_point")
+    with pytest.raises(ParameterError, match="'foo'"):
+        env.reset(options={"foo": 1})
+    with pytest.raises(ParameterError, match="'foo'"):
+        gym.make("BAI-Bernoulli3-v0").reset(options={"foo": 1})

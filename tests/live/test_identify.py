@@ -17,6 +17,7 @@ import pytest
 
 import bai_gym
 from bai_gym import agents
+from bai_gym.analysis.intervals import wilson
 from bai_gym.errors import AgentError, BaiGymError, BudgetError, InstanceError, OutputError, ParameterError, PullError
 from bai_gym.live.evidence import Identification, Pull
 
@@ -137,7 +138,7 @@ def test_the_evidence_of_a_case_worked_by_hand() -> None:
     # Arm 0: mean 3, unbiased variance 4, so the standard error is sqrt(4 / 3). Arm 1: no spread. Arm 2: one pull.
     assert found.pulls.tolist() == [3, 2, 1, 0]
     np.testing.assert_array_equal(found.means, [3.0, 5.0, -7.0, np.nan])
-    np.testing.assert_allclose(found.standard_errors, [math.sqrt(4 / 3), 0.0, np.nan, np.nan], rtol=1e-15)
+    np.testing.assert_allclose(found.standard_errors, [math.sqrt(4 / 3), np.nan, np.nan, np.nan], rtol=1e-15)
     assert (found.recommendation, found.runner_up, found.failures.tolist()) == (0, 1, [0, 0, 1, 0])
     assert found.notes == (
         "1 of 6 pulls failed and count as the worst reward",
@@ -325,3 +326,22 @@ def test_a_killed_experiment_goes_on_where_it_stopped(timeout: float | None, tmp
     undisturbed = bai_gym.identify(pull, 4, 60, "TTTS", seed=5, journal=tmp_path / "other.jsonl")
     assert done.stdout == f"{undisturbed}\n"
     assert journal.read_bytes() == (tmp_path / "other.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("agent", ["UGapEc", "LUCB"])
+def test_a_confidence_that_was_not_reached_is_told(agent: str) -> None:
+    few, many = (bai_gym.identify(lambda arm: float(arm), 2, budget, agent) for budget in (10, 1000))
+    assert any("confidence was not reached" in note for note in few.notes)
+    assert len(many.log) < 1000 and not any("confidence" in note for note in many.notes)
+
+
+def test_equal_rewards_are_no_certainty() -> None:
+    log = [Pull(0, 1.0), Pull(0, 1.0), Pull(1, 0.0), Pull(1, 1.0), Pull(2, 0.0)]
+    found = Identification.of(0, log, 4, agent="X", budget=5, seed=0)
+    expected = [wilson(2, 2), wilson(1, 2), wilson(0, 1), (np.nan, np.nan)]
+    np.testing.assert_allclose(found.intervals, expected, atol=1e-4)
+    others = Identification.of(
+        0, [Pull(0, 5.0), Pull(0, 5.0), Pull(1, 1.0), Pull(1, 2.0)], 2, agent="X", budget=4, seed=0
+    )
+    assert np.isnan(others.intervals[0]).all() and np.isnan(others.standard_errors[0])
+    assert "not estimable" in str(others)

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bai_gym
 from bai_gym.errors import OutputError
 from bai_gym.live.evidence import Pull
 from bai_gym.live.journal import Journal
@@ -169,3 +170,14 @@ def test_a_journal_in_use_is_refused(path: Path) -> None:
     with Journal(path, FACTS, 3):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "is in use by another process" in done.stdout
+
+
+@pytest.mark.parametrize("line", ['{"arm": 0, "reward": 1' + "0" * 400 + "}", "[" * 100_000 + "]" * 100_000])
+def test_numbers_and_nesting_beyond_measure_are_damage(tmp_path: Path, line: str) -> None:
+    journal = tmp_path / "journal"
+    bai_gym.identify(lambda arm: float(arm), 2, 4, journal=journal)
+    lines = journal.read_text().splitlines()
+    for number, words in ((1, "line 2"), (0, "not a journal")):
+        journal.write_text("\n".join([*lines[:number], line, *lines[number + 1 :]]) + "\n")
+        with pytest.raises(OutputError, match=words):
+            bai_gym.identify(lambda arm: float(arm), 2, 4, journal=journal)

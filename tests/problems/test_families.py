@@ -57,10 +57,9 @@ def test_families_and_their_keywords() -> None:
 def test_an_unknown_keyword_lists_the_allowed() -> None:
     with pytest.raises(ParameterError) as caught:
         build("bernoulli", arms=3)
-    assert str(caught.value) == (
-        "'arms' is not a keyword of the bernoulli environments; allowed: num_arms, instance, instance_seed, budget, "
-        "reward, render_mode"
-    )
+    assert str(caught.value).startswith("'arms' is not a keyword of the bernoulli environments; allowed: num_arms, ")
+    for allowed in ("instance", "budget", "reward", "task", "epsilon", "fixed_confidence", "render_mode"):
+        assert allowed in str(caught.value)
 
 
 def test_an_unknown_family_suggests_the_nearest() -> None:

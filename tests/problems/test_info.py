@@ -30,7 +30,7 @@ def test_every_fact_is_tested_here() -> None:
 @pytest.mark.parametrize("declared", [(), *FACTS])
 @pytest.mark.parametrize("fact", FACTS)
 def test_only_what_is_declared_is_granted(fact: str, declared: str | tuple[str, ...]) -> None:
-    problem_info = ProblemInfo(2, 100, 2, truth=TRUTH, knows=declared)
+    problem_info = ProblemInfo(2, 100, 2, truth=TRUTH, knows={declared} if declared else ())
     for read in FACTS[fact]:
         if fact == declared or (fact, declared) == ("variances", "complexity"):
             assert np.all(np.isfinite(np.asarray(read(problem_info))))
@@ -70,7 +70,9 @@ def test_a_briefing_without_the_truth_says_so() -> None:
 
 def test_knowledge_is_checked() -> None:
     assert check_knowledge(["range", "range"]) == {"range"}
-    assert check_knowledge("variances") == {"variances"}
+    for wrong in ("variances", 5, None):
+        with pytest.raises(ParameterError, match="knows must be a set of words"):
+            check_knowledge(wrong)  # type: ignore[arg-type]
     with pytest.raises(
         ParameterError, match="cannot declare to know 'means'; allowed: complexity, prior, range, variances"
     ):

@@ -116,6 +116,19 @@ def test_files_of_one_seed_are_one_sweep_and_panels_stay_alone() -> None:
     ]
 
 
+def test_several_environments_and_seeds_in_one_file_are_sweeps() -> None:
+    rows = [result(env="BAI-A-v0"), result(env="BAI-B-v0"), result(env="BAI-A-v0", seed=7)]
+    commands = ["bai-gym run BAI-A-v0 --seed 0", "bai-gym run BAI-A-v0 --seed 7"]
+    several = table(*rows, title="BAI-A-v0, BAI-B-v0", command="\n".join(commands))
+    content = collect([several])
+    assert [(group.title, group.envs) for group in content.groups] == [
+        ("2 environments, seed 0", ["BAI-A-v0", "BAI-B-v0"]),
+        ("BAI-A-v0, seed 7", ["BAI-A-v0"]),
+    ]
+    data = data_of(page_of(several))
+    assert [group["commands"] for group in data["groups"]] == [[line] for line in commands]
+
+
 def test_of_two_evaluations_the_one_with_more_runs_is_shown() -> None:
     content = collect([table(result(runs=20, errors=3)), table(result(runs=50, errors=4)), table(result(runs=30))])
     assert [row.runs for row in content.groups[0].results] == [50]
@@ -431,3 +444,9 @@ def test_letters_stand_out(theme: str) -> None:
     low = {pair: contrast(colours[pair[0]], colours[pair[1]]) for pair in pairs}
     assert {pair: value for pair, value in low.items() if value < 4.5} == {}  # WCAG 2.2, 1.4.3
     assert contrast(colours["line-strong"], colours["raised"]) >= 3  # edges of controls: 1.4.11
+
+
+def test_shares_are_those_of_true_ranks_where_these_are_known() -> None:
+    rows = [result("SH", mean_pulls_by_rank=(90.0, 10.0)), result("SR")]
+    (group,) = data_of(page_of(table(*rows)))["groups"]
+    assert group["rows"]["share"] == [[9000, 1000], [6000, 4000]] and group["rows"]["byRank"] == [True, False]

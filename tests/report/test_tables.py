@@ -36,6 +36,7 @@ class Row:
     knows: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     checkpoint: int | None = None
+    seed: int | None = 0
 
     @property
     def error_probability(self) -> float:
@@ -213,3 +214,9 @@ def test_gaps_to_the_optimum_have_columns_where_an_optimum_is_known() -> None:
     assert {unknown[name] for name in unknown if name.startswith("optim")} == {""}
     for write in (to_markdown, to_csv, text_of):
         assert write(rows, {}) == write(rows) and "optim" not in write(rows)
+
+
+def test_seeds_have_a_column_where_there_are_several() -> None:
+    rows = [Row("SH", 120), Row("SH", 130, seed=7)]
+    assert [line["seed"] for line in csv.DictReader(io.StringIO(to_csv(rows)))] == ["0", "7"]
+    assert "seed" in to_markdown(rows) and "seed" not in to_markdown(rows[:1])

@@ -25,7 +25,7 @@ AGENTS = ["SH", "TTTS(posterior=bernoulli)"]
 
 
 def plain(results: Any) -> list[Any]:
-    return [{**vars_of(row), "seconds": None} for row in results]
+    return [{**vars_of(row), "seconds": None, "digest": None} for row in results]
 
 
 def vars_of(row: Any) -> dict[str, Any]:
@@ -271,13 +271,12 @@ def test_of_several_evaluations_the_longest_is_taken(tmp_path: Path) -> None:
 
 
 def test_the_runs_of_a_table_are_found_among_those_of_others(tmp_path: Path) -> None:
-    """A command with fewer runs, or another seed, in the same folder: the table that is there is the last one's."""
+    """A command with fewer runs, or another seed, in the same folder."""
     compare(["SH"], ENV, budgets=[20], runs=2100, seed=1, out=tmp_path)
     compare(["SH"], ENV, budgets=[20], runs=1200, seed=2, out=tmp_path)
     for runs in (1000, 1200, 70):
         last = compare(["SH"], ENV, budgets=[20], runs=runs, seed=1, out=tmp_path)
-        (table,) = read_results(tmp_path)
-        (episodes,) = read_outcomes(tmp_path, table.results).values()
+        (episodes,) = read_outcomes(tmp_path, last.results).values()
         assert episodes.recommendation.tolist() == last.recommendations("SH").tolist()
     assert read_outcomes(tmp_path, compare(["SH"], ENV, budgets=[20], runs=30, seed=1)) == {}  # not in the folder
 
@@ -323,3 +322,81 @@ def test_folders_may_be_named_as_ours_are(tmp_path: Path, name: str) -> None:
         assert plain(table.results) == plain(played)
         assert [recording.run for recording in read_recordings(folder)] == [0, 1]
         assert len(read_outcomes(folder)) == 1
+
+
+# ------------------------------------------------------------------------------------------------ several commands
+
+
+def rows_of(folder: Path) -> set[tuple[str, str, int, int, int | None]]:
+    (table,) = read_results(folder)
+    return {(row.agent, row.env, row.budget, row.runs, row.seed) for row in table.results}
+
+
+def test_what_earlier_commands_found_stays(tmp_path: Path) -> None:
+    commands: list[dict[str, Any]] = [
+        {"agents": ["SH"], "env": ENV, "budgets": [20]},
+        {"agents": ["SH"], "env": "BAI-Bernoulli3-v0", "budgets": [20]},
+        {"agents": ["SR"], "env": ENV, "budgets": [20]},
+        {"agents": ["SH"], "env": ENV, "budgets": [40]},
+        {"agents": ["SH"], "env": ENV, "budgets": [20], "seed": 7},
+    ]
+    for command in commands:
+        compare(**command, runs=10, out=tmp_path)
+    assert rows_of(tmp_path) == {(c["agents"][0], c["env"], c["budgets"][0], 10, c.get("seed", 0)) for c in commands}
+    (table,) = read_results(tmp_path)
+    assert len(table.command.splitlines()) == len(commands)
+    compare(**commands[0], runs=10, out=tmp_path)
+    assert plain(read_results(tmp_path)[0].results) == plain(table.results)
+
+
+def test_of_the_same_the_row_with_more_runs_stays(tmp_path: Path) -> None:
+    for runs in (10, 30, 20):
+        compare(["SH"], ENV, budgets=[20], runs=runs, out=tmp_path)
+    assert {row[3] for row in rows_of(tmp_path)} == {30}
+
+
+def test_rows_of_an_agent_that_has_changed_give_way(tmp_path: Path) -> None:
+    for first in (1, 2):
+
+        class Own:
+            arm = first
+
+            def act(self, observation: Any) -> int:
+                return self.arm
+
+        compare([Own], ENV, budgets=[20], runs=30 // first, out=tmp_path)
+    assert {row[3] for row in rows_of(tmp_path)} == {15}
+
+
+def test_damaged_earlier_results_are_told_and_replaced(tmp_path: Path) -> None:
+    (tmp_path / "results.parquet").write_bytes(b"nothing")
+    with pytest.warns(UserWarning, match=r"results\.parquet"):
+        compare(["SH"], ENV, budgets=[20], runs=10, out=tmp_path)
+    assert len(rows_of(tmp_path)) == 1
+
+
+def test_the_command_line_shows_all_environments(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    envs = ["BAI-Bernoulli3-v0", ENV]
+    for env in envs:
+        words = f"run {env} --agent SH --agent SR --budget 12 --runs 20 --out {tmp_path}"
+        assert command(words.split(), capsys, monkeypatch)[0] == 0
+    for name in ("results.csv", "results.md"):
+        assert all(env in (tmp_path / name).read_text() for env in envs)
+    figures = [path.name for path in tmp_path.glob("*.png")]
+    assert all(any(env in name for name in figures) for env in envs)
+
+
+def test_pulls_are_told_by_true_rank_where_the_best_arm_varies(tmp_path: Path) -> None:
+    compare(["UCB-E", "Uniform"], "BAI-Bernoulli10-v0", budgets=[400], runs=300, out=tmp_path / "drawn")
+    compare(
+        ["Uniform"], "BAI-Custom-v0", budgets=[40], runs=30, env_kwargs={"means": [0.5, 0.9]}, out=tmp_path / "same"
+    )
+    (drawn, same) = read_results(tmp_path)
+    pulls = np.array(drawn.results[0].mean_pulls_by_rank)
+    assert pulls.sum() == pytest.approx(400) and pulls[0] > 2 * pulls[-1]
+    assert np.ptp(drawn.results[0].mean_pulls) < np.ptp(pulls) / 2  # numbers of arms say nothing
+    assert drawn.results[1].mean_pulls_by_rank == (40.0,) * 10
+    assert same.results[0].mean_pulls_by_rank == ()

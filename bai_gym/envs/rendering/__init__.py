@@ -6,8 +6,8 @@ never disturb an environment. :func:`to_text` serves the render mode ``ansi``, :
 """
 
 from bai_gym.envs.rendering.picture import to_rgb
-from bai_gym.envs.rendering.snapshot import Snapshot, half_widths
+from bai_gym.envs.rendering.snapshot import Snapshot, reaches
 from bai_gym.envs.rendering.text import to_text
 from bai_gym.envs.rendering.window import Window
 
-__all__ = ["Snapshot", "Window", "half_widths", "to_rgb", "to_text"]
+__all__ = ["Snapshot", "Window", "reaches", "to_rgb", "to_text"]

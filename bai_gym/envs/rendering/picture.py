@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bai_gym.envs.rendering.snapshot import Snapshot, half_widths, headline, mean_range, played_means, share
+from bai_gym.envs.rendering.snapshot import Snapshot, headline, mean_range, played_means, reaches, share
 from bai_gym.errors import MissingPackageError, ParameterError
 
 __all__ = ["import_pygame", "to_rgb"]
@@ -115,8 +115,8 @@ def _draw_means(canvas: _Canvas, snapshot: Snapshot, box: tuple[int, int, int, i
     """Bars of the means from the zero line, with whiskers for their intervals."""
     left, top, right, bottom = box
     played, means = played_means(snapshot)
-    widths = half_widths(snapshot)
-    low, high = mean_range(means, widths, played)
+    below, above = reaches(snapshot)
+    low, high = mean_range(means, below, above, played)
     centres, bar = _slots(len(means), left, right)
 
     def y_of(value: float) -> float:
@@ -136,8 +136,8 @@ def _draw_means(canvas: _Canvas, snapshot: Snapshot, box: tuple[int, int, int, i
             continue
         base, tip = sorted((y_of(0.0), y_of(means[arm])))
         canvas.rect(_bar_colour(snapshot, arm, BAR), x - bar / 2, base, x + bar / 2, tip)
-        if snapshot.pulls[arm] >= 2:
-            upper, lower = y_of(means[arm] + widths[arm]), y_of(means[arm] - widths[arm])
+        if below[arm] + above[arm] > 0.0:
+            upper, lower = y_of(means[arm] + above[arm]), y_of(means[arm] - below[arm])
             canvas.rect(INK, x - whisker / 2, upper, x - whisker / 2 + whisker, lower)
             if cap:
                 canvas.rect(INK, x - cap, upper, x + cap, upper)
@@ -146,7 +146,7 @@ def _draw_means(canvas: _Canvas, snapshot: Snapshot, box: tuple[int, int, int, i
     if snapshot.threshold is not None and low <= snapshot.threshold <= high:
         canvas.rect(WRONG, left, y_of(snapshot.threshold), right, y_of(snapshot.threshold))
     for arm in snapshot.recommended:
-        peak = max(means[arm] + widths[arm], means[arm], 0.0) if played[arm] else 0.0
+        peak = max(means[arm] + above[arm], 0.0) if played[arm] else 0.0
         canvas.triangle(_answer_colour(snapshot), centres[arm], y_of(peak) - 4, min(max(bar / 2, 5), 10))
 
 

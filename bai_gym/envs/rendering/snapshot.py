@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bai_gym.errors import ParameterError
+from bai_gym.statistics import mean_intervals
 
-__all__ = ["Snapshot", "half_widths", "headline", "mean_range", "played_means", "share"]
-
-Z95 = 1.96  # two-sided 95 % critical value of the normal law
+__all__ = ["Snapshot", "headline", "mean_range", "played_means", "reaches", "share"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -66,19 +65,19 @@ class Snapshot:
         return self.recommendation if isinstance(self.recommendation, tuple) else (self.recommendation,)
 
 
-def half_widths(snapshot: Snapshot) -> NDArray[np.float64]:
-    """Half widths of the 95 % confidence intervals of the means, ``1.96 sqrt(variance / pulls)``.
+def reaches(snapshot: Snapshot) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how far the 95 % intervals of the means reach below and above them.
 
     Args:
         snapshot: The episode.
 
     Returns:
-        Half widths in units of the reward, shape (K,); 0 for arms below two pulls, whose variance is unknown.
+        Two arrays of shape (K,), in units of the reward, see :func:`bai_gym.statistics.mean_intervals`; both 0 for arms
+        about which nothing can be estimated.
     """
-    known = snapshot.pulls >= 2
-    variances = np.where(known, np.nan_to_num(np.asarray(snapshot.variances, np.float64)), 0.0)
-    halves: NDArray[np.float64] = Z95 * np.sqrt(np.maximum(variances, 0.0) / np.maximum(snapshot.pulls, 1))
-    return halves
+    lower, upper = mean_intervals(snapshot.pulls, snapshot.means, snapshot.variances)
+    _, means = played_means(snapshot)
+    return np.nan_to_num(np.maximum(means - lower, 0.0)), np.nan_to_num(np.maximum(upper - means, 0.0))
 
 
 def headline(snapshot: Snapshot) -> str:
@@ -100,14 +99,15 @@ def played_means(snapshot: Snapshot) -> tuple[NDArray[np.bool_], NDArray[np.floa
 
 
 def mean_range(
-    means: NDArray[np.float64], widths: NDArray[np.float64], played: NDArray[np.bool_]
+    means: NDArray[np.float64], below: NDArray[np.float64], above: NDArray[np.float64], played: NDArray[np.bool_]
 ) -> tuple[float, float]:
     """Range of the mean axis: zero, all means, and their intervals as far as these do not dwarf the means."""
     if not played.any():
         return 0.0, 1.0
     span = max(float(means.max()), 0.0) - min(float(means.min()), 0.0)
-    shown = np.minimum(widths, span) if span > 0 else widths
-    low, high = min(float((means - shown).min()), 0.0), max(float((means + shown).max()), 0.0)
+    most = span if span > 0 else np.inf
+    low = min(float((means - np.minimum(below, most)).min()), 0.0)
+    high = max(float((means + np.minimum(above, most)).max()), 0.0)
     return (low, high) if high > low else (0.0, 1.0)
 
 

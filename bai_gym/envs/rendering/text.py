@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from bai_gym.envs.rendering.snapshot import Snapshot, half_widths, headline, mean_range, played_means, share
+from bai_gym.envs.rendering.snapshot import Snapshot, headline, mean_range, played_means, reaches, share
 
 __all__ = ["to_text"]
 
@@ -14,9 +14,9 @@ MIN_BAR, MAX_BAR = 8, 40  # characters of a bar
 def to_text(snapshot: Snapshot, width: int = 100) -> str:
     """Draw an episode as an aligned table of ASCII characters.
 
-    Each arm shows its number (from 0; ``>`` marks the last pull, ``*`` the recommendation), its pulls, its mean, the
-    half width of its 95 % interval, and a bar on which ``o`` is the mean, ``-`` the interval and ``|`` zero; ``:``
-    is the threshold, where there is one in the range.
+    Each arm shows its number (from 0; ``>`` marks the last pull, ``*`` the recommendation), its pulls, its mean, half
+    the length of its 95 % interval (``-`` where none can be estimated), and a bar on which ``o`` is the mean, ``-`` the
+    interval and ``|`` zero; ``:`` is the threshold, where there is one in the range.
 
     Args:
         snapshot: The episode.
@@ -47,15 +47,15 @@ def to_text(snapshot: Snapshot, width: int = 100) -> str:
 def _text_numbers(snapshot: Snapshot) -> list[str]:
     """The heading and each arm's mark and numbers, all of one width."""
     played, means = played_means(snapshot)
-    widths = half_widths(snapshot)
-    low, high = mean_range(means, widths, played)
+    below, above = reaches(snapshot)
+    low, high = mean_range(means, below, above, played)
     # Four significant digits of the whole range, and the same decimals for all arms, so that the points align.
     places = min(max(3 - math.floor(math.log10(high - low)), 0), 9)
     columns = [
         ["arm", *(f"{arm}" for arm in range(len(means)))],
         ["pulls", *(f"{n}" for n in snapshot.pulls)],
         ["mean", *(f"{mean:z.{places}f}" if seen else "-" for mean, seen in zip(means, played, strict=True))],
-        ["+-95%", *(f"{h:.{places}f}" if n >= 2 else "-" for h, n in zip(widths, snapshot.pulls, strict=True))],
+        ["+-95%", *(f"{half:.{places}f}" if half > 0.0 else "-" for half in (below + above) / 2.0)],
     ]
     sizes = [max(map(len, column)) for column in columns]
     marks = [" "] * (len(means) + 1)
@@ -72,16 +72,16 @@ def _text_numbers(snapshot: Snapshot) -> list[str]:
 def _text_bars(snapshot: Snapshot, size: int) -> list[str]:
     """Each arm's interval on a common axis of `size` characters; empty for arms never pulled."""
     played, means = played_means(snapshot)
-    widths = half_widths(snapshot)
-    low, high = mean_range(means, widths, played)
+    below, above = reaches(snapshot)
+    low, high = mean_range(means, below, above, played)
     return [
-        _text_bar(mean, half, low, high, size, snapshot.threshold) if seen else ""
-        for mean, half, seen in zip(means, widths, played, strict=True)
+        _text_bar(mean, under, over, low, high, size, snapshot.threshold) if seen else ""
+        for mean, under, over, seen in zip(means, below, above, played, strict=True)
     ]
 
 
 def _text_bar(
-    mean: float, half_width: float, low: float, high: float, size: int, threshold: float | None = None
+    mean: float, below: float, above: float, low: float, high: float, size: int, threshold: float | None = None
 ) -> str:
     """One line of characters over [low, high]: the mean, its interval, zero, and the threshold."""
 
@@ -91,7 +91,7 @@ def _text_bar(
     bar = [" "] * size
     if low <= 0.0 <= high:
         bar[cell(0.0)] = "|"
-    for i in range(cell(mean - half_width), cell(mean + half_width) + 1):
+    for i in range(cell(mean - below), cell(mean + above) + 1):
         bar[i] = "-"
     if threshold is not None and low <= threshold <= high:
         bar[cell(threshold)] = ":"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bai_gym.analysis.optimum import Optima, optimality_gap
 from bai_gym.report.page.numbers import short
 from bai_gym.results.reader import ResultTable
 from bai_gym.results.recording import Recording
 from bai_gym.results.result import Result
+from bai_gym.statistics import FloatArray
 
 if TYPE_CHECKING:
     from bai_gym.report.page.standings import Standings
@@ -81,8 +84,9 @@ def collect(tables: Iterable[ResultTable], recordings: Iterable[Recording] = ())
             continue
         if _is_panel(table):
             panels.append(_group(table.title, [table], notes))
-        else:
-            sweeps.setdefault(table.results[0].seed, []).append(table)
+            continue
+        for part in _by_seed(table):
+            sweeps.setdefault(part.results[0].seed, []).append(part)
     for seed, members in sweeps.items():
         envs = list(dict.fromkeys(result.env for table in members for result in table.results))
         title = envs[0] if len(envs) == 1 else f"{len(envs)} environments"
@@ -108,7 +112,17 @@ def to_json(content: Content, standings: Sequence[Standings]) -> dict[str, Any]:
 
 
 def _is_panel(table: ResultTable) -> bool:
-    return {result.env for result in table.results} != {table.title}
+    return ", ".join(dict.fromkeys(result.env for result in table.results)) != table.title
+
+
+def _by_seed(table: ResultTable) -> Iterator[ResultTable]:
+    """Yield the results of each seed, with the commands that give them."""
+    seeds = dict.fromkeys(result.seed for result in table.results)
+    for seed in seeds:
+        rows = tuple(result for result in table.results if result.seed == seed)
+        lines = table.command.splitlines()
+        own = lines if len(seeds) == 1 else [line for line in lines if f" --seed {seed} " in f"{line} "]
+        yield replace(table, results=rows, command="\n".join(own))
 
 
 def _group(title: str, tables: Sequence[ResultTable], notes: list[str]) -> Group:
@@ -134,6 +148,11 @@ def _group(title: str, tables: Sequence[ResultTable], notes: list[str]) -> Group
 def _weight(result: Result) -> tuple[int, bool]:
     """Return what decides between two results of the same: more runs, then to be the end of a curve of checkpoints."""
     return result.runs, result.checkpoint is not None
+
+
+def _spread(result: Result) -> FloatArray:
+    """Return the pulls of each arm, or, where the numbers of arms mean little, of each true rank."""
+    return np.array(result.mean_pulls_by_rank) if result.mean_pulls_by_rank else result.mean_pulls
 
 
 class _Table:
@@ -191,7 +210,8 @@ def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
                 "notes": [notes(note) for note in result.notes],
                 "rerun": commands(result.rerun),
                 # Shares of the arms in 1/10,000: of the end of the runs only, checkpoints would make the page heavy.
-                "share": [round(10_000 * share) for share in result.mean_pulls / pulls] if last and pulls else None,
+                "share": [round(10_000 * share) for share in _spread(result) / pulls] if last and pulls else None,
+                "byRank": bool(result.mean_pulls_by_rank),
             }
         )
     columns = {name: [row[name] for row in rows] for name in rows[0]}
@@ -204,7 +224,7 @@ def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
         "told": [list(words) for words in told.things],
         "notes": notes.things,
         "reruns": commands.things,
-        "commands": list(dict.fromkeys(table.command for table in group.tables if table.command)),
+        "commands": list(dict.fromkeys(line for table in group.tables for line in table.command.splitlines())),
         "rows": columns,
         "overall": standings.overall(agents.things, envs.things),
         "scores": standings.scores(agents.things),

@@ -105,7 +105,7 @@ function drawCurves(plot) {
       xaxis: {
         title: { text: axis.title },
         type: axis.categories ? "category" : logX ? "log" : "linear",
-        ...(axis.categories ? {} : ticks.length <= 12 ? labelled(ticks) : logX ? labelled(logTicks(ticks)) : {}),
+        ...(axis.categories ? { categoryorder: "array", categoryarray: ticks.map(plain) } : ticks.length <= 12 ? labelled(ticks) : logX ? labelled(logTicks(ticks)) : {}),
       },
       yaxis: {
         title: { text: measure.text.toLowerCase() },
@@ -132,47 +132,52 @@ function tick(value) {
   return typeof value === "number" ? (Number.isInteger(value) ? count(value) : brief(value)) : plain(value);
 }
 
-/** A line with markers and bars; for many points a line with a band. */
+/**
+ * A line with markers and bars; for many points a line with a band. A logarithmic axis has no place for a value of 0:
+ * such points are no part of the line, which would seem to rise to them, and markers of their own show their limits.
+ */
 function tracesOf(agent, rows, axis, measure) {
   const { colour, marker, dash } = look(agent);
-  const x = rows.map((row) => (axis.categories ? plain(axis.at(row)) : axis.at(row)));
+  const place = (row) => (axis.categories ? plain(axis.at(row)) : axis.at(row));
   const hidden = (row) => state.logY && measure.value(row) <= 0;
-  const y = rows.map((row) => (hidden(row) ? measure.high(row) : measure.value(row)));
   const floor = (row) => (state.logY ? Math.max(measure.low(row), measure.value(row) / 1e3) : measure.low(row));
   const name = plain(group().agents[agent]);
   const label = (row) => `<b>${name}</b><br>${plain(String(tick(axis.at(row))))} ${axis.categories ? "" : plain(axis.title)}<br>${measure.say(row)}<br>told ${plain(words(group().told[row.told]))}`;
-  const line = {
+  const points = (shown, y, mode) => ({
     type: "scatter",
-    mode: rows.length >= DENSE ? "lines" : "lines+markers",
+    mode,
     name,
-    x,
-    y,
-    text: rows.map(label),
+    x: shown.map(place),
+    y: shown.map(y),
+    text: shown.map(label),
     hovertemplate: "%{text}<extra></extra>",
     line: { color: colour, width: 2, dash },
-    marker: { color: colour, size: 9, symbol: rows.map((row) => (hidden(row) ? "triangle-down-open" : marker)), line: { width: rows.some(hidden) ? 1.5 : 0 } },
-  };
+  });
   if (rows.length < DENSE) {
-    return [
-      {
-        ...line,
-        error_y: {
-          type: "data",
-          symmetric: false,
-          color: colour,
-          thickness: 1.3,
-          width: 4,
-          array: rows.map((row, i) => measure.high(row) - y[i]),
-          arrayminus: rows.map((row, i) => (hidden(row) ? 0 : y[i] - floor(row))),
-        },
+    const seen = rows.filter((row) => !hidden(row));
+    const limits = rows.filter(hidden);
+    const line = {
+      ...points(seen, measure.value, "lines+markers"),
+      marker: { color: colour, size: 9, symbol: marker },
+      error_y: {
+        type: "data",
+        symmetric: false,
+        color: colour,
+        thickness: 1.3,
+        width: 4,
+        array: seen.map((row) => measure.high(row) - measure.value(row)),
+        arrayminus: seen.map((row) => measure.value(row) - floor(row)),
       },
-    ];
+    };
+    if (!limits.length) return [line];
+    const triangles = { color: colour, size: 9, symbol: "triangle-down-open", line: { width: 1.5 } };
+    return [line, { ...points(limits, measure.high, "markers"), marker: triangles }];
   }
-  const edge = { type: "scatter", mode: "lines", x, line: { width: 0, color: colour }, hoverinfo: "skip" };
+  const edge = { type: "scatter", mode: "lines", x: rows.map(place), line: { width: 0, color: colour }, hoverinfo: "skip" };
   return [
-    { ...edge, y: rows.map((row, i) => (hidden(row) ? y[i] / 10 : floor(row))) },
+    { ...edge, y: rows.map((row) => (hidden(row) ? measure.high(row) / 10 : floor(row))) },
     { ...edge, y: rows.map((row) => measure.high(row)), fill: "tonexty", fillcolor: pale(colour, 0.16) },
-    line,
+    points(rows, (row) => (hidden(row) ? null : measure.value(row)), "lines"),
   ];
 }
 

@@ -112,7 +112,7 @@ def _curves(name: str, group: Group) -> Iterator[tuple[str, str, Sequence[Result
             yield name, group.title, ends, {env: float(number) for number, env in enumerate(arms, start=1)}
         return
     for env in arms:
-        own = name if len(arms) == 1 else f"{name}-{_slug(env)}"
+        own = name if len(arms) == 1 else f"{name}-{slug(env)}"
         rows = [result for result in ends if result.env == env]
         yield own, env, rows, "budget"
         for _, budget in sorted(pair for pair in budgets if pair[0] == env):
@@ -125,7 +125,7 @@ def _named(content: Content) -> Iterator[tuple[str, Group]]:
     """Yield each group with a name for its files; the names differ."""
     taken: set[str] = set()
     for group in content.groups:
-        name = base = _slug(group.title)
+        name = base = slug(group.title)
         number = 1
         while name in taken:
             number += 1
@@ -134,6 +134,6 @@ def _named(content: Content) -> Iterator[tuple[str, Group]]:
         yield name, group
 
 
-def _slug(text: str) -> str:
+def slug(text: str) -> str:
     """Return words that any file system takes."""
     return re.sub(r"[^A-Za-z0-9.=]+", "-", text)[:80].strip("-.") or "results"

@@ -58,6 +58,7 @@ export class Knowledge {
     this.means = new Float64Array(arms);
     this.squares = new Float64Array(arms); // sums of squared deviations from the mean
     this.made = 0;
+    this.binary = episode.rewards.every((reward) => reward === 0 || reward === 1);
   }
 
   /** Makes it the knowledge after `pulls` pulls. */
@@ -78,10 +79,22 @@ export class Knowledge {
     return this;
   }
 
-  /** Half the width of the normal 95 % interval of a mean; infinite below two pulls. */
-  reach(arm) {
+  /**
+   * The 95 % interval of a mean, or null where none can be estimated: Wilson's for rewards of 0 and 1, else a normal
+   * one. Rewards that were all equal are no certainty.
+   * @returns {?[number, number]}
+   */
+  interval(arm) {
     const n = this.pulls[arm];
-    return n < 2 ? Infinity : Z * Math.sqrt(this.squares[arm] / (n - 1) / n);
+    const mean = this.means[arm];
+    if (this.binary) {
+      if (!n) return null;
+      const centre = (n * mean + Z ** 2 / 2) / (n + Z ** 2);
+      const half = (Z * Math.sqrt(n * mean * (1 - mean) + Z ** 2 / 4)) / (n + Z ** 2);
+      return [Math.max(centre - half, 0), Math.min(centre + half, 1)];
+    }
+    const half = n < 2 ? 0 : Z * Math.sqrt(this.squares[arm] / (n - 1) / n);
+    return half > 0 ? [mean - half, mean + half] : null;
   }
 
   /** The arm with the largest mean so far, or -1. */

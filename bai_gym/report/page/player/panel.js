@@ -105,12 +105,12 @@ export class Panel {
     const candidates = candidatesAt(episode, knowledge.made);
     return table(
       `${episode.agent} after ${many(knowledge.made, "pull")}`,
-      ["Arm", "Pulls", "Mean", "± 95 %", "State", ...(this.truthShown ? ["True mean"] : [])],
+      ["Arm", "Pulls", "Mean", "95 % interval", "State", ...(this.truthShown ? ["True mean"] : [])],
       Array.from(knowledge.pulls, (pulls, arm) => [
         armName(episode, arm),
         count(pulls),
         pulls ? fixed(knowledge.means[arm], 4) : "unknown",
-        pulls > 1 ? fixed(knowledge.reach(arm), 4) : "unknown",
+        knowledge.interval(arm)?.map((end) => fixed(end, 4)).join(" to ") ?? "unknown",
         this.done && episode.recommendation.includes(arm) ? "recommended" : candidates && !candidates.has(arm) ? "dropped" : "considered",
         ...(this.truthShown ? [fixed(episode.truth.means[arm], 4)] : []),
       ]),

@@ -17,8 +17,7 @@ export function scaleOf(ends) {
   for (const end of ends) {
     const { means } = end.episode.truth;
     for (let arm = 0; arm < means.length; arm += 1) {
-      const reach = Number.isFinite(end.reach(arm)) ? end.reach(arm) : 0;
-      const seen = end.pulls[arm] ? [end.means[arm] - reach, end.means[arm] + reach] : [];
+      const seen = end.pulls[arm] ? [end.means[arm], ...(end.interval(arm) ?? [])] : [];
       low = Math.min(low, means[arm], ...seen);
       high = Math.max(high, means[arm], ...seen);
     }
@@ -110,14 +109,14 @@ export class Picture {
       const pulls = knowledge.pulls[arm];
       const x = this.x(arm);
       const y = this.y(knowledge.means[arm]);
-      const reach = knowledge.reach(arm);
+      const interval = knowledge.interval(arm);
       const height = (pulls / this.scale.most) * BARS.height;
       const state = candidates && !candidates.has(arm) ? "arm dropped" : arm === now ? "arm now" : "arm";
       set(mark.upper, { class: state });
       set(mark.lower, { class: state });
       set(mark.bar, { y: base - height, height });
       set(mark.dot, { cy: y, visibility: pulls ? "visible" : "hidden" });
-      set(mark.interval, { d: pulls > 1 ? `M${x} ${this.y(knowledge.means[arm] - reach)}V${this.y(knowledge.means[arm] + reach)}` : "M0 0" });
+      set(mark.interval, { d: interval ? `M${x} ${this.y(interval[0])}V${this.y(interval[1])}` : "M0 0" });
       set(mark.ring, { cy: y, visibility: answers.includes(arm) ? "visible" : "hidden" });
       const at = this.y(this.episode.truth.means[arm]);
       const best = this.episode.truth.answer.includes(arm);
