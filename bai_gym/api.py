@@ -14,10 +14,11 @@ from typing import Any, overload
 import gymnasium as gym
 
 from bai_gym.agents.registry import comes_along, find, make
-from bai_gym.benchmark.chunk import AgentSource, Cell, Checkpoints, EnvSource
+from bai_gym.benchmark.cells import Cell, Checkpoints
 from bai_gym.benchmark.protocol import check_agent
 from bai_gym.benchmark.recordings import check_record, record_cells
 from bai_gym.benchmark.runner import OnChunk, check_runs, run_cells
+from bai_gym.benchmark.sources import AgentSource, EnvSource
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import check_budget
 from bai_gym.errors import AgentError, ParameterError

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.benchmark.chunk import LIBRARY_IDS, Cell
+from bai_gym.benchmark.cells import Cell
+from bai_gym.benchmark.sources import LIBRARY_IDS
 
 __all__ = ["rerun_command"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit
-from bai_gym.benchmark.chunk import Cell
+from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.protocol import doubts
 from bai_gym.tasks import BestArm, Thresholding, TopM
 from bai_gym.theory import BOUNDS, CONFIDENCE_BOUNDS, THRESHOLD_BOUNDS, Bound
@@ -41,7 +41,7 @@ def proved_bounds(cells: Sequence[Cell]) -> dict[tuple[str, str, int], float]:
 
 
 def _bound(cell: Cell) -> float | None:
-    agent = cell.agent.make()
+    agent = cell.agent.prototype
     task = cell.episode_spec.task
     if str(getattr(agent, "name", "")) in CONFIDENCE_BOUNDS:
         return _bound_with_confidence(cell, agent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bai_gym.benchmark.chunk import Cell
+from bai_gym.benchmark.cells import Cell
 from bai_gym.errors import ParameterError
 from bai_gym.problems import BernoulliPriorProblem
 from bai_gym.tasks import BestArm

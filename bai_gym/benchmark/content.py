@@ -25,7 +25,7 @@ from bai_gym.errors import AgentError
 
 __all__ = ["content_digest", "is_own", "library_digest"]
 
-LATER_ROOMS = frozenset({"api.py", "cli", "experiments", "identification", "report", "training"})
+LATER_ROOMS = frozenset({"analysis", "api.py", "cli", "experiments", "live", "report", "rerun.py", "training"})
 """What works with outcomes, or leads to them, but does not decide them."""
 _UNTOLD = frozenset(
     {

@@ -11,10 +11,11 @@ import numpy as np
 
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.wrapped import WrappedBandit
-from bai_gym.benchmark.chunk import CHUNK_RUNS, Cell, Given
+from bai_gym.benchmark.cells import CHUNK_RUNS, Cell
 from bai_gym.benchmark.protocol import acts_on_batches, allocates, knowledge, reset
 from bai_gym.benchmark.rollout import play_single_steps
 from bai_gym.benchmark.runner import OnChunk
+from bai_gym.benchmark.sources import Given
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError

@@ -10,7 +10,8 @@ from pathlib import Path
 import joblib
 import numpy as np
 
-from bai_gym.benchmark.chunk import CHUNK_RUNS, Cell, play_chunk
+from bai_gym.benchmark.cells import CHUNK_RUNS, Cell
+from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.errors import ClusterError, ParameterError
 from bai_gym.parallel import check_memory, on_cluster, parallel, plays_elsewhere
 from bai_gym.results.result import Comparison, Episodes, summarize

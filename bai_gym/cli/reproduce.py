@@ -12,9 +12,9 @@ import typer
 from bai_gym.analysis.bounds import proved_bounds
 from bai_gym.analysis.optimum import known_optima
 from bai_gym.api import make_cells
-from bai_gym.benchmark.chunk import EnvSource
 from bai_gym.benchmark.recordings import check_record, record_cells
 from bai_gym.benchmark.runner import check_runs, run_cells
+from bai_gym.benchmark.sources import EnvSource
 from bai_gym.cli.connect import Address, Backend, check_backend_options, connected
 from bai_gym.cli.console import ERR, OUT, progress_bar
 from bai_gym.cli.options import FOLDER, WHOLE, Bounds, Record, Seed

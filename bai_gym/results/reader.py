@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bai_gym.benchmark.chunk import CHUNK_RUNS
+from bai_gym.benchmark.cells import CHUNK_RUNS
 from bai_gym.analysis.optimum import Optima
 from bai_gym.results.recording import Recording
 from bai_gym.results.result import Episodes, Result

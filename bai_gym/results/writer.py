@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bai_gym.benchmark.chunk import Cell
+from bai_gym.benchmark.cells import Cell
 from bai_gym.analysis.optimum import Optima
 from bai_gym.results.recording import Recording
 from bai_gym.results.result import Checkpoint, Episodes, Result

@@ -15,7 +15,7 @@ import numpy as np
 
 from bai_gym.agents.learned.features import Rewards, check_rewards
 from bai_gym.bandits import BernoulliBandit
-from bai_gym.benchmark.chunk import EnvSource
+from bai_gym.benchmark.sources import EnvSource
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError, unknown_name
 from bai_gym.seeding import check_seed

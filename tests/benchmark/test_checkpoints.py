@@ -18,7 +18,8 @@ from bai_gym import agents, compare, evaluate
 from bai_gym.agents import Agent
 from bai_gym.api import make_cells, parse_agent
 from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
-from bai_gym.benchmark.chunk import checkpoint_grid, play_chunk
+from bai_gym.benchmark.cells import checkpoint_grid
+from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.benchmark.rollout import Look, play_blocks, play_steps
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError

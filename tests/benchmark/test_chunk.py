@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 from bai_gym.api import make_cells
-from bai_gym.benchmark.chunk import Cell, EnvSource, play_chunk
+from bai_gym.benchmark.cells import Cell
+from bai_gym.benchmark.chunk import play_chunk
+from bai_gym.benchmark.sources import EnvSource
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError, UnknownNameError
 from bai_gym.problems import HeterogeneousGaussianProblem

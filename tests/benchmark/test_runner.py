@@ -22,7 +22,7 @@ import pytest
 from bai_gym import Comparison, Result, agents, compare, evaluate
 from bai_gym.benchmark import chunk as chunk_module
 from bai_gym.benchmark import runner
-from bai_gym.benchmark.chunk import CHUNK_RUNS
+from bai_gym.benchmark.cells import CHUNK_RUNS
 from bai_gym.errors import AgentError, BaiGymError, BudgetError, ParameterError
 
 ENV = "BAI-Custom-v0"

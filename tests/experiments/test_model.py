@@ -11,8 +11,8 @@ import pytest
 from bai_gym.agents import make, names
 from bai_gym.analysis.optimum import known_optima
 from bai_gym.api import agent_source, make_cells
-from bai_gym.benchmark.chunk import EnvSource
 from bai_gym.benchmark.protocol import describe, least_budget
+from bai_gym.benchmark.sources import EnvSource
 from bai_gym.datasets import registry
 from bai_gym.envs.registration import IDS
 from bai_gym.errors import ParameterError, UnknownNameError

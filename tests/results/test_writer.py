@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from bai_gym.api import make_cells
-from bai_gym.benchmark.chunk import Cell, play_chunk
+from bai_gym.benchmark.cells import Cell
+from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.results.writer import ResultsWriter, write_atomically
 from bai_gym.errors import OutputError
 

@@ -20,7 +20,7 @@ from typing import IO, Any
 import bai_gym
 from bai_gym import agents
 from bai_gym.api import agent_source
-from bai_gym.benchmark.chunk import EnvSource
+from bai_gym.benchmark.sources import EnvSource
 from bai_gym.errors import BaiGymError
 from bai_gym.tasks import BestArm
 from referee import LABEL, Process, StudentError, student

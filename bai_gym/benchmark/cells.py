@@ -1,0 +1,223 @@
+"""A cell: one agent on one environment with one budget, a row of a table."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bai_gym.bandits import Bandit
+from bai_gym.benchmark.content import content_digest, is_own, library_digest
+from bai_gym.benchmark.protocol import (
+    allocates,
+    answers_any_time,
+    describe,
+    doubts,
+    knowledge,
+    least_budget,
+    notes,
+    reset,
+)
+from bai_gym.benchmark.sources import AgentSource, EnvSource
+from bai_gym.envs.specification import EpisodeSpec
+from bai_gym.errors import AgentError, BaiGymError, ParameterError
+from bai_gym.problems import FixedProblem
+from bai_gym.seeding import generator
+
+__all__ = ["CHUNK_RUNS", "Cell", "Checkpoints", "checkpoint_grid"]
+
+Checkpoints = int | Sequence[int] | None
+"""When recommendations are scored before the end: after every so many pulls, or after each of several; None: never."""
+
+CHUNK_RUNS = 1000
+"""Runs per chunk. Fixed: the random numbers of a run depend on it."""
+
+INSTANCES = 1000  # drawn ones over which bounds are averaged
+PATHS = ("auto", "blocks", "steps")
+PROBES = 16  # rewards of each arm that tell two problems with the same means and variances apart
+
+
+def checkpoint_grid(checkpoints: Checkpoints, budget: int) -> tuple[int, ...]:
+    """Return the pull counts below the budget at which answers are asked for; the budget itself always is one.
+
+    Args:
+        checkpoints: A number: at its multiples. Several: there, in any order. None: nowhere.
+        budget: Pulls of the run.
+
+    Raises:
+        ParameterError: If one is no whole number from 1 to the budget.
+    """
+    if checkpoints is None:
+        return ()
+    points: list[Any] = (
+        [checkpoints] if not isinstance(checkpoints, list | tuple | range | np.ndarray) else list(checkpoints)
+    )
+    for point in points:
+        whole = isinstance(point, int | np.integer) and not isinstance(point, bool)
+        if not whole or not 1 <= point <= budget:
+            raise ParameterError(
+                f"checkpoints must be a whole number of pulls from 1 to the budget, {budget}, or a list of such; "
+                f"{point!r} is none"
+            )
+    if not points:
+        raise ParameterError("checkpoints must not be an empty list; leave them out, or write 100 for every 100 pulls")
+    if isinstance(checkpoints, int | np.integer):
+        points = list(range(int(checkpoints), budget, int(checkpoints)))
+    return tuple(sorted({int(point) for point in points} - {budget}))
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One agent on one environment with one budget: a row of a table.
+
+    Attributes:
+        env: The environment.
+        agent: The agent.
+        label: The agent's name in the results.
+        budget: Pulls per episode.
+        seed: The user's seed.
+        path: ``"auto"``: by blocks where the agent asks for blocks, else step by step. ``"blocks"`` or ``"steps"``
+            force one.
+        checkpoints: Pull counts, ascending and below the budget, at which answers are scored too.
+    """
+
+    env: EnvSource
+    agent: AgentSource
+    label: str
+    budget: int
+    seed: int
+    path: str = "auto"
+    checkpoints: tuple[int, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        env: EnvSource,
+        agent: AgentSource,
+        budget: int,
+        seed: int,
+        path: str = "auto",
+        checkpoints: Checkpoints = None,
+    ) -> Cell:
+        """Name the cell after what the agent says of itself.
+
+        Args:
+            env: The environment.
+            agent: The agent.
+            budget: Pulls per episode.
+            seed: The user's seed.
+            path: See :class:`Cell`.
+            checkpoints: See :func:`checkpoint_grid`.
+
+        Raises:
+            ParameterError: If the path does not exist, the agent cannot take it, or a checkpoint is none.
+            AgentError: If there are checkpoints, and the agent's answer is not defined at any time.
+        """
+        made = agent.prototype
+        if not env.problem.known:
+            raise ParameterError(
+                f"{env.label} is a real experiment: nobody knows its true means, so agents cannot be compared by their "
+                "errors; use bai_gym.identify to find its best arm"
+            )
+        if path not in PATHS:
+            raise ParameterError(f"path must be one of {', '.join(PATHS)}, not {path!r}")
+        if path == "blocks" and not allocates(made):
+            raise ParameterError(f"{describe(made)} has no allocate(observation): it can only be run with path='steps'")
+        points = checkpoint_grid(checkpoints, budget)
+        if checkpoints is not None and env.built.episode_spec.fixed_confidence:
+            raise ParameterError("checkpoints are for a fixed budget; with fixed confidence an agent stops by itself")
+        if checkpoints is not None and not answers_any_time(made):
+            raise AgentError(
+                f"{describe(made)} has no answer before the end of its budget, as checkpoints ask for: leave them out, "
+                "or take an agent that has one at any time (anytime = True in its class), such as Uniform"
+            )
+        return cls(env, agent, agent.label or describe(made), budget, seed, path, points)
+
+    def first_run(self, chunk: int) -> int:
+        """Return the number of the first run of a chunk."""
+        return chunk * CHUNK_RUNS
+
+    def describe_agent(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return what the agent knows, and the notes about it and about the problem."""
+        agent = self.agent.prototype
+        extra: tuple[str, ...] = ()
+        least = least_budget(agent, self.env.problem.num_arms, self.env.problem.num_features)
+        if self.budget < least:
+            extra = (f"{describe(agent)}: budget below its minimum of {least}",)
+        doubtful = doubts(agent, self.instances()) if callable(getattr(agent, "doubts", None)) else ()
+        return tuple(sorted(knowledge(agent))), (*notes(agent), *doubtful, *extra, *self.env.problem.notes)
+
+    def instances(self) -> Bandit:
+        """Return the first instances of the cell, for what is said about it beside its results."""
+        problem = self.env.problem
+        return problem.draw(1 if isinstance(problem, FixedProblem) else INSTANCES, generator(self.seed, "instances", 0))
+
+    def check(self) -> Any:
+        """Fail early: reset an agent once, for one run, as a chunk would, and return it.
+
+        Raises:
+            BaiGymError: If the agent refuses the budget, a parameter is wrong, or undeclared knowledge is read.
+        """
+        rng = generator(self.seed, "check")
+        with self.named_in_errors():
+            agent = self.agent.make()
+            bandit = self.env.problem.draw(1, rng)
+            reset(agent, self.episode_spec.problem_info(bandit, knowledge(agent), self.checkpoints), rng)
+        return agent
+
+    @contextlib.contextmanager
+    def named_in_errors(self) -> Iterator[None]:
+        """Say which agent played, where its own code raises, or memory does not suffice."""
+        where = f"{self.label} on {self.env.label} with budget {self.budget}"
+        try:
+            yield
+        except BaiGymError:
+            raise
+        except MemoryError:
+            raise ParameterError(
+                f"there is not enough memory for {where}, of which {CHUNK_RUNS} runs are played at once; use fewer "
+                "arms, runs or workers"
+            ) from None
+        except Exception as error:
+            error.add_note(f"raised while {where} was played")
+            raise
+
+    def prepare(self) -> None:
+        """Let the agent compile what it needs, so that worker processes find it on disk."""
+        agent = self.check()
+        if callable(getattr(agent, "prepare", None)) and self.path != "steps":
+            agent.prepare()
+
+    @property
+    def episode_spec(self) -> EpisodeSpec:
+        """The specification of the episodes, with the budget of the cell."""
+        return replace(self.env.built.episode_spec, budget=self.budget)
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """Hash of everything that the outcome depends on."""
+        own_rules = repr(self.env.built.episode_spec)  # with the environment's budget: so chunks have been stored
+        facts = [self.digest, self.budget, self.seed, self.path, CHUNK_RUNS, own_rules, *self.checkpoints]
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """Hash of what is played: code, parameters and data, whatever the budget and the checkpoints."""
+        rng = generator(self.seed, "fingerprint")
+        sample = self.env.problem.draw(2, rng)
+        probes = sample.pull(np.tile(np.arange(sample.means.size), PROBES), rng)
+        names = [library_digest(), self.env.label, type(sample).__name__, self.label, self.agent.fingerprint()]
+        problem = self.env.problem
+        if is_own(problem) or is_own(sample):
+            names.append(content_digest(problem, f"environment {self.env.label}"))
+        digest = hashlib.sha256(json.dumps(names).encode())
+        features = () if sample.features is None else (sample.features,)
+        for numbers in (sample.means, sample.variances, probes, *features):
+            digest.update(numbers.tobytes())
+        return digest.hexdigest()[:16]

@@ -1,0 +1,208 @@
+"""Where a cell's environment and agent come from, in a form that every worker process can make them from."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from bai_gym.bandits import Bandit
+from bai_gym.benchmark.content import content_digest
+from bai_gym.benchmark.protocol import (
+    describe,
+)
+from bai_gym.envs.registration import IDS, check_id
+from bai_gym.envs.scalar import BestArmEnv, check_render_mode
+from bai_gym.errors import ParameterError
+from bai_gym.problems import Problem
+from bai_gym.problems.base import count_features
+from bai_gym.seeding import generator
+from bai_gym.statistics import FloatArray
+
+__all__ = ["LIBRARY_IDS", "AgentSource", "EnvSource", "Given"]
+
+LIBRARY_IDS = frozenset(entry.id for entry in IDS)
+KEEP_BUILT = 8
+
+
+@dataclass(frozen=True, eq=False)
+class EnvSource:
+    """An environment that every worker can build for itself.
+
+    Attributes:
+        env: A registered id, or an environment object.
+        keywords: Keyword arguments for ``gym.make``; none for an object.
+    """
+
+    env: str | BestArmEnv
+    keywords: dict[str, Any] = field(default_factory=dict)
+
+    @functools.cached_property
+    def label(self) -> str:
+        """The id with its keyword arguments, short enough for a table."""
+        name, keywords = self.env, self.keywords
+        if not isinstance(name, str):
+            spec = name.spec
+            if spec is None:
+                return type(name.problem).__name__
+            fixed = gym.registry[spec.id].kwargs if spec.id in gym.registry else {}
+            keywords = {
+                word: value for word, value in spec.kwargs.items() if _short(fixed.get(word, "")) != _short(value)
+            }
+            name = spec.id
+        shown = ", ".join(f"{word}={_short(value)}" for word, value in keywords.items())
+        return f"{name}({shown})" if shown else name
+
+    @functools.cached_property
+    def built(self) -> BestArmEnv:
+        """The scalar environment, built once per process.
+
+        Raises:
+            UnknownNameError: If the id is not registered.
+            ParameterError: If it is not one of this library's environments.
+        """
+        if not isinstance(self.env, str):
+            return self.env
+        facts = [self.keywords, {word: _stamp(value) for word, value in self.keywords.items()}]
+        return _build(self.env, json.dumps(facts, sort_keys=True, default=_plain), self.keywords)
+
+    @property
+    def problem(self) -> Problem:
+        """Where the instances come from."""
+        return self.built.problem
+
+    @functools.cached_property
+    def probe(self) -> FloatArray:
+        """Means and variances of two instances, ``(2, 2, K)``: machines on which they differ have other data."""
+        sample = self.problem.draw(2, generator(0, "probe"))
+        return np.stack([sample.means, sample.variances])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave what can be built again out of pickles, and take the registration of a user's own id along.
+
+        Worker processes may work in another folder: files are named in full, under the label that was given here.
+        """
+        own = isinstance(self.env, str) and self.env not in LIBRARY_IDS
+        keywords = {word: _in_full(value) for word, value in self.keywords.items()}
+        spec = gym.registry.get(str(self.env)) if own else None
+        return {"env": self.env, "keywords": keywords, "label": self.label, "spec": spec}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Register in a worker process what only the user's own process has registered."""
+        spec = state.pop("spec")
+        if spec is not None:
+            gym.registry.setdefault(spec.id, spec)
+        self.__dict__.update(state)
+
+
+_BUILT: dict[tuple[str, str], BestArmEnv] = {}
+_BUILDING = threading.RLock()  # workers of a Dask cluster may be threads of one process
+
+
+def _build(env_id: str, key: str, keywords: dict[str, Any]) -> BestArmEnv:
+    with _BUILDING:
+        if (env_id, key) not in _BUILT:
+            env = _make(env_id, keywords)
+            while len(_BUILT) >= KEEP_BUILT:
+                _BUILT.pop(next(iter(_BUILT)))
+            _BUILT[env_id, key] = env
+        return _BUILT[env_id, key]
+
+
+def _make(env_id: str, keywords: dict[str, Any]) -> BestArmEnv:
+    check_id(env_id)
+    for word in keywords:
+        if word in inspect.signature(gym.make).parameters or not word.isidentifier():
+            raise ParameterError(f"{word!r} is not a keyword of the environment, but an argument of gym.make itself")
+    if env_id in LIBRARY_IDS:  # Gymnasium would warn of an unknown mode, and fail on one that is no text
+        check_render_mode(keywords.get("render_mode"), BestArmEnv.metadata["render_modes"])
+    try:
+        env = gym.make(env_id, disable_env_checker=True, **keywords).unwrapped
+    except gym.error.Error as error:
+        raise ParameterError(f"{env_id} cannot be made: {' '.join(str(error).split())}") from None
+    except (TypeError, AttributeError, OverflowError) as error:  # a keyword of another type than any that is meant
+        reason = " ".join(str(error).partition(" was raised from")[0].split())
+        given = ", ".join(f"{word}={_short(value)}" for word, value in keywords.items())
+        raise ParameterError(f"{env_id} cannot be made with {given}: {reason}; check their types") from None
+    if not isinstance(env, BestArmEnv):
+        raise ParameterError(f"{env_id} is not a best-arm identification environment; `bai-gym list envs` shows them")
+    return env
+
+
+def _in_full(value: Any) -> Any:
+    """Return the absolute path where a value names a file, else the value."""
+    return value if _stamp(value) is None else os.path.abspath(value)
+
+
+def _stamp(value: Any) -> Any:
+    """Return time and size of the file that a value names, if it does: a changed file is another problem."""
+    try:
+        facts = os.stat(value) if isinstance(value, str | Path) else None
+    except (OSError, ValueError):
+        return None
+    return facts and [facts.st_mtime_ns, facts.st_size]
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else repr(value)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, str | Path) and ("/" in str(value) or "\\" in str(value)):
+        return Path(value).name
+    text = json.dumps(value, default=_plain) if not isinstance(value, str) else value
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+@dataclass(frozen=True, eq=False)
+class AgentSource:
+    """An agent, of which every chunk makes a fresh one.
+
+    Attributes:
+        make: Returns a fresh agent; must be picklable for several workers.
+        label: Name in the results; None: what the agent says.
+        spec: What names the agent on the command line; empty where nothing does.
+    """
+
+    make: Callable[[], Any]
+    label: str | None = None
+    spec: str = ""
+
+    @functools.cached_property
+    def prototype(self) -> Any:
+        """A fresh agent that is asked about itself and never played."""
+        return self.make()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the prototype out of pickles."""
+        return {"make": self.make, "label": self.label, "spec": self.spec}
+
+    def fingerprint(self) -> str:
+        """Return a hash of the agent's parameters, and of its code where that is the user's own.
+
+        Raises:
+            AgentError: If something that it uses has no content to compare.
+        """
+        return content_digest(self.prototype, f"agent {describe(self.prototype)}")
+
+
+class Given(Problem):
+    """The instances of one chunk, handed out once and in order."""
+
+    def __init__(self, bandit: Bandit) -> None:
+        self._bandit = bandit
+        self.num_arms = bandit.num_arms
+        self.num_features = count_features(bandit)
+
+    def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
+        """Return the instances."""
+        return self._bandit
