@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+import itertools
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -96,6 +99,72 @@ def background() -> Iterator[Background]:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+
+# `@pytest.mark.each(names, values)` is `@pytest.mark.parametrize` as one test: it loops over all cases, and names those
+# that fail. It is for contracts that hold for many agents or inputs, whose cases are not worth a line of the report each.
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give the arguments that a test loops over a place."""
+    for mark in metafunc.definition.iter_markers("each"):
+        names = argument_names(mark)
+        metafunc.parametrize(names, [pytest.param(*[None] * len(names), id="each")])
+
+
+def argument_names(mark: pytest.Mark) -> list[str]:
+    """Return the names that a mark loops over."""
+    names: str | Sequence[str] = mark.args[0]
+    return [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+
+
+def cases_of(mark: pytest.Mark) -> list[tuple[str, dict[str, Any]]]:
+    """Return the cases of a mark, each with a name for messages."""
+    names, cases = argument_names(mark), []
+    for value in mark.args[1]:
+        given = value.values if hasattr(value, "marks") else value if len(names) > 1 else (value,)
+        label = getattr(value, "id", None) or ", ".join(str(getattr(one, "__name__", one)) for one in given)
+        skips = [m for m in getattr(value, "marks", ()) if m.name == "skip" or (m.name == "skipif" and m.args[0])]
+        if not skips:
+            cases.append((label[:120], dict(zip(names, given, strict=True))))
+    return cases
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Call a test once for each case of its marks, with a folder of its own, and report all that fail."""
+    marks = list(pyfuncitem.iter_markers("each"))
+    if not marks:
+        return None
+    arguments = inspect.signature(pyfuncitem.obj).parameters
+    fixtures = {name: pyfuncitem.funcargs[name] for name in arguments if name in pyfuncitem.funcargs}
+    failures: list[Exception] = []
+    reasons: list[str] = []
+    cases = list(itertools.product(*(cases_of(mark) for mark in reversed(marks))))
+    for number, case in enumerate(cases):
+        given = {name: value for _, values in case for name, value in values.items()}
+        if "tmp_path" in fixtures:
+            given["tmp_path"] = fixtures["tmp_path"] / f"case{number}"
+            given["tmp_path"].mkdir()
+        try:
+            pyfuncitem.obj(**{**fixtures, **given})
+        except pytest.skip.Exception as reason:
+            reasons.append(str(reason))
+        except (Exception, pytest.fail.Exception) as failure:
+            failure.add_note("case: " + "; ".join(label for label, _ in case))
+            failures.append(failure if isinstance(failure, Exception) else AssertionError(str(failure)))
+        finally:
+            if "monkeypatch" in fixtures:
+                fixtures["monkeypatch"].undo()
+            if "capsys" in fixtures:
+                fixtures["capsys"].readouterr()
+    if len(failures) == 1:
+        raise failures[0]
+    if failures:
+        raise ExceptionGroup(f"{len(failures)} of {len(cases)} cases fail", failures)
+    if len(reasons) == len(cases):
+        pytest.skip(reasons[0] if reasons else "there is no case")
+    return True
 
 
 def pytest_configure(config: pytest.Config) -> None:
