@@ -102,7 +102,7 @@ def background() -> Iterator[Background]:
 
 
 # `@pytest.mark.each(names, values)` is `@pytest.mark.parametrize` as one test: it loops over all cases, and names those
-# that fail. It is for contracts that hold for many agents or inputs, whose cases are not worth a line of the report each.
+# that fail. It is for contracts of many agents or inputs, whose cases are not worth a line of the report each.
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -120,10 +120,11 @@ def argument_names(mark: pytest.Mark) -> list[str]:
 
 def cases_of(mark: pytest.Mark) -> list[tuple[str, dict[str, Any]]]:
     """Return the cases of a mark, each with a name for messages."""
-    names, cases = argument_names(mark), []
-    for value in mark.args[1]:
+    names, cases, ids = argument_names(mark), [], mark.kwargs.get("ids")
+    for number, value in enumerate(mark.args[1]):
         given = value.values if hasattr(value, "marks") else value if len(names) > 1 else (value,)
-        label = getattr(value, "id", None) or ", ".join(str(getattr(one, "__name__", one)) for one in given)
+        named = ids(value) if callable(ids) else ids[number] if ids else getattr(value, "id", None)
+        label = named or ", ".join(str(getattr(one, "__name__", one)) for one in given)
         skips = [m for m in getattr(value, "marks", ()) if m.name == "skip" or (m.name == "skipif" and m.args[0])]
         if not skips:
             cases.append((label[:120], dict(zip(names, given, strict=True))))

@@ -13,7 +13,7 @@ from bai_gym.benchmark.protocol import describe
 from bai_gym.errors import BaiGymError, ParameterError
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("text", "expected"),
     [
         ("SH", ("SH", {})),
@@ -30,7 +30,7 @@ def test_words_need_no_quotes(text: str, expected: tuple[str, dict[str, Any]]) -
     assert parse_agent(text) == expected
 
 
-@pytest.mark.parametrize("text", ["SH(", "SH(1)", "SH(**x)", "SH(x=a-1)", "SH(x=1-a)", "SH(x=a+b)", "SH(x=f(a))"])
+@pytest.mark.each("text", ["SH(", "SH(1)", "SH(**x)", "SH(x=a-1)", "SH(x=1-a)", "SH(x=a+b)", "SH(x=f(a))"])
 def test_what_cannot_be_read(text: str) -> None:
     with pytest.raises(ParameterError, match=r"cannot be read; write NAME or NAME\(parameter=value, ...\)"):
         parse_agent(text)
@@ -51,7 +51,7 @@ class Failing:
         return int({}["missing"])
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.each("workers", [1, 2])
 def test_an_exception_of_an_agent_says_whose_it_is(workers: int) -> None:
     with pytest.raises(KeyError) as caught:
         bai_gym.compare([Failing, "SH"], "BAI-Bernoulli3-v0", budgets=[9], runs=2, workers=workers)
@@ -67,7 +67,7 @@ def test_too_little_memory_is_told_in_one_line() -> None:
         bai_gym.evaluate(Greedy, "BAI-Bernoulli3-v0", budget=9, runs=2)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("arguments", "names"),
     [
         ({"on_chunk": 5}, "on_chunk"),
@@ -96,7 +96,7 @@ def test_knowledge_is_a_set_of_words() -> None:
         bai_gym.evaluate(Text, "BAI-Bernoulli3-v0", budget=9, runs=2)
 
 
-@pytest.mark.parametrize(("name", "agent"), [("", object), ("Mine", 5), ("a(b", object), (7, object)])
+@pytest.mark.each(("name", "agent"), [("", object), ("Mine", 5), ("a(b", object), (7, object)])
 def test_agents_are_registered_by_names(name: Any, agent: Any) -> None:
     with pytest.raises(ParameterError):
         agents.register(name, agent)

@@ -212,7 +212,7 @@ def test_nothing_imports_the_folder_agents_by_its_own_name() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("module", ["bai_gym", "bai_gym.agents", "bai_gym.cli"])
+@pytest.mark.each("module", ["bai_gym", "bai_gym.agents", "bai_gym.cli"])
 def test_importing_is_light(module: str, tmp_path: Path) -> None:
     if module not in modules():
         pytest.skip(f"there is no {module}")
@@ -221,7 +221,7 @@ def test_importing_is_light(module: str, tmp_path: Path) -> None:
     assert HEAVY & set(done.stdout.split()) == set()
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("module", "source"),
     [
         ("bai_gym.bandits.gaussian", "import bai_gym.envs.spaces"),
@@ -240,13 +240,13 @@ def test_an_import_uphill_is_seen(module: str, source: str) -> None:
     assert len(uphill(module, imports(source, module.rpartition(".")[0], known))) == 1
 
 
-@pytest.mark.parametrize("module", ["bai_gym.training", "bai_gym.training.vec_env"])
+@pytest.mark.each("module", ["bai_gym.training", "bai_gym.training.vec_env"])
 def test_the_heavy_room_may_import_them(module: str) -> None:
     source = "import torch\nfrom bai_gym.training.vec_env import SB3VecEnv"
     assert heavy(module, imports(source, "bai_gym.training", frozenset())) == []
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("source", "seen"),
     [
         ("import torch", 1),

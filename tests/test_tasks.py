@@ -36,9 +36,7 @@ def test_any_of_several_best_arms_is_right() -> None:
     assert BestArm().correct(MEANS, np.array([0, 1])).tolist() == [False, False]
 
 
-@pytest.mark.parametrize(
-    ("arms", "batch"), [([0, 2], 2), (np.array([0, 2], np.int8), 2), (2, 1), (np.int64(2), 1), ([2], 1)]
-)
+@pytest.mark.each(("arms", "batch"), [([0, 2], 2), (np.array([0, 2], np.int8), 2), (2, 1), (np.int64(2), 1), ([2], 1)])
 def test_forms_of_an_arm(arms: Any, batch: int) -> None:
     checked = BestArm().check(arms, batch, 3)
     assert checked.dtype == np.int64
@@ -48,7 +46,7 @@ def test_forms_of_an_arm(arms: Any, batch: int) -> None:
 # ------------------------------------------------------------------------------------------------ several arms
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("m", "answers"),
     [(1, [[0, 1, 0, 0], [0, 0, 1, 0]]), (2, [[0, 1, 0, 1], [1, 0, 1, 0]]), (3, [[0, 1, 1, 1], [1, 1, 1, 0]])],
 )
@@ -60,7 +58,7 @@ def test_the_m_best_arms_the_lowest_of_tied_ones(m: int, answers: list[list[int]
     assert task.correct(FOUR, task.answer(FOUR)).all()
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("arms", "regrets", "right"),
     # Second best means: 0.7 and 0.5. Order within a set does not count, and any of the tied arms is right.
     [
@@ -140,7 +138,7 @@ def test_arms_above_a_threshold_by_hand() -> None:
     assert task.first_arm(np.array([[0, 0, 1, 1], [0, 0, 0, 0]]), 4).tolist() == [2, 0]
 
 
-@pytest.mark.parametrize(("threshold", "in_it"), [(-1e300, 1), (0.0, 1), (1.0, 0), (1e300, 0)])
+@pytest.mark.each(("threshold", "in_it"), [(-1e300, 1), (0.0, 1), (1.0, 0), (1e300, 0)])
 def test_a_threshold_outside_of_all_means_has_an_empty_or_full_answer(threshold: float, in_it: int) -> None:
     task = Thresholding(threshold)
     assert (task.answer(FOUR) == in_it).all()
@@ -177,8 +175,8 @@ def test_epsilon_forgives_arms_close_to_the_threshold() -> None:
     assert not Thresholding(0.5, 0.0499).correct(means, np.array([1, 1, 0, 1])).item()
 
 
-@pytest.mark.parametrize("task", [BestArm, lambda e: TopM(1, e), lambda e: BestOfEach(1, e)])
-@pytest.mark.parametrize(
+@pytest.mark.each("task", [BestArm, lambda e: TopM(1, e), lambda e: BestOfEach(1, e)])
+@pytest.mark.each(
     ("best", "other", "epsilon", "right"),
     [
         (0.8, 0.7, 0.1, True),  # 0.8 - 0.7 is 0.10000000000000009
@@ -210,7 +208,7 @@ def test_epsilon_counts_for_every_arm_of_a_set() -> None:
 # ------------------------------------------------------------------------------------------------ forms
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("task", "answer", "batch", "expected"),
     [
         (TopM(2), [[1, 0, 1], [0, 1, 1]], 2, [[1, 0, 1], [0, 1, 1]]),
@@ -234,7 +232,7 @@ ANY = "recommend must be 2 x 3 zeros and ones, a one for every arm in the set"
 EACH = "recommend must be 2 x 2 whole numbers, an arm of each bandit for each episode, not "
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("task", "num_arms", "answer", "message"),
     [
         (BestArm(), 3, [0, 3], "recommend: arm 3 does not exist; arms are numbered 0 to 2"),
@@ -278,7 +276,7 @@ def test_what_is_no_recommendation(task: Task, num_arms: int, answer: Any, messa
 # ------------------------------------------------------------------------------------------------ keywords
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("keywords", "expected"),
     [
         ({"task": "best-arm"}, "BestArm()"),
@@ -295,7 +293,7 @@ def test_tasks_by_name(keywords: dict[str, Any], expected: str) -> None:
     assert repr(make_task(num_arms=4, **keywords)) == expected
 
 
-@pytest.mark.parametrize(("task", "size"), [(BestArm(), (1, 1)), (TopM(3), (3, 1)), (BestOfEach(2), (1, 2))])
+@pytest.mark.each(("task", "size"), [(BestArm(), (1, 1)), (TopM(3), (3, 1)), (BestOfEach(2), (1, 2))])
 def test_every_task_has_a_size_and_a_number_of_bandits(task: Task, size: tuple[int, int]) -> None:
     assert (task.m, task.num_bandits) == size
 
@@ -306,7 +304,7 @@ BAD_BANDITS = "num_bandits must be a whole number of at least 1, not "
 DIVIDE = "num_bandits must divide the number of arms, 4, and leave at least two arms to each bandit; "
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("keywords", "message"),
     [
         *(({"epsilon": value}, f"{EPSILON}{value!r}") for value in (-0.1, math.nan, math.inf, "0.1", True, [0.1])),

@@ -71,7 +71,7 @@ def test_a_second_episode_without_reset_is_an_error() -> None:
         agent.act(observation([0, 0], 2))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("agent", "label"),
     [
         (Uniform(), "Uniform"),
@@ -99,7 +99,7 @@ def test_without_a_generator_every_reset_gets_a_fresh_one() -> None:
     assert first is not agent.rng and first.random() != agent.rng.random()
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("agent", "message"),
     [
         ("SHAdaVar(delta=abc)", "delta of SHAdaVar must be a number, not 'abc'"),

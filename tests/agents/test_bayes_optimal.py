@@ -39,8 +39,8 @@ def instances(num_arms: int, runs: int) -> BernoulliBandit:
 # ------------------------------------------------------------------------------------------------ the optimum
 
 
-@pytest.mark.parametrize(("num_arms", "budget"), SIZES)
-@pytest.mark.parametrize(("name", "parameters"), PLAYERS, ids=lambda v: v if isinstance(v, str) else "")
+@pytest.mark.each(("num_arms", "budget"), SIZES)
+@pytest.mark.each(("name", "parameters"), PLAYERS, ids=lambda v: v if isinstance(v, str) else "")
 def test_nobody_surpasses_it(name: str, parameters: dict[str, Any], num_arms: int, budget: int) -> None:
     # A theorem for those that are told nothing about the instance; that the others do not either is an observation.
     agent = agents.make(name, **parameters)
@@ -51,8 +51,8 @@ def test_nobody_surpasses_it(name: str, parameters: dict[str, Any], num_arms: in
     assert binom.cdf(result.errors, RUNS, least) > LEVEL / (len(PLAYERS) * len(SIZES))
 
 
-@pytest.mark.parametrize("tie", ["random", "first"])
-@pytest.mark.parametrize(("num_arms", "budget"), SIZES)
+@pytest.mark.each("tie", ["random", "first"])
+@pytest.mark.each(("num_arms", "budget"), SIZES)
 def test_it_attains_its_value(num_arms: int, budget: int, tie: str) -> None:
     env = f"BAI-Bernoulli{num_arms}-v0"
     result = evaluate(agents.make("BayesOptimal", tie=tie), env, budget=budget, runs=40_000, seed=2)
@@ -96,7 +96,7 @@ def test_a_round_by_hand(trace: Any) -> None:
     assert trace(agent, [[1.0], [0.0], [0.0]], 2).recommendation == 0
 
 
-@pytest.mark.parametrize("objective", ["correct", "simple_regret"])
+@pytest.mark.each("objective", ["correct", "simple_regret"])
 def test_every_pull_is_optimal(objective: str, trace: Any) -> None:
     rewards = np.random.default_rng(0).integers(2, size=(3, 20)).astype(float)
     played = trace(agents.make("BayesOptimal", objective=objective), rewards, 20)
@@ -122,8 +122,8 @@ def test_ties_are_broken_by_the_rule() -> None:
 # ------------------------------------------------------------------------------------------------ the contract
 
 
-@pytest.mark.parametrize(("num_arms", "budget"), [(2, 1), (2, 60), (3, 30), (5, 3), (5, 12), (64, 1), (64, 5)])
-@pytest.mark.parametrize("mean", [0.0, 0.5, 1.0])
+@pytest.mark.each(("num_arms", "budget"), [(2, 1), (2, 60), (3, 30), (5, 3), (5, 12), (64, 1), (64, 5)])
+@pytest.mark.each("mean", [0.0, 0.5, 1.0])
 def test_budgets_are_spent_and_arms_recommended(num_arms: int, budget: int, mean: float) -> None:
     rollout = play(agents.make("BayesOptimal"), BernoulliBandit(np.full((50, num_arms), mean)), budget)
     assert (rollout.pulls.sum(axis=1) == budget).all()
@@ -147,7 +147,7 @@ def test_other_rewards_are_refused() -> None:
         play(agents.make("BayesOptimal"), GaussianBandit(np.full((20, 2), 0.5), 1.0), 5)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     "rewards", [[[0.5], [0.5]], [[2.0], [2.0]], [[-1.0], [-1.0]], [[1.0, 3.0], [1.0, 3.0]], [[0.0, 2.0], [0.0, 2.0]]]
 )
 def test_whole_rewards_beside_0_and_1_are_refused(rewards: list[list[float]], trace: Any) -> None:
@@ -155,7 +155,7 @@ def test_whole_rewards_beside_0_and_1_are_refused(rewards: list[list[float]], tr
         trace(agents.make("BayesOptimal"), rewards, 6)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("parameters", "message"),
     [
         ({"objective": "regret"}, "objective must be 'correct' or 'simple_regret', not 'regret'"),

@@ -42,7 +42,7 @@ def test_there_are_seven() -> None:
     assert NAMES == ["BayesGap", "GP-UCB", "BayesUCB", "GP-TS", "PI", "EI", "KG"]
 
 
-@pytest.mark.parametrize("pull", [1, 7, 400])
+@pytest.mark.each("pull", [1, 7, 400])
 def test_indices_are_those_of_the_papers(pull: int) -> None:
     beta = 2 * math.log(4 * pull**2 * math.pi**2 / (6 * 0.05))
     short = (MEAN - 0.3 - 0.01 * 3.0) / SD
@@ -93,7 +93,7 @@ def test_thompson_pulls_an_arm_as_often_as_it_is_the_best() -> None:
 # ------------------------------------------------------------------------------------------------ knowledge gradient
 
 
-@pytest.mark.parametrize("lines", [1, 2, 3, 8, 30])
+@pytest.mark.each("lines", [1, 2, 3, 8, 30])
 def test_expected_rises_are_the_integral(lines: int) -> None:
     rng = np.random.default_rng(lines)
     a, b = rng.normal(size=(40, lines)), rng.normal(size=(40, lines))
@@ -113,7 +113,7 @@ def test_the_expected_rise_of_two_lines_by_hand() -> None:
     np.testing.assert_allclose(rises, [0.0833155, math.sqrt(2 / math.pi)], rtol=1e-6)
 
 
-@pytest.mark.parametrize("candidates", [1, 2, 3, 4, 16])
+@pytest.mark.each("candidates", [1, 2, 3, 4, 16])
 def test_the_knowledge_gradient_is_that_of_every_candidate(candidates: int) -> None:
     agent = KG(candidates=candidates)
     posterior = believing(agent)
@@ -157,7 +157,7 @@ def play(agent: GaussianProcessAgent, bandit: Any, budget: int, seed: int = 1) -
     return play_blocks(agent, bandit, budget, np.random.default_rng(seed + 1))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.each("name", NAMES)
 def test_the_same_model_in_four_ways(name: str) -> None:
     bandit = grid(30)
     covariance = bandit.prior.covariance[0]
@@ -187,8 +187,8 @@ def test_knowledge_and_features_follow_from_the_parameters() -> None:
     assert EI(kernel=RBF(2.0)).label == "EI(kernel=RBF(length_scale=2))"
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("budget", [1, 2, 5, 11])
+@pytest.mark.each("name", NAMES)
+@pytest.mark.each("budget", [1, 2, 5, 11])
 def test_budgets_below_the_number_of_arms_will_do(name: str, budget: int) -> None:
     rollout = play(agents.make(name), grid(20), budget)
     assert (rollout.pulls.sum(axis=1) == budget).all()
@@ -199,7 +199,7 @@ def test_others_refuse_them() -> None:
         agents.make("A-UGapEb").reset(ProblemInfo(12, 11))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.each("name", NAMES)
 def test_after_all_pulls_the_posterior_is_that_of_the_observation(name: str, trace: Callable[..., Any]) -> None:
     agent = agents.make(name, kernel=COVARIANCE, noise_variance=0.5, prior_mean=0.4)
     rewards = np.random.default_rng(0).normal(size=(4, 10))
@@ -222,7 +222,7 @@ def test_only_pulled_arms_where_that_is_asked_for() -> None:
     assert (pulled.pulls[rows, pulled.recommendation] > 0).all()
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("name", "parameters", "error", "message"),
     [
         ("BayesGap", {"output": "first"}, ParameterError, "output of BayesGap must be 'best' or 'last' or 'mean', not"),

@@ -28,7 +28,7 @@ def generator() -> np.random.Generator:
     return np.random.default_rng(0)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("pulls", "means", "best"),
     [
         ([3, 3, 3], [0.1, 0.7, 0.3], 1),
@@ -43,7 +43,7 @@ def test_best_mean_by_hand(pulls: list[int], means: list[float], best: int) -> N
     assert best_mean(statistics(pulls, means), "first", generator()).tolist() == [best]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("pulls", "means", "tied"),
     [
         ([4, 4, 4, 4], [1.0, 2.0, 2.0, 2.0], [1, 2, 3]),
@@ -57,7 +57,7 @@ def test_best_mean_is_uniform_among_ties_of_equal_pulls(pulls: list[int], means:
     assert chisquare(counts[tied]).pvalue > LEVEL / 3
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("values", "size", "kept"),
     [
         ([0.1, 0.9, 0.5, 0.7], 2, [1, 3]),
@@ -96,7 +96,7 @@ def test_keep_best_is_uniform_among_the_subsets_of_ties() -> None:
     assert chisquare(list(subsets.values())).pvalue > LEVEL
 
 
-@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.each("size", [1, 2, 3])
 def test_random_subsets_are_uniform(size: int) -> None:
     mask = random_subset(RUNS, 4, size, "random", generator())
     subsets = Counter(tuple(np.flatnonzero(row).tolist()) for row in mask)

@@ -130,9 +130,9 @@ def negative(num_arms: int) -> GaussianBandit:
     return GaussianBandit(np.linspace(-9.0, -4.0, num_arms), 0.01)
 
 
-@pytest.mark.parametrize("make_bandit", [spread, without_variance, all_equal, all_equal_and_certain, negative])
-@pytest.mark.parametrize("variant", GENERAL, ids=variant_id)
-@pytest.mark.parametrize("num_arms", [2, 3, 5, 64])
+@pytest.mark.each("make_bandit", [spread, without_variance, all_equal, all_equal_and_certain, negative])
+@pytest.mark.each("variant", GENERAL, ids=variant_id)
+@pytest.mark.each("num_arms", [2, 3, 5, 64])
 def test_budgets_are_kept_and_arms_recommended(
     variant: tuple[str, dict[str, Any]], num_arms: int, make_bandit: Callable[[int], Bandit]
 ) -> None:
@@ -159,7 +159,7 @@ def test_budgets_are_kept_and_arms_recommended(
             assert not rollout.recommendation.any()
 
 
-@pytest.mark.parametrize("variant", GENERAL, ids=variant_id)
+@pytest.mark.each("variant", GENERAL, ids=variant_id)
 def test_stages_of_halving_sum_exactly(variant: tuple[str, dict[str, Any]]) -> None:
     agent = agents.make(variant[0], **variant[1])
     asked: list[int] = []
@@ -192,7 +192,7 @@ def test_stages_of_halving_sum_exactly(variant: tuple[str, dict[str, Any]]) -> N
         assert sum(asked) <= budget and all(asked)
 
 
-@pytest.mark.parametrize("name", FIND_ONE)
+@pytest.mark.each("name", FIND_ONE)
 def test_relabelling_the_arms_relabels_the_recommendation(name: str) -> None:
     runs = 5000 if agents.make(name).needs_features else 20_000  # designs take time
     order = np.array([3, 1, 4, 0, 2])
@@ -211,7 +211,7 @@ def test_relabelling_the_arms_relabels_the_recommendation(name: str) -> None:
         assert abs(difference) < 4.2 * np.sqrt(total)  # two-sided level 3e-5, below 0.001 over 18 pairs
 
 
-@pytest.mark.parametrize("name", FIND_ONE)
+@pytest.mark.each("name", FIND_ONE)
 def test_equal_certain_arms_are_recommended_equally_often(name: str) -> None:
     budget = 2 * agents.make(name).minimum_budget(4) + 2
     rollout = play(agents.make(name), repeated(all_equal_and_certain(4), 4000), budget)
@@ -220,7 +220,7 @@ def test_equal_certain_arms_are_recommended_equally_often(name: str) -> None:
     assert (abs(counts - 1000) < 4.6 * np.sqrt(4000 * 0.25 * 0.75)).all()
 
 
-@pytest.mark.parametrize("variant", GENERAL, ids=variant_id)
+@pytest.mark.each("variant", GENERAL, ids=variant_id)
 def test_easy_worlds_are_solved_in_every_run(variant: tuple[str, dict[str, Any]]) -> None:
     # 200 runs, gap 40 standard deviations of a single reward.
     num_arms, runs = 5, 200
@@ -232,9 +232,9 @@ def test_easy_worlds_are_solved_in_every_run(variant: tuple[str, dict[str, Any]]
     np.testing.assert_array_equal(rollout.recommendation, best)
 
 
-@pytest.mark.parametrize("make_bandit", [spread, without_variance, all_equal_and_certain, negative])
-@pytest.mark.parametrize("variant", SEVERAL, ids=variant_id)
-@pytest.mark.parametrize("num_arms", [2, 4, 10])
+@pytest.mark.each("make_bandit", [spread, without_variance, all_equal_and_certain, negative])
+@pytest.mark.each("variant", SEVERAL, ids=variant_id)
+@pytest.mark.each("num_arms", [2, 4, 10])
 def test_every_declared_task_is_done_in_every_world(
     variant: tuple[str, dict[str, Any]], num_arms: int, make_bandit: Callable[[int], Bandit]
 ) -> None:
@@ -252,7 +252,7 @@ def test_every_declared_task_is_done_in_every_world(
                 assert task.correct(bandit.means, rollout.recommendation).all()
 
 
-@pytest.mark.parametrize("variant", SEVERAL, ids=variant_id)
+@pytest.mark.each("variant", SEVERAL, ids=variant_id)
 def test_easy_worlds_are_solved_in_every_run_and_task(variant: tuple[str, dict[str, Any]]) -> None:
     num_arms, runs = 6, 100
     rng = np.random.default_rng(0)
@@ -264,7 +264,7 @@ def test_easy_worlds_are_solved_in_every_run_and_task(variant: tuple[str, dict[s
         np.testing.assert_array_equal(rollout.recommendation, task.answer(bandit.means))
 
 
-@pytest.mark.parametrize("name", sorted({name for name, _ in SEVERAL}))
+@pytest.mark.each("name", sorted({name for name, _ in SEVERAL}))
 def test_relabelling_the_arms_relabels_sets(name: str) -> None:
     runs = 20_000
     # Tied pairs within each bandit; the bandits change places, and so do the arms of each.
@@ -321,7 +321,7 @@ def test_agents_that_do_not_stop_are_refused_where_they_must() -> None:
             agent.reset(info)
 
 
-@pytest.mark.parametrize("name", sorted({name for name, _ in SEVERAL}))
+@pytest.mark.each("name", sorted({name for name, _ in SEVERAL}))
 def test_sets_have_the_requested_size_where_the_budget_is_too_small(name: str) -> None:
     bandit = repeated(spread(4), 3)
     for task in tasks_of(agents.make(name), 4):
@@ -330,7 +330,7 @@ def test_sets_have_the_requested_size_where_the_budget_is_too_small(name: str) -
             assert (rollout.pulls.sum(axis=1) <= budget).all()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.each("name", NAMES)
 def test_the_same_seed_gives_the_same_episodes(name: str) -> None:
     world, budget = playable(name, 5, 150)
     bandit = repeated(world, 20)
@@ -340,8 +340,8 @@ def test_the_same_seed_gives_the_same_episodes(name: str) -> None:
     assert (one.statistics.means != other.statistics.means).any()
 
 
-@pytest.mark.parametrize("variant", EVERY, ids=variant_id)
-@pytest.mark.parametrize("num_arms", [2, 5, 64])
+@pytest.mark.each("variant", EVERY, ids=variant_id)
+@pytest.mark.each("num_arms", [2, 5, 64])
 def test_small_budgets_are_refused_unless_allowed(variant: tuple[str, dict[str, Any]], num_arms: int) -> None:
     name, parameters = variant
     agent = agents.make(name, **parameters)
@@ -368,7 +368,7 @@ def test_small_budgets_are_refused_unless_allowed(variant: tuple[str, dict[str, 
             np.testing.assert_array_equal(rollout.recommendation, seen.argmax(axis=1))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.each("name", NAMES)
 def test_agents_know_only_what_they_declare(name: str) -> None:
     agent = agents.make(name)
     truth, budget = playable(name, 4, 500)
@@ -389,7 +389,7 @@ def test_agents_know_only_what_they_declare(name: str) -> None:
         agent.reset(ProblemInfo(4, budget, task=task, knows=agent.knows))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("name", "parameters", "message"),
     [
         ("Uniform", {"mode": "all"}, "mode of Uniform must be 'cycle' or 'random', not 'all'"),
@@ -417,7 +417,7 @@ def test_parameters_out_of_range_are_refused(name: str, parameters: dict[str, An
         agent.reset(ProblemInfo(4, 500, task=usual_task(agent), truth=fit(agent, spread(4)), knows=agent.knows))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.each("name", NAMES)
 def test_features_are_asked_for_where_there_are_none(name: str) -> None:
     agent = agents.make(name)
     if not agent.needs_features:
@@ -426,7 +426,7 @@ def test_features_are_asked_for_where_there_are_none(name: str) -> None:
         agent.reset(ProblemInfo(4, 500, truth=spread(4), knows=agent.knows))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.each("name", NAMES)
 def test_agents_that_say_so_do_not_read_variances(name: str) -> None:
     agent = agents.make(name)
     if agent.uses_variances:

@@ -52,8 +52,8 @@ def errors_of(rollout: Rollout, bandit: Bandit, task: Task) -> int:
     return int(np.count_nonzero(~task.correct(np.tile(bandit.means, (RUNS, 1)), rollout.recommendation)))
 
 
-@pytest.mark.parametrize("instance", INSTANCES)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.each("instance", INSTANCES)
+@pytest.mark.each("name", NAMES)
 def test_errors_are_no_more_frequent_than_delta_and_it_stops(name: str, instance: str) -> None:
     bandit, tasks = INSTANCES[instance]
     assert bandit.means.max() <= 1 and name in {"UGapEc", "UGapEc-V", "LUCB"}
@@ -70,9 +70,7 @@ def test_errors_are_no_more_frequent_than_delta_and_it_stops(name: str, instance
         assert lower_limit(errors_of(rollout, bandit, task)) <= DELTA
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters"), [("UGapEc", {"b": 0.02}), ("UGapEc-V", {"c": 0.002}), ("LUCB", {"b": 0.02})]
-)
+@pytest.mark.each(("name", "parameters"), [("UGapEc", {"b": 0.02}), ("UGapEc-V", {"c": 0.002}), ("LUCB", {"b": 0.02})])
 def test_too_narrow_intervals_would_be_seen(name: str, parameters: dict[str, float]) -> None:
     bandit, task = BernoulliBandit([0.5, 0.45, 0.4]), BestArm()
     rollout = play(agents.make(name, delta=DELTA, **parameters), bandit, task)
@@ -94,7 +92,7 @@ def test_less_accuracy_and_less_confidence_take_fewer_pulls() -> None:
 TWO = {"means": [1.0, 0.5], "budget": 20_000}
 
 
-@pytest.mark.parametrize("name", ["UGapEc", "LUCB"])
+@pytest.mark.each("name", ["UGapEc", "LUCB"])
 def test_with_the_scale_of_the_rewards_the_confidence_holds(name: str) -> None:
     noisy = {**TWO, "variances": 4.0}
     without, given = (
@@ -105,7 +103,7 @@ def test_with_the_scale_of_the_rewards_the_confidence_holds(name: str) -> None:
     assert without.notes and not given.notes
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("agent", "keywords", "noted"),
     [
         ("UGapEc", {"distribution": "bernoulli"}, False),
@@ -125,7 +123,7 @@ def test_tables_say_where_a_confidence_is_not_proved(agent: str, keywords: dict[
     assert any("its confidence is proved for" in note for note in found.notes) is noted
 
 
-@pytest.mark.parametrize("name", ["UGapEc", "LUCB"])
+@pytest.mark.each("name", ["UGapEc", "LUCB"])
 def test_sigma_and_b_are_alternatives(name: str) -> None:
     for parameters in ({"sigma": 1.0, "b": 2.0}, {"sigma": 0.0}, {"sigma": -1.0}):
         with pytest.raises(ParameterError, match="sigma"):

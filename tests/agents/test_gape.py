@@ -43,7 +43,7 @@ def test_a_bound_of_negative_rewards_is_tiny() -> None:
     assert begun(GapE(), [-5.0, -4.0], 55, 0.0).bound.tolist() == [1e-9]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("rescaled", "scale", "exploration"),
     # H = b^2 (16 + 16 + 4) = 144 at b = 2. Original: a = (4/9) 90 / 144 = 5 / 18; rescaled: times 36 / log2 3 = 22.713.
     [(False, 1.0, 0.2777777778), (True, 1.0, 6.3092975358), (False, 3.0, 0.8333333333), (True, 0.0, 0.0)],
@@ -174,7 +174,7 @@ def test_every_choice_has_the_largest_b(
     follow(trace, agent, rewards, agent.first_pulls * num_arms + 40, means.tolist(), variances.tolist())
 
 
-@pytest.mark.parametrize("kind", [GapE, GapEV, AGapE, AGapEV])
+@pytest.mark.each("kind", [GapE, GapEV, AGapE, AGapEV])
 def test_ties_are_broken_uniformly(kind: Any) -> None:
     # Rewards that are always 0: after the first pulls all gaps and widths are equal, in one bandit or in two.
     for task in (None, BestOfEach(2)):
@@ -213,9 +213,9 @@ def test_two_bandits_by_hand(trace: Play) -> None:
     assert played.recommendation == [0, 1]
 
 
-@pytest.mark.parametrize("num_bandits", [1, 2, 3])
-@pytest.mark.parametrize("b", [1.0, 0.3])
-@pytest.mark.parametrize("kind", [GapE, GapEV, AGapE, AGapEV])
+@pytest.mark.each("num_bandits", [1, 2, 3])
+@pytest.mark.each("b", [1.0, 0.3])
+@pytest.mark.each("kind", [GapE, GapEV, AGapE, AGapEV])
 def test_episodes_of_several_bandits_follow_the_formulas(trace: Play, kind: Any, b: float, num_bandits: int) -> None:
     rng = np.random.default_rng([num_bandits, int(10 * b)])
     budget = 90
@@ -235,7 +235,7 @@ def test_sets_are_not_their_task() -> None:
 # ------------------------------------------------------------------------------------------------ invariance, range
 
 
-@pytest.mark.parametrize("kind", [GapE, GapEV, AGapE, AGapEV])
+@pytest.mark.each("kind", [GapE, GapEV, AGapE, AGapEV])
 def test_adding_a_constant_to_all_rewards_changes_nothing(trace: Play, kind: Any) -> None:
     rng = np.random.default_rng(3)
     rewards = rng.integers(0, 8, (4, 30)) / 4
@@ -257,8 +257,8 @@ def test_knowledge_follows_the_parameters() -> None:
     assert AGapE(b=1.0).knows == AGapEV(b=1.0).knows == frozenset()
 
 
-@pytest.mark.parametrize("kind", [GapE, GapEV, AGapE, AGapEV])
-@pytest.mark.parametrize(
+@pytest.mark.each("kind", [GapE, GapEV, AGapE, AGapEV])
+@pytest.mark.each(
     ("parameter", "value"),
     [
         ("b", 0.0),

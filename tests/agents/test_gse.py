@@ -58,7 +58,7 @@ def test_pulls_left_over(trace: Callable[..., Any]) -> None:
     assert len(played.arms) == 13
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("arms", "eta", "sizes"),
     [(9, 3, [9, 3]), (10, 3, [10, 4, 2]), (8, 2, [8, 4, 2]), (9, 2, [9, 5, 3, 2]), (7, "K", [7]), (5, 100, [5])],
 )
@@ -130,14 +130,14 @@ def test_equal_sets_of_arms_get_one_design_each_whatever_their_order() -> None:
         )
 
 
-@pytest.mark.parametrize("name", LINEAR + LOGISTIC)
+@pytest.mark.each("name", LINEAR + LOGISTIC)
 def test_stages_with_few_pulls_keep_to_them(name: str) -> None:
     features = np.random.default_rng(4).standard_normal((40, 6))
     for pulls in (1, 5, 6, 7, 39):
         assert counts_of(agents.make(name), features, pulls).sum() == pulls
 
 
-@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.each("name", LINEAR)
 def test_structure_pays(name: str) -> None:
     # 64 arms in 3 dimensions, two pulls for each: who ignores the features errs more often, at level 1e-6.
     rng = np.random.default_rng(5)
@@ -152,7 +152,7 @@ def test_structure_pays(name: str) -> None:
     assert fisher_exact([[own, 500 - own], [other, 500 - other]], alternative="less").pvalue < 1e-6
 
 
-@pytest.mark.parametrize("name", LINEAR + LOGISTIC)
+@pytest.mark.each("name", LINEAR + LOGISTIC)
 def test_features_of_any_rank(name: str) -> None:
     bad = {
         "zero": np.zeros((5, 3)),
@@ -187,7 +187,7 @@ def test_an_intercept_is_one_more_dimension(trace: Callable[..., Any]) -> None:
         assert trace(agents.make(name), rewards, 40, features=features).recommendation == 2
 
 
-@pytest.mark.parametrize("name", LOGISTIC)
+@pytest.mark.each("name", LOGISTIC)
 def test_logistic_models_rank_by_their_parameter(name: str) -> None:
     # Separable: arm 2 pays always, the others never; theta goes to minus infinity in both directions.
     truth = FeatureBandit(BernoulliBandit(np.tile([0.0, 0.0, 1.0], (20, 1))), [[1.0, 0.0], [0.0, 1.0], [-0.5, -0.5]])
@@ -196,7 +196,7 @@ def test_logistic_models_rank_by_their_parameter(name: str) -> None:
         assert (play_blocks(agent, truth, 60, np.random.default_rng(0)).recommendation == 2).all()
 
 
-@pytest.mark.parametrize("link", ["probit", "log", "identity"])
+@pytest.mark.each("link", ["probit", "log", "identity"])
 def test_other_links(link: str) -> None:
     truth = linear_bandit(
         np.random.default_rng(0).uniform(0, 1, (100, 6, 2)), [1.0, -1.0], link=link, noise_variance=0.1
@@ -206,7 +206,7 @@ def test_other_links(link: str) -> None:
     assert (rollout.recommendation == truth.means.argmax(axis=-1)).mean() > 0.8
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("name", "parameters", "message"),
     [
         ("GSE-Lin", {"eta": 1}, "eta of GSE-Lin must be a whole number of at least 2, or 'K', not 1"),
@@ -235,7 +235,7 @@ def test_a_budget_below_the_minimum_depends_on_the_dimension() -> None:
         reset(agents.make("GSE-Lin-FWG"), truth, 17)
 
 
-@pytest.mark.parametrize("name", LOGISTIC)
+@pytest.mark.each("name", LOGISTIC)
 def test_rewards_that_the_link_does_not_allow(name: str) -> None:
     truth = linear_bandit(np.eye(3), [3.0, 2.0, 1.0])
     with pytest.raises(AgentError, match=rf"{name} with link='logit' needs rewards in \[0, 1\], and has met"):

@@ -32,7 +32,7 @@ GAUSSIAN = FOLDER / "BAI-Gaussian8-v0.npz"
 SHAPES = {name: array.shape for name, array in ArmNetwork.load(GAUSSIAN).weights.items()}
 WIDTH = SHAPES["encoder.bias"][0]
 
-every_kind = pytest.mark.parametrize("rewards", KINDS)
+every_kind = pytest.mark.each("rewards", KINDS)
 arm_numbers = st.integers(2, 20)
 seeds = st.integers(0, 2**32 - 1)
 
@@ -110,7 +110,7 @@ def test_features_by_hand_of_rewards_0_and_1() -> None:
 
 
 @every_kind
-@pytest.mark.parametrize("num_arms", [2, 3, 20])
+@pytest.mark.each("num_arms", [2, 3, 20])
 def test_features_are_finite_in_degenerate_worlds(rewards: str, num_arms: int) -> None:
     zeros = np.zeros(num_arms)
     for pulls in (zeros, zeros + 1, zeros + 1000, np.arange(num_arms)):
@@ -246,7 +246,7 @@ BAD: dict[str, Callable[[], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.each("bad", BAD)
 def test_other_files_are_refused(bad: str, tmp_path: Path) -> None:
     file = tmp_path / "weights.npz"
     file.write_bytes(stored())
@@ -363,7 +363,7 @@ def test_there_are_weights() -> None:
     assert "BAI-Gaussian8-v0" in SHIPPED
 
 
-@pytest.mark.parametrize("env", SHIPPED)
+@pytest.mark.each("env", SHIPPED)
 def test_shipped_weights_say_where_they_come_from(env: str) -> None:
     facts = Learned(env=env).trained_on
     assert facts["env"] == env
@@ -373,14 +373,14 @@ def test_shipped_weights_say_where_they_come_from(env: str) -> None:
     assert "/" not in json.dumps(facts)  # no path of somebody's machine
 
 
-@pytest.mark.parametrize("env", SHIPPED)
+@pytest.mark.each("env", SHIPPED)
 def test_shipped_weights_are_small_and_belong_to_an_id(env: str) -> None:
     assert (FOLDER / f"{env}.npz").stat().st_size < 1_000_000
     assert env in gym.registry
     assert {file.name for file in FOLDER.iterdir()} == {f"{name}.npz" for name in SHIPPED}
 
 
-@pytest.mark.parametrize(("num_arms", "budget", "runs"), [(4, 60, 1000), (8, 200, 300), (16, 400, 200), (64, 1400, 80)])
+@pytest.mark.each(("num_arms", "budget", "runs"), [(4, 60, 1000), (8, 200, 300), (16, 400, 200), (64, 1400, 80)])
 def test_it_is_better_than_uniform_for_other_numbers_of_arms_too(num_arms: int, budget: int, runs: int) -> None:
     keywords = {"num_arms": num_arms, "budget": budget}
     played = compare(["Learned", "Uniform"], "BAI-Gaussian8-v0", runs=runs, seed=0, env_kwargs=keywords)

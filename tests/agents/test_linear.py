@@ -146,9 +146,9 @@ def world(name: str) -> tuple[np.ndarray, np.ndarray]:
     return x, (x @ rng.standard_normal(x.shape[1]))[:, None] + rng.standard_normal((len(x), 150))
 
 
-@pytest.mark.parametrize("model", ["shared", "disjoint"])
-@pytest.mark.parametrize("alpha", [0.0, 0.51296, 3.0])
-@pytest.mark.parametrize("name", list(WORLDS))
+@pytest.mark.each("model", ["shared", "disjoint"])
+@pytest.mark.each("alpha", [0.0, 0.51296, 3.0])
+@pytest.mark.each("name", list(WORLDS))
 def test_lin_ucb_follows_the_formula(trace: Play, name: str, alpha: float, model: str) -> None:
     x, rewards = world(name)
     agent = LinUCB(alpha=alpha, lam=0.5, model=model, tie="first")
@@ -157,10 +157,10 @@ def test_lin_ucb_follows_the_formula(trace: Play, name: str, alpha: float, model
     assert (played.arms, played.recommendation) == slow_ucb(given, rewards, 100, alpha, 0.5)
 
 
-@pytest.mark.parametrize("kind", GAPE)
-@pytest.mark.parametrize("radius", ["authors", "determinant"])
-@pytest.mark.parametrize(("delta", "lam", "sigma"), [(0.05, 1.0, 1.0), (0.9, 0.01, 0.2)])
-@pytest.mark.parametrize("name", list(WORLDS))
+@pytest.mark.each("kind", GAPE)
+@pytest.mark.each("radius", ["authors", "determinant"])
+@pytest.mark.each(("delta", "lam", "sigma"), [(0.05, 1.0, 1.0), (0.9, 0.01, 0.2)])
+@pytest.mark.each("name", list(WORLDS))
 def test_lin_gape_follows_the_formulas(
     trace: Play, name: str, delta: float, lam: float, sigma: float, radius: str, kind: Any
 ) -> None:
@@ -170,7 +170,7 @@ def test_lin_gape_follows_the_formulas(
     assert (played.arms, played.recommendation) == slow_gape(x, rewards, 120, agent, sigma)
 
 
-@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.each("kind", ALL)
 def test_episodes_of_a_batch_are_played_as_each_by_itself(kind: Any) -> None:
     # Without noise every reward is known beforehand. Features differ between episodes, and are the same for all.
     runs, n = 5, 90
@@ -226,7 +226,7 @@ def test_the_radius_of_oful(trace: Play) -> None:
     assert agent.width_factor == pytest.approx(3.0 * math.sqrt(2 * math.log(11 / 0.05)) + 1.0)
 
 
-@pytest.mark.parametrize("kind", GAPE)
+@pytest.mark.each("kind", GAPE)
 def test_lin_gape_by_hand(trace: Play, kind: Any) -> None:
     # C = 1: sigma is next to nothing. Once each: A = [3 1; 1 3], theta = (3, -1) / 8, i = 0. Arm 1 - 0 = (-1, 1):
     # square 1, -0.5 + 1; arm 2 - 0 = (0, 1): square 3/8, -0.125 + 0.612 < 0.5. So j = 1, w = (1, -1, 0), and arms 0 and
@@ -247,7 +247,7 @@ def test_the_design_of_three_arms_by_hand(trace: Play) -> None:
     assert played.arms == [0, 1, 2, 2, 2, 2, 2, 2, 2, 2]
 
 
-@pytest.mark.parametrize("kind", GAPE)
+@pytest.mark.each("kind", GAPE)
 def test_of_arms_with_the_same_features_the_less_pulled_is_pulled(trace: Play, kind: Any) -> None:
     # Arm 2 is so bad that only arm 1 could be as good as arm 0, and it is the same arm.
     features = [[1.0, 2.0], [1.0, 2.0], [2.0, -1.0]]
@@ -256,7 +256,7 @@ def test_of_arms_with_the_same_features_the_less_pulled_is_pulled(trace: Play, k
     assert played.recommendation == 0  # four pulls, and three of arm 1
 
 
-@pytest.mark.parametrize("kind", GAPE)
+@pytest.mark.each("kind", GAPE)
 def test_features_that_say_nothing(trace: Play, kind: Any) -> None:
     # All arms are 0: every pair is the same, and pulls go round.
     played = trace(kind(sigma=1.0), [[0.0], [1.0], [0.5]], 12, features=np.zeros((3, 2)))
@@ -301,7 +301,7 @@ def play_alike(agent: Any, order: np.ndarray, seed: int, runs: int, n: int) -> R
     return play_blocks(agent, bandit, n, np.random.default_rng([seed, 2]))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     "agent",
     [
         LinUCB(sigma=0.5),
@@ -395,8 +395,8 @@ def reset(agent: Any, features: Any = None, budget: int = 20) -> None:
     agent.reset(ProblemInfo(3, budget, truth=truth, knows=agent.knows))
 
 
-@pytest.mark.parametrize("kind", ALL)
-@pytest.mark.parametrize(
+@pytest.mark.each("kind", ALL)
+@pytest.mark.each(
     ("parameters", "message"),
     [
         ({"delta": 0.0}, "delta of {} must lie strictly between 0 and 1, not 0.0"),
@@ -426,7 +426,7 @@ def test_parameters_of_one_agent_out_of_range() -> None:
             reset(kind(radius=""))
 
 
-@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.each("kind", ALL)
 def test_features_that_are_no_numbers(kind: Any) -> None:
     class Loose(FeatureBandit):
         features = np.array([[[1.0, 0.0], [math.nan, 1.0]]])  # type: ignore[assignment]
@@ -456,8 +456,8 @@ def radius_of(agent: Any, made: int, log_det: float) -> float:
     return lin_gape.radius(Episode(zeros, zeros, zeros, p, memory, zeros, zeros, tree, tree, made, 20, -1, 0.0))
 
 
-@pytest.mark.parametrize("kind", GAPE)
-@pytest.mark.parametrize("radius", ["authors", "determinant"])
+@pytest.mark.each("kind", GAPE)
+@pytest.mark.each("radius", ["authors", "determinant"])
 def test_the_radius(kind: Any, radius: str) -> None:
     agent = kind(sigma=0.5, delta=0.1, lam=2.0, S=3.0, radius=radius)
     reset(agent, [[1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])

@@ -31,7 +31,7 @@ def test_widths_by_hand() -> None:
     np.testing.assert_allclose(radius_of(agent, [1, 2, 50], 2), expected, rtol=1e-14)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("epsilon", "rounds"),
     # With t pulls of each arm in round t, it stops when 2 sqrt(log(25 t^4) / (2 t)) < 1 + epsilon.
     # epsilon = 0: log(25 t^4) < t / 2: 17.324 and 17 at t = 34; 17.440 and 17.5 at t = 35.
@@ -53,7 +53,7 @@ def test_a_set_by_hand(trace: Play) -> None:
     assert played.recommendation == [1, 1, 0]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("rewards", "task", "budget", "arms"),
     [
         # Of the last pair, (0, 2), the wider: arm 0 with its one pull.
@@ -104,9 +104,9 @@ def slow_episode(
     raise AssertionError
 
 
-@pytest.mark.parametrize("budget", [21, 22, 5000])
-@pytest.mark.parametrize("m", [1, 2, 4])
-@pytest.mark.parametrize("epsilon", [0.0, 0.4])
+@pytest.mark.each("budget", [21, 22, 5000])
+@pytest.mark.each("m", [1, 2, 4])
+@pytest.mark.each("epsilon", [0.0, 0.4])
 def test_episodes_follow_the_rules(trace: Play, m: int, epsilon: float, budget: int) -> None:
     rng = np.random.default_rng([m, budget])
     means = rng.permutation([0.1, 0.9, 0.4, 1.3, -0.3])
@@ -145,8 +145,8 @@ def test_several_bandits_are_not_its_task() -> None:
         LUCB().reset(ProblemInfo(4, 100, task=BestOfEach(2)))
 
 
-@pytest.mark.parametrize("parameter", ["delta", "b"])
-@pytest.mark.parametrize("value", [0.0, -0.1, math.nan, math.inf])
+@pytest.mark.each("parameter", ["delta", "b"])
+@pytest.mark.each("value", [0.0, -0.1, math.nan, math.inf])
 def test_parameters_out_of_range(parameter: str, value: float) -> None:
     rule = "lie strictly between 0 and 1" if parameter == "delta" else "be a positive number"
     with pytest.raises(ParameterError, match=f"^{parameter} of LUCB must {rule}, not {value}$"):

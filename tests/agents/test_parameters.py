@@ -39,7 +39,7 @@ def choice(value: Any) -> None:
     check_choice(value, ("cycle", "random"), "mode", "X")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("check", "value"),
     [
         *((positive, value) for value in (None, 1e-300, 1, np.float64(2.5), np.float32(0.5), np.int64(3))),
@@ -53,7 +53,7 @@ def test_values_in_range_pass(check: Callable[[Any], None], value: Any) -> None:
     check(value)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("check", "value", "message"),
     [
         *((positive, value, f"{POSITIVE}{value}") for value in (0, 0.0, -1.0, math.nan, math.inf, -math.inf)),

@@ -115,9 +115,9 @@ def check(x: np.ndarray, ridge: Ridge, lam: float, played: Played, tolerance: fl
     )
 
 
-@pytest.mark.parametrize(("name", "x"), CASES, ids=lambda v: str(v.shape) if isinstance(v, np.ndarray) else v)
-@pytest.mark.parametrize("lam", [1.0, 1e-4, 50.0])
-@pytest.mark.parametrize("swept", [False, True])
+@pytest.mark.each(("name", "x"), CASES, ids=lambda v: str(v.shape) if isinstance(v, np.ndarray) else v)
+@pytest.mark.each("lam", [1.0, 1e-4, 50.0])
+@pytest.mark.each("swept", [False, True])
 def test_thousands_of_pulls_leave_no_error(name: str, x: np.ndarray, lam: float, swept: bool) -> None:
     batch, arms = 3 if len(x) == 1 else len(x), x.shape[1]
     ridge = Ridge(x, lam)

@@ -20,7 +20,7 @@ from bai_gym.tasks import BestOfEach, TopM
 Play = Callable[..., Any]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("means", "m", "arms", "chosen"),
     # n = 23, K = 4: (n - K) / logbar(4) = 19 x 12 / 19 = 12, so that n_k = 3, 4, 6.
     [
@@ -73,7 +73,7 @@ def slow_episode(rewards: Any, budget: int, m: int) -> tuple[list[int], set[int]
     return made, accepted | (set(active) if len(accepted) < m else set())
 
 
-@pytest.mark.parametrize("num_arms", range(2, 9))
+@pytest.mark.each("num_arms", range(2, 9))
 def test_it_follows_the_pseudo_code_and_returns_m_arms(scripted_blocks: Play, num_arms: int) -> None:
     rng = np.random.default_rng(num_arms)
     for m in range(1, num_arms):
@@ -86,7 +86,7 @@ def test_it_follows_the_pseudo_code_and_returns_m_arms(scripted_blocks: Play, nu
             assert np.flatnonzero(rollout.recommendation[0]).tolist() == sorted(accepted)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.each("seed", range(20))
 def test_for_one_arm_it_is_successive_rejects(trace: Play, scripted_blocks: Play, seed: int) -> None:
     rng = np.random.default_rng(seed)
     num_arms = int(rng.integers(2, 9))
@@ -99,7 +99,7 @@ def test_for_one_arm_it_is_successive_rejects(trace: Play, scripted_blocks: Play
     assert (as_set.arms, as_set.recommendation.index(1)) == (rejects.arms, rejects.recommendation)
 
 
-@pytest.mark.parametrize("m", [1, 2, 4])
+@pytest.mark.each("m", [1, 2, 4])
 def test_tied_arms_are_accepted_equally_often(m: int) -> None:
     bandit = GaussianBandit(np.full((4000, 5), 0.5), 0.0)
     agent, task = SAR(), TopM(m)

@@ -61,7 +61,7 @@ def upper(spread: float, pulls: int) -> float:
     return spread / (1 - 2 * math.sqrt(L / (pulls - 1))) / pulls
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("pulls", "denominator"),
     [
         (13, 0.00071154),
@@ -79,8 +79,8 @@ def test_denominators_of_the_specification(pulls: int, denominator: float) -> No
     assert 3.0 / (index * pulls) == pytest.approx(denominator, abs=1.1e-8)  # the last digit is rounded there
 
 
-@pytest.mark.parametrize("pulls", [1, 2, 12])
-@pytest.mark.parametrize("variance", [0.0, 2.0])
+@pytest.mark.each("pulls", [1, 2, 12])
+@pytest.mark.each("variance", [0.0, 2.0])
 def test_the_bound_is_infinite_up_to_4_l(pulls: int, variance: float) -> None:
     with np.errstate(all="ignore"):
         assert pulls_needed(np.float64(pulls), 0.0, variance, np.array([L])) == np.inf
@@ -101,8 +101,8 @@ def test_the_cyclic_part_splits_62_to_2_at_64_arms() -> None:
     assert counts.sum() == 830  # the whole stage
 
 
-@pytest.mark.parametrize("delta", [0.05, 0.5, 0.9, 1e-6])
-@pytest.mark.parametrize("num_arms", [2, 3, 7])
+@pytest.mark.each("delta", [0.05, 0.5, 0.9, 1e-6])
+@pytest.mark.each("num_arms", [2, 3, 7])
 def test_length_of_the_cyclic_part(delta: float, num_arms: int) -> None:
     share = math.floor(num_arms * (4 * math.log(1 / delta) + 1))
     budget = math.ceil(math.log2(num_arms)) * (share + 5)
@@ -204,7 +204,7 @@ def test_short_stages_are_sequential_halving(trace: Play, num_arms: int, extra: 
     assert trace(agent, rewards, budget) == trace(SequentialHalving(tie="first"), rewards, budget)
 
 
-@pytest.mark.parametrize("delta", [1e-320, 1e-300, 1 - 1e-16])
+@pytest.mark.each("delta", [1e-320, 1e-300, 1 - 1e-16])
 def test_extreme_confidence_parameters(trace: Play, delta: float) -> None:
     assert trace(SHAdaVar(delta=delta, tie="first"), [[0.0, 1.0], [3.0], [1.0]], 60).recommendation == 1
 

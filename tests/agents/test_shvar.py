@@ -66,7 +66,7 @@ def test_lemma_1_exact_counts(shares: list[int], unit: float) -> None:
         assert counts_first([unit * share for share in shares], pulls) == [factor * share for share in shares]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("variances", "pulls", "counts"),
     [
         ([4.0, 2.0, 1.0], 7, [4, 2, 1]),
@@ -83,7 +83,7 @@ def test_counts_by_hand(variances: list[float], pulls: int, counts: list[int]) -
     assert counts_first(variances, pulls) == counts
 
 
-@pytest.mark.parametrize(("size", "extra"), [(4, 1), (4, 2), (3, 1)])
+@pytest.mark.each(("size", "extra"), [(4, 1), (4, 2), (3, 1)])
 def test_ties_are_random(size: int, extra: int) -> None:
     # Equal variances: the arms with one more pull are a random set of `extra`.
     counts = greedy_counts(np.full((20_000, size), 2.0), 5 * size + extra, "random", np.random.default_rng(0))
@@ -121,8 +121,8 @@ def test_leftover_goes_to_the_last_stage_if_asked(trace: Play) -> None:
     assert played.counts(4) == [2, 7, 6, 2]
 
 
-@pytest.mark.parametrize("value", [1.0, 0.3, 0.0])
-@pytest.mark.parametrize("tie", ["first"])
+@pytest.mark.each("value", [1.0, 0.3, 0.0])
+@pytest.mark.each("tie", ["first"])
 @given(num_arms=st.integers(2, 9), extra=st.integers(0, 80))
 def test_equal_variances_give_sequential_halving(
     trace: Play, value: float, tie: TieRule, num_arms: int, extra: int

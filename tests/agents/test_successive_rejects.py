@@ -64,8 +64,8 @@ def test_without_a_pull_per_arm_it_is_the_best_mean(trace: Play) -> None:
     assert trace(agent, [[0.2], [0.5], [0.9]], 2).recommendation == 1
 
 
-@pytest.mark.parametrize("leftover", ["drop", "last"])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.each("leftover", ["drop", "last"])
+@pytest.mark.each("seed", range(8))
 def test_it_follows_the_pseudo_code(trace: Play, scripted_blocks: Callable[..., Any], seed: int, leftover: str) -> None:
     rng = np.random.default_rng(seed)
     num_arms = int(rng.integers(2, 9))

@@ -97,8 +97,8 @@ CASES: list[tuple[str, str, Case]] = [
 ]
 
 
-@pytest.mark.parametrize("tries", [None, 1, 3, 100])
-@pytest.mark.parametrize(("posterior", "case"), [pytest.param(k, c, id=f"{k}, {name}") for k, name, c in CASES])
+@pytest.mark.each("tries", [None, 1, 3, 100])
+@pytest.mark.each(("posterior", "case"), [pytest.param(k, c, id=f"{k}, {name}") for k, name, c in CASES])
 def test_choices_have_the_law_of_the_pseudo_code(posterior: str, case: Case, tries: int | None) -> None:
     told: dict[str, Any] = {"posterior": posterior, "sigma": SIGMA}
     agent = TS(**told) if tries is None else TTTS(**told, tries=tries, beta=0.4)
@@ -113,7 +113,7 @@ def test_thompson_sampling_pulls_with_the_probability_of_being_best() -> None:
     assert stats.binomtest(int(second), RUNS, p).pvalue > LEVEL
 
 
-@pytest.mark.parametrize("beta", [0.5, 0.8])
+@pytest.mark.each("beta", [0.5, 0.8])
 def test_two_arms_are_chosen_with_the_probabilities_of_the_paper(beta: float) -> None:
     # P(arm 1 larger) = p: arm 1 is pulled with probability p beta + (1 - p) (1 - beta), up to the end after 100 draws.
     p = stats.norm.cdf(-0.3 / (SIGMA * math.sqrt(1 / 4 + 1 / 9)))
@@ -121,7 +121,7 @@ def test_two_arms_are_chosen_with_the_probabilities_of_the_paper(beta: float) ->
     assert stats.binomtest(int(second), RUNS, p * beta + (1 - p) * (1 - beta)).pvalue > LEVEL
 
 
-@pytest.mark.parametrize("level", [0.35, 0.5, 0.7])
+@pytest.mark.each("level", [0.35, 0.5, 0.7])
 def test_hits_of_the_beta_law_have_its_density(level: float) -> None:
     # Beta(3, 7) has mean 0.3. p = (1 + c / 32)^-32 with c = 10 kl(0.3, level).
     rng, law = np.random.default_rng(0), stats.beta(3, 7)
@@ -134,8 +134,8 @@ def test_hits_of_the_beta_law_have_its_density(level: float) -> None:
     assert stats.kstest(law.sf(above) / law.sf(level), "uniform").pvalue > LEVEL
 
 
-@pytest.mark.parametrize("freedom", [1.0, 2.0, 9.0, math.inf])
-@pytest.mark.parametrize("level", [FULL, 0.4, 2.5])
+@pytest.mark.each("freedom", [1.0, 2.0, 9.0, math.inf])
+@pytest.mark.each("level", [FULL, 0.4, 2.5])
 def test_hits_of_the_polar_form_have_the_density_of_student(freedom: float, level: float) -> None:
     rng, law = np.random.default_rng(0), stats.norm() if freedom == math.inf else stats.t(freedom)
     chance = 1.0 if level == FULL else 0.5 * math.exp(-(level**2) / (2 + level**2 / freedom))
@@ -164,8 +164,8 @@ def test_ties_of_certain_arms() -> None:
     assert choices(TS(tie="first"), ([3, 2, 2], [1.0, 1.0, 1.0], [0.0] * 3), 100).tolist() == [0, 100, 0]
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])
-@pytest.mark.parametrize("kind", [TS, TTTS])
+@pytest.mark.each("scale", [1e-300, 1e-160, 1e160, 1e300])
+@pytest.mark.each("kind", [TS, TTTS])
 def test_rewards_of_extreme_scale(kind: Any, scale: float) -> None:
     pulls = [4.0, 9.0, 2.0, 3.0]
     certain = choices(kind(), (pulls, [3.0 * scale, 2.0 * scale, scale, 1.8 * scale], [0.0] * 4), 400)
@@ -205,8 +205,8 @@ def test_recommendations() -> None:
     assert recommend(TTTS(posterior="normal"), [1, 10], [1.0, 0.9]) == 0
 
 
-@pytest.mark.parametrize("kind", [TS, TTTS])
-@pytest.mark.parametrize(
+@pytest.mark.each("kind", [TS, TTTS])
+@pytest.mark.each(
     "rewards",
     [[[0.5], [0.0]], [[1.0, 0.25], [0.0]], [[1.0, 2.0], [1.0]], [[-1.0, 1.0], [0.0]], [[0.0, 0.0, 3.0], [0.0, 3.0]]],
 )
@@ -221,15 +221,15 @@ def test_bernoulli_refuses_other_rewards(trace: Play, scripted_blocks: Play, kin
         play_blocks(agent, GaussianBandit([0.5, 0.0], 1.0), 40, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("last", [2.0, -1.0, 0.5])
+@pytest.mark.each("last", [2.0, -1.0, 0.5])
 def test_the_last_reward_counts(trace: Play, last: float) -> None:
     assert trace(TS(posterior="bernoulli"), [[1.0], [1.0, 0.0]], 3).counts(2) in ([2, 1], [1, 2])
     with pytest.raises(AgentError, match="needs rewards of 0 and 1"):
         trace(TS(posterior="bernoulli"), [[1.0, last], [1.0, last]], 3)
 
 
-@pytest.mark.parametrize("kind", [TS, TTTS])
-@pytest.mark.parametrize("posterior", POSTERIORS)
+@pytest.mark.each("kind", [TS, TTTS])
+@pytest.mark.each("posterior", POSTERIORS)
 def test_extreme_rewards_give_no_warning(kind: Any, posterior: str) -> None:
     means = np.tile([0.0, 1.0, 1.0, 0.5, 0.0, 0.02, 0.98], (300, 1))
     agent = kind(posterior=posterior, sigma=1e-9)
@@ -238,7 +238,7 @@ def test_extreme_rewards_give_no_warning(kind: Any, posterior: str) -> None:
     assert (rollout.pulls.sum(axis=1) == 300).all()
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("agent", "message"),
     [
         (TS(posterior="cauchy"), "posterior of TS must be 'student' or 'bernoulli' or 'normal', not 'cauchy'"),
@@ -255,7 +255,7 @@ def test_parameters_out_of_range(agent: Any, message: str) -> None:
         agent.reset(ProblemInfo(3, 20))
 
 
-@pytest.mark.parametrize("tries", [-1, 0, 1.5, True])
+@pytest.mark.each("tries", [-1, 0, 1.5, True])
 def test_tries_are_whole_numbers(tries: object) -> None:
     with pytest.raises(ParameterError, match="tries of TTTS must be a whole number of at least 1"):
         evaluate(TTTS(tries=tries), "BAI-Custom-v0", budget=20, runs=1)  # type: ignore[arg-type]

@@ -27,7 +27,7 @@ def begun(agent: Any, budget: int = 93, variances: Any = 1.0) -> Any:
     return agent
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("parameters", "exploration"),
     [({}, 93 / 36), ({"c": 4.0}, 372 / 36), ({"a": "theory"}, 25 / 36 * 90 / 36), ({"a": 7.5}, 7.5), ({"a": 0}, 0.0)],
 )
@@ -60,7 +60,7 @@ def test_a_shared_best_mean_leaves_no_exploration(trace: Play) -> None:
     assert (played.arms, played.recommendation) == ([0, 1, 2, 0, 1, 0, 1, 0, 1], 0)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.each("seed", range(6))
 def test_ucb_e_follows_the_formula(trace: Play, seed: int) -> None:
     rng = np.random.default_rng(seed)
     rewards = rng.random((4, 60))
@@ -107,8 +107,8 @@ def test_gaps_of_rounding_are_left_out() -> None:
     assert complexity(means, 2, 7.0) == pytest.approx(3 / 0.09, rel=1e-12)
 
 
-@pytest.mark.parametrize("num_arms", [2, 3, 5])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.each("num_arms", [2, 3, 5])
+@pytest.mark.each("seed", range(4))
 def test_adaptive_ucb_e_follows_the_pseudo_code(trace: Play, num_arms: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     budget = num_arms + int(rng.integers(0, 90))
@@ -138,7 +138,7 @@ def test_adaptive_ucb_e_follows_the_pseudo_code(trace: Play, num_arms: int, seed
     assert np.mean(made[played.recommendation]) == max(np.mean(m) for m in made)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("agent", "message"),
     [
         (UCBE(c=0.0), "c of UCB-E must be a positive number, not 0.0"),

@@ -57,8 +57,8 @@ def test_by_hand_with_zeros_and_ones(trace: Play) -> None:
     assert played.recommendation == 0
 
 
-@pytest.mark.parametrize("link", LINKS)
-@pytest.mark.parametrize("width", [2, 7])
+@pytest.mark.each("link", LINKS)
+@pytest.mark.each("width", [2, 7])
 def test_every_pull_follows_the_formula(trace: Play, link: str, width: int) -> None:
     rng = np.random.default_rng(width)
     features = rng.uniform(-1.0, 1.0, (5, width))
@@ -109,7 +109,7 @@ def test_rotations_of_features_do_not_matter() -> None:
     np.testing.assert_array_equal(one.pulls, two.pulls)
 
 
-@pytest.mark.parametrize("kind", ["circle", "duplicates"])
+@pytest.mark.each("kind", ["circle", "duplicates"])
 def test_symmetric_arms_are_tied_whatever_their_order(kind: str) -> None:
     # All rewards are 1: after the first pulls no arm differs from another but by rounding.
     angles = 0.1 + 2 * np.pi * np.arange(5) / 5
@@ -154,7 +154,7 @@ def test_on_the_environments_of_the_paper() -> None:
         evaluate(UCBGLM(), "BAI-LinearStatic16-v0", budget=320, runs=20, seed=1)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("link", "rewards", "says"),
     [
         (
@@ -188,7 +188,7 @@ def test_rewards_between_0_and_1_are_allowed(trace: Play) -> None:
         assert sum(trace(UCBGLM(link=link), rewards, 300, features=rng.standard_normal((3, 2))).counts(3)) == 300
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("agent", "says"),
     [
         (UCBGLM(link="tobit"), "link of UCB-GLM must be 'identity' or 'logit' or 'probit' or 'log', not 'tobit'"),

@@ -116,7 +116,7 @@ def test_select_arm_is_that_of_the_paper(data: Any, m: int, num_bandits: int, co
     assert e.memory[VALUE] == e.memory[KEPT] == value
 
 
-@pytest.mark.parametrize("task", [BestArm(), TopM(1), BestOfEach(1)], ids=repr)
+@pytest.mark.each("task", [BestArm(), TopM(1), BestOfEach(1)], ids=repr)
 def test_equal_widths_are_decided_by_a_coin(task: Task) -> None:
     # No exploration, so all widths are 0: at every pull either of the two arms.
     pulls = play(UGapEb(b=1.0, scale=0.0), GaussianBandit(np.tile([1.0, 0.0, -1.0], (2000, 1)), 0.0), 103, task).pulls
@@ -144,7 +144,7 @@ def test_the_value_is_no_less_than_the_regret_where_all_intervals_cover(m: int, 
 # ------------------------------------------------------------------------------------------------ explorations
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("agent", "task", "exploration"),
     [
         # m = 2, epsilon = 1/4: gaps 1/2, 1/4, 1/4, 3/4, so (gap + epsilon) / 2 = 3/8, 1/4, 1/4, 1/2, all at least
@@ -172,7 +172,7 @@ def test_a_tie_at_the_border_leaves_no_exploration() -> None:
     assert begun(UGapEb(b=1.0), [0.9, 0.5, 0.5], 103, task=TopM(2, 0.1)).parameters[0, A] > 0
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("agent", "expected"),
     [
         # 7 pulls in all. UGapEc: sqrt(log(4 x 2 x 7^3 / delta) / 2 / 4); V: t = 8.
@@ -212,7 +212,7 @@ def test_ugapeb_by_hand(trace: Play) -> None:
     assert (played.arms, played.recommendation) == ([0, 1, 2, 0, 1, 0, 1, 0, 1, 2, 0], 0)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("other", "output", "expected"),
     [
         # First widths are 1: with means 1 and 0.6 the value is 0.6 + 1 - (1 - 1) = 1.6, with J = {0}. Arm 0 is pulled
@@ -337,8 +337,8 @@ def arms_of(recommendation: Any, task: Task, num_arms: int) -> set[int]:
     return set(task.arms(np.array(recommendation), num_arms))
 
 
-@pytest.mark.parametrize("task", TASKS, ids=repr)
-@pytest.mark.parametrize(
+@pytest.mark.each("task", TASKS, ids=repr)
+@pytest.mark.each(
     "agent",
     [
         *(kind(tie="first", b=1.0) for kind in BUDGET),
@@ -361,8 +361,8 @@ def test_episodes_of_a_budget_follow_the_paper(trace: Play, agent: Any, task: Ta
         assert arms_of(played.recommendation, task, 6) == answer
 
 
-@pytest.mark.parametrize("task", TASKS, ids=repr)
-@pytest.mark.parametrize("agent", [UGapEc(tie="first", b=0.5), UGapEcV(tie="first", b=0.2, delta=0.3)])
+@pytest.mark.each("task", TASKS, ids=repr)
+@pytest.mark.each("agent", [UGapEc(tie="first", b=0.5), UGapEcV(tie="first", b=0.2, delta=0.3)])
 def test_episodes_of_fixed_confidence_follow_the_paper_and_stop_when_it_says(
     trace: Play, agent: Any, task: Task
 ) -> None:
@@ -406,9 +406,9 @@ def play(agent: Agent, bandit: Any, budget: int, task: Task | None = None, fixed
     return play_blocks(agent, bandit, budget, np.random.default_rng(2), task)
 
 
-@pytest.mark.parametrize("tie", ["first", "random"])
-@pytest.mark.parametrize("num_arms", [2, 3, 8])
-@pytest.mark.parametrize(
+@pytest.mark.each("tie", ["first", "random"])
+@pytest.mark.each("num_arms", [2, 3, 8])
+@pytest.mark.each(
     ("kind", "parameters"),
     [
         (UGapEb, {"scale": 4.0}),
@@ -438,8 +438,8 @@ def test_the_rule_for_one_arm_does_what_the_general_one_does(
         assert abs(fast.pulls.mean(axis=0) - general.pulls.mean(axis=0)).max() < 90 / num_arms
 
 
-@pytest.mark.parametrize("kind", BUDGET)
-@pytest.mark.parametrize("task", [BestArm(), TopM(2), BestOfEach(2)], ids=repr)
+@pytest.mark.each("kind", BUDGET)
+@pytest.mark.each("task", [BestArm(), TopM(2), BestOfEach(2)], ids=repr)
 def test_ties_are_broken_without_regard_to_labels(kind: Any, task: Task) -> None:
     runs = 4000
     rollout = play(kind(scale=4.0, b=1.0), BernoulliBandit(np.full((runs, 4), 0.5)), 23, task)
@@ -456,8 +456,8 @@ def test_ties_are_broken_without_regard_to_labels(kind: Any, task: Task) -> None
 # ------------------------------------------------------------------------------------------------ batches that stop
 
 
-@pytest.mark.parametrize("task", [BestArm(0.1), TopM(2, 0.1), BestOfEach(2, 0.1)], ids=repr)
-@pytest.mark.parametrize("kind", [UGapEc, UGapEcV])
+@pytest.mark.each("task", [BestArm(0.1), TopM(2, 0.1), BestOfEach(2, 0.1)], ids=repr)
+@pytest.mark.each("kind", [UGapEc, UGapEcV])
 def test_each_episode_of_a_batch_stops_for_itself(kind: Any, task: Task) -> None:
     bandit = GaussianBandit(np.tile([0.1, 0.9, 0.4, 1.3], (40, 1)), 0.02)
     agent = kind(b=0.3)
@@ -498,7 +498,7 @@ def test_knowledge_and_first_pulls() -> None:
     assert [kind.stops for kind in EVERY] == [False] * 4 + [True] * 2
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("kinds", "parameter", "values", "rule"),
     [
         (EVERY, "b", [0.0, -1.0, math.nan, math.inf], "a positive number"),

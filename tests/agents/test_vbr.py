@@ -60,9 +60,9 @@ def pseudo_code(
     return [*arms, *active]
 
 
-@pytest.mark.parametrize("early", [False, True])
-@pytest.mark.parametrize("reject", ["mean", "ucb"])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.each("early", [False, True])
+@pytest.mark.each("reject", ["mean", "ucb"])
+@pytest.mark.each("seed", range(12))
 def test_it_follows_the_pseudo_code(trace: Play, seed: int, reject: str, early: bool) -> None:
     rng = np.random.default_rng(seed)
     num_arms = int(rng.integers(2, 7))
@@ -104,7 +104,7 @@ def test_at_the_minimum_budget_the_best_mean_wins(trace: Play) -> None:
     assert trace(VBR(tie="first"), [[1.0], [3.0], [2.0]], 6).recommendation == 1
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("parameters", "message"),
     [
         ({"gamma": 0.0}, "gamma of VBR must be a positive number, not 0.0"),

@@ -208,7 +208,7 @@ def test_differences_are_paired() -> None:
     assert scores.improvement("A", "B").lower > 0.5
 
 
-@pytest.mark.parametrize("name", AGGREGATES)
+@pytest.mark.each("name", AGGREGATES)
 def test_intervals_cover_the_truth(name: str) -> None:
     # Eight tasks whose runs share half of their luck. 5-sigma bounds of a share of 300, and 0.01 for quantiles of
     # 400 samples.
@@ -296,7 +296,7 @@ def test_counts_alone_are_refused() -> None:
         aggregate([row])
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("options", "message"),
     [
         ({"agents": "A"}, r"agents=\['A'\]"),

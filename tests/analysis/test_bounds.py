@@ -27,7 +27,7 @@ def test_values_are_those_of_the_theorems() -> None:
     assert found["UGapEb(b=1.0)"] == min(float(ugapeb_bound(MEANS, 2000)), 1.0) < 1.0
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("agent", "keywords", "covered"),
     [
         ("SH", BERNOULLI, True),
@@ -76,7 +76,7 @@ def test_thresholding_has_theorems_of_its_own() -> None:
     assert not bounds("CSAR", **{**keywords, **GAUSSIAN, "distribution": "gaussian"})
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("agent", "keywords", "covered"),
     [
         ("UGapEc", BERNOULLI, True),

@@ -23,12 +23,12 @@ counts = st.integers(1, 400).flatmap(lambda runs: st.tuples(st.integers(0, runs)
 levels = st.floats(0.5, 0.9999)
 
 
-@pytest.mark.parametrize(("count", "expected"), list(zip(PUBLISHED_COUNTS, PUBLISHED_WILSON, strict=True)))
+@pytest.mark.each(("count", "expected"), list(zip(PUBLISHED_COUNTS, PUBLISHED_WILSON, strict=True)))
 def test_wilson_matches_newcombe(count: tuple[int, int], expected: tuple[float, float]) -> None:
     assert wilson(*count) == pytest.approx(expected, abs=5.1e-5)
 
 
-@pytest.mark.parametrize(("count", "expected"), list(zip(PUBLISHED_COUNTS, PUBLISHED_EXACT, strict=True)))
+@pytest.mark.each(("count", "expected"), list(zip(PUBLISHED_COUNTS, PUBLISHED_EXACT, strict=True)))
 def test_clopper_pearson_matches_newcombe(count: tuple[int, int], expected: tuple[float, float]) -> None:
     assert clopper_pearson(*count) == pytest.approx(expected, abs=5.1e-5)
 
@@ -78,8 +78,8 @@ def test_clopper_pearson_covers_at_least_its_level(runs: int, p: float, level: f
     assert coverage >= level - 1e-9
 
 
-@pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
-@pytest.mark.parametrize("runs", [20, 100])
+@pytest.mark.each("level", [0.9, 0.95, 0.99])
+@pytest.mark.each("runs", [20, 100])
 def test_wilson_covers_its_level_on_average(runs: int, level: float) -> None:
     x = np.arange(runs + 1)
     lower, upper = wilson(x, runs, level)
@@ -97,8 +97,8 @@ def test_arrays_broadcast_and_agree_with_scalars() -> None:
         assert all(type(bound) is float for bound in interval(np.int64(3), 20))
 
 
-@pytest.mark.parametrize("interval", [wilson, clopper_pearson])
-@pytest.mark.parametrize(
+@pytest.mark.each("interval", [wilson, clopper_pearson])
+@pytest.mark.each(
     ("arguments", "message"),
     [
         ((0, 0), "at least 1 run"),
@@ -128,7 +128,7 @@ def test_a_single_value_has_no_standard_error() -> None:
     assert math.isnan(se)
 
 
-@pytest.mark.parametrize("values", [[], [[1.0, 2.0]], 3.0])
+@pytest.mark.each("values", [[], [[1.0, 2.0]], 3.0])
 def test_mean_needs_a_vector(values: object) -> None:
     with pytest.raises(ParameterError, match="shape"):
         mean_and_se(values)  # type: ignore[arg-type]

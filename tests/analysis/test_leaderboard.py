@@ -206,7 +206,7 @@ def test_outcomes_that_belong_to_other_results_are_told_apart() -> None:
         leaderboards(others, results=rows)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("source", "options", "message"),
     [
         ([], {}, "no results"),

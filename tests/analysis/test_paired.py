@@ -55,8 +55,8 @@ def test_one_agent_always_wrong_and_the_other_never() -> None:
     assert test.p_value == pytest.approx(2 / 2**30)
 
 
-@pytest.mark.parametrize("level", [0.9, 0.99])
-@pytest.mark.parametrize("counts", [(3, 9, 40), (0, 6, 25), (120, 80, 1000)])
+@pytest.mark.each("level", [0.9, 0.99])
+@pytest.mark.each("counts", [(3, 9, 40), (0, 6, 25), (120, 80, 1000)])
 def test_bounds_solve_the_score_equation(counts: tuple[int, int, int], level: float) -> None:
     # Independent of the closed form: the constrained likelihood is maximised numerically.
     b, c, n = counts
@@ -94,7 +94,7 @@ def test_interval_excludes_zero_exactly_when_the_score_test_rejects(counts: tupl
     assert rejected == (lower > 0 or upper < 0)
 
 
-@pytest.mark.parametrize(("only_a", "only_b"), [(0.0, 0.0), (0.02, 0.02), (0.1, 0.3), (0.05, 0.01), (0.0, 0.5)])
+@pytest.mark.each(("only_a", "only_b"), [(0.0, 0.0), (0.02, 0.02), (0.1, 0.3), (0.05, 0.01), (0.0, 0.5)])
 def test_coverage_computed_exactly(only_a: float, only_b: float) -> None:
     # All outcomes of 30 runs. Fagerland et al. (2014) find Tango's coverage mostly near, at times a bit below 0.95.
     n, covered = 30, 0.0
@@ -120,9 +120,7 @@ def test_coverage_simulated_from_error_arrays() -> None:
     assert abs(covered - level) < 5 * math.sqrt(level * (1 - level) / repeats)
 
 
-@pytest.mark.parametrize(
-    ("b", "c", "expected"), [(0, 0, 1.0), (1, 0, 1.0), (0, 5, 0.0625), (5, 5, 1.0), (2, 8, 112 / 1024)]
-)
+@pytest.mark.each(("b", "c", "expected"), [(0, 0, 1.0), (1, 0, 1.0), (0, 5, 0.0625), (5, 5, 1.0), (2, 8, 112 / 1024)])
 def test_mcnemar_by_hand(b: int, c: int, expected: float) -> None:
     assert mcnemar_exact(b, c) == pytest.approx(expected)
 
@@ -134,7 +132,7 @@ def test_at_level_keeps_the_counts() -> None:
     assert wide.interval[0] < test.interval[0] and wide.p_value == test.p_value
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("a", "b", "message"),
     [
         ([True], [True, False], "cannot be paired"),
@@ -148,7 +146,7 @@ def test_malformed_error_arrays_are_refused(a: list[object], b: list[object], me
         compare_paired(np.array(a, dtype=bool) if not a else a, np.array(b, dtype=bool) if not b else b)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("counts", [(-1, 0, 5), (3, 3, 5), (0, 0, 0)])
+@pytest.mark.each("counts", [(-1, 0, 5), (3, 3, 5), (0, 0, 0)])
 def test_impossible_counts_are_refused(counts: tuple[int, int, int]) -> None:
     with pytest.raises(ParameterError, match="impossible"):
         paired_test(*counts)

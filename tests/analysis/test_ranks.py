@@ -34,13 +34,13 @@ def test_holm_lies_between_no_correction_and_bonferroni(p_values: list[float]) -
     assert holm(p[::-1]).tolist() == adjusted[::-1].tolist()
 
 
-@pytest.mark.parametrize("p_values", [[[0.1]], [1.1], [-0.1], [math.nan]])
+@pytest.mark.each("p_values", [[[0.1]], [1.1], [-0.1], [math.nan]])
 def test_holm_refuses_what_is_no_p_value(p_values: object) -> None:
     with pytest.raises(ParameterError, match=r"\[0, 1\]"):
         holm(p_values)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("differences", "expected"),
     [
         # The sums of +-2 +-1 +-1 are 4, 2, 2, 0, 0, -2, -2, -4, each with probability 1/8.
@@ -66,7 +66,7 @@ def test_random_signs_by_enumeration(differences: list[int]) -> None:
     assert random_signs([-d for d in differences]) == random_signs(differences)
 
 
-@pytest.mark.parametrize(("b", "c"), [(0, 5), (3, 9), (400, 500), (4000, 4200)])
+@pytest.mark.each(("b", "c"), [(0, 5), (3, 9), (400, 500), (4000, 4200)])
 def test_for_differences_of_one_it_is_the_mcnemar_test(b: int, c: int) -> None:
     differences = np.repeat([1, -1, 0], [b, c, 100])
     assert random_signs(differences) == pytest.approx(mcnemar_exact(b, c), abs=1e-10)
@@ -86,7 +86,7 @@ def test_many_runs_by_convolution() -> None:
     assert random_signs(differences) == pytest.approx(expected, abs=1e-11)
 
 
-@pytest.mark.parametrize("differences", [[0.5], [[1]], [True]])
+@pytest.mark.each("differences", [[0.5], [[1]], [True]])
 def test_random_signs_need_whole_numbers(differences: object) -> None:
     with pytest.raises(ParameterError, match="whole numbers"):
         random_signs(differences)  # type: ignore[arg-type]

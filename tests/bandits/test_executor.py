@@ -58,7 +58,7 @@ def test_one_function_of_the_arm_or_one_for_each(make: Make) -> None:
     assert [several.pull(arm, HERE, "pull 1").reward for arm in range(2)] == [5.0, 0.5]
 
 
-@pytest.mark.parametrize("run_in", ["here", "thread", "process"])
+@pytest.mark.each("run_in", ["here", "thread", "process"])
 def test_a_generator_is_the_same_wherever_the_function_runs(make: Make, run_in: str) -> None:
     executor = make([lambda rng: rng.normal(), lambda: 1.0], run_in=run_in)
     assert executor.takes_rng
@@ -67,7 +67,7 @@ def test_a_generator_is_the_same_wherever_the_function_runs(make: Make, run_in: 
     assert one == make([lambda rng: rng.normal(), lambda: 1.0]).pull(0, (7, "a"), "pull 1").reward
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("value", "shown"),
     [
         (math.nan, "nan"),
@@ -80,14 +80,14 @@ def test_a_generator_is_the_same_wherever_the_function_runs(make: Make, run_in: 
         (10**400, "10000"),
     ],
 )
-@pytest.mark.parametrize("run_in", ["here", "process"])
+@pytest.mark.each("run_in", ["here", "process"])
 def test_what_is_no_finite_number_is_an_error(make: Make, value: object, shown: str, run_in: str) -> None:
     executor = make(lambda arm: value, 2, run_in=run_in)
     with pytest.raises(PullError, match=rf"^pull 3 \(arm 1\) failed: it returned {shown}.*not a finite number$"):
         executor.pull(1, HERE, "pull 3")
 
 
-@pytest.mark.parametrize("run_in", ["here", "thread", "process"])
+@pytest.mark.each("run_in", ["here", "thread", "process"])
 def test_an_error_is_named_in_one_line_with_its_cause(make: Make, run_in: str) -> None:
     def broken(arm: int) -> float:
         raise KeyError(f"no\nvalve {arm}")
@@ -121,7 +121,7 @@ def test_a_function_that_leaves_the_interpreter_has_failed(make: Make) -> None:
             make(lambda arm: sys.exit(3), 2, run_in=run_in).pull(0, HERE, "pull 1")
 
 
-@pytest.mark.parametrize("run_in", ["auto", "thread"])
+@pytest.mark.each("run_in", ["auto", "thread"])
 def test_a_pull_that_hangs_is_given_up_and_the_next_one_works(make: Make, run_in: str) -> None:
     executor = make(stuck, 2, timeout=SOON, run_in=run_in)
     started = time.monotonic()
@@ -305,7 +305,7 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("pull", "keywords", "message"), BAD)
+@pytest.mark.each(("pull", "keywords", "message"), BAD)
 def test_wrong_arguments_are_refused_in_one_line(pull: Any, keywords: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message) as caught:
         Executor(pull, **keywords)

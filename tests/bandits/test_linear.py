@@ -29,7 +29,7 @@ def features_of(bandit: Bandit) -> list[object]:
     return list(bandit.features.tolist())
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("link", "kind", "means", "variances"),
     [
         # Scores 0.5, -1 and 0.3 - 0.8 = -0.5.
@@ -58,7 +58,7 @@ def test_every_link_is_increasing_and_its_law_takes_every_mean() -> None:
         assert linear_bandit([[1e200], [-1e200]], [1e200], link=link).means.tolist() == [[1.0, 0.0]]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("features", "theta", "matrices", "means"),
     [
         (X, [1.0, 2.0], [X], [[1.0, 2.0, 2.2]]),
@@ -93,7 +93,7 @@ def test_arms_with_equal_features_have_equal_means_bit_for_bit() -> None:
     assert (bandit.means == bandit.means[:, :1]).all()
 
 
-@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.each("shared", [True, False])
 def test_select_and_replace_take_features_along(shared: bool) -> None:
     theta = [[1.0, 0.0], [0.0, 1.0]]
     bandit = linear_bandit(X if shared else [X, Y], theta)
@@ -163,7 +163,7 @@ BAD: list[tuple[object, object, dict[str, object], type[BaiGymError], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("features", "theta", "keywords", "kind", "message"), BAD)
+@pytest.mark.each(("features", "theta", "keywords", "kind", "message"), BAD)
 def test_mistakes_are_named_in_one_line(
     features: object, theta: object, keywords: dict[str, object], kind: type[BaiGymError], message: str
 ) -> None:

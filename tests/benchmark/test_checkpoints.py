@@ -55,7 +55,7 @@ def test_which_agents_have_an_answer_at_any_time() -> None:
 # ------------------------------------------------------------------------------------------------ the grid
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("checkpoints", "points"),
     [
         (None, ()),
@@ -74,14 +74,14 @@ def test_grids(checkpoints: Any, points: tuple[int, ...]) -> None:
     assert grid == points and all(type(point) is int for point in grid)
 
 
-@pytest.mark.parametrize("checkpoints", [0, -1, 401, 1.5, "100", True, [100, 401], [0], [10.0], [], ["a"]])
+@pytest.mark.each("checkpoints", [0, -1, 401, 1.5, "100", True, [100, 401], [0], [10.0], [], ["a"]])
 def test_what_is_no_grid(checkpoints: Any) -> None:
     with pytest.raises(ParameterError, match="^checkpoints must ") as caught:
         evaluate("Uniform", "BAI-Custom-v0", budget=400, runs=2, checkpoints=checkpoints)
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["SH", "SR", "UGapEb", "LUCB"])
+@pytest.mark.each("name", ["SH", "SR", "UGapEb", "LUCB"])
 def test_agents_without_an_answer_are_refused(name: str) -> None:
     with pytest.raises(AgentError, match=f"^{name}.* has no answer before the end of its budget, as checkpoints ask"):
         evaluate(name, "BAI-Gaussian8-v0", runs=2, checkpoints=100)
@@ -130,8 +130,8 @@ def looks_of(agent: Any, bandit: Any, task: Task) -> tuple[tuple[Look, ...], tup
     return blocks.looks, steps.looks
 
 
-@pytest.mark.parametrize("kind", ["gaussian", "bernoulli"])
-@pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: agents.make(v[0], **v[1]).label)
+@pytest.mark.each("kind", ["gaussian", "bernoulli"])
+@pytest.mark.each("variant", VARIANTS, ids=lambda v: agents.make(v[0], **v[1]).label)
 def test_blocks_and_steps_see_the_same(variant: tuple[str, dict[str, Any]], kind: str) -> None:
     agent = agents.make(variant[0], **variant[1])
     if agent.name in ("TS", "TTTS") and kind == "bernoulli":
@@ -253,7 +253,7 @@ def test_the_last_row_is_that_of_the_run_without_checkpoints() -> None:
     np.testing.assert_array_equal(within[-1].mean_pulls, plain.mean_pulls)
 
 
-@pytest.mark.parametrize("path", ["auto", "steps"])
+@pytest.mark.each("path", ["auto", "steps"])
 def test_workers_and_resuming_change_nothing(
     path: str, tmp_path: Path, contents: Callable[[Path], dict[str, bytes]], resumed: Callable[..., Any]
 ) -> None:
@@ -326,8 +326,8 @@ class Plain:
         return observation["means"].argmax(axis=-1)
 
 
-@pytest.mark.parametrize("path", ["blocks", "steps"])
-@pytest.mark.parametrize("agent", [Halves, Plain])
+@pytest.mark.each("path", ["blocks", "steps"])
+@pytest.mark.each("agent", [Halves, Plain])
 def test_blocks_are_divided_in_their_own_order(agent: Any, path: str) -> None:
     # Rewards are the means. Round-robin: after 2 pulls arms 0 and 1 have been seen; after 23 all, six of arms 0 to 2.
     keywords = {"means": [0.1, 0.3, 0.9, 0.2], "variances": 0.0}

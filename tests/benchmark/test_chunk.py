@@ -42,7 +42,7 @@ class Threshold:
 # ------------------------------------------------------------------------------------------------ names
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("keywords", "label"),
     [
         ({}, ENV),
@@ -126,7 +126,7 @@ def test_the_fingerprint_is_the_same_for_the_same_cell() -> None:
     assert len(cell().fingerprint) == 16
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     "other",
     [
         cell("SHVar"),

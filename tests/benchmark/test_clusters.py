@@ -313,14 +313,14 @@ def refuse(backend: str, address: Any = None) -> BaiGymError:
     return caught.value
 
 
-@pytest.mark.parametrize("name", ["dusk", "loky", "", None, 5])
+@pytest.mark.each("name", ["dusk", "loky", "", None, 5])
 def test_an_unknown_backend(name: Any) -> None:
     error = refuse(name, "tcp://localhost:8786")
     assert isinstance(error, UnknownNameError)
     assert "there are dask, ray" in str(error)
 
 
-@pytest.mark.parametrize(("backend", "package", "extra"), [("dask", "distributed", "cluster"), ("ray", "ray", "ray")])
+@pytest.mark.each(("backend", "package", "extra"), [("dask", "distributed", "cluster"), ("ray", "ray", "ray")])
 def test_a_missing_package(monkeypatch: pytest.MonkeyPatch, backend: str, package: str, extra: str) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     error = refuse(backend, "localhost:1")
@@ -329,7 +329,7 @@ def test_a_missing_package(monkeypatch: pytest.MonkeyPatch, backend: str, packag
 
 
 @with_dask
-@pytest.mark.parametrize("address", [None, "", 8786])
+@pytest.mark.each("address", [None, "", 8786])
 def test_dask_needs_an_address(address: Any) -> None:
     error = refuse("dask", address)
     assert isinstance(error, ParameterError)
@@ -337,7 +337,7 @@ def test_dask_needs_an_address(address: Any) -> None:
 
 
 @with_dask
-@pytest.mark.parametrize("address", ["nowhere", "foo://localhost:8786"])
+@pytest.mark.each("address", ["nowhere", "foo://localhost:8786"])
 def test_what_is_no_address_of_dask(address: str) -> None:
     assert f"no Dask scheduler answers at {address} (" in str(refuse("dask", address))
 
@@ -365,7 +365,7 @@ def test_a_dask_cluster_without_workers(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 @with_ray
-@pytest.mark.parametrize("address", ["nowhere", "tcp://localhost:8786", "localhost:70000", "", 6379])
+@pytest.mark.each("address", ["nowhere", "tcp://localhost:8786", "localhost:70000", "", 6379])
 def test_what_is_no_address_of_ray(address: Any) -> None:
     error = refuse("ray", address)
     assert isinstance(error, ParameterError)
@@ -373,7 +373,7 @@ def test_what_is_no_address_of_ray(address: Any) -> None:
 
 
 @with_ray
-@pytest.mark.parametrize("form", ["{}", "ray://{}"])
+@pytest.mark.each("form", ["{}", "ray://{}"])
 def test_no_ray_cluster_answers(form: str) -> None:
     error = refuse("ray", form.format(free_port()))
     assert isinstance(error, ClusterError)

@@ -86,7 +86,7 @@ def test_nothing_else_makes_a_difference(digest: Digest) -> None:
     assert digest("mine.py", "class Mine", "def another():\n    return 7\n\nclass Mine") == first
 
 
-@pytest.mark.parametrize("seed", ["0", "1"])
+@pytest.mark.each("seed", ["0", "1"])
 def test_a_class_typed_at_a_prompt_has_content(tmp_path: Path, seed: str) -> None:
     code = textwrap.dedent("""
         SIGN = {sign}
@@ -126,7 +126,7 @@ def values(value: Any) -> Any:
     return Holder()
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     "make",
     [
         lambda n: n,

@@ -141,7 +141,7 @@ def smallest_p_value(agent: Any, a: Rollout, b: Rollout) -> float:
     return min(p_values) * len(p_values)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("variant", "kind"),
     [*((variant, kind) for variant in FIND_ONE for kind in BANDITS), *((variant, "bernoulli") for variant in BINARY)],
     ids=lambda v: v if isinstance(v, str) else agents.make(v[0], **v[1]).label,
@@ -155,7 +155,7 @@ def test_blocks_and_steps_have_the_same_law(variant: tuple[str, dict[str, Any]],
     assert smallest_p_value(agent, blocks, steps) > LEVEL
 
 
-@pytest.mark.parametrize("name", FEW_ARMS)
+@pytest.mark.each("name", FEW_ARMS)
 def test_so_they_have_where_arms_are_few(name: str) -> None:
     agent = agents.make(name)
     blocks, steps = both_ways(agent, THREE_ARMS)
@@ -187,7 +187,7 @@ SEVERAL = [
 ]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("variant", "task"), SEVERAL, ids=lambda v: repr(v) if isinstance(v, Task) else agents.make(v[0], **v[1]).label
 )
 def test_so_they_have_where_several_arms_are_asked_for(variant: tuple[str, dict[str, Any]], task: Task) -> None:
@@ -219,7 +219,7 @@ def stopped_blocks(agent: Any, task: Task, bandit: Bandit, seed: int = 0) -> Rol
     return play_blocks(agent, bandit, CAP, generator(seed, "rewards"), task)
 
 
-@pytest.mark.parametrize(("name", "parameters", "task", "runs"), STOPS, ids=lambda v: str(v) if v else "")
+@pytest.mark.each(("name", "parameters", "task", "runs"), STOPS, ids=lambda v: str(v) if v else "")
 def test_stopping_has_the_same_law_by_single_steps(
     name: str, parameters: dict[str, Any], task: Task, runs: int
 ) -> None:
@@ -258,7 +258,7 @@ CHUNKED: list[tuple[str, list[str], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("env", "names", "keywords"), CHUNKED, ids=["sets", "bandits", "stopping"])
+@pytest.mark.each(("env", "names", "keywords"), CHUNKED, ids=["sets", "bandits", "stopping"])
 def test_workers_and_resuming_change_nothing(
     env: str,
     names: list[str],

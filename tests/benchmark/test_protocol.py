@@ -38,7 +38,7 @@ def test_two_shapes_of_agents() -> None:
     assert not allocates(Half())
 
 
-@pytest.mark.parametrize("agent", [Half(), object(), 3, None])
+@pytest.mark.each("agent", [Half(), object(), 3, None])
 def test_anything_else_is_refused(agent: object) -> None:
     with pytest.raises(AgentError, match=r"is not an agent: it needs act\(observation\), or allocate"):
         check_agent(agent)
@@ -65,7 +65,7 @@ def test_the_label_goes_before_the_name_before_the_class() -> None:
     assert describe(agent) == "mine(a=1)"
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("declared", "granted"), [((), set()), ({"range"}, {"range"}), (["variances", "range"], {"variances", "range"})]
 )
 def test_knowledge_is_a_set_of_words(declared: object, granted: set[str]) -> None:
@@ -83,7 +83,7 @@ def test_knowledge_that_cannot_be_granted() -> None:
         knowledge(agent)
 
 
-@pytest.mark.parametrize(("said", "kept"), [("one note", ("one note",)), (["a", "b"], ("a", "b")), ((), ())])
+@pytest.mark.each(("said", "kept"), [("one note", ("one note",)), (["a", "b"], ("a", "b")), ((), ())])
 def test_notes_are_one_sentence_or_several(said: object, kept: tuple[str, ...]) -> None:
     agent: Any = Acting()
     agent.notes = said
@@ -123,7 +123,7 @@ def optional(seen: list[Any]) -> Any:
     return lambda info, rng=None, more=7, *, other=8: seen.extend([info, rng, more, other])
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("method", "expected"),
     [
         (none, ["called"]),
@@ -141,7 +141,7 @@ def test_an_agent_without_reset() -> None:
     reset(Acting(), BRIEFING, RNG)
 
 
-@pytest.mark.parametrize("method", [lambda s: lambda a, b, third: None, lambda s: lambda a, *, third: None])
+@pytest.mark.each("method", [lambda s: lambda a, b, third: None, lambda s: lambda a, *, third: None])
 def test_reset_that_needs_more(method: Any) -> None:
     with pytest.raises(AgentError, match="reset of Acting needs 'third'"):
         called_with(method)

@@ -49,7 +49,7 @@ def test_sequential_halving_by_hand() -> None:
     assert (episode.task, episode.knows, episode.run, episode.seed) == ("the best arm", (), 0, 0)
 
 
-@pytest.mark.parametrize("agent", ["SH", "TTTS", "A-UGapEb"])
+@pytest.mark.each("agent", ["SH", "TTTS", "A-UGapEb"])
 def test_all_agents_and_budgets_meet_the_instance_of_the_run(agent: str, tmp_path: Path) -> None:
     compare(["Uniform", agent], ENV, budgets=[20, 30], runs=1003, seed=4, out=tmp_path)
     (uniform, other), (longer, _) = (make_cells(["Uniform", agent], ENV, [n], 4) for n in (20, 30))
@@ -74,7 +74,7 @@ def test_the_law_is_that_of_the_benchmark() -> None:
     assert stats.chi2_contingency(np.stack([seen[likely], fast[likely]])).pvalue > 0.001
 
 
-@pytest.mark.parametrize("name", agents.names())
+@pytest.mark.each("name", agents.names())
 def test_every_agent_can_be_recorded(name: str) -> None:
     env, budget, keywords = "BAI-Bernoulli4-v0", 60, {}
     agent = agents.make(name)
@@ -193,7 +193,7 @@ def test_recordings_are_read(tmp_path: Path) -> None:
     assert [episode.to_table() for episode in read] == [record_run(cell, run, 10).to_table() for run in (0, 1)]
 
 
-@pytest.mark.parametrize("record", [-1, 11, 1.5, True, "2"])
+@pytest.mark.each("record", [-1, 11, 1.5, True, "2"])
 def test_wrong_numbers_are_refused(tmp_path: Path, record: Any) -> None:
     with pytest.raises(ParameterError, match="record must be a whole number of runs, from 0 to 10, not"):
         compare(["SH"], ENV, runs=10, record=record, out=tmp_path)
@@ -205,7 +205,7 @@ def test_recordings_need_a_folder() -> None:
         compare(["SH"], ENV, runs=10, record=1)
 
 
-@pytest.mark.parametrize("damage", [b"", b"bad", b"short"])
+@pytest.mark.each("damage", [b"", b"bad", b"short"])
 def test_a_damaged_recording_is_played_again(tmp_path: Path, damage: bytes) -> None:
     play = partial(compare, ["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=2)
     play()

@@ -26,7 +26,7 @@ class Own:
         return observation["means"].argmax(axis=-1)
 
 
-@pytest.mark.parametrize("path", ["blocks", "steps"])
+@pytest.mark.each("path", ["blocks", "steps"])
 def test_pulls_that_nobody_asked_for_are_not_counted(path: str) -> None:
     # In the steps the environment goes on until the budget is spent, with the arm that would be recommended.
     result = evaluate(Own, "BAI-Custom-v0", budget=20, runs=30, env_kwargs=ARMS, path=path)
@@ -77,8 +77,8 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("path", ["blocks", "steps"])
-@pytest.mark.parametrize("case", WRONG)
+@pytest.mark.each("path", ["blocks", "steps"])
+@pytest.mark.each("case", WRONG)
 def test_broken_contracts_of_blocks(case: str, path: str) -> None:
     agent, words = WRONG[case]
     with pytest.raises(AgentError, match=words) as caught:
@@ -86,8 +86,8 @@ def test_broken_contracts_of_blocks(case: str, path: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("action", [4, -1, 1.0, "0", None, [0], np.array([0, 1]), np.nan])
-@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.each("action", [4, -1, 1.0, "0", None, [0], np.array([0, 1]), np.nan])
+@pytest.mark.each("last", [False, True])
 def test_broken_contracts_of_single_actions(action: Any, last: bool) -> None:
     class Acting:
         def act(self, observation: Any) -> Any:
@@ -98,7 +98,7 @@ def test_broken_contracts_of_single_actions(action: Any, last: bool) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("arms", [[0, 1], [0, 1, 4], [0.0, 1.0, 2.0], 0, [[0], [1], [2]]])
+@pytest.mark.each("arms", [[0, 1], [0, 1, 4], [0.0, 1.0, 2.0], 0, [[0], [1], [2]]])
 def test_broken_contracts_of_batched_actions(arms: Any) -> None:
     class Acting:
         batched = True
@@ -111,7 +111,7 @@ def test_broken_contracts_of_batched_actions(arms: Any) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.each("workers", [1, 2])
 def test_undeclared_knowledge(workers: int) -> None:
     class Peeking(Own):
         def reset(self, info: Any) -> None:

@@ -92,7 +92,7 @@ def test_workers_change_nothing(tmp_path: Path, contents: Callable[[Path], dict[
     assert written == contents(tmp_path / "two")
 
 
-@pytest.mark.parametrize("backend", ["threading", "sequential"])
+@pytest.mark.each("backend", ["threading", "sequential"])
 def test_an_enclosing_configuration_decides_where_workers_are_left_open(backend: str) -> None:
     with joblib.parallel_config(backend=backend, n_jobs=2):
         inside = compare(AGENTS, PRIOR, runs=RUNS, workers=None)
@@ -151,7 +151,7 @@ def test_results_read_from_disk_have_paired_tests_too(tmp_path: Path) -> None:
     assert played_now[0].seconds > 0 == read[0].seconds
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("runs", "replayed"),
     [
         (2 * CHUNK_RUNS + 100, [(1, 1000), (2, 100)]),
@@ -198,7 +198,7 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.each("damage", DAMAGE)
 def test_a_damaged_chunk_is_named_and_played_again(
     tmp_path: Path,
     contents: Callable[[Path], dict[str, bytes]],
@@ -223,7 +223,7 @@ def test_a_damaged_chunk_is_named_and_played_again(
 # ------------------------------------------------------------------------------------------------ agents
 
 
-@pytest.mark.parametrize("agent", ["SH", " SH ", "SH()", agents.SequentialHalving, agents.SequentialHalving()], ids=str)
+@pytest.mark.each("agent", ["SH", " SH ", "SH()", agents.SequentialHalving, agents.SequentialHalving()], ids=str)
 def test_an_agent_by_name_class_and_instance(agent: Any) -> None:
     assert facts([evaluate(agent, PRIOR, runs=300)]) == facts([evaluate("SH", PRIOR, runs=300)])
 
@@ -246,8 +246,8 @@ def test_an_instance_is_left_as_it_was() -> None:
     assert agent.calls == 0
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("takes", ["no reset", "nothing", "the problem info", "the problem info and a generator"])
+@pytest.mark.each("workers", [1, 2])
+@pytest.mark.each("takes", ["no reset", "nothing", "the problem info", "the problem info and a generator"])
 def test_a_users_own_class_runs_whatever_its_reset_takes(workers: int, takes: str) -> None:
     class Own:
         """Pulls the arms in turn and recommends the largest mean."""
@@ -277,7 +277,7 @@ def test_a_users_own_class_runs_whatever_its_reset_takes(workers: int, takes: st
     assert (result.agent, result.errors, result.mean_pulls.tolist()) == ("Own", 0, [2.0, 2.0, 2.0])
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.each("workers", [1, 2])
 def test_an_environment_object_is_as_good_as_its_id(workers: int) -> None:
     by_object = compare(AGENTS, gym.make(PRIOR, budget=30), runs=50, workers=workers)
     (first, second) = facts(by_object)
@@ -308,7 +308,7 @@ def chunk_files_of(cell: Path) -> list[Path]:
 MODES = "render_mode must be None or one of ansi, rgb_array, human"
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("arguments", "kind", "words"),
     [
         ({"agents": ["SH", "VBR", "SH"]}, ParameterError, "SH is given twice for BAI-Bernoulli4-v0 and budget 20"),
@@ -345,7 +345,7 @@ def test_mistakes_are_refused_before_any_work(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("out", [5, "", b"out", ["out"], True, 1.5])
+@pytest.mark.each("out", [5, "", b"out", ["out"], True, 1.5])
 def test_an_output_folder_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: Any) -> None:
     monkeypatch.chdir(tmp_path)
     rule = f"^out must be the path of a folder, or None, not {re.escape(repr(out))}$"
@@ -375,7 +375,7 @@ def test_an_instance_that_cannot_be_copied() -> None:
 # ------------------------------------------------------------------------------------------------ errors in workers
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.each("workers", [1, 2])
 def test_an_error_of_this_library_comes_out_of_a_worker_as_it_was(workers: int) -> None:
     class Beyond:
         def act(self, observation: Any) -> int:

@@ -163,7 +163,7 @@ def first_column(table: str) -> list[str]:
     return [cell for cell in cells if cell]  # long texts go on in rows whose first cell is empty
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("what", "names"),
     [
         ("envs", [entry.id for entry in IDS]),
@@ -224,7 +224,7 @@ def test_version(command: Command) -> None:
     assert command("--version") == (f"{version('bai-gym')}\n", "")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("words", "shown"),
     [(("run",), "--set"), (("reproduce",), "[default: results]"), (("list",), "experiments"), (("data",), "fetch")],
 )

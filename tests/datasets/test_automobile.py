@@ -53,7 +53,7 @@ def write(folder: Path, content: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     "content",
     [
         "".join(FOUR),
@@ -74,7 +74,7 @@ def test_with_all_prices_there_is_no_note(tmp_path: Path) -> None:
     assert read_automobile(write(tmp_path, FOUR[0] + FOUR[2])).notes == ()
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("content", "complaint"),
     [
         (FOUR[0] + "1,2,3\n", "is malformed: .*Expected 26 columns, got 3"),

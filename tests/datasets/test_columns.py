@@ -35,7 +35,7 @@ def zipped(*members: str) -> bytes:
     return packed.getvalue()
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     "content",
     [
         NAMED,
@@ -58,7 +58,7 @@ def test_the_usual_shapes_of_a_file_give_the_same_numbers(tmp_path: Path, conten
     assert values.dtype == np.float64 and values.flags.c_contiguous
 
 
-@pytest.mark.parametrize("gone", ["?", "", "NA", "NaN", "nan", '"?"', '""'])
+@pytest.mark.each("gone", ["?", "", "NA", "NaN", "nan", '"?"', '""'])
 def test_a_value_may_be_missing_in_one_column(tmp_path: Path, gone: str) -> None:
     path = write(tmp_path, f"a,b_2\n1,{gone}\n2,3\n")
     np.testing.assert_array_equal(read_columns(path, COLUMNS, may_miss="b_2"), [[np.nan, 1.0], [3.0, 2.0]])
@@ -68,7 +68,7 @@ def test_a_value_may_be_missing_in_one_column(tmp_path: Path, gone: str) -> None
         read_columns(path, COLUMNS, may_miss="a")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("content", "complaint"),
     [
         ("", "is empty; expected comma-separated rows"),

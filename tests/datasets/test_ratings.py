@@ -38,7 +38,7 @@ def check(ratings: Ratings) -> None:
     assert ratings.user_ids.dtype == ratings.item_ids.dtype == np.int64
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("name", "content"),
     [
         ("ratings.dat", DAT),
@@ -66,7 +66,7 @@ def test_half_stars_and_the_order_of_lines_are_kept(tmp_path: Path) -> None:
     assert ratings.user_index.tolist() == [1, 0]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("content", "complaint"),
     [
         ("", "is empty; expected lines UserID::MovieID::Rating"),
@@ -116,7 +116,7 @@ def test_a_folder_is_refused(tmp_path: Path) -> None:
         read_ratings(tmp_path)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("users", "items", "values", "complaint"),
     [
         ([0, 1], [0], [1.0, 2.0], "equally long"),

@@ -46,7 +46,7 @@ def written(folder: Path, kind: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     "kind", ["csv", "csv.gz", "csv without names", "csv with times", "parquet", "npy", "npz", "npz with more"]
 )
 def test_files_of_every_kind(tmp_path: Path, kind: str) -> None:
@@ -96,7 +96,7 @@ BAD: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("content", "message"), BAD)
+@pytest.mark.each(("content", "message"), BAD)
 def test_what_is_no_such_matrix_is_refused_in_one_line(tmp_path: Path, content: Any, message: str) -> None:
     path = tmp_path / "speeds"
     with path.open("wb") as file:

@@ -38,12 +38,12 @@ def check(samples: ArmSamples) -> None:
     assert samples.offsets.dtype == np.int64
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.each("separator", [",", ";", "\t", "|"])
 def test_the_separator_is_found(tmp_path: Path, separator: str) -> None:
     check(read(write(tmp_path, LOG.replace(",", separator))))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     "content",
     [
         LOG.replace("\n", "\r\n"),
@@ -63,7 +63,7 @@ def test_a_given_separator_is_used(tmp_path: Path) -> None:
     check(read(write(tmp_path, LOG.replace(",", ":")), separator=":"))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     "page",
     [
         ["b", "a", "b", "a", "a"],
@@ -72,9 +72,7 @@ def test_a_given_separator_is_used(tmp_path: Path) -> None:
         pa.array(["b", "a", "b", "a", "a"], pa.large_string()),
     ],
 )
-@pytest.mark.parametrize(
-    "clicks", [[1, 2, 3, 6, 4], pa.array([1, 2, 3, 6, 4], pa.float32()), ["1", "2", "3", "6", "4"]]
-)
+@pytest.mark.each("clicks", [[1, 2, 3, 6, 4], pa.array([1, 2, 3, 6, 4], pa.float32()), ["1", "2", "3", "6", "4"]])
 def test_parquet_is_read(tmp_path: Path, page: object, clicks: object) -> None:
     check(read(parquet(tmp_path, page, clicks)))
 
@@ -111,7 +109,7 @@ def test_large_numbers_that_differ_are_different_arms(tmp_path: Path) -> None:
     assert read(write(tmp_path, "page,clicks\n9007199254740993,1\n9007199254740992,1\n")).num_arms == 2
 
 
-@pytest.mark.parametrize("page", [[5, 5, 10], [5.0, 5.0, 10.0]])
+@pytest.mark.each("page", [[5, 5, 10], [5.0, 5.0, 10.0]])
 def test_numbers_in_parquet_are_named_without_a_useless_point(tmp_path: Path, page: list[float]) -> None:
     assert read(parquet(tmp_path, page, [1, 2, 3])).names == ("5", "10")
 
@@ -137,7 +135,7 @@ def test_equal_values_stay_in_one_bin(tmp_path: Path) -> None:
     assert samples.counts.tolist() == [3, 2]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("content", "complaint"),
     [
         ("", "is empty; expected a CSV file with a header line"),
@@ -168,7 +166,7 @@ def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, content: str | byte
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("page", "clicks", "complaint"),
     [
         (["a", None, "b"], [1, 2, 3], "names no arm in row 2"),
@@ -221,7 +219,7 @@ def test_more_bins_than_the_values_allow_are_refused(tmp_path: Path) -> None:
         read(write(tmp_path, "page,clicks\n1,1\n1,1\n2,1\n"), bins=3)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("keywords", "complaint"),
     [
         ({"bins": 1}, "bins must be a whole number of at least 2, not 1"),
@@ -249,7 +247,7 @@ def test_a_keyword_that_cannot_be_used_is_named(tmp_path: Path, keywords: dict[s
         read(write(tmp_path, LOG), **keywords)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("log", "complaint"),
     [
         ("pagé,clicks\na,1\nb,2\n", "has no column 'page'. Did you mean 'pag\ufffd'"),  # the name cannot be read
@@ -257,7 +255,7 @@ def test_a_keyword_that_cannot_be_used_is_named(tmp_path: Path, keywords: dict[s
         ("page,clicks\na,1\nb,2€\n", "is malformed: "),
     ],
 )
-@pytest.mark.parametrize("encoding", ["cp1252", "utf-16"])
+@pytest.mark.each("encoding", ["cp1252", "utf-16"])
 def test_a_file_in_another_encoding_gets_a_hint(tmp_path: Path, encoding: str, log: str, complaint: str) -> None:
     with pytest.raises(DataError, match="; the file is not in UTF-8: save it in that encoding$") as caught:
         read(write(tmp_path, log.encode(encoding)))

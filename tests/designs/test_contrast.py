@@ -57,7 +57,7 @@ def test_of_several_the_most_even() -> None:
     np.testing.assert_allclose(contrast_weights(EDGE, 0, 1), [0.5, 0, 0, 1], atol=1e-9)
 
 
-@pytest.mark.parametrize(("arms", "dimension"), [(2, 2), (5, 2), (16, 10), (60, 3), (40, 40), (6, 12)])
+@pytest.mark.each(("arms", "dimension"), [(2, 2), (5, 2), (16, 10), (60, 3), (40, 40), (6, 12)])
 def test_random_arms(arms: int, dimension: int) -> None:
     rng = np.random.default_rng(arms)
     for _ in range(15):
@@ -149,7 +149,7 @@ def test_a_vertex_will_do_where_the_most_even_is_not_found(monkeypatch: pytest.M
     assert np.abs(w).sum() == pytest.approx(1.5) and np.count_nonzero(w) == 2
 
 
-@pytest.mark.parametrize("arm", [3, -1, 0.5, "one"])
+@pytest.mark.each("arm", [3, -1, 0.5, "one"])
 def test_arms_that_do_not_exist(arm: Any) -> None:
     with pytest.raises(ParameterError, match=r"^first and second must be arms, whole numbers from 0 to 2, not "):
         contrast_weights(np.eye(3), arm, 0)

@@ -25,8 +25,8 @@ ON_FEATURES: tuple[Callable[..., Any], ...] = (
 )
 
 
-@pytest.mark.parametrize("call", ON_FEATURES)
-@pytest.mark.parametrize(
+@pytest.mark.each("call", ON_FEATURES)
+@pytest.mark.each(
     ("features", "active", "error", "says"),
     [
         ([[1.0, np.nan], [0, 1], [1, 1]], None, InstanceError, "not nan"),
@@ -58,8 +58,8 @@ def test_inactive_arms_may_be_anything() -> None:
         call(x, [True, False, True])
 
 
-@pytest.mark.parametrize("solve", [designs.g_optimal, designs.wynn, designs.frank_wolfe])
-@pytest.mark.parametrize(
+@pytest.mark.each("solve", [designs.g_optimal, designs.wynn, designs.frank_wolfe])
+@pytest.mark.each(
     ("options", "says"),
     [
         ({"tolerance": 0.0}, "tolerance must be a positive number, not 0.0"),
@@ -74,7 +74,7 @@ def test_options_of_all_solvers(solve: Callable[..., Any], options: dict[str, An
         solve(X, **options)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("call", "says"),
     [
         (lambda: designs.wynn(X, step="long"), "step must be 'exact' or 'harmonic', not 'long'"),
@@ -110,7 +110,7 @@ def test_other_arguments(call: Callable[[], Any], says: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("call", "says"),
     [
         (lambda: designs.greedy_allocation(X, 2), "a budget of 2 does not estimate features of rank 3: give at least"),

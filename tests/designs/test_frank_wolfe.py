@@ -20,8 +20,8 @@ SOLVERS = (g_optimal, wynn, frank_wolfe)
 # By hand
 
 
-@pytest.mark.parametrize("solve", SOLVERS)
-@pytest.mark.parametrize("size", [1, 2, 5])
+@pytest.mark.each("solve", SOLVERS)
+@pytest.mark.each("size", [1, 2, 5])
 def test_a_basis_is_pulled_equally(solve: Callable[..., Design], size: int) -> None:
     design = solve(np.eye(size) * 3.0)
     np.testing.assert_allclose(design.weights, 1 / size)
@@ -29,14 +29,14 @@ def test_a_basis_is_pulled_equally(solve: Callable[..., Design], size: int) -> N
     assert design.rank == size and design.iterations == 0 and design.support == size
 
 
-@pytest.mark.parametrize("solve", SOLVERS)
+@pytest.mark.each("solve", SOLVERS)
 def test_a_regular_simplex_is_pulled_equally(solve: Callable[..., Design]) -> None:
     design = solve(np.eye(6) - 1 / 6, tolerance=1e-4, max_iterations=1000)
     np.testing.assert_allclose(design.weights, 1 / 6, atol=0.01)
     assert design.rank == 5 and 5 <= design.max_variance <= 5.001
 
 
-@pytest.mark.parametrize("solve", SOLVERS)
+@pytest.mark.each("solve", SOLVERS)
 def test_one_dimension_takes_the_longest_arm(solve: Callable[..., Design]) -> None:
     design = solve([[1.0], [-2.0]])
     assert design.weights.tolist() == [0.0, 1.0] and design.max_variance == 1.0 and design.rank == 1
@@ -61,7 +61,7 @@ def test_a_step_of_fedorov() -> None:
     np.testing.assert_allclose(wynn(x, max_iterations=0).max_variance, 3.0)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.each("seed", range(5))
 def test_line_searches_are_exact(seed: int, plain: Plain) -> None:
     x = np.random.default_rng(seed).standard_normal((12, 4))
     start = np.full(12, 1 / 12)
@@ -103,13 +103,13 @@ def test_the_largest_variance_is_the_rank(many: list[Instance], plain: Plain) ->
         check(g_optimal(*instance), instance, plain, 1e-3)
 
 
-@pytest.mark.parametrize("solve", [wynn, frank_wolfe])
+@pytest.mark.each("solve", [wynn, frank_wolfe])
 def test_plain_frank_wolfe_goes_there_too(solve: Callable[..., Design], many: list[Instance], plain: Plain) -> None:
     for instance in many[::5]:
         check(solve(*instance, start="basis", tolerance=0.05, max_iterations=5000), instance, plain, 0.05)
 
 
-@pytest.mark.parametrize("tolerance", [1e-2, 1e-6])
+@pytest.mark.each("tolerance", [1e-2, 1e-6])
 def test_the_tolerance_is_kept(tolerance: float, many: list[Instance], plain: Plain) -> None:
     for instance in many[::20]:
         check(g_optimal(*instance, tolerance=tolerance), instance, plain, tolerance)
@@ -147,7 +147,7 @@ def test_the_steps_that_are_allowed() -> None:
 # Batches
 
 
-@pytest.mark.parametrize("solve", SOLVERS)
+@pytest.mark.each("solve", SOLVERS)
 def test_a_batch_is_its_instances(solve: Callable[..., Design]) -> None:
     rng = np.random.default_rng(2)
     x = rng.standard_normal((2, 8, 25, 5))
@@ -182,7 +182,7 @@ def test_features_and_masks_are_broadcast() -> None:
         assert empty.weights.shape == (0, 9) and empty.max_variance.shape == (0,)
 
 
-@pytest.mark.parametrize("solve", SOLVERS)
+@pytest.mark.each("solve", SOLVERS)
 def test_features_of_zero_are_pulled_equally(solve: Callable[..., Design]) -> None:
     design = solve(np.zeros((4, 2)), [True, False, True, True])
     np.testing.assert_allclose(design.weights, [1 / 3, 0, 1 / 3, 1 / 3])
@@ -215,7 +215,7 @@ def test_linear_maps_and_permutations_change_nothing(seed: int, size: int, width
     np.testing.assert_allclose(*rough, rtol=2e-3)
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-30, 1e30, 1e300])
+@pytest.mark.each("scale", [1e-300, 1e-30, 1e30, 1e300])
 def test_units_do_not_matter(scale: float) -> None:
     x = np.random.default_rng(5).standard_normal((20, 4))
     np.testing.assert_allclose(g_optimal(x * scale).weights, g_optimal(x).weights, atol=1e-9)

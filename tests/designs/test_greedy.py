@@ -32,9 +32,9 @@ def brute_force(x: np.ndarray, counts: np.ndarray, budget: int, ridge: float, cr
     return counts
 
 
-@pytest.mark.parametrize("criterion", ["G", "D"])
-@pytest.mark.parametrize("start", ["basis", "ridge"])
-@pytest.mark.parametrize(("size", "width"), [(2, 2), (5, 2), (7, 3), (12, 4)])
+@pytest.mark.each("criterion", ["G", "D"])
+@pytest.mark.each("start", ["basis", "ridge"])
+@pytest.mark.each(("size", "width"), [(2, 2), (5, 2), (7, 3), (12, 4)])
 def test_it_is_brute_force(size: int, width: int, start: str, criterion: str) -> None:
     for seed in range(3):
         x = np.random.default_rng(seed).standard_normal((size, width))
@@ -53,13 +53,13 @@ def test_many_pulls_stay_exact() -> None:
     assert greedy_allocation(x, 180).tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("criterion", ["G", "D"])
+@pytest.mark.each("criterion", ["G", "D"])
 def test_a_basis_is_pulled_in_turn(criterion: str) -> None:
     # All scores are equal until one variance is left; the first arm must not get everything.
     assert greedy_allocation(np.eye(4), 11, criterion=criterion).tolist() == [3, 3, 3, 2]
 
 
-@pytest.mark.parametrize("start", ["basis", "ridge"])
+@pytest.mark.each("start", ["basis", "ridge"])
 def test_budgets_are_spent_exactly(start: str, many: list[Instance]) -> None:
     for x, active in many[::4]:
         rank = int(project(x, active).rank)
@@ -74,7 +74,7 @@ def test_low_ranks() -> None:
     assert greedy_allocation(np.zeros((4, 2)), 5, [True, False, True, True]).tolist() == [2, 0, 2, 1]
 
 
-@pytest.mark.parametrize("criterion", ["G", "D"])
+@pytest.mark.each("criterion", ["G", "D"])
 def test_a_batch_is_its_instances(criterion: str) -> None:
     rng = np.random.default_rng(1)
     x, active = rng.standard_normal((2, 6, 10, 3)), rng.random((2, 6, 10)) < 0.7

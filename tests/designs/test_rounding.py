@@ -37,7 +37,7 @@ def cases(draw: st.DrawFn) -> tuple[np.ndarray, int]:
 # By hand
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("method", "expected"),
     [
         # v in [9, 10): 4.5 to 5, 3.6 to 4, 0.9 to 1, each rounded up.
@@ -51,7 +51,7 @@ def test_whole_shares_stay(method: str, expected: list[int]) -> None:
     assert round_design([0.5, 0.4, 0.1], 10, method).tolist() == expected
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("method", "expected"),
     [
         # Least n_i / w_i: 8/.78, 1/.11, 1/.11 is better than 9 and 0, or than 8, 2, 0.
@@ -74,9 +74,7 @@ def test_small_weights_get_a_pull_but_not_by_remainders() -> None:
     assert rounding_factor(weights, [10, 0, 0]) == math.inf == rounding_bound(weights, 10, "largest-remainder")
 
 
-@pytest.mark.parametrize(
-    "weights", [[0.5, 0.3, 0.2], [0.9, 0.05, 0.05], [1 / 3] * 3, [0.62, 0.0, 0.38], [0.4, 0.35, 0.25]]
-)
+@pytest.mark.each("weights", [[0.5, 0.3, 0.2], [0.9, 0.05, 0.05], [1 / 3] * 3, [0.62, 0.0, 0.38], [0.4, 0.35, 0.25]])
 def test_efficient_is_the_best_of_all(weights: list[float]) -> None:
     for budget in range(3, 12):
         every = [c for c in itertools.product(range(budget + 1), repeat=3) if sum(c) == budget]
@@ -111,7 +109,7 @@ def test_sums_are_exact_and_factors_kept(case: tuple[np.ndarray, int], method: s
         assert (counts >= (budget - arms) * weights * (1 - 1e-6)).all()
 
 
-@pytest.mark.parametrize("method", ROUNDINGS)
+@pytest.mark.each("method", ROUNDINGS)
 def test_variances_grow_by_no_more_than_the_factor(method: str, many: list[Instance]) -> None:
     for x, active in many[::4]:
         weights = reduce_support(x, g_optimal(x, active).weights, active)
@@ -125,7 +123,7 @@ def test_variances_grow_by_no_more_than_the_factor(method: str, many: list[Insta
                 assert after <= before * factor * (1 + 1e-6) + 1e-12
 
 
-@pytest.mark.parametrize("method", ROUNDINGS)
+@pytest.mark.each("method", ROUNDINGS)
 def test_a_batch_is_its_instances(method: str) -> None:
     rng = np.random.default_rng(0)
     weights = rng.dirichlet(np.full(9, 0.3), (3, 4))
@@ -146,7 +144,7 @@ def test_a_batch_is_its_instances(method: str) -> None:
     assert round_design(np.empty((0, 3)), 4, method).shape == (0, 3)
 
 
-@pytest.mark.parametrize("method", ROUNDINGS)
+@pytest.mark.each("method", ROUNDINGS)
 def test_ties_are_broken_as_asked(method: str) -> None:
     weights = np.full((500, 4), 0.25)
     assert (round_design(weights, 6, method) == [2, 2, 1, 1]).all()
@@ -169,7 +167,7 @@ def test_small_budgets_if_allowed() -> None:
     assert round_design(weights, 1, "largest-remainder").tolist() == [[0, 1, 0, 0], [0, 1, 0, 0]]
 
 
-@pytest.mark.parametrize("method", ROUNDINGS)
+@pytest.mark.each("method", ROUNDINGS)
 def test_tiny_weights(method: str) -> None:
     weights = [0.25, 0.75, 3e-309]
     counts = round_design(weights, 40, method)
@@ -177,7 +175,7 @@ def test_tiny_weights(method: str) -> None:
     assert rounding_factor(weights, counts) <= rounding_bound(weights, 40, method)
 
 
-@pytest.mark.parametrize("method", ROUNDINGS)
+@pytest.mark.each("method", ROUNDINGS)
 def test_large_budgets(method: str) -> None:
     weights = np.random.default_rng(1).dirichlet(np.ones(50))
     counts = round_design(weights, 10**12, method)

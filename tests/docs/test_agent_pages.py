@@ -71,13 +71,13 @@ def test_every_agent_has_one_page() -> None:
     assert sorted(name for _, name in PLACES) == sorted(agents.names())
 
 
-@pytest.mark.parametrize(("page", "name"), PLACES, ids=[name for _, name in PLACES])
+@pytest.mark.each(("page", "name"), PLACES, ids=[name for _, name in PLACES])
 def test_agents_stand_in_the_file_of_their_module(page: Page, name: str) -> None:
     module = find(name).__module__.removeprefix("bai_gym.agents.").split(".")[0]
     assert page.path.name == f"{module}.md"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path.stem)
+@pytest.mark.each("page", PAGES, ids=lambda page: page.path.stem)
 def test_pages_have_their_sections(page: Page) -> None:
     expected = [title for title in SECTIONS if title not in OPTIONAL or f"\n## {title}\n" in page.text]
     assert page.headings == [f"## {title}" for title in expected]
@@ -85,7 +85,7 @@ def test_pages_have_their_sections(page: Page) -> None:
         assert page.section(title).strip()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path.stem)
+@pytest.mark.each("page", PAGES, ids=lambda page: page.path.stem)
 def test_pages_show_as_they_are_meant(page: Page) -> None:
     lines = page.text.splitlines()
     assert [line for line in lines if len(line) > 120 or line != line.rstrip()] == []
@@ -101,14 +101,14 @@ def test_pages_show_as_they_are_meant(page: Page) -> None:
         assert [block for block in inside if not block[0].startswith(start)] == []
 
 
-@pytest.mark.parametrize(("page", "name"), PLACES, ids=[name for _, name in PLACES])
+@pytest.mark.each(("page", "name"), PLACES, ids=[name for _, name in PLACES])
 def test_pseudo_code_uses_every_parameter(page: Page, name: str) -> None:
     parameters = [field.name for field in fields(find(name)) if field.name not in COMMON]  # type: ignore[arg-type]
     assert [parameter for parameter in parameters if not names_word(page.inputs, parameter)] == []
     assert [parameter for parameter in parameters if not names_word(page.code, parameter)] == []
 
 
-@pytest.mark.parametrize(("page", "name"), PLACES, ids=[name for _, name in PLACES])
+@pytest.mark.each(("page", "name"), PLACES, ids=[name for _, name in PLACES])
 def test_sources_are_those_of_the_class(page: Page, name: str) -> None:
     paragraphs = [one_line(text) for text in (inspect.getdoc(find(name)) or "").split("\n\n")]
     cited = " ".join(text for text in paragraphs if text.startswith(("Paper:", "Source:", "Sources:")))

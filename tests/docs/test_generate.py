@@ -81,7 +81,7 @@ def test_cells_and_tables() -> None:
     assert code_table("No table = here.") == "No table = here."
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("value", "shown"),
     [
         (0.12345, "0.123"),
@@ -116,7 +116,7 @@ def test_a_picture_is_the_same_every_time() -> None:
     assert "draw 1" not in picture(FixedProblem(BernoulliBandit([0.5, 0.4])), BestArm(), drawn=False)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.each("family", FAMILIES)
 def test_every_keyword_of_every_family_has_a_meaning(family: str) -> None:
     import inspect
 
@@ -152,7 +152,7 @@ SOME = (
 )
 
 
-@pytest.mark.parametrize("env_id", SOME)
+@pytest.mark.each("env_id", SOME)
 def test_verdicts_are_what_happens(env_id: str) -> None:
     """An agent that is said to play comes through some steps; another one is refused, or meets a reward not for it."""
     chosen = tuple(environment for environment in environments() if environment.entry.id == env_id)

@@ -60,9 +60,9 @@ def test_environments_without_features_do_not_have_the_key() -> None:
     assert "features" not in env.observation_space.spaces
 
 
-@pytest.mark.parametrize("copy", [True, False], ids=["copies", "live"])
-@pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: str(mode.value))
-@pytest.mark.parametrize("name", [SPHERE, "BAI-LinearAdaptive8-v0", "BAI-Logistic8-v0"])
+@pytest.mark.each("copy", [True, False], ids=["copies", "live"])
+@pytest.mark.each("mode", list(AutoresetMode), ids=lambda mode: str(mode.value))
+@pytest.mark.each("name", [SPHERE, "BAI-LinearAdaptive8-v0", "BAI-Logistic8-v0"])
 def test_a_batch_shows_the_features_of_the_current_instances(name: str, mode: AutoresetMode, copy: bool) -> None:
     envs = gym.make_vec(name, num_envs=3, budget=2, autoreset_mode=mode, copy=copy)
     assert isinstance(envs, BestArmVectorEnv)
@@ -116,7 +116,7 @@ class Wrong(Problem):
         return self._bandit.select(np.zeros(batch, np.int64))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("bandit", "found"),
     [(GaussianBandit(np.zeros(3)), "none"), (FeatureBandit(GaussianBandit(np.zeros(3)), np.eye(3)), "3")],
 )
@@ -154,7 +154,7 @@ class KnowsTheta(Agent):
         return np.asarray(observation["features"][..., 0].argmax(axis=-1))
 
 
-@pytest.mark.parametrize("path", ["blocks", "steps"])
+@pytest.mark.each("path", ["blocks", "steps"])
 def test_an_agent_reads_features_on_every_path(path: str) -> None:
     result = evaluate(KnowsTheta, "BAI-LinearCorner6-v0", budget=7, runs=30, path=path)
     assert (result.errors, result.runs) == (0, 30)
@@ -171,7 +171,7 @@ class PlansByFeatures(Agent):
         return self.features[..., 0].argmax(axis=-1)
 
 
-@pytest.mark.parametrize("path", ["blocks", "steps"])
+@pytest.mark.each("path", ["blocks", "steps"])
 def test_a_plan_reads_features(path: str) -> None:
     result = evaluate(PlansByFeatures, "BAI-LinearCorner6-v0", budget=6, runs=30, path=path)
     assert (result.errors, result.runs) == (0, 30)
@@ -196,7 +196,7 @@ IGNORANT = [name for name in agents.names() if name not in FEW_ARMS and not agen
 
 
 @pytest.mark.filterwarnings("ignore:AugUCB is not made for")
-@pytest.mark.parametrize("name", IGNORANT)
+@pytest.mark.each("name", IGNORANT)
 def test_agents_without_use_for_features_ignore_them(name: str) -> None:
     plain = PriorBandit(GaussianBandit(np.linspace(0.0, 1.0, 4)[None].repeat(20, 0), 0.5), GaussianPrior(np.eye(4)))
     features = np.random.default_rng(0).standard_normal((4, 3))

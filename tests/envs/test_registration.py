@@ -28,7 +28,7 @@ ALLOWED = (
 # stable-baselines3 advises to flatten a matrix; its policies do so themselves.
 MATRIX = "Your observation features has an unconventional shape (neither an image, nor a 1D vector)."
 
-every_id = pytest.mark.parametrize("entry", IDS, ids=lambda entry: str(entry.id))
+every_id = pytest.mark.each("entry", IDS, ids=lambda entry: str(entry.id))
 
 
 @pytest.fixture(autouse=True)
@@ -218,7 +218,7 @@ def test_a_batch_is_native_unless_asked_otherwise(entry: Registration) -> None:
         envs.close()
 
 
-@pytest.mark.parametrize("name", ["BAI-Gaussian32-v0", "BAI-Custom-v0"])
+@pytest.mark.each("name", ["BAI-Gaussian32-v0", "BAI-Custom-v0"])
 def test_an_environment_can_be_made_again_from_its_spec(name: str) -> None:
     env = gym.make(name, budget=7)
     assert env.spec is not None
@@ -230,7 +230,7 @@ def test_an_environment_can_be_made_again_from_its_spec(name: str) -> None:
     assert (twin.num_envs, twin.budget) == (2, 7)
 
 
-@pytest.mark.parametrize(("name", "note"), [("BAI-Custom-v0", "demonstration"), ("BAI-Table-v0", "synthetic")])
+@pytest.mark.each(("name", "note"), [("BAI-Custom-v0", "demonstration"), ("BAI-Table-v0", "synthetic")])
 def test_demonstrations_say_what_they_are(name: str, note: str) -> None:
     env = gym.make(name).unwrapped
     assert isinstance(env, BestArmEnv)

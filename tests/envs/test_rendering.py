@@ -120,7 +120,7 @@ def test_a_threshold_is_shown_where_it_lies_in_the_range() -> None:
     np.testing.assert_array_equal(to_rgb(replace(SMALL, threshold=50.0)), plain)
 
 
-@pytest.mark.parametrize("num_arms", [2, 32, 33, 64, 128])
+@pytest.mark.each("num_arms", [2, 32, 33, 64, 128])
 def test_text_holds_every_arm_once_and_fits(num_arms: int) -> None:
     snapshot = random_snapshot(num_arms)
     lines = to_text(snapshot, width=100).splitlines()[3:]
@@ -138,7 +138,7 @@ def test_narrow_text_is_one_column() -> None:
 # -------------------------------------------------------------------------------------------------------- array
 
 
-@pytest.mark.parametrize("num_arms", [2, 4, 64, 128])
+@pytest.mark.each("num_arms", [2, 4, 64, 128])
 def test_array_has_one_shape_at_every_moment(num_arms: int) -> None:
     pytest.importorskip("pygame")
     snapshot = random_snapshot(num_arms)
@@ -227,7 +227,7 @@ def test_sizes_too_small_to_draw_on_are_refused() -> None:
         to_rgb(SMALL, (100, 100))
 
 
-@pytest.mark.parametrize("field", ["pulls", "means", "variances"])
+@pytest.mark.each("field", ["pulls", "means", "variances"])
 def test_malformed_snapshots_are_refused(field: str) -> None:
     with pytest.raises(ParameterError, match="one shape"):
         replace(SMALL, **{field: np.zeros(3)})  # type: ignore[arg-type]

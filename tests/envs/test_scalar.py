@@ -46,7 +46,7 @@ def play(env: gym.Env[Any, Any], pulls: list[int], recommendation: int) -> tuple
 BY_HAND = {0: (0.0, 0.7), 1: (1.0, 0.0), 2: (1.0, 0.0), 3: (0.0, 0.4)}
 
 
-@pytest.mark.parametrize(("arm", "expected"), BY_HAND.items())
+@pytest.mark.each(("arm", "expected"), BY_HAND.items())
 def test_rewards_by_hand(arm: int, expected: tuple[float, float]) -> None:
     right, regret = expected
     for kind, reward in (("correct", right), ("simple_regret", -regret)):
@@ -136,7 +136,7 @@ def test_a_random_instance_is_new_at_every_reset_and_the_seed_decides() -> None:
     assert first != other
 
 
-@pytest.mark.parametrize("name", ["BAI-Gaussian32-v0", "BAI-Bernoulli10-v0"])
+@pytest.mark.each("name", ["BAI-Gaussian32-v0", "BAI-Bernoulli10-v0"])
 def test_a_fixed_instance_stays(name: str) -> None:
     one, two = instances(name, (1, 2), instance="fixed")
     assert one == two
@@ -180,9 +180,7 @@ def test_a_briefing_tells_only_what_is_declared() -> None:
 # Mistakes
 
 
-@pytest.mark.parametrize(
-    "action", [-1, 4, 1.5, math.nan, math.inf, None, "1", "arm", [0, 1], np.zeros(99), np.array([0, 1])]
-)
+@pytest.mark.each("action", [-1, 4, 1.5, math.nan, math.inf, None, "1", "arm", [0, 1], np.zeros(99), np.array([0, 1])])
 def test_an_action_that_is_no_arm_is_refused(action: Any) -> None:
     env = BestArmEnv("custom", means=MEANS)
     env.reset(seed=0)
@@ -292,8 +290,8 @@ MISTAKES: list[tuple[str, dict[str, Any], type[BaiGymError], str]] = [
 ]
 
 
-@pytest.mark.parametrize("batch", [False, True], ids=["scalar", "batch"])
-@pytest.mark.parametrize(("name", "keywords", "kind", "match"), MISTAKES)
+@pytest.mark.each("batch", [False, True], ids=["scalar", "batch"])
+@pytest.mark.each(("name", "keywords", "kind", "match"), MISTAKES)
 def test_mistakes_are_named_in_one_line(
     name: str, keywords: dict[str, Any], kind: type[BaiGymError], match: str, batch: bool
 ) -> None:
@@ -304,7 +302,7 @@ def test_mistakes_are_named_in_one_line(
     assert len(str(caught.value)) < 300
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("content", "column", "match"),
     [
         ("page,clicks\na,1\nb,x\n", "clicks", "clicks"),

@@ -31,8 +31,8 @@ KINDS = {
     "FC-best-of-each": {**EACH, **FIXED},
     "FC-thresholding": {**OVER, **FIXED},
 }
-every_kind = pytest.mark.parametrize("kind", KINDS)
-every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: str(mode.value))
+every_kind = pytest.mark.each("kind", KINDS)
+every_mode = pytest.mark.each("mode", list(AutoresetMode), ids=lambda mode: str(mode.value))
 
 
 def make(budget: int = 3, **keywords: Any) -> Any:
@@ -104,8 +104,8 @@ def pulled(env: Any, arm: int) -> Any:
     )
 
 
-@pytest.mark.parametrize("reward", ["correct", "simple_regret"])
-@pytest.mark.parametrize(("keywords", "last", "right", "regret", "truth"), BY_HAND)
+@pytest.mark.each("reward", ["correct", "simple_regret"])
+@pytest.mark.each(("keywords", "last", "right", "regret", "truth"), BY_HAND)
 def test_an_episode_by_hand(
     keywords: dict[str, Any], last: Any, right: bool, regret: float, truth: Any, reward: str
 ) -> None:
@@ -132,7 +132,7 @@ def test_an_episode_by_hand(
         env.step(pulled(env, 0))
 
 
-@pytest.mark.parametrize("kind", ["FC", "FC-top-m", "FC-best-of-each"])
+@pytest.mark.each("kind", ["FC", "FC-top-m", "FC-best-of-each"])
 def test_the_cap_truncates_and_tells_nothing(kind: str) -> None:
     env = make(**KINDS[kind])
     for _ in range(2):
@@ -146,7 +146,7 @@ def test_the_cap_truncates_and_tells_nothing(kind: str) -> None:
             env.step(pulled(env, 1))
 
 
-@pytest.mark.parametrize(("kind", "action"), [("FC", 5), ("FC-top-m", [4, 0, 1, 1, 0]), ("FC-best-of-each", [4, 1, 0])])
+@pytest.mark.each(("kind", "action"), [("FC", 5), ("FC-top-m", [4, 0, 1, 1, 0]), ("FC-best-of-each", [4, 1, 0])])
 def test_an_agent_may_stop_at_once(kind: str, action: Any) -> None:
     env = make(**KINDS[kind])
     env.reset(seed=0)
@@ -169,7 +169,7 @@ WORDS = "actions must be 1 x 5 whole numbers: for each episode the arm to pull, 
 ARMS = "an action is not an arm; arms are numbered 0 to 3"
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("kind", "due", "action", "message"),
     [
         ("top-m", True, [0, 1, 1, 1, 0], f"{SIZE}3"),
@@ -219,7 +219,7 @@ def test_what_is_no_action_changes_nothing(kind: str, due: bool, action: Any, me
     same(before, {name: values[0] for name, values in observation.items()})
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("keywords", "message"),
     [
         ({"pull_cost": 0.1}, "pull_cost makes sense with fixed_confidence=True alone"),
@@ -372,7 +372,7 @@ def test_episodes_that_stop_at_different_times_without_autoreset() -> None:
     assert observation["pulls"][:, 0].tolist() == [2, 1, 1]
 
 
-@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP], ids=lambda mode: str(mode.value))
+@pytest.mark.each("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP], ids=lambda mode: str(mode.value))
 @every_kind
 def test_a_batch_of_one_is_the_scalar_form(kind: str, mode: AutoresetMode) -> None:
     keywords = {"means": [0.3, 0.6, 0.5, 0.2], "distribution": "bernoulli", "budget": 6, **KINDS[kind]}
@@ -407,7 +407,7 @@ def test_a_batch_of_one_is_the_scalar_form(kind: str, mode: AutoresetMode) -> No
     assert ends >= 10 and (cuts >= 2) == ("FC" in kind)
 
 
-@pytest.mark.parametrize(("kind", "right"), [("top-m", [0, 1, 1, 0, 0]), ("FC-top-m", [4, 1, 1, 0, 0])])
+@pytest.mark.each(("kind", "right"), [("top-m", [0, 1, 1, 0, 0]), ("FC-top-m", [4, 1, 1, 0, 0])])
 def test_a_wrong_set_in_one_episode_leaves_the_others_alone(kind: str, right: list[int]) -> None:
     envs = batch_of(3, budget=1 if kind == "top-m" else 5, **KINDS[kind])
     envs.reset(seed=0)

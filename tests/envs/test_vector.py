@@ -43,7 +43,7 @@ ONE_OF_EACH_FAMILY: list[tuple[str, dict[str, Any]]] = [
     ("BAI-Table-v0", {}),
 ]
 
-every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: str(mode.value))
+every_mode = pytest.mark.each("mode", list(AutoresetMode), ids=lambda mode: str(mode.value))
 
 
 def same(one: Any, two: Any, where: str = "") -> None:
@@ -73,8 +73,8 @@ def first_of(info: dict[str, Any]) -> dict[str, Any]:
     return {key: values[0] for key, values in info.items() if not key.startswith("_") and info[f"_{key}"][0]}
 
 
-@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP], ids=lambda mode: str(mode.value))
-@pytest.mark.parametrize(("name", "keywords"), ONE_OF_EACH_FAMILY)
+@pytest.mark.each("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP], ids=lambda mode: str(mode.value))
+@pytest.mark.each(("name", "keywords"), ONE_OF_EACH_FAMILY)
 def test_a_batch_of_one_is_the_scalar_form(name: str, keywords: dict[str, Any], mode: AutoresetMode) -> None:
     if name == "BAI-MovieLens64-v0" and datasets.find("movielens-1m") is None:
         pytest.skip("the data set movielens-1m is not here: set BAI_GYM_DATA to the folder that has it")
@@ -118,7 +118,7 @@ def both(mode: AutoresetMode, num_envs: int = 3, **keywords: Any) -> tuple[Vecto
 
 
 @every_mode
-@pytest.mark.parametrize("reward", ["correct", "simple_regret"])
+@pytest.mark.each("reward", ["correct", "simple_regret"])
 def test_autoreset_is_that_of_gymnasium(mode: AutoresetMode, reward: str) -> None:
     ours, theirs = both(mode, budget=4, reward=reward)
     assert ours.metadata["autoreset_mode"] is theirs.metadata["autoreset_mode"] is mode
@@ -192,9 +192,7 @@ def test_without_autoreset_an_episode_that_is_over_must_be_reset() -> None:
     envs.step(np.array([0, 0]))
 
 
-@pytest.mark.parametrize(
-    ("given", "mode"), [("NextStep", "NEXT_STEP"), ("SameStep", "SAME_STEP"), ("Disabled", "DISABLED")]
-)
+@pytest.mark.each(("given", "mode"), [("NextStep", "NEXT_STEP"), ("SameStep", "SAME_STEP"), ("Disabled", "DISABLED")])
 def test_the_mode_can_be_a_string_or_an_enum(given: str, mode: str) -> None:
     for value in (given, AutoresetMode[mode]):
         envs = gym.make_vec("BAI-Custom-v0", num_envs=2, autoreset_mode=value)
@@ -202,7 +200,7 @@ def test_the_mode_can_be_a_string_or_an_enum(given: str, mode: str) -> None:
     assert BestArmVectorEnv.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP  # the class is left alone
 
 
-@pytest.mark.parametrize("name", ["BAI-Gaussian32-v0", "BAI-LinearSphere8-v0", "BAI-LinearAdaptive8-v0"])
+@pytest.mark.each("name", ["BAI-Gaussian32-v0", "BAI-LinearSphere8-v0", "BAI-LinearAdaptive8-v0"])
 def test_without_copies_the_arrays_are_the_live_ones(name: str) -> None:
     copied, live = (
         gym.make_vec(name, num_envs=3, budget=4, copy=copy, autoreset_mode="SameStep") for copy in (True, False)
@@ -230,7 +228,7 @@ def test_seeds_decide() -> None:
     assert (means(1) != means(2)).any()
 
 
-@pytest.mark.parametrize("kind", ["uint64", "int8", "uint8", "int64", "list"])
+@pytest.mark.each("kind", ["uint64", "int8", "uint8", "int64", "list"])
 def test_actions_may_have_any_whole_number_type(kind: str) -> None:
     envs = gym.make_vec("BAI-Custom-v0", num_envs=3, budget=3, **EXACT)
     envs.reset(seed=0)
@@ -242,7 +240,7 @@ def test_actions_may_have_any_whole_number_type(kind: str) -> None:
     assert rewards.tolist() == [1.0, 1.0, 0.0]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     "actions",
     [[0, 0], [0, 0, 4], [0, 0, -1], [0.0, 0.0, 0.0], [True, True, True], 0, None, ["0", "0", "0"], [[0, 0, 0]]],
 )
@@ -255,7 +253,7 @@ def test_actions_that_are_no_arms_are_refused(actions: Any) -> None:
     assert envs.step([0, 0, 0])[0]["pulls"].sum() == 3
 
 
-@pytest.mark.parametrize("num_envs", [0, -1, 2.5, True, "3"])
+@pytest.mark.each("num_envs", [0, -1, 2.5, True, "3"])
 def test_the_size_of_a_batch_is_a_whole_number(num_envs: Any) -> None:
     with pytest.raises(ParameterError, match="num_envs must be a whole number of at least 1"):
         BestArmVectorEnv("custom", num_envs=num_envs)
@@ -266,7 +264,7 @@ def test_an_unknown_autoreset_mode_is_refused() -> None:
         gym.make_vec("BAI-Custom-v0", num_envs=2, autoreset_mode="never")
 
 
-@pytest.mark.parametrize("mask", [np.array([True]), np.zeros(2, bool), np.array([1, 0]), "first"])
+@pytest.mark.each("mask", [np.array([True]), np.zeros(2, bool), np.array([1, 0]), "first"])
 def test_a_malformed_reset_mask_is_refused(mask: Any) -> None:
     envs = BestArmVectorEnv("custom", num_envs=2)
     envs.reset(seed=0)

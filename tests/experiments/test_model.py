@@ -22,7 +22,7 @@ from bai_gym.experiments.verdicts import Verdict
 from bai_gym.results.result import Checkpoint, Comparison, Episodes, Result, summarize
 
 CONFIRMED, REFUTED, UNDECIDED = Verdict.CONFIRMED, Verdict.REFUTED, Verdict.UNDECIDED
-ALL = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
+ALL = pytest.mark.each("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
 
 # ------------------------------------------------------------------------------------------------ the figures
 
@@ -130,7 +130,7 @@ def test_all_play_where_the_reference_plays(experiment: Experiment) -> None:
 LEARNED = [EXPERIMENTS[f"learned-{number}"] for number in range(1, 6)]
 
 
-@pytest.mark.parametrize("experiment", LEARNED, ids=lambda experiment: str(experiment.id))
+@pytest.mark.each("experiment", LEARNED, ids=lambda experiment: str(experiment.id))
 def test_a_learned_agent_plays_20_000_episodes_beside_analytic_ones(experiment: Experiment) -> None:
     assert experiment.runs == 20_000
     assert sum(agent.startswith("Learned(") for agent in experiment.agents) == 1
@@ -217,7 +217,7 @@ def claim(*statements: Statement, points: Any = "all") -> Claim:
 LOWER = Lower("a", "b")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("a", "b", "expected"),
     [
         ((10, 10, 10), (90, 90, 90), CONFIRMED),
@@ -230,7 +230,7 @@ def test_a_claim_on_all_points(a: tuple[int, ...], b: tuple[int, ...], expected:
     assert verdict(claim(LOWER), a=a, b=b).verdict is expected
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("a", "b", "expected"),
     [
         # Of three points: two confirmed are most; two refuted leave at most one.
@@ -246,7 +246,7 @@ def test_a_claim_on_most_points(a: tuple[int, ...], b: tuple[int, ...], expected
     assert verdict(claim(LOWER, points="most"), a=a, b=b).verdict is expected
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("a", "b", "expected"),
     [
         # Half is not most: of four points two refuted ones refute the claim.
@@ -284,7 +284,7 @@ def test_a_confirmed_claim_has_nothing_against_it() -> None:
     assert (judged.against, judged.open) == ((), ())
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("statement", "errors", "expected"),
     [
         # 100 errors in 1,000 runs: the exact interval at level 1 - 0.05 / 3 is about (0.079, 0.125).
@@ -304,7 +304,7 @@ def test_thresholds_and_margins(statement: Statement, errors: int, expected: Ver
     assert len(judged.open) == 3 * (expected is UNDECIDED)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("statement", "words"),
     [
         (LOWER, "a better than b"),
@@ -318,13 +318,13 @@ def test_statements_in_words(statement: Statement, words: str) -> None:
     assert verdict(claim(statement), panel, a=(60,), b=(55,)).open == (f"{words} at num_arms 1,024",)
 
 
-@pytest.mark.parametrize("statement", [Lower("a", "b", (100, 300)), Close("a", "b", 0.001, (100, 300))])
+@pytest.mark.each("statement", [Lower("a", "b", (100, 300)), Close("a", "b", 0.001, (100, 300))])
 def test_only_the_named_points_count(statement: Statement) -> None:
     assert verdict(claim(statement), a=(5, 200, 5), b=(90, 10, 90)).verdict is CONFIRMED
     assert verdict(claim(statement), a=(5, 5, 200), b=(90, 90, 10)).against[0].endswith(" at budget 300")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("statement", "a", "b"),
     [
         (LOWER, 12, 30),  # discordant runs: p = 0.008, and ten statements ask for 0.005
@@ -366,7 +366,7 @@ def within_a_run(**errors: tuple[int, int]) -> Comparison:
     return Comparison(tuple(results), runs)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("statement", "expected", "against"),
     [
         (LOWER, CONFIRMED, ()),  # at the end, unless it says otherwise
@@ -414,7 +414,7 @@ def test_the_best_of_several_counts_as_so_many_statements() -> None:
     assert judged.verdict is UNDECIDED
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("errors", "expected"),
     # Of 1,000 runs each, 150 and 90 errors: z = 4.1; 100 and 90: 0.8.
     [((150, 5, 90), CONFIRMED), ((90, 5, 150), REFUTED), ((100, 5, 90), UNDECIDED)],
@@ -460,7 +460,7 @@ def regrets(half: tuple[float, float], end: tuple[float, float]) -> Comparison:
 
 
 # The differences have standard error 0.5 / sqrt(999), so that 0.031 is two of them.
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("half", "end", "at", "expected", "against"),
     [
         ((0.0, 0.0), (1.0, 1.04), None, CONFIRMED, ()),

@@ -24,7 +24,7 @@ from bai_gym.experiments.verdicts import (
 CONFIRMED, REFUTED, UNDECIDED = Verdict.CONFIRMED, Verdict.REFUTED, Verdict.UNDECIDED
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("only_a", "only_b", "expected"),
     [(10, 60, CONFIRMED), (60, 10, REFUTED), (33, 35, UNDECIDED), (0, 0, UNDECIDED)],
 )
@@ -48,8 +48,8 @@ def test_lower_error_keeps_the_level_of_the_comparison_unless_told() -> None:
     assert lower_error(weak, parts=5) is UNDECIDED
 
 
-@pytest.mark.parametrize("discordant", [5, 9, 20, 57])
-@pytest.mark.parametrize("level", [0.9, 0.95, 0.995])
+@pytest.mark.each("discordant", [5, 9, 20, 57])
+@pytest.mark.each("level", [0.9, 0.95, 0.995])
 def test_equal_agents_are_told_apart_no_more_often_than_allowed(discordant: int, level: float) -> None:
     # Exact: with equal errors the discordant runs fall to A as Binomial(discordant, 1/2).
     wrong = sum(
@@ -72,7 +72,7 @@ def test_correction_can_only_undecide() -> None:
     assert below(10, 200, 0.095, parts=10) is UNDECIDED
 
 
-@pytest.mark.parametrize("p", [0.01, 0.1, 0.5])
+@pytest.mark.each("p", [0.01, 0.1, 0.5])
 def test_thresholds_at_the_truth_are_decided_no_more_often_than_allowed(p: float) -> None:
     runs, level = 80, 0.95
     confirmed = sum(binom.pmf(x, runs, p) for x in range(runs + 1) if below(x, runs, p, level=level) is CONFIRMED)
@@ -105,7 +105,7 @@ def test_verdicts_print_as_words() -> None:
     assert f"{CONFIRMED}, {REFUTED}, {UNDECIDED}" == "confirmed, refuted, undecided"
 
 
-@pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan")])
+@pytest.mark.each("threshold", [-0.1, 1.1, float("nan")])
 def test_thresholds_outside_the_unit_interval_are_refused(threshold: float) -> None:
     with pytest.raises(ParameterError, match="threshold"):
         below(1, 10, threshold)
@@ -138,7 +138,7 @@ def test_shares_of_two_samples_by_fishers_test() -> None:
 THREE = np.array([0.0, -1.0, -2.0])
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("differences", "level", "parts", "expected"),
     [
         (THREE, 0.95, 1, UNDECIDED),
@@ -161,7 +161,7 @@ def test_lower_mean_is_the_t_test(row: list[int]) -> None:
     assert decided == (p_value < 0.05) or p_value == pytest.approx(0.05, abs=1e-9)
 
 
-@pytest.mark.parametrize("differences", [np.zeros(0), np.zeros((2, 2)), np.array([0.0, np.nan])])
+@pytest.mark.each("differences", [np.zeros(0), np.zeros((2, 2)), np.array([0.0, np.nan])])
 def test_lower_mean_refuses_what_are_no_differences(differences: np.ndarray) -> None:
     with pytest.raises(ParameterError, match="differences must be finite numbers"):
         lower_mean(differences)

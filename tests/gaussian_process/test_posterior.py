@@ -126,7 +126,7 @@ def test_it_is_that_of_scikit_learn() -> None:
     np.testing.assert_allclose(posterior.covariance[0], covariance, atol=1e-8)
 
 
-@pytest.mark.parametrize("kernel", ["exponential", "linear"])
+@pytest.mark.each("kernel", ["exponential", "linear"])
 def test_after_ten_thousand_pulls_it_has_not_drifted(kernel: str) -> None:
     arms, pulls, noise = 357, 10_000, 0.05
     rng = np.random.default_rng(0)
@@ -145,7 +145,7 @@ def test_after_ten_thousand_pulls_it_has_not_drifted(kernel: str) -> None:
     assert abs(posterior.covariance[0] - (full - full @ gain)).max() < 1e-6
 
 
-@pytest.mark.parametrize("noise", [0.0, 1e-300, 1e-12])
+@pytest.mark.each("noise", [0.0, 1e-300, 1e-12])
 def test_rewards_without_noise_are_known_exactly(noise: float) -> None:
     for prior in (GaussianPrior.from_kernel(np.arange(6.0)[:, None], "matern"), GaussianPrior(np.ones((3, 3)))):
         posterior = GaussianPosterior(prior, noise, budget=3000)
@@ -165,8 +165,8 @@ def test_a_prior_without_variance_learns_nothing() -> None:
     assert posterior.mean.tolist() == [[4.0, 4.0]] and not posterior.variance.any()
 
 
-@pytest.mark.parametrize("kind", ["dense", "singular", "linear"])
-@pytest.mark.parametrize("afresh", [False, True])
+@pytest.mark.each("kind", ["dense", "singular", "linear"])
+@pytest.mark.each("afresh", [False, True])
 def test_draws_have_the_law_of_the_posterior(kind: str, afresh: bool) -> None:
     runs, arms = 40_000, 5
     prior = make_prior(kind, arms, runs, np.random.default_rng(0))
@@ -191,7 +191,7 @@ def test_few_runs_of_many_pulls_take_little_memory() -> None:
     assert posterior._form._made <= forms.LEAST_ROWS  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("prior", "noise", "batch", "message"),
     [
         (np.eye(2), -1.0, 1, "the noise variance must be finite numbers of at least 0, not -1.0"),

@@ -18,7 +18,7 @@ def covariance(arms: int, seed: int = 0) -> Any:
     return roots @ roots.T
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("given", "mean", "message"),
     [
         ([[1.0, 0.5], [0.4, 1.0]], 0.0, "must be symmetric: of arms 0 and 1 it is 0.5 one way, 0.4 the other"),
@@ -60,9 +60,7 @@ def test_features_that_all_runs_share_are_kept_once() -> None:
     assert GaussianPrior.from_kernel(each, "matern").rows == 2
 
 
-@pytest.mark.parametrize(
-    ("amplitude", "message"), [(0.0, "finite number above 0, not 0"), ("1", "number above 0, not '1'")]
-)
+@pytest.mark.each(("amplitude", "message"), [(0.0, "finite number above 0, not 0"), ("1", "number above 0, not '1'")])
 def test_amplitudes_are_checked(amplitude: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=f"amplitude must be a {message}"):
         GaussianPrior.from_kernel(np.eye(2), amplitude=amplitude)
@@ -70,7 +68,7 @@ def test_amplitudes_are_checked(amplitude: Any, message: str) -> None:
         GaussianPrior(np.eye(2)).scaled(amplitude)
 
 
-@pytest.mark.parametrize("features", [[1.0, 2.0], [[np.nan]], [], [["a"]]])
+@pytest.mark.each("features", [[1.0, 2.0], [[np.nan]], [], [["a"]]])
 def test_features_are_checked(features: Any) -> None:
     with pytest.raises(ParameterError, match="features"):
         GaussianPrior.from_kernel(features)
@@ -84,8 +82,8 @@ def test_scaling_multiplies_standard_deviations() -> None:
     assert linear.slim and linear.covariance[0, 0, 0] == 36.0
 
 
-@pytest.mark.parametrize("each", [False, True])
-@pytest.mark.parametrize("kernel", ["linear", "matern"])
+@pytest.mark.each("each", [False, True])
+@pytest.mark.each("kernel", ["linear", "matern"])
 def test_columns_are_those_of_the_covariance(kernel: str, each: bool) -> None:
     features = np.random.default_rng(0).random((3, 8, 2)) if each else np.random.default_rng(0).random((8, 2))
     prior = GaussianPrior.from_kernel(features, kernel)
@@ -99,8 +97,8 @@ def test_columns_are_those_of_the_covariance(kernel: str, each: bool) -> None:
     np.testing.assert_allclose(prior.columns(many[1:], rows[1:]), full[rows[1:, None], many[1:]])
 
 
-@pytest.mark.parametrize("each", [False, True])
-@pytest.mark.parametrize("slim", [False, True])
+@pytest.mark.each("each", [False, True])
+@pytest.mark.each("slim", [False, True])
 def test_draws_have_the_mean_and_the_covariance(slim: bool, each: bool) -> None:
     runs, features = 40_000, np.random.default_rng(1).normal(size=(4, 2))
     shown = np.broadcast_to(features, (runs, 4, 2)).copy() if each else features

@@ -38,7 +38,7 @@ def same(one: Identification, two: Identification) -> None:
 # ------------------------------------------------------------------------------------------------ agents
 
 
-@pytest.mark.parametrize("name", agents.names())
+@pytest.mark.each("name", agents.names())
 def test_every_agent_works_or_says_why_not(name: str) -> None:
     keywords: dict[str, Any] = {"features": np.eye(4)}
     budget = 20 if name == "BayesOptimal" else 120
@@ -237,7 +237,7 @@ BAD: list[tuple[dict[str, Any], type[BaiGymError], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("keywords", "kind", "message"), BAD)
+@pytest.mark.each(("keywords", "kind", "message"), BAD)
 def test_wrong_arguments_are_refused_before_the_first_pull(
     keywords: dict[str, Any], kind: type[BaiGymError], message: str, tmp_path: Path
 ) -> None:
@@ -268,7 +268,7 @@ def test_failures_are_kept(tmp_path: Path) -> None:
     same(found, bai_gym.identify(lambda arm: 1 / arm, 4, 20, **keywords))
 
 
-@pytest.mark.parametrize("changed", [{"seed": 1}, {"budget": 51}, {"agent": "SH"}, {"features": np.eye(4)}])
+@pytest.mark.each("changed", [{"seed": 1}, {"budget": 51}, {"agent": "SH"}, {"features": np.eye(4)}])
 def test_the_journal_of_another_experiment_is_refused(changed: dict[str, Any], tmp_path: Path) -> None:
     keywords: dict[str, Any] = {"num_arms": 4, "budget": 50, "journal": tmp_path / "journal.jsonl"}
     bai_gym.identify(noisy, **keywords)
@@ -288,7 +288,7 @@ def test_a_journal_that_the_agent_would_not_have_written_is_refused(tmp_path: Pa
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
-@pytest.mark.parametrize("timeout", [None, 60.0], ids=["here", "in a process"])
+@pytest.mark.each("timeout", [None, 60.0], ids=["here", "in a process"])
 def test_a_killed_experiment_goes_on_where_it_stopped(timeout: float | None, tmp_path: Path) -> None:
     journal, calls = tmp_path / "journal.jsonl", tmp_path / "calls"
     program = f"""if True:
@@ -328,7 +328,7 @@ def test_a_killed_experiment_goes_on_where_it_stopped(timeout: float | None, tmp
     assert journal.read_bytes() == (tmp_path / "other.jsonl").read_bytes()
 
 
-@pytest.mark.parametrize("agent", ["UGapEc", "LUCB"])
+@pytest.mark.each("agent", ["UGapEc", "LUCB"])
 def test_a_confidence_that_was_not_reached_is_told(agent: str) -> None:
     few, many = (bai_gym.identify(lambda arm: float(arm), 2, budget, agent) for budget in (10, 1000))
     assert any("confidence was not reached" in note for note in few.notes)

@@ -97,7 +97,7 @@ def test_a_last_line_of_rubbish_is_cut_off(path: Path) -> None:
         assert path.read_bytes() == whole
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("facts", "message"),
     [
         ({"budget": 10}, "its budget is 9, and here it is 10"),
@@ -117,7 +117,7 @@ def test_the_journal_of_another_experiment_is_refused_and_left_alone(
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("content", [b"notes\n", b"notes", b'{"a": 1}\n', b"[1]\n", b"\xff\xfe\n", b'{"journal": "x"'])
+@pytest.mark.each("content", [b"notes\n", b"notes", b'{"a": 1}\n', b"[1]\n", b"\xff\xfe\n", b'{"journal": "x"'])
 def test_a_file_that_is_no_journal_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "notes.txt"
     path.write_bytes(content)
@@ -132,7 +132,7 @@ def test_a_journal_of_another_version_is_refused(path: Path) -> None:
         reopened(path)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     "line", ["", "nothing", "[0]", '{"arm": 3, "reward": 0}', '{"arm": 0, "reward": NaN}', '{"arm": true, "reward": 1}']
 )
 def test_damage_in_the_middle_is_refused(path: Path, line: str) -> None:
@@ -172,7 +172,7 @@ def test_a_journal_in_use_is_refused(path: Path) -> None:
     assert "is in use by another process" in done.stdout
 
 
-@pytest.mark.parametrize("line", ['{"arm": 0, "reward": 1' + "0" * 400 + "}", "[" * 100_000 + "]" * 100_000])
+@pytest.mark.each("line", ['{"arm": 0, "reward": 1' + "0" * 400 + "}", "[" * 100_000 + "]" * 100_000])
 def test_numbers_and_nesting_beyond_measure_are_damage(tmp_path: Path, line: str) -> None:
     journal = tmp_path / "journal"
     bai_gym.identify(lambda arm: float(arm), 2, 4, journal=journal)

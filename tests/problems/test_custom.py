@@ -46,7 +46,7 @@ def test_what_the_user_gave_is_copied() -> None:
     assert problem.draw(1, RNG).means.tolist() == [[0.0, 1.0]]
 
 
-@pytest.mark.parametrize("distribution", ["gaussian", "bernoulli"])
+@pytest.mark.each("distribution", ["gaussian", "bernoulli"])
 def test_the_demonstration_instance(distribution: str) -> None:
     problem = build("custom", distribution=distribution)
     bandit = problem.draw(1, RNG)
@@ -55,7 +55,7 @@ def test_the_demonstration_instance(distribution: str) -> None:
     assert ["demonstration" in note for note in problem.notes] == [True]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("keywords", "name"),
     [
         ({"means": [10**400, 1]}, "means"),
@@ -100,13 +100,13 @@ def test_the_demonstration_log() -> None:
     assert ["synthetic" in note for note in problem.notes] == [True]
 
 
-@pytest.mark.parametrize("given", ["path", "arm_column", "reward_column", "separator", "bins"])
+@pytest.mark.each("given", ["path", "arm_column", "reward_column", "separator", "bins"])
 def test_half_of_what_a_table_needs_is_refused(given: str) -> None:
     with pytest.raises(ParameterError, match="path=, arm_column= and reward_column="):
         build("table", **{given: 2 if given == "bins" else ";"})
 
 
-@pytest.mark.parametrize("left_out", ["path", "arm_column", "reward_column"])
+@pytest.mark.each("left_out", ["path", "arm_column", "reward_column"])
 def test_most_of_what_a_table_needs_is_refused(left_out: str) -> None:
     keywords = {"path": "log.csv", "arm_column": "page", "reward_column": "clicks"}
     del keywords[left_out]

@@ -27,8 +27,8 @@ def test_every_fact_is_tested_here() -> None:
     assert set(FACTS) == set(KNOWLEDGE)
 
 
-@pytest.mark.parametrize("declared", [(), *FACTS])
-@pytest.mark.parametrize("fact", FACTS)
+@pytest.mark.each("declared", [(), *FACTS])
+@pytest.mark.each("fact", FACTS)
 def test_only_what_is_declared_is_granted(fact: str, declared: str | tuple[str, ...]) -> None:
     problem_info = ProblemInfo(2, 100, 2, truth=TRUTH, knows={declared} if declared else ())
     for read in FACTS[fact]:

@@ -22,7 +22,7 @@ def drawn(problem: Problem, batch: int = 1, seed: int = 0) -> tuple[FeatureBandi
     return bandit, bandit.features
 
 
-@pytest.mark.parametrize("arms", [3, 8, 128])
+@pytest.mark.each("arms", [3, 8, 128])
 def test_adaptive(arms: int) -> None:
     bandit, features = drawn(build("linear-adaptive", num_arms=arms))
     assert features.shape == (1, arms, arms - 1)
@@ -45,7 +45,7 @@ def test_static() -> None:
         assert (bandit.variances == 10.0).all()
 
 
-@pytest.mark.parametrize(("arms", "dimension"), [(2, 2), (8, 10), (64, 10), (30, 2)])
+@pytest.mark.each(("arms", "dimension"), [(2, 2), (8, 10), (64, 10), (30, 2)])
 def test_sphere(arms: int, dimension: int) -> None:
     problem = build("linear-sphere", num_arms=arms, num_features=dimension)
     bandit, features = drawn(problem, 300)
@@ -80,7 +80,7 @@ def test_closest_pairs_do_not_depend_on_how_many_are_looked_at_together(monkeypa
     np.testing.assert_array_equal(closest_pairs(features), pairs)
 
 
-@pytest.mark.parametrize("arms", [3, 12, 24])
+@pytest.mark.each("arms", [3, 12, 24])
 def test_corner(arms: int) -> None:
     bandit, features = drawn(LinearCornerProblem(arms), 4000)
     assert features.shape == (4000, arms, 2)
@@ -93,7 +93,7 @@ def test_corner(arms: int) -> None:
     assert kstest(angles.reshape(-1)[:4000], "norm", args=(np.pi / 4, 0.09)).pvalue > LEVEL
 
 
-@pytest.mark.parametrize("dimension", [5, 7, 10, 12])
+@pytest.mark.each("dimension", [5, 7, 10, 12])
 def test_logistic(dimension: int) -> None:
     bandit, features = drawn(build("logistic", num_features=dimension), 5000)
     assert isinstance(bandit.rewards, BernoulliBandit)
@@ -125,7 +125,7 @@ def test_custom() -> None:
         assert isinstance(drawn(build("custom-linear", features=features, theta=theta, link=link))[0].rewards, kind)
 
 
-@pytest.mark.parametrize("link", ["identity", "logit"])
+@pytest.mark.each("link", ["identity", "logit"])
 def test_the_demonstration_instance(link: str) -> None:
     problem = build("custom-linear", link=link)
     assert ["demonstration" in note for note in problem.notes] == [True]

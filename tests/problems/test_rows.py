@@ -71,7 +71,7 @@ def test_rows_are_distinct(data: st.DataObject) -> None:
     assert (np.diff(np.sort(found, axis=1)) > 0).all()
 
 
-@pytest.mark.parametrize(("num_rows", "num_arms"), [(5, 2), (6, 3), (5, 3), (4, 4)])  # at most half, and more
+@pytest.mark.each(("num_rows", "num_arms"), [(5, 2), (6, 3), (5, 3), (4, 4)])  # at most half, and more
 def test_every_ordered_choice_is_equally_likely(num_rows: int, num_arms: int) -> None:
     choices = list(itertools.permutations(range(num_rows), num_arms))
     found = distinct_rows(num_rows, 200 * len(choices), num_arms, np.random.default_rng(1))
@@ -95,7 +95,7 @@ def test_no_more_rows_than_there_are() -> None:
         RowsProblem(table(5), "c0", 6)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("keywords", "error", "match"),
     [
         ({"num_arms": 1}, InstanceError, "at least 2"),
@@ -167,7 +167,7 @@ def test_cars(small_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (given.num_arms, given.num_features) == (4, 6)
 
 
-@pytest.mark.parametrize("target", ["pm", "ambient", "motor_speed"])
+@pytest.mark.each("target", ["pm", "ambient", "motor_speed"])
 def test_moments_of_a_motor(small_data: Path, monkeypatch: pytest.MonkeyPatch, target: str) -> None:
     monkeypatch.setenv("BAI_GYM_DATA", str(small_data))
     problem = build("electric-motor", target=target)
@@ -184,7 +184,7 @@ def test_moments_of_a_motor(small_data: Path, monkeypatch: pytest.MonkeyPatch, t
         np.testing.assert_allclose(features[run, arm], np.delete(scaled[row, :12], position), atol=1e-12)
 
 
-@pytest.mark.parametrize("target", ["torque", "PM", "profile_id", "", 3, None, ["pm"]])
+@pytest.mark.each("target", ["torque", "PM", "profile_id", "", 3, None, ["pm"]])
 def test_other_targets_are_refused_before_the_file_is_looked_for(
     target: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,7 +30,7 @@ BY_HAND: dict[int, tuple[list[tuple[float, int]], float, float, int]] = {
 }
 
 
-@pytest.mark.parametrize("setup", SETUPS)
+@pytest.mark.each("setup", SETUPS)
 def test_bernoulli_setups_by_hand(setup: int) -> None:
     runs, h1, h2, budget = BY_HAND[setup]
     means = np.repeat([mean for mean, _ in runs], [number for _, number in runs])
@@ -64,7 +64,7 @@ SEVERAL = {
 }
 
 
-@pytest.mark.parametrize("setup", MULTI_BANDIT_SETUPS)
+@pytest.mark.each("setup", MULTI_BANDIT_SETUPS)
 def test_setups_of_several_bandits_by_hand(setup: int) -> None:
     means, variances, bandits, budget = SEVERAL[setup]
     bandit = build("multi-bandit-setup", setup=setup).draw(3, RNG)
@@ -87,7 +87,7 @@ def test_arms_of_two_values_pay_either_equally_often() -> None:
         assert (abs(counts - 4000 / len(expected)) <= 5 * math.sqrt(1000)).all()
 
 
-@pytest.mark.parametrize("setup", [0, 8, -1, "1", None, True, 1.5])
+@pytest.mark.each("setup", [0, 8, -1, "1", None, True, 1.5])
 def test_an_unknown_setup(setup: Any) -> None:
     with pytest.raises(ParameterError) as caught:
         build("bernoulli-setup", setup=setup)
@@ -96,7 +96,7 @@ def test_an_unknown_setup(setup: Any) -> None:
         build("multi-bandit-setup", setup=setup if setup != 1 else 4)
 
 
-@pytest.mark.parametrize("setup", [[1], np.array([1, 2]), {}])
+@pytest.mark.each("setup", [[1], np.array([1, 2]), {}])
 def test_a_setup_that_is_no_number_at_all(setup: Any) -> None:
     for family in ("bernoulli-setup", "multi-bandit-setup"):
         with pytest.raises(ParameterError, match="setup must be one of"):

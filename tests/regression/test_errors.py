@@ -16,8 +16,8 @@ T = np.array([3, 4, 5])
 M = np.array([0.5, 1.0, 0.2])
 
 
-@pytest.mark.parametrize("call", [least_squares, generalized_linear])
-@pytest.mark.parametrize(
+@pytest.mark.each("call", [least_squares, generalized_linear])
+@pytest.mark.each(
     ("change", "error", "says"),
     [
         ({"features": [1.0, 2.0]}, InstanceError, r"features have shape \(2,\): give \(..., arms, dimension\)"),
@@ -49,7 +49,7 @@ def test_malformed_data(call: Callable[..., Any], change: dict[str, Any], error:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("options", "says"),
     [
         ({"link": "tobit"}, "link must be one of identity, logit, probit, log, not 'tobit'"),
@@ -71,7 +71,7 @@ def test_options(options: dict[str, Any], says: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("link", "mean", "says"),
     [
         (

@@ -42,7 +42,7 @@ def gradient(link: str, x: np.ndarray, pulls: np.ndarray, means: np.ndarray, fit
 # ------------------------------------------------------------------------------------------------ by hand
 
 
-@pytest.mark.parametrize("link", LINK_NAMES)
+@pytest.mark.each("link", LINK_NAMES)
 def test_unit_vectors_give_each_arm_its_own_mean(link: str) -> None:
     means = np.array([0.5, 0.02, 0.99, 0.125])
     fit = generalized_linear(np.eye(4), [2, 50, 100, 8], means, link=link, penalty=0.0)
@@ -50,7 +50,7 @@ def test_unit_vectors_give_each_arm_its_own_mean(link: str) -> None:
     assert fit.converged and fit.penalty == 0.0
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("link", "z"),
     [("identity", 0.375), ("logit", np.log(3 / 5)), ("probit", ndtri(0.375)), ("log", np.log(0.375))],
 )
@@ -60,9 +60,9 @@ def test_arms_of_equal_features_are_one_arm(link: str, z: float) -> None:
     np.testing.assert_allclose(fit.theta, [3 * z / 25, 4 * z / 25], rtol=1e-10)
 
 
-@pytest.mark.parametrize("link", LINK_NAMES)
-@pytest.mark.parametrize("mean", [0.0, 0.3, 1.0])
-@pytest.mark.parametrize("penalty", [1e-6, 1e-3, 10.0])
+@pytest.mark.each("link", LINK_NAMES)
+@pytest.mark.each("mean", [0.0, 0.3, 1.0])
+@pytest.mark.each("penalty", [1e-6, 1e-3, 10.0])
 def test_one_dimension_is_an_equation(link: str, mean: float, penalty: float) -> None:
     # 7 x slope(2 theta) = penalty x theta, with x = 2.
     def level(theta: float) -> float:
@@ -80,7 +80,7 @@ def test_symmetric_data_by_hand() -> None:
     assert fit.theta[0] == pytest.approx(np.log(3) / 2, rel=1e-12)
 
 
-@pytest.mark.parametrize("link", LINK_NAMES)
+@pytest.mark.each("link", LINK_NAMES)
 def test_without_pulls_nothing_is_known(link: str) -> None:
     for penalty in (0.0, 1e-3):
         fit = generalized_linear(np.ones((3, 2)), [0, 0, 0], [np.nan, 0.5, -7.0], link=link, penalty=penalty)
@@ -101,7 +101,7 @@ def test_the_identity_is_least_squares_and_ridge(data: Draw) -> None:
 # ------------------------------------------------------------------------------------------------ the optimum
 
 
-@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.each("link", LINKS)
 @given(seed=SEEDS, penalty=st.sampled_from([1e-6, 1e-3, 0.1, 100.0]))
 @settings(max_examples=300)
 def test_the_gradient_vanishes(link: str, seed: int, penalty: float, data: Draw) -> None:
@@ -112,7 +112,7 @@ def test_the_gradient_vanishes(link: str, seed: int, penalty: float, data: Draw)
     np.testing.assert_allclose(left, 0.0, atol=1e-10 * (1 + (pulls * (1 + means)).sum()))
 
 
-@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.each("link", LINKS)
 @given(seed=SEEDS)
 @settings(max_examples=300)
 def test_without_a_penalty_too_and_the_estimate_is_the_shortest(link: str, seed: int, data: Draw) -> None:
@@ -143,8 +143,8 @@ def is_separable(link: str, x: np.ndarray, pulls: np.ndarray, means: np.ndarray)
     return bool(found.status == 0)
 
 
-@pytest.mark.parametrize("link", LINKS)
-@pytest.mark.parametrize("kind", ["whole", "any"])
+@pytest.mark.each("link", LINKS)
+@pytest.mark.each("kind", ["whole", "any"])
 def test_the_penalty_comes_in_where_data_are_separable_and_nowhere_else(link: str, kind: str) -> None:
     rng = np.random.default_rng(0)
     size = 300
@@ -163,8 +163,8 @@ def test_the_penalty_comes_in_where_data_are_separable_and_nowhere_else(link: st
     np.testing.assert_allclose(fit.theta[separable], alone.theta, atol=1e-9)
 
 
-@pytest.mark.parametrize("link", BINARY)
-@pytest.mark.parametrize("mean", [0.0, 1.0])
+@pytest.mark.each("link", BINARY)
+@pytest.mark.each("mean", [0.0, 1.0])
 def test_rewards_of_one_kind(link: str, mean: float) -> None:
     rng = np.random.default_rng(1)
     for arms, width in ((8, 3), (3, 8), (1, 1)):
@@ -178,7 +178,7 @@ def test_rewards_of_one_kind(link: str, mean: float) -> None:
             assert (z > 0).all() if mean == 1.0 else (z < 0).all()
 
 
-@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.each("link", LINKS)
 def test_no_start_changes_the_estimate(link: str, data: Draw) -> None:
     rng = np.random.default_rng(2)
     for seed in range(30):
@@ -214,8 +214,8 @@ def test_too_few_steps_are_admitted() -> None:
     assert not one.converged and one.penalty == 0.0
 
 
-@pytest.mark.parametrize("link", LINK_NAMES)
-@pytest.mark.parametrize("penalty", [0.0, 0.01])
+@pytest.mark.each("link", LINK_NAMES)
+@pytest.mark.each("penalty", [0.0, 0.01])
 def test_a_batch_is_its_instances(link: str, penalty: float, data: Draw) -> None:
     several = [data(seed, link, arms=6, width=4) for seed in range(12)]
     x, pulls, means = (np.stack(part).reshape(3, 4, *part[0].shape) for part in zip(*several, strict=True))
@@ -239,7 +239,7 @@ def test_the_batch_may_be_empty() -> None:
     assert generalized_linear(np.zeros((0, 3, 2)), np.zeros((0, 3)), np.zeros((0, 3)), penalty=0.0).theta.size == 0
 
 
-@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.each("link", LINKS)
 @given(seed=SEEDS, exponent=st.integers(-60, 60))
 def test_units_of_features_do_not_matter(link: str, seed: int, exponent: int, data: Draw) -> None:
     x, pulls, means = data(seed, link)
@@ -264,7 +264,7 @@ def test_features_in_units_far_apart() -> None:
 # ------------------------------------------------------------------------------------------------ far tails
 
 
-@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.each("link", LINKS)
 def test_a_trillion_pulls(link: str) -> None:
     means = np.array([1e-11, 0.5, 1.0 - 1e-11])
     fit = generalized_linear(np.eye(3), np.full(3, 10**12), means, link=link, penalty=0.0)
@@ -275,7 +275,7 @@ def test_a_trillion_pulls(link: str) -> None:
         np.testing.assert_allclose(MEANS[link](fit.theta), means, rtol=1e-9)
 
 
-@pytest.mark.parametrize("link", BINARY)
+@pytest.mark.each("link", BINARY)
 def test_a_gradient_that_is_rounding_alone_is_an_end(link: str) -> None:
     # Duplicates that contradict one another leave large terms that cancel, beside directions of next to no curvature.
     rng = np.random.default_rng(6)
@@ -293,7 +293,7 @@ def test_counts_far_apart() -> None:
     assert fit.converged and fit.theta[0] == pytest.approx(np.log(1e12), rel=1e-9)
 
 
-@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.each("link", LINKS)
 def test_numbers_of_any_size_give_no_warning(link: str) -> None:
     # A warning would be an error here. Not all of these have estimates that floats reach.
     for big in (1e-300, 1e-12, 1e12, 1e150, 1e300):
@@ -315,7 +315,7 @@ def single(x: np.ndarray, pulls: np.ndarray, means: np.ndarray) -> tuple[np.ndar
     return np.vstack([x, x]), rewards, np.concatenate([pulls * means, pulls * (1 - means)])
 
 
-@pytest.mark.parametrize("penalty", [1e-3, 1.0])
+@pytest.mark.each("penalty", [1e-3, 1.0])
 def test_equal_to_scikit_learn_logistic(penalty: float, data: Draw) -> None:
     linear_model = pytest.importorskip("sklearn.linear_model")
     compared = 0
@@ -346,7 +346,7 @@ def test_equal_to_scikit_learn_poisson(data: Draw) -> None:
             np.testing.assert_allclose(ours.theta, model.coef_, atol=1e-6)
 
 
-@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.each("link", LINKS)
 def test_equal_to_a_general_optimiser(link: str, data: Draw) -> None:
     def objective(theta: np.ndarray, x: np.ndarray, pulls: np.ndarray, means: np.ndarray) -> tuple[float, np.ndarray]:
         z = x @ theta
@@ -366,7 +366,7 @@ def test_equal_to_a_general_optimiser(link: str, data: Draw) -> None:
         np.testing.assert_allclose(ours.theta, found.x, atol=1e-6)
 
 
-@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.each("link", LINKS)
 def test_equal_to_statsmodels(link: str) -> None:
     api = pytest.importorskip("statsmodels.api")
     families = {

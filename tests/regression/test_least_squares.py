@@ -18,7 +18,7 @@ Draw = Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray]]
 SEEDS = st.integers(0, 2**32)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("features", "pulls", "means", "theta"),
     [
         ([[1.0, 0.0], [1.0, 1.0]], [2, 1], [1.0, 3.0], [1.0, 2.0]),  # as many arms as dimensions: solved exactly
@@ -85,7 +85,7 @@ def test_a_batch_is_its_instances(data: Draw) -> None:
     np.testing.assert_allclose(shared[2, 1], least_squares(x[0, 0], pulls[2, 1], means[0, 1]), atol=1e-12)
 
 
-@pytest.mark.parametrize("tilt", [1e-12, 1e-7])
+@pytest.mark.each("tilt", [1e-12, 1e-7])
 def test_the_rank_is_that_of_the_designs(tilt: float) -> None:
     x = np.array([[1.0, 0.0], [1.0, tilt]])
     theta = least_squares(x, [5, 5], [1.0, 2.0])

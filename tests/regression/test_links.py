@@ -17,8 +17,8 @@ def test_links_are_those_of_bandits() -> None:
     assert tuple(MEANS) == LINK_NAMES == tuple(LINKS)
 
 
-@pytest.mark.parametrize("name", LINKS)
-@pytest.mark.parametrize("mean", [0.0, 0.25, 1.0])
+@pytest.mark.each("name", LINKS)
+@pytest.mark.each("mean", [0.0, 0.25, 1.0])
 def test_derivatives(name: str, mean: float) -> None:
     link, means = LINKS[name], np.full(Z.shape, mean)
     first, second = link.slopes(Z, means)
@@ -31,7 +31,7 @@ def test_derivatives(name: str, mean: float) -> None:
     assert (second >= 0).all()
 
 
-@pytest.mark.parametrize("name", LINKS)
+@pytest.mark.each("name", LINKS)
 def test_slopes_vanish_at_the_mean(name: str) -> None:
     z = np.linspace(-8, 8, 33)
     means = np.minimum(MEANS[name](z), 1e300)
@@ -65,8 +65,8 @@ def test_logit_in_the_tails() -> None:
     np.testing.assert_allclose(link.log_likelihood(z, ones), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", LINKS)
-@pytest.mark.parametrize("pulls", [1.0, 7.0, 1e12, 1e300])
+@pytest.mark.each("name", LINKS)
+@pytest.mark.each("pulls", [1.0, 7.0, 1e12, 1e300])
 def test_guesses_are_finite_and_near(name: str, pulls: float) -> None:
     for mean in (0.0, 0.25, 0.5, 1.0):
         z, information = LINKS[name].guess(np.array([mean]), np.array([pulls]))

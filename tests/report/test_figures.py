@@ -61,7 +61,7 @@ def text_of(path: Path) -> str:
     return " ".join(re.findall(r">([^<>]+)</(?:text|tspan)>", path.read_text("utf-8")))
 
 
-@pytest.mark.parametrize(("suffix", "log"), [(".png", False), (".svg", True), (".pdf", False)])
+@pytest.mark.each(("suffix", "log"), [(".png", False), (".svg", True), (".pdf", False)])
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path, suffix: str, log: bool) -> None:
     first = error_curves(ROWS, tmp_path / f"a{suffix}", log=log).read_bytes()
     matplotlib.rcParams["axes.facecolor"] = "red"  # the user's settings have no say
@@ -75,7 +75,7 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path, suffix: str, log: b
     assert other.read_bytes() != first
 
 
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+@pytest.mark.each("suffix", [".png", ".svg", ".pdf"])
 def test_files_hold_no_date_and_no_version(tmp_path: Path, suffix: str) -> None:
     data = instance_plot([0.1, 0.2], [1.0, 1.0], tmp_path / f"figure{suffix}").read_bytes()
     for word in (b"CreationDate", b"Creator", b"Producer", b"Software", b"dc:date", matplotlib.__version__.encode()):
@@ -89,7 +89,7 @@ def test_text_of_vector_files_is_text(tmp_path: Path) -> None:
     assert b"/TrueType" in pdf or b"/FontFile2" in pdf  # glyphs of a font, not shapes
 
 
-@pytest.mark.parametrize("name", [r"$\foo{$", "costs $5 or $6", "log_$x_1$.csv"])
+@pytest.mark.each("name", [r"$\foo{$", "costs $5 or $6", "log_$x_1$.csv"])
 def test_names_are_no_formulas(tmp_path: Path, name: str) -> None:
     rows = [replace(row, agent=name, env=name) for row in ROWS[:3]]
     assert text_of(error_curves(rows, tmp_path / "figure.svg", log=True)).count(name) == 2  # title and legend
@@ -192,7 +192,7 @@ def test_folders_are_made_and_unwritable_paths_named(tmp_path: Path) -> None:
         error_curves(ROWS, tmp_path / "file" / "figure.svg")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("rows", "options", "message"),
     [
         ([], {}, "no results"),
@@ -210,13 +210,13 @@ def test_misleading_figures_are_refused(
         error_curves(rows, tmp_path / "figure.png", **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["figure.jpg", "figure"])
+@pytest.mark.each("name", ["figure.jpg", "figure"])
 def test_unknown_endings_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ParameterError, match=r"\.png, \.svg or \.pdf"):
         error_curves(ROWS, tmp_path / name)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("means", "variances", "labels", "message"),
     [
         ([1.0, 2.0], [1.0], None, "shape"),

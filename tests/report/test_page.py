@@ -361,7 +361,7 @@ def test_missing_plotly_is_named_with_the_extra(monkeypatch: pytest.MonkeyPatch)
         build._library()
 
 
-@pytest.mark.parametrize("limit", [0, -1])
+@pytest.mark.each("limit", [0, -1])
 def test_an_impossible_size_limit_is_refused(limit: int) -> None:
     with pytest.raises(ParameterError, match="positive number of bytes"):
         page_of(table(result()), size_limit=limit)
@@ -429,7 +429,7 @@ def contrast(a: str, b: str) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.each("theme", ["light", "dark"])
 def test_letters_stand_out(theme: str) -> None:
     css = bundle.read_asset("page.css")
     first, dark = css.index(":root {"), css.index(':root[data-theme="dark"]')

@@ -71,7 +71,7 @@ def test_the_same_figure_has_the_same_bytes(tmp_path: Path) -> None:
         assert one.read_bytes() == other.read_bytes()
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("regrets", "message"),
     [
         ({}, "no regrets to draw"),
@@ -85,7 +85,7 @@ def test_wrong_regrets_are_named(regrets: dict[str, Any], message: str) -> None:
         regret_boxes(regrets, "figure.png")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("change", "message"),
     [
         ({"pulls": {}}, "at least one agent"),
@@ -138,13 +138,13 @@ def test_allocations_in_the_order_of_the_means(drawn: dict[str, Any]) -> None:
     assert axes.get_xlabel() == "arm, the best first" and axes.get_title(loc="left") == "A title"
 
 
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+@pytest.mark.each("suffix", [".png", ".svg", ".pdf"])
 def test_allocations_have_the_same_bytes_again(tmp_path: Path, suffix: str) -> None:
     first, second = (allocation_map(SHARED, tmp_path / f"{name}{suffix}").read_bytes() for name in "ab")
     assert first == second
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("results", "options", "message"),
     [
         ([], {}, "not 0 "),

@@ -71,7 +71,7 @@ def test_rows_are_sorted_by_budget_then_error() -> None:
     assert agents == [("500", "SHVar"), ("500", "VBR"), ("500", "uniform"), ("5,000", "SHVar"), ("5,000", "SH")]
 
 
-@pytest.mark.parametrize("write", [to_markdown, to_csv, to_latex, text_of])
+@pytest.mark.each("write", [to_markdown, to_csv, to_latex, text_of])
 def test_order_of_the_input_does_not_matter(write: object) -> None:
     # Footnotes are numbered by the sorted rows, so they do not move either.
     assert write(ROWS) == write(ROWS[::-1])  # type: ignore[operator]

@@ -187,7 +187,7 @@ def test_a_run_that_version_1_began_goes_on(tmp_path: Path, monkeypatch: pytest.
     assert plain(compare(["TTTS(posterior=bernoulli)"], ENV, budgets=[20], runs=30, out=tmp_path)) == plain(whole)
 
 
-@pytest.mark.parametrize("which", ["results.parquet", "chunks/*/*.parquet", "recordings/*/*.parquet"])
+@pytest.mark.each("which", ["results.parquet", "chunks/*/*.parquet", "recordings/*/*.parquet"])
 def test_a_newer_version_is_refused_by_name(tmp_path: Path, which: str) -> None:
     compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
     (file,) = tmp_path.glob(which)
@@ -212,7 +212,7 @@ def test_a_newer_chunk_is_not_overwritten(
     assert file.read_bytes() == before
 
 
-@pytest.mark.parametrize("by", ["python", "command"])
+@pytest.mark.each("by", ["python", "command"])
 def test_newer_results_are_not_overwritten(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
@@ -313,7 +313,7 @@ def test_a_chunk_after_a_short_one_is_not_counted_on(tmp_path: Path) -> None:
     assert episodes.recommendation.tolist() == short.recommendations("SH").tolist()
 
 
-@pytest.mark.parametrize("name", ["chunks", "recordings"])
+@pytest.mark.each("name", ["chunks", "recordings"])
 def test_folders_may_be_named_as_ours_are(tmp_path: Path, name: str) -> None:
     out = tmp_path / name / "monday"
     played = compare(["SH"], ENV, budgets=[20], runs=30, out=out, record=2)

@@ -44,7 +44,7 @@ def test_a_file_takes_its_place_when_it_is_complete(tmp_path: Path) -> None:
     assert drafts(tmp_path) == []
 
 
-@pytest.mark.parametrize("error", [ValueError("mine"), KeyboardInterrupt()])
+@pytest.mark.each("error", [ValueError("mine"), KeyboardInterrupt()])
 def test_an_exception_leaves_the_old_file_and_no_draft(tmp_path: Path, error: BaseException) -> None:
     path = tmp_path / "file.txt"
     path.write_text("old")
@@ -114,7 +114,7 @@ def test_a_killed_process_that_nobody_waited_for_is_dead(tmp_path: Path) -> None
         assert drafts(tmp_path) == []
 
 
-@pytest.mark.parametrize(("age", "kept"), [(0.0, True), (DAY - 600.0, True), (DAY + 600.0, False)])
+@pytest.mark.each(("age", "kept"), [(0.0, True), (DAY - 600.0, True), (DAY + 600.0, False)])
 def test_drafts_of_living_processes_are_kept_for_a_day(tmp_path: Path, age: float, kept: bool) -> None:
     # After a day the number has been given to another process.
     draft = put_draft(tmp_path, os.getpid(), age)
@@ -133,7 +133,7 @@ def test_files_of_others_are_left_alone(tmp_path: Path, dead: int) -> None:
 # ------------------------------------------------------------------------------------------------ folders
 
 
-@pytest.mark.parametrize("below", [".", "deep/down"])
+@pytest.mark.each("below", [".", "deep/down"])
 def test_a_folder_that_cannot_be_written(tmp_path: Path, below: str) -> None:
     # A file in the way stops every user, even root, whom permissions do not.
     taken = tmp_path / "taken"
@@ -174,7 +174,7 @@ def test_a_chunk_comes_back_as_it_was(tmp_path: Path) -> None:
     assert drafts(tmp_path) == []
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("agent", "seed", "chunk", "runs"), [("SH", 0, 0, 70), ("SH", 0, 1, 71), ("SH", 5, 1, 70), ("VBR", 0, 1, 70)]
 )
 def test_only_the_very_chunk_is_found(tmp_path: Path, agent: str, seed: int, chunk: int, runs: int) -> None:

@@ -120,7 +120,7 @@ def uncompiled(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return lambda: monkeypatch.setattr(compiler, "compiled_player", lambda: None)
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.each("name", RULES)
 def test_compiled_uncompiled_and_stepwise_rules_choose_alike(name: str, uncompiled: Callable[[], None]) -> None:
     # Where every reward is its arm's mean, nothing is random but ties, and these go to the first arm.
     means = np.random.default_rng(0).random((40, 5)).round(1)
@@ -150,7 +150,7 @@ BANDITS = {
 }
 
 
-@pytest.mark.parametrize("kind", BANDITS)
+@pytest.mark.each("kind", BANDITS)
 def test_compiled_rewards_have_the_distribution_of_the_arms(kind: str) -> None:
     many = BANDITS[kind].select(np.zeros(8000, np.int64))
     tables, pulls = (play(RULES["index"], many, 30, tie="random", table=table).statistics for table in (True, False))
@@ -243,7 +243,7 @@ def out_of_range(e: Episode, rng: np.random.Generator) -> int:
     return 17
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("index", "message"),
     [
         (

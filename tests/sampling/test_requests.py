@@ -20,7 +20,7 @@ def asked(steps: int, **fields: Any) -> Sequential:
     return Sequential(Rule(index=largest_mean), steps, np.zeros((2, 0)), "first", np.random.default_rng(0), **fields)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     "answer",
     [[[1, 2, 0], [0, 0, 3]], np.array([[1, 2, 0], [0, 0, 3]], np.uint8), Block(np.array([[1, 2, 0], [0, 0, 3]]))],
 )
@@ -47,12 +47,12 @@ def test_a_sequential_request_is_kept() -> None:
     assert check_request(request, 2, 3, 5) == (request, 5)
 
 
-@pytest.mark.parametrize("answer", [np.zeros((2, 3), np.int64), Block(np.zeros((2, 3), np.int64)), asked(0)])
+@pytest.mark.each("answer", [np.zeros((2, 3), np.int64), Block(np.zeros((2, 3), np.int64)), asked(0)])
 def test_no_pulls_may_be_asked_for(answer: Any) -> None:
     assert check_request(answer, 2, 3, 7)[1] == 0
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("answer", "message"),
     [
         ([1, 2, 0], r"counts of shape \(2, 3\), not \(1, 3\)"),

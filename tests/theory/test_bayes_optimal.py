@@ -55,7 +55,7 @@ VALUES: dict[tuple[str, int], dict[int, Fraction | float]] = {
 }
 
 
-@pytest.mark.parametrize(("objective", "num_arms"), VALUES)
+@pytest.mark.each(("objective", "num_arms"), VALUES)
 def test_known_values(objective: str, num_arms: int) -> None:
     for budget, value in VALUES[objective, num_arms].items():
         accuracy = 1e-13 if isinstance(value, Fraction) else 6e-11
@@ -125,8 +125,8 @@ def states(num_arms: int, pulls: int) -> list[State]:
     return [tuple(zip(c[::2], c[1::2], strict=True)) for c in counts if sum(c) == pulls]
 
 
-@pytest.mark.parametrize("objective", bayes_optimal.OBJECTIVES)
-@pytest.mark.parametrize(
+@pytest.mark.each("objective", bayes_optimal.OBJECTIVES)
+@pytest.mark.each(
     ("num_arms", "budget", "prior"),
     [(2, 1, (1, 1)), (2, 5, (1, 1)), (2, 4, (2, 1)), (2, 4, (1, 3)), (3, 3, (1, 1)), (3, 3, (2, 2)), (4, 2, (1, 1))],
 )
@@ -151,7 +151,7 @@ def test_values_and_actions_equal_brute_force(
 # ------------------------------------------------------------------------------------------------ structure
 
 
-@pytest.mark.parametrize("num_arms", [2, 3, 5])
+@pytest.mark.each("num_arms", [2, 3, 5])
 def test_relabelling_the_arms_relabels_the_actions(num_arms: int) -> None:
     budget = 9
     solution = solve_bayes(num_arms, budget)
@@ -167,7 +167,7 @@ def test_relabelling_the_arms_relabels_the_actions(num_arms: int) -> None:
         assert (best[0] == best[1])[twins].all()
 
 
-@pytest.mark.parametrize("objective", bayes_optimal.OBJECTIVES)
+@pytest.mark.each("objective", bayes_optimal.OBJECTIVES)
 def test_more_pulls_are_no_worse_and_more_arms_are_harder(objective: str) -> None:
     values = [[solve_bayes(num_arms, budget, objective).value for budget in range(9)] for num_arms in (2, 3, 9)]
     assert (np.diff(values, axis=1) >= -1e-13).all()
@@ -190,7 +190,7 @@ def test_whole_and_real_priors_meet() -> None:
         assert near == pytest.approx(optimal_value(3, 8, objective=objective, alpha=2, beta=1), abs=1e-10)
 
 
-@pytest.mark.parametrize(("num_arms", "budget"), [(2, 100), (3, 40), (4, 20)])
+@pytest.mark.each(("num_arms", "budget"), [(2, 100), (3, 40), (4, 20)])
 def test_sizes_that_are_promised(num_arms: int, budget: int) -> None:
     solution = solve_bayes(num_arms, budget, memory_limit=0.02)
     assert solution.states < 3_000_000
@@ -200,7 +200,7 @@ def test_sizes_that_are_promised(num_arms: int, budget: int) -> None:
 # ------------------------------------------------------------------------------------------------ errors
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("arguments", "message"),
     [
         ({"objective": "regret"}, "objective must be 'correct' or 'simple_regret', not 'regret'"),
@@ -217,7 +217,7 @@ def test_parameters_are_checked(arguments: dict[str, Any], message: str) -> None
         optimal_value(**{"num_arms": 2, "budget": 3, **arguments})
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("num_arms", "budget", "limit", "size"),
     [
         (4, 60, 1.0, r"3.69e\+08 states, 1.02 GB; limit 1 GB"),

@@ -72,7 +72,7 @@ def test_shvar_with_whole_allocations_by_hand() -> None:
     assert np.isnan(shvar_bound([0, 0, 0, 1], [1, 1, 1, 3], 12, theorem=3))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("means", "variances", "budget"),
     [
         ([1, 0, 0], 1.0, 36),  # three arms
@@ -194,7 +194,7 @@ def test_gse_by_hand() -> None:
     by_hand(gse_glm_bound(means, 2, 64, 0.5, norm=1 / 8), 8 * exp(-1 / 16))
 
 
-@pytest.mark.parametrize("signal", [1.0, 3.0, 6.0, 10.0])
+@pytest.mark.each("signal", [1.0, 3.0, 6.0, 10.0])
 def test_the_printed_bound_of_gse_is_wrong(signal: float) -> None:
     # Two arms, 1 and -1, d = 1: the estimate of theta has variance sigma^2 / n, and the gap is 2 theta.
     error = norm.cdf(-signal / 2)
@@ -251,7 +251,7 @@ EDGES: dict[str, tuple[Call, int]] = {
 }
 
 
-@pytest.mark.parametrize("name", EDGES)
+@pytest.mark.each("name", EDGES)
 def test_edge_of_the_domain_and_decrease_beyond(name: str) -> None:
     bound, least = EDGES[name]
     values = bound(np.array([least - 1, least, 10**9]))
@@ -260,8 +260,8 @@ def test_edge_of_the_domain_and_decrease_beyond(name: str) -> None:
     assert values[2] < 1
 
 
-@pytest.mark.parametrize("name", EDGES)
-@pytest.mark.parametrize("budget", [0, -3, 2.5, 10.0])
+@pytest.mark.each("name", EDGES)
+@pytest.mark.each("budget", [0, -3, 2.5, 10.0])
 def test_budgets_are_checked(name: str, budget: float) -> None:
     with pytest.raises(ParameterError, match="budget must be"):
         EDGES[name][0](budget)
@@ -274,7 +274,7 @@ def test_explorations_beyond_the_theory_have_no_bound() -> None:
         assert inside.tolist() == [True, True, False]
 
 
-@pytest.mark.parametrize("a", [-1.0, math.nan, math.inf])
+@pytest.mark.each("a", [-1.0, math.nan, math.inf])
 def test_explorations_are_checked(a: float) -> None:
     with pytest.raises(ParameterError, match="a must be a number of at least 0"):
         gape_v_bound(MEANS, 0.1, 100, a=a)
@@ -284,19 +284,19 @@ def test_augucb_needs_four_arms() -> None:
     assert np.isnan(augucb_bound(MEANS, 0.1, 0.4, 1000))
 
 
-@pytest.mark.parametrize("delta", [0.0, 1.0, -0.1, math.nan])
+@pytest.mark.each("delta", [0.0, 1.0, -0.1, math.nan])
 def test_delta_is_checked(delta: float) -> None:
     with pytest.raises(ParameterError, match="delta must be strictly between 0 and 1"):
         shadavar_bound(MEANS, 1.0, 100, delta)
 
 
-@pytest.mark.parametrize("delta", [0.0, 1.0])
+@pytest.mark.each("delta", [0.0, 1.0])
 def test_delta_of_ugapec_is_checked(delta: float) -> None:
     with pytest.raises(ParameterError, match="delta must be strictly between 0 and 1"):
         ugapec_sample_complexity(MEANS, delta)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("call", "message"),
     [
         (lambda: shvar_bound(MEANS, 1.0, 9, theorem=5), "theorem must be 3 or 4"),
@@ -347,7 +347,7 @@ def test_instances_and_budgets_are_broadcast() -> None:
     assert shvar_bound(instances, 0.1, budgets, theorem=3).shape == (3, 2)
 
 
-@pytest.mark.parametrize("name", [*BOUNDS, *THRESHOLD_BOUNDS])
+@pytest.mark.each("name", [*BOUNDS, *THRESHOLD_BOUNDS])
 def test_the_table_says_where_each_bound_is_from(name: str) -> None:
     bound = {**BOUNDS, **THRESHOLD_BOUNDS}[name]
     assert "(20" in bound.citation and "\n" not in bound.citation

@@ -100,7 +100,7 @@ SETUPS = {
 }
 
 
-@pytest.mark.parametrize("setup", SETUPS)
+@pytest.mark.each("setup", SETUPS)
 def test_the_seven_bernoulli_setups(setup: int) -> None:
     means, h1, h2 = SETUPS[setup]
     assert best_arm_h1(means) == pytest.approx(h1, abs=0.005)
@@ -170,31 +170,31 @@ def test_bandits_side_by_side_add_up() -> None:
     np.testing.assert_allclose(whole, np.sum(parts, axis=0), rtol=1e-12)
 
 
-@pytest.mark.parametrize("num_bandits", [0, 4, 6, -2, 2.0])
+@pytest.mark.each("num_bandits", [0, 4, 6, -2, 2.0])
 def test_arms_that_do_not_make_bandits_are_refused(num_bandits: int) -> None:
     with pytest.raises(ParameterError, match="bandits"):
         top_gaps(np.arange(6.0), 1, num_bandits)
 
 
-@pytest.mark.parametrize("m", [0, 3, -1, 1.5])
+@pytest.mark.each("m", [0, 3, -1, 1.5])
 def test_m_is_checked(m: int) -> None:
     with pytest.raises(ParameterError, match=r"m must be a whole number in 1\.\.2, not"):
         ugape_complexity(MEANS, m)
 
 
-@pytest.mark.parametrize("epsilon", [-0.1, math.nan, math.inf])
+@pytest.mark.each("epsilon", [-0.1, math.nan, math.inf])
 def test_epsilon_is_checked(epsilon: float) -> None:
     with pytest.raises(ParameterError, match="epsilon must be a number of at least 0"):
         ugape_v_complexity(MEANS, 1.0, epsilon=epsilon)
 
 
-@pytest.mark.parametrize("means", [0.5, [0.5], [0.5, math.nan], [], ["high", "low"], [10**400, 1]])
+@pytest.mark.each("means", [0.5, [0.5], [0.5, math.nan], [], ["high", "low"], [10**400, 1]])
 def test_malformed_means_are_refused(means: object) -> None:
     with pytest.raises(ParameterError, match="means"):
         best_arm_h1(means)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("variances", [-1.0, [1.0, 1.0], math.inf])
+@pytest.mark.each("variances", [-1.0, [1.0, 1.0], math.inf])
 def test_malformed_variances_are_refused(variances: object) -> None:
     with pytest.raises(InstanceError, match="variances"):
         ugape_v_complexity(MEANS, variances)  # type: ignore[arg-type]

@@ -141,7 +141,7 @@ def test_learning_alone(tmp_path: Path) -> None:
     assert calls == ["learning"]
 
 
-@pytest.mark.parametrize("changes", [{"algo": "a2c"}, {"network": "mlp"}, {"num_envs": 5}, {"num_envs": 1}], ids=str)
+@pytest.mark.each("changes", [{"algo": "a2c"}, {"network": "mlp"}, {"num_envs": 5}, {"num_envs": 1}], ids=str)
 def test_other_recipes(changes: dict[str, Any], tmp_path: Path) -> None:
     mine = recipe(steps=150, **changes)
     trained = train(mine, tmp_path, device="cpu")  # a warning of stable-baselines3 would be an error here
@@ -157,7 +157,7 @@ def test_other_recipes(changes: dict[str, Any], tmp_path: Path) -> None:
     assert evaluate(agent, ENV, budget=8, runs=10).mean_pulls.sum() == 8
 
 
-@pytest.mark.parametrize("env", ["BAI-TopM-Bernoulli10-v0", "BAI-MultiBandit2-v0", "BAI-FC-Bernoulli10-v0"])
+@pytest.mark.each("env", ["BAI-TopM-Bernoulli10-v0", "BAI-MultiBandit2-v0", "BAI-FC-Bernoulli10-v0"])
 def test_other_tasks(env: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bai_gym.training.recipe.LONGEST", 12)
     trained = train(recipe_for(env, {"budget": 9}, **{**SMALL, "steps": 200}), tmp_path, device="cpu")
@@ -177,7 +177,7 @@ def test_it_becomes_better_than_chance(tmp_path: Path, monkeypatch: pytest.Monke
 # ------------------------------------------------------------------------------------------------ interrupted
 
 
-@pytest.mark.parametrize("calls", [1, 2, 3, 6])
+@pytest.mark.each("calls", [1, 2, 3, 6])
 def test_an_interrupted_training_ends_with_the_same_weights(calls: int, undisturbed: Path, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         train(recipe(), tmp_path, device="cpu", on_part=stop_at(calls))
@@ -190,7 +190,7 @@ def test_an_interrupted_training_ends_with_the_same_weights(calls: int, undistur
     assert (tmp_path / "weights.npz").read_bytes() == (undisturbed / "weights.npz").read_bytes()
 
 
-@pytest.mark.parametrize("changes", [{"algo": "a2c"}, {"network": "mlp"}], ids=str)
+@pytest.mark.each("changes", [{"algo": "a2c"}, {"network": "mlp"}], ids=str)
 def test_so_do_other_recipes(changes: dict[str, Any], tmp_path: Path) -> None:
     mine = recipe(steps=360, **changes)
     train(mine, tmp_path / "whole", device="cpu")
@@ -274,7 +274,7 @@ def test_another_recipe_in_the_folder_is_refused(tmp_path: Path) -> None:
         refused(ParameterError, "holds the training of another recipe; choose another --out", recipe(), tmp_path)
 
 
-@pytest.mark.parametrize("damage", [lambda whole: b"", lambda whole: whole[:-200], lambda whole: b"x" + whole[1:500]])
+@pytest.mark.each("damage", [lambda whole: b"", lambda whole: whole[:-200], lambda whole: b"x" + whole[1:500]])
 def test_a_damaged_checkpoint_is_told(damage: Callable[[bytes], bytes], undisturbed: Path, tmp_path: Path) -> None:
     (tmp_path / "recipe.json").write_bytes((undisturbed / "recipe.json").read_bytes())
     (tmp_path / "checkpoint.zip").write_bytes(damage((undisturbed / "checkpoint.zip").read_bytes()))
@@ -365,7 +365,7 @@ def test_nothing_need_be_imitated(command: Command) -> None:
     assert rows(out) == [f"Learned(train-{ENV})", "VBR(allow_small_budget=True)"]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("env", "others"),
     [
         ("BAI-TopM-Bernoulli10-v0", ["Uniform", "UGapEb"]),
@@ -388,7 +388,7 @@ def test_a_perceptron_is_compared_with_those_that_do_the_task(
     assert contents(tmp_path) == before  # nothing is trained or played twice
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("words", "parts"),
     [
         (("train", "BAI-Bernouli4-v0"), ("Did you mean BAI-Bernoulli4-v0",)),

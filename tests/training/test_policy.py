@@ -24,7 +24,7 @@ from bai_gym.training import ArmPolicy, NormalisedFeatures, SB3VecEnv, export
 from bai_gym.training.policy import ArmFeatures
 
 KINDS = ("any", "binary")
-every_kind = pytest.mark.parametrize("rewards", KINDS)
+every_kind = pytest.mark.each("rewards", KINDS)
 SHORT: dict[str, Any] = {"n_steps": 8, "device": "cpu", "seed": 0}
 
 
@@ -56,7 +56,7 @@ def tensors(given: dict[str, Any]) -> dict[str, torch.Tensor]:
 
 
 @every_kind
-@pytest.mark.parametrize("num_arms", [2, 3, 8, 33])
+@pytest.mark.each("num_arms", [2, 3, 8, 33])
 def test_numpy_and_torch_have_the_same_logits(rewards: str, num_arms: int, tmp_path: Path) -> None:
     made = policy(num_arms, rewards)
     exported = export(made, {"env": "here"})
@@ -118,7 +118,7 @@ def test_arms_without_a_pull_come_first() -> None:
     assert (seen["pulls"] == 1).all()
 
 
-@pytest.mark.parametrize("algorithm", [PPO, A2C])
+@pytest.mark.each("algorithm", [PPO, A2C])
 def test_algorithms_learn_and_save_it(algorithm: Any, tmp_path: Path) -> None:
     envs = SB3VecEnv("BAI-Bernoulli4-v0", num_envs=4, budget=7)
     keywords = {"batch_size": 16} if algorithm is PPO else {}
@@ -175,7 +175,7 @@ def test_plain_perceptrons_can_have_the_features(rewards: str) -> None:
     assert torch.equal(seen, more[:, kept])
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("algorithm", "name"),
     [(PPO, "BAI-Bernoulli4-v0"), (A2C, "BAI-TopM-Bernoulli10-v0"), (DQN, "BAI-FC-Bernoulli10-v0")],
 )
@@ -195,7 +195,7 @@ def test_perceptrons_with_the_features_learn(algorithm: Any, name: str) -> None:
     assert all(torch.isfinite(weight).all() for weight in model.policy.parameters())
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("name", "way_out"),
     [
         ("BAI-TopM-Bernoulli10-v0", "MultiInputPolicy"),

@@ -23,7 +23,7 @@ from bai_gym.training.imitation import check_teacher
 from bai_gym.training.recipe import LONGEST, PLAYED_TOGETHER
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("env", "keywords", "network", "rewards", "imitate"),
     [
         ("BAI-Bernoulli4-v0", {}, "arms", "binary", "A-GapE(b=1.0)"),
@@ -57,7 +57,7 @@ def test_defaults_fit_the_environment(
     assert recipe.updates * recipe.num_envs * steps >= recipe.steps > (recipe.updates - 1) * recipe.num_envs * steps
 
 
-@pytest.mark.parametrize("env", [entry.id for entry in IDS if entry.data is None and entry.family != "function"])
+@pytest.mark.each("env", [entry.id for entry in IDS if entry.data is None and entry.family != "function"])
 def test_every_id_has_a_recipe(env: str) -> None:
     assert json.loads(recipe_for(env).to_json())["env"] == env
 
@@ -70,7 +70,7 @@ def test_changes_are_taken_and_none_leaves_the_default() -> None:
     assert recipe_for("BAI-Bernoulli4-v0", network="mlp") == replace(default, network="mlp", width=128)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("changes", "words"),
     [
         ({"algo": "dqn"}, "unknown algo 'dqn'.*allowed: ppo, a2c"),
@@ -130,7 +130,7 @@ RECIPES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("env", "keywords", "changes"), RECIPES, ids=str)
+@pytest.mark.each(("env", "keywords", "changes"), RECIPES, ids=str)
 def test_the_command_gives_the_recipe_again(
     env: str, keywords: dict[str, Any], changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -78,7 +78,7 @@ def played(agent: Any, env: str = ENV, budget: int = BUDGET, **keywords: Any) ->
     return result.errors, result.mean_pulls.tolist()
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.each("name", MODELS)
 def test_every_kind_of_model_plays_where_it_was_trained(models: Path, name: str) -> None:
     env, budget, *_ = MODELS[name]
     for deterministic in (True, False):
@@ -95,7 +95,7 @@ def test_a_model_that_stops_is_stopped(models: Path) -> None:
     assert 0 < result.mean_pulls.sum() < 20
 
 
-@pytest.mark.parametrize("name", ["stops", "sets, stops"])
+@pytest.mark.each("name", ["stops", "sets, stops"])
 def test_at_the_cap_it_stops(models: Path, name: str) -> None:
     env, _, _, _ = MODELS[name]
     agent = SB3Agent.load(models / name, deterministic=False)
@@ -116,7 +116,7 @@ def test_at_the_cap_it_stops(models: Path, name: str) -> None:
         assert (last == 2 * num_arms - 1).mean() > (first == 2 * num_arms - 1).mean()
 
 
-@pytest.mark.parametrize("name", ["arms", "ppo", "dqn", "sets"])
+@pytest.mark.each("name", ["arms", "ppo", "dqn", "sets"])
 def test_it_acts_as_the_model_does(models: Path, name: str) -> None:
     env, budget, algorithm, _ = MODELS[name]
     model = algorithm.load(models / name, device="cpu")
@@ -131,7 +131,7 @@ def test_it_acts_as_the_model_does(models: Path, name: str) -> None:
         seen, *_ = batch.step(actions)
 
 
-@pytest.mark.parametrize("name", ["arms", "ppo", "dqn", "sets", "each"])
+@pytest.mark.each("name", ["arms", "ppo", "dqn", "sets", "each"])
 def test_a_batch_is_its_episodes(models: Path, name: str) -> None:
     env, budget, *_ = MODELS[name]
     batch = gym.make_vec(env, 8, budget=budget)
@@ -147,7 +147,7 @@ def test_a_batch_is_its_episodes(models: Path, name: str) -> None:
         seen, *_ = batch.step(actions)
 
 
-@pytest.mark.parametrize("name", ["sets", "sets, stops"])
+@pytest.mark.each("name", ["sets", "sets, stops"])
 def test_sets_are_made_sets_of_m(models: Path, name: str) -> None:
     env, _, _, _ = MODELS[name]
     task = gym.make(env).unwrapped.episode_spec.task
@@ -188,8 +188,8 @@ def test_sets_are_completed_by_the_largest_means() -> None:
 # ------------------------------------------------------------------------------------------------ other K and budgets
 
 
-@pytest.mark.parametrize("name", ["arms", "a2c"])
-@pytest.mark.parametrize(("env", "budget"), [("BAI-Bernoulli2-v0", 9), ("BAI-Bernoulli10-v0", 31), (ENV, 100)])
+@pytest.mark.each("name", ["arms", "a2c"])
+@pytest.mark.each(("env", "budget"), [("BAI-Bernoulli2-v0", 9), ("BAI-Bernoulli10-v0", 31), (ENV, 100)])
 def test_policies_over_arms_play_with_any_number_and_budget(models: Path, name: str, env: str, budget: int) -> None:
     agent = SB3Agent.load(models / name)
     assert played(agent, env, budget) == played(agent, env, budget)
@@ -205,7 +205,7 @@ def test_policies_over_arms_play_with_any_number_and_budget(models: Path, name: 
     assert "correct" in info
 
 
-@pytest.mark.parametrize("name", ["ppo", "dqn"])
+@pytest.mark.each("name", ["ppo", "dqn"])
 def test_others_play_with_as_many_arms_as_they_know(models: Path, name: str) -> None:
     agent = SB3Agent.load(models / name)
     played(agent, budget=25)  # another budget
@@ -213,7 +213,7 @@ def test_others_play_with_as_many_arms_as_they_know(models: Path, name: str) -> 
         played(agent, "BAI-Bernoulli10-v0")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("name", "keywords", "words"),
     [
         ("arms", {"task": TopM(2)}, "'top-m' with a fixed budget"),
@@ -347,7 +347,7 @@ def test_it_has_to_be_reset(models: Path) -> None:
         SB3Agent.load(models / "ppo").act({})
 
 
-@pytest.mark.parametrize("package", ["stable_baselines3", "torch"])
+@pytest.mark.each("package", ["stable_baselines3", "torch"])
 def test_a_missing_package_names_the_extra(models: Path, package: str) -> None:
     code = f"""if True:
         import sys

@@ -38,7 +38,7 @@ TASKS: dict[str, dict[str, Any]] = {
     "several arms, fixed confidence": {"task": "top-m", "m": 2, "fixed_confidence": True, "pull_cost": 0.1},
 }
 
-every_task = pytest.mark.parametrize("task", TASKS)
+every_task = pytest.mark.each("task", TASKS)
 
 
 def scalars(num_envs: int, name: str = "BAI-Custom-v0", **keywords: Any) -> DummyVecEnv:
@@ -81,7 +81,7 @@ def play(ours: VecEnv, theirs: VecEnv, steps: int) -> list[int]:
     return ends
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("name", "keywords"),
     [
         ("BAI-Gaussian32-v0", {"budget": 9}),
@@ -251,7 +251,7 @@ def test_what_makes_no_sense_for_one_episode_is_refused() -> None:
         envs.step(np.array([0, 0, 4]))
 
 
-@pytest.mark.parametrize("fixed_confidence", [False, True])
+@pytest.mark.each("fixed_confidence", [False, True])
 def test_sets_of_another_size_are_made_sets_of_m(fixed_confidence: bool) -> None:
     keywords = {**EXACT, "task": "top-m", "m": 2, "budget": 5, "fixed_confidence": fixed_confidence}
     envs = SB3VecEnv("BAI-Custom-v0", num_envs=4, **keywords)
@@ -331,7 +331,7 @@ def test_ppo_learns(tmp_path: Path) -> None:
         np.testing.assert_array_equal(one, two)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("name", "keywords"),
     [
         ("BAI-TopM-Bernoulli10-v0", {"budget": 10}),

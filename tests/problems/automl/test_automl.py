@@ -294,7 +294,7 @@ def test_splits_and_data_are_keywords(tmp_path: Path, monkeypatch: pytest.Monkey
     ]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("keywords", "message"),
     [
         ({"data": "iris"}, "data must be one of 'diabetes', 'wine-quality', .*not 'iris'"),
