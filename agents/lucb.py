@@ -9,9 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.parameters import check_share
-from bai_gym.agents.sets import EPSILON, KEPT, OWN, VALUE, M, SetAgent, doubts_of, keep, prefers, range_of, rivals, room
+from bai_gym.agents.sets import EPSILON, KEPT, OWN, VALUE, M, SetAgent, keep, prefers, range_of, rivals, room
 from bai_gym.agents.widths import hoeffding
-from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule
 from bai_gym.statistics import FloatArray
@@ -86,7 +85,3 @@ class LUCB(SetAgent):
         check_share(self.delta, "delta", self.name)
         b = range_of(self.b, self.sigma, self.name)
         self.set_rule(Rule(choose=choose), b, self.delta, 0.0)
-
-    def doubts(self, bandit: Bandit) -> tuple[str, ...]:
-        """Return a note where the confidence is not proved for the rewards of a bandit."""
-        return doubts_of(self, self.sigma, bandit)

@@ -7,7 +7,7 @@ order), so that the first of several tied slots is a random arm.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,21 +17,18 @@ from bai_gym.agents.parameters import check_positive
 from bai_gym.agents.sequential import first_block
 from bai_gym.bandits import Bandit
 from bai_gym.errors import ParameterError
-from bai_gym.sampling import Engine, Episode, Rule, Sequential, Tournament, columns, leader_without, section, value_of
-from bai_gym.sampling.tournament import arm_of
+from bai_gym.sampling import Engine, Episode, Rule, Sequential, columns, section, value_of
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 from bai_gym.tasks import BestArm, BestOfEach, TopM
 
 __all__ = [
     "SetAgent",
     "borders",
-    "doubts_of",
     "keep",
     "prefers",
     "range_of",
     "rivals",
     "room",
-    "runner_up",
     "safest",
     "smallest",
 ]
@@ -113,6 +110,18 @@ class SetAgent(Agent):
         chosen = memory[:, SETS : SETS + m * bandits].astype(np.int64).reshape(self.batch, bandits, m)
         return self._answer(np.take_along_axis(slots, chosen, 2))
 
+    def doubts(self, bandit: Bandit) -> tuple[str, ...]:
+        """Return a note where an agent that stops does not have its confidence for the rewards of a bandit."""
+        low, high = bandit.limits()
+        b, sigma = getattr(self, "b", None), getattr(self, "sigma", None)
+        if sigma is not None and bandit.scale() > sigma * (1.0 + ROUNDING):
+            return (f"{self.name}: its confidence is proved for {sigma:g}-sub-Gaussian rewards, and these need not be",)
+        if not self.stops or sigma is not None or (b is not None and low >= 0.0 and high <= b):
+            return ()
+        way = "; give it sigma=" if hasattr(self, "sigma") else ""
+        kind = "unbounded" if np.isinf(high - low) else f"in [{low:.4g}, {high:.4g}]"
+        return (f"{self.name}: its confidence is proved for rewards in [0, {b:g}], and these are {kind}{way}",)
+
     def _answer(self, arms: IntArray) -> IntArray:
         """Return ``(N, M, m)`` arms, bandits in any order, in the form of the task."""
         if isinstance(self.task, TopM):
@@ -139,20 +148,6 @@ def range_of(b: float, sigma: float | None, agent: str) -> float:
             f"{agent} takes b or sigma, not both: b for rewards in [0, b], sigma for sub-Gaussian ones"
         )
     return 2.0 * sigma
-
-
-def doubts_of(agent: Any, sigma: float | None, bandit: Bandit) -> tuple[str, ...]:
-    """Return a note where an agent's confidence is not proved for the rewards of a bandit."""
-    low, high = bandit.limits()
-    if sigma is not None:
-        if bandit.scale() <= sigma * (1.0 + ROUNDING):
-            return ()
-        return (f"{agent.name}: its confidence is proved for {sigma:g}-sub-Gaussian rewards, and these need not be",)
-    if low >= 0.0 and high <= agent.b:
-        return ()
-    way = "; give it sigma=" if hasattr(agent, "sigma") else ""
-    kind = "unbounded" if np.isinf(high - low) else f"in [{low:.4g}, {high:.4g}]"
-    return (f"{agent.name}: its confidence is proved for rewards in [0, {agent.b:g}], and these are {kind}{way}",)
 
 
 def room(e: Episode) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -246,17 +241,3 @@ def safest(e: Episode) -> int:
             largest = max(largest, other)
     e.memory[SAFEST], e.memory[BOUND] = arm, bound
     return arm
-
-
-def runner_up(tree: Tournament, arm: int, rng: np.random.Generator) -> int:
-    """Return the arm of largest value but for a given one; without ties in half the time of ``leader_without``."""
-    node = (tree.value.size >> 1) + arm
-    best, holder, ties = tree.value[node ^ 1], tree.holder[node ^ 1], 0.0
-    node >>= 1
-    while node > 1:
-        value, other = tree.value[node ^ 1], tree.holder[node ^ 1]
-        ties = ties + 1.0 if value == best else ties
-        holder = other if value > best else holder
-        best = max(best, value)
-        node >>= 1
-    return leader_without(tree, arm, rng) if ties > 0.0 else arm_of(holder)

@@ -15,25 +15,10 @@ import numpy as np
 
 from bai_gym.agents.parameters import check_choice, check_not_negative, check_positive, check_share, check_whole
 from bai_gym.agents.sequential import reward_bounds
-from bai_gym.agents.sets import (
-    KEPT,
-    SETS,
-    VALUE,
-    SetAgent,
-    borders,
-    doubts_of,
-    keep,
-    prefers,
-    range_of,
-    rivals,
-    room,
-    runner_up,
-    safest,
-)
+from bai_gym.agents.sets import KEPT, SETS, VALUE, SetAgent, borders, keep, prefers, range_of, rivals, room, safest
 from bai_gym.agents.widths import bernstein, hoeffding
-from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, Rule, leader, top, value_of
+from bai_gym.sampling import STOP, Episode, Rule, leader, leader_without, top, value_of
 from bai_gym.statistics import FloatArray
 from bai_gym.theory import ugape_complexity, ugape_v_complexity
 
@@ -61,7 +46,7 @@ def select_one(e: Episode, rng: np.random.Generator) -> int:
     first or the arm of largest L, and u is the first, or where J is that, the second.
     """
     first, low = leader(e.first), safest(e)
-    second = runner_up(e.first, first, rng)
+    second = leader_without(e.first, first, rng)
     value = top(e.first) - (2.0 * e.mean[low] - value_of(e.first, low))  # L = 2 mean - U
     of_first = value_of(e.first, second) - (2.0 * e.mean[first] - value_of(e.first, first))
     low = first if of_first < value else low
@@ -250,10 +235,6 @@ class UGapEc(SetAgent):
     uses_variances: ClassVar[bool] = False
     begin = prepare
 
-    def doubts(self, bandit: Bandit) -> tuple[str, ...]:
-        """Return a note where the confidence is not proved for the rewards of a bandit."""
-        return doubts_of(self, self.sigma, bandit)
-
 
 @dataclass(kw_only=True)
 class UGapEcV(SetAgent):
@@ -270,7 +251,3 @@ class UGapEcV(SetAgent):
     stops: ClassVar[bool] = True
     first_pulls: ClassVar[int] = 2
     begin = prepare
-
-    def doubts(self, bandit: Bandit) -> tuple[str, ...]:
-        """Return a note where the confidence is not proved for the rewards of a bandit."""
-        return doubts_of(self, None, bandit)

@@ -83,6 +83,21 @@ def best_without(tree: Tournament, arm: int) -> float:
 def leader_without(tree: Tournament, arm: int, rng: np.random.Generator) -> int:
     """Return the other arm of largest value."""
     node = np.uint64(tree.value.size >> 1) + np.uint64(arm)
+    best, holder, ties = tree.value[node ^ ONE], tree.holder[node ^ ONE], 0.0
+    node >>= ONE
+    while node > ONE:
+        value, other = tree.value[node ^ ONE], tree.holder[node ^ ONE]
+        ties = ties + 1.0 if value == best else ties
+        holder = other if value > best else holder
+        best = value if value > best else best
+        node >>= ONE
+    return tied_leader_without(tree, arm, rng) if ties > 0.0 else arm_of(holder)
+
+
+@rare
+def tied_leader_without(tree: Tournament, arm: int, rng: np.random.Generator) -> int:
+    """Return the other arm of largest value, where values may be tied."""
+    node = np.uint64(tree.value.size >> 1) + np.uint64(arm)
     best, holder = tree.value[node ^ ONE], tree.holder[node ^ ONE]
     node >>= ONE
     while node > ONE:
