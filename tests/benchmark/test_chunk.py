@@ -91,9 +91,9 @@ def test_unknown_ids_and_foreign_environments() -> None:
 
 def test_a_cell_is_played_by_the_rules_of_the_environment_with_a_budget_of_its_own() -> None:
     env: Any = gym.make("BAI-Custom-v0", budget=500, epsilon=0.25, fixed_confidence=True).unwrapped
-    spec = cell("UGapEc", env, 77).rules
+    spec = cell("UGapEc", env, 77).episode_spec
     assert (spec.budget, spec.fixed_confidence, repr(spec.task)) == (77, True, "BestArm(epsilon=0.25)")
-    assert cell("UGapEc", env, 500).rules == env.episode_spec
+    assert cell("UGapEc", env, 500).episode_spec == env.episode_spec
 
 
 def test_unknown_path() -> None:
