@@ -14,7 +14,7 @@ SETTINGS := pyproject.toml constraints.txt setup.py
 PIP := bin/python -m pip --disable-pip-version-check install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest lint docs format release clean
+.PHONY: help demo test test-all test-lowest lint docs format release clean
 
 help:  ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -24,7 +24,10 @@ demo: $(DEMO)/ready  ## compare seven agents on BAI-Gaussian64-v0; results in re
 		--agent GapE --agent GapE-V --agent VBR $(DEMO_ARGS)
 
 # One thread each: the test processes have the cores to themselves.
-test: $(TEST)/ready  ## run the tests; PYTEST_ARGS="-k gaussian" runs some
+test: $(TEST)/ready  ## run the fast tests; PYTEST_ARGS="-k gaussian" runs some
+	OMP_NUM_THREADS=1 $(TEST)/bin/python -m pytest -m "not slow" $(PYTEST_ARGS)
+
+test-all: $(TEST)/ready  ## run all tests: statistics at full size, clusters, browser, notebooks, pages too
 	OMP_NUM_THREADS=1 $(TEST)/bin/python -m pytest $(PYTEST_ARGS)
 
 # What the lowest versions use of their own requirements may be deprecated by now, which is no fault of ours.

@@ -123,7 +123,7 @@ def cases_of(mark: pytest.Mark) -> list[tuple[str, dict[str, Any]]]:
     names, cases, ids = argument_names(mark), [], mark.kwargs.get("ids")
     for number, value in enumerate(mark.args[1]):
         given = value.values if hasattr(value, "marks") else value if len(names) > 1 else (value,)
-        named = ids(value) if callable(ids) else ids[number] if ids else getattr(value, "id", None)
+        named = ids(value) if callable(ids) else list(ids)[number] if ids else getattr(value, "id", None)
         label = named or ", ".join(str(getattr(one, "__name__", one)) for one in given)
         skips = [m for m in getattr(value, "marks", ()) if m.name == "skip" or (m.name == "skipif" and m.args[0])]
         if not skips:
@@ -171,10 +171,15 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 def pytest_configure(config: pytest.Config) -> None:
     """Compile the agents' rules once, before several test processes would all do it, and say so on standard error."""
     if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
-        subprocess.run([sys.executable, "-W", "ignore", "-c", COMPILE], check=False, stderr=subprocess.DEVNULL)
+        command = [sys.executable, "-W", "ignore", "-c", COMPILE]
+        halves = [subprocess.Popen([*command, half], stderr=subprocess.DEVNULL) for half in ("0", "1")]
+        for process in halves:
+            process.wait()
 
 
 COMPILE = """
+import sys
+
 import numpy as np
 from bai_gym import agents
 from bai_gym.bandits import FeatureBandit, GaussianBandit
@@ -183,7 +188,7 @@ from bai_gym.sampling.compiler import compiled_player
 from bai_gym.tasks import BestArm, Thresholding
 
 bandit = FeatureBandit(GaussianBandit(np.linspace(0.1, 0.9, 5)), np.eye(5))
-for name in agents.names():
+for name in agents.names()[int(sys.argv[1]) :: 2]:
     agent = agents.make(name)
     task = Thresholding(0.5) if "thresholding" in agent.tasks else BestArm()
     try:

@@ -157,7 +157,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_does_not() -> None:
     assert first.tobytes() != other.tobytes()
 
 
-@pytest.mark.each(
+@pytest.mark.parametrize(
     ("keyword", "value"),
     [
         ("rank", 0),
@@ -200,7 +200,7 @@ def test_the_cache_gives_the_same_bytes_from_a_shared_map(cache: Path) -> None:
         assert not result.matrix.flags.writeable
 
 
-@pytest.mark.each(
+@pytest.mark.parametrize(
     ("keyword", "value"), [("rank", 2), ("regularization", 0.2), ("sweeps", 3), ("min_ratings", 3), ("seed", 1)]
 )
 def test_the_cache_knows_parameters_apart(cache: Path, keyword: str, value: float) -> None:
@@ -212,7 +212,7 @@ def test_the_cache_knows_parameters_apart(cache: Path, keyword: str, value: floa
     assert len(list(cache.glob("*.npy"))) == 2
 
 
-@pytest.mark.each("column", ["user_index", "item_index", "values", "user_ids", "item_ids"])
+@pytest.mark.parametrize("column", ["user_index", "item_index", "values", "user_ids", "item_ids"])
 def test_the_cache_knows_ratings_apart(cache: Path, column: str) -> None:
     ratings = sparse_ratings()
     completed(ratings, sweeps=2)
@@ -242,8 +242,8 @@ def test_a_changed_file_is_completed_anew(cache: Path, tmp_path: Path) -> None:
     assert completed(path, min_ratings=2).matrix.tobytes() != before.matrix.tobytes()
 
 
-@pytest.mark.each("suffix", [".npy", ".npz"])
-@pytest.mark.each("damage", ["empty", "half", "flipped", "absent", "text"])
+@pytest.mark.parametrize("suffix", [".npy", ".npz"])
+@pytest.mark.parametrize("damage", ["empty", "half", "flipped", "absent", "text"])
 def test_a_damaged_cache_file_is_built_anew(cache: Path, suffix: str, damage: str) -> None:
     ratings = sparse_ratings()
     expected = in_bytes(reload(ratings))

@@ -126,7 +126,7 @@ def test_derived_files_never_go_to_a_chosen_data_directory(data: Path, monkeypat
     assert data not in cache_directory().parents
 
 
-@pytest.mark.each("place", ["ml-1m/ratings.dat", "ml-1m/ratings.dat.gz", "ml-1m.zip"])
+@pytest.mark.parametrize("place", ["ml-1m/ratings.dat", "ml-1m/ratings.dat.gz", "ml-1m.zip"])
 def test_each_accepted_place_is_found(data: Path, place: str) -> None:
     path = put(data, place)
     assert find("movielens-1m") == require("movielens-1m") == path
