@@ -87,10 +87,10 @@ class BayesGap(GaussianProcessAgent):
         slots = largest(variance[rows[:, None], two], self._slack(posterior), pulls, self.tie, self.rng)
         return np.asarray(two[rows, slots])
 
-    def answer(self, posterior: GaussianPosterior) -> IntArray:
+    def recommended_arm(self, posterior: GaussianPosterior) -> IntArray:
         """Return the J of smallest gap index, or what ``output`` says."""
         if self.output == "mean":
-            return super().answer(posterior)
+            return super().recommended_arm(posterior)
         pair = self._look(posterior)
         return pair.best if self.output == "last" else self._kept
 

@@ -14,7 +14,7 @@ from bai_gym.tasks import BestOfEach, Task, Thresholding, TopM
 __all__ = [
     "SLACK",
     "above_threshold",
-    "best_answer",
+    "best_recommendation",
     "best_mean",
     "keep_best",
     "largest",
@@ -53,7 +53,7 @@ def best_mean(statistics: Statistics, tie: TieRule, rng: np.random.Generator) ->
     return np.asarray(arms)
 
 
-def best_answer(statistics: Statistics, task: Task, tie: TieRule, rng: np.random.Generator) -> IntArray:
+def best_recommendation(statistics: Statistics, task: Task, tie: TieRule, rng: np.random.Generator) -> IntArray:
     """Return the recommendation that the sample means make, in the form of the task; ties as in :func:`best_mean`.
 
     Args:

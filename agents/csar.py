@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.choosing import best_answer, shuffled_arms, spread_evenly
+from bai_gym.agents.choosing import best_recommendation, shuffled_arms, spread_evenly
 from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.rejects import phase_lengths
 from bai_gym.problems import ProblemInfo
@@ -70,7 +70,7 @@ class CSAR(Agent):
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arms above the threshold: the means of classified arms stay what they were."""
-        return best_answer(Statistics.of(observation), self.task, self.tie, self.rng)
+        return best_recommendation(Statistics.of(observation), self.task, self.tie, self.rng)
 
 
 def csar_lengths(num_arms: int, budget: int) -> IntArray:

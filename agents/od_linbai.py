@@ -12,8 +12,8 @@ from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import keep_best, shuffled_arms
 from bai_gym.agents.halving import Stage, num_stages
 from bai_gym.agents.linear_models import in_parts, linear_values, rows_of
+from bai_gym.agents.lockstep import grouped, in_lockstep
 from bai_gym.agents.parameters import check_choice
-from bai_gym.agents.together import grouped, together
 from bai_gym.designs import ceil_allocation, g_optimal, project, reduce_support, round_design
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
@@ -68,7 +68,7 @@ class ODLinBAI(Agent):
     def plan(self) -> Plan:
         """Run the phases of all groups."""
         groups = [(rows, self._phases(rows, int(rank))) for rank, rows in grouped(self._ranks)]
-        return (yield from together(groups, self.batch, self.num_arms, self.tie, self.rng))
+        return (yield from in_lockstep(groups, self.batch, self.num_arms, self.tie, self.rng))
 
     def _phases(self, rows: IntArray, rank: int) -> Plan:
         """Run the phases of the episodes ``rows``, whose features have one rank, and return the survivors."""

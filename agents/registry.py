@@ -37,7 +37,7 @@ from bai_gym.agents.uniform import Uniform
 from bai_gym.agents.vbr import VBR
 from bai_gym.errors import ParameterError, unknown_name
 
-__all__ = ["comes_along", "find", "make", "names", "register"]
+__all__ = ["is_built_in", "find", "make", "names", "register"]
 
 _AGENTS: dict[str, Callable[..., Any]] = {
     agent.name: agent
@@ -99,8 +99,8 @@ _AGENTS: dict[str, Callable[..., Any]] = {
 OWN = frozenset(_AGENTS)
 
 
-def comes_along(name: str) -> bool:
-    """Return whether the agent of that name comes with the library, so that everybody has it."""
+def is_built_in(name: str) -> bool:
+    """Return whether the library registers an agent of that name itself."""
     return name in OWN
 
 

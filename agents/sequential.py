@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.choosing import best_answer, shuffled_arms, spread_evenly
+from bai_gym.agents.choosing import best_recommendation, shuffled_arms, spread_evenly
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Played, Rule, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
@@ -76,7 +76,7 @@ class SequentialAgent(Agent):
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the recommendation of largest means."""
-        return best_answer(Statistics.of(observation), self.task, self.tie, self.rng)
+        return best_recommendation(Statistics.of(observation), self.task, self.tie, self.rng)
 
 
 def first_block(agent: Agent, pulls: int) -> Block:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.choosing import best_answer, shuffled_arms
+from bai_gym.agents.choosing import best_recommendation, shuffled_arms
 from bai_gym.agents.parameters import check_positive
 from bai_gym.agents.sequential import first_block
 from bai_gym.bandits import Bandit
@@ -88,7 +88,7 @@ class SetAgent(Agent):
         if first:
             yield first_block(self, first)
         if first == self.budget:
-            return best_answer(self.statistics, self.task, self.tie, self.rng)
+            return best_recommendation(self.statistics, self.task, self.tie, self.rng)
         m, bandits = self.task.m, self.task.num_bandits
         size = self.num_arms // bandits
         slots = shuffled_arms(self.batch * bandits, size, self.tie, self.rng).reshape(self.batch, bandits, size)
@@ -111,9 +111,9 @@ class SetAgent(Agent):
         kept, last = played.memory, end.outcome.memory
         memory = np.where(kept[:, [KEPT]] <= last[:, [VALUE]], kept, last)
         chosen = memory[:, SETS : SETS + m * bandits].astype(np.int64).reshape(self.batch, bandits, m)
-        return self._answer(np.take_along_axis(slots, chosen, 2))
+        return self._recommended(np.take_along_axis(slots, chosen, 2))
 
-    def _answer(self, arms: IntArray) -> IntArray:
+    def _recommended(self, arms: IntArray) -> IntArray:
         """Return ``(N, M, m)`` arms, bandits in any order, in the form of the task."""
         if isinstance(self.task, TopM):
             sets = np.zeros((self.batch, self.num_arms), np.int64)

@@ -13,7 +13,7 @@ from typing import Any, overload
 
 import gymnasium as gym
 
-from bai_gym.agents.registry import comes_along, find, make
+from bai_gym.agents.registry import find, is_built_in, make
 from bai_gym.benchmark.cells import Cell, Checkpoints
 from bai_gym.benchmark.protocol import check_agent
 from bai_gym.benchmark.recordings import check_record, record_cells
@@ -47,7 +47,7 @@ def agent_source(agent: Any) -> AgentSource:
     if isinstance(agent, str):
         name, parameters = parse_agent(agent)
         # The factory, not its name: agents that the user has registered are unknown in worker processes.
-        source = AgentSource(functools.partial(find(name), **parameters), spec=agent if comes_along(name) else "")
+        source = AgentSource(functools.partial(find(name), **parameters), spec=agent if is_built_in(name) else "")
         first: Callable[[], Any] = functools.partial(make, name, **parameters)
         remedy = "see `bai-gym list agents` for its parameters"
     elif inspect.isclass(agent):

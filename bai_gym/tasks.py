@@ -56,12 +56,17 @@ class Task(ABC):
 
     @abstractmethod
     def check(
-        self, answer: object, batch: int, num_arms: int, what: str = "recommend", error: type[BaiGymError] = AgentError
+        self,
+        recommendation: object,
+        batch: int,
+        num_arms: int,
+        what: str = "recommend",
+        error: type[BaiGymError] = AgentError,
     ) -> IntArray:
         """Return a recommendation for ``batch`` episodes as an int64 array.
 
         Args:
-            answer: What an agent or a user has recommended.
+            recommendation: What an agent or a user has recommended.
             batch: N.
             num_arms: K.
             what: Who said it, for the message.
@@ -72,12 +77,12 @@ class Task(ABC):
         """
 
     @abstractmethod
-    def answer(self, means: FloatArray) -> IntArray:
+    def correct_recommendation(self, means: FloatArray) -> IntArray:
         """Return a recommendation of least simple regret (of several, that of the lowest arms), from true means."""
 
     @abstractmethod
     def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
-        """Return how much worse than the best answer a recommendation is, ``(...)``, in the unit of the reward."""
+        """Return how much worse than a correct recommendation this one is, ``(...)``, in the unit of the reward."""
 
     def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
         """Return whether the simple regret is at most epsilon, ``(...)``."""
@@ -122,14 +127,19 @@ class BestArm(Task):
         return (num_arms,)
 
     def check(
-        self, answer: object, batch: int, num_arms: int, what: str = "recommend", error: type[BaiGymError] = AgentError
+        self,
+        recommendation: object,
+        batch: int,
+        num_arms: int,
+        what: str = "recommend",
+        error: type[BaiGymError] = AgentError,
     ) -> IntArray:
         """Return ``(N,)`` arms, see :meth:`Task.check`."""
-        arms = _whole(answer, (batch,), f"{what} must be {batch} whole number(s), one arm per episode", error)
+        arms = _whole(recommendation, (batch,), f"{what} must be {batch} whole number(s), one arm per episode", error)
         _check_range(arms, num_arms, what, error)
         return arms
 
-    def answer(self, means: FloatArray) -> IntArray:
+    def correct_recommendation(self, means: FloatArray) -> IntArray:
         """Return an arm of largest mean (the first, if several tie): ``(..., K)`` -> ``(...)``."""
         return np.asarray(means.argmax(axis=-1))
 
@@ -189,10 +199,15 @@ class TopM(Task):
         return (2,) * num_arms
 
     def check(
-        self, answer: object, batch: int, num_arms: int, what: str = "recommend", error: type[BaiGymError] = AgentError
+        self,
+        recommendation: object,
+        batch: int,
+        num_arms: int,
+        what: str = "recommend",
+        error: type[BaiGymError] = AgentError,
     ) -> IntArray:
         """Return ``(N, K)`` sets of m arms, see :meth:`Task.check`."""
-        sets = _check_sets(answer, batch, num_arms, f"{what} must be", f"{self.m} ones for each episode", error)
+        sets = _check_sets(recommendation, batch, num_arms, f"{what} must be", f"{self.m} ones for each episode", error)
         sizes = sets.sum(axis=-1)
         if (sizes != self.m).any():
             raise error(f"{what}: the set must have m = {self.m} arms, not {int(sizes[sizes != self.m][0])}")
@@ -214,7 +229,7 @@ class TopM(Task):
         whole[rows[:, None], order[:, : self.m]] = 1
         return whole
 
-    def answer(self, means: FloatArray) -> IntArray:
+    def correct_recommendation(self, means: FloatArray) -> IntArray:
         """Return the m best arms: ``(..., K)`` -> ``(..., K)`` zeros and ones."""
         order = np.argsort(-means, axis=-1, kind="stable")[..., : self.m]
         sets = np.zeros(means.shape, np.int64)
@@ -279,15 +294,20 @@ class BestOfEach(Task):
         return (num_arms // self.num_bandits,) * self.num_bandits
 
     def check(
-        self, answer: object, batch: int, num_arms: int, what: str = "recommend", error: type[BaiGymError] = AgentError
+        self,
+        recommendation: object,
+        batch: int,
+        num_arms: int,
+        what: str = "recommend",
+        error: type[BaiGymError] = AgentError,
     ) -> IntArray:
         """Return ``(N, M)`` arms, see :meth:`Task.check`."""
         rule = f"{what} must be {batch} x {self.num_bandits} whole numbers, an arm of each bandit for each episode"
-        arms = _whole(answer, (batch, self.num_bandits), rule, error)
+        arms = _whole(recommendation, (batch, self.num_bandits), rule, error)
         _check_range(arms, num_arms // self.num_bandits, what, error)
         return arms
 
-    def answer(self, means: FloatArray) -> IntArray:
+    def correct_recommendation(self, means: FloatArray) -> IntArray:
         """Return the best arm of each bandit: ``(..., K)`` -> ``(..., M)``."""
         return np.asarray(self.by_bandit(means).argmax(axis=-1))
 
@@ -352,12 +372,17 @@ class Thresholding(Task):
         return (2,) * num_arms
 
     def check(
-        self, answer: object, batch: int, num_arms: int, what: str = "recommend", error: type[BaiGymError] = AgentError
+        self,
+        recommendation: object,
+        batch: int,
+        num_arms: int,
+        what: str = "recommend",
+        error: type[BaiGymError] = AgentError,
     ) -> IntArray:
         """Return ``(N, K)`` sets of any size, see :meth:`Task.check`."""
-        return _check_sets(answer, batch, num_arms, f"{what} must be", "a one for every arm in the set", error)
+        return _check_sets(recommendation, batch, num_arms, f"{what} must be", "a one for every arm in the set", error)
 
-    def answer(self, means: FloatArray) -> IntArray:
+    def correct_recommendation(self, means: FloatArray) -> IntArray:
         """Return the arms with a mean of at least the threshold: ``(..., K)`` -> ``(..., K)`` zeros and ones."""
         return (means >= self.threshold).astype(np.int64)
 
@@ -368,7 +393,7 @@ class Thresholding(Task):
             means: ``(..., K)`` true means.
             recommendation: ``(..., K)`` zeros and ones.
         """
-        wrong = self.answer(means) != recommendation
+        wrong = self.correct_recommendation(means) != recommendation
         return np.asarray(np.where(wrong, np.abs(means - self.threshold), 0.0).max(axis=-1))
 
     def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
@@ -378,7 +403,7 @@ class Thresholding(Task):
         """
         if self.epsilon > 0:
             return super().correct(means, recommendation)
-        return np.asarray((self.answer(means) == recommendation).all(axis=-1))
+        return np.asarray((self.correct_recommendation(means) == recommendation).all(axis=-1))
 
     def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
         """Return the arms in the set, perhaps none."""
@@ -435,25 +460,27 @@ def make_task(
     return made
 
 
-def _whole(answer: object, shape: tuple[int, ...], rule: str, error: type[BaiGymError]) -> IntArray:
+def _whole(recommendation: object, shape: tuple[int, ...], rule: str, error: type[BaiGymError]) -> IntArray:
     """Return whole numbers of the given shape; a batch of one may come without its axis."""
     try:
-        array = np.asarray(answer)
+        array = np.asarray(recommendation)
     except ValueError:  # lists of unequal lengths
-        raise error(f"{rule}, not {answer!r}") from None
+        raise error(f"{rule}, not {recommendation!r}") from None
     if array.ndim == len(shape) - 1 and shape[0] == 1:
         array = array[None]
     if array.dtype == np.bool_ and len(shape) > 1:
         array = array.astype(np.int64)
     if array.shape != shape or not np.issubdtype(array.dtype, np.integer):
-        raise error(f"{rule}, not {' '.join(repr(answer).split())[:80]}")
+        raise error(f"{rule}, not {' '.join(repr(recommendation).split())[:80]}")
     return array.astype(np.int64, copy=False)
 
 
-def _check_sets(answer: object, batch: int, num_arms: int, what: str, size: str, error: type[BaiGymError]) -> IntArray:
+def _check_sets(
+    recommendation: object, batch: int, num_arms: int, what: str, size: str, error: type[BaiGymError]
+) -> IntArray:
     """Return ``(N, K)`` zeros and ones."""
     rule = f"{what} {batch} x {num_arms} zeros and ones, {size}"
-    sets = _whole(answer, (batch, num_arms), rule, error)
+    sets = _whole(recommendation, (batch, num_arms), rule, error)
     if ((sets != 0) & (sets != 1)).any():
         raise error(f"{rule}; there is a {int(sets[(sets != 0) & (sets != 1)][0])} among them")
     return sets

@@ -102,7 +102,7 @@ def background() -> Iterator[Background]:
 
 
 # `@pytest.mark.each(names, values)` is `@pytest.mark.parametrize` as one test: it loops over all cases, and names those
-# that fail. It is for contracts that hold for many agents or inputs, whose cases are not worth a line of the report each.
+# that fail. It is for contracts that hold for many agents or inputs, whose cases need no line of the report each.
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.choosing import best_answer
+from bai_gym.agents.choosing import best_recommendation
 from bai_gym.agents.learned.network import ArmNetwork
 from bai_gym.agents.sequential import first_block
 from bai_gym.errors import ParameterError, unknown_name
@@ -101,7 +101,7 @@ class Learned(Agent):
         """Return the arms that the network prefers when nothing is left."""
         statistics = Statistics.of(observation)
         if not statistics.pulls.all():  # a budget below the minimum: nothing that a network was trained on
-            return best_answer(statistics, self.task, self.tie, self.rng)
+            return best_recommendation(statistics, self.task, self.tie, self.rng)
         return self._preferred(statistics, 0)
 
     def _preferred(self, statistics: Statistics, remaining: int) -> IntArray:

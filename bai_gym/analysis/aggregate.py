@@ -32,7 +32,7 @@ import numpy.typing as npt
 from scipy.stats import trim_mean
 
 from bai_gym.analysis.bootstrap import Estimate, check_samples, interval, resample
-from bai_gym.analysis.evaluations import Evaluation, Source, Task, collect, task_words, told
+from bai_gym.analysis.evaluations import Evaluation, Source, Task, collect, declared, task_words
 from bai_gym.analysis.intervals import check_level
 from bai_gym.analysis.optimum import Optima
 from bai_gym.errors import ParameterError, unknown_name
@@ -399,7 +399,7 @@ def aggregate(
             word: _estimate(float(function(scores[i])), function(drawn[:, i]), level, runs)
             for word, function in AGGREGATES.items()
         }
-        knows, notes = told(table[names[i], task] for task in tasks)
+        knows, notes = declared(table[names[i], task] for task in tasks)
         rows.append(AgentScore(names[i], **estimates, knows=knows, notes=notes))
     return Aggregate(
         rows=tuple(rows),

@@ -13,7 +13,7 @@ from bai_gym.errors import ParameterError
 from bai_gym.results.result import Comparison, Episodes, Result
 from bai_gym.statistics import FloatArray
 
-__all__ = ["Outcomes", "Evaluation", "Source", "Task", "collect", "matching", "task_words", "told"]
+__all__ = ["Outcomes", "Evaluation", "Source", "Task", "collect", "matching", "task_words", "declared"]
 
 Task: TypeAlias = tuple[str, int]
 """What agents are scored on: an environment, and a budget."""
@@ -134,7 +134,7 @@ def task_words(task: Task) -> str:
     return f"{task[0]} with budget {task[1]:,}"
 
 
-def told(entries: Iterable[Evaluation]) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
+def declared(entries: Iterable[Evaluation]) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
     """Return what an agent knew in any of some tasks (None: not known), and all notes about it."""
     rows = list(entries)
     notes = tuple(dict.fromkeys(note for row in rows for note in row.notes))

@@ -22,7 +22,7 @@ from itertools import combinations
 import numpy as np
 
 from bai_gym.analysis.bootstrap import check_samples, interval, resample
-from bai_gym.analysis.evaluations import Evaluation, Source, collect, told
+from bai_gym.analysis.evaluations import Evaluation, Source, collect, declared
 from bai_gym.analysis.intervals import check_level, wilson
 from bai_gym.analysis.optimum import Gap, Optima, optimality_gap
 from bai_gym.analysis.paired import mcnemar_exact
@@ -249,7 +249,7 @@ def _overall(
         low, high = interval(share, drawn[tasks[0][0], agent], level)
         bounds = (float(low), float(high)) if runs > 1 else (float("nan"), float("nan"))
         gap = None if optimum is None else optimality_gap(share, bounds, optimum)
-        lines.append((agent, runs, share, bounds, gap, *told(rows)))
+        lines.append((agent, runs, share, bounds, gap, *declared(rows)))
     wrong = {agent: np.sum([row.wrong for row in rows], axis=0, dtype=np.int64) for agent, rows in complete.items()}
     tests = []
     for a, b in combinations(complete, 2):

@@ -16,12 +16,12 @@ from bai_gym.bandits import Bandit
 from bai_gym.benchmark.content import content_digest, is_own, library_digest
 from bai_gym.benchmark.protocol import (
     allocates,
-    answers_any_time,
     describe,
     doubts,
     knowledge,
     least_budget,
     notes,
+    recommends_any_time,
     reset,
 )
 from bai_gym.benchmark.sources import AgentSource, EnvSource
@@ -44,7 +44,7 @@ PROBES = 16  # rewards of each arm that tell two problems with the same means an
 
 
 def checkpoint_grid(checkpoints: Checkpoints, budget: int) -> tuple[int, ...]:
-    """Return the pull counts below the budget at which answers are asked for; the budget itself always is one.
+    """Return the pull counts below the budget at which recommendations are scored; the budget is always one of them.
 
     Args:
         checkpoints: A number: at its multiples. Several: there, in any order. None: nowhere.
@@ -84,7 +84,7 @@ class Cell:
         seed: The user's seed.
         path: ``"auto"``: by blocks where the agent asks for blocks, else step by step. ``"blocks"`` or ``"steps"``
             force one.
-        checkpoints: Pull counts, ascending and below the budget, at which answers are scored too.
+        checkpoints: Pull counts, ascending and below the budget, at which recommendations are scored too.
     """
 
     env: EnvSource
@@ -117,7 +117,7 @@ class Cell:
 
         Raises:
             ParameterError: If the path does not exist, the agent cannot take it, or a checkpoint is none.
-            AgentError: If there are checkpoints, and the agent's answer is not defined at any time.
+            AgentError: If there are checkpoints, and the agent cannot recommend at any time.
         """
         made = agent.prototype
         if not env.problem.known:
@@ -132,10 +132,10 @@ class Cell:
         points = checkpoint_grid(checkpoints, budget)
         if checkpoints is not None and env.built.episode_spec.fixed_confidence:
             raise ParameterError("checkpoints are for a fixed budget; with fixed confidence an agent stops by itself")
-        if checkpoints is not None and not answers_any_time(made):
+        if checkpoints is not None and not recommends_any_time(made):
             raise AgentError(
-                f"{describe(made)} has no answer before the end of its budget, as checkpoints ask for: leave them out, "
-                "or take an agent that has one at any time (anytime = True in its class), such as Uniform"
+                f"{describe(made)} has no recommendation before the end of its budget, which checkpoints need: leave "
+                "them out, or choose an agent that can recommend at any time (anytime = True in its class), such as Uniform"
             )
         return cls(env, agent, agent.label or describe(made), budget, seed, path, points)
 

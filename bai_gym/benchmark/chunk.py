@@ -18,7 +18,7 @@ from bai_gym.benchmark.protocol import (
     reset,
 )
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
-from bai_gym.benchmark.sources import Given
+from bai_gym.benchmark.sources import GivenInstances
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.problems import FixedProblem
@@ -59,7 +59,7 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
     spent = pulls.sum(axis=-1)
     return Episodes(
         recommendation=rollout.recommendation,
-        answer=task.answer(means),
+        correct_recommendation=task.correct_recommendation(means),
         correct=task.correct(means, rollout.recommendation),
         simple_regret=task.simple_regret(means, rollout.recommendation),
         spent=spent,
@@ -88,7 +88,7 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
     batched = acts_on_batches(agent)
     if (batched or allocates(agent)) and not spec.fixed_confidence:
         env = BestArmVectorEnv(
-            Given(bandit),
+            GivenInstances(bandit),
             bandit.batch,
             budget=spec.budget,
             task=spec.task,

@@ -27,7 +27,7 @@ __all__ = ["content_digest", "is_own", "library_digest"]
 
 LATER_ROOMS = frozenset({"analysis", "api.py", "cli", "experiments", "live", "report", "rerun.py", "training"})
 """What works with outcomes, or leads to them, but does not decide them."""
-_UNTOLD = frozenset(
+_IGNORED = frozenset(
     {
         "__abstractmethods__",  # follows from the methods
         "__annotate_func__",
@@ -216,7 +216,7 @@ class _Digest:
             self._tell(kind.__module__, home)
             return
         self._parts("bases", type(kind), kind.__bases__)
-        members = {name: value for name, value in sorted(vars(kind).items()) if name not in _UNTOLD}
+        members = {name: value for name, value in sorted(vars(kind).items()) if name not in _IGNORED}
         self._visit_items("members", members)
 
     def _visit_function(self, function: types.FunctionType) -> None:

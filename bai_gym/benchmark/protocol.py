@@ -15,7 +15,7 @@ from bai_gym.problems.info import check_knowledge
 __all__ = [
     "acts_on_batches",
     "allocates",
-    "answers_any_time",
+    "recommends_any_time",
     "check_agent",
     "describe",
     "knowledge",
@@ -46,8 +46,8 @@ def acts_on_batches(agent: Any) -> bool:
     return bool(getattr(agent, "batched", False)) and callable(getattr(agent, "act", None))
 
 
-def answers_any_time(agent: Any) -> bool:
-    """Return whether the agent can be asked for its answer after any pull: it says so by ``anytime = True``."""
+def recommends_any_time(agent: Any) -> bool:
+    """Return whether the agent can recommend after any pull, declared by ``anytime = True``."""
     recommends = allocates(agent) or (acts_on_batches(agent) and callable(getattr(agent, "recommend", None)))
     return bool(getattr(agent, "anytime", False)) and recommends
 

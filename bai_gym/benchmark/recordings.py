@@ -15,7 +15,7 @@ from bai_gym.benchmark.cells import CHUNK_RUNS, Cell
 from bai_gym.benchmark.protocol import acts_on_batches, allocates, knowledge, reset
 from bai_gym.benchmark.rollout import play_single_steps
 from bai_gym.benchmark.runner import OnChunk
-from bai_gym.benchmark.sources import Given
+from bai_gym.benchmark.sources import GivenInstances
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
@@ -106,7 +106,7 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     names = (cell.label, cell.budget, run)
     rewards, own = (generator(cell.seed, f"recorded {stream}", *names) for stream in ("rewards", "agent"))
     spec = cell.episode_spec
-    env = BestArmEnv(Given(bandit), budget=spec.budget, task=spec.task, fixed_confidence=spec.fixed_confidence)
+    env = BestArmEnv(GivenInstances(bandit), budget=spec.budget, task=spec.task, fixed_confidence=spec.fixed_confidence)
     observation, _ = env.reset(seed=int(rewards.integers(2**63)))
     agent = cell.agent.make()
     reset(agent, env.problem_info(knowledge(agent)), own)
@@ -130,7 +130,7 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
         means=means[0],
         variances=bandit.variances[0],
         recommendation=task.arms(recommendation[0], env.num_arms),
-        answer=task.arms(task.answer(means)[0], env.num_arms),
+        correct_recommendation=task.arms(task.correct_recommendation(means)[0], env.num_arms),
         correct=bool(task.correct(means, recommendation)[0]),
         simple_regret=float(task.simple_regret(means, recommendation)[0]),
         arm_names=cell.env.problem.arm_names,

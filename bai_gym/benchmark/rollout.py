@@ -78,7 +78,7 @@ def play_blocks(
     task: Task | None = None,
     checkpoints: Sequence[int] = (),
 ) -> Rollout:
-    """Answer the agent's requests at once, from the exact law of the statistics.
+    """Draw the outcomes of the agent's requests directly, from the exact distribution of their statistics.
 
     Args:
         agent: Already reset for ``bandit.batch`` episodes.
@@ -86,7 +86,7 @@ def play_blocks(
         budget: Pulls of each episode; an agent that stops early leaves some unspent.
         rng: Source of the rewards.
         task: What is to be recommended; None: the best arm.
-        checkpoints: Pull counts, ascending and below the budget, after which the agent is asked for its answer too.
+        checkpoints: Pull counts, ascending and below the budget, after which the agent recommends too.
 
     Raises:
         AgentError: If the agent asks for something impossible.
@@ -136,8 +136,8 @@ class _BlockPlayer:
         return Rollout(recommendation, record, tuple(self._looks))
 
     def _look(self, then: MergedStatistics) -> None:
-        answer = self._task.check(self._agent.recommend(then), self._bandit.batch, self._bandit.num_arms)
-        self._looks.append(Look(self._budget - then.left, answer, then.pulls))
+        recommendation = self._task.check(self._agent.recommend(then), self._bandit.batch, self._bandit.num_arms)
+        self._looks.append(Look(self._budget - then.left, recommendation, then.pulls))
 
     def _block(self, block: Block, pulls: int, points: Sequence[int]) -> Statistics:
         """Pull a block, at once or in the parts between checkpoints."""
@@ -201,8 +201,8 @@ def play_steps(
         act: What an agent, already reset, does with the observation of a batch.
         env: A batch that has just been reset.
         observation: What that reset returned.
-        checkpoints: Pull counts, ascending and below the budget, after which the agent is asked for its answer too.
-        recommend: Gives that answer.
+        checkpoints: Pull counts, ascending and below the budget, after which the agent recommends too.
+        recommend: Gives that recommendation.
         idle: Gives the ``(N, K)`` pulls so far that the agent had not asked for, or None; they are left out there.
 
     Raises:
@@ -219,17 +219,17 @@ def play_steps(
             for name, values in asked.items():
                 values[rows] = observation[name][rows]
             if made in due:
-                answers = env.action_encoding.task.check(
+                recommendations = env.action_encoding.task.check(
                     recommend({**observation, **asked}), env.num_envs, env.num_arms
                 )
-                looks.append(Look(made, answers, asked["pulls"].copy()))
+                looks.append(Look(made, recommendations, asked["pulls"].copy()))
         with _blaming_act():
             observation, *_ = env.step(actions)
     encoding, actions = env.action_encoding, act(observation)
     with _blaming_act():
-        answers = encoding.read(actions, env.num_envs).answers
-    answers = encoding.task.check(answers, env.num_envs, env.num_arms, "act")
-    return Rollout(answers, Statistics.of(observation).copy(), tuple(looks))
+        recommendations = encoding.read(actions, env.num_envs).recommendations
+    recommendations = encoding.task.check(recommendations, env.num_envs, env.num_arms, "act")
+    return Rollout(recommendations, Statistics.of(observation).copy(), tuple(looks))
 
 
 def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> Rollout:
@@ -252,8 +252,8 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
         observation, *_ = env.step(int(move.arms[0]) if encoding.shape == () else encoding.pull(move.arms)[0])
     if move.stops is not None and not stops:
         raise AgentError("the budget is spent, and act pulls on: it must stop and recommend")
-    answers = encoding.task.check(move.answers, 1, env.num_arms, "act")
-    return Rollout(answers, Statistics(*(observation[n][None] for n in ("pulls", "means", "variances"))))
+    recommendations = encoding.task.check(move.recommendations, 1, env.num_arms, "act")
+    return Rollout(recommendations, Statistics(*(observation[n][None] for n in ("pulls", "means", "variances"))))
 
 
 def _read_one(encoding: ActionEncoding, action: Any) -> DecodedActions:

@@ -28,7 +28,7 @@ from bai_gym.problems.base import count_features
 from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray
 
-__all__ = ["LIBRARY_IDS", "AgentSource", "EnvSource", "Given"]
+__all__ = ["LIBRARY_IDS", "AgentSource", "EnvSource", "GivenInstances"]
 
 LIBRARY_IDS = frozenset(entry.id for entry in IDS)
 KEEP_BUILT = 8
@@ -195,7 +195,7 @@ class AgentSource:
         return content_digest(self.prototype, f"agent {describe(self.prototype)}")
 
 
-class Given(Problem):
+class GivenInstances(Problem):
     """The instances of one chunk, handed out once and in order."""
 
     def __init__(self, bandit: Bandit) -> None:

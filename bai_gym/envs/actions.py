@@ -20,12 +20,12 @@ class DecodedActions(NamedTuple):
     Attributes:
         arms: ``(N,)`` arms to pull; meaningless where the episode stops.
         stops: ``(N,)`` whether the episode stops, or None with a fixed budget, where the budget says it.
-        answers: ``(N,)`` or ``(N, ...)`` recommendations, not yet checked; meaningless where none is due.
+        recommendations: ``(N,)`` or ``(N, ...)`` recommendations, not yet checked; meaningless where none is due.
     """
 
     arms: IntArray
     stops: npt.NDArray[np.bool_] | None
-    answers: IntArray
+    recommendations: IntArray
 
 
 class ActionEncoding:
@@ -52,7 +52,7 @@ class ActionEncoding:
         """Take actions apart.
 
         Args:
-            actions: ``(N,)`` or ``(N, 1 + answer)`` whole numbers.
+            actions: ``(N,)`` or ``(N, 1 + recommendation)`` whole numbers.
             batch: N.
 
         Raises:
@@ -77,19 +77,19 @@ class ActionEncoding:
         return DecodedActions(first, first == self.num_arms, array[:, 1:])
 
     def pull(self, arms: IntArray) -> IntArray:
-        """Return the actions that pull the given arms, ``(N,)`` -> ``(N,)`` or ``(N, 1 + answer)``."""
+        """Return the actions that pull the given arms, ``(N,)`` -> ``(N,)`` or ``(N, 1 + recommendation)``."""
         if self._one_number:
             return arms
         actions = np.zeros((arms.size, *self.shape), np.int64)
         actions[:, 0] = arms
         return actions
 
-    def recommend(self, answers: IntArray) -> IntArray:
+    def recommend(self, recommendations: IntArray) -> IntArray:
         """Return the actions that (stop and) recommend."""
         if self._one_number:
-            return answers + self.num_arms if self.fixed_confidence else answers
-        first = np.full((len(answers), 1), self.num_arms if self.fixed_confidence else 0)
-        return np.concatenate([first, answers], axis=-1)
+            return recommendations + self.num_arms if self.fixed_confidence else recommendations
+        first = np.full((len(recommendations), 1), self.num_arms if self.fixed_confidence else 0)
+        return np.concatenate([first, recommendations], axis=-1)
 
     def completed(self, actions: IntArray, means: FloatArray, remaining: IntArray) -> IntArray:
         """Return actions in which every set that is due has m arms, see :meth:`bai_gym.tasks.TopM.completed`.

@@ -74,9 +74,9 @@ class BestArmEnv(gym.Env[Observation, Any]):
     ## Episode end
     Terminates with the recommendation: after exactly ``budget`` + 1 steps, or when the agent stops. With fixed
     confidence it is truncated by the pull that uses up the budget; otherwise it never is. The ``info`` of the
-    recommendation holds ``correct``, ``simple_regret`` and ``answer`` (the truth); nothing of it is shown earlier. Of a
-    real experiment (`BAI-Function-v0`) nobody knows the truth: there it holds ``estimate``, the reward of that name,
-    which is the only one possible.
+    recommendation holds ``correct``, ``simple_regret`` and ``correct_recommendation``; no earlier ``info`` does. In a
+    real experiment (`BAI-Function-v0`) the true means are unknown: there ``info`` holds ``estimate``, the reward of
+    that name, which is the only one possible.
 
     ## Arguments
     ``problem``: a family name or a :class:`bai_gym.problems.Problem`, fixed by the id. ``budget``: pulls, at least 1.
@@ -169,11 +169,11 @@ class BestArmEnv(gym.Env[Observation, Any]):
             ParameterError: If the action is not an arm, or a recommendation that is due is not of the task's form.
             ResetNeeded: If the episode is over.
         """
-        arm, answer = self._read(action)
+        arm, recommendation = self._read(action)
         truncated = False
         if self._left < 0:
             raise ResetNeeded("the episode is over: call reset() before the next step()")
-        if answer is None:
+        if recommendation is None:
             self._episode.pull_one(arm, self.np_random)
             self._left -= 1
             self._last_arm = arm
@@ -182,7 +182,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             if self._left == 0 and self.episode_spec.fixed_confidence:
                 self._left, truncated, info = -1, True, {"phase": "done"}
         else:
-            reward, info = self._recommend(answer)
+            reward, info = self._recommend(recommendation)
         if self.render_mode == "human":
             self.render()
         return self._observation(), reward, self._left < 0 and not truncated, truncated, info
@@ -204,13 +204,16 @@ class BestArmEnv(gym.Env[Observation, Any]):
             actions = np.empty(0)
         move = self.action_encoding.read(actions, 1)
         stops = self._left == 0 if move.stops is None else bool(move.stops[0])
-        return int(move.arms[0]), move.answers if stops else None
+        return int(move.arms[0]), move.recommendations if stops else None
 
-    def _recommend(self, answer: IntArray) -> tuple[float, dict[str, Any]]:
-        rewards, truth = self._episode.recommend(np.zeros(1, np.int64), answer)
-        info = {name: values[0].item() if values.ndim == 1 else values[0] for name, values in truth.items()}
+    def _recommend(self, recommendation: IntArray) -> tuple[float, dict[str, Any]]:
+        rewards, scored = self._episode.recommend(np.zeros(1, np.int64), recommendation)
+        info = {name: values[0].item() if values.ndim == 1 else values[0] for name, values in scored.items()}
         self._left = -1
-        self._recommendation, self._correct = self.episode_spec.task.arms(answer[0], self.num_arms), info.get("correct")
+        self._recommendation, self._correct = (
+            self.episode_spec.task.arms(recommendation[0], self.num_arms),
+            info.get("correct"),
+        )
         return float(rewards[0]), {"phase": "done", **info}
 
     def _observation(self) -> Observation:

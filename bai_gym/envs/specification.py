@@ -87,7 +87,7 @@ class EpisodeSpec:
         Args:
             bandit: The instances, one for each episode.
             knows: Knowledge to grant from them, words of ``bai_gym.problems.KNOWLEDGE``.
-            checkpoints: Pull counts at which the agent is asked for its answer.
+            checkpoints: Pull counts after which the agent is asked for a recommendation.
         """
         return ProblemInfo(
             bandit.num_arms,

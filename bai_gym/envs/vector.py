@@ -197,8 +197,8 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         last: dict[str, Any] = {}
         rows = np.flatnonzero(ended)
         if rows.size:  # first, because it refuses what is no recommendation
-            rewards[rows], truth = episodes.recommend(rows, move.answers[rows])
-            last = self._truth(truth, rows, ended)
+            rewards[rows], scored = episodes.recommend(rows, move.recommendations[rows])
+            last = self._scored(scored, rows, ended)
         if pulling.size:
             episodes.pull_rows(pulling, move.arms, rng)
             rewards[pulling] = 0.0 - spec.pull_cost
@@ -228,11 +228,11 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         names = np.where(self._episodes.remaining[:, 0] > 0, self._phases["explore"], self._phases["recommend"])
         return np.where(over, "done", names).astype(object)
 
-    def _truth(
-        self, truth: dict[str, npt.NDArray[Any]], rows: IntArray, ended: npt.NDArray[np.bool_]
+    def _scored(
+        self, scored: dict[str, npt.NDArray[Any]], rows: IntArray, ended: npt.NDArray[np.bool_]
     ) -> dict[str, npt.NDArray[Any]]:
         full: dict[str, npt.NDArray[Any]] = {}
-        for name, values in truth.items():
+        for name, values in scored.items():
             full[name] = np.zeros((self.num_envs, *values.shape[1:]), values.dtype)
             full[name][rows] = values
             full[f"_{name}"] = ended.copy()

@@ -1,7 +1,7 @@
 """Joblib's tasks on a cluster: futures in, futures out, and no task that is forgotten.
 
 Joblib's own backend for Dask does not tell a task that has failed for good (its workers died, or the scheduler did),
-and waits for it for ever; Ray's cannot return answers as they come. Both clusters have futures, and a backend on
+and waits for it for ever; Ray's cannot return results as they come. Both clusters have futures, and a backend on
 futures is small.
 """
 
@@ -95,14 +95,14 @@ class ClusterBackend(ParallelBackendBase):  # type: ignore[misc]
     apply_async = submit  # what joblib 1.3 and 1.4 call
 
     def retrieve_result_callback(self, out: Future[bytes]) -> Any:
-        """Return the answer to a task.
+        """Return the result of a task.
 
         Raises:
             ClusterError: If the cluster failed; else what the task raised.
         """
         try:
-            answer = out.result()
-        except ImportError as error:  # what a task itself raises is in its answer
+            result = out.result()
+        except ImportError as error:  # what a task itself raises is in its result
             raise ClusterError(
                 f"a worker of {self.connection.name} cannot import bai-gym ({error}); install version "
                 f"{version('bai-gym')} on all workers"
@@ -112,7 +112,7 @@ class ClusterBackend(ParallelBackendBase):  # type: ignore[misc]
             if reason is None:
                 raise
             raise ClusterError(f"{reason}; {GO_ON}") from None
-        return opened(answer)
+        return opened(result)
 
     def abort_everything(self, ensure_ready: bool = True) -> None:
         """Forget all tasks: nobody waits for them any more."""

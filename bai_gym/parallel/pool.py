@@ -15,13 +15,13 @@ __all__ = ["on_cluster", "parallel", "plays_elsewhere"]
 
 @contextmanager
 def parallel(workers: int | None, *, ordered: bool = True, tasks: int | None = None) -> Iterator[Any]:
-    """Give a ``joblib.Parallel`` whose answers come as a generator.
+    """Give a ``joblib.Parallel`` whose results come as a generator.
 
     Args:
         workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says. Inside
             :func:`bai_gym.cluster` the cluster works, whatever this is.
         tasks: How many there are, if that is known. More processes than tasks, or than cores, would have nothing to do.
-        ordered: Whether answers come in the order of the tasks, or as soon as they are there.
+        ordered: Whether results come in the order of the tasks, or as soon as they are ready.
 
     Raises:
         BaiGymError: Inside, where a worker process was killed, or a task cannot be sent to one.

@@ -113,9 +113,9 @@ def run_task(versions: dict[str, str | None], call: bytes) -> bytes:
             return _pickled((False, RuntimeError(traceback.format_exc())))
 
 
-def opened(answer: bytes) -> Any:
+def opened(result: bytes) -> Any:
     """Return what a task returned, or raise what it raised."""
-    fine, outcome = pickle.loads(answer)
+    fine, outcome = pickle.loads(result)
     if fine:
         return outcome
     raise outcome

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from bai_gym.results.schema import check_schema, metadata_now
+from bai_gym.results.schema import OLD_NAMES, check_schema, metadata_now
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["Recording", "Stage"]
 
 ARRAYS = ("means", "variances")
-TUPLES = ("knows", "recommendation", "answer", "arm_names")
+TUPLES = ("knows", "recommendation", "correct_recommendation", "arm_names")
 
 
 class Stage(NamedTuple):
@@ -53,7 +53,7 @@ class Recording:
         means: ``(K,)`` true means.
         variances: ``(K,)`` true variances.
         recommendation: The arms recommended at the end, one or several or none.
-        answer: The right ones.
+        correct_recommendation: The right ones.
         correct: Whether the recommendation is right.
         simple_regret: Its simple regret, in the unit of the reward.
         arm_names: ``(K,)`` names of the arms, where they have any.
@@ -72,7 +72,7 @@ class Recording:
     means: FloatArray
     variances: FloatArray
     recommendation: tuple[int, ...]
-    answer: tuple[int, ...]
+    correct_recommendation: tuple[int, ...]
     correct: bool
     simple_regret: float
     arm_names: tuple[str, ...] | None = None
@@ -97,8 +97,9 @@ class Recording:
             ValueError, KeyError, TypeError: If it is no recording.
         """
         metadata = table.schema.metadata or {}
-        check_schema(path, metadata)
-        facts = json.loads(metadata[b"episode"])
+        version, facts = check_schema(path, metadata), json.loads(metadata[b"episode"])
+        if version < 3:
+            facts = {OLD_NAMES.get(name, name): value for name, value in facts.items()}
         facts.update({name: np.array(facts[name], float) for name in ARRAYS})
         facts.update({name: None if facts[name] is None else tuple(facts[name]) for name in TUPLES})
         facts["stages"] = tuple(Stage(first, None if arms is None else tuple(arms)) for first, arms in facts["stages"])

@@ -42,7 +42,7 @@ class Episodes:
 
     Attributes:
         recommendation: ``(R, ...)`` recommendations, in the form of the task.
-        answer: ``(R, ...)`` the right ones.
+        correct_recommendation: ``(R, ...)`` the right ones.
         correct: ``(R,)`` whether the recommendation is right.
         simple_regret: ``(R,)`` for one arm: best mean minus the recommended arm's mean; else see the task.
         spent: ``(R,)`` pulls that the agent asked for.
@@ -55,7 +55,7 @@ class Episodes:
     """
 
     recommendation: IntArray
-    answer: IntArray
+    correct_recommendation: IntArray
     correct: npt.NDArray[np.bool_]
     simple_regret: FloatArray
     spent: IntArray
@@ -71,7 +71,7 @@ class Episodes:
         ranked = [part.pulls_by_rank for part in parts if part.pulls_by_rank is not None]
         return cls(
             recommendation=np.concatenate([part.recommendation for part in parts]),
-            answer=np.concatenate([part.answer for part in parts]),
+            correct_recommendation=np.concatenate([part.correct_recommendation for part in parts]),
             correct=np.concatenate([part.correct for part in parts]),
             simple_regret=np.concatenate([part.simple_regret for part in parts]),
             spent=np.concatenate([part.spent for part in parts]),
@@ -211,7 +211,7 @@ def summarize(
 
 def _by_rank(episodes: Episodes) -> tuple[float, ...]:
     """Return the pulls per episode by true rank, where the best arm varies."""
-    if episodes.pulls_by_rank is None or (episodes.answer == episodes.answer[0]).all():
+    if episodes.pulls_by_rank is None or (episodes.correct_recommendation == episodes.correct_recommendation[0]).all():
         return ()
     return tuple((episodes.pulls_by_rank / episodes.correct.size).tolist())
 

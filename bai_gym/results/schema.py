@@ -8,11 +8,13 @@ from pathlib import Path
 
 from bai_gym.errors import SchemaError
 
-__all__ = ["SCHEMA_VERSION", "check_schema", "metadata_now", "schema_of"]
+__all__ = ["OLD_NAMES", "SCHEMA_VERSION", "check_schema", "metadata_now", "schema_of"]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 OLDEST = 1
-"""Version 1 lacks agent, env and budget in chunks; in results seed, rerun, optimum, and mostly checkpoint."""
+"""Version 2 has :data:`OLD_NAMES`. Version 1 has them too, and lacks agent, env and budget in chunks; in results seed, rerun, optimum, and mostly checkpoint."""
+OLD_NAMES = {"answer": "correct_recommendation"}
+"""Names in chunks and recordings of versions 1 and 2, and what they are called since."""
 
 
 def metadata_now() -> dict[str, str]:

@@ -25,7 +25,7 @@ from bai_gym.benchmark.cells import Cell
 from bai_gym.analysis.optimum import Optima
 from bai_gym.results.recording import Recording
 from bai_gym.results.result import Checkpoint, Episodes, Result
-from bai_gym.results.schema import check_schema, metadata_now, schema_of
+from bai_gym.results.schema import OLD_NAMES, check_schema, metadata_now, schema_of
 from bai_gym.errors import OutputError, SchemaError
 
 __all__ = ["RESULTS", "ResultsWriter", "check_replaceable", "read_chunk", "write_atomically"]
@@ -131,7 +131,7 @@ class ResultsWriter:
                 "budget": np.full(runs, cell.budget),
                 "run": np.arange(first, first + runs),
                 "recommendation": _column(episodes.recommendation),
-                "answer": _column(episodes.answer),
+                "correct_recommendation": _column(episodes.correct_recommendation),
                 "correct": episodes.correct,
                 "simple_regret": episodes.simple_regret,
                 "spent": episodes.spent,
@@ -271,7 +271,8 @@ def read_chunk(path: Path) -> Episodes:
     """
     table = pq.read_table(path, use_threads=False)
     metadata = table.schema.metadata or {}
-    check_schema(path, metadata)
+    if check_schema(path, metadata) < 3:
+        table = table.rename_columns([OLD_NAMES.get(name, name) for name in table.column_names])
     stored = [name for name in table.column_names if name not in ADDRESS]
     columns: dict[str, Any] = {name: _array(table[name], table.num_rows) for name in stored}
     points = _read_checkpoints(columns, metadata.get(b"checkpoints"))

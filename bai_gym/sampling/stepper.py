@@ -72,7 +72,7 @@ class Stepper:
         self._encoding = encoding
         self._unrolled: Generator[IntArray, None, Any] | None = None
         self._last: tuple[IntArray, IntArray, Statistics] | None = None  # wanted arms, pulled arms, what was seen then
-        self._answer: npt.NDArray[Any] | None = None
+        self._recommendation: npt.NDArray[Any] | None = None
         self._candidates: IntArray | None = None
         self._engine: Engine | None = None
         self.idle: IntArray | None = None
@@ -90,9 +90,9 @@ class Stepper:
         Raises:
             AgentError: If it has not ended.
         """
-        if self._answer is None:
+        if self._recommendation is None:
             raise AgentError("the agent has no recommendation yet: its plan has not ended")
-        return self._answer
+        return self._recommendation
 
     @property
     def candidates(self) -> tuple[int, ...] | None:
@@ -131,27 +131,27 @@ class Stepper:
             )
         if (observation["remaining"] != remaining).any():
             raise AgentError("the episodes of a batch must be in lock-step: equally many pulls left in all of them")
-        over = self._answer is not None and (self._last is None or self._encoding.fixed_confidence)
-        if over and self._answer is not None:
+        over = self._recommendation is not None and (self._last is None or self._encoding.fixed_confidence)
+        if over and self._recommendation is not None:
             if remaining > 0 and not self._encoding.fixed_confidence:
                 raise AgentError("the agent has given its recommendation: reset it before the next episode")
-            return self._encoding.recommend(self._answer)
+            return self._encoding.recommend(self._recommendation)
         if self._last is not None:
             wanted, arms, before = self._last
             if remaining > 0 and (observation["pulls"] == before.pulls).all():
                 return self._encoding.pull(arms)  # asked twice about the same observation
             self._check_follows(observation, wanted, arms, before)
         wanted = self._advance(observation)
-        if remaining == 0 or (self._encoding.fixed_confidence and self._answer is not None):
-            if self._answer is None:
+        if remaining == 0 or (self._encoding.fixed_confidence and self._recommendation is not None):
+            if self._recommendation is None:
                 raise AgentError(f"the agent asks for more pulls than the budget of {observation['pulls'].sum()}")
             self._last = None
-            return self._encoding.recommend(self._answer)
+            return self._encoding.recommend(self._recommendation)
         arms = wanted
         if (wanted < 0).any():
             self.idle = np.zeros(observation["pulls"].shape, np.int64) if self.idle is None else self.idle
-            if self._answer is not None:
-                idle = self._encoding.task.first_arm(self._answer, self._encoding.num_arms)
+            if self._recommendation is not None:
+                idle = self._encoding.task.first_arm(self._recommendation, self._encoding.num_arms)
             else:
                 idle = observation["means"].argmax(axis=-1)
             arms = np.where(wanted < 0, idle, wanted)
@@ -161,7 +161,7 @@ class Stepper:
     def _advance(self, observation: Observation) -> IntArray:
         """Return the ``(N,)`` arms that the agent wants to pull, negative where it wants none."""
         nothing = np.full(len(observation["pulls"]), STOP)
-        if self._answer is not None:
+        if self._recommendation is not None:
             return nothing
         if self._unrolled is None:
             self._seen = _Seen(observation)
@@ -170,7 +170,7 @@ class Stepper:
         try:
             return next(self._unrolled)
         except StopIteration as end:
-            self._answer = self._encoding.task.check(end.value, *observation["pulls"].shape)
+            self._recommendation = self._encoding.task.check(end.value, *observation["pulls"].shape)
             return nothing
 
     def _check_follows(self, now: Observation, wanted: IntArray, arms: IntArray, before: Statistics) -> None:

@@ -83,7 +83,9 @@ def test_what_is_no_grid(checkpoints: Any) -> None:
 
 @pytest.mark.parametrize("name", ["SH", "SR", "UGapEb", "LUCB"])
 def test_agents_without_an_answer_are_refused(name: str) -> None:
-    with pytest.raises(AgentError, match=f"^{name}.* has no answer before the end of its budget, as checkpoints ask"):
+    with pytest.raises(
+        AgentError, match=f"^{name}.* has no recommendation before the end of its budget, which checkpoints need"
+    ):
         evaluate(name, "BAI-Gaussian8-v0", runs=2, checkpoints=100)
 
 

@@ -154,7 +154,7 @@ def test_any_of_several_best_arms_is_right() -> None:
 def test_joined_episodes_add_up() -> None:
     part = Episodes(
         recommendation=np.array([0, 1]),
-        answer=np.array([0, 0]),
+        correct_recommendation=np.array([0, 0]),
         correct=np.array([True, False]),
         simple_regret=np.array([0.0, 0.5]),
         spent=np.array([4, 6]),

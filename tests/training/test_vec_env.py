@@ -179,7 +179,7 @@ def rollout(seed: int, num_envs: int = 5) -> list[Any]:
     seen: list[Any] = [envs.reset()]
     for _ in range(20):
         *answer, infos = envs.step(rng.integers(32, size=num_envs))
-        seen += [answer, [info.get("answer") for info in infos]]
+        seen += [answer, [info.get("correct_recommendation") for info in infos]]
     return seen
 
 
@@ -220,7 +220,7 @@ def test_what_the_episodes_share_can_be_read() -> None:
     assert envs.get_attr("action_space", 0) == [gym.spaces.Discrete(4)]
     assert envs.render_mode is None
     assert envs.spec is not None and envs.spec.id == "BAI-Bernoulli4-v0"
-    assert envs.has_attr("rules")
+    assert envs.has_attr("episode_spec")
     assert not envs.has_attr("np_random")
     assert envs.env_is_wrapped(Monitor) == [False] * 3
     assert envs.env_is_wrapped(Monitor, indices=[1]) == [False]

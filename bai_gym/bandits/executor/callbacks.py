@@ -141,7 +141,7 @@ class _Process:
         self._functions = functions
         self._timeout = timeout
         self._process: subprocess.Popen[bytes] | None = None
-        self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._replies: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._finalizer: Any = None
 
     def start(self) -> None:
@@ -163,44 +163,44 @@ class _Process:
             stdout=subprocess.PIPE,
             start_new_session=True,  # a group of its own: what the function has started is killed with it
         )
-        self._answers = queue.SimpleQueue()
+        self._replies = queue.SimpleQueue()
         self._finalizer = weakref.finalize(self, _end, self._process)
-        threading.Thread(target=_receive, args=(self._process, self._answers), daemon=True).start()
+        threading.Thread(target=_receive, args=(self._process, self._replies), daemon=True).start()
         try:
-            answer = self._ask(message, STARTUP_SECONDS)
+            reply = self._ask(message, STARTUP_SECONDS)
         except FailedPullError as error:
             raise _UnsendableError(str(error)) from None
-        if answer is not None:
+        if reply is not None:
             self.close()
-            raise _UnsendableError(_named(answer))
+            raise _UnsendableError(_named(reply))
 
     def call(self, arm: int, stream: Stream) -> float:
         try:
             self.start()
         except _UnsendableError as error:
             raise FailedPullError(f"its worker process could not be started again: {error}") from None
-        answer = self._ask(pickle.dumps((arm, stream)), self._timeout)
-        if isinstance(answer, BaseException):
-            raise answer
-        return float(answer)
+        reply = self._ask(pickle.dumps((arm, stream)), self._timeout)
+        if isinstance(reply, BaseException):
+            raise reply
+        return float(reply)
 
     def _ask(self, message: bytes, timeout: float | None) -> Any:
         assert self._process is not None and self._process.stdin is not None
         try:
             write(self._process.stdin, message)
-            answer = self._answers.get(timeout=timeout)
+            reply = self._replies.get(timeout=timeout)
         except queue.Empty:
             self.close()
             raise FailedPullError(_late(timeout)) from None
         except OSError:  # nobody reads any more
-            answer = None
-        except BaseException:  # Ctrl-C: the answer would be taken for that of the next pull
+            reply = None
+        except BaseException:  # Ctrl-C: the reply would be taken for that of the next pull
             self.close()
             raise
-        if answer is None:
+        if reply is None:
             code = self._stop()
             raise FailedPullError(f"its process died ({_cause(code)})")
-        return pickle.loads(answer)
+        return pickle.loads(reply)
 
     def close(self) -> None:
         self._stop()
@@ -214,13 +214,13 @@ class _Process:
         return _end(process)
 
 
-def _receive(process: subprocess.Popen[bytes], answers: queue.SimpleQueue[bytes | None]) -> None:
-    """Pass on what the worker answers, and None at its end."""
+def _receive(process: subprocess.Popen[bytes], replies: queue.SimpleQueue[bytes | None]) -> None:
+    """Pass on what the worker replies, and None at its end."""
     assert process.stdout is not None
     with process.stdout as pipe:
         while (message := read(pipe)) is not None:
-            answers.put(message)
-    answers.put(None)
+            replies.put(message)
+    replies.put(None)
 
 
 def _end(process: subprocess.Popen[bytes]) -> int:

@@ -147,7 +147,7 @@ def _draw_means(canvas: _Canvas, snapshot: Snapshot, box: tuple[int, int, int, i
         canvas.rect(WRONG, left, y_of(snapshot.threshold), right, y_of(snapshot.threshold))
     for arm in snapshot.recommended:
         peak = max(means[arm] + above[arm], 0.0) if played[arm] else 0.0
-        canvas.triangle(_answer_colour(snapshot), centres[arm], y_of(peak) - 4, min(max(bar / 2, 5), 10))
+        canvas.triangle(_recommendation_colour(snapshot), centres[arm], y_of(peak) - 4, min(max(bar / 2, 5), 10))
 
 
 def _draw_pulls(canvas: _Canvas, snapshot: Snapshot, box: tuple[int, int, int, int]) -> None:
@@ -189,11 +189,11 @@ def _draw_arm_numbers(canvas: _Canvas, num_arms: int, left: int, right: int, top
 def _bar_colour(snapshot: Snapshot, arm: int, usual: Colour) -> Colour:
     """Colour of an arm's bars: recommended, pulled last, or neither."""
     if arm in snapshot.recommended:
-        return _answer_colour(snapshot)
+        return _recommendation_colour(snapshot)
     return LAST if arm == snapshot.last_arm and snapshot.phase != "done" else usual
 
 
-def _answer_colour(snapshot: Snapshot) -> Colour:
+def _recommendation_colour(snapshot: Snapshot) -> Colour:
     return WRONG if snapshot.correct is False else RIGHT
 
 

@@ -25,7 +25,7 @@ class Snapshot:
         remaining: Pulls left.
         budget: Total pulls over all arms.
         last_arm: Arm of the last pull, from 0; None before the first.
-        recommendation: The recommended arm, or arms where the answer is a set; None before the recommendation.
+        recommendation: The recommended arm, or arms where the task asks for a set; None before the recommendation.
         correct: Whether the recommendation was right; None before it, or where that is not to be shown.
         truncated: Whether the cap has ended the episode, without a recommendation.
         threshold: The border between the arms wanted and the others; None where the task has none.

@@ -99,7 +99,7 @@ def _fitting(recordings: tuple[Recording, ...], room: int) -> tuple[list[dict[st
             chosen.add(id(episode))
     kept = [recording for recording in recordings if id(recording) in chosen]
     return (
-        [packed[id(recording)][0] | {"truth": instance(recording)} for recording in kept],
+        [packed[id(recording)][0] | {"instance": instance(recording)} for recording in kept],
         [packed[id(recording)][1] for recording in kept],
         _sentence(missing, len(recordings)),
     )
@@ -139,8 +139,8 @@ def _page(
     instances: dict[str, int] = {}
     entries = []
     for episode in episodes:
-        number = instances.setdefault(_json(episode["truth"]), len(instances))
-        entries.append({**episode, "truth": number})
+        number = instances.setdefault(_json(episode["instance"]), len(instances))
+        entries.append({**episode, "instance": number})
     recorded = {
         "episodes": entries,
         "instances": [json.loads(text) for text in instances],

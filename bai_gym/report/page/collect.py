@@ -170,7 +170,7 @@ class _Table:
 
 
 def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
-    agents, envs, told, notes, commands = (_Table() for _ in range(5))
+    agents, envs, knows, notes, commands = (_Table() for _ in range(5))
     for agent in group.agents:
         agents(agent)
     arms = {result.env: int(result.mean_pulls.size) for result in group.results}
@@ -206,7 +206,7 @@ def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
                 "pullsLow": short(result.sample_quantiles[0]),
                 "pullsHigh": short(result.sample_quantiles[-1]),
                 "truncated": result.truncated,
-                "told": told(tuple(result.knows)),
+                "knows": knows(tuple(result.knows)),
                 "notes": [notes(note) for note in result.notes],
                 "rerun": commands(result.rerun),
                 # Shares of the arms in 1/10,000: of the end of the runs only, checkpoints would make the page heavy.
@@ -221,7 +221,7 @@ def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
         "agents": agents.things,
         "envs": envs.things,
         "arms": [arms[env] for env in envs.things],
-        "told": [list(words) for words in told.things],
+        "knows": [list(words) for words in knows.things],
         "notes": notes.things,
         "reruns": commands.things,
         "commands": list(dict.fromkeys(line for table in group.tables for line in table.command.splitlines())),

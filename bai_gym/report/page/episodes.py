@@ -38,11 +38,11 @@ def facts(recording: Recording) -> dict[str, Any]:
 
 
 def instance(recording: Recording) -> dict[str, Any]:
-    """Return the truth about the instance; recordings of several agents share it."""
+    """Return the instance, which recordings of several agents share."""
     names = recording.arm_names
     return {
         "means": [short(value) for value in recording.means],
-        "answer": list(recording.answer),
+        "correct_recommendation": list(recording.correct_recommendation),
         "task": recording.task,
         "names": None if names is None else list(names),
     }
