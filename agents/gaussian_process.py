@@ -112,7 +112,7 @@ class GaussianProcessAgent(Agent):
             prior = info.prior
             if prior is None:
                 raise AgentError(
-                    f"{self.name} has no prior here: the environment tells none. Give kernel=, one of "
+                    f"{self.name} has no prior here: the environment provides none. Give kernel=, one of "
                     f"{', '.join(KERNELS)} for arms with features, or a covariance"
                 )
             return prior.scaled(self.amplitude, self.prior_mean)

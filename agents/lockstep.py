@@ -1,4 +1,4 @@
-"""Several plans as one: groups of episodes whose schedules differ pull in lock-step all the same."""
+"""Several plans as one: groups of episodes with different schedules pull in lockstep."""
 
 from __future__ import annotations
 
@@ -65,15 +65,15 @@ def in_lockstep(
     """Yield blocks that serve all groups, each of which sees its own blocks and outcomes; return all recommendations.
 
     Pulls of a block are independent, so it may be made in parts: each joint block is as long as the shortest part that
-    a group still waits for. Where a group ends before the others, its episodes make pulls that nobody looks at, shared
-    equally; once all have ended, what is left of the budget is not spent.
+    a group still waits for. If a group ends before the others, its episodes make further pulls that are ignored, shared
+    equally among the arms; once all have ended, the rest of the budget is not spent.
 
     Args:
         groups: The ``(m,)`` episodes of each group, and its plan, which may yield blocks only: of these episodes,
             equally many pulls in each. It returns their ``(m,)`` recommendations.
         batch: N, the number of all episodes; every one is in one group.
         num_arms: K.
-        tie: How the pulls that nobody looks at are shared.
+        tie: How ignored pulls are shared.
         rng: Source of randomness.
 
     Raises:

@@ -1,4 +1,4 @@
-"""OD-LinBAI: elimination with optimal designs, in as many phases as the dimension asks for."""
+"""OD-LinBAI: elimination with optimal designs, in ceil(log2 d) phases for dimension d."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _allocate(features: FloatArray, pulls: int, mass: float, share: bool) -> Int
 def _pull(arms: IntArray, counts: IntArray, pulls: int) -> Stage:
     """Pull arms ``(m, k)`` as often as ``counts`` says; episodes that need fewer than ``pulls`` make others as well.
 
-    All make the first pulls together, as many as the episode with the fewest needs; that includes all of the first
+    All episodes first make as many pulls as the episode with the fewest needs; that includes all of the first
     arm's, because no arm gets more than the mass, rounded up, which every episode spends. So the others can be pulls of
     that arm.
 

@@ -1,4 +1,4 @@
-"""Peace: rounds of designs for differences of arms, each of which halves what is left to tell apart."""
+"""Peace: rounds of designs for differences of arms, each of which halves rho, the difficulty that is left."""
 
 from __future__ import annotations
 

@@ -54,13 +54,13 @@ class SetAgent(Agent):
             n), which takes knowledge of the range.
         output: ``"best"`` (default): recommend the set whose value was smallest over time, as published. ``"last"``:
             the set at the end.
-        refresh: Pulls after which the complexity is estimated again; None (default): two for every arm. 1: at every
-            pull, which costs more and changes little.
-        delta: Probability of an error that is allowed, in (0, 1). Default 0.1.
+        refresh: Pulls between estimates of the complexity; None (default): two per arm. 1: at every pull, which is more
+            expensive and changes little.
+        delta: Allowed error probability, in (0, 1). Default 0.1.
         c: Exploration parameter, positive. Default 1/2, for which Theorem 2 holds; with the widths of the forms with V
             default 1, as in Maurer and Pontil (2009), Theorem 4.
-        sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma. Gaussian rewards are,
-            with sigma the largest standard deviation.
+        sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma. This holds for
+            Gaussian rewards, with sigma the largest standard deviation.
 
     Attributes:
         rule: How each pull is decided; set by :meth:`begin`, as are the parameters.
@@ -142,7 +142,7 @@ def range_of(b: float, sigma: float | None, agent: str) -> float:
 
 
 def doubts_of(agent: Any, sigma: float | None, bandit: Bandit) -> tuple[str, ...]:
-    """Return a note where an agent's confidence is not proved for the rewards of a bandit."""
+    """Return a note if an agent's confidence guarantee does not cover the rewards of a bandit."""
     low, high = bandit.limits()
     if sigma is not None:
         if bandit.scale() <= sigma * (1.0 + ROUNDING):
@@ -156,7 +156,7 @@ def doubts_of(agent: Any, sigma: float | None, bandit: Bandit) -> tuple[str, ...
 
 
 def room(e: Episode) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return what a rule writes to: the sets J of the moment, and two values for each arm of one bandit.
+    """Return the arrays that a rule writes to: the current sets J, and two values for each arm of one bandit.
 
     The sets follow one another, with room for one slot more.
     """
@@ -168,7 +168,7 @@ def room(e: Episode) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def keep(e: Episode, value: float) -> None:
-    """Keep the sets of the moment, with a value."""
+    """Keep the current sets, with a value."""
     sets = int(e.parameters[M] * e.parameters[BANDITS])
     e.memory[KEPT] = value
     for place in range(SETS, SETS + sets):
@@ -249,7 +249,7 @@ def safest(e: Episode) -> int:
 
 
 def runner_up(tree: Tournament, arm: int, rng: np.random.Generator) -> int:
-    """Return the arm of largest value but for a given one; without ties in half the time of ``leader_without``."""
+    """Return the arm of largest value other than a given arm; without ties in half the time of ``leader_without``."""
     node = (tree.value.size >> 1) + arm
     best, holder, ties = tree.value[node ^ 1], tree.holder[node ^ 1], 0.0
     node >>= 1

@@ -42,7 +42,7 @@ class Uniform(Agent):
         check_choice(self.mode, ("cycle", "random"), "mode", self.name)
 
     def plan(self) -> Plan:
-        """Spend the whole budget at once."""
+        """Spend the whole budget in one request."""
         if self.mode == "cycle":
             yield first_block(self, self.budget)
         else:

@@ -40,7 +40,7 @@ CHUNK_RUNS = 1000
 
 INSTANCES = 1000  # drawn ones over which bounds are averaged
 PATHS = ("auto", "blocks", "steps")
-PROBES = 16  # rewards of each arm that tell two problems with the same means and variances apart
+PROBES = 16  # rewards of each arm that distinguish problems with the same means and variances
 
 
 def checkpoint_grid(checkpoints: Checkpoints, budget: int) -> tuple[int, ...]:
@@ -135,7 +135,7 @@ class Cell:
         if checkpoints is not None and not recommends_any_time(made):
             raise AgentError(
                 f"{describe(made)} has no recommendation before the end of its budget, which checkpoints need: leave "
-                "them out, or choose an agent that can recommend at any time (anytime = True in its class), such as Uniform"
+                "them out, or choose an agent that can recommend at any time (anytime = True), such as Uniform"
             )
         return cls(env, agent, agent.label or describe(made), budget, seed, path, points)
 

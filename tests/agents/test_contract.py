@@ -18,7 +18,7 @@ from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import TASKS, BestArm, BestOfEach, Task, Thresholding, TopM
 
-pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not made for")
+pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 LEVEL = 0.001
 NAMES = agents.names()
 # LinUCB has to be told how large means may be: of arms far beyond that it stays with the first that it pulls.
@@ -303,7 +303,7 @@ def test_a_task_that_is_not_declared_is_refused() -> None:
             if task.name not in agent.tasks:
                 able = ", ".join(sorted(agent.tasks))
                 with pytest.raises(
-                    AgentError, match=f"^{name} cannot do the task '{task.name}'; what it can do: {able}$"
+                    AgentError, match=f"^{name} does not support the task '{task.name}'; it supports: {able}$"
                 ):
                     play(agent, spread(4), 500, task=task)
 
