@@ -1,4 +1,4 @@
-"""How an action is read: which arm is pulled, whether the episode stops, and what is recommended."""
+"""The action encoding: which arm is pulled, whether the episode stops, and what is recommended."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["DecodedActions", "ActionEncoding"]
 
 
 class DecodedActions(NamedTuple):
-    """What N actions say.
+    """N decoded actions.
 
     Attributes:
         arms: ``(N,)`` arms to pull; meaningless where the episode stops.
-        stops: ``(N,)`` whether the episode stops, or None with a fixed budget, where the budget says it.
+        stops: ``(N,)`` whether the episode stops, or None with a fixed budget, which decides it.
         recommendations: ``(N,)`` or ``(N, ...)`` recommendations, not yet checked; meaningless where none is due.
     """
 
@@ -29,11 +29,11 @@ class DecodedActions(NamedTuple):
 
 
 class ActionEncoding:
-    """Reads and writes actions; the spaces they belong to are in :mod:`bai_gym.envs.spaces`.
+    """Encodes and decodes actions; their spaces are in :mod:`bai_gym.envs.spaces`.
 
     Args:
         num_arms: K.
-        task: What is asked for.
+        task: What to recommend.
         fixed_confidence: Whether the agent decides when to stop.
     """
 
@@ -49,7 +49,7 @@ class ActionEncoding:
         self.shape: tuple[int, ...] = () if self._one_number else (1 + len(task.sizes(num_arms)),)
 
     def read(self, actions: Any, batch: int) -> DecodedActions:
-        """Take actions apart.
+        """Decode actions.
 
         Args:
             actions: ``(N,)`` or ``(N, 1 + recommendation)`` whole numbers.
@@ -95,7 +95,7 @@ class ActionEncoding:
         """Return actions in which every set that is due has m arms, see :meth:`bai_gym.tasks.TopM.completed`.
 
         Args:
-            actions: ``(N, ...)``; those of other tasks are left as they are.
+            actions: ``(N, ...)``; those of other tasks stay unchanged.
             means: ``(N, K)`` sample means.
             remaining: ``(N, 1)`` pulls left.
         """
@@ -115,7 +115,7 @@ class ActionEncoding:
         return f"{arms}, and {self.num_arms} stops"
 
     def words(self) -> str:
-        """Return what the action of one episode is, for messages."""
+        """Describe the action of one episode, for messages."""
         if self._one_number:
             stops = f" (from {self.num_arms} on: stop and recommend)" if self.fixed_confidence else ""
             return f"one arm, a whole number from 0 to {self._values - 1}{stops}"

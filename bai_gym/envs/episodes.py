@@ -1,4 +1,4 @@
-"""The rules of an episode, for N episodes at a time; the scalar and the vector environment are shells around it."""
+"""N episodes at a time: the dynamics behind the scalar and the vector environment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Episodes", "make_problem"]
 
 
 def make_problem(problem: Problem | str, keywords: dict[str, Any]) -> Problem:
-    """Return the problem, built from the name of its family unless it is one already.
+    """Return a problem, built from the name of its family if necessary.
 
     Raises:
         UnknownNameError: If there is no such family.
@@ -52,11 +52,11 @@ class Episodes:
         """Allocate the arrays; :meth:`begin` draws the instances.
 
         Raises:
-            ParameterError: If the reward needs true means, and they are not known.
+            ParameterError: If the reward needs true means, and they are unknown.
         """
         if not problem.known and spec.reward != "estimate":
             raise ParameterError(
-                f"reward={spec.reward!r} needs the true means, and nobody knows those of a real experiment: leave "
+                f"reward={spec.reward!r} needs the true means, which are unknown in a real experiment: leave "
                 "reward out, or give reward='estimate'"
             )
         self.problem = problem
@@ -132,13 +132,14 @@ class Episodes:
             return self._estimates(rows, recommendations), info
         rewards = (
             0.0 - regret if self.episode_spec.reward == "simple_regret" else correct.astype(np.float64)
-        )  # never -0.0
+        )  # avoids -0.0
         return rewards, info
 
     def _estimates(self, rows: IntArray, recommendations: IntArray) -> FloatArray:
-        """Return the mean of what the recommended arms have given, ``(R,)``.
+        """Return the mean of the rewards of the recommended arms, ``(R,)``.
 
-        An arm without a pull counts as the worst one seen, lest recommending it pays; 0 where no arm has been pulled.
+        An arm without a pull counts as the worst arm pulled, so that recommending it never pays off; 0 without any
+        pull.
         """
         pulls, means = self.statistics.pulls[rows], self.statistics.means[rows]
         worst = np.where(pulls > 0, means, np.inf).min(axis=-1, keepdims=True)
@@ -177,7 +178,7 @@ class Episodes:
         return {name: array.copy() for name, array in arrays.items()} if copy else arrays
 
     def problem_info(self, knows: Iterable[str] = ()) -> ProblemInfo:
-        """Return what an agent is told before the current episodes.
+        """Return what agents receive before the current episodes.
 
         Args:
             knows: Knowledge to grant from the true instances, words of ``bai_gym.problems.KNOWLEDGE``.

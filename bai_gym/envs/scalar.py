@@ -1,4 +1,4 @@
-"""One episode at a time: the Gymnasium environment."""
+"""The Gymnasium environment, one episode at a time."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ class BestArmEnv(gym.Env[Observation, Any]):
     ## Description
     A bandit has K arms with unknown reward distributions. Each of the first ``budget`` steps pulls one arm and observes
     its reward. The step after the last pull gives the recommendation and ends the episode. With
-    ``fixed_confidence=True`` the agent stops when it wants to, and the budget is a cap.
+    ``fixed_confidence=True`` the agent decides when to stop, and the budget is a cap.
 
     ## Task
     ``task="best-arm"`` (default): recommend one arm. ``"top-m"``: a set of ``m`` arms. ``"best-of-each"``: the arms are
-    those of ``num_bandits`` bandits that share the budget, and an arm is recommended for each. ``"thresholding"``: all
-    arms with a mean of at least ``threshold``. A recommendation is right if its simple regret is at most ``epsilon``
-    (default 0); see :mod:`bai_gym.tasks`.
+    those of ``num_bandits`` bandits that share the budget, and the recommendation names an arm of each.
+    ``"thresholding"``: all arms with a mean of at least ``threshold``. A recommendation is correct if its simple regret
+    is at most ``epsilon`` (default 0); see :mod:`bai_gym.tasks`.
 
     ## Action space
     For one arm ``Discrete(K)``: the arm to pull, and in the last step the arm to recommend. For several
-    ``MultiDiscrete([K, ...])``: the arm to pull, then the recommendation, which is read in the last step alone: a zero
+    ``MultiDiscrete([K, ...])``: the arm to pull, then the recommendation, which is read only in the last step: a zero
     or one for every arm, or the number of an arm for every bandit. With fixed confidence ``Discrete(2K)``, where K + i
-    stops and recommends arm i, and ``MultiDiscrete([K + 1, ...])``, where K in the first entry stops.
-    ``info["phase"]`` says what comes next: ``"explore"`` or ``"recommend"`` (``"done"`` at the end); with a fixed
-    budget ``remaining == 0`` in the observation says the same.
+    stops and recommends arm i, and ``MultiDiscrete([K + 1, ...])``, where K in the first entry stops. ``info["phase"]``
+    names the next step: ``"explore"`` or ``"recommend"`` (``"done"`` at the end); with a fixed budget ``remaining ==
+    0`` in the observation means the same.
 
     ## Observation space
     The sufficient statistics of the episode, see :func:`bai_gym.envs.spaces.observation_space`: ``pulls``, ``means``
@@ -65,11 +65,11 @@ class BestArmEnv(gym.Env[Observation, Any]):
 
     ## Rewards
     0 for every pull, or minus ``pull_cost`` with fixed confidence. For the recommendation, by ``reward``: ``"correct"``
-    (default) 1 if it is right, else 0; ``"simple_regret"`` minus the simple regret; ``"estimate"`` the mean of what the
-    recommended arms have given, an arm without a pull counting as the worst one seen.
+    (default) 1 if it is correct, else 0; ``"simple_regret"`` minus the simple regret; ``"estimate"`` the sample mean of
+    the recommended arms, where an arm without a pull counts as the worst arm pulled.
 
     ## Starting state
-    No pulls. The instance is drawn anew at each reset or always the same, by ``instance``.
+    No pulls. Each reset draws a fresh instance, or keeps a fixed one, by ``instance``.
 
     ## Episode end
     Terminates with the recommendation: after exactly ``budget`` + 1 steps, or when the agent stops. With fixed
@@ -81,8 +81,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
     ## Arguments
     ``problem``: a family name or a :class:`bai_gym.problems.Problem`, fixed by the id. ``budget``: pulls, at least 1.
     ``reward``, ``task``, ``m``, ``num_bandits``, ``threshold``, ``epsilon``, ``fixed_confidence``, ``pull_cost``: see
-    above. ``render_mode``: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. All others go to the problem, for example
-    ``num_arms``, ``instance="fixed"``, ``instance_seed``.
+    above. ``render_mode``: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. All others are passed to the problem, for
+    example ``num_arms``, ``instance="fixed"``, ``instance_seed``.
 
     ## Vectorised form
     ``gym.make_vec`` gives :class:`bai_gym.envs.vector.BestArmVectorEnv`, where a batch of one is this environment, step
@@ -115,7 +115,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         """Build the problem and the spaces.
 
         Raises:
-            BaiGymError: Whatever is wrong with an argument, in one line.
+            BaiGymError: If an argument is invalid; the message is one line.
         """
         self.render_mode = check_render_mode(render_mode, self.metadata["render_modes"])
         self.problem = make_problem(problem, keywords)
@@ -189,7 +189,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
 
     def _read(self, action: Any) -> tuple[int, IntArray | None]:
         """Return the arm to pull, or the recommendation."""
-        if self._plain:  # the common case, and the one that must be fast
+        if self._plain:  # the common case, which must be fast
             try:
                 arm = int(action)
             except (TypeError, ValueError, OverflowError):
@@ -230,7 +230,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         return observation
 
     def problem_info(self, knows: Iterable[str] = ()) -> ProblemInfo:
-        """Return what an agent is told before this episode, see :meth:`Episodes.problem_info`; call it after ``reset``.
+        """Return what agents receive before this episode, see :meth:`Episodes.problem_info`; call it after ``reset``.
 
         Raises:
             ResetNeeded: Before the first reset.
@@ -244,13 +244,13 @@ class BestArmEnv(gym.Env[Observation, Any]):
 
         Raises:
             ResetNeeded: Before the first reset.
-            MissingPackageError: If a picture is wanted and pygame is not installed.
+            MissingPackageError: If a picture needs pygame, and it is not installed.
         """
         if self.render_mode is None:
             gym.logger.warn("render() does nothing: give render_mode='ansi', 'rgb_array' or 'human' to gym.make")
             return None
         if not hasattr(self._episode, "bandit"):
-            raise ResetNeeded("there is nothing to see before the first episode: call reset() before render()")
+            raise ResetNeeded("no episode has begun: call reset() before render()")
         statistics = self._episode.statistics
         snapshot = Snapshot(
             pulls=statistics.pulls[0].copy(),

@@ -60,7 +60,7 @@ def action_space(num_arms: int, task: Task, *, fixed_confidence: bool = False) -
 
 
 class ArmAndRecommendation(spaces.MultiDiscrete):
-    """An arm to pull, and a recommendation; what is sampled is a valid one.
+    """An arm to pull, and a recommendation; every sample is valid.
 
     Args:
         num_first: Values of entry 0.
@@ -89,7 +89,7 @@ class ArmAndRecommendation(spaces.MultiDiscrete):
 
 
 class _Batch(spaces.Box):
-    """Several of one space of actions; samples are samples of it."""
+    """A batch of one action space."""
 
     def __init__(self, single: ArmAndRecommendation, num_envs: int) -> None:
         self.single = single

@@ -31,7 +31,7 @@ from bai_gym.sampling import Block, Stepper
 from bai_gym.seeding import generator
 from bai_gym.tasks import BestArm, Task, Thresholding
 
-pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not made for")
+pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 LEVEL = 0.001
 RUNS = 20_000
 BUDGET = 48

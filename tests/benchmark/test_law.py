@@ -34,7 +34,7 @@ from bai_gym.seeding import generator
 from bai_gym.statistics import IntArray, Statistics
 from bai_gym.tasks import BestArm, BestOfEach, Task, Thresholding, TopM
 
-pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not made for")
+pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 
 RUNS = 20_000
 BUDGET = 48  # both stages of sequential halving use it up, so that no pull of the steps is an idle one

@@ -15,7 +15,7 @@ from bai_gym.errors import MissingPackageError, ParameterError
 
 __all__ = ["import_pygame", "to_rgb"]
 
-# Okabe and Ito's colours, told apart by colour-blind readers too, and some greys.
+# Okabe and Ito's colours, distinct for colour-blind readers too, and some greys.
 WHITE, INK, GREY, RAIL, STRIPE = (255, 255, 255), (34, 34, 34), (110, 110, 110), (232, 232, 232), (252, 236, 205)
 BAR, LAST, RIGHT, WRONG, PULLS = (86, 140, 190), (230, 159, 0), (0, 158, 115), (213, 94, 0), (150, 150, 150)
 Colour = tuple[int, int, int]
@@ -26,7 +26,7 @@ def to_rgb(snapshot: Snapshot, size: tuple[int, int] = (960, 540)) -> NDArray[np
 
     From top to bottom: the phase and the pulls spent, the budget as a bar, the means with their 95 % intervals, the
     pulls of each arm. Arms never pulled have a small cross in place of a mean. The arm pulled last is orange, on a
-    pale stripe; a recommended one carries a triangle, green where right (or not judged) and red where wrong. A
+    pale stripe; a recommended one carries a triangle, green if correct (or not judged) and red if wrong. A
     threshold in the range of the means is a line across them.
 
     Args:
@@ -216,7 +216,7 @@ def import_pygame() -> Any:
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # pygame imports a deprecated part of setuptools where that is present
+            warnings.simplefilter("ignore")  # pygame imports a deprecated part of setuptools if installed
             import pygame
             import pygame.surfarray
     except ImportError as error:
