@@ -1,4 +1,4 @@
-"""Plays one chunk of the runs of a cell: the unit of work, of seeding and of storage."""
+"""Runs one chunk of a cell: the unit of work, of seeding and of storage."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from bai_gym.seeding import generator
 __all__ = ["play_chunk"]
 
 COLLECTED = 10**6
-"""Arms of a chunk, over all runs, from which on the arrays of the chunk before are given back first.
+"""Arms of a chunk, over all runs, from which on the arrays of the previous chunk are freed first.
 
-An agent and its plan refer to each other, and Python, which counts objects and not bytes, would keep several chunks.
+An agent and its plan refer to each other, and Python's garbage collector would keep several chunks in memory.
 """
 
 
@@ -39,10 +39,10 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
     """Play ``runs`` episodes of a cell.
 
     The instances come from a stream of the chunk alone, so they are the same for every agent and budget; rewards and
-    the agent's own choices have streams of their own for each agent and budget.
+    the agent's random choices have separate streams for each agent and budget.
 
     Args:
-        cell: What to play.
+        cell: The cell.
         chunk: Number of the chunk, from 0.
         runs: Episodes in it, at most :data:`CHUNK_RUNS`.
     """

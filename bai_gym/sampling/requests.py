@@ -1,4 +1,4 @@
-"""What an agent may ask for, checked once at the door."""
+"""Checks of the requests of agents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bai_gym.statistics import IntArray
 __all__ = ["Request", "check_request"]
 
 Request = Block | Sequential
-"""A block, or pulls that a rule decides one after another."""
+"""A block, or pulls that a rule decides sequentially."""
 
 
 def check_request(request: object, batch: int, num_arms: int, remaining: int) -> tuple[Request, int]:

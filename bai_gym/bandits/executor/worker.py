@@ -1,8 +1,8 @@
-"""The worker's side: a process that makes one pull after the other and can be killed at any time.
+"""The worker process: makes pulls sequentially, and can be killed at any time.
 
 Messages are pickles with their length before them, requests on standard input and replies on standard output. What the
 user's function prints therefore goes to standard error. When the parent ends, however it ends, standard input does too,
-and the worker leaves at once.
+and the worker exits immediately.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def read(pipe: IO[bytes]) -> bytes | None:
 
 
 def listen() -> tuple[queue.SimpleQueue[bytes], IO[bytes]]:
-    """Take standard input and output for messages, and leave this process when the parent is gone.
+    """Use standard input and output for messages, and exit when the parent is gone.
 
-    From now on standard input is empty, and what is printed goes to standard error.
+    From now on standard input is empty, and printed text goes to standard error.
 
     Returns:
-        The messages that have arrived, in a queue that fills by itself, and the pipe for replies.
+        The messages that have arrived, in a queue that a thread fills, and the pipe for replies.
     """
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     empty = os.open(os.devnull, os.O_RDONLY)
@@ -62,7 +62,7 @@ def listen() -> tuple[queue.SimpleQueue[bytes], IO[bytes]]:
 
 
 def main() -> None:
-    """Receive the function, say whether it could be loaded, then pull until the parent is gone."""
+    """Receive the function, report whether it could be loaded, then pull until the parent is gone."""
     waiting, replies = listen()
     try:
         function = pickle.loads(waiting.get())

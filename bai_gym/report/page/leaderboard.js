@@ -102,7 +102,7 @@ function name(row) {
 
 function knowledge(row) {
   const known = group().knows[row.knows];
-  return known.length ? known.map((word) => h("span", { class: "chip" }, word)) : h("span", { class: "faint" }, "nothing");
+  return known.length ? known.map((word) => h("span", { class: "chip" }, word)) : h("span", { class: "faint" }, "none");
 }
 
 let noteOrder = [];  // notes of the rows that are shown, in their order
