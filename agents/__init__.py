@@ -1,4 +1,4 @@
-"""The algorithms: one file per family, all behind ``make(name)`` and ``names()``."""
+"""Agents: best-arm identification algorithms, made by ``make(name)`` and listed by ``names()``."""
 
 from bai_gym.agents.apt import APT, ThresholdUCBE, ThresholdUCBEV
 from bai_gym.agents.augucb import AugUCB

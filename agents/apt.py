@@ -1,4 +1,4 @@
-"""APT and the two UCB rules for thresholding: one pull after the other, to the arm closest to the threshold."""
+"""APT and two UCB rules for thresholding: sequential agents that pull the arm closest to the threshold."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class APT(SequentialAgent):
     Algorithm 1.
 
     Args:
-        epsilon: Arms so close to the threshold are not told apart at any cost; at least 0, in the unit of the reward.
-            Default 0.05, as in Mukherjee et al. (2017). It is the agent's own, whatever accuracy the task has.
+        epsilon: Half width of the indifference zone around the threshold; at least 0, in the unit of the reward.
+            Default 0.05, as in Mukherjee et al. (2017). Independent of the accuracy of the task.
 
     Requires no oracle knowledge. Minimum budget: K.
     """

@@ -28,7 +28,7 @@ class Round:
     Attributes:
         epsilon: epsilon_m, 2^-m.
         psi: psi_m, the exploration factor.
-        pulls: l_m: the round has so many pulls for each arm that is active at its beginning.
+        pulls: l_m: pulls of the round for each arm that is active at its beginning.
         deviation: s of an arm with one pull and no variance; in general it is that times sqrt((v + 1) / T).
     """
 
@@ -39,14 +39,14 @@ class Round:
 
 
 def schedule(num_arms: int, budget: int, rho: float = 1.0 / 3.0) -> list[Round]:
-    """Return the rounds of AugUCB, as many as a budget could reach.
+    """Return the rounds of AugUCB that a budget can reach.
 
     With A = log((3/16) K log K) and epsilon = 2^-m: psi = n epsilon / (128 A^2), l = ceil(2 psi log(n epsilon) /
     epsilon), s = sqrt(rho psi log(n epsilon) / 4) for T = 1 and v = 0, for m = 0, ..., M + 1, where M =
     floor(log2(n / e) / 2).
 
     Args:
-        num_arms: K. In the place of |A|, where it is less, stands 1/2, which is so for three to five arms.
+        num_arms: K. |A| is replaced by 1/2 where it is smaller, which is the case for three to five arms.
         budget: n, at least 2.
         rho: The elimination parameter, positive.
 
@@ -139,17 +139,17 @@ class AugUCB(SequentialAgent):
 
     s = sqrt(rho psi (v + 1) log(n epsilon) / (4 T)), where v is the variance of the T rewards of the arm (divisor T).
     In rounds m = 0, 1, ... epsilon and psi are halved, see :func:`schedule`; a round ends after l_m pulls for each arm
-    that is active at its beginning. Recommended are the arms with a mean of at least the threshold. When no arm is
-    active any more, the pulls left are not made, unless ``after`` says otherwise.
+    that is active at its beginning. Recommended are the arms with a mean of at least the threshold. Once no arm is
+    active, the remaining pulls are not made, unless ``after`` says otherwise.
 
     Paper: Mukherjee et al. (2017), "Thresholding Bandits with Augmented UCB", Algorithm 1. Of what is printed,
     the index m is taken to grow with every reset, and the second increment of t in the loop is taken for a slip.
 
     Args:
         rho: Elimination parameter, positive; default 1/3, as in the paper's theorem and experiments.
-        after: ``"stop"`` (default), or ``"continue"``: where no arm is active, go on as APT does with epsilon 0.
+        after: ``"stop"`` (default), or ``"continue"``: once no arm is active, continue as APT with epsilon 0.
 
-    Requires no oracle knowledge. Minimum budget: K. Its theory takes more than four arms; for fewer than five it warns.
+    Requires no oracle knowledge. Minimum budget: K. Its theory needs at least five arms; with fewer it warns.
     """
 
     rho: float = 1.0 / 3.0
@@ -167,7 +167,7 @@ class AugUCB(SequentialAgent):
         assert isinstance(self.task, Thresholding)  # as tasks says
         if self.num_arms < 5:
             warnings.warn(
-                f"{self.name} is not made for {self.num_arms} arms: its exploration is defined by log((3/16) K log K)",
+                f"{self.name} is not designed for {self.num_arms} arms: its exploration takes log((3/16) K log K)",
                 stacklevel=2,
             )
         rounds = schedule(self.num_arms, self.budget, self.rho)

@@ -1,4 +1,4 @@
-"""What an agent is: told the number of arms and the budget, it asks for pulls and recommends an arm."""
+"""Base class of agents: given the number of arms and the budget, an agent requests pulls and recommends an arm."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ class Agent(ABC):
 
     Args:
         tie: How exact ties are broken. ``"random"`` (default): uniformly, by the agent's generator. ``"first"``: by
-            fewest pulls, then lowest arm number; for tests and for reading along with the pseudo-code.
-        allow_small_budget: If True, a budget below the minimum is accepted: arms that it does not reach count as the
-            worst ones. If False (default) it is refused.
+            fewest pulls, then lowest arm number; for tests and for comparison with pseudo-code.
+        allow_small_budget: If True, accept a budget below the minimum; arms that it does not reach rank last. If False
+            (default), raise :class:`BudgetError`.
 
     Attributes:
         name: The name in tables and in ``agents.make``.
-        knows: What the agent is told that a real user would not know, words of ``bai_gym.problems.KNOWLEDGE``.
-        batched: Tells the runner that :meth:`act` takes batches.
-        uses_variances: Whether the agent reads ``observation["variances"]``. Where it does not, the runner saves
-            drawing them and leaves the key out.
+        knows: Oracle knowledge that the agent requires, words of ``bai_gym.problems.KNOWLEDGE``.
+        batched: Whether :meth:`act` takes batches of observations.
+        uses_variances: Whether the agent reads ``observation["variances"]``. If not, the runner neither draws the
+            variances nor includes the key.
         notes: Sentences that every report showing the agent must carry.
-        tasks: Names of the tasks that the agent can do, see :mod:`bai_gym.tasks`.
-        stops: Whether the agent decides when to stop, as environments of fixed confidence ask for.
+        tasks: Names of the tasks that the agent supports, see :mod:`bai_gym.tasks`.
+        stops: Whether the agent decides when to stop, as environments with fixed confidence require.
         needs_features: Whether arms must have features.
-        anytime: Whether :meth:`recommend` may be called after any pull, and leaves the agent as it is: its answer
-            depends on the observation alone. Such an agent can be evaluated at checkpoints.
+        anytime: Whether :meth:`recommend` may be called after any pull and changes no state: the recommendation depends
+            on the observation alone. Such an agent can be evaluated at checkpoints.
     """
 
     tie: TieRule = "random"
@@ -70,7 +70,7 @@ class Agent(ABC):
         return f"{self.name}({', '.join(changed)})" if changed else self.name
 
     def _shown(self, parameter: str) -> Any:
-        """Return the value of a parameter as the label has it."""
+        """Return the value of a parameter as the label shows it."""
         return getattr(self, parameter)
 
     def minimum_budget(self, num_arms: int) -> int:
@@ -100,7 +100,7 @@ class Agent(ABC):
         Raises:
             BudgetError: If the budget is below the agent's minimum (and ``allow_small_budget`` is False).
             ParameterError: If a parameter is outside its range.
-            AgentError: If the agent cannot do the task, or needs features and arms have none.
+            AgentError: If the agent does not support the task, or needs features and the arms have none.
         """
         self._check_kinds()
         check_tie_rule(self.tie)
@@ -123,7 +123,7 @@ class Agent(ABC):
         self.checkpoints: tuple[int, ...] = info.checkpoints
         if self.task.name not in self.tasks:
             allowed = ", ".join(sorted(self.tasks))
-            raise AgentError(f"{self.name} cannot do the task {self.task.name!r}; what it can do: {allowed}")
+            raise AgentError(f"{self.name} does not support the task {self.task.name!r}; it supports: {allowed}")
         if info.fixed_confidence and not self.stops:
             raise AgentError(
                 f"{self.name} does not decide when to stop: use an environment of fixed budget, or an agent that does "
@@ -133,9 +133,9 @@ class Agent(ABC):
         self.begin(info)
 
     def _check_kinds(self) -> None:
-        """Raise :class:`ParameterError` where a number or a switch is wanted and something else was given.
+        """Raise :class:`ParameterError` unless each number is a number and each switch a bool.
 
-        Text such as ``"false"`` would otherwise count as true.
+        Otherwise text such as ``"false"`` would count as true.
         """
         for field in fields(self):
             value, kinds = getattr(self, field.name), str(field.type).split(" | ")
@@ -150,7 +150,7 @@ class Agent(ABC):
         """Prepare what the algorithm needs, for example from granted knowledge; called by :meth:`reset`."""
 
     def prepare(self) -> None:
-        """Compile the rule that the agent follows, if any, before several worker processes would all do it."""
+        """Compile the agent's rule, if any, once, before worker processes start."""
         rule = getattr(self, "rule", None)
         if isinstance(rule, Rule):
             prepare(rule, self.name)
@@ -163,7 +163,7 @@ class Agent(ABC):
     def plan(self) -> Plan:
         """Yield requests, each of which gives its outcome, and return the recommendation.
 
-        A request is a :class:`bai_gym.sampling.Block`, whose outcome are the ``(N, k)`` statistics of its pulls, or a
+        A request is a :class:`bai_gym.sampling.Block`, whose outcome is the ``(N, k)`` statistics of its pulls, or a
         :class:`bai_gym.sampling.Sequential`, whose outcome is a :class:`bai_gym.sampling.Played`. Unless a subclass
         defines a plan, it consists of what :meth:`allocate` returns, and ends with :meth:`recommend`.
         """
@@ -173,25 +173,25 @@ class Agent(ABC):
     def statistics(self) -> Statistics:
         """``(N, K)`` statistics of the episodes so far, overwritten by the next pulls: copy what must be kept.
 
-        They are put together when they are read, so a plan that needs only outcomes is faster without them.
+        They are computed when read, so a plan that needs only outcomes is faster without them.
         """
         return Statistics.of(self._seen)
 
     @property
     def features(self) -> FloatArray | None:
-        """``(N, K, d)`` features of the arms, not to be written to; None where they have none."""
+        """``(N, K, d)`` features of the arms, read-only; None where arms have none."""
         return self._seen.get("features")
 
     def allocate(self, observation: Observation) -> Any:
-        """Say which pulls come next.
+        """Return the next pulls.
 
         Args:
             observation: ``pulls``, ``means``, ``variances`` of shape ``(N, K)`` and ``remaining`` of shape ``(N, 1)``;
-                where arms have features, ``features`` of shape ``(N, K, d)``. Not to be written to, and overwritten by
-                the next pulls.
+                where arms have features, ``features`` of shape ``(N, K, d)``. Read-only, and overwritten by the next
+                pulls.
 
         Returns:
-            Counts ``(N, K)`` of pulls to be made before anything more is looked at, equally many in each episode; or a
+            Counts ``(N, K)`` of pulls to make before the next decision, equally many in each episode; or a
             :class:`bai_gym.sampling.Block` or :class:`bai_gym.sampling.Sequential`; or None to stop.
         """
         raise AgentError(f"{type(self).__name__} needs plan(), or allocate(observation) and recommend(observation)")
@@ -201,7 +201,7 @@ class Agent(ABC):
         raise AgentError(f"{type(self).__name__} has no recommendation before the end of its plan")
 
     def act(self, observation: Observation) -> Any:
-        """Return the next action in a Gymnasium loop: an arm to pull, or at the end the recommended one.
+        """Return the next action in a Gymnasium loop: the arm to pull or, at the end, the recommended arm.
 
         Args:
             observation: As the environment gives it, of one episode ``(K,)`` or of a batch ``(N, K)``.
@@ -219,5 +219,5 @@ class Agent(ABC):
 
     @property
     def idle_pulls(self) -> IntArray | None:
-        """``(N, K)`` pulls that a Gymnasium loop spent after the agent had stopped asking; None if it has not."""
+        """``(N, K)`` pulls of a Gymnasium loop after the agent's last request; None while it makes requests."""
         return self._stepper.idle

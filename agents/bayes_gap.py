@@ -37,8 +37,8 @@ class BayesGap(GaussianProcessAgent):
     U and L are the posterior mean plus and minus beta standard deviations, and B_k is the largest U of the other arms
     less L_k. J has the smallest B, and j the largest U of the others. Recommended is the J whose B was smallest over
     time, after the last pull too. beta^2 = ((n - K) / s^2 + sum 1 / C_kk) / (4 H), with C the prior covariance and H
-    the sum of 1 / max((gap + epsilon) / 2, epsilon)^2, where gaps are the largest that means within three posterior
-    standard deviations leave room for.
+    the sum of 1 / max((gap + epsilon) / 2, epsilon)^2, where each gap is the largest that means within three posterior
+    standard deviations allow.
 
     Paper: Hoffman, Shahriari and de Freitas (2014), "Exploiting correlation and budget constraints in Bayesian
     multi-armed bandit optimization", Algorithm 1 (its line 3 prints argmin where the text has argmax) and equation 9,
@@ -47,7 +47,7 @@ class BayesGap(GaussianProcessAgent):
     prior variance 0 are left out of the sum.
 
     Args:
-        kernel: ``"prior"`` (default), which the environment tells; or ``"linear"``, ``"squared-exponential"``,
+        kernel: ``"prior"`` (default): the prior of the environment; or ``"linear"``, ``"squared-exponential"``,
             ``"exponential"``, ``"matern"``, a function of features, or a covariance: the user's own model.
         length: Length scale of a named kernel, above 0; default 1.
         amplitude: Prior standard deviation of a mean (eta), above 0; default 1.
@@ -87,10 +87,10 @@ class BayesGap(GaussianProcessAgent):
         slots = largest(variance[rows[:, None], two], self._slack(posterior), pulls, self.tie, self.rng)
         return np.asarray(two[rows, slots])
 
-    def answer(self, posterior: GaussianPosterior) -> IntArray:
-        """Return the J of smallest gap index, or what ``output`` says."""
+    def recommended_arm(self, posterior: GaussianPosterior) -> IntArray:
+        """Return the J of smallest gap index, or the arm that ``output`` selects."""
         if self.output == "mean":
-            return super().answer(posterior)
+            return super().recommended_arm(posterior)
         pair = self._look(posterior)
         return pair.best if self.output == "last" else self._kept
 
@@ -102,7 +102,7 @@ class BayesGap(GaussianProcessAgent):
         return np.broadcast_to(1e-6 * self.prior.scale, (self.batch,))
 
     def _look(self, posterior: GaussianPosterior) -> _Pair:
-        """Find J and j, and let J compete with the earlier ones."""
+        """Find J and j, and compare J with the best set so far."""
         mean, deviation = posterior.mean, np.sqrt(posterior.variance)
         width = self._beta(posterior, mean, deviation)[:, None] * deviation
         upper = mean + width

@@ -1,4 +1,4 @@
-"""Bayes-optimal play: what no other agent can surpass, on average over the prior."""
+"""The Bayes-optimal policy: no other agent is better on average over the prior."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from bai_gym.theory import solve_bayes
 
 __all__ = ["BayesOptimal"]
 
-ROUNDED = 1e-6  # what rewards that are recovered from means may be off by
+ROUNDED = 1e-6  # rounding error of rewards recovered from means
 
 
 @dataclass(kw_only=True)
 class BayesOptimal(Agent):
     """Plays exactly optimally on 0/1 rewards with means from a Beta prior: finite-horizon dynamic programming.
 
-    Pulls the arm after which the expected value of going on optimally is the largest, and recommends the arm that is
-    most probably the best. For few arms and small budgets alone, such as K = 2, n = 100; K = 3, n = 40; K = 4, n = 20:
+    Pulls the arm of largest expected value under optimal continuation, and recommends the arm that is
+    most probably the best. Only for few arms and small budgets, such as K = 2, n = 100; K = 3, n = 40; K = 4, n = 20:
     the optimal actions of all states are computed in advance, and kept in the process.
 
     Sources: Bellman (1957), "Dynamic Programming"; for bandits Bradt, Johnson and Karlin (1956), "On Sequential
@@ -40,7 +40,7 @@ class BayesOptimal(Agent):
         beta: The other one.
         memory_limit: Gigabytes (10^9 bytes) that the computation may take; default 1.
 
-    Knows the prior, and nothing about the instance: agents that are told its variances, say, may surpass it. Minimum
+    Knows the prior, and nothing about the instance: agents that are given its variances, say, may surpass it. Minimum
     budget: 1. Other rewards than 0 and 1 are an error.
     """
 
@@ -65,7 +65,7 @@ class BayesOptimal(Agent):
         )
 
     def plan(self) -> Plan:
-        """Play one pull after another; recommend the arm that is most probably the best, or of largest mean."""
+        """Play pull by pull; recommend the arm that is most probably the best, or of largest mean."""
         pulls, successes = np.zeros((2, self.num_arms, self.batch), np.int64)
         rows = np.arange(self.batch)
         for _ in range(self.budget):
@@ -74,7 +74,7 @@ class BayesOptimal(Agent):
             rewards = made.means[:, 0]
             if not ((np.abs(rewards) < ROUNDED) | (np.abs(rewards - 1.0) < ROUNDED)).all():
                 raise AgentError(
-                    f"{self.name} needs rewards of 0 and 1, and has met another one: use an agent for any rewards"
+                    f"{self.name} needs rewards of 0 and 1, but got another one: use an agent that accepts any rewards"
                 )
             pulls[arms, rows] += 1
             successes[arms, rows] += np.rint(rewards).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Bayesian optimization over arms: what Hoffman, Shahriari and de Freitas (2014) compare BayesGap with."""
+"""Bayesian optimization over arms: the baselines of BayesGap in Hoffman, Shahriari and de Freitas (2014)."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["EI", "GPTS", "GPUCB", "PI", "BayesUCB"]
 class GPUCB(GaussianProcessAgent):
     """Pulls the arm of largest posterior mean plus sqrt(beta_t) standard deviations.
 
-    beta_t = 2 scale log(K t^2 pi^2 / (6 delta)) at the t-th pull. Made for small regret.
+    beta_t = 2 scale log(K t^2 pi^2 / (6 delta)) at the t-th pull. Minimises cumulative regret.
 
     Paper: Srinivas, Krause, Kakade and Seeger (2010), "Gaussian Process Optimization in the Bandit Setting: No Regret
     and Experimental Design", Algorithm 1 and Theorem 1 (from a secondary description), who divide beta by 5 in
     experiments: scale = 0.2.
 
     Args:
-        kernel: ``"prior"`` (default), which the environment tells; or ``"linear"``, ``"squared-exponential"``,
+        kernel: ``"prior"`` (default): the prior of the environment; or ``"linear"``, ``"squared-exponential"``,
             ``"exponential"``, ``"matern"``, a function of features, or a covariance: the user's own model.
         length: Length scale of a named kernel, above 0; default 1.
         amplitude: Prior standard deviation of a mean, above 0; default 1.
@@ -67,7 +67,7 @@ class GPUCB(GaussianProcessAgent):
 class BayesUCB(GaussianProcessAgent):
     """Pulls the arm of largest posterior quantile 1 - 1 / (t (log n)^c) at the t-th pull, t being at least 2.
 
-    Made for small regret.
+    Minimises cumulative regret.
 
     Paper: Kaufmann, Cappe and Garivier (2012), "On Bayesian Upper Confidence Bounds for Bandit Problems", Algorithm 1
     (from a secondary description), who find c = 0 best in experiments.
@@ -148,7 +148,7 @@ class PI(GaussianProcessAgent):
 class EI(GaussianProcessAgent):
     """Pulls the arm that exceeds the largest posterior mean by most in expectation (expected improvement).
 
-    Computed as a logarithm, so that arms are told apart however small it is.
+    Computed as a logarithm, so that arms differ however small it is.
 
     Paper: Mockus, Tiesis and Zilinskas (1978), "The application of Bayesian methods for seeking the extremum"; as a
     bandit algorithm: Hoffman, Shahriari and de Freitas (2014), section 6.1.

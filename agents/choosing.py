@@ -1,4 +1,4 @@
-"""Choices that many agents share: the best mean, the best few, a random few, a random order; ties by a stated rule."""
+"""Selection with stated tie rules, shared by many agents: the best mean, the best few, a random few, a random order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bai_gym.tasks import BestOfEach, Task, Thresholding, TopM
 __all__ = [
     "SLACK",
     "above_threshold",
-    "best_answer",
+    "best_recommendation",
     "best_mean",
     "keep_best",
     "largest",
@@ -53,8 +53,8 @@ def best_mean(statistics: Statistics, tie: TieRule, rng: np.random.Generator) ->
     return np.asarray(arms)
 
 
-def best_answer(statistics: Statistics, task: Task, tie: TieRule, rng: np.random.Generator) -> IntArray:
-    """Return the recommendation that the sample means make, in the form of the task; ties as in :func:`best_mean`.
+def best_recommendation(statistics: Statistics, task: Task, tie: TieRule, rng: np.random.Generator) -> IntArray:
+    """Return the recommendation of largest sample means, in the form of the task; ties as in :func:`best_mean`.
 
     Args:
         statistics: ``(N, K)``.
@@ -129,12 +129,12 @@ def most_pulled(statistics: Statistics, tie: TieRule, rng: np.random.Generator) 
 def largest(
     values: FloatArray, scale: FloatArray, pulls: npt.NDArray[Any], tie: TieRule, rng: np.random.Generator
 ) -> IntArray:
-    """Return the column of the largest value of each row, where values carry errors of rounding.
+    """Return the column of the largest value in each row; values within rounding error are tied.
 
     Args:
-        values: ``(N, k)``; -inf allowed beside finite ones.
-        scale: ``(N,)`` magnitude of the numbers that the values are sums of. What lies within ``SLACK`` times this and
-            the largest value itself is tied with it.
+        values: ``(N, k)``; finite values, and -inf.
+        scale: ``(N,)`` magnitude of the terms that the values are sums of. A value is tied with the largest one if it
+            is less by at most ``SLACK`` times the sum of the two magnitudes.
         pulls: ``(N, k)`` pulls of each arm, for the rule ``"first"``.
         tie: ``"random"``, or ``"first"`` for the fewest pulls, then the lowest column.
         rng: Source of randomness.
@@ -187,16 +187,16 @@ def random_subset(batch: int, columns: int, size: int, tie: TieRule, rng: np.ran
 
 
 def shuffled_arms(batch: int, num_arms: int, tie: TieRule, rng: np.random.Generator) -> IntArray:
-    """Return ``(N, K)`` all arms in random order, or in their own under the rule ``"first"``.
+    """Return ``(N, K)`` all arms in random order, or in ascending order under the rule ``"first"``.
 
-    For what takes the first of several tied arms, as designs do: it is then a random one.
+    For algorithms that take the first of several tied arms, as designs do: it is then a random one.
     """
     arms = np.broadcast_to(np.arange(num_arms), (batch, num_arms))
     return arms if tie == "first" else rng.permuted(arms, axis=1)
 
 
 def spread_evenly(batch: int, columns: int, pulls: int, tie: TieRule, rng: np.random.Generator) -> IntArray:
-    """Return ``(batch, columns)`` counts of ``pulls`` cyclic pulls: all equal but for one more on a few columns."""
+    """Return ``(batch, columns)`` counts of ``pulls`` cyclic pulls: equal up to one extra pull for some columns."""
     each, extra = divmod(pulls, columns)
     counts = np.full((batch, columns), each, np.int64)
     if extra == 1 and tie == "random":  # frequent, and much faster than by a mask

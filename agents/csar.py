@@ -1,4 +1,4 @@
-"""CSAR in the form for thresholding: one arm classified after the other, those farthest from the threshold first."""
+"""CSAR for thresholding: classifies one arm per phase, the one farthest from the threshold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.choosing import best_answer, shuffled_arms, spread_evenly
+from bai_gym.agents.choosing import best_recommendation, shuffled_arms, spread_evenly
 from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.rejects import phase_lengths
 from bai_gym.problems import ProblemInfo
@@ -21,7 +21,7 @@ __all__ = ["CSAR", "csar_lengths"]
 
 @dataclass(kw_only=True)
 class CSAR(Agent):
-    """In each phase pulls all active arms equally often, and classifies the one farthest from the threshold for good.
+    """In each phase pulls all active arms equally often; then classifies the one farthest from the threshold.
 
     After phase k = 1, ..., K an active arm has T_k = ceil((n - K) / (log~(K) (K - k + 1))) pulls, where log~(K) = 1 +
     1/2 + ... + 1/K. An arm that is classified is not pulled any more; it is recommended if its mean is at least the
@@ -69,8 +69,8 @@ class CSAR(Agent):
         return self.recommend(self._seen)
 
     def recommend(self, observation: Observation) -> IntArray:
-        """Return the arms above the threshold: the means of classified arms stay what they were."""
-        return best_answer(Statistics.of(observation), self.task, self.tie, self.rng)
+        """Return the arms above the threshold: the means of classified arms no longer change."""
+        return best_recommendation(Statistics.of(observation), self.task, self.tie, self.rng)
 
 
 def csar_lengths(num_arms: int, budget: int) -> IntArray:
@@ -82,5 +82,5 @@ def csar_lengths(num_arms: int, budget: int) -> IntArray:
     """
     left = np.arange(num_arms, 0, -1)
     share = max(budget - num_arms, 0) / ((1.0 / left).sum() * left)
-    # A whole number stays what it is when rounding has put it just above itself.
+    # A whole number that rounding has pushed just above its value stays the same.
     return np.asarray(np.ceil(share * (1.0 - ROUNDING)).astype(np.int64))

@@ -19,7 +19,7 @@ from bai_gym.statistics import FloatArray, IntArray, Observation
 
 __all__ = ["GaussianProcessAgent"]
 
-TOLD = "prior"  # in place of a kernel
+PRIOR = "prior"  # in place of a kernel
 
 
 @dataclass(kw_only=True)
@@ -47,7 +47,7 @@ class GaussianProcessAgent(Agent):
         posterior: The posterior of the moment.
     """
 
-    kernel: Any = TOLD
+    kernel: Any = PRIOR
     length: float = 1.0
     amplitude: float = 1.0
     nu: float = 1.5
@@ -63,13 +63,13 @@ class GaussianProcessAgent(Agent):
     @property
     def knows(self) -> frozenset[str]:  # type: ignore[override]
         """The prior where ``kernel`` is ``"prior"``, and the variances unless ``noise_variance`` is given."""
-        told = {"prior"} if self._told else set()
-        return frozenset(told | ({"variances"} if self.noise_variance is None else set()))
+        knowledge = {"prior"} if self._uses_prior else set()
+        return frozenset(knowledge | ({"variances"} if self.noise_variance is None else set()))
 
     @property
     def needs_features(self) -> bool:  # type: ignore[override]
         """Whether arms must have features: where the kernel is a function of them."""
-        return not self._told and (isinstance(self.kernel, str) or callable(self.kernel))
+        return not self._uses_prior and (isinstance(self.kernel, str) or callable(self.kernel))
 
     def _shown(self, parameter: str) -> Any:
         """Return the value of a parameter as the label has it: a matrix by its shape, a function in one line."""
@@ -79,8 +79,8 @@ class GaussianProcessAgent(Agent):
         return " ".join(repr(value).split()) if callable(value) else f"covariance {'x'.join(map(str, np.shape(value)))}"
 
     @property
-    def _told(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == TOLD
+    def _uses_prior(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == PRIOR
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return 1: arms say something about each other, so not every one has to be pulled."""
@@ -101,18 +101,18 @@ class GaussianProcessAgent(Agent):
 
     def _prior(self, info: ProblemInfo) -> GaussianPrior:
         mean = 0.0 if self.prior_mean is None else self.prior_mean
-        named = isinstance(self.kernel, str) and not self._told
+        named = isinstance(self.kernel, str) and not self._uses_prior
         for parameter in ("length", "nu"):
             if not named and getattr(self, parameter) != getattr(type(self), parameter):
                 raise ParameterError(
                     f"{parameter} of {self.name} has no effect here: give it with a kernel by name "
                     f"({', '.join(KERNELS)}), or leave it out"
                 )
-        if self._told:
+        if self._uses_prior:
             prior = info.prior
             if prior is None:
                 raise AgentError(
-                    f"{self.name} has no prior here: the environment tells none. Give kernel=, one of "
+                    f"{self.name} has no prior here: the environment provides none. Give kernel=, one of "
                     f"{', '.join(KERNELS)} for arms with features, or a covariance"
                 )
             return prior.scaled(self.amplitude, self.prior_mean)
@@ -128,8 +128,8 @@ class GaussianProcessAgent(Agent):
             )
         if np.ndim(self.kernel) < 2:
             raise ParameterError(
-                f"kernel of {self.name} must be {', '.join(map(repr, (TOLD, *KERNELS)))}, a function of features, or a "
-                f"covariance (K, K), not {self.kernel!r}"
+                f"kernel of {self.name} must be {', '.join(map(repr, (PRIOR, *KERNELS)))}, a function of features, or "
+                f"a covariance (K, K), not {self.kernel!r}"
             )
         return GaussianPrior(self.kernel, mean).scaled(self.amplitude)
 
@@ -142,15 +142,15 @@ class GaussianProcessAgent(Agent):
             arms = self.choose(self.posterior, pull)
             made = yield Block.single(arms)
             self.posterior.observe(arms, made.means[:, 0])
-        return self.answer(self.posterior)
+        return self.recommended_arm(self.posterior)
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm of largest posterior mean, given the observation alone."""
         posterior = self._new_posterior()
         posterior.add(observation["pulls"], observation["means"])
-        return self.answer(posterior)
+        return self.recommended_arm(posterior)
 
-    def answer(self, posterior: GaussianPosterior) -> IntArray:
+    def recommended_arm(self, posterior: GaussianPosterior) -> IntArray:
         """Return the arm of largest posterior mean."""
         pulled = posterior.pulls > 0
         means = np.where(pulled, posterior.mean, -np.inf) if self.output == "pulled" else posterior.mean

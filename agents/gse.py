@@ -39,7 +39,7 @@ class GSE(Agent):
 
     There are s = ceil(log K) stages, to the base eta, of floor(n / s) pulls each. A stage shares its pulls among the
     active arms by an exploration rule, fits the model to the rewards of this stage, and keeps the ceil(k / eta) of k
-    arms whose features promise most. Features are used as given, without an intercept.
+    arms of largest fitted mean. The model has no intercept unless ``intercept`` adds one.
 
     Paper: Azizi, Kveton and Ghavamzadeh (2022), "Fixed-Budget Best-Arm Identification in Structured Bandits",
     Algorithm 1.
@@ -101,7 +101,7 @@ class GSE(Agent):
         return spread_evenly(len(features), features.shape[1], pulls, self.tie, self.rng)
 
     def fit(self, features: FloatArray, estimates: Statistics) -> FloatArray:
-        """Return what arms are ranked by, ``(N, k)``: estimates by least squares, unless a form says otherwise.
+        """Return the ``(N, k)`` values that rank arms: estimates by least squares, unless a form says otherwise.
 
         Args:
             features: ``(N, k, d)``.
@@ -227,7 +227,7 @@ class GSELinGreedy(GSE):
 class GSELog(GSE):
     """GSE with a generalized linear model, logistic by default; active arms are pulled equally often.
 
-    The parameter is estimated by maximum likelihood with a small ridge penalty, so that it exists whatever the rewards
+    The parameter is estimated by maximum likelihood with a small ridge penalty, so that it always exists
     (:func:`bai_gym.regression.generalized_linear`). Arms are ranked by x^T theta.
 
     Paper: Azizi, Kveton and Ghavamzadeh (2022), Algorithm 1 with the model of section 4.2, GSE-Log of section 8.4.

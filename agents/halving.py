@@ -1,4 +1,4 @@
-"""The meta-algorithm of sequential halving, which SH, SHVar and SHAdaVar fill in."""
+"""The meta-algorithm of sequential halving, shared by SH, SHVar and SHAdaVar."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Stage = Generator[Request, Any, Statistics]
 
 
 def num_stages(num_arms: int, rate: int = 2) -> int:
-    """Return ceil(log K), to the base ``rate``: how often a share of 1 / rate, rounded up, is kept until one is left.
+    """Return ceil(log K) to the base ``rate``: the stages until one arm is left, if each keeps 1 / rate, rounded up.
 
-    In whole numbers: a logarithm that should be whole may come out above itself.
+    Computed in integers: rounding can push a whole logarithm above its value.
     """
     stages = 0
     while num_arms > 1:
@@ -38,14 +38,14 @@ def num_stages(num_arms: int, rate: int = 2) -> int:
 class HalvingAgent(Agent):
     """Algorithm 1 of Lalitha et al. (2023): in each of ceil(log2 K) stages the better half of the arms survives.
 
-    Every stage has floor(n / stages) pulls. Pulls that this leaves over are not made, unless ``leftover`` says
-    otherwise. A stage's estimates come from its own samples only, unless ``samples`` says otherwise. A budget below K,
-    where it is allowed, is one pull for each of that many arms, and the best mean.
+    Every stage has floor(n / stages) pulls. Leftover pulls are not made, unless ``leftover`` says otherwise. A stage's
+    estimates come from its own samples only, unless ``samples`` says otherwise. If a budget n below K is allowed, n
+    arms get one pull each, and the agent recommends the best mean.
 
     Args:
         samples: ``"stage"`` (default, as published): estimates from the samples of the stage. ``"all"``: from all
             samples so far.
-        leftover: ``"drop"`` (default) or ``"last"``: give the pulls left over by rounding to the last stage.
+        leftover: ``"drop"`` (default) or ``"last"``: give pulls left over by rounding to the last stage.
 
     Minimum budget: K ceil(log2 K), one pull per arm in the first stage.
     """
@@ -96,13 +96,13 @@ def run_stages(
     """Keep the best 1 / rate of the arms, rounded up, stage after stage, and return the survivors.
 
     Args:
-        agent: Whose plan it is.
+        agent: The agent whose plan this is.
         active: ``(N, K)`` all arms.
         rate: At least 2.
         samples: ``"stage"`` or ``"all"``, see :class:`HalvingAgent`.
         leftover: ``"drop"`` or ``"last"``, likewise.
         pull_stage: Makes the pulls of a stage, see :meth:`HalvingAgent.pull_stage`.
-        values: Returns what arms are ranked by, ``(N, k)``, from the active arms and the statistics that count.
+        values: Returns the ``(N, k)`` values that rank arms, from the active arms and their statistics.
     """
     stages = num_stages(agent.num_arms, rate)
     stage_budget, rest = divmod(agent.budget, stages)

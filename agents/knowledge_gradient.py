@@ -32,7 +32,7 @@ class KG(GaussianProcessAgent):
     2 and equation 14.
 
     Args:
-        kernel: ``"prior"`` (default), which the environment tells; or ``"linear"``, ``"squared-exponential"``,
+        kernel: ``"prior"`` (default): the prior of the environment; or ``"linear"``, ``"squared-exponential"``,
             ``"exponential"``, ``"matern"``, a function of features, or a covariance: the user's own model.
         length: Length scale of a named kernel, above 0; default 1.
         amplitude: Prior standard deviation of a mean, above 0; default 1.

@@ -137,7 +137,7 @@ def pull_by_design(e: Episode, rng: np.random.Generator) -> int:
 
 @dataclass(kw_only=True)
 class LinGapE(SequentialAgent):
-    """Finds the arm j that could most exceed the best estimate i, and pulls towards the design that tells them apart.
+    """Finds the arm j that could most exceed the best estimate i, and pulls by the design that separates the two.
 
     After one pull of every arm: i has the largest x^T theta, where theta is the ridge regression of the rewards, with
     A = lam I + sum x x^T; j has the largest (x_j - x_i)^T theta + C_t ||x_j - x_i||, in the norm of A^-1. Of the arms k
@@ -153,7 +153,7 @@ class LinGapE(SequentialAgent):
     best of delta = 0.01, 0.1, 0.4, 0.5 and 0.9.
 
     Args:
-        delta: Probability of an error that the confidence intervals allow, in (0, 1); default 0.05.
+        delta: Allowed error probability of the confidence intervals, in (0, 1); default 0.05.
         sigma: Standard deviation of the noise, positive. None (default): the largest of the true ones.
         lam: Weight of the identity in A, positive; default 1.
         S: Bound on the length of the true theta, at least 0; default 1.
@@ -253,7 +253,7 @@ class LinGapE(SequentialAgent):
 
 @dataclass(kw_only=True)
 class LinGapEGreedy(LinGapE):
-    """LinGapE that pulls the arm after which the width of the difference is least.
+    """LinGapE with greedy pulls: the arm after which the width of the difference is smallest.
 
     Pulls the arm a of least y^T (A + x_a x_a^T)^-1 y with y = x_i - x_j: that of largest (y^T A^-1 x_a)^2 / (1 + x_a^T
     A^-1 x_a). All else is as in :class:`LinGapE`.

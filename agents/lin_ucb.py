@@ -29,7 +29,7 @@ __all__ = ["LinUCB"]
 
 
 def pull_upper_bound(e: Episode, rng: np.random.Generator) -> int:
-    """Return the arm of largest x^T theta + alpha sqrt(x^T A^-1 x), alpha being given."""
+    """Return the arm of largest x^T theta + alpha sqrt(x^T A^-1 x), for a given alpha."""
     if not is_current(e):
         return WAIT
     r = regression(e)
@@ -42,9 +42,8 @@ def pull_upper_bound(e: Episode, rng: np.random.Generator) -> int:
 class LinUCB(SequentialAgent):
     """Pulls the arm of largest x^T theta + alpha sqrt(x^T A^-1 x), and recommends the arm pulled most often.
 
-    A = lam I + sum x x^T over the pulls, and theta = A^-1 sum y x is the ridge regression of the rewards. Made for
-    small regret; a baseline for what is lost by not exploring purely. Arms pulled equally often are told apart by
-    x^T theta.
+    A = lam I + sum x x^T over the pulls, and theta = A^-1 sum y x is the ridge regression of the rewards. Minimises
+    cumulative regret; a baseline that shows the value of pure exploration. Ties in pulls are broken by x^T theta.
 
     Paper: Li, Chu, Langford and Schapire (2010), "A Contextual-Bandit Approach to Personalized News Article
     Recommendation", Algorithm 1; the radius of Abbasi-Yadkori, Pal and Szepesvari (2011), "Improved Algorithms for
@@ -54,12 +53,12 @@ class LinUCB(SequentialAgent):
     Args:
         alpha: Factor of the width, at least 0. None (default): sigma sqrt(d log((1 + n L^2 / lam) / delta)) +
             sqrt(lam) S, with n the budget, d the number of features and L the length of the longest arm. The code of
-            Azizi et al. has 0.51296 = 1 / sqrt(log(2 / 0.001) / 2), whatever the noise.
+            Azizi et al. has 0.51296 = 1 / sqrt(log(2 / 0.001) / 2), for any noise.
         lam: Weight of the identity in A, positive; default 1.
         sigma: Standard deviation of the noise, positive. None (default): the largest of the true ones.
         delta: Probability with which the widths of OFUL fail, in (0, 1); default 0.05.
-        S: Bound on the length of the true theta, at least 0; default 1. Where it is far too small, the agent stays with
-            the first arm that pays more than it thinks possible.
+        S: Bound on the length of the true theta, at least 0; default 1. If it is far too small, the agent keeps pulling
+            the first arm whose reward exceeds the bound.
         model: ``"shared"`` (default): one theta for all arms. ``"disjoint"``: each arm has a ridge regression of its
             own, as in Li et al. and the code of Azizi et al.
 
@@ -86,7 +85,7 @@ class LinUCB(SequentialAgent):
 
     @property
     def memory(self) -> int:  # type: ignore[override]
-        """What the regression takes."""
+        """Length of the regression's numbers."""
         return self._ridge.size
 
     def minimum_budget(self, num_arms: int) -> int:

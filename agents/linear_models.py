@@ -1,4 +1,4 @@
-"""What agents share that model means by features: pulls by designs, work in parts, and estimates to rank by."""
+"""Shared parts of agents with a model on features: pulls by designs, work in parts, and estimates that rank arms."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ def pulls_by_design(solve: Callable[[FloatArray], Design], rounding: str, featur
 
 
 def _design_weights(solve: Callable[[FloatArray], Design], features: FloatArray) -> FloatArray:
-    """Return ``(N, k)`` weights; episodes with the same arms, in whatever order, get the same design, found once.
+    """Return ``(N, k)`` weights; episodes with the same arms, in any order, share one design, computed once.
 
-    Arms are put in an order that depends on their features alone, and has nothing to do with which is good: that of
-    two fixed random projections. Arms with equal features keep the order that they come in.
+    Arms are sorted by two fixed random projections of their features, an order that reveals nothing about their means.
+    Arms with equal features keep the order that they come in.
     """
     projections = np.random.default_rng(0).standard_normal((features.shape[-1], 2))
     # Sums over each row by itself, unlike a matrix product: equal features have equal sums, bit for bit.
@@ -97,14 +97,14 @@ def pulls_by_greed(features: FloatArray, pulls: int) -> IntArray:
 
 
 def linear_values(features: FloatArray, estimates: Statistics) -> FloatArray:
-    """Return what arms are ranked by: x^T theta, with theta by least squares (of minimum norm, where it is not unique).
+    """Return the values that rank arms: x^T theta, with theta by least squares (of minimum norm if not unique).
 
     Args:
         features: ``(N, k, d)``.
         estimates: ``(N, k)`` statistics of the samples.
 
     Returns:
-        ``(N, k)`` values of no unit, in which differences by rounding are none.
+        ``(N, k)`` values without a unit; differences within rounding error are removed.
     """
     return in_parts(_linear, features, estimates.pulls, estimates.means)
 
@@ -112,7 +112,7 @@ def linear_values(features: FloatArray, estimates: Statistics) -> FloatArray:
 def generalized_values(
     features: FloatArray, estimates: Statistics, link: str, penalty: float, agent: str
 ) -> FloatArray:
-    """Return what arms are ranked by: x^T theta, with theta by penalised maximum likelihood.
+    """Return the values that rank arms: x^T theta, with theta by penalised maximum likelihood.
 
     Args:
         features: ``(N, k, d)``.
@@ -122,7 +122,7 @@ def generalized_values(
         agent: Name, for errors.
 
     Raises:
-        AgentError: If there were rewards that the link does not allow.
+        AgentError: If rewards lie outside the range of the link.
     """
     check_rewards(estimates.means, link, agent)
 
@@ -137,7 +137,7 @@ def check_rewards(rewards: FloatArray, link: str, agent: str, slack: FloatArray 
     allowed = LINKS[link].allows(rewards, slack)
     if not allowed.all():
         raise AgentError(
-            f"{agent} with link={link!r} needs rewards in {LINKS[link].range}, and has met {rewards[~allowed][0]:g}: "
+            f"{agent} with link={link!r} needs rewards in {LINKS[link].range}, but got {rewards[~allowed][0]:g}: "
             "use link='identity' for any rewards"
         )
 

@@ -55,18 +55,18 @@ class LUCB(SetAgent):
     """In each round pulls h, the arm of smallest lower bound in the set J of best means, and l, the largest outside.
 
     Widths are b sqrt(log(k1 K t^4 / delta) / (2 T)) in round t, with k1 = 5/4. It stops when the upper bound of l is
-    less than epsilon above the lower bound of h, and recommends J. With an epsilon of 0 and tied arms it never stops,
-    but for the cap of the environment; in an episode of fixed budget it may leave pulls over, and an odd last pull goes
-    to the wider of the two.
+    less than epsilon above the lower bound of h, and recommends J. With epsilon = 0 and tied arms only the cap of the
+    environment stops it. With a fixed budget it may leave pulls unspent, and an odd last pull goes to the wider of the
+    two.
 
     Paper: Kalyanakrishnan, Tewari, Auer and Stone (2012), "PAC Subset Selection in Stochastic Multi-armed Bandits".
     The constants are from a secondary description.
 
     Args:
-        delta: Probability of an error that is allowed, in (0, 1). Default 0.1.
+        delta: Allowed error probability, in (0, 1). Default 0.1.
         b: Bound of the rewards, which lie in [0, b]; default 1.
-        sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma. Gaussian rewards are,
-            with sigma the largest standard deviation.
+        sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma. This holds for
+            Gaussian rewards, with sigma the largest standard deviation.
 
     Requires no oracle knowledge. Minimum budget: K.
     """

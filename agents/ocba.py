@@ -16,7 +16,7 @@ from bai_gym.statistics import ROUNDING, FloatArray
 
 __all__ = ["OCBA"]
 
-SMALLEST_GAP = 1e-12  # as small as this, means are tied
+SMALLEST_GAP = 1e-12  # means closer than this are tied
 SMALLEST_VARIANCE = 1e-12
 
 

@@ -1,4 +1,4 @@
-"""OD-LinBAI: elimination with optimal designs, in as many phases as the dimension asks for."""
+"""OD-LinBAI: elimination with optimal designs, in ceil(log2 d) phases for dimension d."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import keep_best, shuffled_arms
 from bai_gym.agents.halving import Stage, num_stages
 from bai_gym.agents.linear_models import in_parts, linear_values, rows_of
+from bai_gym.agents.lockstep import grouped, in_lockstep
 from bai_gym.agents.parameters import check_choice
-from bai_gym.agents.together import grouped, together
 from bai_gym.designs import ceil_allocation, g_optimal, project, reduce_support, round_design
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
@@ -68,7 +68,7 @@ class ODLinBAI(Agent):
     def plan(self) -> Plan:
         """Run the phases of all groups."""
         groups = [(rows, self._phases(rows, int(rank))) for rank, rows in grouped(self._ranks)]
-        return (yield from together(groups, self.batch, self.num_arms, self.tie, self.rng))
+        return (yield from in_lockstep(groups, self.batch, self.num_arms, self.tie, self.rng))
 
     def _phases(self, rows: IntArray, rank: int) -> Plan:
         """Run the phases of the episodes ``rows``, whose features have one rank, and return the survivors."""
@@ -121,7 +121,7 @@ def _allocate(features: FloatArray, pulls: int, mass: float, share: bool) -> Int
 def _pull(arms: IntArray, counts: IntArray, pulls: int) -> Stage:
     """Pull arms ``(m, k)`` as often as ``counts`` says; episodes that need fewer than ``pulls`` make others as well.
 
-    All make the first pulls together, as many as the episode with the fewest needs; that includes all of the first
+    All episodes first make as many pulls as the episode with the fewest needs; that includes all of the first
     arm's, because no arm gets more than the mass, rounded up, which every episode spends. So the others can be pulls of
     that arm.
 

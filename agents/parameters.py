@@ -1,4 +1,4 @@
-"""Checks of parameters that several agents have. That they are numbers at all, the agents have checked before."""
+"""Checks of parameters that several agents share. The agents have already checked that numbers are numbers."""
 
 from __future__ import annotations
 

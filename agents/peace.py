@@ -1,4 +1,4 @@
-"""Peace: rounds of designs for differences of arms, each of which halves what is left to tell apart."""
+"""Peace: rounds of designs for differences of arms, each of which halves rho, the difficulty that is left."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import keep_best, shuffled_arms
 from bai_gym.agents.halving import num_stages
 from bai_gym.agents.linear_models import linear_values, rows_of
+from bai_gym.agents.lockstep import grouped, in_lockstep
 from bai_gym.agents.parameters import check_whole
-from bai_gym.agents.together import grouped, together
 from bai_gym.designs import round_design, xy_optimal
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
@@ -80,7 +80,7 @@ class PeaceRho(Agent):
     def plan(self) -> Plan:
         """Run the rounds of all groups."""
         groups = [(rows, self._rounds(rows, rounds)) for rounds, rows in grouped(self._rounds_of)]
-        return (yield from together(groups, self.batch, self.num_arms, self.tie, self.rng))
+        return (yield from in_lockstep(groups, self.batch, self.num_arms, self.tie, self.rng))
 
     def _rounds(self, rows: IntArray, rounds: int) -> Plan:
         """Run the rounds of the episodes ``rows``, of equally many, and return the best estimates of the last."""

@@ -1,4 +1,4 @@
-"""Agents by name."""
+"""The registry: agents by name."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from bai_gym.agents.uniform import Uniform
 from bai_gym.agents.vbr import VBR
 from bai_gym.errors import ParameterError, unknown_name
 
-__all__ = ["comes_along", "find", "make", "names", "register"]
+__all__ = ["is_built_in", "find", "make", "names", "register"]
 
 _AGENTS: dict[str, Callable[..., Any]] = {
     agent.name: agent
@@ -99,8 +99,8 @@ _AGENTS: dict[str, Callable[..., Any]] = {
 OWN = frozenset(_AGENTS)
 
 
-def comes_along(name: str) -> bool:
-    """Return whether the agent of that name comes with the library, so that everybody has it."""
+def is_built_in(name: str) -> bool:
+    """Return whether the library registers an agent of that name itself."""
     return name in OWN
 
 
@@ -110,14 +110,14 @@ def names() -> tuple[str, ...]:
 
 
 def register(name: str, agent: Callable[..., Any]) -> None:
-    """Make an agent known by name, for example to the command line.
+    """Register an agent under a name, for example for the command line.
 
     Args:
         name: A new name.
         agent: The class, or anything that returns an agent when called with keyword parameters.
 
     Raises:
-        ParameterError: If the name is taken or no word, or the agent cannot be called.
+        ParameterError: If the name is taken or malformed, or the agent is not callable.
     """
     if not isinstance(name, str) or not name.strip() or set(name) & set("()\n"):
         raise ParameterError(f"the name of an agent must be text without brackets, not {name!r}")
@@ -129,7 +129,7 @@ def register(name: str, agent: Callable[..., Any]) -> None:
 
 
 def find(name: str) -> Callable[..., Any]:
-    """Return what makes the agent of that name.
+    """Return the factory of the agent of that name.
 
     Raises:
         UnknownNameError: If there is none; the message names the nearest ones.

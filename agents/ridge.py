@@ -1,4 +1,4 @@
-"""Ridge regression on the features of arms, one pull at a time: what linear bandits are played with.
+"""Ridge regression on the features of arms, updated after every pull: the model of the linear bandit algorithms.
 
 theta = A^-1 sum y x with A = lam I + sum x x^T over the pulls. Algorithms read the scores x^T theta and rows of the
 matrix M = X A^-1 X^T, from which a pull of arm a takes M_a M_a^T / (1 + M_aa). Where there are few features, the
@@ -30,7 +30,7 @@ __all__ = ["Regression", "Ridge", "fewer_pulls", "is_current", "largest_place", 
 __all__ += ["orthogonal_groups", "read_row", "regression", "shared_features"]
 
 LARGEST_RATIO = 1e12  # of n L^2 to lam: beyond it, rounding errors would be seen
-DRIFT = 1e-12  # relative errors of M beyond which everything is computed afresh
+DRIFT = 1e-12  # relative errors of M beyond which everything is recomputed
 EPSILON = 2.0**-52
 AT_ONCE = 2**18  # entries of a matrix product that are held at a time, for the cache
 
@@ -364,7 +364,7 @@ def longest(features: FloatArray) -> FloatArray:
 
 
 def noise_deviation(sigma: float | None, info: ProblemInfo) -> FloatArray:
-    """Return ``(N,)`` standard deviations of the noise: sigma, or the largest that the problem info tells."""
+    """Return ``(N,)`` standard deviations of the noise: sigma, or the largest from the problem info."""
     if sigma is not None:
         return np.full(info.batch, float(sigma))
     return np.asarray(np.sqrt(info.variances.max(axis=1)))

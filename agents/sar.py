@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.choosing import best_answer, shuffled_arms, spread_evenly
+from bai_gym.agents.choosing import best_recommendation, shuffled_arms, spread_evenly
 from bai_gym.agents.rejects import phase_lengths
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Statistics
@@ -43,7 +43,7 @@ class SAR(Agent):
         """Run the phases."""
         if self.budget <= self.num_arms:
             made = yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
-            return best_answer(made, self.task, self.tie, self.rng)
+            return best_recommendation(made, self.task, self.tie, self.rng)
         active = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         accepted = np.zeros(active.shape, np.int64)
         wanted = np.full(self.batch, self.task.m)

@@ -1,4 +1,4 @@
-"""Any model saved by stable-baselines3 as an agent for the runner."""
+"""Models saved by stable-baselines3 as agents."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class SB3Agent:
         return cls(path=path, deterministic=deterministic, device=device)
 
     def __post_init__(self) -> None:
-        """Load the model once, so that a wrong file is told at once."""
+        """Load the model once, to report a wrong file immediately."""
         file = Path(self.path)
         if not file.is_file():
             file = Path(f"{self.path}.zip")  # stable-baselines3 adds the ending
@@ -148,7 +148,7 @@ class SB3Agent:
 
     @contextmanager
     def _seeded(self) -> Iterator[None]:
-        """Let PyTorch draw by the agent's own generator, and leave its global one as it was."""
+        """Seed PyTorch from the agent's generator, and restore its global state afterwards."""
         if self.deterministic:
             yield
             return
@@ -204,7 +204,7 @@ def check_device(device: str) -> None:
 
 @lru_cache(maxsize=4)
 def _load(path: str, digest: str, device: str) -> Any:
-    """Return the policy of a saved model; ``digest`` tells a changed file from the one before."""
+    """Return the policy of a saved model; a changed ``digest`` means that the file has changed."""
     try:
         from stable_baselines3.common.save_util import load_from_zip_file
         from stable_baselines3.common.utils import get_device
@@ -220,7 +220,7 @@ def _load(path: str, digest: str, device: str) -> Any:
         policy_class, spaces = data["policy_class"], (data["observation_space"], data["action_space"])
         policy = policy_class(*spaces, lambda _: 0.0, **data["policy_kwargs"])
         policy.load_state_dict(parameters["policy"])
-    except Exception:  # whatever unpickling a foreign file runs into
+    except Exception:  # unpickling a foreign file can raise anything
         raise DataError(
             f"{path!r} is no model of stable-baselines3, or is damaged: give what model.save(path) has written"
         ) from None

@@ -1,4 +1,4 @@
-"""Sequential agents, which decide about each pull: first pulls of every arm, then a rule to the end."""
+"""Sequential agents, which decide after every pull: first pulls of every arm, then a rule to the end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.choosing import best_answer, shuffled_arms, spread_evenly
+from bai_gym.agents.choosing import best_recommendation, shuffled_arms, spread_evenly
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Played, Rule, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
@@ -20,15 +20,15 @@ SMALLEST_BOUND = 1e-9  # of rewards, in their unit
 
 @dataclass(kw_only=True)
 class SequentialAgent(Agent):
-    """Pulls every arm once or more, then follows a rule, and recommends the largest mean unless it says otherwise.
+    """Pulls every arm at least once, then follows a rule; recommends the arm of largest sample mean by default.
 
-    A subclass sets :attr:`rule`, and in :meth:`begin` the :attr:`parameters` of its functions. A budget that does not
-    suffice for the first pulls, where it is allowed, is shared as equally as possible.
+    A subclass sets :attr:`rule`, and in :meth:`begin` the :attr:`parameters` of its functions. If a budget too small
+    for the first pulls is allowed, arms share it as equally as possible.
 
     Attributes:
         rule: How each pull is decided.
         first_pulls: First pulls of each arm.
-        memory: Numbers that the rule keeps for itself in each episode.
+        memory: Numbers that the rule stores in each episode.
         parameters: ``(N, P)`` parameters of the rule, see :func:`bai_gym.sampling.columns`; by default there are none.
     """
 
@@ -68,7 +68,7 @@ class SequentialAgent(Agent):
         )
 
     def conclude(self, played: Played) -> IntArray:
-        """Return the recommendation at the end: that of :meth:`recommend`, by the statistics at the end."""
+        """Return the final recommendation: that of :meth:`recommend` on the final statistics."""
         statistics = played.statistics
         remaining = np.zeros((self.batch, 1), np.int64)
         observation = {"pulls": statistics.pulls, "means": statistics.means, "variances": statistics.variances}
@@ -76,11 +76,11 @@ class SequentialAgent(Agent):
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the recommendation of largest means."""
-        return best_answer(Statistics.of(observation), self.task, self.tie, self.rng)
+        return best_recommendation(Statistics.of(observation), self.task, self.tie, self.rng)
 
 
 def first_block(agent: Agent, pulls: int) -> Block:
-    """Return a block that shares pulls equally; in random order, where a checkpoint would show the order."""
+    """Return a block that shares pulls equally; in random order if a checkpoint falls within it."""
     counts = spread_evenly(agent.batch, agent.num_arms, pulls, agent.tie, agent.rng)
     if agent.tie == "first" or not any(point < pulls for point in agent.checkpoints):
         return Block(counts)
@@ -89,7 +89,7 @@ def first_block(agent: Agent, pulls: int) -> Block:
 
 
 def reward_bounds(b: float | None, info: ProblemInfo) -> FloatArray:
-    """Return ``(N,)`` bounds of the rewards: b, or what the problem info tells where b is None."""
+    """Return ``(N,)`` bounds of the rewards: b, or the bound from the problem info if b is None."""
     if b is not None:
         return np.full(info.batch, float(b))
     # Rewards that are all negative have no bound of this form; a tiny one leaves the widths to the variances.

@@ -24,9 +24,9 @@ class SequentialHalving(HalvingAgent):
 
     Args:
         rounding: ``"stage"`` (default): all floor(n / stages) pulls of a stage are made, in cyclic order, so that some
-            random arms get one more than others. ``"equal"`` (Karnin et al.): every arm gets
-            floor(n / (active arms x stages)) pulls, and the rest is not spent. Where that is 0, which takes a budget
-            below the minimum, the stage is as with ``"stage"``.
+            random arms get one pull more than others. ``"equal"`` (Karnin et al.): every arm gets floor(n / (active
+            arms x stages)) pulls, and the rest is not spent. If that is 0 (a budget below the minimum), the stage is as
+            with ``"stage"``.
         samples: ``"stage"`` (default) or ``"all"``, see :class:`bai_gym.agents.halving.HalvingAgent`.
         leftover: ``"drop"`` (default) or ``"last"``.
 

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.choosing import best_answer, shuffled_arms
+from bai_gym.agents.choosing import best_recommendation, shuffled_arms
 from bai_gym.agents.parameters import check_positive
 from bai_gym.agents.sequential import first_block
 from bai_gym.bandits import Bandit
@@ -51,13 +51,13 @@ class SetAgent(Agent):
             n), which takes knowledge of the range.
         output: ``"best"`` (default): recommend the set whose value was smallest over time, as published. ``"last"``:
             the set at the end.
-        refresh: Pulls after which the complexity is estimated again; None (default): two for every arm. 1: at every
-            pull, which costs more and changes little.
-        delta: Probability of an error that is allowed, in (0, 1). Default 0.1.
+        refresh: Pulls between estimates of the complexity; None (default): two per arm. 1: at every pull, which is more
+            expensive and changes little.
+        delta: Allowed error probability, in (0, 1). Default 0.1.
         c: Exploration parameter, positive. Default 1/2, for which Theorem 2 holds; with the widths of the forms with V
             default 1, as in Maurer and Pontil (2009), Theorem 4.
-        sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma. Gaussian rewards are,
-            with sigma the largest standard deviation.
+        sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma. This holds for
+            Gaussian rewards, with sigma the largest standard deviation.
 
     Attributes:
         rule: How each pull is decided; set by :meth:`begin`, as are the parameters.
@@ -85,7 +85,7 @@ class SetAgent(Agent):
         if first:
             yield first_block(self, first)
         if first == self.budget:
-            return best_answer(self.statistics, self.task, self.tie, self.rng)
+            return best_recommendation(self.statistics, self.task, self.tie, self.rng)
         m, bandits = self.task.m, self.task.num_bandits
         size = self.num_arms // bandits
         slots = shuffled_arms(self.batch * bandits, size, self.tie, self.rng).reshape(self.batch, bandits, size)
@@ -108,10 +108,10 @@ class SetAgent(Agent):
         kept, last = played.memory, end.outcome.memory
         memory = np.where(kept[:, [KEPT]] <= last[:, [VALUE]], kept, last)
         chosen = memory[:, SETS : SETS + m * bandits].astype(np.int64).reshape(self.batch, bandits, m)
-        return self._answer(np.take_along_axis(slots, chosen, 2))
+        return self._recommended(np.take_along_axis(slots, chosen, 2))
 
     def doubts(self, bandit: Bandit) -> tuple[str, ...]:
-        """Return a note where an agent that stops does not have its confidence for the rewards of a bandit."""
+        """Return a note if the confidence guarantee of an agent that stops does not cover the rewards of a bandit."""
         low, high = bandit.limits()
         b, sigma = getattr(self, "b", None), getattr(self, "sigma", None)
         if sigma is not None and bandit.scale() > sigma * (1.0 + ROUNDING):
@@ -122,7 +122,7 @@ class SetAgent(Agent):
         kind = "unbounded" if np.isinf(high - low) else f"in [{low:.4g}, {high:.4g}]"
         return (f"{self.name}: its confidence is proved for rewards in [0, {b:g}], and these are {kind}{way}",)
 
-    def _answer(self, arms: IntArray) -> IntArray:
+    def _recommended(self, arms: IntArray) -> IntArray:
         """Return ``(N, M, m)`` arms, bandits in any order, in the form of the task."""
         if isinstance(self.task, TopM):
             sets = np.zeros((self.batch, self.num_arms), np.int64)
@@ -151,7 +151,7 @@ def range_of(b: float, sigma: float | None, agent: str) -> float:
 
 
 def room(e: Episode) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return what a rule writes to: the sets J of the moment, and two values for each arm of one bandit.
+    """Return the arrays that a rule writes to: the current sets J, and two values for each arm of one bandit.
 
     The sets follow one another, with room for one slot more.
     """
@@ -163,7 +163,7 @@ def room(e: Episode) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def keep(e: Episode, value: float) -> None:
-    """Keep the sets of the moment, with a value."""
+    """Keep the current sets, with a value."""
     sets = int(e.parameters[M] * e.parameters[BANDITS])
     e.memory[KEPT] = value
     for place in range(SETS, SETS + sets):

@@ -21,7 +21,7 @@ class SHVar(HalvingAgent):
     """In each stage the next pull goes to the active arm whose mean estimate has the largest variance.
 
     That is the arm of largest sigma^2 / pulls in the stage, so pulls end up proportional to the variances. The counts
-    of a stage depend on no reward, so they are computed at once.
+    of a stage depend on no reward, so they are computed in one pass.
 
     Paper: Lalitha et al. (2023), Algorithms 1 and 3. For equal variances it is sequential halving.
 
@@ -61,7 +61,7 @@ def variance_index(variances: FloatArray, pulls: npt.NDArray[np.number]) -> Floa
 
 
 def greedy_counts(variances: FloatArray, pulls: int, tie: TieRule, rng: np.random.Generator) -> IntArray:
-    """Return how often each arm is pulled if every pull goes to the largest variance / pulls made.
+    """Return the pulls of each arm if every pull goes to the arm of largest variance / pulls.
 
     Args:
         variances: ``(N, k)``, each at least 0. Arms of variance 0 are pulled once, then after all others.
@@ -83,7 +83,7 @@ def greedy_counts(variances: FloatArray, pulls: int, tie: TieRule, rng: np.rando
     while (rows := np.flatnonzero(counts.sum(axis=-1) < pulls)).size:
         now = counts[rows]
         index = variance_index(variances[rows], now)
-        # Next come the pulls of larger index than any arm's second next pull, in whatever order.
+        # Next come the pulls of larger index than any arm's second next pull, in any order.
         due = index > variance_index(variances[rows], now + 1.0).max(axis=-1, keepdims=True)
         due |= index == index.max(axis=-1, keepdims=True)
         missing = pulls - now.sum(axis=-1, keepdims=True).astype(np.int64)

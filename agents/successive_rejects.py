@@ -23,9 +23,9 @@ class SuccessiveRejects(Agent):
     """In each of K - 1 phases the active arms are pulled equally often; then the one of smallest mean is dropped.
 
     After phase k an active arm has n_k = ceil((n - K) / (logbar(K) (K + 1 - k))) pulls, and its mean is that of all of
-    them; logbar(K) = 1/2 + 1/2 + 1/3 + ... + 1/K. The survivor is recommended. Pulls that rounding leaves over are not
-    made, unless ``leftover`` says otherwise. A budget of at most K, where it is allowed, is one pull for each of that
-    many arms, and the best mean.
+    them; logbar(K) = 1/2 + 1/2 + 1/3 + ... + 1/K. The survivor is recommended. Pulls left over by rounding are not
+    made, unless ``leftover`` says otherwise. If a budget n of at most K is allowed, n arms get one pull each, and the
+    agent recommends the best mean.
 
     Paper: Audibert, Bubeck and Munos (2010), "Best Arm Identification in Multi-Armed Bandits", Figure 3.
 

@@ -4,7 +4,8 @@ Most draws need not be made, since their arm has no chance to be the largest. A 
 level L, with a probability p >= P(X >= L) there is a *hit*; else X < L is all that is known. A hit gives a number: from
 L on it has the density of X, and below L it too says no more than X < L. :func:`misses` computes 1 - p for all arms, by
 sums, products and a division; the hits, which are rare, are drawn by :func:`beyond`. Where a draw of which X < L is
-known is needed after all, it is made again until this holds. So choices have exactly the law of the pseudo-code.
+known is needed after all, it is made again until this holds. So choices have exactly the same distribution as in the
+pseudo-code.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ FULL = -np.inf  # a level that every draw exceeds
 
 # Parameters; VARIANCE is that of a reward where it is known, else 0.
 TIE_FIRST, BERNOULLI, VARIANCE, BETA, TRIES = range(5)
-# Rows of the memory, a number for each arm: mean of the posterior and standard deviation (scale of Student's law);
-# parameters of the posterior; estimated variance of the sample mean; probabilities of no hit, and products of eight.
+# Rows of the memory, a number for each arm: mean of the posterior and standard deviation (scale of Student's
+# distribution); parameters of the posterior; estimated variance of the sample mean; probabilities of no hit, and
+# products of eight.
 MEAN, SPREAD, A, B, C, NOISE, MISS, MISSES, ROWS = range(9)
 BLOCK = 8
 FEW = 32  # so many normal numbers take less time than finding out which of them are needed
@@ -61,7 +63,7 @@ def learn(e: Episode, arm: int) -> bool:
         variance, least = mean * (1.0 - mean), 1e-6
         mean = a / (a + b)
         spread, c = math.sqrt(mean * (1.0 - mean) / (a + b + 1.0)), a * math.log(mean) + b * math.log(b / (a + b))
-    else:  # twice the scale squared, and 1 / d: Student's law with d = T - 1, or the normal law, where d is infinite
+    else:  # twice the scale squared, and 1 / d: Student's t with d = T - 1, or normal, where d is infinite
         known, least, c = e.parameters[VARIANCE], 1e-12, 0.0
         variance = known if known > 0.0 else variance
         spread, a = math.sqrt(variance / pulls), 2.0 * variance / pulls
@@ -82,7 +84,7 @@ def bound(root: float, factor: float, is_far: bool) -> float:
 
 
 def polar_hit(distance: float, a: float, b: float) -> float:
-    """Return the probability of a hit of Student's law, or the normal one, see :func:`polar_draw`.
+    """Return the probability of a hit of Student's t, or of the normal distribution, see :func:`polar_draw`.
 
     It takes an exponential above (d / 2) log(1 + z^2 / d) >= z^2 / (2 + z^2 / d), with z = distance / scale.
     """
@@ -138,7 +140,7 @@ def beyond(e: Episode, arm: int, level: float, sign: float, rng: np.random.Gener
 
 @rare
 def polar_draw(b: float, chance: float, rng: np.random.Generator) -> float:
-    """Return a draw of Student's law with d = 1 / b, or the normal one for b = 0.
+    """Return a draw from Student's t with d = 1 / b, or from the normal distribution for b = 0.
 
     Bailey (1994), "Polar Generation of Random Variates with the t-Distribution", formula 3: with E exponential and an
     angle A uniform, sqrt(d (exp(2 E / d) - 1)) cos(A) is Student; for infinite d it is sqrt(2 E) cos(A). Above a
@@ -349,7 +351,7 @@ def check_rewards(agent: str, played: Played) -> None:
 class TS(SequentialAgent):
     """Draws a mean for each arm from its posterior, and pulls the arm of the largest; recommends the most pulled one.
 
-    A method for small regret, here as a baseline. Arms pulled equally often are told apart by their sample means.
+    Minimises cumulative regret; here a baseline. Ties in pulls are broken by sample means.
 
     Paper: Thompson (1933), "On the Likelihood that One Unknown Probability Exceeds Another"; for bandits Agrawal and
     Goyal (2012), "Analysis of Thompson Sampling for the Multi-armed Bandit Problem". Difference: every arm is pulled

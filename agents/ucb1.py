@@ -1,4 +1,4 @@
-"""UCB1, made for small regret: a baseline for how much is lost by not exploring purely."""
+"""UCB1, which minimises cumulative regret: a baseline that shows the value of pure exploration."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class UCB1(SequentialAgent):
 
     Paper: Auer, Cesa-Bianchi and Fischer (2002), "Finite-time Analysis of the Multiarmed Bandit Problem", Figure 1,
     where b = 1. It recommends nothing there; the most played arm is the recommendation of Bubeck, Munos and Stoltz
-    (2009), "Pure Exploration in Multi-Armed Bandits Problems". Arms pulled equally often are told apart by their means.
+    (2009), "Pure Exploration in Multi-Armed Bandits Problems". Ties in pulls are broken by sample means.
 
     Args:
         b: Factor of the width, the range of the rewards; default 1.

@@ -184,14 +184,14 @@ class UCBGLM(SequentialAgent):
     """Pulls the arm of largest x^T theta + alpha sqrt(x^T V^-1 x), and recommends the arm pulled most often.
 
     theta is the maximum-likelihood estimate from all pulls so far, with a small penalty, without which it often does
-    not exist after a few pulls; V is the sum of x x^T over these pulls. A method for small regret, here as a baseline.
-    Arms pulled equally often are told apart by their sample means.
+    not exist after a few pulls; V is the sum of x x^T over these pulls. Minimises cumulative regret; here a baseline.
+    Ties in pulls are broken by sample means.
 
     Paper: Li, Lu and Zhou (2017), "Provably Optimal Algorithms for Generalized Linear Contextual Bandits", Algorithm 1;
     with this recommendation in Azizi, Kveton and Ghavamzadeh (2022). Differences: the penalty; every arm is pulled
     once first, instead of random arms until V is well-conditioned; V has 1e-8 added to its diagonal; for the link
     probit the likelihood is that of the model, where the paper solves the equations of the canonical link. Its
-    theoretical alpha takes a lower bound of the derivative of the mean at the true theta, which nobody knows, so there
+    theoretical alpha takes a lower bound of the derivative of the mean at the true theta, which is unknown, so there
     is no such option.
 
     Args:

@@ -40,7 +40,7 @@ def upper(pulls: float, mean: float, variance: float, p: FloatArray) -> float:
 
 
 def select_one(e: Episode, rng: np.random.Generator) -> int:
-    """Do as :func:`select_arm` does for one best arm, by the tournament of U; exact ties of U are not looked at.
+    """Do as :func:`select_arm` does for one best arm, by the tournament of U; exact ties of U are ignored.
 
     B_k is the largest U less L_k, but for the first, the arm of largest U, the second-largest less L_k. So J is the
     first or the arm of largest L, and u is the first, or where J is that, the second.
@@ -187,7 +187,7 @@ class UGapEbV(SetAgent):
 
 @dataclass(kw_only=True)
 class AUGapEb(SetAgent):
-    """UGapEb that estimates the complexity on the way, as A-GapE does; it recommends the set at the end.
+    """UGapEb with the complexity estimated online, as in A-GapE; it recommends the set at the end.
 
     Not in the paper. Values of sets at different times cannot be compared, since a changes.
     """
@@ -203,7 +203,7 @@ class AUGapEb(SetAgent):
 
 @dataclass(kw_only=True)
 class AUGapEbV(SetAgent):
-    """UGapEb-V that estimates the complexity on the way, as A-GapE-V does; it recommends the set at the end."""
+    """UGapEb-V with the complexity estimated online, as in A-GapE-V; it recommends the set at the end."""
 
     scale: float = 1.0
     b: float = 1.0
@@ -219,8 +219,8 @@ class UGapEc(SetAgent):
     """UGapEb's choice of arms until the value of the set to recommend is below epsilon.
 
     Widths are b sqrt(c log(4 K (t - 1)^3 / delta) / T), with t - 1 pulls made. With probability 1 - delta all arms
-    recommended are at most epsilon worse than the m-th best. With an epsilon of 0 and tied arms it never stops, but for
-    the cap of the environment; in an episode of fixed budget it may leave pulls over.
+    recommended are at most epsilon worse than the m-th best. With epsilon = 0 and tied arms only the cap of the
+    environment stops it. With a fixed budget it may leave pulls unspent.
 
     Paper: Gabillon, Ghavamzadeh and Lazaric (2012), Figures 1 and 2, Theorem 2 for c = 1/2.
     """

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.choosing import best_answer
+from bai_gym.agents.choosing import best_recommendation
 from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.sequential import first_block
 from bai_gym.problems import ProblemInfo
@@ -42,7 +42,7 @@ class Uniform(Agent):
         check_choice(self.mode, ("cycle", "random"), "mode", self.name)
 
     def plan(self) -> Plan:
-        """Spend the whole budget at once."""
+        """Spend the whole budget in one request."""
         if self.mode == "cycle":
             yield first_block(self, self.budget)
         else:
@@ -53,4 +53,4 @@ class Uniform(Agent):
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the recommendation of largest means."""
-        return best_answer(Statistics.of(observation), self.task, self.tie, self.rng)
+        return best_recommendation(Statistics.of(observation), self.task, self.tie, self.rng)

@@ -1,4 +1,4 @@
-"""The public door: names of agents and environments in, results out."""
+"""The Python interface: evaluate and compare agents on environments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, overload
 
 import gymnasium as gym
 
-from bai_gym.agents.registry import comes_along, find, make
+from bai_gym.agents.registry import find, is_built_in, make
 from bai_gym.benchmark.cells import Cell, Checkpoints
 from bai_gym.benchmark.protocol import check_agent
 from bai_gym.benchmark.recordings import check_record, record_cells
@@ -32,7 +32,7 @@ __all__ = ["agent_source", "compare", "evaluate", "make_cells"]
 
 
 def agent_source(agent: Any) -> AgentSource:
-    """Return where fresh copies of an agent come from.
+    """Return a source of fresh copies of an agent.
 
     Args:
         agent: A registered name (with parameters in brackets, if any: ``"SHAdaVar(delta=0.1)"``), a class, or an
@@ -41,13 +41,13 @@ def agent_source(agent: Any) -> AgentSource:
     Raises:
         UnknownNameError: If there is no agent of that name.
         ParameterError: If a parameter does not exist.
-        AgentError: If it is no agent at all, or cannot be made or copied.
+        AgentError: If it is no agent, or cannot be made or copied.
     """
     source: AgentSource
     if isinstance(agent, str):
         name, parameters = parse_agent(agent)
         # The factory, not its name: agents that the user has registered are unknown in worker processes.
-        source = AgentSource(functools.partial(find(name), **parameters), spec=agent if comes_along(name) else "")
+        source = AgentSource(functools.partial(find(name), **parameters), spec=agent if is_built_in(name) else "")
         first: Callable[[], Any] = functools.partial(make, name, **parameters)
         remedy = "see `bai-gym list agents` for its parameters"
     elif inspect.isclass(agent):
@@ -69,7 +69,7 @@ def _shown(agent: Any) -> str:
 
 
 def _env_source(env: Any, keywords: Mapping[str, Any] | None) -> EnvSource:
-    """Return where the environment comes from: its id, or the object itself without Gymnasium's wrappers."""
+    """Return a source of the environment: its id, or the object without Gymnasium's wrappers."""
     if keywords is not None and not (isinstance(keywords, Mapping) and all(isinstance(word, str) for word in keywords)):
         raise ParameterError(
             f"env_kwargs must be a dict of keyword arguments, such as {{'budget': 500}}, not {keywords!r}"
@@ -98,7 +98,7 @@ def _listed(values: Any, what: str) -> list[Any]:
 
 
 def _folder(out: Any) -> Path | None:
-    """Return the output folder; empty text is none, though ``Path("")`` is the folder that one works in."""
+    """Return the output folder; empty text means none, although ``Path("")`` is the current folder."""
     if out is not None and not (isinstance(out, str | os.PathLike) and os.fspath(out)):
         raise ParameterError(f"out must be the path of a folder, or None, not {out!r}")
     return None if out is None else Path(out)
@@ -153,7 +153,7 @@ def make_cells(
     """Return the cells of a comparison, all agents at the first budget first.
 
     Raises:
-        BaiGymError: Whatever is wrong with the arguments.
+        BaiGymError: If an argument is invalid.
     """
     check_seed(seed)
     source = _env_source(env, env_kwargs)
@@ -220,7 +220,7 @@ def evaluate(
     checkpoints: Checkpoints = None,
     on_chunk: OnChunk | None = None,
 ) -> Result | Comparison:
-    """Estimate how often an agent is wrong.
+    """Estimate the error probability of an agent.
 
     Args:
         agent: A name (``"SHAdaVar"``, ``"SHAdaVar(delta=0.1)"``), a class, or an instance; anything that has
@@ -233,17 +233,18 @@ def evaluate(
             :func:`bai_gym.cluster` leave it out.
         env_kwargs: Keyword arguments for ``gym.make``.
         out: Folder for finished chunks: the same call continues where an interrupted one stopped.
-        path: ``"auto"`` (default), ``"blocks"`` or ``"steps"``: how episodes are played. The law is the same.
-        checkpoints: Where the agent's answer is scored before the end of a run, too: 100 for every 100 pulls, or a list
-            of pull counts. The agent must have an answer at any time (``anytime`` of its class).
+        path: ``"auto"`` (default), ``"blocks"`` or ``"steps"``: how episodes are played. Results have the same
+            distribution.
+        checkpoints: Intermediate budgets at which the recommendation is scored: 100 for every 100 pulls, or a list of
+            pull counts. The agent must be able to recommend at any time (``anytime`` of its class).
         on_chunk: Called with (finished chunks, all chunks).
 
     Returns:
-        Error probability with interval, simple regret, pulls, and what the agent was told. With checkpoints a
+        Error probability with interval, simple regret, pulls, and the agent's oracle knowledge. With checkpoints a
         comparison: one such row for each of them, the last at the budget.
 
     Raises:
-        BaiGymError: Whatever is wrong with the arguments, in one line.
+        BaiGymError: If an argument is invalid; the message is one line.
     """
     budgets = None if budget is None else [budget]
     rows = compare(
@@ -277,7 +278,7 @@ def compare(
     record: int = 0,
     on_chunk: OnChunk | None = None,
 ) -> Comparison:
-    """Evaluate several agents, at several budgets, on the same drawn instances.
+    """Evaluate several agents, at several budgets, on the same instances.
 
     Args:
         agents: Names, classes or instances, see :func:`evaluate`.
@@ -287,18 +288,18 @@ def compare(
         seed: At least 0.
         workers: Processes, see :func:`evaluate`.
         env_kwargs: Keyword arguments for ``gym.make``.
-        out: Folder for finished chunks, and in the end for the results (`results.parquet`), beside those of earlier
-            calls; `bai-gym report` reads it.
+        out: Folder for finished chunks and the results (`results.parquet`), which join those of earlier calls; `bai-gym
+            report` reads it.
         path: See :func:`evaluate`.
         checkpoints: See :func:`evaluate`; there is one row per agent, budget and checkpoint.
-        record: Runs of each agent and budget that are also played pull by pull and kept in the folder, to be watched.
+        record: Number of runs of each agent and budget that are recorded pull by pull, for replay in the report.
         on_chunk: Called with (finished chunks, all chunks), and after the last one with (finished recordings, all).
 
     Returns:
         The results, with paired tests between any two agents.
 
     Raises:
-        BaiGymError: Whatever is wrong with the arguments, in one line.
+        BaiGymError: If an argument is invalid; the message is one line.
     """
     folder = _folder(out)
     check_runs(runs, workers)

@@ -1,7 +1,7 @@
-"""Errors that name what is wrong, what is allowed, and the way out.
+"""Exceptions; each message names the problem, the rule and the remedy.
 
-Every mistake a user can make raises a child of :class:`BaiGymError`; the command line prints its one line
-and leaves with exit code 2. Anything else that escapes is a defect of this library.
+Every user mistake raises a subclass of :class:`BaiGymError`; the command line prints its one line and exits with code
+2. Any other exception is a bug in this library.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ __all__ = [
 
 
 class BaiGymError(Exception):
-    """Base of all errors that this library raises on purpose."""
+    """Base class of all errors raised for user mistakes."""
 
     def __str__(self) -> str:
-        """The message in one line, whatever was quoted in it."""
+        """The message in one line."""
         return " ".join(line.strip() for line in super().__str__().splitlines())
 
 
@@ -54,7 +54,7 @@ class InstanceError(ParameterError):
 
 
 class BudgetError(ParameterError):
-    """The budget is smaller than what the environment or the agent needs."""
+    """The budget is below the minimum of the environment or the agent."""
 
 
 class AgentError(BaiGymError, RuntimeError):
@@ -70,7 +70,7 @@ class MissingDataError(BaiGymError, FileNotFoundError):
 
 
 class MissingPackageError(BaiGymError, ImportError):
-    """An optional package is needed for this and not installed."""
+    """A required optional package is not installed."""
 
 
 class OutputError(BaiGymError, OSError):
@@ -82,14 +82,14 @@ class SchemaError(BaiGymError, ValueError):
 
 
 class ClusterError(BaiGymError, ConnectionError):
-    """A cluster cannot be reached, its workers are not fit for the work, or it was lost."""
+    """A cluster cannot be reached, its workers cannot do the work, or the connection was lost."""
 
 
 class PullError(BaiGymError, RuntimeError):
     """A pull of the user's own function failed: it raised, took too long, or returned no finite number.
 
     Attributes:
-        log: The pulls that were made before it, as :class:`bai_gym.Identification` has them; empty in an environment.
+        log: The pulls that were made before it, as in :class:`bai_gym.Identification`; empty in an environment.
     """
 
     log: tuple[Any, ...] = ()
@@ -99,8 +99,8 @@ def unknown_name(kind: str, name: str, known: Iterable[str], hint: str) -> Unkno
     """Build the error for an unknown name, with the nearest known ones.
 
     Args:
-        kind: What was looked for, for example ``"agent"``.
-        name: What was asked for.
+        kind: Kind of name, for example ``"agent"``.
+        name: The unknown name.
         known: All names that exist.
         hint: Where to see them all, for example ``"`bai-gym list agents` shows all"``.
 

@@ -1,4 +1,4 @@
-"""The shell command that plays some cells again."""
+"""The shell command that reproduces some cells."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from bai_gym.benchmark.sources import LIBRARY_IDS
 
 __all__ = ["rerun_command"]
 
-LONGEST = 4000  # characters; some shells take no more in a line
+LONGEST = 4000  # characters; limit of a line in some shells
 
 
 def rerun_command(cells: Sequence[Cell], runs: int) -> str:
-    """Return the command that gives the same results again.
+    """Return the command that reproduces the results.
 
-    What results do not depend on, such as the number of workers and the output folder, is left out.
+    It omits options that do not affect results, such as the number of workers and the output folder.
 
     Args:
         cells: At least one, of one environment, as :func:`bai_gym.api.make_cells` returns them.
         runs: Episodes of each.
 
     Returns:
-        One line, or nothing where no command can: the environment or an agent is an object of the user's own, or a
-        keyword cannot be written down.
+        One line, or empty if no command can: the environment or an agent is a user object, or a keyword cannot be
+        written as text.
     """
     first = cells[0]
     env, agents = first.env, dict.fromkeys(cell.agent.spec for cell in cells)
@@ -52,7 +52,7 @@ def rerun_command(cells: Sequence[Cell], runs: int) -> str:
 
 
 def _points(cells: Sequence[Cell]) -> str:
-    """Return the checkpoints as ``--checkpoints`` takes them: a step, if they are its multiples, else one by one."""
+    """Return the checkpoints in the form of ``--checkpoints``: a step, if they are its multiples, else a list."""
     points = cells[0].checkpoints
     step = points[0]
     if all(cell.checkpoints == tuple(range(step, cell.budget, step)) for cell in cells):
@@ -61,7 +61,7 @@ def _points(cells: Sequence[Cell]) -> str:
 
 
 def _written(value: Any) -> str | None:
-    """Return a keyword as ``--set`` takes it, or None."""
+    """Return a keyword in the form of ``--set``, or None."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, str | Path):
@@ -75,7 +75,7 @@ def _written(value: Any) -> str | None:
 
 
 def _is_text(text: str) -> bool:
-    """Return whether the command line takes this for text, and for nothing else that Python knows."""
+    """Return whether the command line reads this as text, and not as a Python literal."""
     try:
         ast.literal_eval(text.strip())
     except (SyntaxError, ValueError):

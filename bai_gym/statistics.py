@@ -28,10 +28,10 @@ Z95 = 1.96  # two-sided 95 % critical value of the normal distribution
 def mean_intervals(
     pulls: npt.NDArray[Any], means: npt.NDArray[Any], variances: npt.NDArray[Any]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return 95 % intervals of the means of some arms, from all that was seen of them.
+    """Return 95 % confidence intervals of the means of some arms.
 
-    Where all rewards of all arms were 0 or 1, these are Wilson's score intervals; else normal ones, which say nothing
-    about an arm whose rewards were all equal: that these differ by nothing would be a claim of certainty.
+    Where all rewards of all arms were 0 or 1, these are Wilson's score intervals; else normal ones, which are undefined
+    for an arm whose rewards were all equal: an interval of length 0 would claim certainty.
 
     Args:
         pulls: ``(K,)`` pulls.
@@ -62,12 +62,12 @@ def exact_means(means: FloatArray, counts: npt.NDArray[Any] | int, scale: FloatA
     """Return means freed from rounding errors, where the rewards are whole numbers of one sign (0 or 1, ratings).
 
     Where mean x count is within rounding of a multiple of 1/1024, that is taken for the sum of the rewards. This
-    restores the exact ties that a tie rule is about, and variances of 0. All other means stay as they are.
+    restores exact ties, which the tie rules need, and variances of 0. All other means stay unchanged.
 
     Args:
         means: Means that carry rounding errors.
-        counts: How many rewards each is the mean of.
-        scale: At least 0: the largest magnitude met when mean x count was computed.
+        counts: Number of rewards behind each mean.
+        scale: At least 0: the largest magnitude in the computation of mean x count.
     """
     sums = means * counts
     simple = np.rint(sums * 1024.0) / 1024.0
@@ -151,8 +151,7 @@ class Statistics:
         Args:
             flat: Positions in the flattened arrays, each at most once; an int for a single arm.
             rewards: One reward for each position.
-            variances: If False, the variances are left as they are (and not returned), for callers that do not read
-                them.
+            variances: If False, the variances stay unchanged (and are not returned), for callers that do not read them.
 
         Returns:
             Pulls, means and variances at ``flat`` after the update, shaped like ``flat``; without ``variances``, the
@@ -184,7 +183,7 @@ class Statistics:
         Args:
             flat: ``(R,)`` positions in the flattened arrays, each at most once.
             part: ``(R,)`` statistics of the new pulls, at least one for each.
-            variances: If False, the variances are left as they are.
+            variances: If False, the variances stay unchanged.
         """
         pulls, means, variances_now = self.pulls.reshape(-1), self.means.reshape(-1), self.variances.reshape(-1)
         before = pulls.take(flat)

@@ -1,8 +1,8 @@
-"""What is asked for: how a recommendation looks, and when it is right.
+"""Tasks: the form of a recommendation, and when it is correct.
 
 A recommendation is an array with the axis of episodes first: ``(N,)`` arms, ``(N, K)`` sets (1 for the arms in it, of
-given size or any), or ``(N, M)`` arms, one for each of M bandits. Every task allows an accuracy epsilon: a
-recommendation is right if its simple regret is at most epsilon.
+given size or any), or ``(N, M)`` arms, one for each of M bandits. Every task has an accuracy epsilon: a recommendation
+is correct if its simple regret is at most epsilon.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ SLACK = 1e-9  # of epsilon, for gaps such as 0.8 - 0.7 that are not representabl
 
 
 class Task(ABC):
-    """What is to be found out about K arms.
+    """A pure-exploration task on K arms.
 
     Attributes:
-        name: The word for ``gym.make(..., task=)``.
+        name: The value of ``gym.make(..., task=)``.
         m: Number of arms to find in each bandit.
         num_bandits: Number of bandits that share the arms.
         epsilon: Accuracy, at least 0, in the unit of the reward.
@@ -48,36 +48,41 @@ class Task(ABC):
 
     @abstractmethod
     def check_arms(self, num_arms: int) -> None:
-        """Raise :class:`ParameterError` if the task makes no sense with so many arms."""
+        """Raise :class:`ParameterError` if the task is undefined for this number of arms."""
 
     @abstractmethod
     def sizes(self, num_arms: int) -> tuple[int, ...]:
-        """Return how many values each entry of a recommendation can take; one entry for a single arm."""
+        """Return the number of values of each entry of a recommendation; a single arm is one entry."""
 
     @abstractmethod
     def check(
-        self, answer: object, batch: int, num_arms: int, what: str = "recommend", error: type[BaiGymError] = AgentError
+        self,
+        recommendation: object,
+        batch: int,
+        num_arms: int,
+        what: str = "recommend",
+        error: type[BaiGymError] = AgentError,
     ) -> IntArray:
         """Return a recommendation for ``batch`` episodes as an int64 array.
 
         Args:
-            answer: What an agent or a user has recommended.
+            recommendation: The recommendation of an agent or a user.
             batch: N.
             num_arms: K.
-            what: Who said it, for the message.
-            error: What to raise.
+            what: Its source, for the message.
+            error: Type of the error to raise.
 
         Raises:
             BaiGymError: Of the given type: wrong shape or type, an arm that does not exist, a set of another size.
         """
 
     @abstractmethod
-    def answer(self, means: FloatArray) -> IntArray:
-        """Return a recommendation of least simple regret (of several, that of the lowest arms), from true means."""
+    def correct_recommendation(self, means: FloatArray) -> IntArray:
+        """Return the recommendation of smallest simple regret, given the true means; ties go to the lowest arms."""
 
     @abstractmethod
     def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
-        """Return how much worse than the best answer a recommendation is, ``(...)``, in the unit of the reward."""
+        """Return the simple regret of a recommendation, ``(...)``, in the unit of the reward."""
 
     def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
         """Return whether the simple regret is at most epsilon, ``(...)``."""
@@ -88,30 +93,30 @@ class Task(ABC):
         """Return the arms that the recommendation of one episode names."""
 
     def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
-        """Return an arm that the recommendation names, ``(N,)``: what an agent pulls that has nothing left to ask."""
+        """Return an arm of the recommendation, ``(N,)``: an agent without further requests pulls it."""
         return np.array([self.arms(one, num_arms)[0] for one in recommendation], np.int64)
 
     @abstractmethod
     def words(self) -> str:
-        """Return what is asked for, to be read after "Find"."""
+        """Describe the task, as a continuation of "Find"."""
 
     def _accuracy(self) -> str:
         return f", up to {self.epsilon:g}" if self.epsilon else ""
 
     def __repr__(self) -> str:
-        """Show the task as it is made."""
+        """Show the task as a constructor call."""
         shown = {name: value for name, value in vars(self).items() if name != "epsilon" or value != 0.0}
         parameters = ", ".join(f"{name}={value}" for name, value in shown.items())
         return f"{type(self).__name__}({parameters})"
 
 
 class BestArm(Task):
-    """Recommend one arm; it is right if no arm has a mean larger by more than epsilon."""
+    """Recommend one arm; it is correct if no mean is larger by more than epsilon."""
 
     name = "best-arm"
 
     def words(self) -> str:
-        """Return what is asked for."""
+        """Describe the task."""
         return f"the best arm{self._accuracy()}"
 
     def check_arms(self, num_arms: int) -> None:
@@ -122,14 +127,19 @@ class BestArm(Task):
         return (num_arms,)
 
     def check(
-        self, answer: object, batch: int, num_arms: int, what: str = "recommend", error: type[BaiGymError] = AgentError
+        self,
+        recommendation: object,
+        batch: int,
+        num_arms: int,
+        what: str = "recommend",
+        error: type[BaiGymError] = AgentError,
     ) -> IntArray:
         """Return ``(N,)`` arms, see :meth:`Task.check`."""
-        arms = _whole(answer, (batch,), f"{what} must be {batch} whole number(s), one arm per episode", error)
+        arms = _whole(recommendation, (batch,), f"{what} must be {batch} whole number(s), one arm per episode", error)
         _check_range(arms, num_arms, what, error)
         return arms
 
-    def answer(self, means: FloatArray) -> IntArray:
+    def correct_recommendation(self, means: FloatArray) -> IntArray:
         """Return an arm of largest mean (the first, if several tie): ``(..., K)`` -> ``(...)``."""
         return np.asarray(means.argmax(axis=-1))
 
@@ -156,10 +166,10 @@ class BestArm(Task):
 
 
 class TopM(Task):
-    """Recommend a set of m arms; it is right if each of them is at most epsilon worse than the m-th best arm.
+    """Recommend a set of m arms; it is correct if each of them is at most epsilon worse than the m-th best arm.
 
     Source: Gabillon, Ghavamzadeh and Lazaric (2012), section 2, equations (1) and (2): the (epsilon, m)-best arms. The
-    paper counts a regret of exactly epsilon as a failure; here it is right, as every epsilon of 0 needs it.
+    paper counts a regret of exactly epsilon as a failure; here it is correct, as epsilon = 0 requires.
 
     Args:
         m: Size of the set, from 1 to K - 1.
@@ -176,7 +186,7 @@ class TopM(Task):
         self.m = int(m)
 
     def words(self) -> str:
-        """Return what is asked for."""
+        """Describe the task."""
         return f"the m = {self.m} best arms{self._accuracy()}"
 
     def check_arms(self, num_arms: int) -> None:
@@ -189,19 +199,24 @@ class TopM(Task):
         return (2,) * num_arms
 
     def check(
-        self, answer: object, batch: int, num_arms: int, what: str = "recommend", error: type[BaiGymError] = AgentError
+        self,
+        recommendation: object,
+        batch: int,
+        num_arms: int,
+        what: str = "recommend",
+        error: type[BaiGymError] = AgentError,
     ) -> IntArray:
         """Return ``(N, K)`` sets of m arms, see :meth:`Task.check`."""
-        sets = _check_sets(answer, batch, num_arms, f"{what} must be", f"{self.m} ones for each episode", error)
+        sets = _check_sets(recommendation, batch, num_arms, f"{what} must be", f"{self.m} ones for each episode", error)
         sizes = sets.sum(axis=-1)
         if (sizes != self.m).any():
             raise error(f"{what}: the set must have m = {self.m} arms, not {int(sizes[sizes != self.m][0])}")
         return sets
 
     def completed(self, sets: IntArray, means: FloatArray) -> IntArray:
-        """Return sets of m arms: those in the given set come first, then the others, each from the largest mean on.
+        """Return sets of m arms: first arms of the given set, then the others, by decreasing mean.
 
-        For policies that decide about each arm by itself, and so name sets of any size.
+        For policies that decide about each arm separately, and so recommend sets of any size.
 
         Args:
             sets: ``(N, K)`` zeros and ones.
@@ -214,7 +229,7 @@ class TopM(Task):
         whole[rows[:, None], order[:, : self.m]] = 1
         return whole
 
-    def answer(self, means: FloatArray) -> IntArray:
+    def correct_recommendation(self, means: FloatArray) -> IntArray:
         """Return the m best arms: ``(..., K)`` -> ``(..., K)`` zeros and ones."""
         order = np.argsort(-means, axis=-1, kind="stable")[..., : self.m]
         sets = np.zeros(means.shape, np.int64)
@@ -241,7 +256,7 @@ class TopM(Task):
 
 
 class BestOfEach(Task):
-    """Several bandits share the budget; recommend an arm of each. All of them must be right.
+    """Several bandits share the budget; recommend an arm of each. All of them must be correct.
 
     The K arms are those of M bandits, one after the other. A recommendation has an entry for each bandit: the number of
     the arm within it. The simple regret is the largest over the bandits.
@@ -263,11 +278,11 @@ class BestOfEach(Task):
         self.num_bandits = int(num_bandits)
 
     def words(self) -> str:
-        """Return what is asked for."""
+        """Describe the task."""
         return f"the best arm of each of {self.num_bandits} bandits{self._accuracy()}"
 
     def check_arms(self, num_arms: int) -> None:
-        """Raise :class:`ParameterError` unless the arms can be shared out, at least two to each bandit."""
+        """Raise :class:`ParameterError` unless all bandits have equally many arms, at least two."""
         if num_arms % self.num_bandits or num_arms < 2 * self.num_bandits:
             raise ParameterError(
                 f"num_bandits must divide the number of arms, {num_arms}, and leave at least two arms to each bandit; "
@@ -279,15 +294,20 @@ class BestOfEach(Task):
         return (num_arms // self.num_bandits,) * self.num_bandits
 
     def check(
-        self, answer: object, batch: int, num_arms: int, what: str = "recommend", error: type[BaiGymError] = AgentError
+        self,
+        recommendation: object,
+        batch: int,
+        num_arms: int,
+        what: str = "recommend",
+        error: type[BaiGymError] = AgentError,
     ) -> IntArray:
         """Return ``(N, M)`` arms, see :meth:`Task.check`."""
         rule = f"{what} must be {batch} x {self.num_bandits} whole numbers, an arm of each bandit for each episode"
-        arms = _whole(answer, (batch, self.num_bandits), rule, error)
+        arms = _whole(recommendation, (batch, self.num_bandits), rule, error)
         _check_range(arms, num_arms // self.num_bandits, what, error)
         return arms
 
-    def answer(self, means: FloatArray) -> IntArray:
+    def correct_recommendation(self, means: FloatArray) -> IntArray:
         """Return the best arm of each bandit: ``(..., K)`` -> ``(..., M)``."""
         return np.asarray(self.by_bandit(means).argmax(axis=-1))
 
@@ -317,10 +337,10 @@ class BestOfEach(Task):
 
 
 class Thresholding(Task):
-    """Recommend the set of all arms whose mean is at least the threshold; it is right if no arm is on the wrong side.
+    """Recommend all arms with a mean of at least the threshold; correct if no arm is on the wrong side.
 
-    With an epsilon above 0 the arms at most epsilon away from the threshold may be on either side. Sets of any size are
-    recommendations, the empty one too: a threshold may lie outside of all means.
+    With an epsilon above 0 the arms at most epsilon away from the threshold may be on either side. A set may have any
+    size, and be empty: all means may lie on one side of the threshold.
 
     Source: Mukherjee et al. (2017), "Thresholding Bandits with Augmented UCB", section 1; the accuracy is that of
     Locatelli, Gutzeit and Carpentier (2016), section 2, except that an arm exactly epsilon away is forgiven.
@@ -341,7 +361,7 @@ class Thresholding(Task):
         self.threshold = float(threshold)
 
     def words(self) -> str:
-        """Return what is asked for."""
+        """Describe the task."""
         return f"all arms with a mean of at least {self.threshold:g}{self._accuracy()}"
 
     def check_arms(self, num_arms: int) -> None:
@@ -352,36 +372,41 @@ class Thresholding(Task):
         return (2,) * num_arms
 
     def check(
-        self, answer: object, batch: int, num_arms: int, what: str = "recommend", error: type[BaiGymError] = AgentError
+        self,
+        recommendation: object,
+        batch: int,
+        num_arms: int,
+        what: str = "recommend",
+        error: type[BaiGymError] = AgentError,
     ) -> IntArray:
         """Return ``(N, K)`` sets of any size, see :meth:`Task.check`."""
-        return _check_sets(answer, batch, num_arms, f"{what} must be", "a one for every arm in the set", error)
+        return _check_sets(recommendation, batch, num_arms, f"{what} must be", "a one for every arm in the set", error)
 
-    def answer(self, means: FloatArray) -> IntArray:
+    def correct_recommendation(self, means: FloatArray) -> IntArray:
         """Return the arms with a mean of at least the threshold: ``(..., K)`` -> ``(..., K)`` zeros and ones."""
         return (means >= self.threshold).astype(np.int64)
 
     def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
-        """Return how far the arm that is worst placed lies from the threshold, ``(...)``; 0 if all are on their side.
+        """Return the largest distance of a misplaced arm from the threshold, ``(...)``; 0 if none is misplaced.
 
         Args:
             means: ``(..., K)`` true means.
             recommendation: ``(..., K)`` zeros and ones.
         """
-        wrong = self.answer(means) != recommendation
+        wrong = self.correct_recommendation(means) != recommendation
         return np.asarray(np.where(wrong, np.abs(means - self.threshold), 0.0).max(axis=-1))
 
     def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
-        """Return whether no arm is on the wrong side; of those within epsilon, if it is above 0, either one is right.
+        """Return whether no arm is on the wrong side; with epsilon > 0, arms within epsilon may be on either side.
 
-        With an epsilon of 0, an arm exactly at the threshold that is left out makes the set wrong, at a regret of 0.
+        With epsilon = 0, leaving out an arm exactly at the threshold is wrong, at a regret of 0.
         """
         if self.epsilon > 0:
             return super().correct(means, recommendation)
-        return np.asarray((self.answer(means) == recommendation).all(axis=-1))
+        return np.asarray((self.correct_recommendation(means) == recommendation).all(axis=-1))
 
     def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
-        """Return the arms in the set, perhaps none."""
+        """Return the arms in the set, possibly none."""
         return tuple(np.flatnonzero(recommendation).tolist())
 
     def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
@@ -402,7 +427,7 @@ def make_task(
     epsilon: float | None = None,
     threshold: float | None = None,
 ) -> Task:
-    """Return a task, made from its name unless it is one already.
+    """Return a task, made from its name if necessary.
 
     Args:
         task: A key of :data:`TASKS`, or a task.
@@ -421,7 +446,7 @@ def make_task(
     if isinstance(task, Task):
         made = task
         if given:
-            raise ParameterError(f"{next(iter(given))} cannot be given together with a task object")
+            raise ParameterError(f"{next(iter(given))} cannot be given with a task object")
     else:
         if task not in TASKS:
             raise unknown_name("task", str(task), TASKS, f"allowed: {', '.join(TASKS)}")
@@ -435,25 +460,27 @@ def make_task(
     return made
 
 
-def _whole(answer: object, shape: tuple[int, ...], rule: str, error: type[BaiGymError]) -> IntArray:
+def _whole(recommendation: object, shape: tuple[int, ...], rule: str, error: type[BaiGymError]) -> IntArray:
     """Return whole numbers of the given shape; a batch of one may come without its axis."""
     try:
-        array = np.asarray(answer)
+        array = np.asarray(recommendation)
     except ValueError:  # lists of unequal lengths
-        raise error(f"{rule}, not {answer!r}") from None
+        raise error(f"{rule}, not {recommendation!r}") from None
     if array.ndim == len(shape) - 1 and shape[0] == 1:
         array = array[None]
     if array.dtype == np.bool_ and len(shape) > 1:
         array = array.astype(np.int64)
     if array.shape != shape or not np.issubdtype(array.dtype, np.integer):
-        raise error(f"{rule}, not {' '.join(repr(answer).split())[:80]}")
+        raise error(f"{rule}, not {' '.join(repr(recommendation).split())[:80]}")
     return array.astype(np.int64, copy=False)
 
 
-def _check_sets(answer: object, batch: int, num_arms: int, what: str, size: str, error: type[BaiGymError]) -> IntArray:
+def _check_sets(
+    recommendation: object, batch: int, num_arms: int, what: str, size: str, error: type[BaiGymError]
+) -> IntArray:
     """Return ``(N, K)`` zeros and ones."""
     rule = f"{what} {batch} x {num_arms} zeros and ones, {size}"
-    sets = _whole(answer, (batch, num_arms), rule, error)
+    sets = _whole(recommendation, (batch, num_arms), rule, error)
     if ((sets != 0) & (sets != 1)).any():
         raise error(f"{rule}; there is a {int(sets[(sets != 0) & (sets != 1)][0])} among them")
     return sets

@@ -22,8 +22,8 @@ FOUR = np.array([[0.2, 0.9, 0.5, 0.7], [0.5, 0.5, 0.9, 0.5]])  # a row without t
 
 
 def test_answer_is_the_first_of_the_best() -> None:
-    assert BestArm().answer(MEANS).tolist() == [1, 0]
-    assert BestArm().answer(MEANS[0]).item() == 1
+    assert BestArm().correct_recommendation(MEANS).tolist() == [1, 0]
+    assert BestArm().correct_recommendation(MEANS[0]).item() == 1
 
 
 def test_simple_regret_is_the_best_mean_minus_the_chosen_one() -> None:
@@ -47,15 +47,15 @@ def test_forms_of_an_arm(arms: Any, batch: int) -> None:
 
 
 @pytest.mark.each(
-    ("m", "answers"),
+    ("m", "sets"),
     [(1, [[0, 1, 0, 0], [0, 0, 1, 0]]), (2, [[0, 1, 0, 1], [1, 0, 1, 0]]), (3, [[0, 1, 1, 1], [1, 1, 1, 0]])],
 )
-def test_the_m_best_arms_the_lowest_of_tied_ones(m: int, answers: list[list[int]]) -> None:
+def test_the_m_best_arms_the_lowest_of_tied_ones(m: int, sets: list[list[int]]) -> None:
     task = TopM(m)
-    assert task.answer(FOUR).tolist() == answers
-    assert task.answer(FOUR[0]).tolist() == answers[0]
-    assert not task.simple_regret(FOUR, task.answer(FOUR)).any()
-    assert task.correct(FOUR, task.answer(FOUR)).all()
+    assert task.correct_recommendation(FOUR).tolist() == sets
+    assert task.correct_recommendation(FOUR[0]).tolist() == sets[0]
+    assert not task.simple_regret(FOUR, task.correct_recommendation(FOUR)).any()
+    assert task.correct(FOUR, task.correct_recommendation(FOUR)).all()
 
 
 @pytest.mark.each(
@@ -89,24 +89,24 @@ def test_no_set_is_better_than_the_answer_and_m_of_1_is_the_best_arm(means: list
     assert TopM(m).simple_regret(values, chosen).item() == regret
     assert regret >= 0
     assert TopM(m).correct(values, chosen).item() == (regret == 0)
-    assert TopM(m).simple_regret(values, TopM(m).answer(values)).item() == 0
+    assert TopM(m).simple_regret(values, TopM(m).correct_recommendation(values)).item() == 0
     if m == 1:
         assert regret == BestArm().simple_regret(values, np.array(arms[0])).item()
 
 
 def test_one_arm_of_each_bandit_by_hand() -> None:
     task = BestOfEach(2)
-    assert task.answer(FOUR).tolist() == [[1, 1], [0, 0]]
-    assert task.answer(FOUR[0]).tolist() == [1, 1]
+    assert task.correct_recommendation(FOUR).tolist() == [[1, 1], [0, 0]]
+    assert task.correct_recommendation(FOUR[0]).tolist() == [1, 1]
     for arms, regrets in (
         ([1, 1], [0.0, 0.4]),
         ([0, 1], [0.7, 0.4]),
         ([1, 0], [0.2, 0.0]),
         ([0, 0], [0.7, 0.0]),  # the larger of 0.7 and 0.2
     ):
-        answer = np.array([arms, arms])
-        np.testing.assert_allclose(task.simple_regret(FOUR, answer), regrets, atol=1e-15)
-        assert task.correct(FOUR, answer).tolist() == [regret == 0 for regret in regrets]
+        recommendation = np.array([arms, arms])
+        np.testing.assert_allclose(task.simple_regret(FOUR, recommendation), regrets, atol=1e-15)
+        assert task.correct(FOUR, recommendation).tolist() == [regret == 0 for regret in regrets]
     assert task.arms(np.array([1, 0]), 4) == (1, 2)
     assert task.first_arm(np.array([[1, 0], [0, 1]]), 4).tolist() == [1, 0]
     assert BestOfEach(3).arms(np.array([0, 3, 2]), 12) == (0, 7, 10)
@@ -116,23 +116,23 @@ def test_one_bandit_is_the_best_arm() -> None:
     means = np.random.default_rng(0).random((50, 5))
     arms = np.random.default_rng(1).integers(5, size=50)
     one, other = BestOfEach(1), BestArm()
-    np.testing.assert_array_equal(one.answer(means)[:, 0], other.answer(means))
+    np.testing.assert_array_equal(one.correct_recommendation(means)[:, 0], other.correct_recommendation(means))
     np.testing.assert_array_equal(one.simple_regret(means, arms[:, None]), other.simple_regret(means, arms))
 
 
 def test_arms_above_a_threshold_by_hand() -> None:
     task = Thresholding(0.5)
-    assert task.answer(FOUR).tolist() == [[0, 1, 1, 1], [1, 1, 1, 1]]  # 0.5 itself is in
-    assert task.answer(FOUR[0]).tolist() == [0, 1, 1, 1]
+    assert task.correct_recommendation(FOUR).tolist() == [[0, 1, 1, 1], [1, 1, 1, 1]]  # 0.5 itself is in
+    assert task.correct_recommendation(FOUR[0]).tolist() == [0, 1, 1, 1]
     for arms, regrets, right in (
         ([0, 1, 1, 1], [0.0, 0.0], [True, False]),  # an arm at the threshold left out: wrong, at no regret
         ([1, 1, 1, 1], [0.3, 0.0], [False, True]),
         ([0, 0, 0, 0], [0.4, 0.4], [False, False]),
         ([1, 0, 1, 1], [0.4, 0.0], [False, False]),  # the larger of 0.3 and 0.4
     ):
-        answer = np.array([arms, arms])
-        np.testing.assert_allclose(task.simple_regret(FOUR, answer), regrets, atol=1e-15)
-        assert task.correct(FOUR, answer).tolist() == right
+        recommendation = np.array([arms, arms])
+        np.testing.assert_allclose(task.simple_regret(FOUR, recommendation), regrets, atol=1e-15)
+        assert task.correct(FOUR, recommendation).tolist() == right
     assert task.arms(np.array([0, 1, 0, 1]), 4) == (1, 3)
     assert task.arms(np.zeros(4, np.int64), 4) == ()
     assert task.first_arm(np.array([[0, 0, 1, 1], [0, 0, 0, 0]]), 4).tolist() == [2, 0]
@@ -141,7 +141,7 @@ def test_arms_above_a_threshold_by_hand() -> None:
 @pytest.mark.each(("threshold", "in_it"), [(-1e300, 1), (0.0, 1), (1.0, 0), (1e300, 0)])
 def test_a_threshold_outside_of_all_means_has_an_empty_or_full_answer(threshold: float, in_it: int) -> None:
     task = Thresholding(threshold)
-    assert (task.answer(FOUR) == in_it).all()
+    assert (task.correct_recommendation(FOUR) == in_it).all()
     assert task.correct(FOUR, np.full((2, 4), in_it)).all()
     assert not task.correct(FOUR, np.full((2, 4), 1 - in_it)).any()
 
@@ -154,14 +154,16 @@ def test_a_threshold_outside_of_all_means_has_an_empty_or_full_answer(threshold:
 )
 def test_a_set_is_right_if_every_arm_is_or_is_close(means: list[int], threshold: int, epsilon: int, data: Any) -> None:
     chosen = data.draw(st.lists(st.integers(0, 1), min_size=len(means), max_size=len(means)))
-    task, values, answer = Thresholding(threshold, epsilon), np.array(means, float), np.array(chosen)
+    task, values, recommendation = Thresholding(threshold, epsilon), np.array(means, float), np.array(chosen)
     # By the definition, arm by arm.
     wrong = [mean for mean, inside in zip(means, chosen, strict=True) if (mean >= threshold) != bool(inside)]
-    assert task.simple_regret(values, answer).item() == max((abs(mean - threshold) for mean in wrong), default=0)
+    assert task.simple_regret(values, recommendation).item() == max(
+        (abs(mean - threshold) for mean in wrong), default=0
+    )
     forgiven = [mean for mean in wrong if epsilon > 0 and abs(mean - threshold) <= epsilon]
-    assert task.correct(values, answer).item() == (len(forgiven) == len(wrong))
-    assert task.correct(values, task.answer(values)).item()
-    assert set(task.arms(answer, len(means))) == {arm for arm, inside in enumerate(chosen) if inside}
+    assert task.correct(values, recommendation).item() == (len(forgiven) == len(wrong))
+    assert task.correct(values, task.correct_recommendation(values)).item()
+    assert set(task.arms(recommendation, len(means))) == {arm for arm, inside in enumerate(chosen) if inside}
 
 
 # ------------------------------------------------------------------------------------------------ accuracy
@@ -170,8 +172,13 @@ def test_a_set_is_right_if_every_arm_is_or_is_close(means: list[int], threshold:
 def test_epsilon_forgives_arms_close_to_the_threshold() -> None:
     # 0.55 - 0.5 is 0.050000000000000044, 0.5 - 0.45 is 0.04999999999999999.
     means = np.array([0.45, 0.55, 0.44, 0.56])
-    for answer, right in (([1, 0, 0, 1], True), ([1, 0, 1, 1], False), ([1, 0, 0, 0], False), ([0, 1, 0, 1], True)):
-        assert Thresholding(0.5, 0.05).correct(means, np.array(answer)).item() == right
+    for recommendation, right in (
+        ([1, 0, 0, 1], True),
+        ([1, 0, 1, 1], False),
+        ([1, 0, 0, 0], False),
+        ([0, 1, 0, 1], True),
+    ):
+        assert Thresholding(0.5, 0.05).correct(means, np.array(recommendation)).item() == right
     assert not Thresholding(0.5, 0.0499).correct(means, np.array([1, 1, 0, 1])).item()
 
 
@@ -191,10 +198,14 @@ def test_epsilon_forgives_arms_close_to_the_threshold() -> None:
 def test_a_regret_of_epsilon_is_right(task: Any, best: float, other: float, epsilon: float, right: bool) -> None:
     made: Task = task(epsilon)
     means = np.array([[best, other]])
-    answer = {"best-arm": np.array([1]), "top-m": np.array([[0, 1]]), "best-of-each": np.array([[1]])}[made.name]
-    assert made.correct(means, answer).tolist() == [right]
-    assert made.simple_regret(means, answer).tolist() == [best - other]  # the accuracy does not enter the regret
-    assert made.correct(means, made.answer(means)).all()
+    recommendation = {"best-arm": np.array([1]), "top-m": np.array([[0, 1]]), "best-of-each": np.array([[1]])}[
+        made.name
+    ]
+    assert made.correct(means, recommendation).tolist() == [right]
+    assert made.simple_regret(means, recommendation).tolist() == [
+        best - other
+    ]  # the accuracy does not enter the regret
+    assert made.correct(means, made.correct_recommendation(means)).all()
 
 
 def test_epsilon_counts_for_every_arm_of_a_set() -> None:
@@ -209,7 +220,7 @@ def test_epsilon_counts_for_every_arm_of_a_set() -> None:
 
 
 @pytest.mark.each(
-    ("task", "answer", "batch", "expected"),
+    ("task", "recommendation", "batch", "expected"),
     [
         (TopM(2), [[1, 0, 1], [0, 1, 1]], 2, [[1, 0, 1], [0, 1, 1]]),
         (TopM(2), [1, 0, 1], 1, [[1, 0, 1]]),
@@ -221,8 +232,8 @@ def test_epsilon_counts_for_every_arm_of_a_set() -> None:
         (BestOfEach(1), [2], 1, [[2]]),
     ],
 )
-def test_forms_of_a_recommendation(task: Task, answer: Any, batch: int, expected: Any) -> None:
-    checked = task.check(answer, batch, 3)
+def test_forms_of_a_recommendation(task: Task, recommendation: Any, batch: int, expected: Any) -> None:
+    checked = task.check(recommendation, batch, 3)
     assert (checked.dtype, checked.tolist()) == (np.int64, expected)
 
 
@@ -233,7 +244,7 @@ EACH = "recommend must be 2 x 2 whole numbers, an arm of each bandit for each ep
 
 
 @pytest.mark.each(
-    ("task", "num_arms", "answer", "message"),
+    ("task", "num_arms", "recommendation", "message"),
     [
         (BestArm(), 3, [0, 3], "recommend: arm 3 does not exist; arms are numbered 0 to 2"),
         (BestArm(), 3, [-1, 0], "recommend: arm -1 does not exist"),
@@ -266,10 +277,10 @@ EACH = "recommend must be 2 x 2 whole numbers, an arm of each bandit for each ep
         (BestOfEach(2), 6, np.zeros((2, 2, 1), int), EACH),
     ],
 )
-def test_what_is_no_recommendation(task: Task, num_arms: int, answer: Any, message: str) -> None:
+def test_what_is_no_recommendation(task: Task, num_arms: int, recommendation: Any, message: str) -> None:
     for error in (AgentError, ParameterError):
         with pytest.raises(error, match=f"^{message}") as caught:
-            task.check(answer, 2, num_arms, error=error)
+            task.check(recommendation, 2, num_arms, error=error)
         assert "\n" not in str(caught.value) and len(str(caught.value)) < 200
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.choosing import best_answer
+from bai_gym.agents.choosing import best_recommendation
 from bai_gym.agents.learned.network import ArmNetwork
 from bai_gym.agents.sequential import first_block
 from bai_gym.errors import ParameterError, unknown_name
@@ -27,16 +27,16 @@ SAME = 1e-4  # logits that differ by less are tied: arms with the same statistic
 
 
 def shipped() -> tuple[str, ...]:
-    """Return the environments for which the library comes with trained weights."""
+    """Return the environments for which the library ships trained weights."""
     return tuple(sorted(path.stem for path in FOLDER.glob("*.npz")))
 
 
 @dataclass(kw_only=True)
 class Learned(Agent):
-    """Pulls the arm that a trained network prefers, after one pull of every arm, and recommends what it says.
+    """Pulls every arm once, then the arm that a trained network prefers; recommends the arm that it prefers at the end.
 
-    The network looks at one arm at a time and at all of them pooled (see :class:`ArmNetwork`), so it works for any
-    number of arms and any budget, beside those that it was trained on.
+    The network sees each arm and a pool of all arms (see :class:`ArmNetwork`), so it works for any number of arms and
+    any budget, including ones that it was not trained on.
 
     Args:
         env: One of :func:`shipped`: the environment that the weights were trained on. None (default):
@@ -44,7 +44,7 @@ class Learned(Agent):
         path: A file ``weights.npz`` that ``bai-gym train`` has written.
 
     Raises:
-        UnknownNameError: If no weights come with the library for that environment.
+        UnknownNameError: If the library ships no weights for that environment.
         ParameterError: If both are given, or there is no such file.
         DataError: If the file holds no weights.
 
@@ -86,7 +86,7 @@ class Learned(Agent):
 
     @property
     def trained_on(self) -> Mapping[str, Any]:
-        """How the weights came about: environment, budget, command, recipe, versions."""
+        """Provenance of the weights: environment, budget, command, recipe, versions."""
         return self.network.facts
 
     def plan(self) -> Plan:
@@ -98,10 +98,10 @@ class Learned(Agent):
         return self.recommend(self._seen)
 
     def recommend(self, observation: Observation) -> IntArray:
-        """Return the arms that the network prefers when nothing is left."""
+        """Return the arms that the network prefers once the budget is spent."""
         statistics = Statistics.of(observation)
-        if not statistics.pulls.all():  # a budget below the minimum: nothing that a network was trained on
-            return best_answer(statistics, self.task, self.tie, self.rng)
+        if not statistics.pulls.all():  # a budget below the minimum, unlike any in training
+            return best_recommendation(statistics, self.task, self.tie, self.rng)
         return self._preferred(statistics, 0)
 
     def _preferred(self, statistics: Statistics, remaining: int) -> IntArray:

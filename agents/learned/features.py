@@ -1,4 +1,4 @@
-"""What a learned agent sees of an observation: numbers without a unit, the same for any number of arms and budget.
+"""Features of an observation for learned agents: dimensionless, and defined for any number of arms and any budget.
 
 The functions work on NumPy arrays and on PyTorch tensors alike, so training and inference share one definition. Both
 kinds of input know the operations by the same names; ``xp`` is the module, ``numpy`` or ``torch``.

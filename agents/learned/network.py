@@ -42,14 +42,14 @@ class ArmNetwork:
 
     Every arm passes through the same encoder; the encodings are pooled (mean and maximum), and each arm is looked at
     again beside the pool. So the network is equivariant, a permutation of the arms permutes the logits, and it works
-    for any number of arms. Arms without a pull come first, whatever the weights.
+    for any number of arms. Arms without a pull always come first.
 
     The idea is that of deep sets: Zaheer et al. (2017), "Deep Sets".
 
     Attributes:
         weights: Arrays by name, float32.
-        rewards: Kind of rewards that the features are made for.
-        facts: How the weights came about: environment, command, steps, seed and so on.
+        rewards: Kind of rewards that the features assume.
+        facts: Provenance of the weights: environment, command, steps, seed and so on.
     """
 
     weights: Weights
@@ -94,7 +94,7 @@ class ArmNetwork:
             if facts.pop("format") != FORMAT:
                 raise KeyError
             return cls(_checked(arrays), check_rewards(facts.pop("rewards")), facts)
-        except Exception:  # whatever unpacking a damaged file runs into
+        except Exception:  # unpacking a damaged file can raise anything
             raise DataError(
                 f"{str(path)!r} holds no weights of a learned agent, or is damaged: give the weights.npz that "
                 "`bai-gym train` has written"

@@ -1,17 +1,17 @@
 """Scores of agents over many environments, with bootstrap intervals, after Agarwal et al. (2021).
 
-What is a score here? A single run is right or wrong, so the interquartile mean of single runs would be a step function
-of their mean. The unit is therefore the task, an environment with a budget, and its score is the probability of a right
-recommendation; if asked for, on a scale where 0 is a random guess and 1 the best possible agent. The aggregates are
-taken over tasks: interquartile mean (the mean of the middle half of the tasks: neither those that everybody solves
-nor those that nobody solves decide it), mean, median, and optimality gap (by how much scores fall short of 1).
-Performance profiles are over tasks too, or over single runs by simple regret, which is finer than right or wrong.
+The unit of a score. A single run is correct or wrong, so the interquartile mean of single runs would be a step function
+of their mean. The unit is therefore the task, an environment with a budget, and its score is the probability of a
+correct recommendation, optionally on a scale where 0 is a random guess and 1 the best possible agent. The aggregates
+are taken over tasks: interquartile mean (the mean of the middle half of the tasks, without the easiest and the
+hardest), mean, median, and optimality gap (by how much scores fall short of 1). Performance profiles are over tasks
+too, or over single runs by simple regret, which is finer than correct or wrong.
 
-The tasks are taken as they are, not as a sample of a larger population of tasks: intervals say how far more runs on the
-same tasks could move a number. They come from the bootstrap of whole runs (:mod:`bai_gym.analysis.bootstrap`), in
-which run i has the same weight for all agents and tasks. That is more than the strata of Agarwal et al., whose runs are
-independent: ours share instances, which makes differences between agents precise, and tasks dependent. With fewer than
-30 runs or so intervals are too short.
+The tasks are fixed, not a sample of a larger population of tasks: intervals measure how far more runs on the same tasks
+could move a number. They come from the bootstrap of whole runs (:mod:`bai_gym.analysis.bootstrap`), in which run i has
+the same weight for all agents and tasks. That is more than the strata of Agarwal et al., whose runs are independent:
+ours share instances, which makes differences between agents precise, and tasks dependent. With fewer than about 30 runs
+intervals are too short.
 
 References:
     R. Agarwal, M. Schwarzer, P. S. Castro, A. Courville and M. G. Bellemare (2021), "Deep reinforcement learning at the
@@ -32,7 +32,7 @@ import numpy.typing as npt
 from scipy.stats import trim_mean
 
 from bai_gym.analysis.bootstrap import Estimate, check_samples, interval, resample
-from bai_gym.analysis.evaluations import Evaluation, Source, Task, collect, task_words, told
+from bai_gym.analysis.evaluations import Evaluation, Source, Task, collect, declared, task_words
 from bai_gym.analysis.intervals import check_level
 from bai_gym.analysis.optimum import Optima
 from bai_gym.errors import ParameterError, unknown_name
@@ -65,7 +65,7 @@ def interquartile_mean(scores: npt.ArrayLike) -> Any:
 
 
 def optimality_shortfall(scores: npt.ArrayLike) -> Any:
-    """Return by how much scores fall short of 1, averaged over the last axis; a score above 1 makes up for nothing."""
+    """Return the mean shortfall of scores from 1 over the last axis; scores above 1 count as 1."""
     return np.maximum(1.0 - np.asarray(scores, dtype=np.float64), 0.0).mean(axis=-1)
 
 
@@ -87,8 +87,8 @@ class AgentScore:
         iqm: Interquartile mean.
         mean: Mean.
         median: Median.
-        optimality_gap: Mean of what is missing to 1: the only one of the four that is lower for better agents.
-        knows: What the agent was told on any of the tasks that a real user would not know; None where not known.
+        optimality_gap: Mean shortfall from 1; the only one of the four that is lower for better agents.
+        knows: Oracle knowledge of the agent on any of the tasks; None if unknown.
         notes: Remarks that a reader of the numbers needs.
     """
 
@@ -110,7 +110,7 @@ class Profile:
             over tasks, with a simple regret of at most the threshold, in units of the scale. Higher is better in both.
         thresholds: ``(P,)`` ascending.
         agents: A names.
-        knows: What each of them was told; None where not known.
+        knows: Oracle knowledge of each of them; None if unknown.
         shares: ``(A, P)`` the curves, in [0, 1].
         lower: ``(A, P)`` lower ends of their intervals, each for itself; NaN for a single run.
         upper: ``(A, P)`` upper ends.
@@ -139,8 +139,8 @@ class Aggregate(Sequence[AgentScore]):
         level: Confidence level of each interval.
         samples: Number of bootstrap samples.
         seed: Their seed.
-        zero: What scores 0, in words: never being right, or a random guess.
-        one: What scores 1: being always right, or the best possible agent.
+        zero: Meaning of score 0: never correct, or a random guess.
+        one: Meaning of score 1: always correct, or the best possible agent.
         left_out: Tasks that not all agents have played, and that are left out.
     """
 
@@ -179,16 +179,16 @@ class Aggregate(Sequence[AgentScore]):
         number = len(self.tasks)
         lines = [f"{number} task{'s' * (number > 1)}, {self.words}"]
         for row in self.rows:
-            knows = "unknown" if row.knows is None else ", ".join(row.knows) or "nothing"
+            knows = "unknown" if row.knows is None else ", ".join(row.knows) or "none"
             lines.append(
                 f"{row.agent}: interquartile mean {row.iqm.value:.4f} [{row.iqm.lower:.4f}, {row.iqm.upper:.4f}], "
-                f"mean {row.mean.value:.4f}, optimality gap {row.optimality_gap.value:.4f} (knows {knows})"
+                f"mean {row.mean.value:.4f}, optimality gap {row.optimality_gap.value:.4f} (oracle knowledge: {knows})"
             )
         return "\n".join(lines)
 
     @property
     def words(self) -> str:
-        """What a score is, in words."""
+        """Description of a score."""
         if (self.zero, self.one) == (NEVER, ALWAYS):
             return "score: probability of a right recommendation"
         return f"score: probability of a right recommendation, scaled so that {self.zero} scores 0 and {self.one} 1"
@@ -223,9 +223,9 @@ class Aggregate(Sequence[AgentScore]):
     def improvement(self, agent_a: str, agent_b: str, by: Literal["correct", "simple_regret"] = "correct") -> Estimate:
         """Return the probability of improvement of one agent over another, averaged over the tasks.
 
-        The probability that A does better than B on the same instance, where doing equally well counts one half. By
-        ``"correct"``, being right is better than being wrong, and the number is 1/2 plus half the mean difference of
-        the probabilities of being right. By ``"simple_regret"`` it is finer: of two wrong arms the better one wins.
+        The probability that A does better than B on the same instance, where ties count one half. By ``"correct"``, a
+        correct run is better than a wrong one, and the number is 1/2 plus half the mean difference of the probabilities
+        of being correct. By ``"simple_regret"`` it is finer: the better of two wrong arms wins.
 
         Args:
             agent_a: Name of the first agent.
@@ -239,7 +239,7 @@ class Aggregate(Sequence[AgentScore]):
         if by not in ("correct", "simple_regret"):
             raise ParameterError(f"by is {by!r}; it must be 'correct' or 'simple_regret'")
         a, b = self._index(agent_a), self._index(agent_b)
-        if agent_a > agent_b:  # one order for both, so that the two answers add up to 1
+        if agent_a > agent_b:  # one order for both, so that the two probabilities add up to 1
             other_way = self.improvement(agent_b, agent_a, by)
             return Estimate(1 - other_way.value, 1 - other_way.upper, 1 - other_way.lower)
         wins: list[FloatArray] = []
@@ -274,8 +274,8 @@ class Aggregate(Sequence[AgentScore]):
 
         Args:
             thresholds: ``(P,)`` ascending, in units of the scale; None: 101 from 0 to what one run in 200 exceeds.
-            scale: What simple regrets are divided by, a positive number, or one for each task. None: the mean regret
-                of those runs, of all agents, that have any; at 1 is then a typical mistake.
+            scale: Unit of simple regrets, a positive number, or one for each task. None: the mean regret
+                of those runs, of all agents, that have any; 1 is then a typical error.
 
         Raises:
             ParameterError: If the thresholds are not ascending finite numbers, or a scale is missing or not positive.
@@ -307,7 +307,7 @@ class Aggregate(Sequence[AgentScore]):
         return self.agents.index(agent)
 
     def _scale(self, index: int, scale: float | Mapping[Task, float] | None) -> float:
-        """Return what the simple regrets of a task are divided by."""
+        """Return the unit of the simple regrets of a task."""
         task = self.tasks[index]
         if scale is None:
             regrets = np.concatenate([rows[index].regret for rows in self._played])
@@ -352,21 +352,21 @@ def aggregate(
 ) -> Aggregate:
     """Score agents over many tasks, a task being an environment with a budget.
 
-    The score of a task is the probability of a right recommendation p, or ``(p - guess) / (best - guess)`` where the
-    probability of a right guess or that of the best possible agent is given.
+    The score of a task is the probability p of a correct recommendation, or ``(p - guess) / (best - guess)`` if the
+    probability of a correct guess or that of the best possible agent is given.
 
     Args:
         source: What ``compare`` returns, several of these, or a mapping of (agent, env, budget) to ``Episodes``.
-        results: Rows that tell what agents know, where ``source`` is a mapping.
+        results: Rows that state the oracle knowledge of agents, if ``source`` is a mapping.
         agents: Names of the agents to score; None: all.
-        optima: Probability that the best possible agent is right, by environment and budget; 1 where there is none.
+        optima: Probability that the best possible agent is correct, by environment and budget; 1 where there is none.
         chance: Error probability of a random guess: a number, one for each task, or ``"one arm"``, that of naming one
-            of K arms at random, 1 - 1/K. None: score 0 is never right.
-        common: What to do where agents have not played the same tasks with the same numbers of runs. False: refuse.
-            True: score the tasks that all have played, and on each task the first runs, as many as all have.
+            of K arms at random, 1 - 1/K. None: score 0 is never correct.
+        common: What to do if agents have not played the same tasks with the same numbers of runs. False: raise an
+            error. True: score the tasks that all have played, and on each task the first runs, as many as all have.
         level: Confidence level of each interval, strictly between 0 and 1.
         samples: Bootstrap samples, at least 100.
-        seed: Seed of the bootstrap, at least 0; it has nothing to do with that of the runs.
+        seed: Seed of the bootstrap, at least 0; independent of the seed of the runs.
 
     Returns:
         Interquartile mean, mean, median and optimality gap of each agent, each with its interval (NaN where a task has
@@ -399,7 +399,7 @@ def aggregate(
             word: _estimate(float(function(scores[i])), function(drawn[:, i]), level, runs)
             for word, function in AGGREGATES.items()
         }
-        knows, notes = told(table[names[i], task] for task in tasks)
+        knows, notes = declared(table[names[i], task] for task in tasks)
         rows.append(AgentScore(names[i], **estimates, knows=knows, notes=notes))
     return Aggregate(
         rows=tuple(rows),
@@ -418,14 +418,14 @@ def aggregate(
 
 
 def _estimate(value: float, drawn: FloatArray, level: float, runs: Sequence[int]) -> Estimate:
-    if min(runs) == 1:  # one run says nothing about how much runs differ
+    if min(runs) == 1:  # one run carries no information about the variance
         return Estimate(value, float("nan"), float("nan"))
     lower, upper = interval(value, drawn, level)
     return Estimate(value, float(lower), float(upper))
 
 
 def _one(known: int, tasks: int) -> str:
-    """Say what scores 1, given on how many of some tasks the best possible agent is known."""
+    """Describe score 1, given the number of tasks on which the best possible agent is known."""
     if known == 0:
         return ALWAYS
     best = "the best possible agent"
@@ -448,7 +448,7 @@ _Table = dict[tuple[str, Task], Evaluation]
 def _table(
     entries: Sequence[Evaluation], agents: Sequence[str] | None, common: bool
 ) -> tuple[list[str], list[Task], list[Task], _Table]:
-    """Return agents, tasks that all of them have played, tasks that are left out, and what is known of each cell."""
+    """Return agents, tasks that all of them have played, tasks that are left out, and the data of each cell."""
     known = sorted({entry.agent for entry in entries})
     if isinstance(agents, str):
         raise ParameterError(f"agents must be a list, even of one: write agents=[{agents!r}]")
@@ -491,7 +491,7 @@ def _first(entry: Evaluation, runs: int) -> Evaluation:
 
 
 def _check_runs(names: Sequence[str], tasks: Sequence[Task], table: _Table) -> None:
-    """Refuse agents with different numbers of runs on a task."""
+    """Raise :class:`ParameterError` if agents have different numbers of runs on a task."""
     for task in tasks:
         one, other = (pick(names, key=lambda name: table[name, task].runs) for pick in (min, max))
         if table[one, task].runs != table[other, task].runs:
@@ -504,7 +504,7 @@ def _check_runs(names: Sequence[str], tasks: Sequence[Task], table: _Table) -> N
 def _range(
     tasks: Sequence[Task], table: _Table, names: Sequence[str], optima: Optima, chance: Chance
 ) -> tuple[FloatArray, FloatArray]:
-    """Return ``(T,)`` the probabilities of being right at score 0 and at score 1."""
+    """Return ``(T,)`` probabilities of being correct at score 0 and at score 1."""
     low, high = np.zeros(len(tasks)), np.ones(len(tasks))
     for t, task in enumerate(tasks):
         high[t] = optima.get(task, 1.0)
@@ -528,7 +528,7 @@ def _range(
     for t, task in enumerate(tasks):
         if not low[t] < high[t] <= 1:
             raise ParameterError(
-                f"on {task_words(task)} a guess is right with probability {low[t]:g} and the best possible agent with "
+                f"on {task_words(task)} a guess is correct with probability {low[t]:g}, the best possible agent with "
                 f"{high[t]:g}; the first must be lower, and the second at most 1"
             )
     return low, high

@@ -7,9 +7,9 @@ bootstrap sample therefore gives run i one weight, for all agents and tasks.
 
 The weights are independent and exponential, Rubin's Bayesian bootstrap. It has the variance of the ordinary one, whose
 weights are multinomial counts, up to the factor R / (R + 1); it needs no equal number of runs; and an outcome that was
-seen once never disappears. Of an agent that never erred, both would claim to know that it never errs. So there is
-a prior of half a wrong and half a right run, shared out over the tasks that are averaged. With one task the
-distribution is then exactly Jeffreys' posterior, whose intervals have good coverage at any error probability.
+seen once never disappears. For an agent without errors, both would claim certainty. So there is a prior of half a wrong
+and half a correct run, divided among the tasks that are averaged. With one task the distribution is then exactly
+Jeffreys' posterior, whose intervals have good coverage at any error probability.
 
 References:
     D. B. Rubin (1981), "The Bayesian bootstrap", Annals of Statistics 9(1), 130-134.
@@ -32,8 +32,8 @@ from bai_gym.statistics import FloatArray
 
 __all__ = ["Estimate", "check_samples", "interval", "resample"]
 
-BLOCK = 1000  # runs whose weights are drawn together; fixed, because the random numbers depend on it
-GRID = 2.0**20  # weights are multiples of 1 / GRID: their sums are exact, whatever the order or the number of threads
+BLOCK = 1000  # runs per draw of weights; fixed, because the random numbers depend on it
+GRID = 2.0**20  # weights are multiples of 1 / GRID: their sums are exact, for any order and number of threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Estimate:
 
     Attributes:
         value: The estimate.
-        lower: Lower end of the interval; NaN where the bootstrap says nothing, for a single run.
+        lower: Lower end of the interval; NaN for a single run, where the bootstrap is undefined.
         upper: Upper end.
     """
 
@@ -96,7 +96,7 @@ def resample(
     totals = {int(length): np.zeros(samples) for length in np.unique(lengths)}
     for block, start in enumerate(range(0, int(lengths.max()), BLOCK)):
         stop = min(start + BLOCK, int(lengths.max()))
-        # Run by run: the weights of the first runs are the same however many follow.
+        # Run by run: the weights of the first runs do not depend on the number of runs.
         weights = generator(seed, "weights", block).standard_exponential((stop - start, samples)).T
         weights = np.rint(weights * GRID) / GRID
         values = np.zeros((stop - start, len(columns)))

@@ -1,4 +1,4 @@
-"""What is proved about an agent on an environment: the bound on its error probability, where a theorem covers it."""
+"""Proved bounds on the error probability of an agent on an environment, where a theorem covers it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ NO_MATTER = {"tie", "allow_small_budget"}
 def proved_bounds(cells: Sequence[Cell]) -> dict[tuple[str, str, int], float]:
     """Return the bounds on the error probabilities of those cells that a theorem covers.
 
-    A theorem covers an agent with the parameters that it is about, on rewards that it is about, for one best arm or for
-    thresholding.
-    Where instances are drawn anew, the bound is averaged over 1,000 of them, each clipped to 1.
+    A theorem covers an agent whose parameters and rewards satisfy its assumptions, for one best arm or for
+    thresholding. With a fresh instance per episode, the bound is averaged over 1,000 instances, each clipped to 1.
 
     Args:
         cells: Agents on environments.
@@ -75,7 +74,7 @@ def _bound_with_confidence(cell: Cell, agent: Any) -> float | None:
 
 
 def _is_about(bound: Bound, agent: Any) -> bool:
-    """Return whether the agent has the parameters for which the bound is proved."""
+    """Return whether the agent's parameters satisfy the assumptions of the bound."""
     if not is_dataclass(agent):
         return False
     for field in fields(agent):

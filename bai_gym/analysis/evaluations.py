@@ -1,4 +1,4 @@
-"""What agents did where: results and outcomes of single runs together, for leaderboards and aggregate scores."""
+"""Evaluations: results joined with the outcomes of single runs, for leaderboards and aggregate scores."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from bai_gym.errors import ParameterError
 from bai_gym.results.result import Comparison, Episodes, Result
 from bai_gym.statistics import FloatArray
 
-__all__ = ["Outcomes", "Evaluation", "Source", "Task", "collect", "matching", "task_words", "told"]
+__all__ = ["Outcomes", "Evaluation", "Source", "Task", "collect", "matching", "task_words", "declared"]
 
 Task: TypeAlias = tuple[str, int]
-"""What agents are scored on: an environment, and a budget."""
+"""A task for scoring: an environment and a budget."""
 
 Outcomes: TypeAlias = Mapping[tuple[str, str, int], Episodes]
 """The runs of each (agent, env, budget); runs of the same number and seed had the same instance."""
 
 Source: TypeAlias = Comparison | Iterable[Comparison | Result] | Outcomes
-"""Where numbers come from: what ``compare`` returns, several of these, rows of results, or outcomes of single runs."""
+"""Source of the numbers: what ``compare`` returns, several of these, rows of results, or outcomes of single runs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,10 +35,10 @@ class Evaluation:
         budget: Pulls per episode.
         runs: Number of independent episodes R.
         errors: Episodes with a wrong recommendation.
-        correct: ``(R,)`` whether the recommendation of each run is right; None where only the counts are known.
+        correct: ``(R,)`` whether the recommendation of each run is correct; None if only the counts are known.
         simple_regret: ``(R,)`` its simple regret; None where only the counts are known.
         num_arms: K where one arm is recommended; None for other recommendations, and where that is not known.
-        knows: What the agent was told that a real user would not know; None where that is not known.
+        knows: Oracle knowledge of the agent; None if unknown.
         notes: Remarks that a reader of the numbers needs.
     """
 
@@ -60,7 +60,7 @@ class Evaluation:
 
     @property
     def right(self) -> npt.NDArray[np.bool_]:
-        """``(R,)`` whether the recommendation of each run is right; only where that is known."""
+        """``(R,)`` whether the recommendation of each run is correct; only if that is known."""
         assert self.correct is not None
         return self.correct
 
@@ -77,20 +77,19 @@ class Evaluation:
 
 
 def collect(source: Source, results: Iterable[Result] = ()) -> list[Evaluation]:
-    """Bring results and outcomes together.
+    """Join results and outcomes.
 
-    Of results at checkpoints only those at the end of the runs count.
+    Results at intermediate budgets are ignored.
 
     Args:
-        source: Where numbers come from.
-        results: Further rows, which tell what agents know where ``source`` is a mapping of outcomes.
+        source: Source of the numbers.
+        results: Further rows, which state the oracle knowledge of agents if ``source`` is a mapping of outcomes.
 
     Returns:
         One entry for each (agent, env, budget), in that order.
 
     Raises:
-        ParameterError: If there is nothing, something of another type, something twice, or a result that contradicts
-            its outcomes.
+        ParameterError: If there are no results, a wrong type, a duplicate, or a result that contradicts its outcomes.
     """
     rows: dict[tuple[str, str, int], Result] = {}
     runs: dict[tuple[str, str, int], Episodes] = {}
@@ -134,8 +133,8 @@ def task_words(task: Task) -> str:
     return f"{task[0]} with budget {task[1]:,}"
 
 
-def told(entries: Iterable[Evaluation]) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
-    """Return what an agent knew in any of some tasks (None: not known), and all notes about it."""
+def declared(entries: Iterable[Evaluation]) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
+    """Return the declared oracle knowledge of an agent on any of some tasks (None: unknown), and all notes about it."""
     rows = list(entries)
     notes = tuple(dict.fromkeys(note for row in rows for note in row.notes))
     if any(row.knows is None for row in rows):
@@ -168,7 +167,7 @@ def _checked_key(key: Any, episodes: Any) -> tuple[str, str, int]:
 
 
 def _add(rows: dict[tuple[str, str, int], Result], row: Result) -> None:
-    """Add a result, unless there is one of the same agent there already."""
+    """Add a result, unless there is one of the same agent already."""
     if _key(row) in rows:
         raise ParameterError(
             f"{row.agent} has two results on {task_words((row.env, row.budget))}; leave one out, "
@@ -188,8 +187,8 @@ def _entry(key: tuple[str, str, int], row: Result | None, episodes: Episodes | N
     counts = episodes and _counts(episodes)
     if known and counts and known != counts:
         raise ParameterError(
-            f"the result of {agent} on {task_words((env, budget))} speaks of {known[1]} errors in {known[0]} runs, its "
-            f"outcomes of {counts[1]} in {counts[0]}: they are not of one evaluation"
+            f"the result of {agent} on {task_words((env, budget))} has {known[1]} errors in {known[0]} runs, its "
+            f"outcomes {counts[1]} in {counts[0]}: they belong to different evaluations"
         )
     number, errors = counts or known or (0, 0)
     if number < 1:

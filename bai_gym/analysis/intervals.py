@@ -1,8 +1,8 @@
 """Confidence intervals for error probabilities, and the standard error of a mean.
 
-An error probability is a proportion, often a small one, so it gets an interval made for proportions: Wilson's
-score interval (short, right on average) or Clopper and Pearson's exact one (never below its level). Neither
-leaves [0, 1], and both say something when no error was seen.
+An error probability is a proportion, often a small one, so it gets an interval for proportions: Wilson's
+score interval (short, right on average) or Clopper and Pearson's exact one (never below its level). Neither leaves [0,
+1], and both are informative without any error.
 
 References:
     E. B. Wilson (1927), "Probable inference, the law of succession, and statistical inference", Journal of the
@@ -58,7 +58,7 @@ def wilson(errors: Any, runs: Any, level: float = 0.95) -> tuple[Any, Any]:
     p = x / n
     centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
     half_width = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-    # At 0 and at `runs` errors the bound is exactly 0 or 1; rounding would leave it a hair off.
+    # At 0 and at `runs` errors the bound is exactly 0 or 1; rounding would leave it slightly off.
     lower = np.where(x == 0, 0.0, np.clip(centre - half_width, 0.0, 1.0))
     upper = np.where(x == n, 1.0, np.clip(centre + half_width, 0.0, 1.0))
     return _as_given(lower, upper)
@@ -73,7 +73,7 @@ def clopper_pearson(errors: Any, runs: Any, level: float = 0.95) -> tuple[Any, A
 
     The bounds are the p at which seeing this many errors or more (lower bound), or this many or fewer (upper
     bound), has probability ``(1 - level) / 2``; they are quantiles of Beta distributions. The coverage is at
-    least the level at every p, so this is the interval to decide claims with.
+    least the level at every p, so this interval decides claims.
 
     Args:
         errors: Number of wrong recommendations, in 0..runs, any shape.
@@ -131,7 +131,7 @@ def check_level(level: float) -> float:
 
 
 def z_score(level: float) -> float:
-    """Two-sided critical value of the standard normal law, 1.96 at level 0.95.
+    """Two-sided critical value of the standard normal distribution, 1.96 at level 0.95.
 
     Args:
         level: Confidence level, strictly between 0 and 1.
@@ -146,7 +146,7 @@ def z_score(level: float) -> float:
 
 
 def _check_counts(errors: ArrayLike, runs: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Both counts as floats of one broadcast shape, or the error that says which of them is impossible."""
+    """Both counts as floats of one broadcast shape, or an error that names the impossible one."""
     x, n = np.asarray(errors), np.asarray(runs)
     for name, counts in (("errors", x), ("runs", n)):
         if counts.dtype.kind not in "iu":
@@ -154,7 +154,7 @@ def _check_counts(errors: ArrayLike, runs: ArrayLike) -> tuple[FloatArray, Float
     try:
         x, n = np.broadcast_arrays(x, n)
     except ValueError:
-        raise ParameterError(f"errors of shape {x.shape} and runs of shape {n.shape} do not go together") from None
+        raise ParameterError(f"errors of shape {x.shape} and runs of shape {n.shape} do not broadcast") from None
     if np.any(n < 1):
         raise ParameterError(f"runs is {n.min()}; an interval needs at least 1 run")
     wrong = (x < 0) | (x > n)

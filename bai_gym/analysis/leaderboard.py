@@ -1,16 +1,15 @@
-"""Leaderboards: agents on one environment in the order of their errors, with the ranks that each of them can have.
+"""Leaderboards: agents on one environment by error probability, with confidence intervals of their ranks.
 
-All agents met the same instances, so each pair of them is compared run by run, by the exact McNemar test, and the tests
-of a leaderboard are corrected for their number (:mod:`bai_gym.analysis.ranks`): with probability of at least `level`,
-all rank intervals of a leaderboard hold together. Where only counts of errors are known, or two agents have different
-numbers of runs, Fisher's exact test takes the place of McNemar's, and the leaderboard says so.
+All agents played the same instances, so each pair of them is compared run by run, by the exact McNemar test, and the
+tests of a leaderboard are corrected for their number (:mod:`bai_gym.analysis.ranks`): with probability of at least
+`level`, all rank intervals of a leaderboard hold jointly. Where only counts of errors are known, or two agents have
+different numbers of runs, Fisher's exact test replaces McNemar's, and the leaderboard says so.
 
 An environment with several budgets has an overall leaderboard, too, by the mean error probability over the budgets. The
-mean, not the mean of the ranks: ranks of agents that hardly differ are decided by luck, an agent's rank depends on who
-else takes part, and a mean of error probabilities has a meaning, the error at a budget drawn at random. Runs of one
-number have the same instance at all budgets, so a run counts as one: its errors at all budgets are summed, two agents
-are compared by random signs of the differences (McNemar's test for more than one budget), and intervals come from the
-bootstrap of whole runs (:mod:`bai_gym.analysis.bootstrap`).
+mean, not the mean of the ranks: ranks of similar agents depend on chance and on the other agents, while a mean of error
+probabilities is the error at a random budget. Runs of one number have the same instance at all budgets, so a run counts
+as one: its errors at all budgets are summed, two agents are compared by random signs of the differences (McNemar's test
+for more than one budget), and intervals come from the bootstrap of whole runs (:mod:`bai_gym.analysis.bootstrap`).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from itertools import combinations
 import numpy as np
 
 from bai_gym.analysis.bootstrap import check_samples, interval, resample
-from bai_gym.analysis.evaluations import Evaluation, Source, collect, told
+from bai_gym.analysis.evaluations import Evaluation, Source, collect, declared
 from bai_gym.analysis.intervals import check_level, wilson
 from bai_gym.analysis.optimum import Gap, Optima, optimality_gap
 from bai_gym.analysis.paired import mcnemar_exact
@@ -62,12 +61,12 @@ class Standing:
     Attributes:
         agent: Name of the agent.
         rank: 1 + the number of agents with a lower error probability.
-        rank_interval: Least and largest rank that the agent can have, given the tests of the leaderboard.
+        rank_interval: Least and largest rank consistent with the tests of the leaderboard.
         runs: Runs, of each budget.
         error_probability: Estimated, over several budgets the mean.
         interval: Its Wilson interval; over several budgets, that of the bootstrap.
-        gap: How much less often it is right than the best possible agent, where that is known.
-        knows: What the agent was told that a real user would not know; None where that is not known.
+        gap: Difference of its probability of being correct to that of the best possible agent, if known.
+        knows: Oracle knowledge of the agent; None if unknown.
         notes: Remarks that a reader of the numbers needs.
     """
 
@@ -89,7 +88,7 @@ class Leaderboard:
     Attributes:
         env: Id of the environment, with the keyword arguments given.
         budgets: The budget; several in an overall leaderboard.
-        level: Confidence level of all rank intervals together, and of each interval of an error probability.
+        level: Joint confidence level of all rank intervals, and level of each interval of an error probability.
         standings: By error probability, then by name.
         pairs: The tests behind the rank intervals.
         left_out: Agents that have not played at all budgets of an overall leaderboard, and so are not in it.
@@ -104,7 +103,7 @@ class Leaderboard:
 
     @property
     def overall(self) -> bool:
-        """Whether it is about several budgets."""
+        """Whether it covers several budgets."""
         return len(self.budgets) > 1
 
     @property
@@ -119,10 +118,10 @@ class Leaderboard:
         for row in self.standings:
             low, high = row.interval
             first, last = row.rank_interval
-            knows = "unknown" if row.knows is None else ", ".join(row.knows) or "nothing"
+            knows = "unknown" if row.knows is None else ", ".join(row.knows) or "none"
             lines.append(
                 f"{row.rank} [{first}, {last}] {row.agent}: error probability {row.error_probability:.4f} "
-                f"[{low:.4f}, {high:.4f}] (knows {knows})"
+                f"[{low:.4f}, {high:.4f}] (oracle knowledge: {knows})"
             )
         return "\n".join(lines)
 
@@ -138,16 +137,16 @@ def leaderboards(
 ) -> tuple[Leaderboard, ...]:
     """Rank agents on each environment and budget, and over all budgets of an environment.
 
-    With fixed confidence, ranks are by the errors all the same; what an agent needed for them is its sample complexity.
+    With fixed confidence ranks are by errors, too; the sample complexity is a separate column.
 
     Args:
         source: What ``compare`` returns, several of these, rows of results, or a mapping of (agent, env, budget) to
             ``Episodes``. Rows alone hold counts only: their tests are not paired, and there is no overall leaderboard.
-        results: Rows that tell what agents know, where ``source`` is a mapping; or rows without outcomes.
-        optima: Largest possible probabilities of a right recommendation, by environment and budget.
+        results: Rows that state the oracle knowledge of agents, if ``source`` is a mapping; or rows without outcomes.
+        optima: Largest possible probabilities of a correct recommendation, by environment and budget.
         level: Confidence level, strictly between 0 and 1.
         samples: Bootstrap samples of the overall leaderboards, at least 100.
-        seed: Seed of the bootstrap, at least 0; it has nothing to do with that of the runs.
+        seed: Seed of the bootstrap, at least 0; independent of the seed of the runs.
 
     Returns:
         By environment: a leaderboard for each budget, ascending; after them, where there are several budgets and at
@@ -198,7 +197,7 @@ def _complete(budgets: Sequence[Sequence[Evaluation]]) -> dict[str, list[Evaluat
     """Return the rows of the agents that have outcomes of the same number of runs, that of most agents, everywhere.
 
     Args:
-        budgets: What was played on one environment at each budget.
+        budgets: The evaluations on one environment at each budget.
     """
     by_agent: dict[str, list[Evaluation]] = {}
     for entry in (entry for entries in budgets for entry in entries if entry.correct is not None):
@@ -249,7 +248,7 @@ def _overall(
         low, high = interval(share, drawn[tasks[0][0], agent], level)
         bounds = (float(low), float(high)) if runs > 1 else (float("nan"), float("nan"))
         gap = None if optimum is None else optimality_gap(share, bounds, optimum)
-        lines.append((agent, runs, share, bounds, gap, *told(rows)))
+        lines.append((agent, runs, share, bounds, gap, *declared(rows)))
     wrong = {agent: np.sum([row.wrong for row in rows], axis=0, dtype=np.int64) for agent, rows in complete.items()}
     tests = []
     for a, b in combinations(complete, 2):
@@ -269,14 +268,14 @@ def _board(
     tests: Sequence[tuple[float, float, bool]],
     left_out: tuple[str, ...] = (),
 ) -> Leaderboard:
-    """Put lines in order, and work out what ranks they can have.
+    """Sort lines, and compute the rank intervals.
 
     Args:
         env: Id of the environment.
         budgets: Its budgets.
         level: Confidence level.
-        lines: Of each agent, what a standing holds besides its ranks.
-        tests: Difference, p-value, and whether it is paired, of each two of them, as ``combinations`` orders these.
+        lines: For each agent, the fields of a standing except its ranks.
+        tests: Difference, p-value, and whether it is paired, of each pair, in the order of ``combinations``.
         left_out: Agents that are not in it.
     """
     adjusted = holm([p_value for _, p_value, _ in tests])

@@ -1,4 +1,4 @@
-"""What the best possible agent attains on an environment, where that is known, and how far an agent is from it."""
+"""The error of the best possible agent on an environment, where known, and the gap of an agent to it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Optima = dict[tuple[str, int], float]
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """How much less often an agent is correct than the best possible one.
+    """The optimality gap: difference to the probability that the best possible agent is correct.
 
     Attributes:
         value: The optimum's probability of being correct minus the agent's, estimated.
-        lower: Lower end of its interval; below 0 where chance can explain it.
+        lower: Lower end of its interval; below 0 if chance can explain the gap.
         upper: Upper end.
     """
 

@@ -1,15 +1,15 @@
-"""Which of two agents errs less: a paired comparison on common instances.
+"""Paired comparison of the error probabilities of two agents on common instances.
 
-Two agents that ran on the same instances share the luck of the draw, so only the discordant runs, in which
-exactly one of them erred, say anything about the difference. :func:`compare_paired` counts them and answers the
-difference of the two error probabilities with Tango's score interval, and the exact McNemar test of "no
-difference". Both depend on the data through three counts only, so results of chunks add up.
+Two agents that ran on the same instances share the luck of the draw, so only the discordant runs, in which exactly one
+of them erred, carry information about the difference. :func:`compare_paired` counts them and returns the difference of
+the two error probabilities with Tango's score interval, and the exact McNemar test of "no difference". Both depend on
+the data through three counts only, so results of chunks add up.
 
 References:
     T. Tango (1998), "Equivalence test and confidence interval for the difference in proportions for the
     paired-sample design", Statistics in Medicine 17(8), 891-908: the interval.
     Q. McNemar (1947), "Note on the sampling error of the difference between correlated proportions or
-    percentages", Psychometrika 12, 153-157: the test; exact form by the binomial law of the discordant runs.
+    percentages", Psychometrika 12, 153-157: the test; exact form by the binomial distribution of the discordant runs.
     M. W. Fagerland, S. Lydersen and P. Laake (2014), "Recommended tests and confidence intervals for paired
     binomial proportions", Statistics in Medicine 33(16), 2850-2875, compares the alternatives.
 """
@@ -31,7 +31,7 @@ __all__ = ["PairedTest", "compare_paired", "mcnemar_exact", "paired_test", "tang
 
 @dataclass(frozen=True, kw_only=True)
 class PairedTest:
-    """The difference of the error probabilities of agents A and B, and how sure it is.
+    """The difference of the error probabilities of agents A and B, with interval and test.
 
     Attributes:
         difference: Error probability of A minus that of B, in [-1, 1]; below 0 where A errs less.
@@ -117,7 +117,7 @@ def mcnemar_exact(only_a_errs: int, only_b_errs: int) -> float:
     """Exact two-sided McNemar test of "both agents err equally often".
 
     Under that hypothesis each discordant run falls to either agent with probability 1/2. The p-value is twice
-    the smaller binomial tail, at most 1; without discordant runs nothing speaks against it, and it is 1.
+    the smaller binomial tail, at most 1; without discordant runs it is 1.
 
     Args:
         only_a_errs: Number of runs in which A erred and B did not, at least 0.
@@ -154,7 +154,7 @@ def tango(only_a_errs: int, only_b_errs: int, runs: int, level: float = 0.95) ->
     if runs < 1 or min(only_a_errs, only_b_errs) < 0 or only_a_errs + only_b_errs > runs:
         raise ParameterError(
             f"{only_a_errs} and {only_b_errs} discordant runs out of {runs} are impossible; "
-            "both must be at least 0, and together at most the number of runs, which is at least 1"
+            "both must be at least 0, and their sum at most the number of runs, which is at least 1"
         )
     # The lower bound is the upper bound of the reversed comparison, mirrored.
     return -_tango_upper(only_b_errs, only_a_errs, runs, level), _tango_upper(only_a_errs, only_b_errs, runs, level)
@@ -166,7 +166,7 @@ def _tango_upper(b: int, c: int, n: int, level: float) -> float:
     low, high = (b - c) / n, 1.0
     while True:
         middle = (low + high) / 2
-        if not low < middle < high:  # neighbouring floats: nothing is left to halve
+        if not low < middle < high:  # neighbouring floats: the bisection ends
             return high
         q = _constrained_estimate(b, c, n, middle)
         variance = n * (2 * q + middle * (1 - middle))
@@ -192,7 +192,7 @@ def _constrained_estimate(b: int, c: int, n: int, difference: float) -> float:
 
 
 def _check_errors(name: str, errors: ArrayLike) -> NDArray[np.bool_]:
-    """One agent's errors as a boolean vector, or the error that says what they are instead."""
+    """One agent's errors as a boolean vector, or an error that describes them."""
     array = np.asarray(errors)
     if array.dtype != np.bool_ or array.ndim != 1 or array.size == 0:
         raise ParameterError(

@@ -2,8 +2,8 @@
 
 A rank is a statement about all other agents at once. With m pairs of agents there are 2 m one-sided hypotheses, "A errs
 at least as often as B" and the reverse. Holm's step-down procedure on all of them keeps the probability of any false
-rejection, a wrong direction included, at most 1 - level, whatever the dependence between the tests. The agents that
-are then known to err less, or more, bound an agent's rank, and all these bounds hold together at the level.
+rejection, a wrong direction included, at most 1 - level, under any dependence between the tests. The agents that
+are then known to err less, or more, bound an agent's rank, and all these bounds hold jointly at the level.
 
 References:
     S. Holm (1979), "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6(2),
@@ -27,10 +27,10 @@ __all__ = ["holm", "rank_intervals", "random_signs", "unpaired"]
 
 
 def holm(p_values: npt.ArrayLike) -> FloatArray:
-    """Adjust two-sided p-values of several comparisons so that all conclusions, with their directions, hold together.
+    """Adjust two-sided p-values of several comparisons so that all conclusions, with their directions, hold jointly.
 
     Holm's procedure on the 2 m one-sided hypotheses of m comparisons. Of each comparison, one of the two has the
-    one-sided p-value p / 2, and the other a larger one, which is never rejected at levels that anybody uses. So the
+    one-sided p-value p / 2, and the other a larger one, which is never rejected at usual levels. So the
     k-th smallest p (k = 0, 1, ...) is multiplied by (2 m - k) / 2: as much as by Bonferroni's correction at first, less
     from then on.
 
@@ -38,7 +38,7 @@ def holm(p_values: npt.ArrayLike) -> FloatArray:
         p_values: ``(m,)`` two-sided p-values, in [0, 1], each twice a one-sided one.
 
     Returns:
-        ``(m,)`` adjusted p-values: those of at most 1 - level are significant together.
+        ``(m,)`` adjusted p-values: those of at most 1 - level are jointly significant.
 
     Raises:
         ParameterError: If they are not a vector of numbers in [0, 1].
@@ -95,7 +95,7 @@ def unpaired(errors_a: int, runs_a: int, errors_b: int, runs_b: int) -> float:
     """Two-sided test of "both agents err equally often" where only the counts are known, by Fisher's exact test.
 
     It takes the runs of the two agents for independent. Agents that have met the same instances mostly err on the same
-    ones, and the test is then right too seldom about a difference, not too often.
+    ones, and the test is then conservative.
 
     Args:
         errors_a: Errors of agent A, in 0..runs_a.
@@ -104,7 +104,7 @@ def unpaired(errors_a: int, runs_a: int, errors_b: int, runs_b: int) -> float:
         runs_b: Runs of agent B, at least 1.
 
     Returns:
-        Twice the one-sided p-value in the direction that was seen, at most 1.
+        Twice the one-sided p-value in the observed direction, at most 1.
     """
     less = errors_a * runs_b < errors_b * runs_a
     table = [[errors_a, runs_a - errors_a], [errors_b, runs_b - errors_b]]

@@ -1,7 +1,7 @@
-"""Models that answer pulls: N instances of K arms at a time, arm axis last.
+"""Bandit models: N instances of K arms, arm axis last.
 
-A model knows the true means and variances and draws rewards from its exact law. It knows nothing of budgets, agents
-or Gymnasium.
+A model holds the true means and variances and draws rewards from the exact distribution. Budgets, agents and Gymnasium
+are defined elsewhere.
 """
 
 from bai_gym.bandits.base import Bandit

@@ -1,4 +1,4 @@
-"""What every bandit model can do."""
+"""The interface of bandit models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Bandit(ABC):
     Attributes:
         means: ``(N, K)`` true mean rewards.
         variances: ``(N, K)`` true reward variances (squared units of the reward).
-        known: Whether these are known. Where they are not, in real experiments, they are NaN.
+        known: Whether these are known. In real experiments they are unknown, and NaN.
     """
 
     known: bool = True
@@ -31,12 +31,12 @@ class Bandit(ABC):
 
     @property
     def features(self) -> FloatArray | None:
-        """``(N, K, d)`` features of the arms, not to be written to, where they have any."""
+        """``(N, K, d)`` features of the arms, read-only, where they have any."""
         return None
 
     @property
     def prior(self) -> GaussianPrior | None:
-        """The law that the means were drawn from, where it is a known normal one."""
+        """The distribution of the means, if it is a known normal one."""
         return None
 
     @property
@@ -65,7 +65,7 @@ class Bandit(ABC):
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
     ) -> Statistics:
-        """Pull each of some arms several times, from the exact joint law of the sufficient statistics.
+        """Pull each of some arms several times, from the exact joint distribution of their statistics.
 
         Args:
             flat: ``(R,)`` positions ``instance * K + arm``, each at most once; or the slice of all.
@@ -80,7 +80,7 @@ class Bandit(ABC):
     def pull_block(
         self, counts: IntArray, rng: np.random.Generator, *, arms: IntArray | None = None, variances: bool = True
     ) -> Statistics:
-        """Pull arms several times each, from the exact joint law of the sufficient statistics.
+        """Pull arms several times each, from the exact joint distribution of their statistics.
 
         Args:
             counts: ``(N, K)`` pulls of all arms, or ``(N, k)`` pulls of the candidates; each at least 0.
@@ -110,16 +110,16 @@ class Bandit(ABC):
         return arms + np.arange(self.batch)[:, None] * self.num_arms
 
     def limits(self) -> tuple[float, float]:
-        """Return numbers that no reward of any arm lies below or above; infinite where none are known."""
+        """Return lower and upper bounds on all rewards; infinite if unknown."""
         return -np.inf, np.inf
 
     def scale(self) -> float:
-        """Return a sigma for which the rewards of all arms are sigma-sub-Gaussian; infinite where none is known."""
+        """Return a sigma for which the rewards of all arms are sigma-sub-Gaussian; infinite if unknown."""
         low, high = self.limits()
         return (high - low) / 2.0
 
     def table(self) -> ArmTable | None:
-        """Return the arms as tables that compiled code draws single pulls from; None: there is no such form."""
+        """Return the arms as tables for draws in compiled code; None if there is no such form."""
         return None
 
     @abstractmethod
@@ -128,7 +128,7 @@ class Bandit(ABC):
 
     @abstractmethod
     def replace(self, rows: IntArray, other: Self) -> None:
-        """Put the instances of ``other``, in order, in the place of the given ones."""
+        """Replace the given instances by those of ``other``, in order."""
 
 
 def check_num_arms(num_arms: int) -> None:

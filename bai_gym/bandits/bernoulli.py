@@ -59,6 +59,6 @@ class BernoulliBandit(Bandit):
         return type(self)(self.means[rows])
 
     def replace(self, rows: IntArray, other: Self) -> None:
-        """Put other instances in the place of the given ones."""
+        """Replace the given instances."""
         self.means[rows] = other.means
         self.variances[rows] = other.variances

@@ -22,10 +22,10 @@ class SampleTable:
     """Reward samples of M candidate arms, one after the other.
 
     Attributes:
-        rewards: ``(R,)`` all rewards, any float type; the rewards of one arm stand together.
+        rewards: ``(R,)`` all rewards, any float type; the rewards of one arm are contiguous.
         offsets: ``(M + 1,)`` int64; arm m has ``rewards[offsets[m]:offsets[m + 1]]``.
         means: ``(M,)`` means of the samples.
-        variances: ``(M,)`` their variances (divisor: sample size, since the sample is the whole law).
+        variances: ``(M,)`` their variances (divisor: sample size, since the sample is the whole distribution).
     """
 
     rewards: FloatArray
@@ -119,7 +119,7 @@ class EmpiricalBandit(Bandit):
         return float(self.samples.rewards.min()), float(self.samples.rewards.max())
 
     def table(self) -> ArmTable:
-        """Return where the samples of the arms stand, and all of them."""
+        """Return the positions of the samples of the arms, and all samples."""
         return ArmTable(EMPIRICAL, self.means, self._size, self._first, self.samples.rewards)
 
     def select(self, rows: IntArray) -> Self:
@@ -127,7 +127,7 @@ class EmpiricalBandit(Bandit):
         return type(self)(self.samples, self.candidates[rows])
 
     def replace(self, rows: IntArray, other: Self) -> None:
-        """Put other instances, of the same table, in the place of the given ones."""
+        """Replace the given instances by others of the same table."""
         for name in ("candidates", "means", "variances", "_first", "_size"):
             getattr(self, name)[rows] = getattr(other, name)
 

@@ -1,4 +1,4 @@
-"""Arms that are the user's own functions."""
+"""Arms that are user functions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ SEEDS = 2**63
 
 
 class FunctionBandit(Bandit):
-    """Each pull calls a function; the true means and variances are not known, and NaN.
+    """Each pull calls a function; the true means and variances are unknown, and NaN.
 
-    Several instances are copies of one experiment, and pulls are made one after the other, whatever the batch: nothing
-    is gained by a batch but convenience.
+    Several instances are copies of one experiment, and pulls are always made sequentially: a batch is a mere
+    convenience.
 
     Args:
         executor: Makes the pulls, with their timeout and error policy.
@@ -32,7 +32,7 @@ class FunctionBandit(Bandit):
     known = False
 
     def __init__(self, executor: Executor, batch: int = 1) -> None:
-        """Remember the executor."""
+        """Check the number of arms."""
         check_num_arms(executor.num_arms)
         self.executor = executor
         self.means = np.full((batch, executor.num_arms), np.nan)
@@ -57,7 +57,7 @@ class FunctionBandit(Bandit):
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
     ) -> Statistics:
-        """Pull as often as the blocks say, one pull after the other."""
+        """Make the pulls of the blocks sequentially."""
         positions = np.arange(self.means.size)[flat] if isinstance(flat, slice) else flat
         block = Statistics(counts, np.empty(counts.size), np.zeros(counts.size))
         for place, (position, count) in enumerate(zip(positions, counts, strict=True)):
@@ -68,7 +68,7 @@ class FunctionBandit(Bandit):
         return block
 
     def select(self, rows: IntArray) -> Self:
-        """Return as many copies of the experiment."""
+        """Return copies of the experiment, one for each given instance."""
         return type(self)(self.executor, len(rows))
 
     def replace(self, rows: IntArray, other: Self) -> None:

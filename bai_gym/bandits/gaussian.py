@@ -1,4 +1,4 @@
-"""Gaussian arms with variances of their own."""
+"""Gaussian arms with known or heterogeneous variances."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class GaussianBandit(Bandit):
         return type(self)(self.means[rows], self.variances[rows])
 
     def replace(self, rows: IntArray, other: Self) -> None:
-        """Put other instances in the place of the given ones."""
+        """Replace the given instances."""
         self.means[rows] = other.means
         self.variances[rows] = other.variances
         self._deviations[rows] = other._deviations

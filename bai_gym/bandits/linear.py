@@ -1,4 +1,4 @@
-"""Arms with features: any reward law beside them, and the linear and generalized linear laws."""
+"""Arms with features: any reward distribution, and linear and generalized linear models."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["LINKS", "FeatureBandit", "check_features", "check_link", "linear_ban
 
 
 def _exp(scores: FloatArray) -> FloatArray:
-    with np.errstate(over="ignore"):  # an infinite mean is refused by the law
+    with np.errstate(over="ignore"):  # the reward model rejects an infinite mean
         return np.exp(scores)
 
 
@@ -36,15 +36,14 @@ LINKS: dict[str, Callable[[FloatArray], FloatArray]] = {
 class FeatureBandit(WrappedBandit):
     """Arms of another model, each with a vector of features.
 
-    Features change nothing about rewards. They are what an agent may read: arms with similar features may have similar
-    means.
+    Features change nothing about rewards. Agents may read them: arms with similar features may have similar means.
 
     Args:
         rewards: The N instances of K arms; taken over, not copied.
         features: ``(K, d)`` for all instances, or ``(N, K, d)``; finite. Copied.
 
     Attributes:
-        rewards: The model that pays.
+        rewards: The reward model.
 
     Raises:
         InstanceError: Features that are not finite numbers, or of another shape.
@@ -71,17 +70,17 @@ class FeatureBandit(WrappedBandit):
     def select(self, rows: IntArray) -> Self:
         """Return the given instances."""
         chosen = object.__new__(type(self))
-        shared = len(self._matrices) == 1  # never written to where two bandits have it
+        shared = len(self._matrices) == 1  # never written to while two bandits share it
         chosen._take(self.rewards.select(rows), self._matrices if shared else self._matrices[rows])
         return chosen
 
     def replace(self, rows: IntArray, other: Self) -> None:
-        """Put other instances in the place of the given ones."""
+        """Replace the given instances."""
         self.rewards.replace(rows, other.rewards)
         if len(self._matrices) == len(other._matrices) == 1:
             if self._matrices is other._matrices or np.array_equal(self._matrices, other._matrices):
                 return
-        if len(self._matrices) < max(self.batch, 2):  # perhaps shared with another bandit
+        if len(self._matrices) < max(self.batch, 2):  # possibly shared with another bandit
             self._matrices = self.features.copy()
         self._matrices[rows] = other.features
 
@@ -100,7 +99,7 @@ def linear_bandit(
     log      exp(z)                  counts 0, 1, 2, ..., Poisson
     ======== ======================= ================================================
 
-    Blocks are answered from the exact law of each.
+    Outcomes of blocks are drawn from their exact distribution.
 
     Args:
         features: ``(K, d)`` for all instances, or ``(N, K, d)``.
@@ -109,8 +108,8 @@ def linear_bandit(
         noise_variance: Variance of the Gaussian noise, above 0; read with the identity alone.
 
     Raises:
-        InstanceError: Features or parameters that are not finite numbers, or do not fit together; fewer than two arms;
-            a mean beyond what the law allows.
+        InstanceError: Features or parameters that are not finite numbers, or of incompatible shapes; fewer than two
+            arms; a mean outside the range of the reward model.
         ParameterError: An unknown link, or a variance that is not above 0.
     """
     mean = LINKS[check_link(link)]
@@ -121,7 +120,7 @@ def linear_bandit(
             f"features are given for {len(matrices)} instances, and theta for {len(vectors)}: give as many of both"
         )
     # Summed in one order for all rows, unlike a matrix product: arms with equal features have equal means, bit for bit.
-    with np.errstate(over="ignore", invalid="ignore"):  # what is infinite is refused below
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite values are rejected below
         scores = (matrices * vectors[:, None, :]).sum(axis=-1)
     means = mean(scores)
     rewards: Bandit

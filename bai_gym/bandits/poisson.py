@@ -45,7 +45,7 @@ class PoissonBandit(Bandit):
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
     ) -> Statistics:
-        """Draw the sums, which are Poisson too; with variances, how often each value occurs: multinomial."""
+        """Draw the sums, which are Poisson too; with variances, the counts of each value: multinomial."""
         expected = self.means.reshape(-1)[flat]
         if not variances:
             means = rng.poisson(expected * counts) / counts
@@ -65,15 +65,15 @@ class PoissonBandit(Bandit):
         return type(self)(self.means[rows])
 
     def replace(self, rows: IntArray, other: Self) -> None:
-        """Put other instances in the place of the given ones."""
+        """Replace the given instances."""
         self.means[rows] = other.means
         self.variances[rows] = other.variances
 
 
 def _histograms(expected: FloatArray, counts: IntArray, rng: np.random.Generator) -> Statistics:
-    """Return the statistics of blocks of Poisson rewards, by the numbers of pulls that pay each value.
+    """Return the statistics of blocks of Poisson rewards, from the number of pulls with each value.
 
-    The pulls that have paid no smaller value pay this one with the conditional probability of it: a chain of binomials.
+    Among pulls without a smaller value, this value has its conditional probability: a chain of binomials.
     The work depends on the means, not on the numbers of pulls.
     """
     centre = np.rint(expected).astype(np.int64)  # whole, so that the sums below are exact

@@ -14,16 +14,16 @@ __all__ = ["PriorBandit"]
 
 
 class PriorBandit(WrappedBandit):
-    """Arms of another model, with the normal law that their means were drawn from, or that is believed of them.
+    """Arms of another model, with a normal prior of their means, true or assumed.
 
-    It changes nothing about rewards. Agents that declare to know the prior are told it.
+    It does not affect rewards. Agents that declare to know the prior are given it.
 
     Args:
         rewards: The N instances of K arms; taken over, not copied.
-        prior: One law of K means, for all instances.
+        prior: One distribution of K means, for all instances.
 
     Raises:
-        InstanceError: If the prior is for another number of arms, or holds a law for each instance.
+        InstanceError: If the prior is for another number of arms, or holds one distribution per instance.
     """
 
     def __init__(self, rewards: Bandit, prior: GaussianPrior) -> None:
@@ -31,13 +31,13 @@ class PriorBandit(WrappedBandit):
         if prior.num_arms != rewards.num_arms:
             raise InstanceError(f"the prior is of {prior.num_arms} arms, and there are {rewards.num_arms}")
         if prior.rows != 1:
-            raise InstanceError(f"the prior must be one law for all instances, not {prior.rows} of them")
+            raise InstanceError(f"the prior must be one distribution for all instances, not {prior.rows} of them")
         self.wrap(rewards)
         self._prior = prior
 
     @property
     def prior(self) -> GaussianPrior:
-        """The law that the means were drawn from."""
+        """The prior of the means."""
         return self._prior
 
     def select(self, rows: IntArray) -> Self:
@@ -45,5 +45,5 @@ class PriorBandit(WrappedBandit):
         return type(self)(self.rewards.select(rows), self._prior)
 
     def replace(self, rows: IntArray, other: Self) -> None:
-        """Put other instances, drawn from the same prior, in the place of the given ones."""
+        """Replace the given instances by others with the same prior."""
         self.rewards.replace(rows, other.rewards)

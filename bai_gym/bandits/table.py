@@ -34,7 +34,7 @@ class ArmTable:
     samples: FloatArray | None = None
 
     def take(self, arms: IntArray | None) -> tuple[int, FloatArray, FloatArray, IntArray, FloatArray]:
-        """Return the tables of ``(N, k)`` candidate arms (None: of all) as the player takes them."""
+        """Return the tables of ``(N, k)`` candidate arms (None: all) as arguments of the player."""
 
         def chosen(table: npt.NDArray[Any] | None, kind: type) -> npt.NDArray[Any]:
             shape = self.location.shape if arms is None else arms.shape

@@ -1,4 +1,4 @@
-"""A bandit that leaves the rewards to another one and says more about its arms."""
+"""A wrapper that delegates rewards to another bandit and adds facts about its arms."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ __all__ = ["WrappedBandit"]
 
 
 class WrappedBandit(Bandit):
-    """Everything is what the model within says; a subclass defines ``select`` and ``replace``.
+    """Delegates everything to the inner model; a subclass defines ``select`` and ``replace``.
 
     Attributes:
-        rewards: The model that pays.
+        rewards: The reward model.
     """
 
     rewards: Bandit
 
     def wrap(self, rewards: Bandit) -> None:
-        """Take over the model that pays."""
+        """Adopt the reward model."""
         self.rewards = rewards
         self.means, self.variances, self.known = rewards.means, rewards.variances, rewards.known
 
     @property
     def features(self) -> FloatArray | None:
-        """``(N, K, d)`` features of the arms, not to be written to, where they have any."""
+        """``(N, K, d)`` features of the arms, read-only, where they have any."""
         return self.rewards.features
 
     @property
     def prior(self) -> GaussianPrior | None:
-        """The law that the means were drawn from, where it is a known normal one."""
+        """The distribution of the means, if it is a known normal one."""
         return self.rewards.prior
 
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
@@ -55,5 +55,5 @@ class WrappedBandit(Bandit):
         return self.rewards.scale()
 
     def table(self) -> ArmTable | None:
-        """Return the arms as tables that compiled code draws single pulls from, where they have that form."""
+        """Return the arms as tables for draws in compiled code, if they have that form."""
         return self.rewards.table()

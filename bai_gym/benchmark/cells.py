@@ -16,12 +16,12 @@ from bai_gym.bandits import Bandit
 from bai_gym.benchmark.content import content_digest, is_own, library_digest
 from bai_gym.benchmark.protocol import (
     allocates,
-    answers_any_time,
     describe,
     doubts,
     knowledge,
     least_budget,
     notes,
+    recommends_any_time,
     reset,
 )
 from bai_gym.benchmark.sources import AgentSource, EnvSource
@@ -33,21 +33,21 @@ from bai_gym.seeding import generator
 __all__ = ["CHUNK_RUNS", "Cell", "Checkpoints", "checkpoint_grid"]
 
 Checkpoints = int | Sequence[int] | None
-"""When recommendations are scored before the end: after every so many pulls, or after each of several; None: never."""
+"""Intermediate budgets at which recommendations are scored: a step, or a list of pull counts; None: none."""
 
 CHUNK_RUNS = 1000
 """Runs per chunk. Fixed: the random numbers of a run depend on it."""
 
-INSTANCES = 1000  # drawn ones over which bounds are averaged
+INSTANCES = 1000  # random instances over which bounds are averaged
 PATHS = ("auto", "blocks", "steps")
-PROBES = 16  # rewards of each arm that tell two problems with the same means and variances apart
+PROBES = 16  # rewards of each arm that distinguish problems with the same means and variances
 
 
 def checkpoint_grid(checkpoints: Checkpoints, budget: int) -> tuple[int, ...]:
-    """Return the pull counts below the budget at which answers are asked for; the budget itself always is one.
+    """Return the pull counts below the budget at which recommendations are scored; the budget is always one of them.
 
     Args:
-        checkpoints: A number: at its multiples. Several: there, in any order. None: nowhere.
+        checkpoints: A number: its multiples. A list: its entries, in any order. None: none.
         budget: Pulls of the run.
 
     Raises:
@@ -82,9 +82,9 @@ class Cell:
         label: The agent's name in the results.
         budget: Pulls per episode.
         seed: The user's seed.
-        path: ``"auto"``: by blocks where the agent asks for blocks, else step by step. ``"blocks"`` or ``"steps"``
+        path: ``"auto"``: by blocks if the agent requests blocks, else step by step. ``"blocks"`` or ``"steps"``
             force one.
-        checkpoints: Pull counts, ascending and below the budget, at which answers are scored too.
+        checkpoints: Intermediate budgets, ascending, at which recommendations are scored too.
     """
 
     env: EnvSource
@@ -105,7 +105,7 @@ class Cell:
         path: str = "auto",
         checkpoints: Checkpoints = None,
     ) -> Cell:
-        """Name the cell after what the agent says of itself.
+        """Return the cell, labelled by the agent.
 
         Args:
             env: The environment.
@@ -116,13 +116,13 @@ class Cell:
             checkpoints: See :func:`checkpoint_grid`.
 
         Raises:
-            ParameterError: If the path does not exist, the agent cannot take it, or a checkpoint is none.
-            AgentError: If there are checkpoints, and the agent's answer is not defined at any time.
+            ParameterError: If the path does not exist, the agent cannot take it, or a checkpoint is invalid.
+            AgentError: If there are checkpoints, and the agent cannot recommend at any time.
         """
         made = agent.prototype
         if not env.problem.known:
             raise ParameterError(
-                f"{env.label} is a real experiment: nobody knows its true means, so agents cannot be compared by their "
+                f"{env.label} is a real experiment with unknown true means, so agents cannot be compared by their "
                 "errors; use bai_gym.identify to find its best arm"
             )
         if path not in PATHS:
@@ -131,11 +131,11 @@ class Cell:
             raise ParameterError(f"{describe(made)} has no allocate(observation): it can only be run with path='steps'")
         points = checkpoint_grid(checkpoints, budget)
         if checkpoints is not None and env.built.episode_spec.fixed_confidence:
-            raise ParameterError("checkpoints are for a fixed budget; with fixed confidence an agent stops by itself")
-        if checkpoints is not None and not answers_any_time(made):
+            raise ParameterError("checkpoints need a fixed budget, and here the agent decides when to stop")
+        if checkpoints is not None and not recommends_any_time(made):
             raise AgentError(
-                f"{describe(made)} has no answer before the end of its budget, as checkpoints ask for: leave them out, "
-                "or take an agent that has one at any time (anytime = True in its class), such as Uniform"
+                f"{describe(made)} has no recommendation before the end of its budget, which checkpoints need: leave "
+                "them out, or choose an agent that can recommend at any time (anytime = True), such as Uniform"
             )
         return cls(env, agent, agent.label or describe(made), budget, seed, path, points)
 
@@ -144,7 +144,7 @@ class Cell:
         return chunk * CHUNK_RUNS
 
     def describe_agent(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return what the agent knows, and the notes about it and about the problem."""
+        """Return the agent's oracle knowledge, and the notes about it and about the problem."""
         agent = self.agent.prototype
         extra: tuple[str, ...] = ()
         least = least_budget(agent, self.env.problem.num_arms, self.env.problem.num_features)
@@ -154,15 +154,15 @@ class Cell:
         return tuple(sorted(knowledge(agent))), (*notes(agent), *doubtful, *extra, *self.env.problem.notes)
 
     def instances(self) -> Bandit:
-        """Return the first instances of the cell, for what is said about it beside its results."""
+        """Return the first instances of the cell, for notes, bounds and optima."""
         problem = self.env.problem
         return problem.draw(1 if isinstance(problem, FixedProblem) else INSTANCES, generator(self.seed, "instances", 0))
 
     def check(self) -> Any:
-        """Fail early: reset an agent once, for one run, as a chunk would, and return it.
+        """Fail early: reset an agent for one run, as a chunk would, and return it.
 
         Raises:
-            BaiGymError: If the agent refuses the budget, a parameter is wrong, or undeclared knowledge is read.
+            BaiGymError: If the budget is too small, a parameter is invalid, or the agent reads undeclared knowledge.
         """
         rng = generator(self.seed, "check")
         with self.named_in_errors():
@@ -173,7 +173,7 @@ class Cell:
 
     @contextlib.contextmanager
     def named_in_errors(self) -> Iterator[None]:
-        """Say which agent played, where its own code raises, or memory does not suffice."""
+        """Name the agent in errors of its code, and in errors for lack of memory."""
         where = f"{self.label} on {self.env.label} with budget {self.budget}"
         try:
             yield
@@ -189,7 +189,7 @@ class Cell:
             raise
 
     def prepare(self) -> None:
-        """Let the agent compile what it needs, so that worker processes find it on disk."""
+        """Let the agent compile its rule, so that worker processes find it on disk."""
         agent = self.check()
         if callable(getattr(agent, "prepare", None)) and self.path != "steps":
             agent.prepare()
@@ -202,13 +202,13 @@ class Cell:
     @functools.cached_property
     def fingerprint(self) -> str:
         """Hash of everything that the outcome depends on."""
-        own_rules = repr(self.env.built.episode_spec)  # with the environment's budget: so chunks have been stored
+        own_rules = repr(self.env.built.episode_spec)  # with the environment's budget, as in stored chunks
         facts = [self.digest, self.budget, self.seed, self.path, CHUNK_RUNS, own_rules, *self.checkpoints]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
     @functools.cached_property
     def digest(self) -> str:
-        """Hash of what is played: code, parameters and data, whatever the budget and the checkpoints."""
+        """Hash of code, parameters and data, independent of the budget and the checkpoints."""
         rng = generator(self.seed, "fingerprint")
         sample = self.env.problem.draw(2, rng)
         probes = sample.pull(np.tile(np.arange(sample.means.size), PROBES), rng)

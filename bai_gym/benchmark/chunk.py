@@ -1,4 +1,4 @@
-"""Plays one chunk of the runs of a cell: the unit of work, of seeding and of storage."""
+"""Runs one chunk of a cell: the unit of work, of seeding and of storage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bai_gym.benchmark.protocol import (
     reset,
 )
 from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, play_steps
-from bai_gym.benchmark.sources import Given
+from bai_gym.benchmark.sources import GivenInstances
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.problems import FixedProblem
@@ -29,9 +29,9 @@ from bai_gym.seeding import generator
 __all__ = ["play_chunk"]
 
 COLLECTED = 10**6
-"""Arms of a chunk, over all runs, from which on the arrays of the chunk before are given back first.
+"""Arms of a chunk, over all runs, from which on the arrays of the previous chunk are freed first.
 
-An agent and its plan refer to each other, and Python, which counts objects and not bytes, would keep several chunks.
+An agent and its plan refer to each other, and Python's garbage collector would keep several chunks in memory.
 """
 
 
@@ -39,10 +39,10 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
     """Play ``runs`` episodes of a cell.
 
     The instances come from a stream of the chunk alone, so they are the same for every agent and budget; rewards and
-    the agent's own choices have streams of their own for each agent and budget.
+    the agent's random choices have separate streams for each agent and budget.
 
     Args:
-        cell: What to play.
+        cell: The cell.
         chunk: Number of the chunk, from 0.
         runs: Episodes in it, at most :data:`CHUNK_RUNS`.
     """
@@ -59,7 +59,7 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
     spent = pulls.sum(axis=-1)
     return Episodes(
         recommendation=rollout.recommendation,
-        answer=task.answer(means),
+        correct_recommendation=task.correct_recommendation(means),
         correct=task.correct(means, rollout.recommendation),
         simple_regret=task.simple_regret(means, rollout.recommendation),
         spent=spent,
@@ -88,7 +88,7 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
     batched = acts_on_batches(agent)
     if (batched or allocates(agent)) and not spec.fixed_confidence:
         env = BestArmVectorEnv(
-            Given(bandit),
+            GivenInstances(bandit),
             bandit.batch,
             budget=spec.budget,
             task=spec.task,

@@ -26,8 +26,8 @@ from bai_gym.errors import AgentError
 __all__ = ["content_digest", "is_own", "library_digest"]
 
 LATER_ROOMS = frozenset({"analysis", "api.py", "cli", "experiments", "live", "report", "rerun.py", "training"})
-"""What works with outcomes, or leads to them, but does not decide them."""
-_UNTOLD = frozenset(
+"""Parts of the library that do not affect outcomes."""
+_IGNORED = frozenset(
     {
         "__abstractmethods__",  # follows from the methods
         "__annotate_func__",
@@ -41,7 +41,7 @@ _UNTOLD = frozenset(
         "__slotnames__",  # written by pickle
         "__static_attributes__",
         "__weakref__",
-        "_abc_impl",  # what isinstance has found out so far
+        "_abc_impl",  # cache of isinstance
     }
 )
 _PLAIN = (bool, int, float, complex, str, bytes, types.NoneType, types.EllipsisType, types.NotImplementedType)
@@ -56,29 +56,29 @@ _DESCRIPTORS = (
 
 
 class _NoContentError(Exception):
-    """Something has nothing that could be compared between two processes."""
+    """An object without content that two processes could compare."""
 
 
 def content_digest(value: Any, what: str) -> str:
-    """Return a hash of an agent, or a problem, and of everything that it uses, but for the library's own code.
+    """Return a hash of an agent, or a problem, and of everything that it uses, except the library's own code.
 
     Of what users have written, classes and functions count by their code, with all functions, constants, classes and
-    modules that it uses; of installed packages their versions. Memory addresses, line numbers, comments and what
+    modules that it uses; installed packages count by their versions. Memory addresses, line numbers, comments and what
     the code does not use make no difference.
 
     Args:
         value: A fresh agent, or a problem.
-        what: What it is called in messages: ``"agent Mine"``.
+        what: Its name in messages: ``"agent Mine"``.
 
     Raises:
-        AgentError: If something that it uses has no content, such as an open file.
+        AgentError: If it uses something without content, such as an open file.
     """
     try:
         return _Digest().of(value)
     except (_NoContentError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
         raise AgentError(
-            f"finished chunks of {what} cannot be told from those of an earlier form of it: {reason}; give no output "
+            f"finished chunks of {what} cannot be matched with its current version: {reason}; give no output "
             "folder, or make that only when the first episode begins"
         ) from None
 
@@ -113,7 +113,7 @@ class _Digest:
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
-        self._seen: dict[int, tuple[int, Any]] = {}  # the object, too: the number of one that is gone is given again
+        self._seen: dict[int, tuple[int, Any]] = {}  # keeps the object alive: Python reuses ids
 
     def of(self, value: Any) -> str:
         self._visit(value)
@@ -216,7 +216,7 @@ class _Digest:
             self._tell(kind.__module__, home)
             return
         self._parts("bases", type(kind), kind.__bases__)
-        members = {name: value for name, value in sorted(vars(kind).items()) if name not in _UNTOLD}
+        members = {name: value for name, value in sorted(vars(kind).items()) if name not in _IGNORED}
         self._visit_items("members", members)
 
     def _visit_function(self, function: types.FunctionType) -> None:
@@ -269,7 +269,7 @@ class _Digest:
     def _visit_reduced(self, value: Any) -> None:
         try:
             reduced = value.__reduce_ex__(4)
-        except Exception as error:  # whatever a class of the user's raises
+        except Exception as error:  # user classes can raise anything
             reason = " ".join(str(error).split()) or type(error).__name__
             raise _NoContentError(f"its {_named(value)} has no content to compare ({reason})") from None
         if isinstance(reduced, str):  # a name of its module
@@ -335,7 +335,7 @@ def _home(module: str, file: str | None) -> str | None:
 
 @functools.cache
 def _version(package: str) -> str | None:
-    """Return the version of an installed package; None where nobody says one, so its code has to be compared."""
+    """Return the version of an installed package; None if unknown, so that its code must be compared."""
     try:
         return f"{package} {version(package)}"
     except PackageNotFoundError:

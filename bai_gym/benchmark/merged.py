@@ -1,7 +1,7 @@
-"""The record of a batch of episodes in the fast path: an observation whose arrays are computed when they are read.
+"""Lazily merged statistics of a batch of episodes: an observation whose arrays are computed when read.
 
-An agent that works with the outcome of its blocks alone, such as sequential halving, never asks for the statistics of
-the whole episode; merging every block into them would cost more than drawing it.
+An agent that uses only the outcomes of its blocks, such as sequential halving, never reads the statistics of the whole
+episode; merging every block into them would be more expensive than drawing it.
 """
 
 from __future__ import annotations
@@ -102,14 +102,14 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
     def after(
         self, arms: IntArray | None, part: Statistics, pulls: int, *, since: Statistics | None = None, add: bool = True
     ) -> MergedStatistics:
-        """Return the record as it will be when some more pulls have been counted in, and leave this one as it is.
+        """Return the statistics after some more pulls, without changing these.
 
         Args:
             arms: ``(N, k)`` candidate arms, or None for all.
             part: ``(N, k)`` statistics of the new pulls, or with ``since`` or without ``add`` of all.
             pulls: How many there are in every episode.
             since: See :meth:`add`.
-            add: Whether as :meth:`add` does it, or as :meth:`set`.
+            add: Whether to merge as :meth:`add` does, or as :meth:`set`.
         """
         then = copy.copy(self)
         then._statistics, then._pending = self.statistics.copy(), []
@@ -122,7 +122,7 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         return then
 
     def __getitem__(self, key: str) -> npt.NDArray[Any]:
-        """Return an array, not to be written to."""
+        """Return a read-only array."""
         if key not in self._keys:
             raise KeyError(key)
         view: npt.NDArray[Any]

@@ -1,4 +1,4 @@
-"""What the runner asks of an agent: anything of this shape can be evaluated, registered or not."""
+"""The agent protocol: the runner can evaluate any object that follows it, registered or not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bai_gym.problems.info import check_knowledge
 __all__ = [
     "acts_on_batches",
     "allocates",
-    "answers_any_time",
+    "recommends_any_time",
     "check_agent",
     "describe",
     "knowledge",
@@ -35,19 +35,19 @@ def check_agent(agent: Any) -> None:
 
 
 def allocates(agent: Any) -> bool:
-    """Return whether the agent asks for many pulls at once, so that it can play many episodes at once."""
+    """Return whether the agent requests pulls by ``allocate``, so that it can play a batch of episodes."""
     if callable(getattr(agent, "start", None)):
         return True
     return callable(getattr(agent, "allocate", None)) and callable(getattr(agent, "recommend", None))
 
 
 def acts_on_batches(agent: Any) -> bool:
-    """Return whether the agent's ``act`` takes many episodes at once: it says so by ``batched = True``."""
+    """Return whether the agent's ``act`` takes a batch of episodes, declared by ``batched = True``."""
     return bool(getattr(agent, "batched", False)) and callable(getattr(agent, "act", None))
 
 
-def answers_any_time(agent: Any) -> bool:
-    """Return whether the agent can be asked for its answer after any pull: it says so by ``anytime = True``."""
+def recommends_any_time(agent: Any) -> bool:
+    """Return whether the agent can recommend after any pull, declared by ``anytime = True``."""
     recommends = allocates(agent) or (acts_on_batches(agent) and callable(getattr(agent, "recommend", None)))
     return bool(getattr(agent, "anytime", False)) and recommends
 
@@ -58,7 +58,7 @@ def describe(agent: Any) -> str:
 
 
 def knowledge(agent: Any) -> frozenset[str]:
-    """Return what the agent declares to know.
+    """Return the oracle knowledge that the agent declares.
 
     Raises:
         ParameterError: If it declares something that cannot be granted.
@@ -67,7 +67,7 @@ def knowledge(agent: Any) -> frozenset[str]:
 
 
 def least_budget(agent: Any, num_arms: int, num_features: int | None) -> int:
-    """Return the budget that the agent needs at least for so many arms and features; 0 where it says nothing."""
+    """Return the agent's minimum budget for a number of arms and features; 0 if undeclared."""
     if callable(getattr(agent, "least_budget", None)):
         return int(agent.least_budget(num_arms, num_features))
     return int(agent.minimum_budget(num_arms)) if callable(getattr(agent, "minimum_budget", None)) else 0
@@ -80,16 +80,16 @@ def notes(agent: Any) -> tuple[str, ...]:
 
 
 def doubts(agent: Any, bandit: Bandit) -> tuple[str, ...]:
-    """Return sentences on what an agent promises and is not proved for these instances; none where it promises nothing.
+    """Return notes on guarantees of the agent that do not cover these instances.
 
-    An agent with a confidence says so by ``doubts(bandit)``.
+    Agents with a confidence guarantee define ``doubts(bandit)``.
     """
     said = getattr(agent, "doubts", None)
     return tuple(said(bandit)) if callable(said) else ()
 
 
 def reset(agent: Any, problem_info: ProblemInfo, rng: np.random.Generator) -> None:
-    """Call the agent's ``reset(problem_info, rng)``, if it has one, with as many of the two as it takes.
+    """Call the agent's ``reset(problem_info, rng)``, if it has one, with as many of the arguments as it takes.
 
     Raises:
         AgentError: If it needs anything else.

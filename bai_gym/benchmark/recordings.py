@@ -15,7 +15,7 @@ from bai_gym.benchmark.cells import CHUNK_RUNS, Cell
 from bai_gym.benchmark.protocol import acts_on_batches, allocates, knowledge, reset
 from bai_gym.benchmark.rollout import play_single_steps
 from bai_gym.benchmark.runner import OnChunk
-from bai_gym.benchmark.sources import Given
+from bai_gym.benchmark.sources import GivenInstances
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
@@ -30,7 +30,7 @@ __all__ = ["check_record", "record_cells"]
 
 
 def check_record(record: int, runs: int, out: Path | None) -> None:
-    """Check how many runs of each cell are to be recorded.
+    """Check the number of runs of each cell to record.
 
     Raises:
         ParameterError: If it is no whole number from 0 to the number of runs, or there is no folder to write them to.
@@ -51,12 +51,12 @@ def record_cells(
     workers: int | None = 1,
     on_chunk: OnChunk | None = None,
 ) -> None:
-    """Play the instances of the first runs of every cell pull by pull, and write the episodes to a folder.
+    """Record the first runs of every cell pull by pull, and write the recordings to a folder.
 
     Episodes that are there already are not played again.
 
     Args:
-        cells: What to play.
+        cells: The cells.
         record: Runs of each.
         runs: Runs that :func:`bai_gym.benchmark.runner.run_cells` plays of each; instances depend on it.
         out: The folder.
@@ -96,8 +96,8 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     """Play one episode pull by pull.
 
     Args:
-        cell: What to play.
-        run: The number of the run whose instance it gets.
+        cell: The cell.
+        run: Number of the run whose instance is played.
         size: Runs of the chunk that it belongs to.
     """
     chunk, row = divmod(run, CHUNK_RUNS)
@@ -106,11 +106,11 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     names = (cell.label, cell.budget, run)
     rewards, own = (generator(cell.seed, f"recorded {stream}", *names) for stream in ("rewards", "agent"))
     spec = cell.episode_spec
-    env = BestArmEnv(Given(bandit), budget=spec.budget, task=spec.task, fixed_confidence=spec.fixed_confidence)
+    env = BestArmEnv(GivenInstances(bandit), budget=spec.budget, task=spec.task, fixed_confidence=spec.fixed_confidence)
     observation, _ = env.reset(seed=int(rewards.integers(2**63)))
     agent = cell.agent.make()
     reset(agent, env.problem_info(knowledge(agent)), own)
-    bandit.notes.clear()  # what the agent asked of the bandit before the episode, if it may
+    bandit.notes.clear()  # pulls that the agent made before the episode, if allowed
     actor = _Actor(agent, env.action_encoding)
     rollout = play_single_steps(actor, env, observation)
     asked = len(bandit.notes) - actor.idle
@@ -130,7 +130,7 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
         means=means[0],
         variances=bandit.variances[0],
         recommendation=task.arms(recommendation[0], env.num_arms),
-        answer=task.arms(task.answer(means)[0], env.num_arms),
+        correct_recommendation=task.arms(task.correct_recommendation(means)[0], env.num_arms),
         correct=bool(task.correct(means, recommendation)[0]),
         simple_regret=float(task.simple_regret(means, recommendation)[0]),
         arm_names=cell.env.problem.arm_names,
@@ -155,12 +155,12 @@ class _Noting(WrappedBandit):
         return _Noting(self.rewards.select(rows))
 
     def replace(self, rows: IntArray, other: Bandit) -> None:
-        """Put other instances in the place of some."""
+        """Replace some instances."""
         self.rewards.replace(rows, other)
 
 
 class _Actor:
-    """Acts pull by pull, whatever the agent's own way is, and notes which arms it considers."""
+    """Acts pull by pull for any kind of agent, and notes which arms it considers."""
 
     def __init__(self, agent: Any, encoding: ActionEncoding) -> None:
         self._agent = agent
@@ -190,6 +190,6 @@ class _Actor:
 
     @property
     def idle(self) -> int:
-        """Pulls that the agent has not asked for."""
+        """Pulls that the agent did not request."""
         idle = self._stepper.idle if self._stepper is not None else getattr(self._agent, "idle_pulls", None)
         return 0 if idle is None else int(np.sum(idle))

@@ -1,4 +1,4 @@
-"""Plays a batch of episodes, by blocks (fast) or step by step through the environment; the law is the same."""
+"""Plays a batch of episodes, by blocks (fast) or step by step; results have the same distribution."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ __all__ = ["Look", "Rollout", "play_blocks", "play_single_steps", "play_steps"]
 
 
 class Look(NamedTuple):
-    """What was seen at a checkpoint.
+    """The recommendation and pulls at a checkpoint.
 
     Attributes:
-        pulls_made: Pulls that every episode had made, or could have made.
-        recommendation: ``(N, ...)`` the recommendations of that moment.
+        pulls_made: Pulls that every episode has made, or could have made.
+        recommendation: ``(N, ...)`` recommendations at the checkpoint.
         pulls: ``(N, K)`` pulls of each arm until then.
     """
 
@@ -42,8 +42,8 @@ class Rollout:
 
     Attributes:
         recommendation: ``(N, ...)`` recommendations, in the form of the task.
-        source: Where the statistics come from.
-        looks: What was seen at the checkpoints, in their order; without the budget's.
+        source: Source of the statistics.
+        looks: The checkpoints in ascending order; without the budget's.
     """
 
     recommendation: IntArray
@@ -78,7 +78,7 @@ def play_blocks(
     task: Task | None = None,
     checkpoints: Sequence[int] = (),
 ) -> Rollout:
-    """Answer the agent's requests at once, from the exact law of the statistics.
+    """Draw the outcomes of the agent's requests directly, from the exact distribution of their statistics.
 
     Args:
         agent: Already reset for ``bandit.batch`` episodes.
@@ -86,10 +86,10 @@ def play_blocks(
         budget: Pulls of each episode; an agent that stops early leaves some unspent.
         rng: Source of the rewards.
         task: What is to be recommended; None: the best arm.
-        checkpoints: Pull counts, ascending and below the budget, after which the agent is asked for its answer too.
+        checkpoints: Pull counts, ascending and below the budget, after which the agent recommends too.
 
     Raises:
-        AgentError: If the agent asks for something impossible.
+        AgentError: If the agent makes an impossible request.
     """
     task = task or BestArm()
     player = _BlockPlayer(agent, bandit, budget, rng, task or BestArm(), checkpoints)
@@ -97,7 +97,7 @@ def play_blocks(
 
 
 class _BlockPlayer:
-    """Executes the plan of an agent by blocks, and looks at it at the checkpoints."""
+    """Executes the plan of an agent by blocks, with recommendations at the checkpoints."""
 
     def __init__(
         self, agent: Any, bandit: Bandit, budget: int, rng: np.random.Generator, task: Task, checkpoints: Sequence[int]
@@ -130,17 +130,17 @@ class _BlockPlayer:
                 outcome = self._sequential(request, points)
             if self._budget - record.left in self._checkpoints[len(self._looks) :]:
                 self._look(record)
-        # Of an agent that has made its last pull, nothing changes any more.
+        # After an agent's last pull nothing changes.
         for point in self._checkpoints[len(self._looks) :]:
             self._looks.append(Look(point, recommendation, record.pulls))
         return Rollout(recommendation, record, tuple(self._looks))
 
     def _look(self, then: MergedStatistics) -> None:
-        answer = self._task.check(self._agent.recommend(then), self._bandit.batch, self._bandit.num_arms)
-        self._looks.append(Look(self._budget - then.left, answer, then.pulls))
+        recommendation = self._task.check(self._agent.recommend(then), self._bandit.batch, self._bandit.num_arms)
+        self._looks.append(Look(self._budget - then.left, recommendation, then.pulls))
 
     def _block(self, block: Block, pulls: int, points: Sequence[int]) -> Statistics:
-        """Pull a block, at once or in the parts between checkpoints."""
+        """Pull a block, in one pass or in the parts between checkpoints."""
         record, bandit, variances = self._record, self._bandit, self._record.has_variances
         if not points:
             outcome = bandit.pull_block(block.counts, self._rng, arms=block.arms, variances=variances)
@@ -198,38 +198,38 @@ def play_steps(
     """Play a batch of a fixed budget pull by pull through the vector environment.
 
     Args:
-        act: What an agent, already reset, does with the observation of a batch.
+        act: Maps the observation of a batch to actions; the agent is already reset.
         env: A batch that has just been reset.
-        observation: What that reset returned.
-        checkpoints: Pull counts, ascending and below the budget, after which the agent is asked for its answer too.
-        recommend: Gives that answer.
-        idle: Gives the ``(N, K)`` pulls so far that the agent had not asked for, or None; they are left out there.
+        observation: The observation of that reset.
+        checkpoints: Pull counts, ascending and below the budget, after which the agent recommends too.
+        recommend: Returns that recommendation.
+        idle: Returns the ``(N, K)`` pulls so far that the agent did not request, or None; checkpoints exclude them.
 
     Raises:
-        AgentError: If an action is none.
+        AgentError: If an action is invalid.
     """
     looks: list[Look] = []
     due = set(checkpoints)
-    asked = {name: observation[name].copy() for name in ("pulls", "means", "variances")}  # pulls that the agent wanted
+    asked = {name: observation[name].copy() for name in ("pulls", "means", "variances")}  # of requested pulls
     for made in range(env.budget):
         actions = act(observation)
-        if due and recommend is not None:  # after act, which has taken in the last pull
+        if due and recommend is not None:  # after act, which has observed the last pull
             unasked = idle()
             rows = slice(None) if unasked is None else ~unasked.any(axis=1)
             for name, values in asked.items():
                 values[rows] = observation[name][rows]
             if made in due:
-                answers = env.action_encoding.task.check(
+                recommendations = env.action_encoding.task.check(
                     recommend({**observation, **asked}), env.num_envs, env.num_arms
                 )
-                looks.append(Look(made, answers, asked["pulls"].copy()))
+                looks.append(Look(made, recommendations, asked["pulls"].copy()))
         with _blaming_act():
             observation, *_ = env.step(actions)
     encoding, actions = env.action_encoding, act(observation)
     with _blaming_act():
-        answers = encoding.read(actions, env.num_envs).answers
-    answers = encoding.task.check(answers, env.num_envs, env.num_arms, "act")
-    return Rollout(answers, Statistics.of(observation).copy(), tuple(looks))
+        recommendations = encoding.read(actions, env.num_envs).recommendations
+    recommendations = encoding.task.check(recommendations, env.num_envs, env.num_arms, "act")
+    return Rollout(recommendations, Statistics.of(observation).copy(), tuple(looks))
 
 
 def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> Rollout:
@@ -238,10 +238,10 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
     Args:
         agent: Already reset.
         env: A scalar environment that has just been reset.
-        observation: What that reset returned.
+        observation: The observation of that reset.
 
     Raises:
-        AgentError: If an action is none.
+        AgentError: If an action is invalid.
     """
     encoding = env.action_encoding
     for left in range(env.budget, -1, -1):
@@ -251,23 +251,23 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
             break
         observation, *_ = env.step(int(move.arms[0]) if encoding.shape == () else encoding.pull(move.arms)[0])
     if move.stops is not None and not stops:
-        raise AgentError("the budget is spent, and act pulls on: it must stop and recommend")
-    answers = encoding.task.check(move.answers, 1, env.num_arms, "act")
-    return Rollout(answers, Statistics(*(observation[n][None] for n in ("pulls", "means", "variances"))))
+        raise AgentError("the budget is spent, but act keeps pulling: it must stop and recommend")
+    recommendations = encoding.task.check(move.recommendations, 1, env.num_arms, "act")
+    return Rollout(recommendations, Statistics(*(observation[n][None] for n in ("pulls", "means", "variances"))))
 
 
 def _read_one(encoding: ActionEncoding, action: Any) -> DecodedActions:
     """Read the action of one episode."""
     try:
         return encoding.read(np.asarray(action)[None], 1)
-    except ValueError:  # ParameterError is one; so is what NumPy raises for lists of unequal lengths
+    except ValueError:  # includes ParameterError, and NumPy's error for lists of unequal lengths
         shown = " ".join(repr(action).split())[:80]
         raise AgentError(f"act must return {encoding.words()}, not {shown}") from None
 
 
 @contextlib.contextmanager
 def _blaming_act() -> Iterator[None]:
-    """Blame the agent's ``act`` where the environment refuses its actions."""
+    """Attribute errors of invalid actions to the agent's ``act``."""
     try:
         yield
     except ParameterError as error:

@@ -1,4 +1,4 @@
-"""Plays the chunks of many cells, in parallel and resumably, and sums them up."""
+"""The runner: runs the chunks of many cells in parallel, resumes interrupted work, and summarises the results."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from bai_gym.statistics import FloatArray
 
 __all__ = ["OnChunk", "check_cells", "check_runs", "run_cells"]
 
-RUN_BYTES = 80  # that the outcome of a run takes, twice when they are joined
-PAIR_BYTES = 64  # that an arm of a run takes while its chunk is played
+RUN_BYTES = 80  # bytes of the outcome of a run, twice while outcomes are joined
+PAIR_BYTES = 64  # bytes of an arm of a run while its chunk is played
 
 OnChunk = Callable[[int, int], None]
-"""Told after each chunk: finished chunks, all chunks."""
+"""Called after each chunk with (finished chunks, all chunks)."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class _Job:
     index: int  # of the cell
     chunk: int
     runs: int
-    probe: FloatArray | None = None  # what the environment draws, where a worker may have other data
+    probe: FloatArray | None = None  # draws of the environment, to detect workers with other data
 
 
 def check_runs(runs: int, workers: int | None) -> None:
-    """Check what the user asked for.
+    """Check the user's arguments.
 
     Raises:
         ParameterError: If ``runs`` is no whole number of at least 1, or ``workers`` neither one nor -1 nor None.
@@ -51,20 +51,20 @@ def check_runs(runs: int, workers: int | None) -> None:
 
 
 def check_cells(cells: Sequence[Cell], runs: int = CHUNK_RUNS) -> None:
-    """Check that the cells can be played, and told from each other.
+    """Check that the cells can be played and are distinct.
 
     Args:
         cells: The cells.
         runs: Episodes of each.
 
     Raises:
-        BaiGymError: If they do not fit into memory, two are the same, or an agent refuses the environment or budget.
+        BaiGymError: If they do not fit into memory, two are the same, or an agent rejects the environment or budget.
     """
     names = [(cell.label, cell.env.label, cell.budget) for cell in cells]
     for name in names:
         if names.count(name) > 1:
             raise ParameterError(
-                f"{name[0]} is given twice for {name[1]} and budget {name[2]}; give each a name of its own"
+                f"{name[0]} is given twice for {name[1]} and budget {name[2]}; give each a different name"
             )
     for cell in cells:
         _check_chunk(cell, runs)
@@ -72,7 +72,7 @@ def check_cells(cells: Sequence[Cell], runs: int = CHUNK_RUNS) -> None:
 
 
 def _check_chunk(cell: Cell, runs: int) -> None:
-    """Refuse a chunk that does not fit into memory, by the number of arms, since runs of a chunk are fixed."""
+    """Reject a number of arms whose chunk exceeds the memory; the runs of a chunk are fixed."""
     bytes_each = PAIR_BYTES * min(runs, CHUNK_RUNS)
     check_memory(cell.env.problem.num_arms, bytes_each, "num_arms", ParameterError)
 
@@ -89,13 +89,13 @@ def run_cells(
     """Play ``runs`` episodes of every cell.
 
     Args:
-        cells: What to play; no two of the same agent, environment and budget.
+        cells: The cells; no two of the same agent, environment and budget.
         runs: Episodes of each, at least 1.
         workers: Processes, at most one for each core and each chunk; -1 for all cores; None for what an enclosing
-            ``joblib.parallel_config`` says. Inside :func:`bai_gym.cluster` there is nothing to say.
+            ``joblib.parallel_config`` says. Leave it out inside :func:`bai_gym.cluster`.
         out: Folder for finished chunks; chunks that are there already are not played again.
         on_chunk: Called after each chunk.
-        rerun: Returns a command that plays some cells again, so often, which the results then name.
+        rerun: Returns the command that repeats some cells with a number of runs, for the results.
 
     Returns:
         The results in the order of the cells, and for each in that of its checkpoints; the same for any number of
@@ -163,10 +163,10 @@ def _work(job: _Job, store: ResultsWriter | None) -> tuple[int, int, Episodes]:
 
 
 def _check_probe(cell: Cell, expected: FloatArray) -> None:
-    """Check that this worker draws what the user's machine draws, up to rounding.
+    """Check that this worker draws the same numbers as the user's machine, up to rounding.
 
     Raises:
-        ClusterError: If it does not; a file that the environment reads is then another one here.
+        ClusterError: If it does not; a file of the environment then differs here.
     """
     found = cell.env.probe
     if found.shape != expected.shape or not np.allclose(found, expected, rtol=1e-6, equal_nan=True):

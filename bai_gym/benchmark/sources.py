@@ -1,4 +1,4 @@
-"""Where a cell's environment and agent come from, in a form that every worker process can make them from."""
+"""Sources of a cell's environment and agent, from which every worker process can make them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from bai_gym.problems.base import count_features
 from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray
 
-__all__ = ["LIBRARY_IDS", "AgentSource", "EnvSource", "Given"]
+__all__ = ["LIBRARY_IDS", "AgentSource", "EnvSource", "GivenInstances"]
 
 LIBRARY_IDS = frozenset(entry.id for entry in IDS)
 KEEP_BUILT = 8
@@ -36,7 +36,7 @@ KEEP_BUILT = 8
 
 @dataclass(frozen=True, eq=False)
 class EnvSource:
-    """An environment that every worker can build for itself.
+    """A source of an environment, which every worker can build.
 
     Attributes:
         env: A registered id, or an environment object.
@@ -77,17 +77,17 @@ class EnvSource:
 
     @property
     def problem(self) -> Problem:
-        """Where the instances come from."""
+        """The problem, the source of the instances."""
         return self.built.problem
 
     @functools.cached_property
     def probe(self) -> FloatArray:
-        """Means and variances of two instances, ``(2, 2, K)``: machines on which they differ have other data."""
+        """Means and variances of two instances, ``(2, 2, K)``: machines with different values have other data."""
         sample = self.problem.draw(2, generator(0, "probe"))
         return np.stack([sample.means, sample.variances])
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave what can be built again out of pickles, and take the registration of a user's own id along.
+        """Pickle without what can be rebuilt, but with the registration of a user's own id.
 
         Worker processes may work in another folder: files are named in full, under the label that was given here.
         """
@@ -97,7 +97,7 @@ class EnvSource:
         return {"env": self.env, "keywords": keywords, "label": self.label, "spec": spec}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Register in a worker process what only the user's own process has registered."""
+        """Register in a worker process what the user's process has registered."""
         spec = state.pop("spec")
         if spec is not None:
             gym.registry.setdefault(spec.id, spec)
@@ -165,12 +165,12 @@ def _short(value: Any) -> str:
 
 @dataclass(frozen=True, eq=False)
 class AgentSource:
-    """An agent, of which every chunk makes a fresh one.
+    """A source of agents, which makes a fresh one for every chunk.
 
     Attributes:
         make: Returns a fresh agent; must be picklable for several workers.
-        label: Name in the results; None: what the agent says.
-        spec: What names the agent on the command line; empty where nothing does.
+        label: Name in the results; None: the agent's own label.
+        spec: The agent's name on the command line; empty if it has none.
     """
 
     make: Callable[[], Any]
@@ -179,7 +179,7 @@ class AgentSource:
 
     @functools.cached_property
     def prototype(self) -> Any:
-        """A fresh agent that is asked about itself and never played."""
+        """A fresh agent that only describes itself and never plays."""
         return self.make()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -187,7 +187,7 @@ class AgentSource:
         return {"make": self.make, "label": self.label, "spec": self.spec}
 
     def fingerprint(self) -> str:
-        """Return a hash of the agent's parameters, and of its code where that is the user's own.
+        """Return a hash of the agent's parameters, and of its code if that is the user's own.
 
         Raises:
             AgentError: If something that it uses has no content to compare.
@@ -195,8 +195,8 @@ class AgentSource:
         return content_digest(self.prototype, f"agent {describe(self.prototype)}")
 
 
-class Given(Problem):
-    """The instances of one chunk, handed out once and in order."""
+class GivenInstances(Problem):
+    """A problem that returns the given instances of one chunk, in order."""
 
     def __init__(self, bandit: Bandit) -> None:
         self._bandit = bandit

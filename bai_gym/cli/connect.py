@@ -1,4 +1,4 @@
-"""``--backend`` and ``--address``: where the work is done."""
+"""``--backend`` and ``--address``: processes of this machine, or a cluster."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ Backend = Annotated[
     str,
     typer.Option(
         metavar="[" + "|".join(BACKENDS) + "]",
-        help="Where chunks are played: on processes of this machine, or on a Dask or Ray cluster.",
+        help="Where to run: on processes of this machine, or on a Dask or Ray cluster.",
     ),
 ]
 Address = Annotated[
     str | None,
-    typer.Option(metavar="<address>", help="Of the cluster: tcp://localhost:8786 (Dask), localhost:6379 (Ray)."),
+    typer.Option(
+        metavar="<address>", help="Address of the cluster: tcp://localhost:8786 (Dask), localhost:6379 (Ray)."
+    ),
 ]
 
 
 def check_backend_options(backend: str, address: str | None, workers: int | None) -> None:
-    """Check ``--backend``, ``--address`` and ``--workers``, the last None where it was not given.
+    """Check ``--backend``, ``--address`` and ``--workers``, which is None if not given.
 
     Raises:
         UnknownNameError: If there is no such backend.
@@ -36,7 +38,7 @@ def check_backend_options(backend: str, address: str | None, workers: int | None
     """
     check_backend(backend)
     if backend == LOCAL and address is not None:
-        raise ParameterError(f"--address {address} is that of a cluster: add --backend dask or --backend ray")
+        raise ParameterError(f"--address {address} needs a cluster: add --backend dask or --backend ray")
     if backend != LOCAL and workers is not None:
         raise ParameterError(
             f"--workers {workers} counts processes of this machine, and a cluster has the workers that were started "
@@ -46,13 +48,13 @@ def check_backend_options(backend: str, address: str | None, workers: int | None
 
 @contextmanager
 def connected(backend: str, address: str | None, workers: int | None, default: int) -> Iterator[int]:
-    """Connect to the cluster, if there is one, and give the number of local processes.
+    """Connect to the cluster, if any, and yield the number of local processes.
 
     Args:
         backend: See :data:`BACKENDS`.
         address: Of the cluster.
-        workers: What the user said, or None.
-        default: Processes where the user said nothing.
+        workers: The option, or None.
+        default: Number of processes without the option.
     """
     if backend == LOCAL:
         yield default if workers is None else workers

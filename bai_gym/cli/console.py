@@ -1,4 +1,4 @@
-"""The terminal: consoles, and a progress bar that is silent where nobody watches."""
+"""The terminal: consoles, and a progress bar that is silent without a terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bai_gym.benchmark.runner import OnChunk
 
 __all__ = ["ERR", "OUT", "progress_bar", "progress_bars"]
 
-FILE_WIDTH = 160  # columns of tables that go to a file or a pipe
+FILE_WIDTH = 160  # width of tables in files and pipes
 
 
 def _console(*, stderr: bool) -> Console:
@@ -36,12 +36,12 @@ ERR = _console(stderr=True)
 
 
 OnStage = Callable[[str, int, int | None], None]
-"""Called with (what is done, finished parts, all parts if they are known)."""
+"""Called with (stage, finished parts, all parts if known)."""
 
 
 @contextmanager
 def progress_bar(words: str) -> Iterator[OnChunk]:
-    """Show a bar on stderr while chunks are played, if stderr is a terminal."""
+    """Show a progress bar on stderr, if stderr is a terminal."""
     with progress_bars() as on_stage:
         on_stage(words, 0, None)  # before the first chunk is finished
         yield lambda done, total: on_stage(words, done, total)

@@ -1,4 +1,4 @@
-"""``bai-gym data``: where data sets are, and how to get them."""
+"""``bai-gym data``: list and download data sets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ app = typer.Typer(help="List data sets, or fetch one.")
 
 @app.callback(invoke_without_command=True)
 def list_data(context: typer.Context) -> None:
-    """List the data sets, with where they are."""
+    """List the data sets and their locations."""
     if context.invoked_subcommand is not None:
         return
     table = Table("data set", "file", "here", "size", "terms")
@@ -25,8 +25,8 @@ def list_data(context: typer.Context) -> None:
         size = f"{row.size:,}" if row.present else ""
         table.add_row(row.dataset, row.file, str(row.path) if row.present else "no", size, row.licence)
     OUT.print(table)
-    OUT.print(f"data directory: {data_directory()} (set BAI_GYM_DATA for another one)", soft_wrap=True)
-    OUT.print(f"derived files:  {cache_directory()} (set BAI_GYM_CACHE for another one)", soft_wrap=True)
+    OUT.print(f"data directory: {data_directory()} (set BAI_GYM_DATA to change it)", soft_wrap=True)
+    OUT.print(f"derived files:  {cache_directory()} (set BAI_GYM_CACHE to change it)", soft_wrap=True)
     for name in dict.fromkeys(row.dataset for row in rows):
         try:
             require(name)
@@ -36,5 +36,5 @@ def list_data(context: typer.Context) -> None:
 
 @app.command("fetch")
 def fetch_data(name: str = typer.Argument(help="Name of the data set.")) -> None:
-    """Download a data set into the data directory, and check its checksum."""
+    """Download a data set into the data directory, and verify its checksum."""
     OUT.print(f"{name}: {fetch(name)}", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""``bai-gym list``: what there is."""
+"""``bai-gym list``: environments, agents and experiments."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def envs() -> None:
 
 @app.command("agents")
 def list_agents() -> None:
-    """List the agents, with what they are told."""
-    table = Table("name", "knows", "needs", "minimum budget, 64 arms", "what", "parameters")
+    """List the agents and their oracle knowledge."""
+    table = Table("name", "oracle knowledge", "needs", "minimum budget, 64 arms", "what", "parameters")
     for name in agents.names():
         agent = agents.make(name)
         summary = (inspect.getdoc(find(name)) or "").splitlines()
         parameters = [p.name for p in inspect.signature(find(name)).parameters.values()]
         table.add_row(
             name,
-            ", ".join(sorted(agent.knows)) or "nothing",
+            ", ".join(sorted(agent.knows)) or "none",
             "features" if agent.needs_features else "",
             f"{agent.minimum_budget(64):,}",
             summary[0] if summary else "",
@@ -56,7 +56,7 @@ def list_agents() -> None:
 
 @app.command("experiments")
 def experiments() -> None:
-    """List the figures that `bai-gym reproduce` knows."""
+    """List the experiments of `bai-gym reproduce`."""
     table = Table("id", "what", "source", "runs")
     for experiment in EXPERIMENTS.values():
         table.add_row(

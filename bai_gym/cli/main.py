@@ -32,7 +32,7 @@ app.add_typer(data.app, name="data")
 
 
 @app.callback(invoke_without_command=True)
-def root(version: bool = typer.Option(False, "--version", help="Show the version and leave.")) -> None:
+def root(version: bool = typer.Option(False, "--version", help="Show the version and exit.")) -> None:
     """Best-arm identification: environments, agents, and an honest benchmark."""
     if version:
         typer.echo(metadata.version("bai-gym"))
@@ -40,7 +40,7 @@ def root(version: bool = typer.Option(False, "--version", help="Show the version
 
 
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
-"""What a wrong command line raises; Typer has no public name for it."""
+"""The error of an invalid command line; Typer has no public name for it."""
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 
@@ -61,7 +61,7 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except OSError as error:
-        if error.filename is not None:  # no error of standard output
+        if error.filename is not None:  # not an error of standard output
             raise
         code = _give_up_output(error)
     try:
@@ -69,14 +69,14 @@ def main() -> None:
     except OSError as error:
         code = _give_up_output(error)
     if code == INTERRUPTED:
-        ERR.print("interrupted; with --out, the same command goes on where it stopped", soft_wrap=True)
+        ERR.print("interrupted; with --out, the same command resumes where it stopped", soft_wrap=True)
     sys.exit(code)
 
 
 def _give_up_output(error: OSError) -> int:
-    """Write nothing more to standard output, which nobody takes; return the exit code."""
+    """Stop writing to a closed standard output; return the exit code."""
     with open(os.devnull, "w") as nowhere:
-        os.dup2(nowhere.fileno(), sys.stdout.fileno())  # what is left in its buffer must go somewhere
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())  # its buffer must be flushed somewhere
     if isinstance(error, BrokenPipeError):
         return BROKEN_PIPE
     _show_error(f"cannot write to standard output: {error.strerror or error}")

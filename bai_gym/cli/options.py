@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their text is read."""
+"""Options shared by several commands, and their parsers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["FOLDER", "WHOLE", "Bounds", "Optimum", "Out", "Record", "Seed", "Wor
 
 
 def _whole(text: str | int) -> int:
-    """Return the whole number that a text is.
+    """Parse a whole number.
 
     Raises:
-        typer.BadParameter: If it is none; Typer's own error does not say what was given.
+        typer.BadParameter: If it is none; Typer's own error does not quote the text.
     """
     try:
         return int(text)
@@ -26,13 +26,13 @@ def _whole(text: str | int) -> int:
 
 
 def _folder(text: str | Path) -> Path:
-    """Return the folder that a text names.
+    """Parse the path of a folder.
 
     Raises:
-        typer.BadParameter: If the text is empty, as an unset variable of a shell is.
+        typer.BadParameter: If the text is empty, as from an unset shell variable.
     """
     if text == "":
-        raise typer.BadParameter("'' names no folder; write . for the one you are in")
+        raise typer.BadParameter("'' is not a folder; write . for the current one")
     return Path(text)
 
 
@@ -41,27 +41,27 @@ FOLDER: dict[str, Any] = {"parser": _folder, "metavar": "<path>"}
 
 Seed = Annotated[int, typer.Option(**WHOLE, help="The same seed gives the same results, for any number of workers.")]
 Workers = Annotated[int, typer.Option(**WHOLE, help="Processes; -1 for all cores.")]
-Bounds = Annotated[bool, typer.Option("--bounds", help="Show what is proved about the agents, and draw it dotted.")]
+Bounds = Annotated[bool, typer.Option("--bounds", help="Show proved bounds on the error probability, drawn dotted.")]
 Optimum = Annotated[
-    bool, typer.Option("--optimum", help="Show how far each agent is from the best possible one, where that is known.")
+    bool, typer.Option("--optimum", help="Show the optimality gap of each agent, where the optimum is known.")
 ]
 Out = Annotated[
     Path | None,
     typer.Option(
         **FOLDER,
-        help="Folder for results, table and figure; the same command goes on where an interrupted one stopped.",
+        help="Folder for results, table and figure; the same command resumes an interrupted one.",
     ),
 ]
 Record = Annotated[
     int,
-    typer.Option(**WHOLE, help="Runs of each agent to play pull by pull, too, and keep: `bai-gym report` shows them."),
+    typer.Option(**WHOLE, help="Runs of each agent to record pull by pull; `bai-gym report` replays them."),
 ]
 
 
 def keywords(pairs: list[str]) -> dict[str, Any]:
     """Return ``["num_arms=8", "path=log.csv"]`` as keyword arguments.
 
-    Values are read as Python writes them, and what Python cannot read is text.
+    Values are Python literals; anything else is text.
 
     Raises:
         ParameterError: If one has no ``=``.
@@ -98,7 +98,7 @@ def read_checkpoints(text: str | None) -> int | list[int] | None:
 
 
 class _Numbers(ast.NodeTransformer):
-    """Makes ``nan`` and ``inf`` numbers, so that the check of the environment sees them."""
+    """Replaces ``nan`` and ``inf`` by numbers, which the environment then checks."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         """Replace the two names."""

@@ -1,4 +1,4 @@
-"""Writes results where the user asked for them, and says where they are."""
+"""Prints results and writes them to the output folder."""
 
 from __future__ import annotations
 
@@ -46,14 +46,16 @@ KINDS = {
 
 
 def print_results(results: Comparison, optima: Optima | None = None) -> None:
-    """Print the table; of checkpoints some, in a table of their own."""
+    """Print the table; some checkpoints are in a separate table."""
     OUT.print(rich_table(results.final, optima))
     for env, budget in dict.fromkeys((row.env, row.budget) for row in results if row.checkpoint is not None):
-        OUT.print(f"{env}, budget {budget:,}: error probability after so many pulls", soft_wrap=True)
+        OUT.print(f"{env}, budget {budget:,}: error probability at intermediate budgets", soft_wrap=True)
         OUT.print(checkpoint_table([row for row in results if (row.env, row.budget) == (env, budget)]))
-    OUT.print("Intervals: Wilson, 95 %. Agents are compared on the same drawn instances.")
+    OUT.print("Intervals: Wilson, 95 %. Agents are compared on the same instances.")
     if optima:
-        OUT.print("Optimality gap: how much more often the best agent that knows the prior alone is right (exact).")
+        OUT.print(
+            "Optimality gap: difference to the exact probability that the best agent given only the prior is correct."
+        )
 
 
 def result_files(name: str = "results") -> tuple[str, ...]:
@@ -67,11 +69,11 @@ def rival_files(name: str) -> tuple[str, ...]:
 
 
 def check_files(folder: Path, names: Iterable[str]) -> None:
-    """Refuse, before any work is done, files that cannot be written.
+    """Reject files that cannot be written, before any work is done.
 
     Raises:
-        OutputError: With the first that has the name of a folder.
-        SchemaError: With the first that a newer version of this library wrote.
+        OutputError: For the first file that is a folder.
+        SchemaError: For the first file that a newer version of this library wrote.
     """
     for path in (folder / name for name in names):
         if path.is_dir():
@@ -98,9 +100,9 @@ def save_results(
 
 
 def print_rivals(reference: str, rivals: Sequence[Rival]) -> None:
-    """Print how an agent compares with the others."""
+    """Print the paired comparisons of an agent with the others."""
     OUT.print(rivals_table(reference, rivals))
-    OUT.print("Below 0: it errs less. Tango intervals, exact McNemar tests, each for itself (no correction for many).")
+    OUT.print("Below 0: fewer errors. Tango intervals and exact McNemar tests, without correction for multiple tests.")
 
 
 def save_rivals(reference: str, rivals: Sequence[Rival], folder: Path, name: str) -> list[Path]:
@@ -123,7 +125,7 @@ def draw_curves(
     bounds: Mapping[tuple[str, str, int], float] | None = None,
     one_arm: bool = True,
 ) -> list[Path]:
-    """Draw the figure; without matplotlib say so and go on, since the numbers are there."""
+    """Draw the figure; without matplotlib, print a message and continue."""
     chance: Literal["one arm"] | None = "one arm" if one_arm else None
     try:
         return [error_curves(results, path, x=x, x_name=x_name, title=title, bounds=bounds, chance=chance, log=True)]
@@ -133,7 +135,7 @@ def draw_curves(
 
 
 def print_bounds(bounds: Mapping[tuple[str, str, int], float]) -> None:
-    """Print what is proved about the error probabilities."""
+    """Print the proved bounds on the error probabilities."""
     if not bounds:
         OUT.print("Bounds: no theorem covers these agents, with these parameters, on these rewards.")
         return
@@ -144,12 +146,12 @@ def print_bounds(bounds: Mapping[tuple[str, str, int], float]) -> None:
 
 
 def print_missing(sentences: Sequence[str]) -> None:
-    """Print what could not be shown, a line for each."""
+    """Print reasons for missing entries, one per line."""
     for sentence in sentences:
         OUT.print(sentence, soft_wrap=True)
 
 
 def print_paths(paths: Sequence[Path]) -> None:
-    """Say where files are."""
+    """Print the paths of files."""
     for path in paths:
         OUT.print(f"{KINDS[path.suffix]}: {path}", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""``bai-gym report``: folders of results as one web page, with tables and figures beside it."""
+"""``bai-gym report``: folders of results as one web page, with tables and figures."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ PAGE = "report.html"
 
 def report(
     folders: Annotated[
-        list[Path], typer.Argument(**FOLDER, help="Folders of results; subfolders belong to them.", show_default=False)
+        list[Path], typer.Argument(**FOLDER, help="Folders of results, including their subfolders.", show_default=False)
     ],
     out: Annotated[Path, typer.Option(**FOLDER, help="Folder for the page, tables and figures.")] = Path("report"),
     size_limit: Annotated[
-        int, typer.Option(**WHOLE, help="Bytes of the page; recordings that do not fit are left out.")
+        int, typer.Option(**WHOLE, help="Maximum size of the page in bytes; recordings that do not fit are left out.")
     ] = SIZE_LIMIT,
 ) -> None:
     """Turn folders of results into one web page, tables and figures."""
     check_files(out, [PAGE])
-    # A folder may be given together with one that it is in.
+    # A folder may be given along with one of its parents.
     found = {table.path.resolve(): table for folder in folders for table in read_results(folder)}
     tables = list(found.values())
     recordings = [recording for folder in folders for recording in read_recordings(folder)]
@@ -57,7 +57,7 @@ def report(
 
 
 def _outcomes(group: Group) -> Outcomes:
-    """Read the single runs of a group, from the folders that its results are in."""
+    """Read the single runs of a group, from the folders of its results."""
     found: dict[tuple[str, str, int], Episodes] = {}
     for folder in dict.fromkeys(table.path.parent for table in group.tables):
         found |= read_outcomes(folder, group.results)

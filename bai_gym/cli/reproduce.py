@@ -1,4 +1,4 @@
-"""``bai-gym reproduce``: figures of the papers and of our own questions, with verdicts on their claims."""
+"""``bai-gym reproduce``: figures of the papers and of this library, with verdicts on their claims."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ from bai_gym.tasks import BestArm
 
 __all__ = ["reproduce"]
 
-NUMBERED = {"setup": "set-up", "gap": "gap between the best arm and the others"}  # axes that environments stand on
+NUMBERED = {"setup": "set-up", "gap": "gap between the best arm and the others"}  # axes with environments
 LOOK_ALIKES = {
     "BAI-MovieLens64-v0": "BAI-MovieLensLike64-v0",
     "BAI-MovieLens128-v0": "BAI-MovieLensLike128-v0",
     "BAI-Automobile-v0": "BAI-AutomobileLike-v0",
 }
-SHIPPED = {"wine-quality": "diabetes"}  # other real data of the same id, which come with the library
+SHIPPED = {"wine-quality": "diabetes"}  # other real data of the same id, shipped with the library
 
 
 def reproduce(
@@ -67,11 +67,11 @@ def reproduce(
     address: Address = None,
     bounds: Bounds = False,
     record: Record = 0,
-    out: Annotated[
-        Path, typer.Option(**FOLDER, help="Folder for results; each figure gets a folder of its own in it.")
-    ] = Path("results"),
+    out: Annotated[Path, typer.Option(**FOLDER, help="Folder for results; each figure gets a subfolder.")] = Path(
+        "results"
+    ),
 ) -> None:
-    """Run the experiment of a figure, draw it, and judge what the paper, or a hypothesis, says about it."""
+    """Run the experiment of a figure, draw it, and judge the claims of the paper, or hypotheses."""
     experiments = [find(name) for name in figures]
     check_seed(seed)
     check_backend_options(backend, address, workers)
@@ -175,7 +175,7 @@ def _label(setting: Setting) -> str:
 
 
 def _with_available_data(panel: Panel) -> tuple[Panel | None, str]:
-    """Return the panel and a sentence about its data: with others in place of data that are missing, or None."""
+    """Return the panel, with substitutes for missing data or None, and a sentence about its data."""
     first = panel.settings[0]
     named = first.keywords.get("data")
     if named is None and all(entry.id != first.env or entry.data is None for entry in IDS):
@@ -197,7 +197,7 @@ def _with_available_data(panel: Panel) -> tuple[Panel | None, str]:
 
 
 def _draw_runs(panel: Panel, comparison: Comparison, path: Path, title: str) -> list[Path]:
-    """Draw simple regrets, or pulls and recommendations, at the one setting of a panel."""
+    """Draw simple regrets, or pulls and recommendations, at the only setting of a panel."""
     (setting,) = panel.settings
     agents = [result.agent for result in comparison]
     try:
@@ -236,7 +236,7 @@ def _draw_instances(experiment: Experiment, panel: Panel, seed: int, path: Path)
 
 
 def _draw_posterior(problem: GaussianProcessProblem, pulls: int, title: str, seed: int, path: Path) -> None:
-    """Draw what is known about a function after some pulls of random arms."""
+    """Draw the posterior of a function after some pulls of random arms."""
     rng = generator(seed, "instances", 0)
     bandit = problem.draw(1, rng)
     arms = rng.permutation(problem.num_arms)[:pulls]

@@ -58,11 +58,11 @@ def run(
         typer.Option("--set", help="Keyword of the environment, repeatable: --set num_arms=8 --set path=log.csv"),
     ] = None,
     path: Annotated[
-        str, typer.Option(help="How episodes are played: auto, blocks or steps. The law is the same.")
+        str, typer.Option(help="How episodes are played: auto, blocks or steps. Results have the same distribution.")
     ] = "auto",
     checkpoints: Annotated[
         str | None,
-        typer.Option(help="Score answers within a run, too: 100 for every 100 pulls, or 500,1000,2000."),
+        typer.Option(help="Score recommendations at intermediate budgets: 100 for every 100 pulls, or 500,1000,2000."),
     ] = None,
     bounds: Bounds = False,
     optimum: Optimum = False,

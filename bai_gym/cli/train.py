@@ -35,28 +35,28 @@ def train(
         Path | None,
         typer.Option(
             **FOLDER,
-            help="Folder; the same command goes on where an interrupted one stopped. [default: results/train-ENV]",
+            help="Folder; the same command resumes an interrupted one. [default: results/train-ENV]",
         ),
     ] = None,
     imitate: Annotated[
         str | None,
-        typer.Option(help="Agent that is imitated first, or none. [default: one that fits the environment]"),
+        typer.Option(help="Agent to imitate first, or none. [default: one that fits the environment]"),
     ] = None,
-    imitated_steps: Annotated[int | None, typer.Option(**WHOLE, help="Steps of that agent that are shown.")] = None,
+    imitated_steps: Annotated[int | None, typer.Option(**WHOLE, help="Steps of that agent to imitate.")] = None,
     network: Annotated[
-        str | None, typer.Option(help="arms: plays with any number of arms; mlp: a plain perceptron. [default: arms]")
+        str | None, typer.Option(help="arms: works for any number of arms; mlp: a plain perceptron. [default: arms]")
     ] = None,
     width: Annotated[int | None, typer.Option(**WHOLE, help="Width of the layers. [default: 32, mlp 128]")] = None,
     num_envs: Annotated[
-        int | None, typer.Option(**WHOLE, help="Episodes played together. [default: by their length]")
+        int | None, typer.Option(**WHOLE, help="Episodes in a batch. [default: by their length]")
     ] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="At the beginning; it falls to 0.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="Initial value; it decreases to 0.")] = None,
     entropy: Annotated[float | None, typer.Option(help="Weight of the entropy of the actions.")] = None,
     epochs: Annotated[int | None, typer.Option(**WHOLE, help="Passes over the steps of an update.")] = None,
     rewards: Annotated[
-        str | None, typer.Option(help="How rewards are seen: any, or binary for 0 and 1. [default: by the environment]")
+        str | None, typer.Option(help="Kind of rewards: any, or binary for 0 and 1. [default: by the environment]")
     ] = None,
-    device: Annotated[str, typer.Option(help="auto (a GPU where there is one), cpu or cuda.")] = "auto",
+    device: Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu or cuda.")] = "auto",
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="Keyword of the environment, repeatable: --set budget=60")
     ] = None,
@@ -91,7 +91,7 @@ def train(
         rewards=rewards,
     )
     others = agent or _others(recipe)
-    check_cells(make_cells(others, env, None, seed, recipe.env_kwargs))  # so that a mistake is told before the training
+    check_cells(make_cells(others, env, None, seed, recipe.env_kwargs))  # reports mistakes before the training
     check_training(recipe, device)
     OUT.print(f"{recipe.command()} (steps {recipe.steps:,}, {recipe.num_envs} episodes at once)", soft_wrap=True)
     with progress_bars() as on_part:
@@ -107,7 +107,7 @@ def train(
 
 
 def _others(recipe: Recipe) -> list[str]:
-    """Return agents to compare with: those that can play there."""
+    """Return agents for the comparison: those that can play there."""
     rules = recipe.source.built.episode_spec
     if rules.fixed_confidence:
         return ["UGapEc"]

@@ -1,4 +1,4 @@
-"""How an action is read: which arm is pulled, whether the episode stops, and what is recommended."""
+"""The action encoding: which arm is pulled, whether the episode stops, and what is recommended."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ __all__ = ["DecodedActions", "ActionEncoding"]
 
 
 class DecodedActions(NamedTuple):
-    """What N actions say.
+    """N decoded actions.
 
     Attributes:
         arms: ``(N,)`` arms to pull; meaningless where the episode stops.
-        stops: ``(N,)`` whether the episode stops, or None with a fixed budget, where the budget says it.
-        answers: ``(N,)`` or ``(N, ...)`` recommendations, not yet checked; meaningless where none is due.
+        stops: ``(N,)`` whether the episode stops, or None with a fixed budget, which decides it.
+        recommendations: ``(N,)`` or ``(N, ...)`` recommendations, not yet checked; meaningless where none is due.
     """
 
     arms: IntArray
     stops: npt.NDArray[np.bool_] | None
-    answers: IntArray
+    recommendations: IntArray
 
 
 class ActionEncoding:
-    """Reads and writes actions; the spaces they belong to are in :mod:`bai_gym.envs.spaces`.
+    """Encodes and decodes actions; their spaces are in :mod:`bai_gym.envs.spaces`.
 
     Args:
         num_arms: K.
-        task: What is asked for.
+        task: What to recommend.
         fixed_confidence: Whether the agent decides when to stop.
     """
 
@@ -49,10 +49,10 @@ class ActionEncoding:
         self.shape: tuple[int, ...] = () if self._one_number else (1 + len(task.sizes(num_arms)),)
 
     def read(self, actions: Any, batch: int) -> DecodedActions:
-        """Take actions apart.
+        """Decode actions.
 
         Args:
-            actions: ``(N,)`` or ``(N, 1 + answer)`` whole numbers.
+            actions: ``(N,)`` or ``(N, 1 + recommendation)`` whole numbers.
             batch: N.
 
         Raises:
@@ -77,25 +77,25 @@ class ActionEncoding:
         return DecodedActions(first, first == self.num_arms, array[:, 1:])
 
     def pull(self, arms: IntArray) -> IntArray:
-        """Return the actions that pull the given arms, ``(N,)`` -> ``(N,)`` or ``(N, 1 + answer)``."""
+        """Return the actions that pull the given arms, ``(N,)`` -> ``(N,)`` or ``(N, 1 + recommendation)``."""
         if self._one_number:
             return arms
         actions = np.zeros((arms.size, *self.shape), np.int64)
         actions[:, 0] = arms
         return actions
 
-    def recommend(self, answers: IntArray) -> IntArray:
+    def recommend(self, recommendations: IntArray) -> IntArray:
         """Return the actions that (stop and) recommend."""
         if self._one_number:
-            return answers + self.num_arms if self.fixed_confidence else answers
-        first = np.full((len(answers), 1), self.num_arms if self.fixed_confidence else 0)
-        return np.concatenate([first, answers], axis=-1)
+            return recommendations + self.num_arms if self.fixed_confidence else recommendations
+        first = np.full((len(recommendations), 1), self.num_arms if self.fixed_confidence else 0)
+        return np.concatenate([first, recommendations], axis=-1)
 
     def completed(self, actions: IntArray, means: FloatArray, remaining: IntArray) -> IntArray:
         """Return actions in which every set that is due has m arms, see :meth:`bai_gym.tasks.TopM.completed`.
 
         Args:
-            actions: ``(N, ...)``; those of other tasks are left as they are.
+            actions: ``(N, ...)``; those of other tasks stay unchanged.
             means: ``(N, K)`` sample means.
             remaining: ``(N, 1)`` pulls left.
         """
@@ -115,7 +115,7 @@ class ActionEncoding:
         return f"{arms}, and {self.num_arms} stops"
 
     def words(self) -> str:
-        """Return what the action of one episode is, for messages."""
+        """Describe the action of one episode, for messages."""
         if self._one_number:
             stops = f" (from {self.num_arms} on: stop and recommend)" if self.fixed_confidence else ""
             return f"one arm, a whole number from 0 to {self._values - 1}{stops}"

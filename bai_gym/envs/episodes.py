@@ -1,4 +1,4 @@
-"""The rules of an episode, for N episodes at a time; the scalar and the vector environment are shells around it."""
+"""N episodes at a time: the dynamics behind the scalar and the vector environment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Episodes", "make_problem"]
 
 
 def make_problem(problem: Problem | str, keywords: dict[str, Any]) -> Problem:
-    """Return the problem, built from the name of its family unless it is one already.
+    """Return a problem, built from the name of its family if necessary.
 
     Raises:
         UnknownNameError: If there is no such family.
@@ -52,11 +52,11 @@ class Episodes:
         """Allocate the arrays; :meth:`begin` draws the instances.
 
         Raises:
-            ParameterError: If the reward needs true means, and they are not known.
+            ParameterError: If the reward needs true means, and they are unknown.
         """
         if not problem.known and spec.reward != "estimate":
             raise ParameterError(
-                f"reward={spec.reward!r} needs the true means, and nobody knows those of a real experiment: leave "
+                f"reward={spec.reward!r} needs the true means, which are unknown in a real experiment: leave "
                 "reward out, or give reward='estimate'"
             )
         self.problem = problem
@@ -101,48 +101,55 @@ class Episodes:
         self.statistics.add(flat, self.bandit.pull(flat, rng))
         self.remaining[rows] -= 1
 
-    def recommend(self, rows: IntArray, answers: IntArray) -> tuple[FloatArray, dict[str, npt.NDArray[Any]]]:
+    def recommend(self, rows: IntArray, recommendations: IntArray) -> tuple[FloatArray, dict[str, npt.NDArray[Any]]]:
         """End the given episodes with a recommendation.
 
         Args:
             rows: ``(R,)`` episodes.
-            answers: ``(R, ...)`` their recommendations.
+            recommendations: ``(R, ...)`` their recommendations.
 
         Returns:
-            ``(R,)`` rewards, and the truth: ``correct`` and ``simple_regret`` ``(R,)``, ``answer`` ``(R, ...)``; where
-            it is not known, ``estimate`` ``(R,)`` instead.
+            ``(R,)`` rewards, and the entries of ``info``: ``correct`` and ``simple_regret`` ``(R,)``, and
+            ``correct_recommendation`` ``(R, ...)``; where the true means are unknown, ``estimate`` ``(R,)`` instead.
 
         Raises:
             ParameterError: If a recommendation is not of the task's form.
         """
         task, means = self.episode_spec.task, self.bandit.means[rows]
-        answers = task.check(answers, rows.size, self.num_arms, "the recommendation", ParameterError)
+        recommendations = task.check(recommendations, rows.size, self.num_arms, "the recommendation", ParameterError)
         self.over[rows] = True
         if not self.problem.known:
-            estimates = self._estimates(rows, answers)
+            estimates = self._estimates(rows, recommendations)
             return estimates, {"estimate": estimates}
-        regret = task.simple_regret(means, answers)
-        correct = task.correct(means, answers)
-        truth = {"correct": correct, "simple_regret": regret, "answer": task.answer(means)}
+        regret = task.simple_regret(means, recommendations)
+        correct = task.correct(means, recommendations)
+        info = {
+            "correct": correct,
+            "simple_regret": regret,
+            "correct_recommendation": task.correct_recommendation(means),
+        }
         if self.episode_spec.reward == "estimate":
-            return self._estimates(rows, answers), truth
+            return self._estimates(rows, recommendations), info
         rewards = (
             0.0 - regret if self.episode_spec.reward == "simple_regret" else correct.astype(np.float64)
-        )  # never -0.0
-        return rewards, truth
+        )  # avoids -0.0
+        return rewards, info
 
-    def _estimates(self, rows: IntArray, answers: IntArray) -> FloatArray:
-        """Return the mean of what the recommended arms have given, ``(R,)``.
+    def _estimates(self, rows: IntArray, recommendations: IntArray) -> FloatArray:
+        """Return the mean of the rewards of the recommended arms, ``(R,)``.
 
-        An arm without a pull counts as the worst one seen, lest recommending it pays; 0 where no arm has been pulled.
+        An arm without a pull counts as the worst arm pulled, so that recommending it never pays off; 0 without any
+        pull.
         """
         pulls, means = self.statistics.pulls[rows], self.statistics.means[rows]
         worst = np.where(pulls > 0, means, np.inf).min(axis=-1, keepdims=True)
         means = np.where(pulls > 0, means, np.where(np.isinf(worst), 0.0, worst))
-        if answers.ndim == 1:
-            return np.take_along_axis(means, answers[:, None], -1)[:, 0]
+        if recommendations.ndim == 1:
+            return np.take_along_axis(means, recommendations[:, None], -1)[:, 0]
         task, num_arms = self.episode_spec.task, self.num_arms
-        return np.array([row[[*task.arms(one, num_arms)]].mean() for row, one in zip(means, answers, strict=True)])
+        return np.array(
+            [row[[*task.arms(one, num_arms)]].mean() for row, one in zip(means, recommendations, strict=True)]
+        )
 
     def _features(self, length: int) -> FloatArray:
         features = self.bandit.features
@@ -171,7 +178,7 @@ class Episodes:
         return {name: array.copy() for name, array in arrays.items()} if copy else arrays
 
     def problem_info(self, knows: Iterable[str] = ()) -> ProblemInfo:
-        """Return what an agent is told before the current episodes.
+        """Return what agents receive before the current episodes.
 
         Args:
             knows: Knowledge to grant from the true instances, words of ``bai_gym.problems.KNOWLEDGE``.

@@ -1,4 +1,4 @@
-"""The ids, as data."""
+"""The registered ids, as data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Registration:
         budget: Default number of pulls per episode.
         summary: One line for listings.
         keywords: Keyword arguments that the id fixes; ``gym.make`` can override them.
-        data: Name of the data set that must be there, or None.
+        data: Name of the required data set, or None.
     """
 
     id: str
@@ -42,7 +42,7 @@ LINEAR_ARMS = (8, 16, 32, 64, 128)
 PULLS_PER_ARM = 20  # of the paper's 10, 20 and 50
 GP_BUDGETS = {10: 20, 16: 32, 64: 128, 357: 400}  # of each number of arms; the last pair is that of a traffic network
 CAP = 1_000_000  # pulls at which an episode of fixed confidence is truncated
-PULL_COST = 1e-4  # so that a learner has a reason to stop
+PULL_COST = 1e-4  # gives learners an incentive to stop
 FIXED_CONFIDENCE = {"fixed_confidence": True, "pull_cost": PULL_COST}
 
 
@@ -311,13 +311,13 @@ IDS: tuple[Registration, ...] = (
 
 
 def check_id(env_id: str) -> None:
-    """Raise :class:`UnknownNameError` unless the id is registered, ours or a user's own."""
+    """Raise :class:`UnknownNameError` unless the id is registered, by this library or by the user."""
     if env_id not in registry:
         raise unknown_name("environment", env_id, [entry.id for entry in IDS], "`bai-gym list envs` shows all")
 
 
 def register_all() -> None:
-    """Register every id with Gymnasium, those that are not there yet."""
+    """Register with Gymnasium every id that is not yet registered."""
     for entry in IDS:
         if entry.id not in registry:
             register(

@@ -1,4 +1,4 @@
-"""One episode at a time: the Gymnasium environment."""
+"""The Gymnasium environment, one episode at a time."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ class BestArmEnv(gym.Env[Observation, Any]):
     ## Description
     A bandit has K arms with unknown reward distributions. Each of the first ``budget`` steps pulls one arm and observes
     its reward. The step after the last pull gives the recommendation and ends the episode. With
-    ``fixed_confidence=True`` the agent stops when it wants to, and the budget is a cap.
+    ``fixed_confidence=True`` the agent decides when to stop, and the budget is a cap.
 
     ## Task
     ``task="best-arm"`` (default): recommend one arm. ``"top-m"``: a set of ``m`` arms. ``"best-of-each"``: the arms are
-    those of ``num_bandits`` bandits that share the budget, and an arm is recommended for each. ``"thresholding"``: all
-    arms with a mean of at least ``threshold``. A recommendation is right if its simple regret is at most ``epsilon``
-    (default 0); see :mod:`bai_gym.tasks`.
+    those of ``num_bandits`` bandits that share the budget, and the recommendation names an arm of each.
+    ``"thresholding"``: all arms with a mean of at least ``threshold``. A recommendation is correct if its simple regret
+    is at most ``epsilon`` (default 0); see :mod:`bai_gym.tasks`.
 
     ## Action space
     For one arm ``Discrete(K)``: the arm to pull, and in the last step the arm to recommend. For several
-    ``MultiDiscrete([K, ...])``: the arm to pull, then the recommendation, which is read in the last step alone: a zero
+    ``MultiDiscrete([K, ...])``: the arm to pull, then the recommendation, which is read only in the last step: a zero
     or one for every arm, or the number of an arm for every bandit. With fixed confidence ``Discrete(2K)``, where K + i
-    stops and recommends arm i, and ``MultiDiscrete([K + 1, ...])``, where K in the first entry stops.
-    ``info["phase"]`` says what comes next: ``"explore"`` or ``"recommend"`` (``"done"`` at the end); with a fixed
-    budget ``remaining == 0`` in the observation says the same.
+    stops and recommends arm i, and ``MultiDiscrete([K + 1, ...])``, where K in the first entry stops. ``info["phase"]``
+    names the next step: ``"explore"`` or ``"recommend"`` (``"done"`` at the end); with a fixed budget ``remaining ==
+    0`` in the observation means the same.
 
     ## Observation space
     The sufficient statistics of the episode, see :func:`bai_gym.envs.spaces.observation_space`: ``pulls``, ``means``
@@ -65,24 +65,24 @@ class BestArmEnv(gym.Env[Observation, Any]):
 
     ## Rewards
     0 for every pull, or minus ``pull_cost`` with fixed confidence. For the recommendation, by ``reward``: ``"correct"``
-    (default) 1 if it is right, else 0; ``"simple_regret"`` minus the simple regret; ``"estimate"`` the mean of what the
-    recommended arms have given, an arm without a pull counting as the worst one seen.
+    (default) 1 if it is correct, else 0; ``"simple_regret"`` minus the simple regret; ``"estimate"`` the sample mean of
+    the recommended arms, where an arm without a pull counts as the worst arm pulled.
 
     ## Starting state
-    No pulls. The instance is drawn anew at each reset or always the same, by ``instance``.
+    No pulls. Each reset draws a fresh instance, or keeps a fixed one, by ``instance``.
 
     ## Episode end
     Terminates with the recommendation: after exactly ``budget`` + 1 steps, or when the agent stops. With fixed
     confidence it is truncated by the pull that uses up the budget; otherwise it never is. The ``info`` of the
-    recommendation holds ``correct``, ``simple_regret`` and ``answer`` (the truth); nothing of it is shown earlier. Of a
-    real experiment (`BAI-Function-v0`) nobody knows the truth: there it holds ``estimate``, the reward of that name,
-    which is the only one possible.
+    recommendation holds ``correct``, ``simple_regret`` and ``correct_recommendation``; no earlier ``info`` does. In a
+    real experiment (`BAI-Function-v0`) the true means are unknown: there ``info`` holds ``estimate``, the reward of
+    that name, which is the only one possible.
 
     ## Arguments
     ``problem``: a family name or a :class:`bai_gym.problems.Problem`, fixed by the id. ``budget``: pulls, at least 1.
     ``reward``, ``task``, ``m``, ``num_bandits``, ``threshold``, ``epsilon``, ``fixed_confidence``, ``pull_cost``: see
-    above. ``render_mode``: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. All others go to the problem, for example
-    ``num_arms``, ``instance="fixed"``, ``instance_seed``.
+    above. ``render_mode``: ``"ansi"``, ``"rgb_array"``, ``"human"`` or None. All others are passed to the problem, for
+    example ``num_arms``, ``instance="fixed"``, ``instance_seed``.
 
     ## Vectorised form
     ``gym.make_vec`` gives :class:`bai_gym.envs.vector.BestArmVectorEnv`, where a batch of one is this environment, step
@@ -115,7 +115,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         """Build the problem and the spaces.
 
         Raises:
-            BaiGymError: Whatever is wrong with an argument, in one line.
+            BaiGymError: If an argument is invalid; the message is one line.
         """
         self.render_mode = check_render_mode(render_mode, self.metadata["render_modes"])
         self.problem = make_problem(problem, keywords)
@@ -169,11 +169,11 @@ class BestArmEnv(gym.Env[Observation, Any]):
             ParameterError: If the action is not an arm, or a recommendation that is due is not of the task's form.
             ResetNeeded: If the episode is over.
         """
-        arm, answer = self._read(action)
+        arm, recommendation = self._read(action)
         truncated = False
         if self._left < 0:
             raise ResetNeeded("the episode is over: call reset() before the next step()")
-        if answer is None:
+        if recommendation is None:
             self._episode.pull_one(arm, self.np_random)
             self._left -= 1
             self._last_arm = arm
@@ -182,14 +182,14 @@ class BestArmEnv(gym.Env[Observation, Any]):
             if self._left == 0 and self.episode_spec.fixed_confidence:
                 self._left, truncated, info = -1, True, {"phase": "done"}
         else:
-            reward, info = self._recommend(answer)
+            reward, info = self._recommend(recommendation)
         if self.render_mode == "human":
             self.render()
         return self._observation(), reward, self._left < 0 and not truncated, truncated, info
 
     def _read(self, action: Any) -> tuple[int, IntArray | None]:
         """Return the arm to pull, or the recommendation."""
-        if self._plain:  # the common case, and the one that must be fast
+        if self._plain:  # the common case, which must be fast
             try:
                 arm = int(action)
             except (TypeError, ValueError, OverflowError):
@@ -204,13 +204,16 @@ class BestArmEnv(gym.Env[Observation, Any]):
             actions = np.empty(0)
         move = self.action_encoding.read(actions, 1)
         stops = self._left == 0 if move.stops is None else bool(move.stops[0])
-        return int(move.arms[0]), move.answers if stops else None
+        return int(move.arms[0]), move.recommendations if stops else None
 
-    def _recommend(self, answer: IntArray) -> tuple[float, dict[str, Any]]:
-        rewards, truth = self._episode.recommend(np.zeros(1, np.int64), answer)
-        info = {name: values[0].item() if values.ndim == 1 else values[0] for name, values in truth.items()}
+    def _recommend(self, recommendation: IntArray) -> tuple[float, dict[str, Any]]:
+        rewards, scored = self._episode.recommend(np.zeros(1, np.int64), recommendation)
+        info = {name: values[0].item() if values.ndim == 1 else values[0] for name, values in scored.items()}
         self._left = -1
-        self._recommendation, self._correct = self.episode_spec.task.arms(answer[0], self.num_arms), info.get("correct")
+        self._recommendation, self._correct = (
+            self.episode_spec.task.arms(recommendation[0], self.num_arms),
+            info.get("correct"),
+        )
         return float(rewards[0]), {"phase": "done", **info}
 
     def _observation(self) -> Observation:
@@ -227,7 +230,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         return observation
 
     def problem_info(self, knows: Iterable[str] = ()) -> ProblemInfo:
-        """Return what an agent is told before this episode, see :meth:`Episodes.problem_info`; call it after ``reset``.
+        """Return what agents receive before this episode, see :meth:`Episodes.problem_info`; call it after ``reset``.
 
         Raises:
             ResetNeeded: Before the first reset.
@@ -241,13 +244,13 @@ class BestArmEnv(gym.Env[Observation, Any]):
 
         Raises:
             ResetNeeded: Before the first reset.
-            MissingPackageError: If a picture is wanted and pygame is not installed.
+            MissingPackageError: If a picture needs pygame, and it is not installed.
         """
         if self.render_mode is None:
             gym.logger.warn("render() does nothing: give render_mode='ansi', 'rgb_array' or 'human' to gym.make")
             return None
         if not hasattr(self._episode, "bandit"):
-            raise ResetNeeded("there is nothing to see before the first episode: call reset() before render()")
+            raise ResetNeeded("no episode has begun: call reset() before render()")
         statistics = self._episode.statistics
         snapshot = Snapshot(
             pulls=statistics.pulls[0].copy(),

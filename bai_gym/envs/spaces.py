@@ -11,7 +11,7 @@ from gymnasium.vector.utils import batch_space
 
 from bai_gym.tasks import BestArm, Task, TopM
 
-__all__ = ["ArmAndAnswer", "action_space", "observation_space"]
+__all__ = ["ArmAndRecommendation", "action_space", "observation_space"]
 
 
 def observation_space(num_arms: int, budget: int, num_features: int | None = None) -> spaces.Dict:
@@ -54,11 +54,13 @@ def action_space(num_arms: int, task: Task, *, fixed_confidence: bool = False) -
     """
     if isinstance(task, BestArm):
         return spaces.Discrete(2 * num_arms if fixed_confidence else num_arms)
-    return ArmAndAnswer(num_arms + fixed_confidence, task.sizes(num_arms), task.m if isinstance(task, TopM) else None)
+    return ArmAndRecommendation(
+        num_arms + fixed_confidence, task.sizes(num_arms), task.m if isinstance(task, TopM) else None
+    )
 
 
-class ArmAndAnswer(spaces.MultiDiscrete):
-    """An arm to pull, and a recommendation; what is sampled is a valid one.
+class ArmAndRecommendation(spaces.MultiDiscrete):
+    """An arm to pull, and a recommendation; every sample is valid.
 
     Args:
         num_first: Values of entry 0.
@@ -87,9 +89,9 @@ class ArmAndAnswer(spaces.MultiDiscrete):
 
 
 class _Batch(spaces.Box):
-    """Several of one space of actions; samples are samples of it."""
+    """A batch of one action space."""
 
-    def __init__(self, single: ArmAndAnswer, num_envs: int) -> None:
+    def __init__(self, single: ArmAndRecommendation, num_envs: int) -> None:
         self.single = single
         high = np.tile(single.nvec - 1, (num_envs, 1))
         super().__init__(np.zeros_like(high), high, dtype=np.int64)
@@ -104,6 +106,6 @@ class _Batch(spaces.Box):
         return super().seed(seed)
 
 
-@batch_space.register(ArmAndAnswer)
-def _batch(space: ArmAndAnswer, n: int = 1) -> _Batch:
-    return _Batch(ArmAndAnswer(int(space.nvec[0]), tuple(space.nvec[1:].tolist()), space.num_ones), n)
+@batch_space.register(ArmAndRecommendation)
+def _batch(space: ArmAndRecommendation, n: int = 1) -> _Batch:
+    return _Batch(ArmAndRecommendation(int(space.nvec[0]), tuple(space.nvec[1:].tolist()), space.num_ones), n)

@@ -1,4 +1,4 @@
-"""The rules of an episode, as keyword arguments of an environment set them."""
+"""The episode specification, set by keyword arguments of an environment."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from bai_gym.tasks import Task, make_task
 __all__ = ["RewardKind", "EpisodeSpec", "check_budget"]
 
 RewardKind = Literal["correct", "simple_regret", "estimate"]
-"""Reward of the last step: 1 or 0 for a right or wrong recommendation, or minus the simple regret; or the mean of what
-the recommended arms have given, which needs no truth."""
+"""Reward of the last step: 1 or 0 for a correct or wrong recommendation, minus the simple regret, or the mean of the
+rewards of the recommended arms, which needs no true means."""
 
 
 def check_budget(budget: object) -> int:
@@ -34,14 +34,14 @@ def check_budget(budget: object) -> int:
 
 @dataclass(frozen=True)
 class EpisodeSpec:
-    """What an episode is.
+    """The specification of an episode.
 
     Attributes:
         budget: Pulls of an episode; with fixed confidence the cap at which it is truncated.
         task: What is to be recommended.
-        reward: What the last reward is.
+        reward: Kind of the last reward.
         fixed_confidence: Whether the agent decides when to stop.
-        pull_cost: What a pull costs, with fixed confidence.
+        pull_cost: Cost of a pull, with fixed confidence.
     """
 
     budget: int
@@ -68,7 +68,7 @@ class EpisodeSpec:
         """Check the keyword arguments.
 
         Raises:
-            BaiGymError: Whatever is wrong with them, in one line.
+            BaiGymError: If one is invalid; the message is one line.
         """
         if reward not in get_args(RewardKind):
             raise ParameterError(f"reward must be 'correct', 'simple_regret' or 'estimate', not {reward!r}")
@@ -77,17 +77,17 @@ class EpisodeSpec:
         if not isinstance(fixed_confidence, bool):
             raise ParameterError(f"fixed_confidence must be True or False, not {fixed_confidence!r}")
         if pull_cost and not fixed_confidence:
-            raise ParameterError("pull_cost makes sense with fixed_confidence=True alone: a budget is spent anyway")
+            raise ParameterError("pull_cost needs fixed_confidence=True: a fixed budget is spent in any case")
         made = make_task(task, num_arms=num_arms, m=m, num_bandits=num_bandits, epsilon=epsilon, threshold=threshold)
         return cls(check_budget(budget), made, cast(RewardKind, reward), fixed_confidence, float(pull_cost))
 
     def problem_info(self, bandit: Bandit, knows: Iterable[str] = (), checkpoints: Iterable[int] = ()) -> ProblemInfo:
-        """Return what an agent is told before it plays the given instances.
+        """Return what agents receive before they play the given instances.
 
         Args:
             bandit: The instances, one for each episode.
             knows: Knowledge to grant from them, words of ``bai_gym.problems.KNOWLEDGE``.
-            checkpoints: Pull counts at which the agent is asked for its answer.
+            checkpoints: Pull counts after which the agent is asked for a recommendation.
         """
         return ProblemInfo(
             bandit.num_arms,

@@ -44,15 +44,15 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         epsilon: See there.
         threshold: See there.
         fixed_confidence: Whether the agent decides when an episode stops.
-        pull_cost: What a pull costs, with fixed confidence.
+        pull_cost: Cost of a pull, with fixed confidence.
         autoreset_mode: ``AutoresetMode.NEXT_STEP`` (default), ``SAME_STEP`` or ``DISABLED``, or its value as a string.
         copy: If False, observations are the live arrays, overwritten by the next step: faster, for callers that do not
             keep them. Features, where there are any, are read-only then.
         render_mode: Must be None: render a scalar environment instead.
-        **keywords: Go to the problem, as in the scalar form.
+        **keywords: Passed to the problem, as in the scalar form.
 
     Raises:
-        BaiGymError: Whatever is wrong with an argument, in one line.
+        BaiGymError: If an argument is invalid; the message is one line.
     """
 
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
@@ -122,7 +122,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
 
         Args:
             seed: Seed of the whole batch, or a list of one for each episode. The episodes of a native batch share one
-                generator, so a list is one seed made of several numbers: all of it decides about every episode.
+                generator, so a list is one seed made of several numbers, which affects every episode.
             options: ``{"reset_mask": (N,) bool}`` restarts only those episodes.
 
         Raises:
@@ -182,7 +182,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         return self._observation(), rewards, nowhere, nowhere.copy(), info
 
     def _mixed_step(self, move: DecodedActions) -> Step:
-        """Step a batch in which some episodes pull, some recommend and some start anew."""
+        """Step a batch in which some episodes pull, some recommend and some restart."""
         episodes, rng, spec = self._episodes, self.np_random, self.episode_spec
         if not hasattr(episodes, "bandit"):
             raise ResetNeeded("call reset() before the first step()")
@@ -196,9 +196,9 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         info: dict[str, Any] = {}
         last: dict[str, Any] = {}
         rows = np.flatnonzero(ended)
-        if rows.size:  # first, because it refuses what is no recommendation
-            rewards[rows], truth = episodes.recommend(rows, move.answers[rows])
-            last = self._truth(truth, rows, ended)
+        if rows.size:  # first, because it rejects invalid recommendations
+            rewards[rows], scored = episodes.recommend(rows, move.recommendations[rows])
+            last = self._scored(scored, rows, ended)
         if pulling.size:
             episodes.pull_rows(pulling, move.arms, rng)
             rewards[pulling] = 0.0 - spec.pull_cost
@@ -228,11 +228,11 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         names = np.where(self._episodes.remaining[:, 0] > 0, self._phases["explore"], self._phases["recommend"])
         return np.where(over, "done", names).astype(object)
 
-    def _truth(
-        self, truth: dict[str, npt.NDArray[Any]], rows: IntArray, ended: npt.NDArray[np.bool_]
+    def _scored(
+        self, scored: dict[str, npt.NDArray[Any]], rows: IntArray, ended: npt.NDArray[np.bool_]
     ) -> dict[str, npt.NDArray[Any]]:
         full: dict[str, npt.NDArray[Any]] = {}
-        for name, values in truth.items():
+        for name, values in scored.items():
             full[name] = np.zeros((self.num_envs, *values.shape[1:]), values.dtype)
             full[name][rows] = values
             full[f"_{name}"] = ended.copy()
@@ -249,7 +249,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         return self._episodes.observation(copy=self.copy)
 
     def problem_info(self, knows: Iterable[str] = ()) -> ProblemInfo:
-        """Return what an agent is told before these episodes; call it after ``reset``.
+        """Return what agents receive before these episodes; call it after ``reset``.
 
         Raises:
             ResetNeeded: Before the first reset.

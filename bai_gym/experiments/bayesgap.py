@@ -25,7 +25,7 @@ TRAFFIC_NOTE = (
     "The paper's data (357 sensors, 840 test signals) are not public: here is a synthetic field of the same size. "
     "Los-loop has 207 sensors and 100 test signals, which 840 runs draw with replacement."
 )
-TOLD_NOTE = "Agents with a Gaussian model are told the prior and the variance of the noise."
+KNOWLEDGE_NOTE = "Agents with a Gaussian model are told the prior and the variance of the noise."
 AMPLITUDE_NOTE = "As in the paper, their prior is eta^2 = 400 times the covariance of the historical signals."
 ADAPTIVE_NOTE = (
     "UCBE and UGap are the forms that estimate the complexity (A-UCB-E, A-UGapEb): they spend K of the pulls on one "
@@ -85,7 +85,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             ),
         ),
         runs=840,
-        notes=(TRAFFIC_NOTE, TOLD_NOTE, AMPLITUDE_NOTE, ADAPTIVE_NOTE),
+        notes=(TRAFFIC_NOTE, KNOWLEDGE_NOTE, AMPLITUDE_NOTE, ADAPTIVE_NOTE),
     ),
     Experiment(
         "bayesgap-3",
@@ -104,7 +104,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             ),
         ),
         runs=100,
-        notes=(MODELS_NOTE, TOLD_NOTE),
+        notes=(MODELS_NOTE, KNOWLEDGE_NOTE),
     ),
     Experiment(
         "bayesgap-4",
@@ -119,7 +119,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             ),
         ),
         runs=100,
-        notes=(MODELS_NOTE, TOLD_NOTE),
+        notes=(MODELS_NOTE, KNOWLEDGE_NOTE),
     ),
 )
 """The figures, in order."""

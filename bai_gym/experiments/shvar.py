@@ -14,7 +14,7 @@ __all__ = ["EXPERIMENTS"]
 PAPER = "Lalitha, Kalantari, Ma, Deoras and Kveton (2023)"
 AGENTS = ("Uniform", "SH", "GapE", "GapE-V", "VBR", "SHVar", "SHAdaVar")
 PRIOR = ("Uniform", "SH", "GapE", "GapE-V", "VBR")
-PRIOR_NOT_TOLD = ("Uniform", "SH", "VBR")  # of those, the ones that are not told the complexity
+EARLIER_WITHOUT_COMPLEXITY = ("Uniform", "SH", "VBR")  # of those, the ones that are not told the complexity
 BUDGETS = (1000, 2000, 3000, 5000, 7500, 10000, 15000, 20000)
 LARGE_BUDGETS = (2000, 5000, 10000, 20000, 40000)
 ARMS = (32, 40, 48, 56, 64)
@@ -56,9 +56,9 @@ GAPE_ABOVE_UNIFORM = Claim(
 BEST_FOR_MOST_BUDGETS = Claim(
     "SHVar and SHAdaVar perform best for most budgets.", _all_better(("SHVar", "SHAdaVar"), PRIOR), "most"
 )
-BEST_OF_THE_NOT_TOLD = Claim(
+BEST_WITHOUT_COMPLEXITY = Claim(
     "The same among algorithms that are not told the instance's complexity.",
-    _all_better(("SHVar", "SHAdaVar"), PRIOR_NOT_TOLD),
+    _all_better(("SHVar", "SHAdaVar"), EARLIER_WITHOUT_COMPLEXITY),
     "most",
 )
 
@@ -97,7 +97,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             Claim("SHVar outperforms all algorithms at all budgets.", _all_better(("SHVar",), (*PRIOR, "SHAdaVar"))),
             Claim(
                 "SHVar outperforms all algorithms that are not told the instance's complexity, at all budgets.",
-                _all_better(("SHVar",), (*PRIOR_NOT_TOLD, "SHAdaVar")),
+                _all_better(("SHVar",), (*EARLIER_WITHOUT_COMPLEXITY, "SHAdaVar")),
             ),
             Claim("At smaller budgets VBR outperforms SHAdaVar.", _all_better(("VBR",), ("SHAdaVar",), SMALL)),
             Claim("At larger budgets SHAdaVar outperforms VBR.", _all_better(("SHAdaVar",), ("VBR",), LARGE)),
@@ -126,7 +126,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             ),
             Claim(
                 "The same among algorithms that are not told the instance's complexity.",
-                _all_better(("SHVar", "SHAdaVar"), PRIOR_NOT_TOLD),
+                _all_better(("SHVar", "SHAdaVar"), EARLIER_WITHOUT_COMPLEXITY),
             ),
             Claim(
                 "With 32 arms the other algorithms err with probability about 0.05 or less (below 0.06).",
@@ -154,7 +154,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         AGENTS,
         (
             BEST_FOR_MOST_BUDGETS,
-            BEST_OF_THE_NOT_TOLD,
+            BEST_WITHOUT_COMPLEXITY,
             UNIFORM_WORST,
             GAPE_ABOVE_UNIFORM,
             Claim(
@@ -176,7 +176,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         AGENTS,
         (
             BEST_FOR_MOST_BUDGETS,
-            BEST_OF_THE_NOT_TOLD,
+            BEST_WITHOUT_COMPLEXITY,
             UNIFORM_WORST,
             GAPE_ABOVE_UNIFORM,
             Claim(

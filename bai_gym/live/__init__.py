@@ -1,7 +1,7 @@
-"""Real experiments: the best arm of the user's own functions, for those who do not know Gymnasium.
+"""Real experiments: the best arm among user functions, without Gymnasium.
 
-``identify`` plays an agent against functions, ``evidence`` is what comes of it, and ``journal`` keeps every observation
-on disk, so that an experiment that was killed goes on where it stopped.
+``identify`` runs an agent on functions, ``evidence`` is its result, and ``journal`` keeps every observation on disk, so
+that a killed experiment can resume.
 """
 
 from bai_gym.live.evidence import Identification, Pull

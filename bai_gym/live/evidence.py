@@ -1,4 +1,4 @@
-"""What an experiment has found, with its evidence."""
+"""The result of an experiment, with its evidence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bai_gym.statistics import FloatArray, IntArray, mean_intervals
 
 __all__ = ["Identification", "Pull"]
 
-_SHOWN = 20  # arms in the text of a result
+_SHOWN = 20  # arms shown in the text of a result
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,8 @@ class Pull:
 
     Attributes:
         arm: 0 to K-1.
-        reward: What counts as its reward.
-        error: Why the pull failed, if the reward is the given worst value; None for an observed reward.
+        reward: Its reward.
+        error: Reason of a failure, if the reward is ``worst``; None for an observed reward.
     """
 
     arm: int
@@ -31,24 +31,24 @@ class Pull:
 
 @dataclass(frozen=True, eq=False)
 class Identification:
-    """The recommended arm and what speaks for it.
+    """The recommended arm and its evidence.
 
-    The standard errors are those of fixed samples. The agent has chosen the samples by what it saw, so means are
-    slightly biased downwards, and an interval of two standard errors is a guide and no proof.
+    The standard errors are those of fixed samples. The agent chose the samples adaptively, so means are slightly biased
+    downwards, and an interval of two standard errors is a guide, not a proof.
 
     Attributes:
         recommendation: The arm that the agent recommends, 0 to K-1.
         agent: The agent with its parameters.
-        budget: Pulls that it could make.
+        budget: Maximum number of pulls.
         seed: Its seed.
         pulls: ``(K,)`` pulls of each arm; read-only, as the other arrays.
         means: ``(K,)`` mean rewards; NaN without a pull.
         standard_errors: ``(K,)`` standard deviations of these means, from the unbiased variances; NaN where these are
-            unknown or 0: rewards that were all equal are no certainty.
+            unknown or 0: equal rewards are no certainty.
         intervals: ``(K, 2)`` ends of 95 % intervals, Wilson's where all rewards were 0 or 1, else normal ones; NaN
             where nothing can be estimated.
         log: All pulls in their order.
-        notes: Sentences that every report must carry.
+        notes: Sentences that every report must show.
     """
 
     recommendation: int
@@ -66,7 +66,7 @@ class Identification:
     def of(
         cls, recommendation: int, log: Sequence[Pull], num_arms: int, *, agent: str, budget: int, seed: int
     ) -> Identification:
-        """Compute the statistics from the log, in two passes: as exactly as floats allow."""
+        """Compute the statistics from the log, in two passes, for accuracy."""
         arms = np.array([pull.arm for pull in log], np.int64)
         rewards = np.array([pull.reward for pull in log], np.float64)
         pulls = np.bincount(arms, minlength=num_arms).astype(np.int64)
@@ -94,7 +94,7 @@ class Identification:
 
     @property
     def runner_up(self) -> int | None:
-        """The arm of largest mean but for the recommended one (of several, the lowest); None if no other was pulled."""
+        """The arm of largest mean except the recommended one (the lowest of several); None if no other was pulled."""
         others = np.where(np.arange(self.num_arms) == self.recommendation, np.nan, self.means)
         return None if np.isnan(others).all() else int(np.nanargmax(others))
 
@@ -105,7 +105,7 @@ class Identification:
         return np.bincount(failed, minlength=self.num_arms).astype(np.int64)
 
     def __str__(self) -> str:
-        """Show the recommendation, and the arms from the best mean on."""
+        """Show the recommendation, and the arms by decreasing mean."""
         lines = [f"{self.agent} recommends arm {self.recommendation} after {len(self.log)} of {self.budget} pulls"]
         order = np.lexsort((np.arange(self.num_arms), -self.means, np.arange(self.num_arms) != self.recommendation))
         lines.append(f"{'arm':>5} {'pulls':>7} {'mean':>12} {'std. error':>12}   95 % interval")

@@ -1,4 +1,4 @@
-"""The best arm of the user's own functions."""
+"""Best-arm identification on user functions."""
 
 from __future__ import annotations
 
@@ -28,9 +28,13 @@ from bai_gym.tasks import BestArm
 
 __all__ = ["identify"]
 
-_OWN = frozenset({"prior"})  # knowledge that comes with the agent's parameters: what users say of their own experiment
+_OWN = frozenset({"prior"})  # knowledge in the agent's parameters, which users provide
 
-_PARAMETERS = {"complexity": "a", "range": "b", "variances": "noise_variance"}  # of agents, in place of that knowledge
+_PARAMETERS = {
+    "complexity": "a",
+    "range": "b",
+    "variances": "noise_variance",
+}  # agent parameters that replace that knowledge
 
 
 def identify(
@@ -50,27 +54,27 @@ def identify(
 ) -> Identification:
     """Find the best of several alternatives by a fixed number of noisy experiments.
 
-    The alternatives are the arms 0 to K-1. An agent decides which of them is tried next, by what it has seen so far,
-    and in the end recommends the one that is best on average. Larger rewards are better: of a cost return its negative.
+    The alternatives are the arms 0 to K-1. An agent decides which of them to try next, given the rewards so far, and
+    finally recommends the one that is best on average. Larger rewards are better: for a cost, return its negative.
 
     With a timeout, pulls run in a worker process, which is killed when time is up. It has copies of the functions and
     of what they refer to (sent by cloudpickle): changes they make to variables do not come back, and what they print
     goes to standard error. Functions that cannot be sent run in a thread, and a warning says so: a pull that takes too
-    long is then given up, but goes on in the background.
+    long is then abandoned, but continues in the background.
 
     Args:
         pull: The experiment: a function of the arm that returns its reward, a finite number; or a list of functions
-            without arguments, one for each arm. A parameter named ``rng`` is given a NumPy generator, so that
+            without arguments, one for each arm. A parameter named ``rng`` receives a NumPy generator, so that
             simulations are reproducible.
         num_arms: K, at least 2; may be left out with a list.
         budget: Pulls over all arms, at least 1.
         agent: A name (``"SR"``, ``"SHAdaVar(delta=0.1)"``), a class or an instance, as for :func:`bai_gym.evaluate`;
-            `bai-gym list agents` shows all. Default: successive rejects, which knows nothing and has no parameters.
-            Agents that are told what nobody knows of a real experiment (true variances, complexity) are refused; a
-            prior is no such thing, it comes with the agent's parameters.
+            `bai-gym list agents` shows all. Default: successive rejects, which requires no oracle knowledge and has no
+            parameters. Agents that require oracle knowledge (true variances, complexity) are rejected; a prior is
+            allowed, as a parameter of the agent.
         seed: Seed of the agent and of ``rng``, at least 0.
         features: ``(K, d)`` numbers that describe the arms, for agents that use them.
-        timeout: Seconds that a pull may take, above 0; None: any time.
+        timeout: Time limit of a pull in seconds, above 0; None: no limit.
         on_error: What happens when a pull raises, takes too long, or returns no finite number. ``"raise"`` (default):
             the experiment ends with an error. ``"retry"``: the pull is made again, up to ``retries`` times; then
             ``worst`` counts, if it is given, else the experiment ends with an error. ``"worst"``: ``worst`` counts as
@@ -80,29 +84,29 @@ def identify(
         run_in: ``"auto"`` (default, see above), or always ``"here"``, in a ``"thread"``, or in a ``"process"``, which
             also survives functions that crash.
         journal: A file that keeps every observation, as JSON lines, each safely on the disk before the next pull. The
-            same call goes on where one that failed or was killed has stopped: no pull in the journal is made again, and
-            the outcome is that of an undisturbed experiment, if the functions are deterministic or draw from ``rng``.
+            same call resumes one that failed or was killed: no pull in the journal is repeated, and the result is that
+            of an uninterrupted experiment, if the functions are deterministic or draw from ``rng``.
 
     Returns:
         The recommended arm with its evidence.
 
     Raises:
-        PullError: A pull has failed, and ``on_error`` says so. Its cause is the original error, and its ``log`` has the
-            pulls before it.
+        PullError: A pull has failed, and ``on_error`` requires an error. Its cause is the original error, and its
+            ``log`` has the pulls before it.
         OutputError: The journal cannot be written, or is of another experiment.
         BudgetError: The agent needs a larger budget.
-        AgentError: The agent needs knowledge or features that it is not given, or does something impossible.
-        ParameterError: Whatever else is wrong with the arguments.
+        AgentError: The agent needs knowledge or features that are missing, or makes an impossible request.
+        ParameterError: Another argument is invalid.
     """
     if budget is None:
-        raise BudgetError("budget is missing: say how many pulls can be made in all, over all arms")
+        raise BudgetError("budget is missing: give the total number of pulls over all arms")
     budget, seed = check_budget(budget), check_seed(seed)
     player = agent_source(agent).make()
-    told = _check_knowledge(player)
+    declared = _check_knowledge(player)
     executor = Executor(pull, num_arms, timeout=timeout, on_error=on_error, retries=retries, worst=worst, run_in=run_in)
     with executor, contextlib.ExitStack() as stack:
         known = _features(features, executor.num_arms)
-        info = ProblemInfo(executor.num_arms, budget, knows=told)
+        info = ProblemInfo(executor.num_arms, budget, knows=declared)
         info.features = known
         reset(player, info, generator(seed, "agent"))
         kept = None
@@ -127,12 +131,12 @@ def identify(
     capped: tuple[str, ...] = ()
     if getattr(player, "stops", False) and len(experiment.log) == budget:
         capped = (f"{describe(player)} was stopped by the budget of {budget} pulls: its confidence was not reached",)
-    prior = (f"{describe(player)} goes by a prior, which comes with its parameters",) if told else ()
+    prior = (f"{describe(player)} uses a prior, given by its parameters",) if declared else ()
     return dataclasses.replace(found, notes=(*found.notes, *capped, *notes(player), *prior))
 
 
 class _Experiment:
-    """The pulls so far, as an agent sees them; those in the journal come first."""
+    """The observation of the agent; pulls in the journal come first."""
 
     def __init__(
         self, executor: Executor, budget: int, seed: int, features: FloatArray | None, journal: Journal | None
@@ -159,7 +163,7 @@ class _Experiment:
         return seen if self._features is None else {**seen, "features": self._features[0]}
 
     def pull(self, arm: int) -> None:
-        """Pull an arm, or read from the journal what that gave."""
+        """Pull an arm, or read its reward from the journal."""
         number = len(self.log) + 1
         if len(self._replayed) >= number:
             made = self._replayed[number - 1]
@@ -179,20 +183,20 @@ class _Experiment:
 
 
 def _play_allocator(agent: Any, experiment: _Experiment) -> int:
-    """Play an agent that asks for blocks, and stop when it asks for nothing more."""
+    """Run an agent that requests blocks, until it makes no more requests."""
     stepper = Stepper(agent, ActionEncoding(experiment.num_arms, BestArm(), fixed_confidence=False))
     while experiment.left > 0:
         arm = stepper.act(experiment.observation())
         if stepper.stopped:
             break
         experiment.pull(int(arm))
-    if experiment.left == 0:  # so that the agent takes in the last pull
+    if experiment.left == 0:  # so that the agent observes the last pull
         return int(stepper.act(experiment.observation()))
     return int(stepper.recommendation[0])
 
 
 def _play_actor(agent: Any, experiment: _Experiment) -> int:
-    """Play an agent that has nothing but ``act``."""
+    """Run an agent that only has ``act``."""
     encoding = ActionEncoding(experiment.num_arms, BestArm(), fixed_confidence=False)
 
     def act() -> int:
@@ -208,10 +212,10 @@ def _play_actor(agent: Any, experiment: _Experiment) -> int:
 
 
 def _check_knowledge(agent: Any) -> frozenset[str]:
-    """Return what the agent is told by its parameters.
+    """Return the oracle knowledge that the agent's parameters provide.
 
     Raises:
-        AgentError: If it has to be told more.
+        AgentError: If it requires more.
     """
     wanted = knowledge(agent)
     secret = sorted(wanted - _OWN)
@@ -219,8 +223,8 @@ def _check_knowledge(agent: Any) -> frozenset[str]:
         ways = [name for word, name in _PARAMETERS.items() if word in secret and getattr(agent, name, False) is None]
         way = f"give it {' and '.join(f'{name}=...' for name in ways)}, or take" if len(ways) == len(secret) else "take"
         raise AgentError(
-            f"{describe(agent)} has to be told what nobody knows of a real experiment: {', '.join(secret)}; {way} an "
-            "agent that is told nothing, such as SR, SH or A-UGapEb (`bai-gym list agents`)"
+            f"{describe(agent)} requires oracle knowledge, unknown in a real experiment: {', '.join(secret)}; {way} an "
+            "agent that requires none, such as SR, SH or A-UGapEb (`bai-gym list agents`)"
         )
     return wanted & _OWN
 

@@ -1,7 +1,7 @@
 """A journal of pulls on disk: JSON lines, each on the disk before the next pull is made.
 
-The first line says which experiment it is; every other line is a pull. Nothing is ever written over, but for a last
-line that was cut off when its process or machine died.
+The first line identifies the experiment; every other line is a pull. Nothing is ever overwritten, except a last line
+that was cut off when its process or machine died.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ class Journal:
     """An open journal.
 
     Args:
-        path: The file; it is made if it is not there, its folder must be.
-        facts: What makes the experiment what it is, JSON values.
+        path: The file; it is created if missing, its folder must exist.
+        facts: Facts that identify the experiment, as JSON values.
         num_arms: K.
 
     Attributes:
-        pulls: What the file held when it was opened.
+        pulls: The pulls in the file when it was opened.
 
     Raises:
-        OutputError: The file is no journal, that of another experiment, damaged, in use by another process, or cannot
-            be written.
+        OutputError: The file is not a journal, belongs to another experiment, is damaged, is in use by another process,
+            or cannot be written.
     """
 
     def __init__(self, path: str | os.PathLike[str], facts: Mapping[str, Any], num_arms: int) -> None:
-        """Open the file, read it, and cut off what is half-written."""
+        """Open the file, read it, and cut off an incomplete last line."""
         self._path = Path(path)
         self._header = {"journal": _KIND, "version": _VERSION, **facts}
         try:
@@ -76,10 +76,10 @@ class Journal:
         self.close()
 
     def _lock(self) -> None:
-        """Keep other processes out. The lock ends with the process, however that ends."""
+        """Lock out other processes. The lock ends with the process."""
         try:
             import fcntl
-        except ImportError:  # Windows: two experiments with one journal are the user's to avoid
+        except ImportError:  # Windows: users must avoid two experiments with one journal
             return
         try:
             fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -89,7 +89,7 @@ class Journal:
             return
 
     def _read(self, num_arms: int) -> list[Pull]:
-        """Return the pulls in the file, after a look at its first line."""
+        """Return the pulls in the file, after a check of its first line."""
         try:
             content = self._file.read()
         except OSError as error:
@@ -108,7 +108,7 @@ class Journal:
         for number, line in enumerate(lines[1:], 2):
             pull = _parse(line, num_arms)
             if pull is None and number == len(lines) and not rest:
-                break  # blocks of a file that a machine lost when it died may hold anything
+                break  # after a crash of the machine, lost blocks of a file can hold anything
             if pull is None:
                 raise OutputError(f"journal {self._path} is damaged: line {number} is no pull; repair or delete it")
             pulls.append(pull)
@@ -127,7 +127,7 @@ class Journal:
         if found.get("version") != _VERSION:
             raise OutputError(
                 f"journal {self._path} has version {found.get('version')!r}, and this library reads {_VERSION}: "
-                "go on with the library that wrote it, or give another file"
+                "resume with the library that wrote it, or give another file"
             )
         for name, value in self._header.items():
             if found.get(name) != value:
@@ -156,12 +156,12 @@ class Journal:
             ) from None
 
     def _keep_name(self) -> None:
-        """See that the file's name is on the disk too."""
+        """Flush the file's name to disk, too."""
         if os.name == "posix":
             folder = os.open(self._path.absolute().parent, os.O_RDONLY)
             try:
                 os.fsync(folder)
-            except OSError:  # not every file system can
+            except OSError:  # not supported by every file system
                 pass
             finally:
                 os.close(folder)
@@ -175,7 +175,7 @@ def _line(values: Mapping[str, Any]) -> bytes:
 
 
 def _parse(line: bytes, num_arms: int) -> Pull | None:
-    """Return the pull in a line, or None where it has none."""
+    """Return the pull in a line, or None if it has none."""
     try:
         values = json.loads(line)
         arm, reward, error = values["arm"], values["reward"], values.get("error")

@@ -1,4 +1,4 @@
-"""Work on several processes, of this machine or of a cluster, through joblib."""
+"""Parallel work through joblib, on processes of this machine or on a cluster."""
 
 from bai_gym.parallel.cluster import BACKENDS, check_backend, cluster
 from bai_gym.parallel.memory import check_memory

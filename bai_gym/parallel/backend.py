@@ -1,8 +1,8 @@
-"""Joblib's tasks on a cluster: futures in, futures out, and no task that is forgotten.
+"""A joblib backend for clusters with futures.
 
-Joblib's own backend for Dask does not tell a task that has failed for good (its workers died, or the scheduler did),
-and waits for it for ever; Ray's cannot return answers as they come. Both clusters have futures, and a backend on
-futures is small.
+Joblib's own backend for Dask does not notice a task that has failed for good (its workers or the scheduler died), and
+waits for it forever; Ray's cannot return results as they come. Both clusters have futures, so one small backend serves
+both.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ from bai_gym.parallel.task import opened, packed
 __all__ = ["LOST_SECONDS", "ClusterBackend", "Connection"]
 
 LOST_SECONDS = 30.0
-"""How long a cluster may have nobody who works before it is given up. Supervisors start dead workers within seconds."""
+"""Seconds without any worker after which a cluster counts as lost. Supervisors restart dead workers within seconds."""
 WATCH_SECONDS = 1.0
 WATCHER = "bai-gym-cluster"  # name of the thread
 
 
 class Connection(Protocol):
-    """What is asked of a cluster."""
+    """The interface of a cluster."""
 
     name: str
-    """What to call it: kind and address."""
+    """Its name: kind and address."""
 
     def submit(self, task: bytes) -> Future[bytes]:
-        """Have ``pickle.loads`` called with a task somewhere, and called again elsewhere where a worker is lost."""
+        """Submit a task, to be called by ``pickle.loads`` on a worker, and again elsewhere if that worker is lost."""
 
     def cores(self) -> int:
-        """Return how many tasks can run at the same time; 0 where the cluster does not answer, or nobody works."""
+        """Return the number of tasks that can run in parallel; 0 if the cluster does not respond or has no workers."""
 
     def versions(self) -> dict[str, dict[str, str | None]]:
-        """Return for each worker what :func:`bai_gym.parallel.task.own_versions` would return there."""
+        """Return the result of :func:`bai_gym.parallel.task.own_versions` on each worker."""
 
     def explain(self, error: BaseException) -> str | None:
-        """Return what an error of a future means, or None where it is not of the cluster."""
+        """Return the meaning of a future's error, or None if the cluster did not cause it."""
 
     def cancel(self) -> None:
-        """Forget all tasks that are not finished."""
+        """Cancel all unfinished tasks."""
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close the connection."""
 
 
 class ClusterBackend(ParallelBackendBase):  # type: ignore[misc]
@@ -71,7 +71,7 @@ class ClusterBackend(ParallelBackendBase):  # type: ignore[misc]
         self._ended = threading.Event()
 
     def effective_n_jobs(self, n_jobs: int | None) -> int:
-        """Return how many tasks can run at the same time, and at least 2: joblib would play one at a time here."""
+        """Return the number of parallel tasks, at least 2: with 1, joblib would work in this process."""
         return max(2, self.connection.cores())
 
     def start_call(self) -> None:
@@ -84,7 +84,7 @@ class ClusterBackend(ParallelBackendBase):  # type: ignore[misc]
         self._ended.set()
 
     def submit(self, func: Callable[[], Any], callback: Callable[[Future[bytes]], None]) -> Future[bytes]:
-        """Send a task, and have its end told, whatever it is."""
+        """Submit a task; a callback reports its end, with or without an error."""
         ours: Future[bytes] = Future()
         ours.add_done_callback(callback)
         with self._lock:
@@ -92,17 +92,17 @@ class ClusterBackend(ParallelBackendBase):  # type: ignore[misc]
         self.connection.submit(packed(func)).add_done_callback(lambda theirs: self._end(ours, theirs))
         return ours
 
-    apply_async = submit  # what joblib 1.3 and 1.4 call
+    apply_async = submit  # the name in joblib 1.3 and 1.4
 
     def retrieve_result_callback(self, out: Future[bytes]) -> Any:
-        """Return the answer to a task.
+        """Return the result of a task.
 
         Raises:
             ClusterError: If the cluster failed; else what the task raised.
         """
         try:
-            answer = out.result()
-        except ImportError as error:  # what a task itself raises is in its answer
+            result = out.result()
+        except ImportError as error:  # a task's own exceptions are in its result
             raise ClusterError(
                 f"a worker of {self.connection.name} cannot import bai-gym ({error}); install version "
                 f"{version('bai-gym')} on all workers"
@@ -112,21 +112,21 @@ class ClusterBackend(ParallelBackendBase):  # type: ignore[misc]
             if reason is None:
                 raise
             raise ClusterError(f"{reason}; {GO_ON}") from None
-        return opened(answer)
+        return opened(result)
 
     def abort_everything(self, ensure_ready: bool = True) -> None:
-        """Forget all tasks: nobody waits for them any more."""
+        """Cancel all tasks."""
         with self._lock:
             self._waiting.clear()
         self.connection.cancel()
 
     def get_nested_backend(self) -> tuple[Any, None]:
-        """Let a task do everything itself: the cores beside it are those of other tasks."""
+        """Make tasks sequential: the other cores belong to other tasks."""
         return SequentialBackend(nesting_level=(self.nesting_level or 0) + 1), None
 
     def _end(self, ours: Future[bytes], theirs: Future[bytes]) -> None:
         with self._lock:
-            if ours not in self._waiting:  # aborted, or given up
+            if ours not in self._waiting:  # aborted or lost
                 return
             self._waiting.remove(ours)
         with suppress(InvalidStateError):
@@ -138,7 +138,7 @@ class ClusterBackend(ParallelBackendBase):  # type: ignore[misc]
                 ours.set_result(theirs.result())
 
     def _watch(self, ended: threading.Event) -> None:
-        """End all tasks where nobody works for long: some clusters would wait for ever."""
+        """End all tasks if workers are missing for long: some clusters would wait forever."""
         alive = time.monotonic()
         while not ended.wait(WATCH_SECONDS):
             if self.connection.cores():
@@ -149,9 +149,7 @@ class ClusterBackend(ParallelBackendBase):  # type: ignore[misc]
             return
         with self._lock:
             waiting, self._waiting = self._waiting, set()
-        lost = ClusterError(
-            f"{self.connection.name} is lost: for {LOST_SECONDS:.0f} s nobody has worked there; {GO_ON}"
-        )
+        lost = ClusterError(f"{self.connection.name} is lost: it had no workers for {LOST_SECONDS:.0f} s; {GO_ON}")
         for future in waiting:
             future.set_exception(lost)
 

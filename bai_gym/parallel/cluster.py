@@ -33,10 +33,10 @@ def check_backend(backend: Any, known: tuple[str, ...] = BACKENDS) -> None:
 def cluster(backend: str, address: Any = None) -> Iterator[None]:
     """Work on an existing Dask or Ray cluster.
 
-    Everything inside that would work on several processes works on the cluster: :func:`bai_gym.evaluate` and
+    Inside, everything that can use several processes runs on the cluster: :func:`bai_gym.evaluate` and
     :func:`bai_gym.compare`, which then need no ``workers=``, and models that ``BAI-AutoML160-v0`` trains. Results are
-    those of one process. A lost worker's chunks run again elsewhere. Workers need no access to the output folder:
-    this process writes a chunk as soon as it arrives, so a killed program loses only what was being played.
+    those of one process. A lost worker's chunks run again elsewhere. Workers need no access to the output folder: this
+    process writes a chunk as soon as it arrives, so a killed program loses only unfinished chunks.
 
     Workers need bai-gym in the same version, and the same NumPy, SciPy, scikit-learn and Python; this is checked.
     Classes that are defined in a script or notebook travel to them; files that an environment reads do not.
@@ -52,8 +52,8 @@ def cluster(backend: str, address: Any = None) -> Iterator[None]:
         UnknownNameError: If the backend is neither.
         MissingPackageError: If the package is not installed.
         ParameterError: If the address is none, or there is none.
-        ClusterError: If nobody answers there within ten seconds, the cluster has no workers, or a worker has other
-            versions. Later, of what runs inside: if the cluster is lost.
+        ClusterError: If nothing responds there within ten seconds, the cluster has no workers, or a worker has other
+            versions. Later, inside: if the cluster is lost.
     """
     check_backend(backend, CLUSTERS)
     import joblib

@@ -1,4 +1,4 @@
-"""How much memory there is, so that what cannot fit is refused before anything is allocated."""
+"""Memory limits, checked before anything is allocated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_by
 
 
 def total_memory() -> float:
-    """Return the bytes of memory that this process may use at most; infinite where nobody says."""
+    """Return the memory limit of this process in bytes; infinite if unknown."""
     limits = [float("inf")]
     with suppress(AttributeError, OSError, ValueError):  # not on Windows
         limits.append(float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")))
@@ -27,13 +27,13 @@ def total_memory() -> float:
 
 
 def check_memory(count: int, each: float, name: str, error: type[Exception]) -> None:
-    """Refuse a number of things that cannot fit into memory.
+    """Raise an error if a number of things cannot fit into memory.
 
     Args:
         count: How many.
         each: Bytes that each takes.
-        name: What they are called, such as ``"num_arms"``.
-        error: What is raised.
+        name: Their name, such as ``"num_arms"``.
+        error: Type of the error.
     """
     memory = total_memory()
     if count * each > memory:

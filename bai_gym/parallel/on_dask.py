@@ -17,9 +17,9 @@ from bai_gym.parallel.task import PACKAGES, PYTHON
 
 __all__ = ["DaskConnection"]
 
-# A client that loses its scheduler tells of it here, sometimes with a traceback; the user gets one line from us.
+# A client that loses its scheduler logs it here, sometimes with a traceback; the user gets one line from this library.
 NOISY = ("distributed.client", "distributed.comm", "distributed.core", "distributed.utils", "tornado.application")
-PATIENCE = 10.0  # seconds, for an answer, and then for the first worker
+PATIENCE = 10.0  # seconds, for a response, and then for the first worker
 START = "start one with `dask scheduler` and, in other terminals, `dask worker ADDRESS --nthreads 1`"
 
 
@@ -70,15 +70,15 @@ class DaskConnection:
         self._executor = self._client.get_executor(pure=False)
 
     def submit(self, task: bytes) -> Future[bytes]:
-        """Send a task; Dask runs it again where a worker is lost, up to `allowed-failures` times."""
+        """Submit a task; Dask runs it again if a worker is lost, up to `allowed-failures` times."""
         future: Future[bytes] = self._executor.submit(pickle.loads, task)
         return future
 
     def cores(self) -> int:
-        """Return the threads of all workers, 0 where the scheduler does not answer."""
+        """Return the threads of all workers, 0 if the scheduler does not respond."""
         try:
             return sum(self._client.ncores().values())
-        except Exception:  # whatever a connection that is being lost may raise
+        except Exception:  # a connection that is being lost can raise anything
             return 0
 
     def versions(self) -> dict[str, dict[str, str | None]]:
@@ -95,7 +95,7 @@ class DaskConnection:
         return {worker: numbers for worker, numbers in found.items() if len(numbers) == 1 + len(PACKAGES)}
 
     def explain(self, error: BaseException) -> str | None:
-        """Return what an error of Dask means."""
+        """Return the meaning of a Dask error."""
         from distributed.scheduler import KilledWorker
 
         if isinstance(error, KilledWorker):
@@ -106,7 +106,7 @@ class DaskConnection:
         return None
 
     def cancel(self) -> None:
-        """Forget all tasks."""
+        """Cancel all tasks."""
         with suppress(Exception):  # the scheduler may be gone
             self._executor.shutdown(wait=False)
             self._executor = self._client.get_executor(pure=False)
@@ -125,10 +125,10 @@ def _set_levels(levels: dict[str, int]) -> None:
 
 
 async def _knock(address: str) -> None:
-    """Greet a scheduler, and raise where nobody answers: a client would hang on a port of another program.
+    """Contact a scheduler, or raise an error: a client would hang on a port of another program.
 
     Raises:
-        OSError: If nobody answers, or not as Dask does.
+        OSError: If nothing responds, or not as Dask does.
         ValueError: If it is no address.
     """
     comm: Any = import_module("distributed.comm")

@@ -19,7 +19,7 @@ from bai_gym.parallel.task import PACKAGES, PYTHON
 
 __all__ = ["RayConnection"]
 
-PATIENCE = 10.0  # seconds, for an answer
+PATIENCE = 10.0  # seconds, for a response
 ADDRESS = re.compile(r"(?P<client>ray://)?(?P<host>[^:/\s]+|\[[0-9a-fA-F:]+\]):(?P<port>\d{1,5})/?")
 START = "start one with `ray start --head`"
 RETRIES = 3  # of a task whose worker is lost; Dask's default
@@ -71,7 +71,7 @@ class RayConnection:
             raise ClusterError(f"{self.name} has no CPUs to work with; add some: ray start --address ADDRESS")
 
     def submit(self, task: bytes) -> Future[bytes]:
-        """Send a task; Ray runs it again where a worker is lost, up to three times."""
+        """Submit a task; Ray runs it again if a worker is lost, up to three times."""
         reference = self._run.remote(task)
         self._tasks.add(reference)
         future: Future[bytes] = reference.future()
@@ -79,12 +79,12 @@ class RayConnection:
         return future
 
     def cores(self) -> int:
-        """Return the CPUs of the cluster, 0 where its head does not answer."""
+        """Return the CPUs of the cluster, 0 if its head does not respond."""
         try:
             if self._door is not None:  # Ray itself would wait, and then end this process
                 socket.create_connection(self._door, timeout=PATIENCE).close()
             return int(self._ray.cluster_resources().get("CPU", 0))
-        except Exception:  # whatever a connection that is being lost may raise
+        except Exception:  # a connection that is being lost can raise anything
             return 0
 
     def versions(self) -> dict[str, dict[str, str | None]]:
@@ -112,7 +112,7 @@ class RayConnection:
         return found
 
     def explain(self, error: BaseException) -> str | None:
-        """Return what an error of Ray means."""
+        """Return the meaning of a Ray error."""
         kinds = self._ray.exceptions
         if isinstance(error, kinds.WorkerCrashedError | kinds.OutOfMemoryError | kinds.NodeDiedError):
             return (
@@ -122,7 +122,7 @@ class RayConnection:
         return f"{self.name} failed ({' '.join(str(error).split())})" if isinstance(error, kinds.RayError) else None
 
     def cancel(self) -> None:
-        """Forget all tasks."""
+        """Cancel all tasks."""
         for reference in list(self._tasks):
             with suppress(Exception):  # the cluster may be gone
                 self._ray.cancel(reference)
@@ -136,11 +136,11 @@ class RayConnection:
 
 
 def _check(address: Any) -> None:
-    """Check an address, and that somebody listens there: Ray would try for two minutes.
+    """Check an address, and that something listens there: Ray would try for two minutes.
 
     Raises:
         ParameterError: If it is none.
-        ClusterError: If nobody listens.
+        ClusterError: If nothing listens there.
     """
     if address is None or address == "auto":
         return

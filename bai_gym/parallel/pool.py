@@ -1,4 +1,4 @@
-"""The ``joblib.Parallel`` that everything here works with."""
+"""The ``joblib.Parallel`` of this library."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["on_cluster", "parallel", "plays_elsewhere"]
 
 @contextmanager
 def parallel(workers: int | None, *, ordered: bool = True, tasks: int | None = None) -> Iterator[Any]:
-    """Give a ``joblib.Parallel`` whose answers come as a generator.
+    """Yield a ``joblib.Parallel`` that returns a generator of results.
 
     Args:
-        workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says. Inside
-            :func:`bai_gym.cluster` the cluster works, whatever this is.
-        tasks: How many there are, if that is known. More processes than tasks, or than cores, would have nothing to do.
-        ordered: Whether answers come in the order of the tasks, or as soon as they are there.
+        workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says. Ignored inside
+            :func:`bai_gym.cluster`.
+        tasks: Number of tasks, if known: more processes than tasks, or than cores, would be idle.
+        ordered: Whether results come in the order of the tasks, or as soon as they are ready.
 
     Raises:
         BaiGymError: Inside, where a worker process was killed, or a task cannot be sent to one.
@@ -30,24 +30,24 @@ def parallel(workers: int | None, *, ordered: bool = True, tasks: int | None = N
 
     if workers is not None and not plays_elsewhere():
         cores = joblib.cpu_count()
-        # Two at least, if there are two tasks: whoever asks for processes wants them to be others than this one.
+        # At least two, if there are two tasks: one would be this process itself.
         workers = cores if workers == -1 else min(workers, max(cores, 2))
         workers = workers if tasks is None else min(workers, max(tasks, 1))
     with _explained(), warnings.catch_warnings():
         # joblib replaces a worker that has grown by 300 MB, and says so by a warning in the thread that manages the
-        # workers. Where warnings are errors, this thread would die of it, and everybody wait for ever.
+        # workers. Where warnings are errors, this thread would die, and the program wait forever.
         warnings.filterwarnings("ignore", category=UserWarning, module=r"(joblib\.externals\.)?loky\.")
         yield joblib.Parallel(
             n_jobs=workers,
             return_as="generator" if ordered else "generator_unordered",
-            # A cluster is told of all tasks at once: workers that join it later find some to do.
+            # A cluster receives all tasks at once, so that workers that join later find work.
             pre_dispatch="all" if on_cluster() else "2 * n_jobs",
         )
 
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Say in one line what is wrong with the worker processes of this machine."""
+    """Report errors of local worker processes in one line."""
     from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 
     try:
@@ -75,9 +75,9 @@ def on_cluster() -> bool:
 
 
 def plays_elsewhere() -> bool:
-    """Return whether tasks may go to machines that do not see the files of this one.
+    """Return whether tasks may run on machines without access to local files.
 
-    So it is with :func:`bai_gym.cluster`, and with any ``joblib.parallel_config`` but those of processes and threads
+    This is so with :func:`bai_gym.cluster`, and with any ``joblib.parallel_config`` except for processes and threads
     of this machine.
     """
     from joblib import parallel as kinds

@@ -1,4 +1,4 @@
-"""What travels between this process and the workers of a cluster, and what happens to it there."""
+"""Tasks on the workers of a cluster: how they travel, run and return."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bai_gym.errors import ClusterError, ParameterError
 __all__ = ["PACKAGES", "PYTHON", "differences", "opened", "own_versions", "packed"]
 
 PACKAGES = ("bai-gym", "numpy", "scipy", "scikit-learn")
-"""What the numbers come from."""
+"""Packages that affect the numbers."""
 PYTHON = "Python"
 
 
@@ -35,7 +35,7 @@ def own_versions() -> dict[str, str | None]:
 
 
 def differences(worker: str, there: dict[str, str | None], here: dict[str, str | None]) -> str | None:
-    """Return a sentence about what a worker has in other versions than the process of the user, or None.
+    """Return a sentence about versions of a worker that differ from those of the user's process, or None.
 
     Args:
         worker: Its name.
@@ -109,13 +109,13 @@ def run_task(versions: dict[str, str | None], call: bytes) -> bytes:
         error.__traceback__ = None
         try:
             return _pickled((False, error))
-        except Exception:  # whatever a user's own error holds
+        except Exception:  # a user's exception can hold anything
             return _pickled((False, RuntimeError(traceback.format_exc())))
 
 
-def opened(answer: bytes) -> Any:
+def opened(result: bytes) -> Any:
     """Return what a task returned, or raise what it raised."""
-    fine, outcome = pickle.loads(answer)
+    fine, outcome = pickle.loads(result)
     if fine:
         return outcome
     raise outcome

@@ -1,4 +1,4 @@
-"""Which bandit instances exist, and whether an episode gets a fixed one or a freshly drawn one."""
+"""Problems: distributions over bandit instances, with a fresh instance per episode or a fixed one."""
 
 from bai_gym.problems.automl import AutoMLProblem, automl_problem
 from bai_gym.problems.base import FixedProblem, FrozenProblem, Problem

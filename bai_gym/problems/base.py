@@ -1,4 +1,4 @@
-"""A problem says how the instances of episodes come about."""
+"""Problems: distributions over bandit instances."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bai_gym.parallel import check_memory
 __all__ = ["FixedProblem", "FrozenProblem", "Problem", "check_flag", "count_features", "whole_arms"]
 
 
-ARM_BYTES = 128  # that an arm of a single instance takes at least: mean, variance, and the statistics of an episode
+ARM_BYTES = 128  # at least, per arm and instance: mean, variance, and the statistics of an episode
 
 
 def whole_arms(num_arms: object) -> int:
@@ -34,7 +34,7 @@ def check_flag(value: object, name: str) -> bool:
     """Return a switch as a bool.
 
     Raises:
-        ParameterError: If it is neither True nor False; the text ``"False"`` would otherwise count as true.
+        ParameterError: If it is neither True nor False; otherwise the text ``"False"`` would count as true.
     """
     if not isinstance(value, bool | np.bool_):
         raise ParameterError(f"{name} must be True or False, not {value!r}")
@@ -51,7 +51,7 @@ class Problem(ABC):
 
     Attributes:
         num_arms: Number of arms K of every instance.
-        notes: Sentences that every report about this problem must carry, for example that data are synthetic.
+        notes: Sentences that every report about this problem must show, for example that data are synthetic.
         arm_names: Names of the arms, where they have any.
         num_features: Length d of each arm's features, where arms have any; they are then in the observation, and
             :meth:`draw` returns bandits that have them (:class:`bai_gym.bandits.FeatureBandit`).
@@ -70,7 +70,7 @@ class Problem(ABC):
 
 
 class FixedProblem(Problem):
-    """Every episode gets the same given instance.
+    """A given instance, the same in every episode.
 
     Args:
         bandit: A bandit of one instance.
@@ -98,7 +98,7 @@ class FixedProblem(Problem):
 
 
 class FrozenProblem(FixedProblem):
-    """Every episode gets the same instance, drawn once from another problem.
+    """A fixed instance, drawn once from another problem.
 
     Args:
         problem: Where the instance comes from.

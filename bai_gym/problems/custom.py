@@ -1,6 +1,6 @@
-"""The user's own arms: means and variances given outright, or the rewards of a log.
+"""User-defined arms, by means and variances, by features and parameters, or from a log of rewards.
 
-Without arguments each gives a small demonstration, so that every id can be made and tried; reports say so.
+Without arguments each makes a small demonstration, so that every id works out of the box; reports mention it.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ DEMO_VARIANCE = 0.25  # about that of Bernoulli arms with these means
 DEMO_FEATURES = ((1.0, 0.0), (0.8, 0.6), (0.0, 1.0), (-0.6, 0.8))
 DEMO_THETA = (0.5, 0.1)
 
-# Sign-ups in the synthetic log of an A/B test; the log is written out from these numbers, no draw is involved.
+# Sign-ups in the synthetic log of an A/B test; the log follows from these numbers, without randomness.
 DEMO_VISITORS = 1000  # per variant
 DEMO_SIGN_UPS = {"long form": 250, "present page": 300, "one field": 340, "one field, quote": 400}
 
 
 def custom_problem(means: object = None, variances: object = None, distribution: str = "gaussian") -> FixedProblem:
-    """Return the problem of one given instance.
+    """Return the problem of one fixed instance.
 
     Args:
         means: ``(K,)`` means. None: the demonstration instance, four arms with means 0.5, 0.45, 0.4 and 0.3 (and
             variances 0.25 where they are Gaussian).
         variances: ``(K,)`` variances of Gaussian arms, or one number for all. None: 1.
-        distribution: ``"gaussian"``, or ``"bernoulli"``, where the means alone determine everything.
+        distribution: ``"gaussian"``, or ``"bernoulli"``, where the means determine the variances.
 
     Raises:
         InstanceError: Malformed means or variances.
@@ -69,7 +69,7 @@ def custom_problem(means: object = None, variances: object = None, distribution:
 def custom_linear_problem(
     features: object = None, theta: object = None, link: str = "identity", noise_variance: float | None = None
 ) -> FixedProblem:
-    """Return the problem of one given linear or generalized linear instance, see :func:`bai_gym.bandits.linear_bandit`.
+    """Return the problem of one fixed linear or generalized linear instance, see :func:`bai_gym.bandits.linear_bandit`.
 
     Args:
         features: ``(K, d)``, one row for each arm. None, with ``theta`` left out too: the demonstration instance, four
@@ -90,7 +90,7 @@ def custom_linear_problem(
         features, theta = DEMO_FEATURES, DEMO_THETA
         notes = ("no features were given: this is the demonstration instance, four arms with theta 0.5, 0.1",)
     elif features is None or theta is None:
-        raise ParameterError("features and theta must be given together: features=[[...], ...] and theta=[...]")
+        raise ParameterError("features and theta must both be given: features=[[...], ...] and theta=[...]")
     bandit = linear_bandit(features, theta, link=link, noise_variance=1.0 if noise_variance is None else noise_variance)
     return FixedProblem(bandit, notes)
 

@@ -1,4 +1,4 @@
-"""The problem families by name: what ids are made of."""
+"""The problem families behind the ids, by name."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
 
 
 OF_EPISODES = ("budget", "reward", "task", "m", "num_bandits", "epsilon", "threshold", "fixed_confidence", "pull_cost")
-"""Keywords that every environment takes, but for ``render_mode``."""
+"""Keywords of every environment, except ``render_mode``."""
 
 
 def build(family: str, *, instance: str = "random", instance_seed: int | None = None, **keywords: Any) -> Problem:
@@ -107,10 +107,10 @@ def build(family: str, *, instance: str = "random", instance_seed: int | None = 
 
     Args:
         family: A key of :data:`FAMILIES`.
-        instance: ``"random"``: drawn anew at each reset. ``"fixed"``: drawn once, from ``instance_seed``, and the same
-            in every episode.
+        instance: ``"random"``: fresh instance per episode. ``"fixed"``: fixed instance, drawn once from
+            ``instance_seed``.
         instance_seed: Seed of the fixed instance, at least 0; 0 unless given.
-        **keywords: What the family's builder takes.
+        **keywords: Keyword arguments of the family's builder.
 
     Raises:
         UnknownNameError: If there is no such family.

@@ -1,4 +1,4 @@
-"""The user's own functions as arms."""
+"""User functions as arms."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ def function_problem(
     worst: float | None = None,
     run_in: str = "auto",
 ) -> FixedProblem:
-    """Return the problem whose pulls call the user's functions.
+    """Return the problem in which a pull calls a user function.
 
-    Nobody knows the true means, so there is no right or wrong: the reward of a recommendation is the mean of what the
-    recommended arm has given (``reward="estimate"``), and the last info holds it as ``estimate``. A batch of episodes
-    makes its pulls one after the other.
+    The true means are unknown, so recommendations cannot be scored: the reward of a recommendation is the sample mean
+    of the recommended arm (``reward="estimate"``), and the last info holds it as ``estimate``. A batch of episodes
+    makes its pulls sequentially.
 
     Args:
         pull: A function of the arm, or one function for each arm, see :func:`bai_gym.identify`. Without a parameter
-            ``rng`` it has to be deterministic, if equal seeds are to give equal episodes. None: a demonstration, throws
-            at four angles with noisy speed; the reward is their distance in metres.
+            ``rng`` it must be deterministic for equal seeds to give equal episodes. None: a demonstration, throws at
+            four angles with noisy speed; the reward is their distance in metres.
         num_arms: K; may be left out with one function for each arm.
         features: ``(K, d)`` numbers that describe the arms, for agents that use them.
-        timeout: Seconds that a pull may take.
+        timeout: Time limit of a pull in seconds.
         on_error: ``"raise"``, ``"retry"`` or ``"worst"``.
-        retries: How often a failed pull is made again.
-        worst: What a failed pull counts as.
+        retries: Number of times that a failed pull is repeated.
+        worst: Reward of a failed pull.
         run_in: ``"auto"``, ``"here"``, ``"thread"`` or ``"process"``.
 
     Raises:
-        ParameterError: Whatever is wrong with an argument.
+        ParameterError: If an argument is invalid.
         InstanceError: Malformed features.
     """
     notes: tuple[str, ...] = ()

@@ -22,8 +22,8 @@ SPACING = 0.5
 class GaussianProcessProblem(Problem):
     """Arms are points of a grid, and their means a function drawn from a Gaussian process.
 
-    Arm i = 0, ..., K - 1 stands at x = i spacing, its only feature. Neighbours have similar means, so that fewer pulls
-    than arms may do. Agents that declare to know the prior are told it.
+    Arm i = 0, ..., K - 1 stands at x = i spacing, its only feature. Neighbours have similar means, so fewer pulls than
+    arms can suffice. Agents that declare to know the prior are given it.
 
     Args:
         num_arms: K, at least 2.
@@ -75,7 +75,7 @@ class GaussianProcessProblem(Problem):
         return GaussianPrior.from_kernel(points, **self._kernel)
 
     def between(self, steps: int) -> tuple[FloatArray, IntArray]:
-        """Return points ``(P, 1)``, so many steps from each arm to the next, and which of them ``(K,)`` are arms."""
+        """Return points ``(P, 1)``, ``steps`` of them from each arm to the next, and which ``(K,)`` are arms."""
         at = steps * np.arange(self.num_arms)
         points = np.interp(np.arange(at[-1] + 1), at, self.locations[:, 0])
         return points[:, None], at

@@ -15,7 +15,7 @@ VARIANCE_FACTORS = (0.5, 1.5)  # range of the uniform factor on a variance
 
 
 class HeterogeneousGaussianProblem(Problem):
-    """Means fall like 1 - sqrt((i-1)/K); every second arm is noisy, the noisier the better it is.
+    """Means decrease as 1 - sqrt((i-1)/K); every second arm is noisy, with a variance that grows with its mean.
 
     Arm i = 1..K has mean 1 - sqrt((i-1)/K) + N(0, 0.05^2), and variance 0.1, or 0.9 mean^2 + 0.1 for the noisy half
     (with the unperturbed mean), times Uniform(0.5, 1.5).
@@ -26,7 +26,7 @@ class HeterogeneousGaussianProblem(Problem):
 
     Args:
         num_arms: K, at least 2.
-        noisy_best: True for the instances that the paper's figures behave like, False for its literal text.
+        noisy_best: True for instances consistent with the paper's figures, False for its literal text.
 
     Raises:
         InstanceError: Fewer than two arms.

@@ -1,4 +1,4 @@
-"""What an agent receives before an episode, and nothing more."""
+"""What an agent receives at reset, and nothing more."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KNOWLEDGE: dict[str, str] = {
     "range": "a bound b on the rewards, computed from the true means and variances",
     "variances": "the true reward variances",
 }
-"""Everything an agent can declare to know that a real user would not, with its meaning."""
+"""The oracle knowledge that an agent can declare, with its meaning."""
 
 
 def check_knowledge(knows: Iterable[str]) -> frozenset[str]:
@@ -38,7 +38,7 @@ def check_knowledge(knows: Iterable[str]) -> frozenset[str]:
 
 
 class ProblemInfo:
-    """The facts an agent starts from: number of arms, budget, and what it declared to know.
+    """What an agent receives at reset: number of arms, budget, and the oracle knowledge that it declares.
 
     Attributes:
         num_arms: Number of arms K.
@@ -47,10 +47,9 @@ class ProblemInfo:
         task: What is to be recommended.
         fixed_confidence: Whether the agent decides when to stop; the budget is then a cap.
         knows: The granted knowledge, words of :data:`KNOWLEDGE`.
-        checkpoints: Pull counts, ascending, after which the agent is asked for its answer; usually none. They are told
-            so that an agent can end its blocks there, where the order of the pulls within a block is part of its law.
-        features: ``(N, K, d)`` features of the arms, not to be written to; None where arms have none. They are no
-            secret: observations show them too.
+        checkpoints: Intermediate budgets, ascending, at which the agent must recommend; usually none. An agent can end
+            its blocks there, if the order of the pulls within a block affects the distribution of its recommendations.
+        features: ``(N, K, d)`` features of the arms, read-only; None where arms have none. Observations hold them too.
     """
 
     def __init__(
@@ -65,10 +64,10 @@ class ProblemInfo:
         truth: Bandit | None = None,
         knows: Iterable[str] = (),
     ) -> None:
-        """Grant ``knows`` from the true instances ``truth``, which also say the features.
+        """Grant ``knows`` from the true instances ``truth``, which also provide the features.
 
-        Without ``truth``, nothing that has to be granted can be read, and arms have no features; nor can anything be
-        granted of a truth that is not known.
+        Without ``truth``, or if its means are unknown, no oracle knowledge can be read; without it, arms have no
+        features.
         """
         self.num_arms = num_arms
         self.budget = budget
@@ -103,9 +102,9 @@ class ProblemInfo:
 
     @property
     def prior(self) -> GaussianPrior | None:
-        """The normal law that the means were drawn from; None where there is none; needs ``"prior"``.
+        """The normal distribution of the means; None where there is none; needs ``"prior"``.
 
-        A real experiment tells none.
+        A real experiment has none.
         """
         self.check_granted("prior")
         return None if self._truth is None else self._truth.prior
@@ -113,10 +112,10 @@ class ProblemInfo:
     def check_granted(self, fact: str) -> None:
         """Raise :class:`AgentError` unless the fact is granted.
 
-        For knowledge that comes with the agent's parameters, such as ``"prior"``: it has to be declared all the same.
+        For knowledge that comes with the agent's parameters, such as ``"prior"``: it must be declared as well.
         """
         if fact not in self.knows:
-            raise AgentError(f"the agent reads {fact!r} without having declared it: add it to the agent's `knows`")
+            raise AgentError(f"the agent reads {fact!r} without declaring it: add it to the agent's `knows`")
 
     def _granted(self, fact: str) -> Bandit:
         self.check_granted(fact)

@@ -32,8 +32,8 @@ def adaptive_problem(num_arms: int = 16, angle: float = 0.1, noise_variance: flo
     """Return the unit vectors and one disturbing arm close to the best of them.
 
     Arms 0 to d - 1 are the unit vectors of d = K - 1 dimensions, and arm d is (cos w, sin w, 0, ...); theta is the
-    first unit vector. So arm 0 is the best, and the last one is worse by 1 - cos w: 0.0049958 for w = 0.1. What tells
-    the two apart is the second direction, so an adaptive algorithm pulls arm 1.
+    first unit vector. So arm 0 is the best, and the last one is worse by 1 - cos w: 0.0049958 for w = 0.1. The second
+    direction separates the two, so an adaptive algorithm pulls arm 1.
 
     Args:
         num_arms: K, at least 3.
@@ -58,7 +58,7 @@ def adaptive_problem(num_arms: int = 16, angle: float = 0.1, noise_variance: flo
 def static_problem(num_arms: int = 16, gap: float = 0.1, noise_variance: float = 10.0) -> FixedProblem:
     """Return the unit vectors of K dimensions: arm 0 has the mean ``gap``, and all others 0.
 
-    No arm says anything about another one, so the best allocation does not depend on rewards.
+    No arm carries information about another, so the best allocation does not depend on rewards.
 
     Args:
         num_arms: K = d, at least 2.
@@ -116,7 +116,7 @@ class LinearSphereProblem(Problem):
 
 
 class LinearCornerProblem(Problem):
-    """In the plane: the best arm, an arm far off, and all others crowded at 45 degrees between the two.
+    """In the plane: the best arm, a distant arm, and all others clustered at 45 degrees between the two.
 
     Arm 0 is (1, 0), which is theta too; the last arm has the angle 3 pi / 4; each other one pi / 4 plus its own normal
     deviation with standard deviation 0.09. A single stage with an optimal design does best here.

@@ -18,7 +18,7 @@ from bai_gym.statistics import FloatArray, IntArray
 __all__ = ["MovieLensProblem", "look_alike_source", "movielens_source"]
 
 VARIANCE_RANGE = (0.05, 1.5)  # of the drawn variances: 0.1 * 0.5 up to (0.9 + 0.1) * 1.5
-RUNS_AT_ONCE = 64  # matched together: their distances to 3,000 movies, 1.5 MB, stay in the processor's cache
+RUNS_AT_ONCE = 64  # matched in one pass: their distances to 3,000 movies, 1.5 MB, stay in the processor's cache
 
 
 def movielens_source(ratings: str | Path | None = None) -> CompletedRatings:
@@ -57,7 +57,7 @@ class MovieLensProblem(Problem):
     Raises:
         InstanceError: Fewer than two arms.
         DataError: If there are fewer movies than arms.
-        ParameterError: If ``matching`` is none of the two, or ``noisy_best`` neither True nor False.
+        ParameterError: If ``matching`` is neither of the two, or ``noisy_best`` neither True nor False.
 
     Source: Lalitha et al. (2023), section 5.2.
     """
@@ -106,7 +106,7 @@ class MovieLensProblem(Problem):
         movies = np.empty(means.shape, np.int64)
         free = np.tile(self._means, (runs.size, 1))  # (n, M); the mean of a movie already taken becomes infinite
         distance, part = np.empty_like(free), np.empty_like(free)
-        for arms in order.T:  # greedy without replacement is sequential in the arms; the runs go together
+        for arms in order.T:  # greedy without replacement is sequential in the arms; runs are vectorised
             np.subtract(free, means[runs, arms, None], out=distance)
             distance *= distance
             np.subtract(self._variances, variances[runs, arms, None], out=part)

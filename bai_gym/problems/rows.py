@@ -26,10 +26,10 @@ ENTRIES_AT_ONCE = 2_000_000  # of the permutations held at a time
 
 
 class RowsProblem(Problem):
-    """K rows of a table, drawn anew for every episode; one column is the mean reward, the others are the features.
+    """K rows of a table, drawn for every episode; one column is the mean reward, the others are the features.
 
     The K rows are distinct, uniform among all ordered choices. Rewards are Gaussian. The means need not be linear in
-    the features, and rows with equal means may be drawn: then each of the best is right.
+    the features, and rows with equal means may be drawn: then each of the best is correct.
 
     Args:
         table: Rows with columns in [0, 1].
@@ -85,7 +85,7 @@ class RowsProblem(Problem):
 def automobile_problem(
     num_arms: int = 8, noise_variance: float = 0.1, intercept: bool = False, path: str | Path | None = None
 ) -> RowsProblem:
-    """Return the problem of finding the most expensive of K cars by noisy looks at their prices.
+    """Return the problem of finding the most expensive of K cars from noisy prices.
 
     Features: curb weight, width, engine size, miles per gallon in the city and on the highway. Features and prices are
     rescaled to [0, 1] over all 205 cars; the 4 missing prices are the mean of the others.
@@ -100,7 +100,7 @@ def automobile_problem(
         MissingDataError: There is no such file.
         DataError: The file cannot be used, or has fewer rows than arms.
         InstanceError: Fewer than two arms.
-        ParameterError: A variance or a switch of another kind.
+        ParameterError: An invalid variance or switch.
 
     Source: Azizi, Kveton and Ghavamzadeh (2022), appendix E.2, figure 5 (a).
     """
@@ -122,7 +122,7 @@ def automobile_like_problem(
     Raises:
         DataError: More than 205 arms.
         InstanceError: Fewer than two arms.
-        ParameterError: A variance, a switch or a seed of another kind.
+        ParameterError: An invalid variance, switch or seed.
     """
     table = automobile_like(table_seed)
     return RowsProblem(table, PRICE, num_arms, noise_variance=noise_variance, intercept=intercept)
@@ -188,7 +188,7 @@ def distinct_rows(num_rows: int, batch: int, num_arms: int, rng: np.random.Gener
     while unsettled.size:
         part = rows[unsettled]
         again = _repeated(part)
-        # Which entries are drawn anew depends on nothing but which are equal: so no choice of rows is preferred.
+        # Which entries are redrawn depends only on which are equal, so all choices of rows are equally likely.
         part[again] = rng.integers(num_rows, size=np.count_nonzero(again))
         rows[unsettled] = part
         unsettled = unsettled[again.any(axis=1)]

@@ -28,7 +28,7 @@ _C = ((0.0, 1.0), (0.45, 0.45), (0.25, 0.65), (0.0, 0.9))
 _D = ((0.4, 0.6), (0.45, 0.45), (0.35, 0.55), (0.25, 0.65))
 
 MULTI_BANDIT_SETUPS: dict[int, tuple[tuple[object, ...], ...]] = {1: (_A, _B), 2: (_C, _D), 3: (_C, _D, _C, _D)}
-"""The bandits of each set-up: means of Bernoulli arms, or the two values that an arm pays with probability 1/2 each."""
+"""The bandits of each set-up: means of Bernoulli arms, or the two values of the reward, each with probability 1/2."""
 
 
 def bernoulli_setup(setup: int = 1) -> FixedProblem:
@@ -52,8 +52,8 @@ def bernoulli_setup(setup: int = 1) -> FixedProblem:
 def multi_bandit_setup(setup: int = 1) -> FixedProblem:
     """Return a set-up of several bandits of four arms, one after the other.
 
-    1: two Bernoulli bandits, an easy and a hard one. 2: two bandits whose arms pay one of two values, with means close
-    together and variances far apart. 3: those of 2, twice.
+    1: two Bernoulli bandits, an easy and a hard one. 2: two bandits whose rewards take one of two values, with similar
+    means and very different variances. 3: those of 2, twice.
 
     Args:
         setup: 1, 2 or 3.

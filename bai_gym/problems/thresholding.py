@@ -51,12 +51,12 @@ THRESHOLDING_SETUPS: Mapping[str, _SetUp] = {
 class ThresholdingProblem(Problem):
     """A hundred Gaussian arms, of which arms 5 to 9 have a mean above 1/2.
 
-    The means are those of the set-up. The variances of arms 10 to 99 are drawn anew for every instance, uniformly in
-    the range that the paper gives; that they are not drawn once for all is this library's reading.
+    The means are those of the set-up. The variances of arms 10 to 99 are drawn for every instance, uniformly in the
+    range that the paper gives; fresh variances per instance are this library's reading.
 
     Args:
         setup: ``"Arithmetic"``, ``"Geometric"``, ``"ThreeGroups"``, ``"TwoGroups"`` or ``"Advanced"``.
-        spread: What the paper's numbers are taken for: ``"variance"`` (default), as the text says, or ``"deviation"``,
+        spread: Meaning of the paper's numbers: ``"variance"`` (default), as the text says, or ``"deviation"``,
             as a program has it that passes them to a generator of normal numbers which expects standard deviations.
             With the first, nearly all runs of nearly all algorithms end with an error.
 

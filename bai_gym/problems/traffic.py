@@ -26,7 +26,7 @@ class TrafficProblem(Problem):
     The first two thirds of the signals are history: they give the prior. Each of the others is the vector of true
     means of an instance, drawn uniformly, with replacement. (The paper takes each of its 840 once.) Rewards are
     Gaussian, with 5 % of the average variance of the historical signals. Where real readings are rounded, several
-    sensors may have the highest one: each of them is right. Agents that declare to know the prior are told it.
+    sensors may have the highest one: each of them is correct. Agents that declare to know the prior are given it.
 
     Args:
         signals: At least three, of at least two sensors.
@@ -35,7 +35,7 @@ class TrafficProblem(Problem):
         prior_mean: ``(K,)`` means of the historical signals.
         prior_covariance: ``(K, K)`` their covariance, G (divisor: their number less one). The paper's prior is broader:
             eta^2 G with eta = 20, which agents have with ``amplitude=20.0``.
-        prior: The normal law with these moments.
+        prior: The normal distribution with these moments.
         noise_variance: Variance of the rewards.
         test_signals: ``(S, K)`` the vectors of true means. All these are read-only.
 

@@ -19,7 +19,7 @@ NAMES = {
     "median": "median",
     "optimality_gap": "optimality gap",
 }
-"""What the aggregates are called in tables and figures."""
+"""Names of the aggregates in tables and figures."""
 
 
 def aggregate_table(scores: Aggregate) -> Table:
@@ -86,7 +86,11 @@ def _sheet(scores: Aggregate) -> Sheet:
         missing = len(scores.left_out)
         remarks.append(f"Left out, because not all agents have played them: {missing} task{'s' * (missing > 1)}.")
     return Sheet(
-        columns=(("agent", False), *((f"{NAMES[word]} [{level}]", True) for word in AGGREGATES), ("knows", False)),
+        columns=(
+            ("agent", False),
+            *((f"{NAMES[word]} [{level}]", True) for word in AGGREGATES),
+            ("oracle knowledge", False),
+        ),
         rows=tuple(
             (
                 row.agent,

@@ -1,8 +1,8 @@
-"""What all figures share: colours and markers, matplotlib's settings, the sentence below, and the file.
+"""Shared parts of all figures: colours and markers, matplotlib's settings, the sentence below, and the file.
 
 The ending of the path decides the format: ``.png``, ``.svg`` or ``.pdf``. In the last two text is text, so that it can
 be searched, read aloud and edited. The same input gives the same bytes: files hold no date, no version and no random
-id, and matplotlib's settings of the user have no say.
+id, and matplotlib's user settings have no effect.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 
 __all__ = ["COLOURS", "DASHES", "MARKERS", "look", "named", "save", "settings", "target_of", "write_sentence"]
 
-# M. Okabe and K. Ito's colours, told apart by colour-blind readers too; their yellow is left out, too pale for lines.
+# M. Okabe and K. Ito's colours, distinct for colour-blind readers too, without their yellow, which is too pale for
+# lines.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 # One more marker than colours: the pairs repeat after 56 agents only.
 MARKERS = ("o", "s", "^", "D", "v", "p", "X", "<")
@@ -37,7 +38,7 @@ STYLE = {
     "savefig.dpi": 200,
     "svg.fonttype": "none",  # letters here, too
     "svg.hashsalt": "bai-gym",
-    "text.parse_math": False,  # names of agents and files are no formulas, whatever dollars they have
+    "text.parse_math": False,  # names of agents and files may contain dollars, but no formulas
 }
 # What matplotlib would write into the file and what differs between two days or two versions.
 METADATA: dict[str, dict[str, None]] = {
@@ -57,7 +58,7 @@ def look(index: int) -> tuple[str, str, Any]:
 
 
 def named(agent: str, knows: Sequence[str] | None) -> str:
-    """Return the name that a legend gives an agent: with what it was told."""
+    """Return the name of an agent in a legend, with its oracle knowledge."""
     return f"{agent} (knows {', '.join(knows)})" if knows else agent
 
 
@@ -71,26 +72,26 @@ def target_of(path: str | Path) -> Path:
 
 @contextlib.contextmanager
 def settings() -> Iterator[None]:
-    """Matplotlib's own defaults and the style above, whatever the user has set, and the user's again afterwards."""
+    """Matplotlib's defaults and the style above; the user's settings are restored afterwards."""
     try:
         import matplotlib
     except ImportError as error:
         raise MissingPackageError('drawing figures needs matplotlib; pip install "bai-gym[plots]"') from error
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        parameters: Any = matplotlib.rcParams  # newer versions type its keys one by one
+        parameters: Any = matplotlib.rcParams  # newer versions type each key
         parameters.update(STYLE)
         yield
 
 
 def write_sentence(figure: Any, sentence: str) -> None:
-    """Put a sentence below the axes, in lines that the figure can hold."""
+    """Write a sentence below the axes, in lines that fit the figure."""
     characters = round(figure.get_figwidth() * 14.5)
     figure.supxlabel(textwrap.fill(sentence, characters), x=0.01, ha="left", fontsize=9, color="#444444")
 
 
 def save(figure: Any, target: Path) -> Path:
-    """Write a figure to a file, all of it or nothing of it."""
+    """Write a figure to a file atomically."""
     suffix = target.suffix.lower()
     buffer = io.BytesIO()
     figure.savefig(buffer, format=suffix[1:], metadata=METADATA[suffix])

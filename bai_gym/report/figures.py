@@ -1,8 +1,8 @@
 """Figures of results and of instances, for papers and web pages.
 
 :func:`error_curves` draws error probability against budget or number of arms; :func:`instance_plot` draws the means
-and variances of an instance. Each figure carries one sentence on how to read it. :mod:`bai_gym.report.canvas` says what
-the files have in common.
+and variances of an instance. Each figure carries one sentence on how to read it. :mod:`bai_gym.report.canvas` describes
+the files.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["error_curves", "instance_plot"]
 
 Axis = Literal["budget", "num_arms", "checkpoint"] | Mapping[str, float]
-"""What a horizontal axis shows: a property of the results, or a number for each environment."""
+"""The quantity of a horizontal axis: a property of the results, or a number for each environment."""
 AXES = {"budget": "budget (pulls)", "num_arms": "number of arms K", "checkpoint": "pulls"}
 DENSE = 25  # points of a curve from which on it is a line with a band, without markers
 
@@ -42,16 +42,16 @@ def error_curves(
 ) -> Path:
     """Draw error probability with its 95 % interval against budget or number of arms, one curve per agent.
 
-    Agents that were told something about the true instance have hollow markers, and the legend says what. The legend
+    Agents with oracle knowledge have hollow markers, and the legend names the knowledge. The legend
     is in the order of the curves at their right ends. On a logarithmic axis a point without errors stands at the upper
     end of its interval, as an arrow pointing down.
 
     Args:
         results: The results; an agent has at most one for each value of `x`.
         path: The file to write, ``.png``, ``.svg`` or ``.pdf``; missing folders are made.
-        x: What the horizontal axis is: the budget, the number of arms K, the pulls made at checkpoints, or a number for
-            each environment.
-        x_name: What these numbers are.
+        x: The quantity on the horizontal axis: the budget, the number of arms K, the pulls made at checkpoints, or a
+            number for each environment.
+        x_name: Label of these numbers.
         title: Title of the figure; without one, the environment where there is only one.
         bounds: Bounds on error probabilities, by agent, environment and budget; drawn dotted, in the agent's colour.
         chance: Error probability of a guess, drawn dashed: that of naming one of K arms at random, ``1 - 1/K``
@@ -83,7 +83,7 @@ def error_curves(
         for i, (name, rows) in enumerate(curves.items()):
             offset = 5.0 * (i - (len(curves) - 1) / 2)
             handles[name] = _draw_curve(axes, rows, i, x, log, offset)
-            ends = [row for row in rows if row.checkpoint in (None, row.budget)]  # of which theorems speak
+            ends = [row for row in rows if row.checkpoint in (None, row.budget)]  # of the theorems
             bounded = [(_x_of(row, x), (bounds or {}).get((row.agent, row.env, row.budget))) for row in ends]
             _draw_bound(axes, [(at, value) for at, value in bounded if value is not None], i)
         _place_x_axis(axes, sorted({_x_of(row, x) for row in results}), x, x_name)
@@ -129,7 +129,7 @@ def instance_plot(
         The path of the file.
 
     Raises:
-        ParameterError: If the shapes do not fit together, a number is not finite, a variance is negative, or the
+        ParameterError: If the shapes are incompatible, a number is not finite, a variance is negative, or the
             file's ending is unknown.
         MissingPackageError: If matplotlib is not installed.
         OutputError: If the file cannot be written.
@@ -158,7 +158,7 @@ def instance_plot(
             axes.set_ylabel(quantity)
             axes.locator_params(axis="x", integer=True, steps=[1, 2, 4, 5, 8, 10])
             axes.margins(x=0.04, y=0.12)
-            if values is v and v.min() < 0.5 * v.max():  # zero is near enough to be shown
+            if values is v and v.min() < 0.5 * v.max():  # zero is close enough to show
                 axes.set_ylim(bottom=0)
         if len(mu) > 1:
             shown, words = panels[0].get_legend_handles_labels()
@@ -211,10 +211,10 @@ def _last(rows: Sequence[ResultLike], x: Axis) -> ResultLike:
 
 
 def _draw_curve(axes: Any, rows: Sequence[ResultLike], index: int, x: Axis, log: bool, offset: float) -> Any:
-    """Draw one agent's curve and intervals; return what stands for it in the legend.
+    """Draw one agent's curve and intervals; return its legend handle.
 
-    Points without errors on a logarithmic axis are apart from the curve, which would seem to rise to them, and
-    `offset` (points of 1/72 inch) to the side, because those of different agents stand at one height.
+    Points without errors on a logarithmic axis are not connected to the curve, which would seem to rise to them. They
+    are shifted by `offset` (points of 1/72 inch), because those of different agents have one height.
     """
     from matplotlib.transforms import ScaledTranslation
 
@@ -274,7 +274,7 @@ def _draw_band(
 
 
 def _draw_bound(axes: Any, points: Sequence[tuple[float, float]], index: int) -> None:
-    """Draw what is proved about the agent of the given number."""
+    """Draw the proved bounds of the agent of the given number."""
     if points:
         at, values = zip(*sorted(points), strict=True)
         marker = "_" if len(points) == 1 else None
@@ -282,11 +282,11 @@ def _draw_bound(axes: Any, points: Sequence[tuple[float, float]], index: int) ->
 
 
 def _place_x_axis(axes: Any, values: list[float], x: Axis, x_name: str) -> None:
-    """Ticks at the values themselves where they are few; logarithmic where they span a decade."""
+    """Ticks at the values if they are few; logarithmic where they span a decade."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     place = np.array(values, dtype=np.float64)
-    # Set, not fitted: points without errors stand beside the curve and would not be counted in.
+    # Set, not fitted: points without errors are not part of the curve and would be ignored.
     margin = 0.05 * np.ptp(place) if len(values) > 1 else 0.2 * place[0]
     axes.set_xlim(place[0] - margin, place[-1] + margin)
     if values[-1] >= 10 * values[0] and x != "checkpoint":  # checkpoints are times
@@ -336,7 +336,7 @@ def _chance_line(results: Sequence[ResultLike], x: Axis, chance: float | str | N
 
 
 def _draw_chance(axes: Any, at: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
-    """Draw the chance line where the axis can hold it without squeezing the curves; say whether it did."""
+    """Draw the chance line if it does not squeeze the curves; return whether it did."""
     bottom, top = axes.get_ylim()
     if axes.get_yscale() == "linear" and y.max() > 2 * top:
         return False
@@ -355,12 +355,12 @@ def _chance_words(chance: float | str | None, y: NDArray[np.float64]) -> str:
 
 
 def _reading(results: Sequence[ResultLike], log: bool) -> str:
-    """The sentence under the figure, up to what chance would score."""
+    """The sentence under the figure, without the score of chance."""
     runs = sorted({row.runs for row in results})
     count = f"{runs[0]:,}" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,}"
     parts = [f"Lower is better: share of {count} runs with a wrong recommendation, with 95 % Wilson intervals"]
     if any(row.knows for row in results):
-        parts.append("hollow markers: agents that were told something about the instance")
+        parts.append("hollow markers: agents with oracle knowledge")
     if log and any(row.errors == 0 for row in results):
         parts.append("arrows: no error seen, drawn at the upper end of the interval")
     return "; ".join(parts)

@@ -1,6 +1,6 @@
-"""How tables are written, whatever is in them: for the terminal, as Markdown, as LaTeX and as CSV.
+"""Layout of tables for the terminal, as Markdown, as LaTeX and as CSV.
 
-The first three show the same cells, rounded for people; CSV has every digit.
+The first three show the same rounded cells; CSV has every digit.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _MINUS = re.compile(r"(?<![\w.)])-(?=\d)")
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table that is laid out, but not yet written in any form.
+    """A table, independent of its output format.
 
     Attributes:
         columns: Headings, each with whether its column is numeric.
@@ -109,8 +109,8 @@ class Sheet:
     def latex(self) -> str:
         r"""Write it as LaTeX, to be read by ``\input``: a ``tabular`` with the rules of the package booktabs.
 
-        Notes and remarks stand in a paragraph below. Everything is escaped; a preamble needs ``\usepackage{booktabs}``
-        and nothing else.
+        Notes and remarks follow in a paragraph below. Everything is escaped; the preamble only needs
+        ``\usepackage{booktabs}``.
         """
         lines = [r"% Needs \usepackage{booktabs} in the preamble."]
         if self.above:
@@ -150,7 +150,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def escape_latex(text: str) -> str:
-    """Return text that LaTeX sets as it is; a hyphen before a number, which is none of a name, becomes a minus."""
+    """Escape text for LaTeX; a hyphen before a number, unless in a name, becomes a minus."""
     return "".join(_LATEX.get(letter, letter) for letter in _MINUS.sub("−", text))
 
 
@@ -168,7 +168,7 @@ def decimals(uncertainty: float) -> int:
 
 
 def with_interval(value: float, lower: float, upper: float) -> str:
-    """Write a number with its interval, as precisely as that says; without one where it is unknown."""
+    """Write a number with its interval, rounded accordingly; without one if it is unknown."""
     places = decimals((upper - lower) / 2)
     if math.isnan(lower) or math.isnan(upper):
         return f"{value:.{places}f} [unknown]"
@@ -176,8 +176,8 @@ def with_interval(value: float, lower: float, upper: float) -> str:
 
 
 def knows_words(knows: Sequence[str] | None) -> str:
-    """Write what an agent was told; None: not known."""
-    return "unknown" if knows is None else ", ".join(knows) or "nothing"
+    """Write the oracle knowledge of an agent; None: unknown."""
+    return "unknown" if knows is None else ", ".join(knows) or "none"
 
 
 def exact(value: float) -> str:

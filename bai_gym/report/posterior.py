@@ -1,4 +1,4 @@
-"""A figure of what is known about a function after a few pulls."""
+"""A figure of the posterior of a function after a few pulls."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def posterior_plot(
         The path of the file.
 
     Raises:
-        ParameterError: If the lengths do not fit together, a number is not finite, or the file's ending is unknown.
+        ParameterError: If the lengths are incompatible, a number is not finite, or the file's ending is unknown.
         MissingPackageError: If matplotlib is not installed.
         OutputError: If the file cannot be written.
     """
@@ -52,13 +52,13 @@ def posterior_plot(
     at, true = np.asarray(arms, dtype=np.int64), np.asarray(truth, dtype=np.float64)
     seen_x, seen_y = (np.asarray(values, dtype=np.float64) for values in observed)
     if not (x.ndim == 1 and x.shape == mu.shape == sd.shape == f.shape and x.size):
-        raise ParameterError("points, means, deviations and sample must have one length, and are not all of it")
+        raise ParameterError("points, means, deviations and sample must have equal lengths")
     if at.shape != true.shape or at.ndim != 1 or seen_x.shape != seen_y.shape or seen_x.ndim != 1:
         raise ParameterError("there must be one true mean for each arm, and one point for each observed reward")
     if at.size and not (0 <= at.min() and at.max() < x.size):
         raise ParameterError(f"arms are indices of the {x.size} points, from 0 to {x.size - 1}")
     if not all(np.isfinite(values).all() for values in (x, mu, sd, f, true, seen_x, seen_y)) or (sd < 0).any():
-        raise ParameterError("what is drawn must be finite numbers, and deviations at least 0")
+        raise ParameterError("all values must be finite numbers, and deviations at least 0")
     target = target_of(path)
     with settings():
         from matplotlib.figure import Figure

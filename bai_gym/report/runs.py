@@ -1,4 +1,4 @@
-"""Figures of what agents did in their runs: how far from best they ended, which arms they pulled and recommended."""
+"""Figures of single runs: simple regrets, and the arms that agents pulled and recommended."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["allocation_map", "arms_plot", "regret_boxes"]
 
-MOST = 12  # groups of arms that a figure has room to name
+MOST = 12  # groups of arms up to which a figure names them
 
 
 def regret_boxes(regrets: Mapping[str, ArrayLike], path: str | Path, *, title: str | None = None) -> Path:
@@ -81,7 +81,7 @@ def arms_plot(
     groups: Sequence[str] | None = None,
     title: str | None = None,
 ) -> Path:
-    """Draw how often agents pull each arm of an instance, how often they recommend it, and its true mean.
+    """Draw the shares of pulls and recommendations of each arm of an instance, and its true mean.
 
     Args:
         pulls: Mean pulls of each arm, ``(K,)``, by the name of the agent.
@@ -95,7 +95,7 @@ def arms_plot(
         The path of the file.
 
     Raises:
-        ParameterError: If there is nothing to draw, lengths or names do not fit together, a number is not finite, or
+        ParameterError: If there is nothing to draw, lengths or names are incompatible, a number is not finite, or
             the file's ending is unknown.
         MissingPackageError: If matplotlib is not installed.
         OutputError: If the file cannot be written.
@@ -149,12 +149,12 @@ def allocation_map(
     means: ArrayLike | None = None,
     title: str | None = None,
 ) -> Path:
-    """Draw a heat map of how agents share out their pulls: a row for each agent, a column for each arm.
+    """Draw a heat map of the allocation of pulls: a row for each agent, a column for each arm.
 
     Args:
         results: One result of each agent, all on one environment with one budget.
         path: The file to write, ``.png``, ``.svg`` or ``.pdf``; missing folders are made.
-        means: ``(K,)`` true means; the arms are then in their order, the best first. None: in that of the instance.
+        means: ``(K,)`` true means; arms are then sorted by them, the best first. None: the order of the instance.
         title: Title of the figure; None: the environment and the budget.
 
     Returns:
@@ -192,7 +192,7 @@ def allocation_map(
         figure = Figure(figsize=(8.0, max(2.6, 0.32 * len(names) + 1.8)), layout="constrained")
         axes = figure.add_subplot()
         # Cividis: lightness grows with the value, and people with any kind of colour vision see the same order.
-        # By the root: most arms get few pulls, and would all look alike.
+        # By the root: most arms get few pulls, and would all look the same.
         norm = PowerNorm(0.5, vmin=0.0, vmax=float(shares.max()))
         mesh = axes.pcolormesh(shares[:, arms], cmap="cividis", norm=norm, edgecolors="face", linewidth=0.2)
         bar = figure.colorbar(mesh, ax=axes, pad=0.02)
@@ -227,7 +227,7 @@ def _shares(counts: ArrayLike) -> NDArray[np.float64]:
 
 
 def _part(panels: Sequence[Any], below: Any, groups: Sequence[str]) -> None:
-    """Draw lines between neighbours of different groups, and write the names where there is room."""
+    """Draw lines between groups, and write the names where they fit."""
     sizes = [(name, len(list(members))) for name, members in groupby(groups)]
     start = 0
     for name, size in sizes:

@@ -70,7 +70,7 @@ def aggregate_intervals(scores: Aggregate, path: str | Path, *, title: str | Non
             f"with {100 * scores.level:g} % bootstrap intervals; to the right is better, but for the optimality gap."
         )
         if any(row.knows for row in scores):
-            sentence += " Hollow markers: agents that were told something about the instance."
+            sentence += " Hollow markers: agents with oracle knowledge."
         write_sentence(figure, sentence)
         return save(figure, target)
 
@@ -101,7 +101,7 @@ def performance_profiles(profile: Profile, path: str | Path, *, title: str | Non
         tau = profile.thresholds
         for i, (agent, knows) in enumerate(zip(profile.agents, profile.knows, strict=True)):
             colour, marker, dashes = look(i)
-            # A curve jumps where a task or a run is, and is constant between.
+            # A curve jumps at each task or run, and is constant in between.
             axes.fill_between(
                 tau, profile.lower[i], profile.upper[i], step="post", color=colour, alpha=0.15, linewidth=0, zorder=2
             )
@@ -113,7 +113,7 @@ def performance_profiles(profile: Profile, path: str | Path, *, title: str | Non
                 color=colour,
                 linewidth=1.6,
                 marker=marker,
-                # Markers of agents whose curves lie on each other stand side by side.
+                # Markers of overlapping curves are side by side.
                 markevery=(3 * i % max(1, len(tau) // 8), max(1, len(tau) // 8)),
                 markerfacecolor="white" if knows else colour,
                 markeredgewidth=1.4,
@@ -121,7 +121,7 @@ def performance_profiles(profile: Profile, path: str | Path, *, title: str | Non
                 zorder=3,
                 label=textwrap.fill(named(agent, knows), 28, subsequent_indent="  ", break_on_hyphens=False),
             )
-        lowest = 0.0 if tasks else np.floor(10 * profile.shares.min()) / 10  # most runs have no regret at all
+        lowest = 0.0 if tasks else np.floor(10 * profile.shares.min()) / 10  # most runs have zero regret
         axes.set_ylim(lowest - 0.02 * (1 - lowest), 1 + 0.02 * (1 - lowest))
         if tasks:
             axes.set_xlabel("score τ")
@@ -140,6 +140,6 @@ def performance_profiles(profile: Profile, path: str | Path, *, title: str | Non
         )
         sentence += f"; bands: {100 * profile.level:g} % bootstrap intervals, each point for itself."
         if any(profile.knows):
-            sentence += " Hollow markers: agents that were told something about the instance."
+            sentence += " Hollow markers: agents with oracle knowledge."
         write_sentence(figure, sentence)
         return save(figure, target)

@@ -59,7 +59,7 @@ def leaderboards_to_csv(boards: Sequence[Leaderboard]) -> str:
 
     Returns:
         The file: a header line and a line per agent. `budgets` are joined by spaces, several in an overall leaderboard;
-        `knows` is ``nothing``, ``unknown``, or names joined by ``;``, as are `notes`; `paired` is ``yes`` where all
+        `knows` is ``none``, ``unknown``, or names joined by ``;``, as are `notes`; `paired` is ``yes`` where all
         agents of the leaderboard were compared run by run, else ``no``. The columns of an unknown gap are empty.
     """
     return csv_text(
@@ -102,7 +102,7 @@ def _sheet(boards: Sequence[Leaderboard]) -> Sheet:
             ("runs", True),
             (f"error probability [{share}]", True),
             *([(f"optimality gap [{share}]", True)] if gaps else []),
-            ("knows", False),
+            ("oracle knowledge", False),
         ),
         rows=tuple(_cells(board, row, several, gaps) for board, row in rows),
         marks=tuple(tuple(numbers[note] for note in row.notes) for _, row in rows),
@@ -131,12 +131,12 @@ def _cells(board: Leaderboard, row: Standing, several: bool, gaps: bool) -> tupl
 
 
 def _remarks(boards: Sequence[Leaderboard], share: str) -> tuple[str, ...]:
-    """What a reader must know about the ranks."""
+    """Remarks about the ranks."""
     ranked = [board for board in boards if board.pairs]
     remarks = []
     if ranked:
         remarks.append(
-            f"Rank intervals of one leaderboard hold together with a confidence of {share}: exact tests of all pairs "
+            f"Rank intervals of one leaderboard hold jointly with a confidence of {share}: exact tests of all pairs "
             "of agents on the same instances, corrected for their number (Holm)."
         )
     if any(not board.paired for board in ranked):

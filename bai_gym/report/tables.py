@@ -1,8 +1,8 @@
 """Tables of results: for the terminal, as Markdown, as LaTeX, and as CSV.
 
 All hold the same rows in the same order: by budget, then error probability, lowest first (by environment
-before that where there are several). Each row says what the agent knew about the instance, because an agent that was
-told the variances or the complexity has answered an easier question.
+before that where there are several). Each row shows the oracle knowledge of the agent, because variances or the
+complexity make the task easier.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ GAP_COLUMNS = ("optimum", "optimality_gap", "optimality_gap_lower", "optimality_
 
 
 class ResultLike(Protocol):
-    """What a report reads of one result: one agent on one environment with one budget."""
+    """The interface of one result: one agent on one environment with one budget."""
 
     @property
     def agent(self) -> str:
@@ -68,7 +68,7 @@ class ResultLike(Protocol):
 
     @property
     def error_probability(self) -> float:
-        """Share of runs with a wrong recommendation, in [0, 1]."""
+        """Estimated probability of misidentification, in [0, 1]."""
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -88,11 +88,11 @@ class ResultLike(Protocol):
 
     @property
     def unspent(self) -> float:
-        """Mean number of pulls left over."""
+        """Mean number of unspent pulls."""
 
     @property
     def sample_complexity(self) -> float:
-        """Mean number of pulls that the agent asked for."""
+        """Mean number of pulls that the agent requested."""
 
     @property
     def sample_quantiles(self) -> tuple[float, ...]:
@@ -108,7 +108,7 @@ class ResultLike(Protocol):
 
     @property
     def knows(self) -> tuple[str, ...]:
-        """What the agent was told about the true instance."""
+        """Oracle knowledge of the agent."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -116,11 +116,11 @@ class ResultLike(Protocol):
 
     @property
     def checkpoint(self) -> int | None:
-        """Pulls after which the answer was given; None where nobody asked for checkpoints."""
+        """Intermediate budget of the row; None without checkpoints."""
 
     @property
     def seed(self) -> int | None:
-        """The user's seed; None where it is not known."""
+        """The user's seed; None if unknown."""
 
 
 def rich_table(results: Sequence[ResultLike], optima: Optima | None = None) -> Table:
@@ -128,7 +128,7 @@ def rich_table(results: Sequence[ResultLike], optima: Optima | None = None) -> T
 
     Args:
         results: The results, in any order.
-        optima: Where given and not empty, there is a column of optimality gaps.
+        optima: If not empty, there is a column of optimality gaps.
 
     Returns:
         A table with a row per result; notes become numbered footnotes in its caption.
@@ -138,11 +138,11 @@ def rich_table(results: Sequence[ResultLike], optima: Optima | None = None) -> T
 
 
 def checkpoint_table(results: Sequence[ResultLike], most: int = 8) -> Table:
-    """Lay out for the terminal how error probabilities fall with the pulls.
+    """Lay out error probabilities at intermediate budgets for the terminal.
 
     Args:
         results: Results at checkpoints, of one environment and budget.
-        most: Columns; of more checkpoints as many are shown, evenly spaced, the last one among them.
+        most: Maximum number of columns; more checkpoints are thinned evenly, and the last one is kept.
 
     Returns:
         A table with a row per agent and a column per checkpoint, the lowest error at the last one first.
@@ -170,7 +170,7 @@ def to_markdown(results: Sequence[ResultLike], optima: Optima | None = None) -> 
 
     Args:
         results: The results, in any order.
-        optima: Where given and not empty, there is a column of optimality gaps.
+        optima: If not empty, there is a column of optimality gaps.
 
     Returns:
         The table, with a row per result and the notes as numbered footnotes below, ending in a line break.
@@ -183,7 +183,7 @@ def to_latex(results: Sequence[ResultLike], optima: Optima | None = None) -> str
 
     Args:
         results: The results, in any order.
-        optima: Where given and not empty, there is a column of optimality gaps.
+        optima: If not empty, there is a column of optimality gaps.
 
     Returns:
         A ``tabular``, with the notes as numbered footnotes below, ending in a line break.
@@ -194,15 +194,15 @@ def to_latex(results: Sequence[ResultLike], optima: Optima | None = None) -> str
 def to_csv(results: Sequence[ResultLike], optima: Optima | None = None) -> str:
     """Write results as CSV, with every digit.
 
-    Equal results give equal bytes, however they were computed: floats are written by ``repr``, the shortest form
-    that reads back to the same number, and the seconds, which differ between two runs of anything, are left out.
+    Equal results give equal bytes: floats are written by ``repr``, the shortest form that reads back to the same
+    number, and the seconds, which differ between runs, are left out.
 
     Args:
         results: The results, in any order.
-        optima: Where given and not empty, there are columns of the optimum and of the optimality gap.
+        optima: If not empty, there are columns of the optimum and of the optimality gap.
 
     Returns:
-        The file: a header line and a line per result, each ending in a line feed. `knows` is ``nothing`` or names
+        The file: a header line and a line per result, each ending in a line feed. `knows` is ``none`` or names
         joined by ``;``, `mean_pulls` holds K numbers joined by spaces,
         `sample_complexity_quantiles` those at 5, 25, 50, 75 and 95 %, `notes` are joined by ``;``. The columns of an
         unknown optimum are empty.
@@ -229,7 +229,7 @@ def to_csv(results: Sequence[ResultLike], optima: Optima | None = None) -> str:
                 exact(row.sample_complexity),
                 " ".join(exact(value) for value in row.sample_quantiles),
                 int(row.truncated),
-                ";".join(row.knows) or "nothing",
+                ";".join(row.knows) or "none",
                 " ".join(exact(pulls) for pulls in row.mean_pulls),
                 ";".join(row.notes),
                 *((row.checkpoint,) if points else ()),
@@ -242,7 +242,7 @@ def to_csv(results: Sequence[ResultLike], optima: Optima | None = None) -> str:
 
 
 def _sorted(results: Sequence[ResultLike]) -> list[ResultLike]:
-    """By environment, budget, checkpoint and error probability; ties by name, whatever the order of the input."""
+    """By environment, budget, checkpoint and error probability; ties by name, for any order of the input."""
 
     def key(row: ResultLike) -> tuple[object, ...]:
         return row.env, row.budget, row.checkpoint or 0, row.seed or 0, row.error_probability, row.agent, row.knows
@@ -292,7 +292,7 @@ def _columns(rows: Sequence[ResultLike], optima: Optima | None, *, seconds: bool
         ("simple regret ± se", True),
         *([("pulls: mean [5 %, 95 %]", True)] if _pulls_vary(rows) else []),
         *([("truncated", True)] if any(row.truncated for row in rows) else []),
-        ("knows", False),
+        ("oracle knowledge", False),
         *([("seconds", True)] if seconds else []),
     ]
 

@@ -1,4 +1,4 @@
-"""Reads folders of results again, whoever wrote them: the command line, Python, or an earlier version."""
+"""The results reader: reads folders written by the command line, by Python, or by an earlier version."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bai_gym.benchmark.cells import CHUNK_RUNS
 from bai_gym.analysis.optimum import Optima
+from bai_gym.benchmark.cells import CHUNK_RUNS
+from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.recording import Recording
 from bai_gym.results.result import Episodes, Result
 from bai_gym.results.schema import check_schema, schema_of
 from bai_gym.results.writer import read_chunk
-from bai_gym.errors import OutputError, SchemaError
 
 __all__ = ["Judgement", "ResultTable", "gather", "read_results", "read_outcomes", "read_recordings"]
 
@@ -31,13 +31,13 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Judgement:
-    """A claim, and what the results say to it.
+    """A claim and its verdict.
 
     Attributes:
         text: The claim.
         verdict: ``"confirmed"``, ``"refuted"`` or ``"undecided"``.
-        against: Where the results speak against it.
-        open: Where they decide nothing.
+        against: Settings that contradict it.
+        open: Undecided settings.
     """
 
     text: str
@@ -53,9 +53,9 @@ class ResultTable:
     Attributes:
         path: The file.
         results: Its rows; their ``seconds`` are 0, since folders hold no times.
-        title: What it is about, for people.
-        command: The commands that give all of it again, a line for each; those that cannot are left out.
-        optima: Probabilities with which the best possible agent is right, by (env, budget), where they are known.
+        title: Title for display.
+        command: The commands that reproduce it, one per line, where such a command exists.
+        optima: Probability that the best possible agent is correct, by (env, budget), where known.
         claims: Claims that were judged on these results.
         claims_are: A heading for them.
     """
@@ -95,13 +95,13 @@ def gather(path: Path, results: Iterable[Result], command: str = "", optima: Opt
     """Add results to those that earlier commands have written to a file, and return all; nothing is written.
 
     Of the same agent, environment, budget, checkpoint and seed, the row with more runs stays. Rows of an agent,
-    environment or data that have changed since are out of date, and give way.
+    environment or data that have changed since are outdated, and are replaced.
 
     Args:
-        path: The file, which need not be there. Where it is damaged, a warning says so.
+        path: The file, which may be missing. A damaged file causes a warning.
         results: The new results.
-        command: The command that gives them again, if one can.
-        optima: The optima that are known.
+        command: The command that reproduces them, if any.
+        optima: The known optima.
 
     Raises:
         SchemaError: If a newer version of this library wrote it.
@@ -114,7 +114,7 @@ def gather(path: Path, results: Iterable[Result], command: str = "", optima: Opt
         except SchemaError:
             raise
         except OutputError as error:
-            warnings.warn(f"{error}; earlier results are lost from it, their chunks are not", stacklevel=2)
+            warnings.warn(f"{error}; its earlier results are lost, but not their chunks", stacklevel=2)
     current = {_played(row): row.digest for row in results}
     kept = {
         _place(row): row
@@ -136,24 +136,24 @@ def _played(row: Result) -> tuple[str, str, int, int | None]:
 
 
 def _place(row: Result) -> tuple[Any, ...]:
-    """Return what only one row of a file is about; the end of the runs is one, with or without checkpoints."""
+    """Return the key of a row of a file; the end of the runs has one key, with or without checkpoints."""
     return *_played(row), row.checkpoint or row.budget
 
 
 def _weight(row: Result) -> tuple[int, bool]:
-    """Return what decides between two results of the same: more runs, then to be the end of a curve of checkpoints."""
+    """Return the precedence among duplicate results: more runs, then the end of a curve of checkpoints."""
     return row.runs, row.checkpoint is not None
 
 
 def read_outcomes(folder: str | Path, results: Iterable[Result] | None = None) -> dict[tuple[str, str, int], Episodes]:
     """Return the outcomes of single runs in a folder and its subfolders, by (agent, env, budget).
 
-    Files of version 1 do not say whose outcomes they hold; they are left out, with a warning.
+    Files of version 1 do not name their cell; they are skipped, with a warning.
 
     Args:
         folder: The folder.
-        results: Which of several evaluations of the same name (with other seeds, or fewer runs) is wanted: the one that
-            these results were computed from. None: the longest.
+        results: Which of several evaluations of the same name (with other seeds, or fewer runs) to read: the one behind
+            these results. None: the longest.
 
     Raises:
         OutputError: If there is no such folder, or a file is damaged.
@@ -167,7 +167,7 @@ def read_outcomes(folder: str | Path, results: Iterable[Result] | None = None) -
     for path in _parts(folder, "chunks"):
         cells.setdefault(path.parent, {})[_number_and_runs(path)] = path
     for chunks in cells.values():
-        if all(number > 0 for number, _ in chunks):  # nothing is finished, or the numbers of the runs are unknown
+        if all(number > 0 for number, _ in chunks):  # nothing is finished, or run numbers are unknown
             continue
         name = _read(next(iter(chunks.values())), _address, "outcomes")
         if name is None:
@@ -215,7 +215,7 @@ def _parts(folder: Path, kind: str) -> list[Path]:
 
 
 def _is_part(path: Path, *kinds: str) -> bool:
-    """Return whether a file is a chunk or a recording; users may call folders of their own by these names, too."""
+    """Return whether a file is a chunk or a recording; user folders may have these names, too."""
     return path.parent.parent.name in kinds and NUMBERED.fullmatch(path.stem) is not None
 
 
@@ -226,7 +226,7 @@ def _check_folder(folder: str | Path) -> Path:
 
 
 def _read(path: Path, reader: Callable[[Path], _T], what: str) -> _T:
-    """Read a file, or say what is wrong with it."""
+    """Read a file, or raise an error that names the problem."""
     try:
         return reader(path)
     except SchemaError:
@@ -237,7 +237,7 @@ def _read(path: Path, reader: Callable[[Path], _T], what: str) -> _T:
 
 
 def _results(path: Path) -> ResultTable | None:
-    """Return the results in a file, None if it is about something else."""
+    """Return the results in a file; None if it holds something else."""
     metadata = pq.read_schema(path).metadata or {}
     if schema_of(metadata) is None:
         return None
@@ -259,7 +259,7 @@ def _results(path: Path) -> ResultTable | None:
 
 
 def _result(row: Mapping[str, Any]) -> Result:
-    """Return a row; what a file of an earlier version does not say has the default."""
+    """Return a row; fields missing in earlier versions have their defaults."""
     known = {item.name for item in fields(Result)}
     values = {name: value for name, value in row.items() if name in known}
     values.setdefault("mean_pulls_by_rank", ())
@@ -271,7 +271,7 @@ def _result(row: Mapping[str, Any]) -> Result:
 
 
 def _address(path: Path) -> tuple[str, str, int] | None:
-    """Return whose outcomes a file holds; None if it does not say."""
+    """Return the cell of a file of outcomes; None if it does not name one."""
     found = pq.read_schema(path)
     check_schema(path, found.metadata or {})
     if not {"agent", "env", "budget"} <= set(found.names):
@@ -286,7 +286,7 @@ def _number_and_runs(path: Path) -> tuple[int, int]:
 
 
 def _longest(chunks: Mapping[tuple[int, int], Path]) -> list[Path]:
-    """Return the chunks of the longest evaluation, up to the first that is missing or short: runs are numbered on."""
+    """Return the chunks of the longest evaluation, up to the first missing or short one."""
     # A chunk that was short in an earlier, smaller evaluation lies beside the full one.
     sizes: dict[int, int] = {}
     for number, runs in chunks:
@@ -302,14 +302,14 @@ def _longest(chunks: Mapping[tuple[int, int], Path]) -> list[Path]:
 
 
 def _of_runs(chunks: Mapping[tuple[int, int], Path], runs: int) -> list[Path]:
-    """Return the chunks of an evaluation of so many runs; nothing if one is missing."""
+    """Return the chunks of an evaluation with a number of runs; none if one is missing."""
     sizes = [min(CHUNK_RUNS, runs - start) for start in range(0, runs, CHUNK_RUNS)]
     paths = [chunks.get(pair) for pair in enumerate(sizes)]
     return [path for path in paths if path is not None] if None not in paths else []
 
 
 def _gives(episodes: Episodes, result: Result) -> bool:
-    """Return whether a result was computed from these episodes: another seed gives other numbers."""
+    """Return whether a result was computed from these episodes: another seed gives different numbers."""
     runs = episodes.correct.size
     if (runs, int(np.count_nonzero(~episodes.correct))) != (result.runs, result.errors):
         return False

@@ -1,4 +1,4 @@
-"""An episode pull by pull, to be watched."""
+"""Recordings: episodes pull by pull, for replay."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from bai_gym.results.schema import check_schema, metadata_now
+from bai_gym.results.schema import OLD_NAMES, check_schema, metadata_now
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["Recording", "Stage"]
 
 ARRAYS = ("means", "variances")
-TUPLES = ("knows", "recommendation", "answer", "arm_names")
+TUPLES = ("knows", "recommendation", "correct_recommendation", "arm_names")
 
 
 class Stage(NamedTuple):
-    """What an agent asked for at once: a block of pulls, or a phase of single ones.
+    """One request of an agent: a block of pulls, or a phase of sequential ones.
 
     Attributes:
-        first_pull: Number of its first pull in the episode, from 0; that of all pulls, where arms were dropped last.
-        candidates: The arms that it may pull, ascending; None: all.
+        first_pull: Number of its first pull in the episode, from 0; the number of all pulls, if arms were dropped at
+            the end.
+        candidates: The arms that the agent may pull, ascending; None: all.
     """
 
     first_pull: int
@@ -35,8 +36,8 @@ class Stage(NamedTuple):
 class Recording:
     """One episode, played pull by pull on the instance of a run of a benchmark.
 
-    All agents, at all budgets, meet the same instance in runs of the same number and seed. Rewards and the agent's own
-    random choices are drawn apart from those that the results of the benchmark count, and have the same law.
+    All agents, at all budgets, play the same instance in runs of the same number and seed. Rewards and the agent's
+    random choices are independent of those behind the results of the benchmark, and have the same distribution.
 
     Attributes:
         agent: Name of the agent, as in the results.
@@ -44,17 +45,17 @@ class Recording:
         budget: Pulls of the episode.
         run: Number of the run whose instance it is.
         seed: The user's seed.
-        knows: What the agent was told that a real user would not know.
-        task: What was to be found, in words.
-        arms: ``(T,)`` the arm of each pull that the agent asked for, at most ``budget``.
-        rewards: ``(T,)`` what each gave.
-        stages: What the agent asked for, in order; one for agents that only act pull by pull. An arm that was a
-            candidate before and is none in the current stage is dropped, for now.
+        knows: Oracle knowledge of the agent.
+        task: Description of the task.
+        arms: ``(T,)`` the arm of each pull that the agent requested, at most ``budget``.
+        rewards: ``(T,)`` reward of each pull.
+        stages: The requests of the agent, in order; one for agents that only act pull by pull. An arm that is no longer
+            a candidate in a stage is dropped, for now.
         means: ``(K,)`` true means.
         variances: ``(K,)`` true variances.
         recommendation: The arms recommended at the end, one or several or none.
-        answer: The right ones.
-        correct: Whether the recommendation is right.
+        correct_recommendation: The correct arms.
+        correct: Whether the recommendation is correct.
         simple_regret: Its simple regret, in the unit of the reward.
         arm_names: ``(K,)`` names of the arms, where they have any.
     """
@@ -72,7 +73,7 @@ class Recording:
     means: FloatArray
     variances: FloatArray
     recommendation: tuple[int, ...]
-    answer: tuple[int, ...]
+    correct_recommendation: tuple[int, ...]
     correct: bool
     simple_regret: float
     arm_names: tuple[str, ...] | None = None
@@ -94,11 +95,12 @@ class Recording:
 
         Raises:
             SchemaError: If a newer version of this library wrote it.
-            ValueError, KeyError, TypeError: If it is no recording.
+            ValueError, KeyError, TypeError: If it is not a recording.
         """
         metadata = table.schema.metadata or {}
-        check_schema(path, metadata)
-        facts = json.loads(metadata[b"episode"])
+        version, facts = check_schema(path, metadata), json.loads(metadata[b"episode"])
+        if version < 3:
+            facts = {OLD_NAMES.get(name, name): value for name, value in facts.items()}
         facts.update({name: np.array(facts[name], float) for name in ARRAYS})
         facts.update({name: None if facts[name] is None else tuple(facts[name]) for name in TUPLES})
         facts["stages"] = tuple(Stage(first, None if arms is None else tuple(arms)) for first, arms in facts["stages"])

@@ -1,4 +1,4 @@
-"""What an evaluation finds out."""
+"""Results of evaluations."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Checkpoint:
-    """What some episodes would have come to, had they been asked for their answer earlier.
+    """The outcomes of some episodes at an intermediate budget.
 
     Attributes:
-        pulls_made: The pulls after which they are asked.
-        correct: ``(R,)`` whether the recommendation of that moment is right.
+        pulls_made: The intermediate budget.
+        correct: ``(R,)`` whether the recommendation at that budget is correct.
         simple_regret: ``(R,)`` its simple regret.
         pulls: ``(K,)`` pulls of each arm until then, summed over the episodes.
     """
@@ -42,20 +42,20 @@ class Episodes:
 
     Attributes:
         recommendation: ``(R, ...)`` recommendations, in the form of the task.
-        answer: ``(R, ...)`` the right ones.
-        correct: ``(R,)`` whether the recommendation is right.
+        correct_recommendation: ``(R, ...)`` correct recommendations.
+        correct: ``(R,)`` whether the recommendation is correct.
         simple_regret: ``(R,)`` for one arm: best mean minus the recommended arm's mean; else see the task.
-        spent: ``(R,)`` pulls that the agent asked for.
+        spent: ``(R,)`` pulls that the agent requested.
         truncated: ``(R,)`` with fixed confidence, whether the cap ended the episode.
         pulls: ``(K,)`` pulls of each arm, summed over the episodes.
-        seconds: Time that playing them took just now; 0 for episodes read from disk.
-        pulls_by_rank: ``(K,)`` the same by the true rank of the arm in each episode, the best first; None where it was
-            not stored.
-        checkpoints: Earlier answers, in the order of their times; usually none.
+        seconds: Computing time; 0 for episodes read from disk.
+        pulls_by_rank: ``(K,)`` the same by the true rank of the arm in each episode, the best first; None if not
+            stored.
+        checkpoints: Outcomes at intermediate budgets, ascending; usually none.
     """
 
     recommendation: IntArray
-    answer: IntArray
+    correct_recommendation: IntArray
     correct: npt.NDArray[np.bool_]
     simple_regret: FloatArray
     spent: IntArray
@@ -71,7 +71,7 @@ class Episodes:
         ranked = [part.pulls_by_rank for part in parts if part.pulls_by_rank is not None]
         return cls(
             recommendation=np.concatenate([part.recommendation for part in parts]),
-            answer=np.concatenate([part.answer for part in parts]),
+            correct_recommendation=np.concatenate([part.correct_recommendation for part in parts]),
             correct=np.concatenate([part.correct for part in parts]),
             simple_regret=np.concatenate([part.simple_regret for part in parts]),
             spent=np.concatenate([part.spent for part in parts]),
@@ -100,28 +100,27 @@ class Result:
         env: Id of the environment, with the keyword arguments given.
         budget: Pulls per episode, over all arms; with fixed confidence the cap.
         runs: Number of independent episodes.
-        errors: Episodes with a wrong recommendation; a truncated one counts by what the agent recommends at the cap.
+        errors: Episodes with a wrong recommendation; a truncated one counts by the agent's recommendation at the cap.
         error_probability: Estimated probability of misidentification, errors / runs.
         interval: Its Wilson interval at level 95 %.
         simple_regret: Mean simple regret, in the unit of the reward.
         simple_regret_se: Its standard error (NaN for a single run).
         mean_pulls: ``(K,)`` pulls per arm and episode.
         unspent: Mean number of pulls that the agent left unspent.
-        sample_complexity: Mean number of pulls that the agent asked for.
+        sample_complexity: Mean number of pulls that the agent requested.
         sample_quantiles: Its quantiles at :data:`QUANTILES`.
         truncated: Episodes that the cap ended, with fixed confidence.
         seconds: Computing time, summed over workers; episodes read from disk cost none.
-        knows: What the agent was told that a real user would not know; empty: nothing.
+        knows: Oracle knowledge of the agent; empty: none.
         notes: Remarks that a reader of the numbers needs.
-        checkpoint: Pulls after which the agent gave the answer that the row is about, in the middle of a run of
-            ``budget`` pulls or at its end; None where nobody asked for checkpoints.
-        seed: The user's seed; None where it is not known.
-        rerun: A shell command that gives the same row again; empty where none can, because the agent or the environment
-            is the user's own object.
-        mean_pulls_by_rank: Where the best arm is not the same in all episodes, so that numbers of arms mean little:
-            pulls per episode by the true rank of the arm, K numbers, those of the best arm first. Empty elsewhere, and
-            at checkpoints.
-        digest: Hash of the code, the parameters and the data that the row comes from, whatever the budget; empty where
+        checkpoint: Intermediate budget of the row, in a run of ``budget`` pulls, or ``budget`` itself; None without
+            checkpoints.
+        seed: The user's seed; None if unknown.
+        rerun: A shell command that reproduces the row; empty if none can, because the agent or the environment is a
+            user object.
+        mean_pulls_by_rank: If the best arm differs between episodes, so that arm numbers mean little: pulls per episode
+            by the true rank of the arm, K numbers, the best arm first. Otherwise, and at checkpoints, empty.
+        digest: Hash of the code, the parameters and the data behind the row, independent of the budget; empty if
             nothing was stored.
     """
 
@@ -150,17 +149,17 @@ class Result:
 
     @property
     def at_end(self) -> bool:
-        """Whether the answer is that at the end of the runs, not one at an earlier checkpoint."""
+        """Whether the row is about the end of the runs, not an intermediate budget."""
         return self.checkpoint in (None, self.budget)
 
     def __str__(self) -> str:
-        """One line for people."""
+        """One line for display."""
         low, high = self.interval
-        knows = ", ".join(self.knows) or "nothing"
+        knows = ", ".join(self.knows) or "none"
         after = "" if self.checkpoint is None else f", after {self.checkpoint} pulls"
         return (
             f"{self.agent} on {self.env}, budget {self.budget}{after}: error probability {self.error_probability:.4f} "
-            f"[{low:.4f}, {high:.4f}] in {self.runs} runs (knows {knows})"
+            f"[{low:.4f}, {high:.4f}] in {self.runs} runs (oracle knowledge: {knows})"
         )
 
 
@@ -176,13 +175,13 @@ def summarize(
     rerun: str = "",
     digest: str = "",
 ) -> Result:
-    """Return the result that the episodes give, at their end or at one of their checkpoints."""
+    """Return the result of some episodes, at their end or at one of their checkpoints."""
     point = episodes if at is None else at
     runs = point.correct.size
     errors = int(np.count_nonzero(~point.correct))
     regret = point.simple_regret
     end = budget if at is None else at.pulls_made
-    spent = np.minimum(episodes.spent, end)  # until it stops, an agent makes a pull in every step
+    spent = np.minimum(episodes.spent, end)  # until it stops, an agent pulls in every step
     return Result(
         agent=agent,
         env=env,
@@ -211,20 +210,20 @@ def summarize(
 
 def _by_rank(episodes: Episodes) -> tuple[float, ...]:
     """Return the pulls per episode by true rank, where the best arm varies."""
-    if episodes.pulls_by_rank is None or (episodes.answer == episodes.answer[0]).all():
+    if episodes.pulls_by_rank is None or (episodes.correct_recommendation == episodes.correct_recommendation[0]).all():
         return ()
     return tuple((episodes.pulls_by_rank / episodes.correct.size).tolist())
 
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """How a reference agent compares with another one, on one environment with one budget.
+    """A paired comparison of a reference agent with another one, on one environment with one budget.
 
     Attributes:
         agent: Name of the other agent.
         env: Id of the environment, with the keyword arguments given.
         budget: Pulls per episode, over all arms.
-        test: The reference is its agent A, the other agent B: differences below 0 speak for the reference.
+        test: The reference is its agent A, the other agent B: differences below 0 favour the reference.
     """
 
     agent: str
@@ -274,7 +273,7 @@ class Comparison(Sequence[Result]):
             agent: Its name in the results.
             budget: Needed where there are several.
             env: Needed where there are several.
-            checkpoint: Pulls after which the agent has given its answer; None: at the end of the runs.
+            checkpoint: Intermediate budget; None: the end of the runs.
 
         Raises:
             UnknownNameError: If there is no such result.
@@ -321,7 +320,7 @@ class Comparison(Sequence[Result]):
             budget: Needed where there are several.
             env: Needed where there are several.
             level: Confidence level of the interval, in (0, 1).
-            checkpoint: Pulls after which both have given their answers; None: at the end of the runs.
+            checkpoint: Intermediate budget; None: the end of the runs.
 
         Returns:
             The difference of the error probabilities, first minus second, with interval and exact p-value.
@@ -339,7 +338,7 @@ class Comparison(Sequence[Result]):
         return self.outcome(self.find(agent, budget, env, checkpoint)).simple_regret
 
     def recommendations(self, agent: str, budget: int | None = None, env: str | None = None) -> IntArray:
-        """Return what an agent recommended at the end of each run, ``(R, ...)``, in the form of the task.
+        """Return the final recommendation of an agent in each run, ``(R, ...)``, in the form of the task.
 
         The arguments are those of :meth:`find`.
         """
@@ -348,11 +347,11 @@ class Comparison(Sequence[Result]):
         return episodes.recommendation
 
     def outcome(self, result: Result) -> Episodes | Checkpoint:
-        """Return the single runs that one of the results sums up."""
+        """Return the single runs behind a result."""
         return self._runs[result.agent, result.env, result.budget, result.checkpoint]
 
     def against(self, reference: str, level: float = 0.95) -> list[Rival]:
-        """Compare an agent with each other one that played where it did, run by run, at the end of the runs.
+        """Compare an agent run by run with each other agent on the same settings, at the end of the runs.
 
         Args:
             reference: Name of the agent in the results.

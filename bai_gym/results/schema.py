@@ -1,4 +1,4 @@
-"""Versions of the files that hold results."""
+"""Schema versions of result files."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from pathlib import Path
 
 from bai_gym.errors import SchemaError
 
-__all__ = ["SCHEMA_VERSION", "check_schema", "metadata_now", "schema_of"]
+__all__ = ["OLD_NAMES", "SCHEMA_VERSION", "check_schema", "metadata_now", "schema_of"]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 OLDEST = 1
-"""Version 1 lacks agent, env and budget in chunks; in results seed, rerun, optimum, and mostly checkpoint."""
+"""Version 2 has :data:`OLD_NAMES`. Version 1 has them too, and lacks agent, env and budget in chunks; in results seed, rerun, optimum, and mostly checkpoint."""
+OLD_NAMES = {"answer": "correct_recommendation"}
+"""Names in chunks and recordings of versions 1 and 2, and the current ones."""
 
 
 def metadata_now() -> dict[str, str]:
-    """Return what every Parquet file of results says of its writer."""
+    """Return the metadata of every Parquet file of results."""
     return {"schema": str(SCHEMA_VERSION), "bai-gym": version("bai-gym")}
 
 
 def schema_of(metadata: Mapping[bytes, bytes] | None) -> int | None:
-    """Return the version that the metadata of a Parquet file name, or None where it is no file of results."""
+    """Return the version that the metadata of a Parquet file name, or None if it is not a file of results."""
     found = (metadata or {}).get(b"schema", b"")
     return int(found) if found.isdigit() else None
 
@@ -31,7 +33,7 @@ def check_schema(path: Path, metadata: Mapping[bytes, bytes]) -> int:
 
     Raises:
         SchemaError: If this version of the library cannot read it.
-        ValueError: If it is no file of results.
+        ValueError: If it is not a file of results.
     """
     found = schema_of(metadata)
     if found is None:

@@ -1,4 +1,4 @@
-"""Finished chunks and results on disk: written atomically, never half read, the same bytes for the same work.
+"""The results writer: chunks and results on disk, written atomically, with equal bytes for equal work.
 
 The files are described in docs/results.md.
 """
@@ -21,12 +21,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bai_gym.benchmark.cells import Cell
 from bai_gym.analysis.optimum import Optima
+from bai_gym.benchmark.cells import Cell
+from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.recording import Recording
 from bai_gym.results.result import Checkpoint, Episodes, Result
-from bai_gym.results.schema import check_schema, metadata_now, schema_of
-from bai_gym.errors import OutputError, SchemaError
+from bai_gym.results.schema import OLD_NAMES, check_schema, metadata_now, schema_of
 
 __all__ = ["RESULTS", "ResultsWriter", "check_replaceable", "read_chunk", "write_atomically"]
 
@@ -36,7 +36,7 @@ _T = TypeVar("_T")
 ADDRESS = ("agent", "env", "budget", "run")  # columns that say which episode a row is
 AT_CHECKPOINTS = ("correct_at_checkpoints", "simple_regret_at_checkpoints")
 _DRAFT = re.compile(r"^\.draft-(\d+)-")
-_DRAFT_SECONDS = 86400  # a draft older than a day is nobody's, whatever process now has its number
+_DRAFT_SECONDS = 86400  # a draft older than a day is abandoned, even if a process has its number
 
 
 class ResultsWriter:
@@ -44,8 +44,7 @@ class ResultsWriter:
 
     ``chunks/<cell>/<chunk>-<runs>.parquet`` holds finished chunks, one row per episode. ``results.parquet`` and
     ``results.csv`` hold one row per cell of all commands, and ``recordings/<cell>/<run>.parquet`` episodes pull by
-    pull. Timings are not stored: everything here is the same, byte for byte, however often the work was interrupted and
-    by how many workers it was done.
+    pull. Timings are not stored: the files are equal, byte for byte, for any number of interruptions and of workers.
 
     Args:
         folder: Created if missing.
@@ -55,7 +54,7 @@ class ResultsWriter:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Create the folder, and clear away what killed processes left."""
+        """Create the folder, and delete drafts of killed processes."""
         self.folder = Path(folder)
         try:
             (self.folder / "chunks").mkdir(parents=True, exist_ok=True)
@@ -72,15 +71,15 @@ class ResultsWriter:
                 draft.unlink(missing_ok=True)
 
     def __getstate__(self) -> dict[str, Path]:
-        """Name the folder so that worker processes, which may work in another one, find it."""
+        """Pickle an absolute path, because worker processes may run in another folder."""
         return {"folder": self.folder.absolute()}
 
     def chunk_path(self, cell: Cell, chunk: int, runs: int) -> Path:
-        """Return where a chunk is, or will be."""
+        """Return the path of a chunk, written or not."""
         return self.folder / "chunks" / _folder_name(cell) / f"{chunk:06d}-{runs}.parquet"
 
     def recording_path(self, cell: Cell, run: int, runs: int) -> Path:
-        """Return where the recording of a run is, or will be.
+        """Return the path of the recording of a run, written or not.
 
         Args:
             cell: What is played.
@@ -90,7 +89,7 @@ class ResultsWriter:
         return self.folder / "recordings" / _folder_name(cell) / f"{run:06d}-{runs}.parquet"
 
     def load(self, cell: Cell, chunk: int, runs: int) -> Episodes | None:
-        """Return a finished chunk, or None if it has to be played (again).
+        """Return a finished chunk, or None if it must be played (again).
 
         Raises:
             SchemaError: If a newer version of this library wrote it.
@@ -131,7 +130,7 @@ class ResultsWriter:
                 "budget": np.full(runs, cell.budget),
                 "run": np.arange(first, first + runs),
                 "recommendation": _column(episodes.recommendation),
-                "answer": _column(episodes.answer),
+                "correct_recommendation": _column(episodes.correct_recommendation),
                 "correct": episodes.correct,
                 "simple_regret": episodes.simple_regret,
                 "spent": episodes.spent,
@@ -143,7 +142,7 @@ class ResultsWriter:
             pq.write_table(table.replace_schema_metadata(metadata), draft)
 
     def has_recording(self, cell: Cell, run: int, runs: int) -> bool:
-        """Return whether the recording of a run is there; False if it has to be played (again).
+        """Return whether the recording of a run is there; False if it must be played (again).
 
         Raises:
             SchemaError: If a newer version of this library wrote it.
@@ -156,7 +155,7 @@ class ResultsWriter:
         return _finished(path, read, "episode") is not None
 
     def save_recording(self, cell: Cell, runs: int, recording: Recording) -> None:
-        """Write the recording of a run, of a chunk of so many."""
+        """Write the recording of a run from a chunk with ``runs`` runs."""
         with write_atomically(self.recording_path(cell, recording.run, runs)) as draft:
             pq.write_table(recording.to_table(), draft)
 
@@ -173,7 +172,7 @@ class ResultsWriter:
         Args:
             results: The results.
             name: Name of the file.
-            optima: Probabilities with which the best possible agent is right, where they are known.
+            optima: Probability that the best possible agent is correct, where known.
             facts: More about all of them, kept as JSON: see :class:`bai_gym.results.reader.ResultTable`.
 
         Raises:
@@ -224,10 +223,10 @@ class ResultsWriter:
 
 @contextmanager
 def write_atomically(path: Path) -> Iterator[Path]:
-    """Give a draft beside ``path`` to write to; it takes its place only when complete. The folder is made if missing.
+    """Yield a draft beside ``path``; it replaces the file only when complete. The folder is made if missing.
 
     Raises:
-        OutputError: If the disk refuses.
+        OutputError: If the disk rejects it.
     """
     draft = _draft(path)
     try:
@@ -246,10 +245,10 @@ def write_atomically(path: Path) -> Iterator[Path]:
 
 
 def check_replaceable(path: Path) -> None:
-    """Refuse to overwrite what a newer version of this library wrote.
+    """Raise :class:`SchemaError` for a file that a newer version of this library wrote.
 
     Args:
-        path: A Parquet file that is about to be written; it need not be there.
+        path: A Parquet file that is about to be written; it may be missing.
 
     Raises:
         SchemaError: If it is such a file.
@@ -271,7 +270,8 @@ def read_chunk(path: Path) -> Episodes:
     """
     table = pq.read_table(path, use_threads=False)
     metadata = table.schema.metadata or {}
-    check_schema(path, metadata)
+    if check_schema(path, metadata) < 3:
+        table = table.rename_columns([OLD_NAMES.get(name, name) for name in table.column_names])
     stored = [name for name in table.column_names if name not in ADDRESS]
     columns: dict[str, Any] = {name: _array(table[name], table.num_rows) for name in stored}
     points = _read_checkpoints(columns, metadata.get(b"checkpoints"))
@@ -282,7 +282,7 @@ def read_chunk(path: Path) -> Episodes:
 
 
 def _finished(path: Path, read: Callable[[Path], _T], what: str) -> _T | None:
-    """Return what is in a file; None where it is missing, or, with a warning, where it is damaged.
+    """Return the content of a file; None if it is missing or, with a warning, damaged.
 
     Raises:
         SchemaError: If a newer version of this library wrote it.
@@ -300,7 +300,7 @@ def _finished(path: Path, read: Callable[[Path], _T], what: str) -> _T | None:
 
 
 def _folder_name(cell: Cell, kept: str = ".-") -> str:
-    """Return the name of a cell's folder: what it is, for people, and what it is exactly.
+    """Return the name of a cell's folder: a readable name and the fingerprint.
 
     Without ``=``, which would make pyarrow read columns out of names. Files of version 1 have it.
     """
@@ -314,7 +314,7 @@ def _constant(text: str, rows: int) -> pa.Array:
 
 
 def _read_checkpoints(columns: dict[str, Any], facts: bytes | None) -> tuple[Checkpoint, ...]:
-    """Take the checkpoints of a chunk out of its columns."""
+    """Remove the checkpoints of a chunk from its columns, and return them."""
     if facts is None:
         return ()
     read = json.loads(facts)
@@ -346,7 +346,7 @@ def _array(column: pa.ChunkedArray, runs: int) -> npt.NDArray[Any]:
 
 
 def _draft(path: Path) -> Path:
-    """Return a name that no other process or thread uses, and that tells whose it is."""
+    """Return a name that no other process or thread uses, and that contains the process id."""
     return path.with_name(f".draft-{os.getpid()}-{secrets.token_hex(4)}-{path.name}")
 
 
@@ -360,7 +360,7 @@ def _abandoned(draft: Path) -> bool:
             return False
         os.kill(int(match[1]), 0)
         state = Path(f"/proc/{match[1]}/stat").read_text().rpartition(")")[2].split()[0]
-        return state == "Z"  # killed, and not yet buried
+        return state == "Z"  # a zombie process
     except ProcessLookupError:
         return True
     except OSError:  # another user's process, no /proc, or the draft is gone by now

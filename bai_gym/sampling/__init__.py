@@ -1,4 +1,4 @@
-"""How an agent asks for pulls: whole blocks of counts, or a rule that decides about one pull after another."""
+"""Requests of agents: blocks of pulls, or a rule that decides after every pull."""
 
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.compiler import prepare

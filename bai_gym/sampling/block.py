@@ -1,4 +1,4 @@
-"""A block: how many times each arm is to be pulled before the agent looks again."""
+"""A block: the pulls of each arm until the next decision."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["Block"]
 class Block:
     """A request: counts of pulls. Its outcome is the statistics of just these pulls.
 
-    The order of the pulls has no influence on the law of the statistics after the block; it is kept so that a
-    step-by-step loop shows the algorithm as its pseudo-code reads.
+    The order of the pulls does not affect the distribution of the statistics after the block; it is kept so that a
+    step-by-step loop follows the pseudo-code.
 
     Attributes:
         counts: ``(N, k)`` pulls of each candidate arm, int64; every episode pulls equally often in total.
@@ -41,7 +41,7 @@ class Block:
         return made if self.arms is None else made.take(self.arms)
 
     def first(self, pulls: int) -> IntArray:
-        """Return ``(N, k)`` how often each candidate is pulled in the first pulls of the block, in the stated order.
+        """Return ``(N, k)`` counts of each candidate among the first pulls of the block, in the stated order.
 
         Args:
             pulls: From 0 to the number of pulls of the block.
@@ -53,7 +53,7 @@ class Block:
             return np.asarray(self.counts - left)
         # Round-robin: all have the same number of pulls, those of fewer counts all of theirs, and some one more.
         low, high = np.zeros((len(self.counts), 1), np.int64), self.counts.max(axis=-1, keepdims=True)
-        while (low < high).any():  # the largest common number that the pulls suffice for
+        while (low < high).any():  # the largest common number of pulls
             middle = (low + high + 1) // 2
             enough = np.minimum(self.counts, middle).sum(axis=-1, keepdims=True) <= pulls
             low, high = np.where(enough, middle, low), np.where(enough, high, middle - 1)
@@ -63,7 +63,7 @@ class Block:
         return np.asarray(made + (more & (np.cumsum(more, axis=-1) <= extra)))
 
     def next_slots(self, left: IntArray) -> IntArray:
-        """Return the candidate to be pulled next.
+        """Return the next candidate to pull.
 
         Args:
             left: ``(N, k)`` pulls still to be made.

@@ -1,7 +1,7 @@
 """Compiles the functions of sequential agents with Numba, once, and keeps the machine code on disk.
 
 Numba does not keep the code of functions that take other functions, or that are made at run time: every process would
-compile them again, for seconds. Two things avoid that. Functions are handed to the player as typed pointers, so the
+compile them again, for seconds. Two things avoid that. Functions are passed to the player as typed pointers, so the
 player is compiled for their type alone. And the name of what is compiled carries a digest of its code and of all that
 it calls, so Numba finds a function by its content, wherever it was written: in this library, a script, or a notebook.
 
@@ -40,10 +40,10 @@ _rules: dict[str, Any] = {}
 
 
 class NotCompiled(Exception):
-    """Numba cannot compile a function, or must not."""
+    """A function cannot, or must not, be compiled."""
 
 
-# The functions that a template calls; :func:`_compile` puts those of a rule in their place.
+# The functions that a template calls; :func:`_compile` substitutes those of a rule.
 function: Any = None
 stops: Any = None
 
@@ -65,13 +65,13 @@ def _digest(function: Any) -> str:
     """Return a hash of a function's code and of all that it refers to.
 
     Raises:
-        NotCompiled: If it refers to something that has no content to hash.
+        NotCompiled: If it refers to something without content to hash.
     """
     lines: list[str] = []
     seen: set[int] = set()
 
     def visit(value: Any) -> None:
-        value = getattr(value, "py_func", value)  # what somebody else has compiled
+        value = getattr(value, "py_func", value)  # compiled elsewhere
         if isinstance(value, types.FunctionType):
             if id(value) in seen:
                 return
@@ -154,7 +154,7 @@ def _dispatcher(function: Any) -> Any:
 
 
 def _compile(template: Any, signature: Any, parts: dict[str, Any]) -> Any:
-    """Return the machine code of a template whose parts are other functions; from disk, where it is there already."""
+    """Return the machine code of a template whose parts are other functions; from disk, if it is there."""
     import numba
 
     digest = hashlib.sha256("".join(_digest(part) for part in (template, *parts.values())).encode()).hexdigest()[:16]
@@ -167,15 +167,15 @@ def _compile(template: Any, signature: Any, parts: dict[str, Any]) -> Any:
         try:
             try:
                 _rules[key] = numba.njit(signature, cache=True, **options)(bound)
-            except (OSError, RuntimeError):  # no folder that can be written to
+            except (OSError, RuntimeError):  # no writable folder
                 _rules[key] = numba.njit(signature, **options)(bound)
-        except Exception as error:  # NumbaError, mostly; anything else that Numba stumbles over
+        except Exception as error:  # mostly NumbaError, but Numba can raise anything
             raise NotCompiled(_first_line(error)) from None
     return _rules[key]
 
 
 def _first_line(error: Exception) -> str:
-    """Return the line of Numba's message that says what is wrong."""
+    """Return the relevant line of Numba's message."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = [line for line in lines if not line.startswith(("Failed in", "File ", "During:", "[", "^", "def "))]
     return (telling or lines or [type(error).__name__])[0][:200]
@@ -185,7 +185,7 @@ class CompiledPlayer:
     """The player's three loops, compiled."""
 
     def __init__(self) -> None:
-        """Compile them, or fetch them from disk."""
+        """Compile the loops, or load them from disk."""
         import numba
         from numba.core.types import FunctionType
 
@@ -195,7 +195,7 @@ class CompiledPlayer:
         self.index_type = f8(f8, f8, f8, i8)
         self.choose_type = i8(i8, i8, i8, generator)
         pointers = (*(2 * (FunctionType(self.index_type),)), *(2 * (FunctionType(self.choose_type),)), i8)
-        features = numba.types.Array(f8, 3, "C", readonly=True)  # environments do not let them be written to
+        features = numba.types.Array(f8, 3, "C", readonly=True)  # read-only in environments
         state = (floats, ints, features, generator)
         arms = (i8, floats, floats, ints, vector, generator)
         self._signatures = {
@@ -227,7 +227,7 @@ def compiled_player() -> CompiledPlayer | None:
 
 @contextmanager
 def note(name: str) -> Iterator[None]:
-    """Say on standard error that something is compiled, where that takes long; fetching it from disk is silent."""
+    """Report a long compilation on standard error; loading from disk is silent."""
     from numba.core import event
 
     compiling = threading.Event()
@@ -254,12 +254,12 @@ def note(name: str) -> Iterator[None]:
 
 
 def nothing(e: Any, rng: Any) -> int:
-    """Stand in for a function that a rule does not have."""
+    """Placeholder for a missing function of a rule."""
     return 0
 
 
 def no_index(pulls: float, mean: float, variance: float, parameters: Any) -> float:
-    """Stand in for an index that a rule does not have."""
+    """Placeholder for a missing index of a rule."""
     return 0.0
 
 

@@ -78,7 +78,7 @@ class Engine:
         self._stats = self._floats[:, 1 : 1 + 4 * arms].reshape(batch, 4, arms)  # a view
         exact = statistics.sums
         whole = np.rint(exact)
-        # Sums of whole rewards are whole, but for rounding in the means.
+        # Sums of whole rewards are whole, up to rounding in the means.
         sums = np.where(np.abs(exact - whole) <= 1e-9 * np.maximum(statistics.pulls, 1), whole, exact)
         for place, values in enumerate((statistics.pulls, statistics.means, statistics.variances, sums)):
             self._stats[:, place] = values
@@ -109,7 +109,7 @@ class Engine:
         steps: int,
         pull: Callable[[IntArray, IntArray], FloatArray],
     ) -> None:
-        """Play on until every episode has made so many pulls since the start of the request, or has stopped.
+        """Play until every episode has made a number of pulls since the start of the request, or has stopped.
 
         Args:
             table: All K arms, as compiled code draws from them; None: draw by ``pull``, in all episodes at a time.
@@ -141,13 +141,13 @@ class Engine:
                 return chosen
 
     def take_in(self, slots: IntArray, rewards: FloatArray) -> None:
-        """Take in ``(N,)`` rewards of the slots that are not negative."""
+        """Record ``(N,)`` rewards of the nonnegative slots."""
         first, second, _, _ = self._functions
         with np.errstate(all="ignore"):
             self._player.take_in_all(slots, rewards, *self._state[:4], first, second, self._has)
 
     def _supply(self) -> bool:
-        """Give waiting episodes what they wait for; return whether there are any."""
+        """Supply waiting episodes; return whether there are any."""
         states = self._ints[:, STATE]
         if (states == LOST).any():
             arm, arms = self._ints[states == LOST, PULLED][0], self._stats.shape[2]
@@ -186,7 +186,7 @@ class Engine:
 
     @property
     def outcome(self) -> Played:
-        """What has been played so far."""
+        """The pulls so far."""
         return Played(self.statistics, self._memory.copy(), self._parameters.copy(), self.stopped)
 
 

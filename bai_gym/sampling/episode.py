@@ -1,4 +1,4 @@
-"""What a rule of a sequential agent sees: the statistics of one episode, and two tournaments over its arms.
+"""The view of a rule of a sequential agent: the statistics of one episode, and two tournaments over its arms.
 
 The numbers of an episode stand in one row of floats and one row of integers, small enough for the first-level cache. An
 :class:`Episode` gives them names. Compiled code reads the rows through their addresses, see
@@ -42,7 +42,7 @@ __all__ = [
 
 STOP = -1  # what `choose` returns to end the episode
 WAIT = -2  # what `choose` returns to have `Sequential.supply` called first
-NEVER = 2**62  # a pull that does not come
+NEVER = 2**62  # no pull
 RUNNING, STOPPED, WAITING, LOST = range(4)  # lost: the rule chose an arm that does not exist
 
 # The first integers of a row: sizes, then the state of the episode.
@@ -58,7 +58,7 @@ class Episode(NamedTuple):
         mean: ``(k,)`` sample means.
         variance: ``(k,)`` unbiased sample variances, 0 below two pulls; only where the agent reads variances.
         parameters: ``(P,)`` parameters of the rule; `refresh` may change them.
-        memory: ``(M,)`` numbers that the rule keeps for itself, 0 at the start.
+        memory: ``(M,)`` numbers that the rule stores, 0 at the start.
         active: ``(k,)`` 1, or 0 for arms that `refresh` has dropped.
         features: ``(k, d)`` features of the arms; d = 0 where they have none.
         first: Tournament of the rule's index.
@@ -66,7 +66,7 @@ class Episode(NamedTuple):
         made: Pulls made in the episode so far, over all arms, those before the rule included.
         end: Pulls made when the rule ends at the latest.
         pulled: The arm pulled last, -1 before the first pull.
-        reward: What it paid.
+        reward: Its reward.
     """
 
     pulls: FloatArray
@@ -106,12 +106,12 @@ def locate(rows: np.ndarray, number: int) -> np.ndarray:
 
 
 def section(numbers: FloatArray, start: int, size: int) -> FloatArray:
-    """Return so many numbers from a start on; in compiled code, in a form that compiles and runs faster than a slice.
+    """Return a slice of numbers; in compiled code, in a form that compiles and runs faster than a slice.
 
     Args:
         numbers: Such as the memory of an episode.
         start: At least 0.
-        size: At most what is there.
+        size: At most the numbers that are there.
     """
     return numbers[start : start + size]
 
@@ -134,7 +134,7 @@ def values(p: FloatArray) -> FloatArray:
 
 
 def header(q: IntArray) -> IntArray:
-    """Return the state of an episode, to be changed."""
+    """Return the mutable state of an episode."""
     return q[:HEADER]
 
 

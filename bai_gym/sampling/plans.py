@@ -20,14 +20,14 @@ def start(agent: Any, seen: Observation) -> Plan:
     Args:
         agent: Has ``start(seen)``, as the library's agents do, or ``allocate(observation)`` and
             ``recommend(observation)``.
-        seen: The observation, which whoever executes the plan keeps up to date.
+        seen: The observation, kept up to date by the code that executes the plan.
     """
     plan: Plan = agent.start(seen) if callable(getattr(agent, "start", None)) else allocations(agent, seen)
     return plan
 
 
 def allocations(agent: Any, seen: Observation) -> Plan:
-    """Ask for what ``allocate`` returns until it returns None or the budget is spent; then recommend."""
+    """Yield what ``allocate`` returns until it returns None or the budget is spent; then recommend."""
     left = int(seen["remaining"].max())
     while left > 0:
         request = agent.allocate(seen)
@@ -35,6 +35,6 @@ def allocations(agent: Any, seen: Observation) -> Plan:
             break
         yield request
         before, left = left, int(seen["remaining"].max())
-        if left == before:  # it has asked for no pulls
+        if left == before:  # a request without pulls
             break
     return agent.recommend(seen)

@@ -1,6 +1,6 @@
-"""The loop of sequential agents: choose an arm, draw its reward, renew what depends on it; one episode after another.
+"""The loop of sequential agents: choose an arm, draw its reward, update what depends on it; for all episodes.
 
-Plain functions, which :mod:`bai_gym.sampling.compiler` compiles; where nothing can be compiled they run as they are.
+Plain functions, which :mod:`bai_gym.sampling.compiler` compiles; without Numba they run as plain Python.
 ``f``, ``q`` and ``x`` locate the numbers of an episode, see :mod:`bai_gym.sampling.episode`.
 """
 
@@ -114,7 +114,7 @@ def prepare(
 
 @rare
 def stay(q: Any, arm: int) -> None:
-    """Note why an episode does not go on: it has stopped, waits, or the arm does not exist."""
+    """Note why an episode pauses: it has stopped, waits, or the arm does not exist."""
     head = header(q)
     if arm == STOP:
         head[STATE] = STOPPED
@@ -137,15 +137,15 @@ def take_in(
     second: Index,
     has: int,
 ) -> None:
-    """Add a reward to the statistics of an arm, and renew its indices.
+    """Add a reward to the statistics of an arm, and update its indices.
 
-    The mean is the sum over the pulls, so that means of whole rewards which are equal are equal here.
+    The mean is sum / pulls, so equal means of whole rewards are exactly equal.
     """
     head = header(q)
     pulls = e.pulls[arm] + 1.0
     total[arm] += reward
     before = e.mean[arm]
-    mean = before if reward == before else total[arm] / pulls  # so that an arm that always pays the same has variance 0
+    mean = before if reward == before else total[arm] / pulls  # so that an arm with a constant reward has variance 0
     variance = 0.0
     if has & VARIANCES and pulls > 1.0:
         # Welford's update, with the variance in the place of the sum of squares.
@@ -180,7 +180,7 @@ def play(
     has: int,
     until: int,
 ) -> None:
-    """Play episodes until they have made so many pulls, have stopped, or wait; see :class:`bai_gym.sampling.Engine`."""
+    """Play episodes until they have made their pulls, have stopped, or wait; see :class:`bai_gym.sampling.Engine`."""
     rng, rewards = borrowed(rng), borrowed(rewards)
     episodes = floats.shape[0]
     for begin in range(0, episodes, LANES):
@@ -246,7 +246,7 @@ def take_in_all(
     second: Index,
     has: int,
 ) -> None:
-    """Take in a reward of every episode whose arm is not negative."""
+    """Record a reward of every episode with a nonnegative arm."""
     rng = borrowed(rng)
     for number in range(floats.shape[0]):
         if arms[number] >= 0:

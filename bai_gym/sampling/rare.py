@@ -1,4 +1,4 @@
-"""Marks functions that compiled code calls, instead of holding a copy of them wherever they are used."""
+"""Marks functions that compiled code calls instead of inlining."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ F = TypeVar("F")
 
 
 def rare(function: F) -> F:
-    """Mark a function that is called rarely or takes long: a call costs nothing there, and a copy has to be compiled.
+    """Mark a rare or slow function: a call is cheap in comparison, while an inlined copy must be compiled.
 
-    All other functions are copied into their callers, whose loops then fit into registers.
+    All other functions are inlined into their callers, whose loops then fit into registers.
     """
     function.is_rare = True  # type: ignore[attr-defined]
     return function

@@ -1,4 +1,4 @@
-"""What an agent may ask for, checked once at the door."""
+"""Checks of the requests of agents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bai_gym.statistics import IntArray
 __all__ = ["Request", "check_request"]
 
 Request = Block | Sequential
-"""A block, or pulls that a rule decides one after another."""
+"""A block, or pulls that a rule decides sequentially."""
 
 
 def check_request(request: object, batch: int, num_arms: int, remaining: int) -> tuple[Request, int]:
@@ -75,16 +75,16 @@ def _check_arms(arms: IntArray | None, batch: int, num_arms: int) -> None:
         raise AgentError(f"the agent names an arm that does not exist; arms are numbered 0 to {num_arms - 1}")
 
 
-def _counts(answer: object) -> IntArray:
-    counts = _array(answer, "allocate must return counts of pulls, a Block, a Sequential or None")
+def _counts(request: object) -> IntArray:
+    counts = _array(request, "allocate must return counts of pulls, a Block, a Sequential or None")
     counts = np.atleast_2d(counts)
     if not np.issubdtype(counts.dtype, np.integer):
         raise AgentError(f"allocate must return whole numbers of pulls, not {counts.dtype}")
     return counts.astype(np.int64, copy=False)
 
 
-def _array(answer: object, rule: str) -> npt.NDArray[Any]:
+def _array(request: object, rule: str) -> npt.NDArray[Any]:
     try:
-        return np.asarray(answer)
+        return np.asarray(request)
     except ValueError:  # lists of unequal lengths
-        raise AgentError(f"{rule}, not {answer!r}") from None
+        raise AgentError(f"{rule}, not {request!r}") from None

@@ -1,4 +1,4 @@
-"""A request for pulls that are decided one after another, and the rule that decides them."""
+"""Sequential requests: pulls decided one at a time, and the rule that decides them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def pull_leader(e: Episode, rng: np.random.Generator) -> int:
 
 @dataclass(frozen=True)
 class Rule:
-    """How a sequential agent decides about each pull, as functions of one episode.
+    """The rule by which a sequential agent decides each pull, as functions of one episode.
 
-    The functions are written in plain Python at module level, and compiled before they run: numbers, NumPy arrays,
-    ``math`` and other such functions are what they may use.
+    The functions are written in plain Python at module level, and compiled before they run: they may use numbers, NumPy
+    arrays, ``math`` and other such functions.
 
     Attributes:
         index: ``index(pulls, mean, variance, parameters)``: the index of an arm by its own statistics. The engine keeps
@@ -50,14 +50,14 @@ class Rule:
     stops: Callable[[Episode], bool] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a rule that never chooses."""
+        """Raise :class:`AgentError` for a rule that never chooses."""
         if self.index is None and self.choose is None:
             raise AgentError("a rule needs an index or a choice: Rule(index=...) or Rule(choose=...)")
 
 
 @dataclass(frozen=True, eq=False)
 class Sequential:
-    """A request: make pulls one after another, each decided by a rule.
+    """A request: pulls decided one at a time by a rule.
 
     Attributes:
         rule: The rule.
@@ -69,7 +69,7 @@ class Sequential:
         tie: How exact ties are broken.
         rng: Source of randomness of the agent.
         supply: Called with ``(m,)`` numbers of the episodes that wait, the ``(N, M)`` memory of all, of which it may
-            change theirs, and the ``(N, k)`` statistics; then the rule is asked again.
+            change theirs, and the ``(N, k)`` statistics; then the rule is called again.
         agent: Name, for messages.
     """
 
@@ -91,7 +91,7 @@ class Played:
 
     Attributes:
         statistics: ``(N, k)`` statistics of the candidates after the last pull.
-        memory: ``(N, M)`` what the rule has kept.
+        memory: ``(N, M)`` memory of the rule.
         parameters: ``(N, P)`` the parameters at the end.
         stopped: ``(N,)`` bool, the episodes that the rule has ended.
     """

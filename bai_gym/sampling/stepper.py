@@ -1,4 +1,4 @@
-"""Executes a plan one pull per step, so that an agent that asks for many pulls at once plays a Gymnasium loop."""
+"""Executes a plan one pull per step, so that an agent that requests blocks can play a Gymnasium loop."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def batched(observation: Observation) -> Observation:
 
 
 class _Seen(Mapping[str, npt.NDArray[Any]]):
-    """The observation of the moment."""
+    """The current observation."""
 
     def __init__(self, observation: Observation) -> None:
         self.now = observation
@@ -51,19 +51,19 @@ class _Seen(Mapping[str, npt.NDArray[Any]]):
 class Stepper:
     """Unrolls an agent's plan, one pull per step, from observations alone.
 
-    A reward is not part of an observation; where a rule needs it, it is recovered from the change of the pulled arm's
-    mean (exactly, if it is 0 or 1 or a rating). With a fixed budget, an agent that stops before it is spent goes on
-    pulling what it would recommend, because an episode spends its whole budget (in a batch of which other episodes go
-    on: the arm of largest mean); those pulls are counted in :attr:`idle`. With fixed confidence it ends the episode,
-    and plays one episode at a time: those of a batch would end at different times.
+    A reward is not part of an observation; if a rule needs it, it is recovered from the change of the pulled arm's mean
+    (exactly, if it is 0 or 1 or a rating). With a fixed budget, an agent that stops early keeps pulling the arm that it
+    would recommend, because an episode spends its whole budget (in a batch whose other episodes continue: the arm of
+    largest mean); those pulls are counted in :attr:`idle`. With fixed confidence it ends the episode, and plays one
+    episode at a time: those of a batch would end at different times.
 
     Args:
         agent: The agent, already reset.
-        encoding: How actions are written.
+        encoding: The action encoding.
 
     Attributes:
-        idle: ``(N, K)`` pulls made after the agent had asked for its last one, or None if there are none.
-        requests: How many requests the agent has made.
+        idle: ``(N, K)`` pulls made after the agent's last request, or None if there are none.
+        requests: Number of requests that the agent has made.
     """
 
     def __init__(self, agent: Any, encoding: ActionEncoding) -> None:
@@ -71,8 +71,8 @@ class Stepper:
         self._agent = agent
         self._encoding = encoding
         self._unrolled: Generator[IntArray, None, Any] | None = None
-        self._last: tuple[IntArray, IntArray, Statistics] | None = None  # wanted arms, pulled arms, what was seen then
-        self._answer: npt.NDArray[Any] | None = None
+        self._last: tuple[IntArray, IntArray, Statistics] | None = None  # requested arms, pulled arms, observation
+        self._recommendation: npt.NDArray[Any] | None = None
         self._candidates: IntArray | None = None
         self._engine: Engine | None = None
         self.idle: IntArray | None = None
@@ -80,19 +80,19 @@ class Stepper:
 
     @property
     def stopped(self) -> bool:
-        """Whether the last action is a pull that the agent has not asked for, in all episodes."""
+        """Whether the last action, in all episodes, is a pull that the agent did not request."""
         return self._last is not None and bool((self._last[0] < 0).all())
 
     @property
     def recommendation(self) -> npt.NDArray[Any]:
-        """``(N, ...)`` what the plan has returned.
+        """``(N, ...)`` recommendations, returned by the plan.
 
         Raises:
             AgentError: If it has not ended.
         """
-        if self._answer is None:
+        if self._recommendation is None:
             raise AgentError("the agent has no recommendation yet: its plan has not ended")
-        return self._answer
+        return self._recommendation
 
     @property
     def candidates(self) -> tuple[int, ...] | None:
@@ -109,8 +109,8 @@ class Stepper:
             observation: Of one episode, arrays ``(K,)``, or of a batch in lock-step, ``(N, K)``.
 
         Returns:
-            An action of the environment (an int, where that is a number), ``(N, ...)`` int64 for a batch; the same as
-            before if asked twice about one observation.
+            An action of the environment (an int, where that is a number), ``(N, ...)`` int64 for a batch; a repeated
+            call with one observation returns the same action.
 
         Raises:
             AgentError: If the observation does not follow from the last action, or the agent asks for something
@@ -131,27 +131,27 @@ class Stepper:
             )
         if (observation["remaining"] != remaining).any():
             raise AgentError("the episodes of a batch must be in lock-step: equally many pulls left in all of them")
-        over = self._answer is not None and (self._last is None or self._encoding.fixed_confidence)
-        if over and self._answer is not None:
+        over = self._recommendation is not None and (self._last is None or self._encoding.fixed_confidence)
+        if over and self._recommendation is not None:
             if remaining > 0 and not self._encoding.fixed_confidence:
                 raise AgentError("the agent has given its recommendation: reset it before the next episode")
-            return self._encoding.recommend(self._answer)
+            return self._encoding.recommend(self._recommendation)
         if self._last is not None:
             wanted, arms, before = self._last
             if remaining > 0 and (observation["pulls"] == before.pulls).all():
-                return self._encoding.pull(arms)  # asked twice about the same observation
+                return self._encoding.pull(arms)  # called twice with the same observation
             self._check_follows(observation, wanted, arms, before)
         wanted = self._advance(observation)
-        if remaining == 0 or (self._encoding.fixed_confidence and self._answer is not None):
-            if self._answer is None:
+        if remaining == 0 or (self._encoding.fixed_confidence and self._recommendation is not None):
+            if self._recommendation is None:
                 raise AgentError(f"the agent asks for more pulls than the budget of {observation['pulls'].sum()}")
             self._last = None
-            return self._encoding.recommend(self._answer)
+            return self._encoding.recommend(self._recommendation)
         arms = wanted
         if (wanted < 0).any():
             self.idle = np.zeros(observation["pulls"].shape, np.int64) if self.idle is None else self.idle
-            if self._answer is not None:
-                idle = self._encoding.task.first_arm(self._answer, self._encoding.num_arms)
+            if self._recommendation is not None:
+                idle = self._encoding.task.first_arm(self._recommendation, self._encoding.num_arms)
             else:
                 idle = observation["means"].argmax(axis=-1)
             arms = np.where(wanted < 0, idle, wanted)
@@ -159,9 +159,9 @@ class Stepper:
         return self._encoding.pull(arms)
 
     def _advance(self, observation: Observation) -> IntArray:
-        """Return the ``(N,)`` arms that the agent wants to pull, negative where it wants none."""
+        """Return the ``(N,)`` arms that the agent requests, negative where it requests none."""
         nothing = np.full(len(observation["pulls"]), STOP)
-        if self._answer is not None:
+        if self._recommendation is not None:
             return nothing
         if self._unrolled is None:
             self._seen = _Seen(observation)
@@ -170,7 +170,7 @@ class Stepper:
         try:
             return next(self._unrolled)
         except StopIteration as end:
-            self._answer = self._encoding.task.check(end.value, *observation["pulls"].shape)
+            self._recommendation = self._encoding.task.check(end.value, *observation["pulls"].shape)
             return nothing
 
     def _check_follows(self, now: Observation, wanted: IntArray, arms: IntArray, before: Statistics) -> None:
@@ -183,7 +183,7 @@ class Stepper:
             self.idle[rows, arms[rows]] += 1
 
     def _unroll(self) -> Generator[IntArray, None, Any]:
-        """Yield the arms to pull, and return the recommendation; ``self._seen`` is renewed in between."""
+        """Yield the arms to pull, and return the recommendation; ``self._seen`` is updated in between."""
         plan = start(self._agent, self._seen)
         outcome: Statistics | Played | None = None
         while True:
@@ -228,7 +228,7 @@ class Stepper:
 
 
 def _rewards(arms: IntArray, before: Statistics, now: Statistics) -> FloatArray:
-    """Return the ``(N,)`` rewards that have changed the means of the pulled arms."""
+    """Return the ``(N,)`` rewards, from the change of the means of the pulled arms."""
     rows = np.arange(arms.size)
     old, new, pulls = before.means[rows, arms], now.means[rows, arms], now.pulls[rows, arms]
     return exact_means(old + (new - old) * pulls, 1, pulls * np.maximum(np.abs(old), np.abs(new)))

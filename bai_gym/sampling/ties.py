@@ -1,4 +1,4 @@
-"""How exact ties are broken."""
+"""Tie rules."""
 
 from __future__ import annotations
 

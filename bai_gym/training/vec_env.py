@@ -32,7 +32,7 @@ class SB3VecEnv(VecEnv):
 
     Spaces, observations ``(N, ...)``, rewards ``(N,)`` float32 and dones ``(N,)`` are those of such a ``DummyVecEnv``.
     The info of an episode is empty but for its last step. There it is that of the scalar environment (``correct``,
-    ``simple_regret``, ``answer``), with what stable-baselines3 looks for: ``terminal_observation``,
+    ``simple_regret``, ``correct_recommendation``), with what stable-baselines3 looks for: ``terminal_observation``,
     ``TimeLimit.truncated``, ``episode`` (return ``r``, length ``l``, seconds ``t``, as ``Monitor`` has them) and
     ``is_success``, from which it logs the rate of right recommendations.
 

@@ -273,7 +273,7 @@ def _episode(environment: Environment) -> str:
             f"Exactly {rules.budget:,} pulls, unless `budget=` says otherwise; the step after the last pull is the "
             "recommendation, which terminates the episode. It is never truncated."
         )
-    truth = "`estimate`" if rules.reward == "estimate" else "`correct`, `simple_regret` and `answer`"
+    truth = "`estimate`" if rules.reward == "estimate" else "`correct`, `simple_regret` and `correct_recommendation`"
     return (
         f'{text} `info["phase"]` is `"explore"`, `"recommend"` or `"done"`. The last `info` holds {truth}; nothing of '
         "the truth is shown before."

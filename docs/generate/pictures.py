@@ -53,7 +53,7 @@ def picture(problem: Problem, task: Task, *, drawn: bool) -> str:
 def _draw(ax: Axes, means: FloatArray, variances: FloatArray, task: Task) -> None:
     arms = np.arange(means.size)
     deviations = np.sqrt(variances)
-    wanted = np.isin(arms, task.arms(task.answer(means), means.size))
+    wanted = np.isin(arms, task.arms(task.correct_recommendation(means), means.size))
     few = means.size <= FEW
     for chosen, colour, size, order in (
         (~wanted, OTHER, 4.0 if few else 1.5, 2),

@@ -99,7 +99,7 @@ def play_trace(
         if agent.idle_pulls is not None:
             asked = min(asked, step)
         if step == budget if move.stops is None else move.stops[0]:
-            return Trace(arms[:asked], arms[asked:], move.answers[0].tolist())
+            return Trace(arms[:asked], arms[asked:], move.recommendations[0].tolist())
         arm = int(move.arms[0])
         arms.append(arm)
         statistics.add(arm, bandit.one(arm))

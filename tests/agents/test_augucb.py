@@ -22,7 +22,7 @@ from bai_gym.statistics import Statistics
 from bai_gym.tasks import Thresholding
 
 Play = Callable[..., Any]
-few_arms = pytest.mark.filterwarnings("ignore:AugUCB is not made for")
+few_arms = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 
 
 # ------------------------------------------------------------------------------------------------ schedule
@@ -207,11 +207,11 @@ def test_pulls_after_it_has_stopped_change_nothing() -> None:
 
 
 def test_fewer_than_five_arms_are_warned_about() -> None:
-    with pytest.warns(UserWarning, match="^AugUCB is not made for 4 arms: its exploration is defined by"):
+    with pytest.warns(UserWarning, match="^AugUCB is not designed for 4 arms: its exploration takes"):
         AugUCB().reset(ProblemInfo(4, 100, task=Thresholding(0.5)))
     AugUCB().reset(ProblemInfo(5, 100, task=Thresholding(0.5)))
 
 
 def test_other_tasks_are_refused() -> None:
-    with pytest.raises(AgentError, match="AugUCB cannot do the task 'best-arm'; what it can do: thresholding"):
+    with pytest.raises(AgentError, match="AugUCB does not support the task 'best-arm'; it supports: thresholding"):
         AugUCB().reset(ProblemInfo(5, 100))

@@ -143,7 +143,7 @@ def test_no_pull_is_too_few() -> None:
 
 
 def test_other_rewards_are_refused() -> None:
-    with pytest.raises(AgentError, match="BayesOptimal needs rewards of 0 and 1, and has met another one"):
+    with pytest.raises(AgentError, match="BayesOptimal needs rewards of 0 and 1, but got another one"):
         play(agents.make("BayesOptimal"), GaussianBandit(np.full((20, 2), 0.5), 1.0), 5)
 
 

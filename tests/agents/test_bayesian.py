@@ -262,7 +262,7 @@ def test_what_is_wrong_is_named(name: str, parameters: dict[str, Any], error: ty
 
 
 def test_an_environment_without_prior_says_what_to_do() -> None:
-    message = "EI has no prior here: the environment tells none. Give kernel=, one of linear, squared-exponential"
+    message = "EI has no prior here: the environment provides none. Give kernel=, one of linear, squared-exponential"
     with pytest.raises(AgentError, match=message):
         bai_gym.evaluate("EI", "BAI-LinearCorner6-v0", runs=2)
 

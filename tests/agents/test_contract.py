@@ -18,7 +18,7 @@ from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import TASKS, BestArm, BestOfEach, Task, Thresholding, TopM
 
-pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not made for")
+pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 LEVEL = 0.001
 NAMES = agents.names()
 # LinUCB has to be told how large means may be: of arms far beyond that it stays with the first that it pulls.
@@ -261,7 +261,7 @@ def test_easy_worlds_are_solved_in_every_run_and_task(variant: tuple[str, dict[s
         agent = agents.make(variant[0], **variant[1])
         # Uniform choice misses an arm of six in 200 pulls with probability 600 x (5/6)^200 = 9e-14.
         rollout = play(agent, bandit, max(200, agent.minimum_budget(num_arms)), task=task)
-        np.testing.assert_array_equal(rollout.recommendation, task.answer(bandit.means))
+        np.testing.assert_array_equal(rollout.recommendation, task.correct_recommendation(bandit.means))
 
 
 @pytest.mark.each("name", sorted({name for name, _ in SEVERAL}))
@@ -303,7 +303,7 @@ def test_a_task_that_is_not_declared_is_refused() -> None:
             if task.name not in agent.tasks:
                 able = ", ".join(sorted(agent.tasks))
                 with pytest.raises(
-                    AgentError, match=f"^{name} cannot do the task '{task.name}'; what it can do: {able}$"
+                    AgentError, match=f"^{name} does not support the task '{task.name}'; it supports: {able}$"
                 ):
                     play(agent, spread(4), 500, task=task)
 

@@ -238,5 +238,5 @@ def test_a_budget_below_the_minimum_depends_on_the_dimension() -> None:
 @pytest.mark.each("name", LOGISTIC)
 def test_rewards_that_the_link_does_not_allow(name: str) -> None:
     truth = linear_bandit(np.eye(3), [3.0, 2.0, 1.0])
-    with pytest.raises(AgentError, match=rf"{name} with link='logit' needs rewards in \[0, 1\], and has met"):
+    with pytest.raises(AgentError, match=rf"{name} with link='logit' needs rewards in \[0, 1\], but got"):
         play_blocks(reset(agents.make(name), truth, 60), truth, 60, np.random.default_rng(0))

@@ -141,7 +141,7 @@ def test_each_episode_of_a_batch_stops_for_itself() -> None:
 
 
 def test_several_bandits_are_not_its_task() -> None:
-    with pytest.raises(AgentError, match="LUCB cannot do the task 'best-of-each'; what it can do: best-arm, top-m"):
+    with pytest.raises(AgentError, match="LUCB does not support the task 'best-of-each'; it supports: best-arm, top-m"):
         LUCB().reset(ProblemInfo(4, 100, task=BestOfEach(2)))
 
 

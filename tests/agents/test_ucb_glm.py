@@ -160,13 +160,13 @@ def test_on_the_environments_of_the_paper() -> None:
         (
             "logit",
             [[0.5, 1.5], [0.2]],
-            r"UCB-GLM with link='logit' needs rewards in \[0, 1\], and has met 1.5: use link=",
+            r"UCB-GLM with link='logit' needs rewards in \[0, 1\], but got 1.5: use link=",
         ),
-        ("probit", [[-0.25], [0.2]], r"UCB-GLM with link='probit' needs rewards in \[0, 1\], and has met -0.25"),
+        ("probit", [[-0.25], [0.2]], r"UCB-GLM with link='probit' needs rewards in \[0, 1\], but got -0.25"),
         (
             "log",
             [[3.0], [2.0, 1.0, -1.0]],
-            r"UCB-GLM with link='log' needs rewards in \[0, infinity\), and has met -1: ",
+            r"UCB-GLM with link='log' needs rewards in \[0, infinity\), but got -1: ",
         ),
     ],
 )

@@ -27,7 +27,7 @@ def episodes(wrong: Any, regret: Any = None, num_arms: int = 4, sets: bool = Fal
     runs = wrong.size
     return Episodes(
         recommendation=np.zeros((runs, 2) if sets else runs, int),
-        answer=np.zeros((runs, 2) if sets else runs, int),
+        correct_recommendation=np.zeros((runs, 2) if sets else runs, int),
         correct=~wrong,
         simple_regret=wrong.astype(float) if regret is None else np.asarray(regret, float),
         spent=np.full(runs, 100),

@@ -22,7 +22,7 @@ def episodes(wrong: Any, num_arms: int = 4) -> Episodes:
     runs = wrong.size
     return Episodes(
         recommendation=wrong.astype(int),
-        answer=np.zeros(runs, int),
+        correct_recommendation=np.zeros(runs, int),
         correct=~wrong,
         simple_regret=0.5 * wrong,
         spent=np.full(runs, 100),

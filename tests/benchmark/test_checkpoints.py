@@ -31,7 +31,7 @@ from bai_gym.sampling import Block, Stepper
 from bai_gym.seeding import generator
 from bai_gym.tasks import BestArm, Task, Thresholding
 
-pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not made for")
+pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 LEVEL = 0.001
 RUNS = 20_000
 BUDGET = 48
@@ -83,7 +83,9 @@ def test_what_is_no_grid(checkpoints: Any) -> None:
 
 @pytest.mark.each("name", ["SH", "SR", "UGapEb", "LUCB"])
 def test_agents_without_an_answer_are_refused(name: str) -> None:
-    with pytest.raises(AgentError, match=f"^{name}.* has no answer before the end of its budget, as checkpoints ask"):
+    with pytest.raises(
+        AgentError, match=f"^{name}.* has no recommendation before the end of its budget, which checkpoints need"
+    ):
         evaluate(name, "BAI-Gaussian8-v0", runs=2, checkpoints=100)
 
 

@@ -203,16 +203,16 @@ def test_the_fingerprint_sees_the_code_of_the_users_own_problem() -> None:
 
 def test_the_instances_depend_on_seed_and_chunk_alone() -> None:
     env = "BAI-Bernoulli10-v0"
-    reference = play_chunk(cell(env=env), 1, 50).answer
+    reference = play_chunk(cell(env=env), 1, 50).correct_recommendation
     for other in (cell("VBR", env), cell(env=env, budget=800), cell(env=env, how="steps"), cell(Threshold, env)):
-        assert (play_chunk(other, 1, 50).answer == reference).all()
-    assert (play_chunk(cell(env=env), 0, 50).answer != reference).any()
-    assert (play_chunk(cell(env=env, seed=4), 1, 50).answer != reference).any()
+        assert (play_chunk(other, 1, 50).correct_recommendation == reference).all()
+    assert (play_chunk(cell(env=env), 0, 50).correct_recommendation != reference).any()
+    assert (play_chunk(cell(env=env, seed=4), 1, 50).correct_recommendation != reference).any()
 
 
 def test_a_chunk_played_twice_is_the_same() -> None:
     first, second = (play_chunk(cell("SHAdaVar"), 2, 30) for _ in range(2))
-    for name in ("recommendation", "answer", "correct", "simple_regret", "spent", "pulls"):
+    for name in ("recommendation", "correct_recommendation", "correct", "simple_regret", "spent", "pulls"):
         assert (getattr(first, name) == getattr(second, name)).all()
 
 

@@ -34,7 +34,7 @@ from bai_gym.seeding import generator
 from bai_gym.statistics import IntArray, Statistics
 from bai_gym.tasks import BestArm, BestOfEach, Task, Thresholding, TopM
 
-pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not made for")
+pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 
 RUNS = 20_000
 BUDGET = 48  # both stages of sequential halving use it up, so that no pull of the steps is an idle one
@@ -282,7 +282,15 @@ def test_workers_and_resuming_change_nothing(
     for cell in make_cells(names, env, None, 5, keywords):  # what is read is what was played
         read, fresh = ResultsWriter(one).load(cell, 2, 200), play_chunk(cell, 2, 200)
         assert read is not None
-        for name in ("recommendation", "answer", "correct", "simple_regret", "spent", "truncated", "pulls"):
+        for name in (
+            "recommendation",
+            "correct_recommendation",
+            "correct",
+            "simple_regret",
+            "spent",
+            "truncated",
+            "pulls",
+        ):
             np.testing.assert_array_equal(getattr(read, name), getattr(fresh, name))
     assert resumed(one, 3 * len(names), lambda: results(1, one)) == first
     assert contents(one) == contents(two)

@@ -42,7 +42,7 @@ def test_sequential_halving_by_hand() -> None:
     assert set(left) == set(np.argsort(-means, kind="stable")[:2].tolist())
     last = {arm: episode.rewards[8:][episode.arms[8:] == arm].mean() for arm in left}
     assert last[episode.recommendation[0]] == max(last.values())
-    assert episode.answer == (0,) and episode.correct == (episode.recommendation == (0,))
+    assert episode.correct_recommendation == (0,) and episode.correct == (episode.recommendation == (0,))
     assert episode.simple_regret == pytest.approx(0.9 - ARMS["means"][episode.recommendation[0]])
     assert episode.means.tolist() == ARMS["means"]
     assert episode.variances == pytest.approx([0.09, 0.24, 0.25, 0.09])
@@ -57,7 +57,7 @@ def test_all_agents_and_budgets_meet_the_instance_of_the_run(agent: str, tmp_pat
         same = [record_run(cell, run, size).means.tolist() for cell in (uniform, other, longer)]
         assert same[0] == same[1] == same[2]
     # That it is the one of the benchmark is seen by the answers that were stored.
-    answers = read_outcomes(tmp_path)["Uniform", ENV, 20].answer
+    answers = read_outcomes(tmp_path)["Uniform", ENV, 20].correct_recommendation
     for run, size in ((0, 1000), (7, 1000), (999, 1000), (1000, 3), (1002, 3)):
         assert record_run(uniform, run, size).means.argmax() == answers[run]
 
@@ -142,9 +142,9 @@ def test_arms_that_a_rule_drops_are_seen() -> None:
 def test_several_arms_are_recommended() -> None:
     episode = recorded("APT", ENV, 60, task="thresholding", threshold=0.5, epsilon=0.05)
     assert episode.task == "all arms with a mean of at least 0.5, up to 0.05"
-    assert episode.answer == tuple(np.flatnonzero(episode.means >= 0.5).tolist())
+    assert episode.correct_recommendation == tuple(np.flatnonzero(episode.means >= 0.5).tolist())
     episode = recorded("SAR", "BAI-TopM-Bernoulli10-v0", 100)
-    assert len(episode.recommendation) == len(episode.answer) > 1 and episode.task.endswith("best arms")
+    assert len(episode.recommendation) == len(episode.correct_recommendation) > 1 and episode.task.endswith("best arms")
 
 
 def test_the_folder_is_the_same_for_any_number_of_workers_and_goes_on(

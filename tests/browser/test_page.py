@@ -103,7 +103,7 @@ def test_hovering_tells_the_numbers(browser: Any, sweep: Path) -> None:
     browser.open(sweep)
     browser.look_at("curves")
     text = browser.run("return document.querySelector('#curves .plot').data[0].text[0]")
-    assert "Uniform" in text and " of 40 runs" in text and "told nothing" in text
+    assert "Uniform" in text and " of 40 runs" in text and "no oracle knowledge" in text
 
 
 def test_the_leaderboard_can_be_sorted(browser: Any, sweep: Path) -> None:
@@ -194,8 +194,8 @@ def test_an_episode_plays_to_its_recommendation(browser: Any, sweep: Path) -> No
     browser.pick("Beside it", "Uniform")
     browser.wait("document.querySelector('.slide input').max === '121'")
     assert browser.run("return [...document.querySelectorAll('.panel h3')].map((h) => h.textContent.trim())") == [
-        "SH told nothing",
-        "Uniform told nothing",
+        "SH no oracle knowledge",
+        "Uniform no oracle knowledge",
     ]
     browser.pick("Speed", "100 pulls per second")
     browser.click(".buttons .primary")
@@ -256,10 +256,10 @@ def test_dropped_arms_fade(browser: Any, sweep: Path) -> None:
     assert "10 of 20" in left
 
 
-def test_the_truth_is_shown_at_the_end_or_when_asked_for(browser: Any, sweep: Path) -> None:
+def test_true_means_are_shown_at_the_end_or_when_asked_for(browser: Any, sweep: Path) -> None:
     browser.open(sweep)
     browser.look_at("player")
-    ticks = "[...document.querySelectorAll('.panel:first-child .truth')]"
+    ticks = "[...document.querySelectorAll('.panel:first-child .true-mean')]"
     shown = f"{ticks}.filter((tick) => tick.getAttribute('d') !== 'M0 0').length"
     assert browser.run(f"return {shown}") == 0
     browser.click("#player .options .check input")

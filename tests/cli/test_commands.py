@@ -53,9 +53,9 @@ def test_run_prints_what_it_found_and_where(command: Command, tmp_path: Path) ->
     out, err = command(*SMALL, "--agent", "GapE", "--agent", "SH", "--out", "results", "--set", "means=[1, 0, 0]")
     assert err == ""  # no progress where nobody watches
     header, *rows = [line for line in out.splitlines() if line[:1] in "┃│"]
-    assert header.split("┃")[-3].strip() == "knows"
+    assert header.split("┃")[-3].strip() == "oracle knowledge"
     knows = {row.split("│")[1].strip(): row.split("│")[-3].strip() for row in rows}
-    assert knows == {"GapE": "complexity, range", "SH": "nothing"}
+    assert knows == {"GapE": "complexity, range", "SH": "none"}
     assert "BAI-Custom-v0(means=[1, 0, 0])" in out
     written = [tmp_path / "results" / name for name in ("results.parquet", "results.csv", "results.md", "figure.png")]
     for path in written:
@@ -193,7 +193,7 @@ def test_list_agents_says_what_they_know(command: Command) -> None:
     knows = {row[1].strip(): row[2].strip() for row in rows if row[1].strip()}
     assert knows["SHVar"] == "variances"
     assert knows["GapE"] == "complexity, range"
-    assert knows["SHAdaVar"] == "nothing"
+    assert knows["SHAdaVar"] == "none"
 
 
 def test_data_says_where_and_how(command: Command, tmp_path: Path) -> None:

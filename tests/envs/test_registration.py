@@ -160,7 +160,7 @@ def test_an_episode_runs_to_its_end(entry: Registration) -> None:
         env.reset()
         for _ in range(2):
             env.step(pull(unwrapped, 0))
-    answer = unwrapped.episode_spec.task.answer(unwrapped._episode.bandit.means)
+    answer = unwrapped.episode_spec.task.correct_recommendation(unwrapped._episode.bandit.means)
     action = unwrapped.action_encoding.recommend(answer)[0]
     seen = observation["means"]
     observation, reward, terminated, truncated, info = env.step(action)
@@ -172,11 +172,11 @@ def test_an_episode_runs_to_its_end(entry: Registration) -> None:
         assert reward == info["estimate"]
         return
     assert reward == 1.0
-    assert set(info) == {"phase", "correct", "simple_regret", "answer"}
+    assert set(info) == {"phase", "correct", "simple_regret", "correct_recommendation"}
     assert (info["phase"], info["correct"], info["simple_regret"]) == ("done", True, 0.0)
     kind = int if unwrapped.action_encoding.shape == () else np.ndarray
-    assert [type(info[key]) for key in ("correct", "simple_regret", "answer")] == [bool, float, kind]
-    np.testing.assert_array_equal(info["answer"], answer[0])
+    assert [type(info[key]) for key in ("correct", "simple_regret", "correct_recommendation")] == [bool, float, kind]
+    np.testing.assert_array_equal(info["correct_recommendation"], answer[0])
 
 
 def rollout(env: gym.Env[Any, Any], seed: int, steps: int) -> list[Any]:

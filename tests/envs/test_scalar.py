@@ -53,7 +53,12 @@ def test_rewards_by_hand(arm: int, expected: tuple[float, float]) -> None:
         got, info = play(gym.make("BAI-Custom-v0", budget=2, reward=kind, **EXACT), [0, 1], arm)
         assert got == pytest.approx(reward)
         assert math.copysign(1.0, got) == (-1.0 if reward < 0 else 1.0)  # no minus zero
-        assert info == {"phase": "done", "correct": bool(right), "simple_regret": pytest.approx(regret), "answer": 1}
+        assert info == {
+            "phase": "done",
+            "correct": bool(right),
+            "simple_regret": pytest.approx(regret),
+            "correct_recommendation": 1,
+        }
 
 
 def test_the_default_reward_is_correct() -> None:

@@ -122,11 +122,11 @@ def test_an_episode_by_hand(
     same(after, observation)  # the recommendation is no pull, and costs nothing
     assert (got, terminated, truncated) == (float(right) if reward == "correct" else -regret, True, False)
     assert math.copysign(1.0, got) == (-1.0 if got < 0 else 1.0)
-    assert {**info, "answer": np.asarray(info["answer"]).tolist()} == {
+    assert {**info, "correct_recommendation": np.asarray(info["correct_recommendation"]).tolist()} == {
         "phase": "done",
         "correct": right,
         "simple_regret": regret,
-        "answer": truth,
+        "correct_recommendation": truth,
     }
     with pytest.raises(ResetNeeded, match="the episode is over"):
         env.step(pulled(env, 0))
@@ -327,7 +327,7 @@ def test_episodes_that_stop_at_different_times_next_step() -> None:
         info = answer[4]
         assert info["_correct"].tolist() == [episode == ended for episode in range(3)]
         assert info["correct"].tolist() == info["_correct"].tolist()
-        assert info["answer"][ended].tolist() == [0, 1, 1, 0]
+        assert info["correct_recommendation"][ended].tolist() == [0, 1, 1, 0]
     assert set(seen[2][4]) == {"phase", "_phase"}  # a truncated episode tells nothing
 
 
@@ -340,7 +340,11 @@ def test_episodes_that_stop_at_different_times_same_step() -> None:
     assert info["_final_info"].tolist() == info["_final_obs"].tolist() == [False, True, False]
     last = info["final_info"]
     assert last["phase"].tolist() == [None, "done", None]
-    assert (last["correct"][1], last["simple_regret"][1], last["answer"][1].tolist()) == (False, 0.625, [1, 0])
+    assert (last["correct"][1], last["simple_regret"][1], last["correct_recommendation"][1].tolist()) == (
+        False,
+        0.625,
+        [1, 0],
+    )
     # Now 0 and 2 are truncated, while 1, started anew, pulls.
     observation, rewards, ended, cut, info = envs.step(np.array([[2, 0, 0], [3, 0, 0], [2, 0, 0]]))
     assert (rewards.tolist(), ended.tolist(), cut.tolist()) == ([-COST] * 3, [False] * 3, [True, False, True])

@@ -452,7 +452,9 @@ def regrets(half: tuple[float, float], end: tuple[float, float]) -> Comparison:
     for number, agent in enumerate("ab"):
         noise = number * (np.arange(RUNS) % 2 - 0.5)
         point = Checkpoint(50, right, half[number] + noise, none)
-        episodes = Episodes(zeros + number, zeros, right, end[number] + noise, zeros, zeros > 0, none, checkpoints=(point,))
+        episodes = Episodes(
+            zeros + number, zeros, right, end[number] + noise, zeros, zeros > 0, none, checkpoints=(point,)
+        )
         for at in (point, None):
             results.append(summarize(agent, "E", 100, episodes, (), (), at))
             runs[agent, "E", 100, results[-1].checkpoint] = at or episodes

@@ -72,7 +72,7 @@ def test_setups_of_several_bandits_by_hand(setup: int) -> None:
     np.testing.assert_allclose(bandit.variances, np.tile(variances, (3, 1)), rtol=1e-12, atol=1e-15)
     env: Any = gym.make(f"BAI-MultiBandit{setup}-v0").unwrapped
     assert (env.budget, env.episode_spec.task.num_bandits, env.num_arms) == (budget, bandits, len(means))
-    assert env.episode_spec.task.answer(bandit.means).tolist() == [[0] * bandits] * 3
+    assert env.episode_spec.task.correct_recommendation(bandit.means).tolist() == [[0] * bandits] * 3
 
 
 def test_arms_of_two_values_pay_either_equally_often() -> None:

@@ -69,7 +69,7 @@ def recording(agent: str = "SH", budget: int = 4, run: int = 0, rewards: Any = N
         means=others.pop("means", np.array([0.5, 0.25])),
         variances=np.array([1.0, 1.0]),
         recommendation=(0,),
-        answer=(0,),
+        correct_recommendation=(0,),
         correct=True,
         simple_regret=0.0,
     )
@@ -174,7 +174,7 @@ def test_the_page_holds_the_numbers() -> None:
     assert columns["gap"] == [None, pytest.approx(0.15 - 0.05), pytest.approx(0.25 - 0.05)]
     assert columns["regretSe"] == [0.01, 0.01, None]
     assert columns["share"] == [[6000, 4000]] * 3
-    assert [group["told"][i] for i in columns["told"]] == [[], ["variances"], []]
+    assert [group["knows"][i] for i in columns["knows"]] == [[], ["variances"], []]
     assert [group["reruns"][i] for i in columns["rerun"]] == ["bai-gym run BAI-A-v0"] * 3
     assert group["commands"] == ["bai-gym run BAI-A-v0"]
     assert group["claims"][0]["list"] == [

@@ -52,7 +52,7 @@ def terminal(table: Any) -> str:
 
 def test_leaderboard_as_markdown() -> None:
     lines = leaderboards_to_markdown(BOARDS).splitlines()
-    assert lines[0] == "| budget | rank [95 %] | agent | runs | error probability [95 %] | knows |"
+    assert lines[0] == "| budget | rank [95 %] | agent | runs | error probability [95 %] | oracle knowledge |"
     assert lines[2] == "| 50 | 1 [1, 1] | A_1 | 40 | 0.000 [0.000, 0.088] | range, variances |"
     # Wilson of 20 in 40: half of the width is 0.148, so two decimals are enough.
     assert lines[3] == "| 50 | 2 [2, 3] | B <sup>1</sup> | 40 | 0.50 [0.35, 0.65] | nothing |"
@@ -84,7 +84,7 @@ def test_leaderboard_as_csv_has_every_digit() -> None:
         assert (int(row["rank_lower"]), int(row["rank_upper"])) == standing.rank_interval
         assert float(row["error_probability_upper"]) == standing.interval[1]
         assert (row["optimality_gap"], row["paired"], row["level"]) == ("", "yes", "0.95")
-    assert (read[0]["knows"], read[1]["knows"]) == ("range;variances", "nothing")
+    assert (read[0]["knows"], read[1]["knows"]) == ("range;variances", "none")
     assert read[2]["notes"] == "a note; 5 %;another"
 
 
@@ -106,7 +106,7 @@ def test_leaderboards_say_what_a_reader_must_know() -> None:
 def test_aggregate_as_markdown() -> None:
     lines = aggregate_to_markdown(scores()).splitlines()
     assert lines[0] == (
-        "| agent | interquartile mean [95 %] | mean [95 %] | median [95 %] | optimality gap [95 %] | knows |"
+        "| agent | interquartile mean [95 %] | mean [95 %] | median [95 %] | optimality gap [95 %] | oracle knowledge |"
     )
     assert [line.split(" | ")[0] for line in lines[2:5]] == ["| A_1", "| B <sup>1</sup>", "| C\\| <sup>1, 2</sup>"]
     assert lines[2].endswith("| range, variances |")

@@ -81,7 +81,7 @@ def test_markdown_row_in_full() -> None:
     # 80 errors of 1,000: Wilson's 95 % interval is (0.0647, 0.0985), half width 0.017: three decimals.
     row = Row("SHVar", 80, budget=5000, knows=("variances", "complexity"))
     assert to_markdown([row]) == (
-        "| agent | budget | runs | error probability [95 %] | simple regret ± se | knows |\n"
+        "| agent | budget | runs | error probability [95 %] | simple regret ± se | oracle knowledge |\n"
         "| --- | ---: | ---: | ---: | ---: | --- |\n"
         "| SHVar | 5,000 | 1,000 | 0.080 [0.065, 0.098] | 0.0123 ± 0.0011 | variances, complexity |\n"
     )
@@ -92,7 +92,8 @@ def test_latex_row_in_full() -> None:
     assert to_latex([row]) == (
         "% Needs \\usepackage{booktabs} in the preamble.\n"
         "\\begin{tabular}{lrrrrl}\n\\toprule\n"
-        "agent & budget & runs & error probability [95 \\%] & simple regret $\\pm$ se & knows \\\\\n\\midrule\n"
+        "agent & budget & runs & error probability [95 \\%] & simple regret $\\pm$ se & "
+        "oracle knowledge \\\\\n\\midrule\n"
         "SH\\_Var\\textsuperscript{1} & 5,000 & 1,000 & 0.080 [0.065, 0.098] & 0.0123 $\\pm$ 0.0011 & "
         "variances, complexity \\\\\n\\bottomrule\n\\end{tabular}\n"
         "\n\\medskip\n{\\footnotesize\\raggedright\n\\textsuperscript{1} 5 \\% more\\par\n}\n"
@@ -103,7 +104,7 @@ def test_every_table_says_what_an_agent_knows() -> None:
     for text in (to_markdown(ROWS), to_csv(ROWS), to_latex(ROWS), text_of(ROWS)):
         lines = [line for line in text.splitlines() if "SH" in line]
         assert ["variances" in line for line in lines] == ["SHVar" in line for line in lines]
-        assert ["nothing" in line for line in lines] == ["SHVar" not in line for line in lines]
+        assert ["none" in line for line in lines] == ["SHVar" not in line for line in lines]
 
 
 def test_notes_are_numbered_once_each() -> None:
@@ -151,7 +152,7 @@ def test_csv_reads_back_exactly() -> None:
     assert (float(record["error_probability_lower"]), float(record["error_probability_upper"])) == third.interval
     assert float(record["simple_regret"]) == 1 / 3
     assert [float(pulls) for pulls in record["mean_pulls"].split(" ")] == third.mean_pulls.tolist()
-    assert (record["knows"], record["notes"], record["errors"], record["runs"]) == ("nothing", "a, b;c", "1", "3")
+    assert (record["knows"], record["notes"], record["errors"], record["runs"]) == ("none", "a, b;c", "1", "3")
 
 
 def test_files_do_not_depend_on_the_time_it_took_and_the_terminal_shows_it() -> None:

@@ -14,12 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from bai_gym import compare
-from bai_gym.results.reader import read_results, read_outcomes, read_recordings
-from bai_gym.results.schema import SCHEMA_VERSION
 from bai_gym.cli import main
 from bai_gym.errors import OutputError, SchemaError
+from bai_gym.results.reader import read_outcomes, read_recordings, read_results
+from bai_gym.results.schema import SCHEMA_VERSION
 
-OLD = Path(__file__).parent / "data" / "results-v1"
+OLD = Path(__file__).parents[1] / "benchmark" / "data" / "results-v1"
 ENV = "BAI-Bernoulli4-v0"
 AGENTS = ["SH", "TTTS(posterior=bernoulli)"]
 
@@ -130,7 +130,7 @@ def test_pandas_and_polars_read_results_and_single_runs(tmp_path: Path) -> None:
     runs = pd.read_parquet(tmp_path / "chunks")
     assert set(runs.columns) == {
         *("agent", "env", "budget", "run"),
-        *("recommendation", "answer", "correct", "simple_regret", "spent", "truncated"),
+        *("recommendation", "correct_recommendation", "correct", "simple_regret", "spent", "truncated"),
     }
     errors = 1 - runs.groupby(["agent", "budget"], observed=True)["correct"].mean()
     assert all(errors[row.agent, row.budget] == pytest.approx(row.error_probability) for row in played)

@@ -10,8 +10,8 @@ import pytest
 
 from bai_gym import Comparison, Result, compare, evaluate
 from bai_gym.analysis.intervals import wilson
-from bai_gym.results.result import Episodes, summarize
 from bai_gym.errors import ParameterError, UnknownNameError
+from bai_gym.results.result import Episodes, summarize
 
 ARMS = {"means": [1.0, 0.25, 0.5], "variances": 0.0}
 
@@ -154,7 +154,7 @@ def test_any_of_several_best_arms_is_right() -> None:
 def test_joined_episodes_add_up() -> None:
     part = Episodes(
         recommendation=np.array([0, 1]),
-        answer=np.array([0, 0]),
+        correct_recommendation=np.array([0, 0]),
         correct=np.array([True, False]),
         simple_regret=np.array([0.0, 0.5]),
         spent=np.array([4, 6]),

@@ -16,8 +16,8 @@ import pytest
 from bai_gym.api import make_cells
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.chunk import play_chunk
-from bai_gym.results.writer import ResultsWriter, write_atomically
 from bai_gym.errors import OutputError
+from bai_gym.results.writer import ResultsWriter, write_atomically
 
 DAY = 86400
 
@@ -167,7 +167,7 @@ def test_a_chunk_comes_back_as_it_was(tmp_path: Path) -> None:
     store.save(cell(), 1, played)
     read = ResultsWriter(tmp_path).load(cell(), 1, 70)
     assert read is not None
-    for name in ("recommendation", "answer", "correct", "simple_regret", "spent", "pulls"):
+    for name in ("recommendation", "correct_recommendation", "correct", "simple_regret", "spent", "pulls"):
         wrote, found = getattr(played, name), getattr(read, name)
         np.testing.assert_array_equal(found, wrote, strict=True)
     assert played.seconds > 0 == read.seconds

@@ -21,11 +21,11 @@ def asked(steps: int, **fields: Any) -> Sequential:
 
 
 @pytest.mark.each(
-    "answer",
+    "returned",
     [[[1, 2, 0], [0, 0, 3]], np.array([[1, 2, 0], [0, 0, 3]], np.uint8), Block(np.array([[1, 2, 0], [0, 0, 3]]))],
 )
-def test_counts_become_a_block(answer: Any) -> None:
-    request, total = check_request(answer, 2, 3, 3)
+def test_counts_become_a_block(returned: Any) -> None:
+    request, total = check_request(returned, 2, 3, 3)
     assert isinstance(request, Block) and total == 3
     assert request.counts.dtype == np.int64
     assert request.counts.tolist() == [[1, 2, 0], [0, 0, 3]]
@@ -47,13 +47,13 @@ def test_a_sequential_request_is_kept() -> None:
     assert check_request(request, 2, 3, 5) == (request, 5)
 
 
-@pytest.mark.each("answer", [np.zeros((2, 3), np.int64), Block(np.zeros((2, 3), np.int64)), asked(0)])
-def test_no_pulls_may_be_asked_for(answer: Any) -> None:
-    assert check_request(answer, 2, 3, 7)[1] == 0
+@pytest.mark.each("returned", [np.zeros((2, 3), np.int64), Block(np.zeros((2, 3), np.int64)), asked(0)])
+def test_no_pulls_may_be_asked_for(returned: Any) -> None:
+    assert check_request(returned, 2, 3, 7)[1] == 0
 
 
 @pytest.mark.each(
-    ("answer", "message"),
+    ("returned", "message"),
     [
         ([1, 2, 0], r"counts of shape \(2, 3\), not \(1, 3\)"),
         (np.ones((3, 2), np.int64), r"counts of shape \(2, 3\), not \(3, 2\)"),
@@ -74,6 +74,6 @@ def test_no_pulls_may_be_asked_for(answer: Any) -> None:
         ([[1, 2], [3]], r"must return counts of pulls, a Block, .* not \[\[1, 2\], \[3\]\]"),
     ],
 )
-def test_impossible_requests(answer: Any, message: str) -> None:
+def test_impossible_requests(returned: Any, message: str) -> None:
     with pytest.raises(AgentError, match=message):
-        check_request(answer, 2, 3, 3)
+        check_request(returned, 2, 3, 3)

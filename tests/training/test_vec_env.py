@@ -179,7 +179,7 @@ def rollout(seed: int, num_envs: int = 5) -> list[Any]:
     seen: list[Any] = [envs.reset()]
     for _ in range(20):
         *answer, infos = envs.step(rng.integers(32, size=num_envs))
-        seen += [answer, [info.get("answer") for info in infos]]
+        seen += [answer, [info.get("correct_recommendation") for info in infos]]
     return seen
 
 

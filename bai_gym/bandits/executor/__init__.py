@@ -1,7 +1,7 @@
-"""Pulls of the user's own functions: timeouts, and what happens when one fails.
+"""The executor: runs user functions, with a timeout and an error policy.
 
-``functions`` calls them and reads what they return, ``callbacks`` says where they run (here, in a thread, or in a
-worker process that can be killed, whose side of the talk is ``worker``), and ``executor`` has the error policy.
+``functions`` calls them and checks what they return, ``callbacks`` runs them here, in a thread, or in a worker process
+that can be killed (``worker``), and ``executor`` has the error policy.
 """
 
 from bai_gym.bandits.executor.callbacks import PLACES

@@ -1,4 +1,4 @@
-"""Where a pull runs: here, in a thread that can only be left behind, or in a process that can be killed."""
+"""Runs a pull here, in a thread that can only be abandoned, or in a process that can be killed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["PLACES", "Callback", "make_callback"]
 PLACES = ("auto", "here", "thread", "process")
 """Where pulls can run."""
 
-STARTUP_SECONDS = 300.0  # for a worker to import what the function needs: longer than any import should take
+STARTUP_SECONDS = 300.0  # time for a worker to import the function's modules: longer than any import should take
 
 _PROGRAM = """
 import json, sys
@@ -43,19 +43,19 @@ class Callback(Protocol):
         """Pull an arm once.
 
         Raises:
-            FailedPullError: If it gave no finite number, took too long, or its process died.
-            Exception: Whatever the user's function raises.
+            FailedPullError: If it returned no finite number, took too long, or its process died.
+            Exception: An exception of the user's function.
         """
 
     def close(self) -> None:
-        """End what runs elsewhere."""
+        """End the thread or process."""
 
 
 def make_callback(functions: Functions, timeout: float | None, run_in: str) -> Callback:
-    """Return the caller for a place.
+    """Return the callback for a place.
 
     Args:
-        functions: What is called.
+        functions: The user's functions.
         timeout: Seconds for a pull, or None.
         run_in: One of :data:`PLACES`. ``"auto"``: here without a timeout, else in a process, or in a thread where
             the functions cannot be sent to a process (a warning says so).
@@ -82,7 +82,7 @@ def make_callback(functions: Functions, timeout: float | None, run_in: str) -> C
             ) from None
         warnings.warn(
             f"pull cannot be run in a worker process ({error}), so it runs in a thread: a pull that takes longer than "
-            "its timeout is given up, but goes on in the background",
+            "its timeout is abandoned, but continues in the background",
             UserWarning,
             stacklevel=4,
         )
@@ -106,7 +106,7 @@ class _Here:
 
 
 class _Thread:
-    """A daemon thread for each pull. Python cannot end a thread: a pull that was given up goes on."""
+    """A daemon thread for each pull. Python cannot end a thread: an abandoned pull continues in the background."""
 
     def __init__(self, functions: Functions, timeout: float | None) -> None:
         self._functions = functions
@@ -135,17 +135,17 @@ class _Thread:
 
 
 class _Process:
-    """One worker process for all pulls; after a pull that was given up, a new one."""
+    """One worker process for all pulls; a new one after an abandoned pull."""
 
     def __init__(self, functions: Functions, timeout: float | None) -> None:
         self._functions = functions
         self._timeout = timeout
         self._process: subprocess.Popen[bytes] | None = None
-        self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._replies: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._finalizer: Any = None
 
     def start(self) -> None:
-        """Start the worker, unless it runs, and send it the functions.
+        """Start the worker, unless it is running, and send it the functions.
 
         Raises:
             _UnsendableError: If they cannot be sent.
@@ -163,44 +163,44 @@ class _Process:
             stdout=subprocess.PIPE,
             start_new_session=True,  # a group of its own: what the function has started is killed with it
         )
-        self._answers = queue.SimpleQueue()
+        self._replies = queue.SimpleQueue()
         self._finalizer = weakref.finalize(self, _end, self._process)
-        threading.Thread(target=_receive, args=(self._process, self._answers), daemon=True).start()
+        threading.Thread(target=_receive, args=(self._process, self._replies), daemon=True).start()
         try:
-            answer = self._ask(message, STARTUP_SECONDS)
+            reply = self._ask(message, STARTUP_SECONDS)
         except FailedPullError as error:
             raise _UnsendableError(str(error)) from None
-        if answer is not None:
+        if reply is not None:
             self.close()
-            raise _UnsendableError(_named(answer))
+            raise _UnsendableError(_named(reply))
 
     def call(self, arm: int, stream: Stream) -> float:
         try:
             self.start()
         except _UnsendableError as error:
             raise FailedPullError(f"its worker process could not be started again: {error}") from None
-        answer = self._ask(pickle.dumps((arm, stream)), self._timeout)
-        if isinstance(answer, BaseException):
-            raise answer
-        return float(answer)
+        reply = self._ask(pickle.dumps((arm, stream)), self._timeout)
+        if isinstance(reply, BaseException):
+            raise reply
+        return float(reply)
 
     def _ask(self, message: bytes, timeout: float | None) -> Any:
         assert self._process is not None and self._process.stdin is not None
         try:
             write(self._process.stdin, message)
-            answer = self._answers.get(timeout=timeout)
+            reply = self._replies.get(timeout=timeout)
         except queue.Empty:
             self.close()
             raise FailedPullError(_late(timeout)) from None
-        except OSError:  # nobody reads any more
-            answer = None
-        except BaseException:  # Ctrl-C: the answer would be taken for that of the next pull
+        except OSError:  # the worker no longer reads
+            reply = None
+        except BaseException:  # Ctrl-C: the reply would be taken for that of the next pull
             self.close()
             raise
-        if answer is None:
+        if reply is None:
             code = self._stop()
             raise FailedPullError(f"its process died ({_cause(code)})")
-        return pickle.loads(answer)
+        return pickle.loads(reply)
 
     def close(self) -> None:
         self._stop()
@@ -214,27 +214,27 @@ class _Process:
         return _end(process)
 
 
-def _receive(process: subprocess.Popen[bytes], answers: queue.SimpleQueue[bytes | None]) -> None:
-    """Pass on what the worker answers, and None at its end."""
+def _receive(process: subprocess.Popen[bytes], replies: queue.SimpleQueue[bytes | None]) -> None:
+    """Forward the replies of the worker, and None at its end."""
     assert process.stdout is not None
     with process.stdout as pipe:
         while (message := read(pipe)) is not None:
-            answers.put(message)
-    answers.put(None)
+            replies.put(message)
+    replies.put(None)
 
 
 def _end(process: subprocess.Popen[bytes]) -> int:
     """Kill a worker with what it has started; return its exit code, negative after a signal."""
     # Before anybody has waited for it, so that its number cannot be that of another process. One that has died by
     # itself keeps its exit code.
-    with contextlib.suppress(OSError):  # nobody is left in its group
+    with contextlib.suppress(OSError):  # its process group is gone
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
     code = process.wait()
     if process.stdin is not None:
-        with contextlib.suppress(OSError):  # a request that nobody has read
+        with contextlib.suppress(OSError):  # an unread request
             process.stdin.close()
     return code
 

@@ -1,4 +1,4 @@
-"""Pulls of the user's functions under an error policy."""
+"""The executor: pulls of user functions with a timeout and an error policy."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ RETRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a pull gave.
+    """The outcome of a pull.
 
     Attributes:
         reward: A finite number.
-        error: Why the reward is the given worst value and not an observed one; None for an observed reward.
+        error: Reason why the reward is ``worst`` and not an observed value; None for an observed reward.
     """
 
     reward: float
@@ -35,7 +35,7 @@ class Outcome:
 
 
 class Executor:
-    """Makes pulls of the user's functions.
+    """Runs user functions, with a timeout and an error policy.
 
     A pull fails if the function raises, takes longer than the timeout, returns anything but a finite number, or if its
     worker process dies.
@@ -43,7 +43,7 @@ class Executor:
     Args:
         pull: One function of the arm, or one for each arm, see :class:`Functions`.
         num_arms: K.
-        timeout: Seconds that a pull may take, above 0; None: any time.
+        timeout: Time limit of a pull in seconds, above 0; None: no limit.
         on_error: What happens when a pull fails. ``"raise"`` (default): :class:`PullError`. ``"retry"``: it is made
             again, up to ``retries`` times; then ``worst`` counts, if it is given, else the error is raised.
             ``"worst"``: ``worst`` counts as the reward.
@@ -53,10 +53,10 @@ class Executor:
 
     Attributes:
         num_arms: K.
-        takes_rng: Whether the functions draw from a generator that they are given.
+        takes_rng: Whether the functions take a generator.
 
     Raises:
-        ParameterError: Whatever is wrong with an argument.
+        ParameterError: If an argument is invalid.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Executor:
         if on_error == "worst" and worst is None:
             raise ParameterError("on_error='worst' needs worst=, the reward that counts when a pull fails")
         if on_error != "retry" and retries is not None:
-            raise ParameterError("retries is given, but failed pulls are not made again: give on_error='retry' with it")
+            raise ParameterError("retries is given, but failed pulls are not repeated: give on_error='retry' with it")
         retries = RETRIES if retries is None else retries
         if isinstance(retries, bool) or not isinstance(retries, int | np.integer) or retries < 1:
             raise ParameterError(f"retries must be a whole number of at least 1, not {retries!r}")
@@ -96,15 +96,15 @@ class Executor:
             self._callback = make_callback(self._functions, self._timeout, run_in)
 
     def pull(self, arm: int, stream: Stream, what: str) -> Outcome:
-        """Pull an arm, as often as the policy says.
+        """Pull an arm, with retries if the policy says so.
 
         Args:
             arm: 0 to K-1.
             stream: Seed and address of the pull's random stream; every attempt has one of its own.
-            what: Which pull it is, for messages: ``"pull 17"``.
+            what: Name of the pull, for messages: ``"pull 17"``.
 
         Raises:
-            PullError: If it fails, and the policy says so; its cause is what the function raised.
+            PullError: If it fails, and the policy says so; its cause is the exception of the function.
         """
         if self._callback is None:
             self._callback = make_callback(self._functions, self._timeout, self._run_in)

@@ -1,4 +1,4 @@
-"""The user's functions, called in one way whatever their form, and the numbers they return."""
+"""User functions behind one interface, and checks of the numbers they return."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _SHOWN = 200  # characters of a message
 
 
 class FailedPullError(Exception):
-    """A pull gave no reward though the function raised nothing: no number came, it came too late, or never will."""
+    """A pull without a reward or an exception: no number, a timeout, or a dead process."""
 
 
 class Functions:
     """One function of the arm, or one function for each arm.
 
-    Functions with a parameter named ``rng`` are given a NumPy generator in it, so that simulations are reproducible.
+    Functions with a parameter named ``rng`` receive a NumPy generator, so that simulations are reproducible.
 
     Args:
         pull: A callable that takes the arm (0 to K-1) and returns its reward, or a sequence of K callables that take
@@ -43,7 +43,7 @@ class Functions:
     """
 
     def __init__(self, pull: Callable[..., Any] | Sequence[Callable[..., Any]], num_arms: int | None = None) -> None:
-        """Find out which form it is."""
+        """Determine the form."""
         several = isinstance(pull, Sequence | np.ndarray) and not isinstance(pull, str | bytes)
         functions: list[Any] = list(pull) if several else [pull]  # type: ignore[arg-type]
         wrong = [number for number, function in enumerate(functions) if not callable(function)]
@@ -73,11 +73,11 @@ class Functions:
 
         Args:
             arm: 0 to K-1.
-            stream: Where the generator comes from, for functions that take one.
+            stream: Source of the generator, for functions that take one.
 
         Raises:
-            FailedPullError: If what is returned is not a finite number.
-            Exception: Whatever the function raises.
+            FailedPullError: If the returned value is not a finite number.
+            Exception: An exception of the function.
         """
         seed, *path = stream
         which = 0 if self._by_arm is None else arm
@@ -88,7 +88,7 @@ class Functions:
 
 
 def as_reward(value: Any) -> float:
-    """Return what a function has returned as a float.
+    """Return the value of a function as a float.
 
     Raises:
         FailedPullError: If it is not a finite number.

@@ -1,8 +1,8 @@
-"""The worker's side: a process that makes one pull after the other and can be killed at any time.
+"""The worker process: makes pulls sequentially, and can be killed at any time.
 
-Messages are pickles with their length before them, requests on standard input and answers on standard output. What the
+Messages are pickles with their length before them, requests on standard input and replies on standard output. What the
 user's function prints therefore goes to standard error. When the parent ends, however it ends, standard input does too,
-and the worker leaves at once.
+and the worker exits immediately.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def read(pipe: IO[bytes]) -> bytes | None:
 
 
 def listen() -> tuple[queue.SimpleQueue[bytes], IO[bytes]]:
-    """Take standard input and output for messages, and leave this process when the parent is gone.
+    """Use standard input and output for messages, and exit when the parent is gone.
 
-    From now on standard input is empty, and what is printed goes to standard error.
+    From now on standard input is empty, and printed text goes to standard error.
 
     Returns:
-        The messages that have arrived, in a queue that fills by itself, and the pipe for answers.
+        The messages that have arrived, in a queue that a thread fills, and the pipe for replies.
     """
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.dup2(2, 1)
@@ -58,28 +58,28 @@ def listen() -> tuple[queue.SimpleQueue[bytes], IO[bytes]]:
         os._exit(0)
 
     threading.Thread(target=receive, daemon=True).start()
-    return waiting, answers
+    return waiting, replies
 
 
 def main() -> None:
-    """Receive the function, say whether it could be loaded, then pull until the parent is gone."""
-    waiting, answers = listen()
+    """Receive the function, report whether it could be loaded, then pull until the parent is gone."""
+    waiting, replies = listen()
     try:
         function = pickle.loads(waiting.get())
     except BaseException as error:  # noqa: B036 (a module that cannot be imported may do anything)
-        write(answers, _answer(error))
+        write(replies, _reply(error))
         return
-    write(answers, pickle.dumps(None))
+    write(replies, pickle.dumps(None))
     while True:
         arm, stream = pickle.loads(waiting.get())
         try:
-            answer = pickle.dumps(function(arm, stream))
+            reply = pickle.dumps(function(arm, stream))
         except (Exception, SystemExit) as error:
-            answer = _answer(error)
-        write(answers, answer)
+            reply = _reply(error)
+        write(replies, reply)
 
 
-def _answer(error: BaseException) -> bytes:
+def _reply(error: BaseException) -> bytes:
     """Return an exception as a message, with where it was raised as a note."""
     error.add_note("".join(["In the worker process:\n", *traceback.format_exception(error)]).rstrip())
     try:

@@ -15,7 +15,7 @@ from bai_gym.errors import MissingPackageError, ParameterError
 
 __all__ = ["import_pygame", "to_rgb"]
 
-# Okabe and Ito's colours, told apart by colour-blind readers too, and some greys.
+# Okabe and Ito's colours, distinct for colour-blind readers too, and some greys.
 WHITE, INK, GREY, RAIL, STRIPE = (255, 255, 255), (34, 34, 34), (110, 110, 110), (232, 232, 232), (252, 236, 205)
 BAR, LAST, RIGHT, WRONG, PULLS = (86, 140, 190), (230, 159, 0), (0, 158, 115), (213, 94, 0), (150, 150, 150)
 Colour = tuple[int, int, int]
@@ -26,7 +26,7 @@ def to_rgb(snapshot: Snapshot, size: tuple[int, int] = (960, 540)) -> NDArray[np
 
     From top to bottom: the phase and the pulls spent, the budget as a bar, the means with their 95 % intervals, the
     pulls of each arm. Arms never pulled have a small cross in place of a mean. The arm pulled last is orange, on a
-    pale stripe; a recommended one carries a triangle, green where right (or not judged) and red where wrong. A
+    pale stripe; a recommended one carries a triangle, green if correct (or not judged) and red if wrong. A
     threshold in the range of the means is a line across them.
 
     Args:
@@ -147,7 +147,7 @@ def _draw_means(canvas: _Canvas, snapshot: Snapshot, box: tuple[int, int, int, i
         canvas.rect(WRONG, left, y_of(snapshot.threshold), right, y_of(snapshot.threshold))
     for arm in snapshot.recommended:
         peak = max(means[arm] + above[arm], 0.0) if played[arm] else 0.0
-        canvas.triangle(_answer_colour(snapshot), centres[arm], y_of(peak) - 4, min(max(bar / 2, 5), 10))
+        canvas.triangle(_recommendation_colour(snapshot), centres[arm], y_of(peak) - 4, min(max(bar / 2, 5), 10))
 
 
 def _draw_pulls(canvas: _Canvas, snapshot: Snapshot, box: tuple[int, int, int, int]) -> None:
@@ -189,11 +189,11 @@ def _draw_arm_numbers(canvas: _Canvas, num_arms: int, left: int, right: int, top
 def _bar_colour(snapshot: Snapshot, arm: int, usual: Colour) -> Colour:
     """Colour of an arm's bars: recommended, pulled last, or neither."""
     if arm in snapshot.recommended:
-        return _answer_colour(snapshot)
+        return _recommendation_colour(snapshot)
     return LAST if arm == snapshot.last_arm and snapshot.phase != "done" else usual
 
 
-def _answer_colour(snapshot: Snapshot) -> Colour:
+def _recommendation_colour(snapshot: Snapshot) -> Colour:
     return WRONG if snapshot.correct is False else RIGHT
 
 
@@ -216,7 +216,7 @@ def import_pygame() -> Any:
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # pygame imports a deprecated part of setuptools where that is present
+            warnings.simplefilter("ignore")  # pygame imports a deprecated part of setuptools if installed
             import pygame
             import pygame.surfarray
     except ImportError as error:

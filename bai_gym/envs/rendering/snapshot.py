@@ -1,4 +1,4 @@
-"""What there is to see of an episode, and the few numbers that every drawing derives from it."""
+"""A snapshot of an episode, and the numbers that every drawing derives from it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Snapshot", "headline", "mean_range", "played_means", "reaches", "sha
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Snapshot:
-    """What there is to see of one episode at one moment.
+    """The visible state of one episode.
 
     Attributes:
         pulls: Number of pulls of each arm, shape (K,), integers.
@@ -25,10 +25,10 @@ class Snapshot:
         remaining: Pulls left.
         budget: Total pulls over all arms.
         last_arm: Arm of the last pull, from 0; None before the first.
-        recommendation: The recommended arm, or arms where the answer is a set; None before the recommendation.
-        correct: Whether the recommendation was right; None before it, or where that is not to be shown.
+        recommendation: The recommended arm, or arms where the task asks for a set; None before the recommendation.
+        correct: Whether the recommendation is correct; None before it, or if unknown.
         truncated: Whether the cap has ended the episode, without a recommendation.
-        threshold: The border between the arms wanted and the others; None where the task has none.
+        threshold: The threshold of the task; None if it has none.
 
     Raises:
         ParameterError: If the three arrays do not have one common shape (K,) with K at least 1.
@@ -81,7 +81,7 @@ def reaches(snapshot: Snapshot) -> tuple[NDArray[np.float64], NDArray[np.float64
 
 
 def headline(snapshot: Snapshot) -> str:
-    """The phase and, at the end, the recommendation and whether it was right, or that there is none."""
+    """The phase and, at the end, the recommendation and whether it is correct, or that there is none."""
     if snapshot.phase != "done":
         return f"phase: {snapshot.phase}"
     if snapshot.truncated:

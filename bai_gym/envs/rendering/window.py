@@ -18,11 +18,11 @@ class Window:
     """A window that shows one image after another, at a steady pace.
 
     It opens at the first image. Closing it by hand is final: later images are then ignored, so that a training loop
-    goes on undisturbed. Works without a screen under ``SDL_VIDEODRIVER=dummy``.
+    goes on undisturbed. Works without a display under ``SDL_VIDEODRIVER=dummy``.
 
     Args:
         fps: Images per second at most; :meth:`show` waits where it is called faster. At least 1.
-        title: What the window's title bar says.
+        title: Title of the window.
 
     Raises:
         ParameterError: If `fps` is below 1.
@@ -38,7 +38,7 @@ class Window:
         self._clock: Any = None
 
     def show(self, image: Snapshot | NDArray[np.uint8]) -> None:
-        """Show an image, waiting as long as the pace asks.
+        """Show an image, at the pace of ``fps``.
 
         Args:
             image: An episode, or an image of shape (height, width, 3), uint8.
@@ -64,7 +64,7 @@ class Window:
         self._clock.tick(self.fps)
 
     def close(self) -> None:
-        """Close the window, once and for all; a second call does nothing."""
+        """Close the window for good; a second call does nothing."""
         if self._screen is not None:
             import_pygame().display.quit()
             self._screen = None

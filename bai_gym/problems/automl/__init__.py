@@ -1,7 +1,7 @@
 """Which model of 160 predicts best? Hoffman, Shahriari and de Freitas (2014), section 6.2.
 
 ``grid`` says which models there are, ``training`` trains and tests them on a random split of the data, ``cache`` keeps
-on disk what came out, and ``problem`` makes a bandit of it.
+the scores on disk, and ``problem`` turns them into a bandit.
 """
 
 from bai_gym.problems.automl.grid import GRIDS, MODELS, Model, similarity

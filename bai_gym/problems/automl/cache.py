@@ -103,12 +103,12 @@ def _load(path: Path, num_models: int) -> FloatArray | None:
     return scores if scores.dtype == np.float64 and scores.shape == (num_models,) else None
 
 
-def _shown(answers: Iterable[Any], total: int, name: str) -> Iterable[Any]:
+def _shown(results: Iterable[Any], total: int, name: str) -> Iterable[Any]:
     """Show progress where somebody watches: this may take minutes."""
     if not sys.stderr.isatty():
-        yield from answers
+        yield from results
         return
     from rich.console import Console
     from rich.progress import track
 
-    yield from track(answers, f"training models on {name}", total, console=Console(stderr=True), transient=True)
+    yield from track(results, f"training models on {name}", total, console=Console(stderr=True), transient=True)

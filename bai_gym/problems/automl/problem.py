@@ -34,7 +34,7 @@ class AutoMLProblem(FixedProblem):
 
     Hoffman et al. set a Gaussian prior without saying how its mean and scale were found. Here they come from a pilot
     of 20 pulls of random arms (always the same ones): its mean, and its variance times the kernel. Agents that declare
-    to know the prior are told it.
+    to know the prior are given it.
 
     Args:
         scores: ``(S, K)``, larger is better; NaN where a model could not be trained: the worst of all scores counts.
@@ -47,7 +47,7 @@ class AutoMLProblem(FixedProblem):
         similarity: ``(K, K)`` kernel of the models, see :func:`bai_gym.problems.automl.similarity`.
         prior_mean: ``(K,)`` prior mean of every arm.
         prior_covariance: ``(K, K)`` prior covariance of the means.
-        prior: The normal law with these moments.
+        prior: The normal distribution with these moments.
         noise_variance: Variance of an arm's scores, averaged over arms.
 
     Raises:
@@ -58,7 +58,7 @@ class AutoMLProblem(FixedProblem):
     """
 
     def __init__(self, scores: FloatArray, models: Sequence[Model] = MODELS, notes: tuple[str, ...] = ()) -> None:
-        """Put the worst score where there is none, and compute the moments."""
+        """Replace missing scores by the worst score, and compute the moments."""
         failed = np.isnan(scores)
         if failed.all():
             raise DataError("not a single model could be trained on these data; the log says why")

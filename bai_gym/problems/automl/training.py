@@ -102,7 +102,7 @@ def split_scores(table: RegressionTable, models: Sequence[Model], seed: int) -> 
                 errors = np.sqrt(((np.asarray(predictions, np.float64) - table.targets[second]) ** 2).mean(axis=1))
                 if not np.isfinite(errors).all():
                     raise ArithmeticError("its predictions are not finite numbers")
-            except Exception as error:  # whatever a library may raise: a model that cannot be trained is a bad one
+            except Exception as error:  # libraries can raise anything: a model that cannot be trained is a bad one
                 names = ", ".join(models[arm].name for arm in arms)
                 LOGGER.warning(
                     "%s, split %d: %s: %s: counts as the worst score", names, seed, type(error).__name__, error
@@ -113,7 +113,7 @@ def split_scores(table: RegressionTable, models: Sequence[Model], seed: int) -> 
 
 
 def _groups(models: Sequence[Model]) -> list[list[int]]:
-    """Return arms that can be trained together: forests that differ in nothing but their number of trees.
+    """Return arms that share a fit: forests that differ only in their number of trees.
 
     A node is split only if each part keeps ``min_samples_leaf`` examples, so it has twice as many: a smaller
     ``min_samples_split`` means the same.
@@ -132,7 +132,7 @@ def _groups(models: Sequence[Model]) -> list[list[int]]:
 def _predict(
     models: Sequence[Model], train: FloatArray, targets: FloatArray, test: FloatArray, seed: int
 ) -> list[FloatArray]:
-    """Return the predictions of models that can be trained together."""
+    """Return the predictions of models that share a fit."""
     family, parameters = models[0].family, [dict(model.parameters) for model in models]
     if family != "random forest":
         return [np.asarray(ESTIMATORS[family](parameters[0], seed).fit(train, targets).predict(test))]

@@ -37,8 +37,8 @@ function toggle(name, index, boxes) {
   });
   label.classList.add("agent");
   label.querySelector("input").after(swatch(index));
-  const told = toldTo(index);
-  if (told.length) label.append(h("span", { class: "told" }, `told ${words(told)}`));
+  const known = knowledgeOf(index);
+  if (known.length) label.append(h("span", { class: "knowledge" }, `oracle knowledge: ${words(known)}`));
   boxes.set(name, label.querySelector("input"));
   return label;
 }
@@ -50,9 +50,9 @@ function agentsHere() {
   return [...new Set([...playing, ...scored])].sort((a, b) => a - b);
 }
 
-/** @returns {string[]} what an agent is told anywhere in the comparison */
-export function toldTo(agent) {
-  const known = group().rows.filter((row) => row.agent === agent).flatMap((row) => group().told[row.told]);
+/** @returns {string[]} an agent's oracle knowledge anywhere in the comparison */
+export function knowledgeOf(agent) {
+  const known = group().rows.filter((row) => row.agent === agent).flatMap((row) => group().knows[row.knows]);
   return [...new Set(known)];
 }
 

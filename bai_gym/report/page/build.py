@@ -1,4 +1,4 @@
-"""Puts the page together: markup, style, script, data, plotly, and as many recordings as there is room for."""
+"""Builds the page: markup, style, script, data, plotly, and the recordings that fit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bai_gym.results.recording import Recording
 __all__ = ["SIZE_LIMIT", "Page", "build_page"]
 
 SIZE_LIMIT = 5_500_000
-"""Bytes of a page, unless the user gives another limit: what one can send by mail."""
+"""Default size limit of a page in bytes, small enough for e-mail."""
 LIBRARY = "package_data/plotly.min.js"
 
 
@@ -33,7 +33,7 @@ class Page:
 
     Attributes:
         html: The whole file.
-        left_out: A sentence about recordings that there was no room for; empty if all are there.
+        left_out: A sentence about recordings that did not fit; empty if all did.
         size: Bytes of the file.
     """
 
@@ -46,14 +46,14 @@ def build_page(content: Content, standings: Sequence[Standings], size_limit: int
     """Return the page: the same bytes for the same content.
 
     Args:
-        content: What it shows.
+        content: Its content.
         standings: Ranks and scores of each of its groups.
-        size_limit: Bytes that the page may have. Recordings for which there is no room are left out, those of the
-            largest budgets first, and of one budget the later runs; results are always complete.
+        size_limit: Maximum size of the page in bytes. Recordings that do not fit are left out, largest budgets first,
+            and later runs first within a budget; results are always complete.
 
     Raises:
         MissingPackageError: If plotly is not installed.
-        ParameterError: If the limit is no positive number.
+        ParameterError: If the limit is not a positive number.
     """
     if size_limit <= 0:
         raise ParameterError(f"the size limit must be a positive number of bytes, not {size_limit}")
@@ -68,8 +68,8 @@ def build_page(content: Content, standings: Sequence[Standings], size_limit: int
 def _fitting(recordings: tuple[Recording, ...], room: int) -> tuple[list[dict[str, Any]], list[str], str]:
     """Return the episodes that fit, as facts and as packed pulls, and a sentence about the others.
 
-    The episodes of all agents on one instance with one budget come together or not at all, so that there is always
-    another agent to compare with.
+    The episodes of all agents on one instance with one budget are kept or left out as a group, so that agents can
+    always be compared.
     """
     draws = _draws(recordings)
     together: dict[tuple[int, int, int, str, int], list[Recording]] = {}
@@ -99,7 +99,7 @@ def _fitting(recordings: tuple[Recording, ...], room: int) -> tuple[list[dict[st
             chosen.add(id(episode))
     kept = [recording for recording in recordings if id(recording) in chosen]
     return (
-        [packed[id(recording)][0] | {"truth": instance(recording)} for recording in kept],
+        [packed[id(recording)][0] | {"instance": instance(recording)} for recording in kept],
         [packed[id(recording)][1] for recording in kept],
         _sentence(missing, len(recordings)),
     )
@@ -108,7 +108,8 @@ def _fitting(recordings: tuple[Recording, ...], room: int) -> tuple[list[dict[st
 def _draws(recordings: Sequence[Recording]) -> dict[int, int]:
     """Number the instances of each run, from 0, and return the numbers by the ids of the recordings.
 
-    Instances are drawn together: in evaluations with different numbers of runs, one run may have different ones.
+    A chunk draws its instances in one pass, so in evaluations with different numbers of runs, a run may have different
+    ones.
     """
     found: dict[tuple[str, int, int], dict[bytes, int]] = {}
     numbers = {}
@@ -139,8 +140,8 @@ def _page(
     instances: dict[str, int] = {}
     entries = []
     for episode in episodes:
-        number = instances.setdefault(_json(episode["truth"]), len(instances))
-        entries.append({**episode, "truth": number})
+        number = instances.setdefault(_json(episode["instance"]), len(instances))
+        entries.append({**episode, "instance": number})
     recorded = {
         "episodes": entries,
         "instances": [json.loads(text) for text in instances],
@@ -158,7 +159,7 @@ def _page(
 
 
 def _json(value: Any) -> str:
-    """Return JSON that can stand in a script element, whatever names it holds."""
+    """Return JSON that is safe in a script element, for any names."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
@@ -189,5 +190,5 @@ def _digest(script: str) -> str:
 
 
 def _sha(source: bytes) -> str:
-    """Return the hash by which a browser is told that a script may run."""
+    """Return the hash that allows a browser to run a script."""
     return base64.b64encode(hashlib.sha256(source).digest()).decode("ascii")

@@ -18,7 +18,7 @@ def read_asset(name: str) -> str:
 
 
 def bundle(entry: str) -> str:
-    """Return a module and all that it imports as one script; each module keeps a scope of its own.
+    """Return a module and its imports as one script; each module keeps its own scope.
 
     Args:
         entry: The first module, such as ``main.js``. Modules import names, ``import { a, b } from "./other.js";``, and

@@ -1,4 +1,4 @@
-"""Sorts results of several folders into what the page shows: comparisons, and in each one columns of numbers."""
+"""Collects results of several folders for the page: comparisons, as columns of numbers."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ __all__ = ["Content", "Group", "collect", "to_json"]
 
 @dataclass(frozen=True)
 class Group:
-    """Results that are looked at together: a sweep over environments and budgets, or a panel of an experiment.
+    """A group of results: a sweep over environments and budgets, or a panel of an experiment.
 
     Attributes:
-        title: What it is.
+        title: Its title.
         results: Each agent, environment, budget and checkpoint once.
-        optima: Probability that the best possible agent is right, by environment and budget, where known.
-        tables: The files that it comes from.
+        optima: Probability that the best possible agent is correct, by environment and budget, where known.
+        tables: Its source files.
     """
 
     title: str
@@ -51,12 +51,12 @@ class Group:
 
 @dataclass(frozen=True)
 class Content:
-    """All that a page shows.
+    """The content of a page.
 
     Attributes:
-        groups: What was compared.
-        recordings: Episodes to be watched.
-        notes: What a reader must know about the whole.
+        groups: The comparisons.
+        recordings: Recorded episodes.
+        notes: Remarks about the whole page.
     """
 
     groups: tuple[Group, ...]
@@ -65,9 +65,9 @@ class Content:
 
 
 def collect(tables: Iterable[ResultTable], recordings: Iterable[Recording] = ()) -> Content:
-    """Sort what folders hold: sweeps first, then panels.
+    """Sort the content of folders: sweeps first, then panels.
 
-    Panels of experiments stay what they are. All other files of one seed are one sweep, whatever folder they are in:
+    Panels of experiments stay separate. All other files of one seed form one sweep, in any folder:
     the instances of an environment are the same in all of them. Where two files hold the same agent on the same
     environment with the same budget, the one with more runs counts.
 
@@ -146,17 +146,17 @@ def _group(title: str, tables: Sequence[ResultTable], notes: list[str]) -> Group
 
 
 def _weight(result: Result) -> tuple[int, bool]:
-    """Return what decides between two results of the same: more runs, then to be the end of a curve of checkpoints."""
+    """Return the precedence among duplicate results: more runs, then the end of a curve of checkpoints."""
     return result.runs, result.checkpoint is not None
 
 
 def _spread(result: Result) -> FloatArray:
-    """Return the pulls of each arm, or, where the numbers of arms mean little, of each true rank."""
+    """Return the pulls of each arm, or of each true rank, if arm numbers mean little."""
     return np.array(result.mean_pulls_by_rank) if result.mean_pulls_by_rank else result.mean_pulls
 
 
 class _Table:
-    """Numbers things in the order in which they come."""
+    """Numbers objects in order of appearance."""
 
     def __init__(self) -> None:
         self.numbers: dict[Any, int] = {}
@@ -170,7 +170,7 @@ class _Table:
 
 
 def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
-    agents, envs, told, notes, commands = (_Table() for _ in range(5))
+    agents, envs, knows, notes, commands = (_Table() for _ in range(5))
     for agent in group.agents:
         agents(agent)
     arms = {result.env: int(result.mean_pulls.size) for result in group.results}
@@ -206,7 +206,7 @@ def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
                 "pullsLow": short(result.sample_quantiles[0]),
                 "pullsHigh": short(result.sample_quantiles[-1]),
                 "truncated": result.truncated,
-                "told": told(tuple(result.knows)),
+                "knows": knows(tuple(result.knows)),
                 "notes": [notes(note) for note in result.notes],
                 "rerun": commands(result.rerun),
                 # Shares of the arms in 1/10,000: of the end of the runs only, checkpoints would make the page heavy.
@@ -221,7 +221,7 @@ def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
         "agents": agents.things,
         "envs": envs.things,
         "arms": [arms[env] for env in envs.things],
-        "told": [list(words) for words in told.things],
+        "knows": [list(words) for words in knows.things],
         "notes": notes.things,
         "reruns": commands.things,
         "commands": list(dict.fromkeys(line for table in group.tables for line in table.command.splitlines())),

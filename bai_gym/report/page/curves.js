@@ -142,7 +142,7 @@ function tracesOf(agent, rows, axis, measure) {
   const hidden = (row) => state.logY && measure.value(row) <= 0;
   const floor = (row) => (state.logY ? Math.max(measure.low(row), measure.value(row) / 1e3) : measure.low(row));
   const name = plain(group().agents[agent]);
-  const label = (row) => `<b>${name}</b><br>${plain(String(tick(axis.at(row))))} ${axis.categories ? "" : plain(axis.title)}<br>${measure.say(row)}<br>told ${plain(words(group().told[row.told]))}`;
+  const label = (row) => `<b>${name}</b><br>${plain(String(tick(axis.at(row))))} ${axis.categories ? "" : plain(axis.title)}<br>${measure.say(row)}<br>oracle knowledge: ${plain(words(group().knows[row.knows]))}`;
   const points = (shown, y, mode) => ({
     type: "scatter",
     mode,

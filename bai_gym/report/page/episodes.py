@@ -1,4 +1,4 @@
-"""Recorded episodes as the page holds them: facts as JSON, pulls and rewards as compressed bytes."""
+"""Recorded episodes in the format of the page: facts as JSON, pulls and rewards as compressed bytes."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from bai_gym.statistics import FloatArray
 __all__ = ["facts", "instance", "pack"]
 
 LEVELS = 256
-"""Rewards of at most so many different values are stored exactly."""
+"""Number of different reward values up to which they are stored exactly."""
 STEPS = 65535
 
 
 def facts(recording: Recording) -> dict[str, Any]:
-    """Return what the page knows of an episode beside its pulls and its instance."""
+    """Return the facts of an episode except its pulls and its instance."""
     return {
         "agent": recording.agent,
         "env": recording.env,
         "budget": recording.budget,
         "run": recording.run,
-        "seed": str(recording.seed),  # numbers of scripts have 53 bits
+        "seed": str(recording.seed),  # JavaScript numbers have 53 bits
         "knows": list(recording.knows),
         "pulls": int(recording.arms.size),
         "stages": _stages(recording),
@@ -38,11 +38,11 @@ def facts(recording: Recording) -> dict[str, Any]:
 
 
 def instance(recording: Recording) -> dict[str, Any]:
-    """Return the truth about the instance; recordings of several agents share it."""
+    """Return the instance, which recordings of several agents share."""
     names = recording.arm_names
     return {
         "means": [short(value) for value in recording.means],
-        "answer": list(recording.answer),
+        "correct_recommendation": list(recording.correct_recommendation),
         "task": recording.task,
         "names": None if names is None else list(names),
     }
@@ -51,8 +51,8 @@ def instance(recording: Recording) -> dict[str, Any]:
 def _stages(recording: Recording) -> list[list[Any]]:
     """Return where the candidates change: the first pull, arms that are dropped, and arms that are back.
 
-    Changes, not sets: successive rejects on 357 arms has 356 stages. An agent that asks for one pull at a time has no
-    stages: the arm that it pulls next is no candidate set.
+    Changes, not sets: successive rejects on 357 arms has 356 stages. An agent that requests one pull at a time has no
+    stages: its next arm is not a candidate set.
     """
     if 2 * len(recording.stages) > recording.arms.size:
         return []
@@ -68,15 +68,15 @@ def _stages(recording: Recording) -> list[list[Any]]:
 
 
 def pack(recording: Recording) -> tuple[dict[str, Any], str]:
-    """Return how the pulls of an episode are stored, and the pulls themselves as compressed text.
+    """Return the storage format of the pulls of an episode, and the pulls as compressed text.
 
     Arms take one byte each, or two where there are more than 256 of them. Rewards of at most 256 different values are
     exact: a table, and one byte each. Others take two bytes: the nearest of 65,536 values evenly spaced over the range
     of the episode, so that a reward is off by at most 1/131,070 of it. Numbers of two bytes come as all high bytes,
-    then all low ones, which compresses better and leaves no question about their order.
+    then all low ones, which compresses better and fixes their byte order.
 
     Returns:
-        The form, for the page's script, and base64 of the deflated bytes: arms, then rewards.
+        The format, for the page's script, and base64 of the deflated bytes: arms, then rewards.
     """
     wide = recording.means.size > 256
     arms = _planes(recording.arms) if wide else recording.arms.astype(np.uint8).tobytes()

@@ -1,4 +1,4 @@
-"""What stands beside the page: its tables and figures as files, for papers and for other programs."""
+"""The tables and figures of the page as files, for papers and for other programs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def save_tables(content: Content, ranked: Sequence[Standings], folder: Path) -> 
         folder: Made if missing.
 
     Raises:
-        OutputError: If the disk refuses.
+        OutputError: If the disk rejects it.
     """
     paths = []
     for (name, group), found in zip(_named(content), ranked, strict=True):
@@ -73,7 +73,7 @@ def save_figures(
 
     Raises:
         MissingPackageError: If matplotlib is not installed.
-        OutputError: If the disk refuses.
+        OutputError: If the disk rejects it.
     """
     jobs: list[Callable[[str], Path]] = []
     for (name, group), found in zip(_named(content), ranked, strict=True):
@@ -101,7 +101,7 @@ def _draw(figure: Callable[..., Path], what: Aggregate | Profile, path: Path, ti
 
 
 def _curves(name: str, group: Group) -> Iterator[tuple[str, str, Sequence[Result], Axis]]:
-    """Yield what there is to draw: name of the file, title, results, and the horizontal axis."""
+    """Yield the curves to draw: file name, title, results, and the horizontal axis."""
     ends = [result for result in group.results if result.at_end]
     arms = {result.env: result.mean_pulls.size for result in ends}
     budgets = {(result.env, result.budget) for result in ends}
@@ -135,5 +135,5 @@ def _named(content: Content) -> Iterator[tuple[str, Group]]:
 
 
 def slug(text: str) -> str:
-    """Return words that any file system takes."""
+    """Return a name that is valid on any file system."""
     return re.sub(r"[^A-Za-z0-9.=]+", "-", text)[:80].strip("-.") or "results"

@@ -38,9 +38,9 @@ export function brief(value) {
   return String(Number(value.toPrecision(3))).replace("-", "\u2212");
 }
 
-/** @returns {string} such as "0.05" or "a, b" or "nothing" */
+/** @returns {string} such as "0.05" or "a, b" or "none" */
 export function words(list) {
-  return list.length ? list.join(", ") : "nothing";
+  return list.length ? list.join(", ") : "none";
 }
 
 /** "1 arm", "2 arms". */

@@ -1,6 +1,6 @@
 /** Who errs least: a table for the chosen environment and budget, which can be sorted. */
 
-import { toldTo } from "./agents.js";
+import { knowledgeOf } from "./agents.js";
 import { finalRows } from "./data.js";
 import { h, scrollBox, svg, table } from "./dom.js";
 import { brief, count, withError, withInterval, words } from "./format.js";
@@ -66,7 +66,7 @@ function columnsOf(rows) {
     { id: "agent", text: "Agent", sorts: true, key: (row) => group().agents[row.agent].toLowerCase(), cell: name },
     { id: "error", text: "Error probability [95 %]", class: right, sorts: true, key: (row) => row.error, cell: (row) => withInterval(row.error, row.low, row.high) },
     { id: "bar", text: h("span", { class: "hidden" }, "Picture of the interval"), cell: (row) => bar(row, bars) },
-    { id: "told", text: "Is told", sorts: true, key: (row) => words(group().told[row.told]), cell: told },
+    { id: "knows", text: "Oracle knowledge", sorts: true, key: (row) => words(group().knows[row.knows]), cell: knowledge },
     rows.some((row) => row.gap !== null) && {
       id: "gap",
       text: "Gap to the optimum [95 %]",
@@ -100,9 +100,9 @@ function name(row) {
   return h("span", { class: "named" }, swatch(row.agent), h("span", {}, group().agents[row.agent]), marks && h("sup", {}, marks));
 }
 
-function told(row) {
-  const known = group().told[row.told];
-  return known.length ? known.map((word) => h("span", { class: "chip" }, word)) : h("span", { class: "faint" }, "nothing");
+function knowledge(row) {
+  const known = group().knows[row.knows];
+  return known.length ? known.map((word) => h("span", { class: "chip" }, word)) : h("span", { class: "faint" }, "none");
 }
 
 let noteOrder = [];  // notes of the rows that are shown, in their order
@@ -123,7 +123,7 @@ function reading(rows) {
   const when = stops ? `when it stops by itself, at the latest after ${count(state.budget)} pulls` : `after ${count(state.budget)} pulls`;
   return `How often each agent recommends wrongly ${when}: ${each} each, on the same drawn instances. Brackets: Wilson intervals at 95 %${
     ranked ? ", and the ranks that the runs leave possible" : ""
-  }. An agent that is told something answers an easier question.`;
+  }. Oracle knowledge makes the task easier.`;
 }
 
 /** The same over all budgets of the environment, folded away. */
@@ -137,9 +137,9 @@ function overBudgets() {
     h("span", {}, rank(row)),
     row.low === null ? brief(row.error) : withInterval(row.error, row.low, row.high),
     ...(gaps ? [row.gap ? withInterval(...row.gap) : "unknown"] : []),
-    words(toldTo(row.agent)),
+    words(knowledgeOf(row.agent)),
   ]);
-  const headings = ["Agent", "Rank", "Mean error probability [95 %]", ...(gaps ? ["Gap to the optimum [95 %]"] : []), "Is told"];
+  const headings = ["Agent", "Rank", "Mean error probability [95 %]", ...(gaps ? ["Gap to the optimum [95 %]"] : []), "Oracle knowledge"];
   return h(
     "details",
     {},

@@ -1,4 +1,4 @@
-"""Numbers as the page's data hold them."""
+"""Numbers in the page's data."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 /** Scores over all environments and budgets: interquartile means, and performance profiles. */
 
-import { toldTo, visibleAgents } from "./agents.js";
+import { knowledgeOf, visibleAgents } from "./agents.js";
 import { choice, h, scrollBox, table } from "./dom.js";
 import { figure } from "./figure.js";
 import { brief, count, many, withInterval, words } from "./format.js";
@@ -40,7 +40,7 @@ function scoreTable(found) {
   const without = found.without.length ? ` Without agents that have played fewer tasks: ${found.without.join(", ")}.` : "";
   const cells = (row) => [row.iqm, row.mean, row.median, row.gap].map((estimate) => (estimate[1] === null ? brief(estimate[0]) : withInterval(...estimate)));
   const name = (row) => h("span", { class: "named" }, swatch(row.agent), h("span", {}, group().agents[row.agent]));
-  const headings = ["Agent", "Interquartile mean [95 %]", "Mean [95 %]", "Median [95 %]", "Optimality gap [95 %]", "Is told"];
+  const headings = ["Agent", "Interquartile mean [95 %]", "Mean [95 %]", "Median [95 %]", "Optimality gap [95 %]", "Oracle knowledge"];
   const caption = `Scores over ${many(found.tasks, "task")}`;
   return h(
     "div",
@@ -53,7 +53,7 @@ function scoreTable(found) {
         { class: "leaderboard" },
         h("caption", {}, caption),
         h("thead", {}, h("tr", {}, headings.map((text, i) => h("th", { scope: "col", class: i > 0 && i < 5 && "number" }, text)))),
-        h("tbody", {}, found.rows.map((row) => h("tr", {}, h("th", { scope: "row" }, name(row)), cells(row).map((text) => h("td", { class: "number" }, text)), h("td", {}, words(toldTo(row.agent)))))),
+        h("tbody", {}, found.rows.map((row) => h("tr", {}, h("th", { scope: "row" }, name(row)), cells(row).map((text) => h("td", { class: "number" }, text)), h("td", {}, words(knowledgeOf(row.agent)))))),
       ),
     ),
   );

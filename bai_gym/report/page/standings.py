@@ -23,12 +23,12 @@ __all__ = ["Standings", "standings"]
 
 @dataclass(frozen=True)
 class Standings:
-    """What follows from the results of a group and the outcomes of its runs.
+    """Leaderboards and scores of a group.
 
     Attributes:
         boards: Leaderboards of each environment and budget, and of each environment over its budgets.
         aggregate: Scores over environments and budgets, None where there are none.
-        reason: Why there are none; empty where nobody expects any.
+        reason: Reason why there are none; empty if none are expected.
     """
 
     boards: tuple[Leaderboard, ...]
@@ -102,11 +102,11 @@ class Standings:
 
 
 def standings(group: Group, outcomes: Outcomes) -> Standings:
-    """Rank and score the agents of a group; scores are of agents that have played much together.
+    """Rank and score the agents of a group; scores cover agents with many common tasks.
 
     Args:
         group: The results.
-        outcomes: Runs by (agent, env, budget), of whatever results; those that belong to a result of the group count.
+        outcomes: Runs by (agent, env, budget), of any results; only those behind a result of the group count.
     """
     ends = [result for result in group.results if result.at_end]
     own = matching(ends, outcomes)
@@ -120,7 +120,7 @@ def standings(group: Group, outcomes: Outcomes) -> Standings:
 
 
 def _scored(ends: Sequence[Result]) -> list[str]:
-    """Return the agents that are scored: those with so many tasks that agents times common tasks are most."""
+    """Return the agents that are scored: those that maximise agents times common tasks."""
     tasks: dict[str, set[tuple[str, int]]] = {}
     for result in ends:
         tasks.setdefault(result.agent, set()).add((result.env, result.budget))
@@ -137,7 +137,7 @@ def _estimate(estimate: Estimate) -> list[float | None]:
 
 
 def _profile(profile: Profile, agents: Sequence[str]) -> dict[str, Any]:
-    """Return the curves in three digits: the height of a picture has no more."""
+    """Return the curves in three digits: a picture shows no more."""
 
     def rounded(values: Any) -> list[float | None]:
         return [None if np.isnan(value) else round(float(value), 3) for value in values]

@@ -8,7 +8,7 @@ const Z = 1.96;
  * @typedef {Object} Episode
  * @property {Uint8Array|Uint16Array} arms the arm of each pull
  * @property {Float64Array} rewards
- * @property {Object} truth means, answer, task, names of the arms
+ * @property {Object} instance true means, correct recommendation, task, names of the arms
  * @property {number} length pulls
  */
 
@@ -27,8 +27,8 @@ export async function openEpisode(index) {
     const steps = planes(bytes, start, length);
     for (let i = 0; i < length; i += 1) rewards[i] = low + ((high - low) * steps[i]) / 65535;
   }
-  const truth = report.recorded.instances[facts.truth];
-  return { ...facts, length, arms, rewards, truth, stages: expand(facts.stages, truth.means.length) };
+  const instance = report.recorded.instances[facts.instance];
+  return { ...facts, length, arms, rewards, instance, stages: expand(facts.stages, instance.means.length) };
 }
 
 /** Stages as pairs of the first pull and the set of candidates, made from changes. */
@@ -53,7 +53,7 @@ export class Knowledge {
   /** @param {Episode} episode */
   constructor(episode) {
     this.episode = episode;
-    const arms = episode.truth.means.length;
+    const arms = episode.instance.means.length;
     this.pulls = new Uint32Array(arms);
     this.means = new Float64Array(arms);
     this.squares = new Float64Array(arms); // sums of squared deviations from the mean
@@ -122,5 +122,5 @@ export function candidatesAt(episode, made) {
 
 /** @returns {string} the name of an arm */
 export function armName(episode, arm) {
-  return episode.truth.names ? `arm ${arm} (${episode.truth.names[arm]})` : `arm ${arm}`;
+  return episode.instance.names ? `arm ${arm} (${episode.instance.names[arm]})` : `arm ${arm}`;
 }

@@ -20,11 +20,11 @@ export class Panel {
     this.verdict = h("p", { class: "outcome" });
     this.facts = h("dl", { class: "facts small" });
     this.data = numbers("These arms as a table", () => this.table());
-    const told = episode.knows.length ? h("span", { class: "told" }, `told ${words(episode.knows)}`) : h("span", { class: "told" }, "told nothing");
+    const knowledge = h("span", { class: "knowledge" }, episode.knows.length ? `oracle knowledge: ${words(episode.knows)}` : "no oracle knowledge");
     this.element = h(
       "article",
       { class: "panel" },
-      h("h3", {}, swatch(this.place), " ", episode.agent, " ", told),
+      h("h3", {}, swatch(this.place), " ", episode.agent, " ", knowledge),
       this.pictureBox,
       this.timelineBox,
       this.facts,
@@ -46,10 +46,10 @@ export class Panel {
 
   /**
    * @param {number} step pulls that have been made; one more is the recommendation
-   * @param {boolean} truth whether it is shown before the end
+   * @param {boolean} trueMeans whether to show them before the end
    * @param {boolean} quiet whether the numbers may wait
    */
-  show(step, truth, quiet) {
+  show(step, trueMeans, quiet) {
     const { episode } = this;
     this.step = step;
     this.done = step > episode.length;
@@ -57,12 +57,12 @@ export class Panel {
     this.knowledge.goTo(made);
     const now = made && !this.done ? episode.arms[made - 1] : -1;
     const candidates = candidatesAt(episode, made);
-    this.truthShown = truth || this.done;
+    this.meansShown = trueMeans || this.done;
     this.element.style.setProperty("--agent", look(this.place).colour);
     this.picture.draw(this.knowledge, candidates, {
       now,
-      answers: this.done ? episode.recommendation : [],
-      truth: this.truthShown,
+      recommended: this.done ? episode.recommendation : [],
+      trueMeans: this.meansShown,
       label: `Estimated means of ${this.knowledge.means.length} arms after ${count(made)} pulls. ${this.sentence()}`,
     });
     this.timeline.draw(made, look(this.place).colour);
@@ -85,7 +85,7 @@ export class Panel {
     if (this.step > episode.length) {
       const arms = episode.recommendation;
       const named = arms.length ? `${arms.length > 1 ? "arms " : ""}${arms.length > 1 ? arms.join(", ") : armName(episode, arms[0])}` : "no arm";
-      const right = episode.correct ? "right" : `wrong, the answer is ${episode.truth.answer.join(", ") || "no arm"}`;
+      const right = episode.correct ? "right" : `wrong, the correct recommendation is ${episode.instance.correct_recommendation.join(", ") || "no arm"}`;
       return `${episode.agent} recommends ${named}: ${right}${episode.regret > 0 ? ` (simple regret ${brief(episode.regret)})` : ""}.`;
     }
     if (!made) return `${episode.agent} has not pulled yet.`;
@@ -105,14 +105,14 @@ export class Panel {
     const candidates = candidatesAt(episode, knowledge.made);
     return table(
       `${episode.agent} after ${many(knowledge.made, "pull")}`,
-      ["Arm", "Pulls", "Mean", "95 % interval", "State", ...(this.truthShown ? ["True mean"] : [])],
+      ["Arm", "Pulls", "Mean", "95 % interval", "State", ...(this.meansShown ? ["True mean"] : [])],
       Array.from(knowledge.pulls, (pulls, arm) => [
         armName(episode, arm),
         count(pulls),
         pulls ? fixed(knowledge.means[arm], 4) : "unknown",
         knowledge.interval(arm)?.map((end) => fixed(end, 4)).join(" to ") ?? "unknown",
         this.done && episode.recommendation.includes(arm) ? "recommended" : candidates && !candidates.has(arm) ? "dropped" : "considered",
-        ...(this.truthShown ? [fixed(episode.truth.means[arm], 4)] : []),
+        ...(this.meansShown ? [fixed(episode.instance.means[arm], 4)] : []),
       ]),
     );
   }

@@ -9,13 +9,13 @@ const BARS = { top: 214, height: 56 };
 const SPLIT = 200; // the lower end of the upper part
 
 /**
- * The common scale of two episodes on one instance: everything that is certain at the end, and the truth.
+ * The common scale of two episodes on one instance: every estimate at the end, and the true means.
  * @param {Array<import("./episode.js").Knowledge>} ends knowledge at the end of each
  */
 export function scaleOf(ends) {
   let [low, high] = [Infinity, -Infinity];
   for (const end of ends) {
-    const { means } = end.episode.truth;
+    const { means } = end.episode.instance;
     for (let arm = 0; arm < means.length; arm += 1) {
       const seen = end.pulls[arm] ? [end.means[arm], ...(end.interval(arm) ?? [])] : [];
       low = Math.min(low, means[arm], ...seen);
@@ -37,7 +37,7 @@ export class Picture {
   constructor(place, episode, scale) {
     this.episode = episode;
     this.scale = scale;
-    this.arms = episode.truth.means.length;
+    this.arms = episode.instance.means.length;
     this.width = Math.max(place.clientWidth, 240);
     this.step = (this.width - MARGIN.left - MARGIN.right) / this.arms;
     this.root = svg("svg", { class: "arms", width: this.width, height: HEIGHT, viewBox: `0 0 ${this.width} ${HEIGHT}`, role: "img", "aria-label": "" });
@@ -84,12 +84,12 @@ export class Picture {
     const thick = Math.max(Math.min(this.step * 0.7, 14), 1);
     const parts = {
       interval: svg("path", { class: "interval", "stroke-width": Math.max(Math.min(thick * 0.55, 5), 1) }),
-      truth: svg("path", { class: "truth" }),
+      trueMean: svg("path", { class: "true-mean" }),
       dot: svg("circle", { class: "dot", cx: x, r: Math.max(Math.min(thick * 0.4, 4.5), 1.6) }),
       ring: svg("circle", { class: "ring", cx: x, r: Math.max(Math.min(thick * 0.4, 4.5), 1.6) + 3.5 }),
       bar: svg("rect", { class: "pulls", x: x - thick / 2, width: thick }),
     };
-    const upper = svg("g", { class: "arm" }, parts.interval, parts.truth, parts.dot, parts.ring);
+    const upper = svg("g", { class: "arm" }, parts.interval, parts.trueMean, parts.dot, parts.ring);
     const lower = svg("g", { class: "arm" }, parts.bar);
     this.area.append(upper);
     this.root.append(lower);
@@ -99,10 +99,10 @@ export class Picture {
   /**
    * @param {import("./episode.js").Knowledge} knowledge
    * @param {?Set<number>} candidates
-   * @param {{now: number, answers: number[], truth: boolean, label: string}} show the arm that was just pulled (or -1),
-   *   the recommended arms (none before the end), and whether the truth is shown
+   * @param {{now: number, recommended: number[], trueMeans: boolean, label: string}} show the arm that was just pulled (or -1),
+   *   the recommended arms (none before the end), and whether to show the true means
    */
-  draw(knowledge, candidates, { now, answers, truth, label }) {
+  draw(knowledge, candidates, { now, recommended, trueMeans, label }) {
     const base = BARS.top + BARS.height;
     for (let arm = 0; arm < this.arms; arm += 1) {
       const mark = this.marks[arm];
@@ -117,11 +117,11 @@ export class Picture {
       set(mark.bar, { y: base - height, height });
       set(mark.dot, { cy: y, visibility: pulls ? "visible" : "hidden" });
       set(mark.interval, { d: interval ? `M${x} ${this.y(interval[0])}V${this.y(interval[1])}` : "M0 0" });
-      set(mark.ring, { cy: y, visibility: answers.includes(arm) ? "visible" : "hidden" });
-      const at = this.y(this.episode.truth.means[arm]);
-      const best = this.episode.truth.answer.includes(arm);
+      set(mark.ring, { cy: y, visibility: recommended.includes(arm) ? "visible" : "hidden" });
+      const at = this.y(this.episode.instance.means[arm]);
+      const best = this.episode.instance.correct_recommendation.includes(arm);
       const half = Math.max(mark.thick * 0.6, 2.5);
-      set(mark.truth, { d: truth ? `M${x - half} ${at}H${x + half}` : "M0 0", class: best ? "truth best" : "truth" });
+      set(mark.trueMean, { d: trueMeans ? `M${x - half} ${at}H${x + half}` : "M0 0", class: best ? "true-mean best" : "true-mean" });
     }
     set(this.root, { "aria-label": label });
   }

@@ -30,7 +30,7 @@ export function player(section) {
 class Player {
   constructor(section, note) {
     this.step = 0;
-    this.truth = false;
+    this.trueMeans = false;
     this.speed = "whole";
     this.panels = [];
     this.clock = new Clock(
@@ -97,8 +97,8 @@ class Player {
           this.speed = value;
           this.setRate();
         }),
-        checkbox("Show the truth", false, (on) => {
-          this.truth = on;
+        checkbox("Show the true means", false, (on) => {
+          this.trueMeans = on;
           this.show();
         }),
       ),
@@ -126,7 +126,7 @@ class Player {
     this.scale = scaleOf(episodes.map((episode) => new Knowledge(episode).goTo(episode.length)));
     this.stage.replaceChildren(...this.panels.map((panel) => panel.element));
     const [first] = episodes;
-    this.task.textContent = `Task: ${first.truth.task}. ${many(first.truth.means.length, "arm")}.`;
+    this.task.textContent = `Task: ${first.instance.task}. ${many(first.instance.means.length, "arm")}.`;
     this.slider.max = this.last;
     this.setRate();
     this.layOut();
@@ -179,7 +179,7 @@ class Player {
 
   show(quiet = false) {
     if (!this.panels.length) return;
-    for (const panel of this.panels) panel.show(this.step, this.truth, quiet);
+    for (const panel of this.panels) panel.show(this.step, this.trueMeans, quiet);
     this.slider.value = this.step;
     const made = Math.min(this.step, this.last - 1);
     const text = this.step >= this.last ? `Recommendation, after ${count(this.last - 1)} pulls` : `Pull ${count(made)} of ${count(this.last - 1)}`;

@@ -10,7 +10,7 @@ export class Timeline {
   /** @param {HTMLElement} place @param {import("./episode.js").Episode} episode */
   constructor(place, episode) {
     this.episode = episode;
-    this.arms = episode.truth.means.length;
+    this.arms = episode.instance.means.length;
     this.width = Math.max(place.clientWidth, 240);
     const ratio = window.devicePixelRatio || 1;
     this.canvas = h("canvas", { class: "timeline", width: Math.round(this.width * ratio), height: Math.round(HEIGHT * ratio), style: `height:${HEIGHT}px`, "aria-hidden": "true" });

@@ -1,4 +1,4 @@
-"""Several plans as one: groups of episodes whose schedules differ pull in lock-step all the same."""
+"""Several plans as one: groups of episodes with different schedules pull in lockstep."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bai_gym.errors import AgentError
 from bai_gym.sampling import Block, TieRule
 from bai_gym.statistics import IntArray, Statistics
 
-__all__ = ["grouped", "together"]
+__all__ = ["grouped", "in_lockstep"]
 
 
 class _Group:
@@ -20,7 +20,7 @@ class _Group:
 
     def __init__(self, rows: IntArray, plan: Plan, num_arms: int) -> None:
         self.rows = rows
-        self.answer: IntArray | None = None  # what the plan has returned, once it has ended
+        self.recommendation: IntArray | None = None  # what the plan has returned, once it has ended
         self._plan = plan
         self._shape = rows.size, num_arms
         self._advance(None)
@@ -32,10 +32,10 @@ class _Group:
             try:
                 request = self._plan.send(outcome)
             except StopIteration as end:
-                self.answer = end.value
+                self.recommendation = end.value
                 return
             if not isinstance(request, Block):
-                raise AgentError("plans that run together may ask for blocks only")
+                raise AgentError("plans that run in lockstep may ask for blocks only")
             self._arms, self._made = request.arms, Statistics.zeros(self._shape)
             self._left: IntArray = request.counts.copy()
             if request.arms is not None:
@@ -59,21 +59,21 @@ class _Group:
             self._advance(self._made if self._arms is None else self._made.take(self._arms))
 
 
-def together(
+def in_lockstep(
     groups: Sequence[tuple[IntArray, Plan]], batch: int, num_arms: int, tie: TieRule, rng: np.random.Generator
 ) -> Plan:
     """Yield blocks that serve all groups, each of which sees its own blocks and outcomes; return all recommendations.
 
     Pulls of a block are independent, so it may be made in parts: each joint block is as long as the shortest part that
-    a group still waits for. Where a group ends before the others, its episodes make pulls that nobody looks at, shared
-    equally; once all have ended, what is left of the budget is not spent.
+    a group still waits for. If a group ends before the others, its episodes make further pulls that are ignored, shared
+    equally among the arms; once all have ended, the rest of the budget is not spent.
 
     Args:
         groups: The ``(m,)`` episodes of each group, and its plan, which may yield blocks only: of these episodes,
             equally many pulls in each. It returns their ``(m,)`` recommendations.
         batch: N, the number of all episodes; every one is in one group.
         num_arms: K.
-        tie: How the pulls that nobody looks at are shared.
+        tie: How ignored pulls are shared.
         rng: Source of randomness.
 
     Raises:
@@ -93,10 +93,10 @@ def together(
         for part in running:
             rows = part.rows
             part.take_in(Statistics(made.pulls[rows], made.means[rows], made.variances[rows]))
-    answers = np.empty(batch, np.int64)
+    recommendations = np.empty(batch, np.int64)
     for part in parts:
-        answers[part.rows] = np.asarray(part.answer)
-    return answers
+        recommendations[part.rows] = np.asarray(part.recommendation)
+    return recommendations
 
 
 def grouped(keys: IntArray) -> list[tuple[int, IntArray]]:

@@ -10,7 +10,7 @@ import pytest
 
 from bai_gym.agents import Agent
 from bai_gym.agents.base import Plan
-from bai_gym.agents.together import grouped, together
+from bai_gym.agents.lockstep import grouped, in_lockstep
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import AgentError
@@ -34,7 +34,7 @@ class Mixed(Agent):
 
     def plan(self) -> Plan:
         groups = [(rows, self.one(key, rows)) for key, rows in grouped(np.array([1, 0, 2, 0, 1]))]
-        return (yield from together(groups, 5, 3, self.tie, self.rng))
+        return (yield from in_lockstep(groups, 5, 3, self.tie, self.rng))
 
     def one(self, key: int, rows: IntArray) -> Plan:
         for pulls in SCHEDULES[key]:
@@ -86,7 +86,7 @@ def test_one_group_is_its_plan() -> None:
         return np.array([1])
 
     block, outcome = Block(np.array([[1, 2]])), Statistics.zeros((1, 2))
-    joint = together([(np.arange(1), plan())], 1, 2, "random", np.random.default_rng(0))
+    joint = in_lockstep([(np.arange(1), plan())], 1, 2, "random", np.random.default_rng(0))
     assert next(joint) is block
     with pytest.raises(StopIteration) as end:
         joint.send(outcome)
@@ -98,5 +98,5 @@ def test_rules_are_refused() -> None:
         yield Sequential(Rule(choose=lambda e, rng: 0), 3, np.empty((1, 0)), "random", np.random.default_rng(0))
 
     groups = [(np.array([row]), plan()) for row in range(2)]
-    with pytest.raises(AgentError, match="plans that run together may ask for blocks only"):
-        next(together(groups, 2, 2, "random", np.random.default_rng(0)))
+    with pytest.raises(AgentError, match="plans that run in lockstep may ask for blocks only"):
+        next(in_lockstep(groups, 2, 2, "random", np.random.default_rng(0)))
