@@ -49,7 +49,7 @@ def test_ids_ask_for_the_five_arms_above_one_half(setup: str) -> None:
     task = env.get_wrapper_attr("episode_spec").task
     assert (task.name, task.threshold, task.epsilon) == ("thresholding", 0.5, 0.0)
     assert np.flatnonzero(task.answer(env.get_wrapper_attr("_episode").bandit.means[0])).tolist() == [5, 6, 7, 8, 9]
-    assert env.get_wrapper_attr("info")().task is task  # agents are told the threshold
+    assert env.get_wrapper_attr("problem_info")().task is task  # agents receive the threshold
 
 
 def test_an_unknown_setup_is_refused() -> None:
