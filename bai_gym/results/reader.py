@@ -14,13 +14,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bai_gym.benchmark.chunk import CHUNK_RUNS
 from bai_gym.analysis.optimum import Optima
+from bai_gym.benchmark.chunk import CHUNK_RUNS
+from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.recording import Recording
 from bai_gym.results.result import Episodes, Result
 from bai_gym.results.schema import check_schema, schema_of
 from bai_gym.results.writer import read_chunk
-from bai_gym.errors import OutputError, SchemaError
 
 __all__ = ["Judgement", "ResultTable", "gather", "read_results", "read_outcomes", "read_recordings"]
 

@@ -21,12 +21,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bai_gym.benchmark.chunk import Cell
 from bai_gym.analysis.optimum import Optima
+from bai_gym.benchmark.chunk import Cell
+from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.recording import Recording
 from bai_gym.results.result import Checkpoint, Episodes, Result
 from bai_gym.results.schema import check_schema, metadata_now, schema_of
-from bai_gym.errors import OutputError, SchemaError
 
 __all__ = ["RESULTS", "ResultsWriter", "check_replaceable", "read_chunk", "write_atomically"]
 

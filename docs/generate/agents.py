@@ -143,7 +143,7 @@ def agent_index(written: Written) -> str:
 
 
 def _short_source(sources: tuple[str, ...], written: str) -> str:
-    """Return the authors and the year of the first citation in the docstring, or else in the hand-written part; "-" without one."""
+    """Return authors and year of the first citation, in the docstring or else in the hand-written part, or a dash."""
     said = " ".join((*(source.partition(": ")[2] for source in sources), written.partition("\n## Source\n\n")[2]))
     cited = re.match(r"(?P<authors>[^(\".]+?)(?P<others> et al\.)? \((?P<year>\d{4})\)", said)
     if cited is None:

@@ -227,7 +227,7 @@ SENTENCES = {
     ),
     "knowledge that is not allowed": (
         agent(before="knows = frozenset({'variances', 'prior'})"),
-        "it declares to know prior, variances; in this assignment an agent is told nothing but arms and budget.",
+        "it declares to know prior, variances; in this assignment an agent receives only arms and budget.",
     ),
     "knowledge that does not exist": (agent(before="knows = 'answers'"), "an agent cannot declare to know 'answers'"),
 }

@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from bai_gym import compare
-from bai_gym.results.reader import read_results, read_outcomes, read_recordings
-from bai_gym.results.schema import SCHEMA_VERSION
 from bai_gym.cli import main
 from bai_gym.errors import OutputError, SchemaError
+from bai_gym.results.reader import read_outcomes, read_recordings, read_results
+from bai_gym.results.schema import SCHEMA_VERSION
 
 OLD = Path(__file__).parent / "data" / "results-v1"
 ENV = "BAI-Bernoulli4-v0"

@@ -10,8 +10,8 @@ import pytest
 
 from bai_gym import Comparison, Result, compare, evaluate
 from bai_gym.analysis.intervals import wilson
-from bai_gym.results.result import Episodes, summarize
 from bai_gym.errors import ParameterError, UnknownNameError
+from bai_gym.results.result import Episodes, summarize
 
 ARMS = {"means": [1.0, 0.25, 0.5], "variances": 0.0}
 

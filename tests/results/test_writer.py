@@ -15,8 +15,8 @@ import pytest
 
 from bai_gym.api import make_cells
 from bai_gym.benchmark.chunk import Cell, play_chunk
-from bai_gym.results.writer import ResultsWriter, write_atomically
 from bai_gym.errors import OutputError
+from bai_gym.results.writer import ResultsWriter, write_atomically
 
 DAY = 86400
 
