@@ -1,4 +1,4 @@
-"""What MkDocs calls when it builds the site: pages are added that the code of the library writes."""
+"""The MkDocs hook: adds the pages that are generated from the code of the library."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _package: Path | None = None  # folder that the docstrings of the API are read f
 
 @event_priority(100)  # before mkdocstrings reads its settings
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Say where the docstrings of the API are."""
+    """Tell mkdocstrings where the docstrings of the API are."""
     global _package
     if _package is None:
         _package = Path(tempfile.mkdtemp(prefix="bai-gym-api-"))
@@ -40,7 +40,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Put the generated pages in the place of what they are made of, and into the navigation."""
+    """Replace the sources of generated pages by the pages, and add them to the navigation."""
     written = written_pages(ROOT / "docs" / AGENTS)
     for file in list(files):
         if file.src_uri.startswith(f"{AGENTS}/"):
@@ -53,7 +53,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_shutdown() -> None:
-    """Remove what was made for the build alone."""
+    """Remove the temporary files of the build."""
     if _package is not None:
         shutil.rmtree(_package)
 

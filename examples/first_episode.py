@@ -20,8 +20,8 @@ while not terminated:
     observation, reward, terminated, truncated, info = env.step(action)
 print(f"random pulls:       arm {action}, correct: {info['correct']}, simple regret: {info['simple_regret']:.3f}")
 
-# The same episode with sequential halving. A problem info holds the number of arms, the budget, and what the agent
-# declares to know (here: nothing).
+# The same episode with sequential halving. ProblemInfo holds the number of arms, the budget, and the oracle knowledge
+# that the agent declares (here: none).
 agent = agents.make("SH")
 observation, info = env.reset(seed=0)
 agent.reset(env.unwrapped.problem_info(agent.knows), np.random.default_rng(0))

@@ -10,7 +10,7 @@ from stable_baselines3.common.vec_env import VecMonitor
 
 from bai_gym.training import SB3VecEnv
 
-torch.set_num_threads(1)  # a network this small leaves nothing to share out
+torch.set_num_threads(1)  # more threads do not help a network this small
 
 # An episode has ten pulls and the recommendation, so that 44 steps are four whole episodes.
 envs = SB3VecEnv("BAI-Bernoulli3-v0", num_envs=64, budget=10)

@@ -1,4 +1,4 @@
-"""An agent of your own: one that asks for blocks of pulls, and a plain class without any of our code."""
+"""Your own agents: a staged one that requests blocks of pulls, and a plain class without a base class."""
 
 import numpy as np
 
@@ -9,8 +9,8 @@ from bai_gym.agents import Agent
 class TwoStages(Agent):
     """Spends half of the budget on all arms, and the rest on the better quarter of them.
 
-    It plays N episodes at a time: observations hold arrays of shape (N, K), and so do the counts it asks for. That
-    makes it fast, because a block of pulls is answered at once.
+    It plays N episodes at a time: observations hold arrays of shape (N, K), and so do the counts it requests. That
+    makes it fast, because the statistics of a block are drawn in one step.
     """
 
     name = "TwoStages"
@@ -36,7 +36,7 @@ class TwoStages(Agent):
 
 
 class LeastPulledOfTheBestThree:
-    """All that is needed is `act`: one observation of one episode in, one arm out."""
+    """Only `act` is required: it maps an observation of one episode to an arm."""
 
     def act(self, observation):
         pulls, means = observation["pulls"], observation["means"]

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import bai_gym
 
-GROWTH = [21.0, 24.0, 23.0, 25.5, 19.0]  # centimetres on average, which nobody knows
+GROWTH = [21.0, 24.0, 23.0, 25.5, 19.0]  # centimetres on average, unknown to the agent
 
 
 def pot(fertiliser, rng):
-    """Return how much a plant grows. The parameter rng is filled in; without it, use your own randomness."""
+    """Return how much a plant grows. The parameter rng is optional; without it, use your own randomness."""
     if rng.random() < 0.05:
         raise RuntimeError("a cat has eaten the plant")
     return rng.normal(GROWTH[fertiliser], 2.0)
@@ -27,9 +27,9 @@ if __name__ == "__main__":
             pot,
             num_arms=5,
             budget=60,
-            agent="SR",  # successive rejects: knows nothing, needs no parameters
+            agent="SR",  # successive rejects: requires no oracle knowledge and no parameters
             on_error="retry",  # an eaten plant is grown again, up to three times
-            timeout=60.0,  # seconds: then a pull is given up (it runs in a process of its own)
+            timeout=60.0,  # seconds per pull, which runs in its own process
             journal=journal,
         )
         lines = journal.read_text().splitlines()

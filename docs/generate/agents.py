@@ -24,14 +24,14 @@ __all__ = ["Written", "agent_index", "agent_text", "written_pages"]
 
 ARMS = (2, 4, 8, 16, 32, 64, 128)
 FEATURES = 5
-REPEATED = ("Knows ", "Needs features", "Minimum budget")  # paragraphs whose facts are computed, further below
+REPEATED = ("Knows ", "Requires ", "Is given ", "Needs features", "Minimum budget")  # paragraphs of computed facts
 TASKS = {
     "best-arm": "the best arm",
     "top-m": "the m best arms",
     "best-of-each": "the best arm of each of several bandits",
     "thresholding": "all arms above a threshold",
 }
-STAGES = (  # where an agent is tried, the first that suits it
+STAGES = (  # candidates for the example command; the first in which the agent plays is taken
     "BAI-FC-Custom-v0",
     "BAI-Bernoulli4-v0",
     "BAI-Gaussian8-v0",
@@ -41,11 +41,11 @@ STAGES = (  # where an agent is tried, the first that suits it
     "BAI-CustomThresholding-v0",
 )
 Written = dict[str, str]
-"""What people wrote about agents, Markdown by name."""
+"""The hand-written part of the pages, Markdown by name of the agent."""
 
 
 def written_pages(folder: Path) -> Written:
-    """Read what people wrote: files that begin with the names of the agents that they are about.
+    """Read the hand-written parts: files that begin with the names of the agents that they describe.
 
     Raises:
         ValueError: A file names no agents, an agent that does not exist, or one that another file is about.
@@ -72,7 +72,7 @@ def agent_text(name: str, environments: tuple[Environment, ...], found: Verdicts
         name: One of ``bai_gym.agents.names()``.
         environments: All environments.
         found: Where it plays.
-        written: What people wrote about it; None: its docstring has to do.
+        written: The hand-written part; None: the docstring replaces it.
     """
     kind: Any = find(name)
     agent = agents.make(name)
@@ -88,7 +88,7 @@ def agent_text(name: str, environments: tuple[Environment, ...], found: Verdicts
     parts += [
         "## Parameters",
         _parameters(kind),
-        "## What it is told",
+        "## Oracle knowledge",
         _knowledge(agent),
         "## Minimum budget",
         _minimum_budget(agent),
@@ -112,30 +112,50 @@ def agent_index(written: Written) -> str:
                 roles_to_code(parse(kind).paragraphs[0]),
                 ", ".join(sorted(agent.tasks)),
                 "yes" if agent.stops else "no",
-                ", ".join(sorted(agent.knows)) or "nothing",
+                ", ".join(sorted(agent.knows)) or "none",
                 "yes" if agent.needs_features else "no",
                 "yes" if agent.anytime else "no",
                 f"{agent.minimum_budget(64):,}",
+                _short_source(parse(kind).sources, written.get(name, "")),
             )
         )
-    head = ("name", "idea", "tasks", "fixed confidence", "told", "needs features", "anytime", "least budget, K = 64")
+    head = (
+        *("name", "idea", "tasks", "fixed confidence", "oracle knowledge", "needs features", "anytime"),
+        *("minimum budget, K = 64", "source"),
+    )
     knowledge = table(("word", "meaning"), [(f"`{word}`", meaning) for word, meaning in KNOWLEDGE.items()])
     meanings = parse(Agent).parameters
     parameters = table(("name", "default", "meaning"), _rows(Agent, meanings, ("name", "default", "meaning")))
     parts = [
         "# Agents",
-        f"{len(rows)} agents are registered. Each has a page, written by the code of this version"
-        + (" and by hand." if written else "."),
-        filterable(head, rows, ("tasks", "fixed confidence", "told", "needs features", "anytime")),
-        "Fixed confidence: the agent can decide when to stop. Anytime: it has an answer after every pull, so that it "
-        "can be evaluated at checkpoints. The columns show agents with their default parameters.",
-        "## What agents are told",
-        "Every table shows what an agent is told that nobody knows in practice:",
+        f"{len(rows)} agents are registered; each has its own page.",
+        filterable(head, rows, ("tasks", "fixed confidence", "oracle knowledge", "needs features", "anytime")),
+        "Fixed confidence: the agent can decide when to stop. Anytime: it has a recommendation after every pull, so it "
+        "can be evaluated at checkpoints. All columns assume default parameters.",
+        "## Oracle knowledge",
+        "Some algorithms require facts that are unknown in practice. An agent declares them in `knows`, its "
+        "`ProblemInfo` grants them and nothing else, and every table of results shows them:",
         knowledge,
         "## Parameters of every agent",
         parameters,
     ]
     return WIDE + "\n\n".join(parts) + "\n"
+
+
+def _short_source(sources: tuple[str, ...], written: str) -> str:
+    """Return authors and year of the first citation, in the docstring or else in the hand-written part, or a dash."""
+    said = " ".join((*(source.partition(": ")[2] for source in sources), written.partition("\n## Source\n\n")[2]))
+    cited = re.match(r"(?P<authors>[^(\".]+?)(?P<others> et al\.)? \((?P<year>\d{4})\)", said)
+    if cited is None:
+        return "-"
+    first, *more = re.split(r",\s+|\s+and\s+", cited["authors"])
+    authors = f"{first} et al." if cited["others"] or len(more) > 1 else " and ".join((first, *more))
+    return f"{authors} {cited['year']}"
+
+
+def _import_path(kind: Any) -> str:
+    """Return where a class is imported from: the package, if it exports the class, else its module."""
+    return f"{'bai_gym.agents' if hasattr(agents, kind.__name__) else kind.__module__}.{kind.__name__}"
 
 
 def _linker(thing: object) -> str | None:
@@ -146,12 +166,12 @@ def _linker(thing: object) -> str | None:
 
 def _at_a_glance(kind: Any, agent: Any) -> str:
     rows = [
-        ("class", f"`bai_gym.agents.{kind.__name__}`"),
+        ("class", f"`{_import_path(kind)}`"),
         ("tasks", "; ".join(TASKS[task] for task in sorted(agent.tasks))),
         ("setting", "fixed budget, and fixed confidence: it decides when to stop" if agent.stops else "fixed budget"),
-        ("is told", ", ".join(sorted(agent.knows)) or "nothing"),
+        ("oracle knowledge", ", ".join(sorted(agent.knows)) or "none"),
         ("features of arms", "needed" if agent.needs_features else "not needed"),
-        ("answer at any time", "yes: works with checkpoints" if agent.anytime else "no, at the end alone"),
+        ("anytime", "yes: works with checkpoints" if agent.anytime else "no: recommends only at the end"),
         ("reads sample variances", "yes" if agent.uses_variances else "no"),
     ]
     rows += [("every report says", note) for note in agent.notes]
@@ -173,12 +193,11 @@ def _rows(kind: Any, meanings: dict[str, str], columns: tuple[str, ...]) -> list
 
 
 def _parameters(kind: Any) -> str:
-    """Return the table of parameters; what a class says in a word its parents say at length."""
+    """Return the table of parameters, each with the longest description among the class and its parents."""
     meanings: dict[str, str] = {}
     for parent in kind.__mro__:
         if issubclass(parent, Agent):
             for name, meaning in parse(parent, _linker).parameters.items():
-                # A class that repeats a parameter of its parent's often says no more than a word about it.
                 meanings[name] = max(meanings.get(name, ""), meaning, key=len)
     columns = ("name", "type", "default", "meaning")
     return table(columns, _rows(kind, meanings, columns))
@@ -186,7 +205,7 @@ def _parameters(kind: Any) -> str:
 
 def _knowledge(agent: Any) -> str:
     if not agent.knows:
-        return "Nothing but the number of arms, the budget and the task."
+        return "None: the agent receives only the number of arms, the budget and the task."
     return "With its default parameters:\n\n" + "\n".join(
         f"- `{word}`: {KNOWLEDGE[word]}" for word in sorted(agent.knows)
     )
@@ -202,7 +221,7 @@ def _minimum_budget(agent: Any) -> str:
             ("pulls, as many features as arms", *(f"{least:,}" for least in plain)),
             (f"pulls, {FEATURES} features", *(f"{least:,}" for least in featured)),
         ]
-    return table(head, rows) + "\n\nA smaller budget is refused, unless `allow_small_budget=True`."
+    return table(head, rows) + "\n\nA smaller budget is rejected, unless `allow_small_budget=True`."
 
 
 def _places(name: str, environments: tuple[Environment, ...], found: Verdicts) -> list[str]:
@@ -248,5 +267,5 @@ def _try_it(name: str, environments: tuple[Environment, ...], found: Verdicts) -
     command = shlex.join(["bai-gym", "run", stage, "--agent", name, "--runs", "100", *options]).replace("'", '"')
     return [
         f"```bash\n{command}\n```",
-        f'In Python it is `bai_gym.agents.make("{name}")`, or its name wherever an agent is asked for.',
+        f'In Python it is `bai_gym.agents.make("{name}")`, or its name wherever an agent is expected.',
     ]

@@ -7,28 +7,28 @@ from pathlib import Path
 __all__ = ["MODULES", "api_index", "api_page", "api_text", "whole_package"]
 
 MODULES: dict[str, str] = {
-    "bai_gym": "the front door: evaluate, compare, identify, leaderboards, aggregate, cluster",
-    "bai_gym.agents": "what an agent of your own derives from; agents by name",
+    "bai_gym": "evaluate, compare, identify, leaderboards, aggregate, cluster",
+    "bai_gym.agents": "base classes for your own agents; agents by name",
     "bai_gym.envs.scalar": "one episode at a time",
     "bai_gym.envs.vector": "a batch of episodes",
     "bai_gym.envs.spaces": "observations and actions",
-    "bai_gym.tasks": "what is asked for, and when an answer is right",
-    "bai_gym.problems": "which instances exist; what an agent is told",
-    "bai_gym.bandits": "models of arms that answer pulls",
-    "bai_gym.sampling": "how pulls are asked for",
+    "bai_gym.tasks": "tasks, and when a recommendation is correct",
+    "bai_gym.problems": "distributions of instances; what an agent receives at reset",
+    "bai_gym.bandits": "reward models of the arms",
+    "bai_gym.sampling": "requests for pulls, and the engine that plays them",
     "bai_gym.statistics": "pulls, means and variances",
     "bai_gym.theory": "complexities, bounds, and exact optima",
     "bai_gym.designs": "optimal designs and their roundings",
     "bai_gym.regression": "estimates from pulls and features",
     "bai_gym.gaussian_process": "priors and posteriors of correlated arms",
-    "bai_gym.results.result": "outcomes of single runs; one agent against all others",
-    "bai_gym.analysis.leaderboard": "what a leaderboard is made of",
-    "bai_gym.analysis.aggregate": "what scores over environments are made of",
+    "bai_gym.results.result": "episodes, results and comparisons",
+    "bai_gym.analysis.leaderboard": "leaderboards: ranks with confidence",
+    "bai_gym.analysis.aggregate": "scores over environments",
     "bai_gym.analysis.bootstrap": "estimates with bootstrap intervals",
-    "bai_gym.results.reader": "reading folders of results",
-    "bai_gym.results.recording": "episodes pull by pull",
+    "bai_gym.results.reader": "reads results from disk",
+    "bai_gym.results.recording": "recordings: episodes pull by pull",
     "bai_gym.analysis.intervals": "intervals of error probabilities",
-    "bai_gym.benchmark.protocol": "what the runner asks of an agent",
+    "bai_gym.benchmark.protocol": "the methods that the runner calls on an agent",
     "bai_gym.report.tables": "tables of results: terminal, Markdown, LaTeX, CSV",
     "bai_gym.report.standings": "tables of leaderboards",
     "bai_gym.report.aggregates": "tables of scores over environments",
@@ -36,9 +36,9 @@ MODULES: dict[str, str] = {
     "bai_gym.report.rivals": "tables of one agent against all others",
     "bai_gym.report.scores": "figures of scores over environments",
     "bai_gym.report.runs": "figures of regrets, pulls and recommendations",
-    "bai_gym.datasets": "files, and what is read from them",
+    "bai_gym.datasets": "data files, and the tables read from them",
     "bai_gym.training": "imitation and reinforcement learning; stable-baselines3",
-    "bai_gym.errors": "every error that is raised on purpose",
+    "bai_gym.errors": "all exceptions that the library raises",
 }
 """The public modules, with a few words on each."""
 
@@ -51,7 +51,7 @@ _DIRECTIVES = {
 ::: bai_gym.parallel.cluster
     options:
       members: [cluster]""",
-    # The classes that the front door shows are on its page.
+    # Classes that `bai_gym` exports are on its page.
     "bai_gym.analysis.aggregate": """::: bai_gym.analysis.aggregate
     options:
       members: [AgentScore, Profile, interquartile_mean, optimality_shortfall]""",
@@ -84,15 +84,15 @@ def api_text(module: str) -> str:
 def api_index() -> str:
     """Return the page about all modules."""
     lines = [f"- [`{module}`]({api_page(module)}): {what}" for module, what in MODULES.items()]
-    start = "# API\n\nWhat may be imported, by module. Names that are not here may change at any time."
+    start = "# API\n\nThe public names, by module. Names that are not listed may change at any time."
     return "\n".join([start, "", *lines, ""])
 
 
 def whole_package(root: Path, folder: Path) -> None:
-    """Make a folder in which ``bai_gym`` has its agents where they are imported from.
+    """Make a folder in which ``bai_gym/agents`` exists.
 
-    They stand in a folder of their own at the top of the repository, and docstrings are read from files, not from what
-    is imported.
+    The agents are in a folder at the top of the repository, and docstrings are read from files, not from imported
+    modules.
 
     Args:
         root: The repository.

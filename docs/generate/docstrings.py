@@ -1,4 +1,4 @@
-"""Docstrings, taken apart and turned into Markdown."""
+"""Parses docstrings and turns them into Markdown."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Parsed:
     """A docstring in parts.
 
     Attributes:
-        paragraphs: What it says, without the parts below; links are Markdown.
-        parameters: What it says of each parameter.
-        sources: The paragraphs that cite.
+        paragraphs: The text without the parts below; links are Markdown.
+        parameters: The description of each parameter.
+        sources: The paragraphs with citations.
     """
 
     paragraphs: tuple[str, ...]
@@ -42,7 +42,7 @@ def oneline(text: str) -> str:
 
 
 def parse(thing: object, linker: Linker | None = None) -> Parsed:
-    """Take the docstring of a class or function apart.
+    """Parse the docstring of a class or function.
 
     Args:
         thing: The class or function; without a docstring of its own there are no parts.

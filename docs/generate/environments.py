@@ -45,7 +45,7 @@ GROUPS: dict[str, str] = {
     "function": "Your own",
     "table": "Your own",
 }
-"""The heading in the navigation under which the pages of a family stand."""
+"""The heading in the navigation for the pages of each family."""
 
 _MEANINGS = {
     "pulls": "pulls of each arm so far",
@@ -56,14 +56,14 @@ _MEANINGS = {
 }
 _CAPPED = "pulls left until the cap, which truncates the episode"
 _LAST_REWARDS = {
-    "correct": "1 if it is right, else 0",
+    "correct": "1 if it is correct, else 0",
     "simple_regret": "minus its simple regret",
-    "estimate": "the mean of what the recommended arms have given, as nobody knows the truth",
+    "estimate": "the sample mean of the recommended arms, because the true means are unknown",
 }
 
 
 def group_of(environment: Environment) -> str:
-    """Return the heading in the navigation under which an environment stands."""
+    """Return the heading in the navigation for an environment."""
     if environment.env.episode_spec.fixed_confidence:
         return "Fixed confidence"
     task = environment.env.episode_spec.task
@@ -122,7 +122,7 @@ def environment_index(environments: tuple[Environment, ...]) -> str:
             _task_column(environment),
             str(environment.problem.num_arms),
             "yes" if environment.problem.num_features is not None else "no",
-            "drawn" if environment.drawn else "fixed",
+            "fresh per episode" if environment.drawn else "fixed",
             f"{environment.entry.budget:,}",
             environment.entry.data or "none",
         )
@@ -132,7 +132,7 @@ def environment_index(environments: tuple[Environment, ...]) -> str:
     documented = inspect.cleandoc(BestArmEnv.__doc__ or "").partition("\n")[2].strip()
     parts = [
         "# Environments",
-        f"{len(environments)} ids are registered. Each has a page, written by the code of this version.",
+        f"{len(environments)} ids are registered; each has its own page.",
         filterable(head, rows, ("task", "features", "instance", "data")),
         "## What all of them have in common",
         code_table(roles_to_code(documented))
@@ -143,8 +143,8 @@ def environment_index(environments: tuple[Environment, ...]) -> str:
 
 
 def _task_column(environment: Environment) -> str:
-    rules = environment.env.episode_spec
-    return f"{rules.task.name}, fixed confidence" if rules.fixed_confidence else rules.task.name
+    spec = environment.env.episode_spec
+    return f"{spec.task.name}, fixed confidence" if spec.fixed_confidence else spec.task.name
 
 
 def _sentence(text: str) -> str:
@@ -152,7 +152,7 @@ def _sentence(text: str) -> str:
 
 
 def _linker(thing: object) -> str | None:
-    """Return the page of an agent that a docstring speaks of."""
+    """Return the page of an agent that a docstring mentions."""
     name = getattr(thing, "name", None)
     if isinstance(thing, type) and isinstance(name, str) and name in agents.names() and find(name) is thing:
         return f"../agents/{agent_page(name)}"
@@ -160,15 +160,15 @@ def _linker(thing: object) -> str | None:
 
 
 def _at_a_glance(environment: Environment) -> str:
-    rules, problem = environment.env.episode_spec, environment.problem
+    spec, problem = environment.env.episode_spec, environment.problem
     rows = [
         ("arms", str(problem.num_arms)),
         ("rewards", rewards_in_words(environment)),
         ("features of an arm", "none" if problem.num_features is None else str(problem.num_features)),
-        ("instance", "drawn anew in every episode" if environment.drawn else "the same in every episode"),
-        ("task", rules.task.words()),
-        ("setting", "fixed confidence, the budget is a cap" if rules.fixed_confidence else "fixed budget"),
-        ("default budget", f"{rules.budget:,} pulls"),
+        ("instance", "fresh in every episode" if environment.drawn else "fixed: the same in every episode"),
+        ("task", spec.task.words()),
+        ("setting", "fixed confidence, the budget is a cap" if spec.fixed_confidence else "fixed budget"),
+        ("default budget", f"{spec.budget:,} pulls"),
         ("data", environment.entry.data or "none needed"),
     ]
     return facts(rows)
@@ -194,15 +194,15 @@ def _instance(environment: Environment, told: Parsed, image: str | None) -> list
         which = "Three of the instances" if environment.drawn else "The instance"
         parts.append(f"![Means and standard deviations of the arms of {environment.entry.id}]({image})")
         parts.append(
-            f"*{which}: the mean of each arm, and one standard deviation of its rewards to both sides; arms that the "
-            "right answer names are orange.*"
+            f"*{which}: the mean of each arm, plus and minus one standard deviation of its rewards. The correct "
+            "recommendation is orange.*"
         )
     elif not environment.here:
-        parts.append("*No picture: these pages were made where the data are absent.*")
+        parts.append("*No picture: the data were missing when these pages were built.*")
     else:
-        parts.append("*No picture: nobody knows the true means.*")
+        parts.append("*No picture: the true means are unknown.*")
     if environment.problem.notes:
-        parts.append("Every report says:")
+        parts.append("Notes that every report repeats:")
         parts.append("\n".join(f"- {note}" for note in environment.problem.notes))
     return parts
 
@@ -227,56 +227,56 @@ def _range(space: Any) -> str:
 
 
 def _action(environment: Environment) -> str:
-    rules, arms = environment.env.episode_spec, environment.problem.num_arms
-    task = rules.task
+    spec, arms = environment.env.episode_spec, environment.problem.num_arms
+    task = spec.task
     if isinstance(task, BestArm):
-        if rules.fixed_confidence:
+        if spec.fixed_confidence:
             return (
                 f"`Discrete({2 * arms})`: 0 to {arms - 1} pull an arm; {arms} to {2 * arms - 1} stop, and recommend "
                 f"arm 0 to {arms - 1}."
             )
         return f"`Discrete({arms})`: the arm to pull, and in the last step the arm to recommend."
     sizes = task.sizes(arms)
-    entries = f"{arms + rules.fixed_confidence}, {sizes[0]}, ..., {sizes[-1]}"
-    pull = f"entry 0 is the arm to pull, or {arms} to stop" if rules.fixed_confidence else "entry 0 is the arm to pull"
+    entries = f"{arms + spec.fixed_confidence}, {sizes[0]}, ..., {sizes[-1]}"
+    pull = f"entry 0 is the arm to pull, or {arms} to stop" if spec.fixed_confidence else "entry 0 is the arm to pull"
     answer = (
         f"the other {len(sizes)} are the recommendation, one arm of each bandit"
         if isinstance(task, BestOfEach)
         else f"the other {len(sizes)} are the recommendation, a zero or one for each arm"
     )
-    return f"`MultiDiscrete([{entries}])`: {pull}; {answer}, read in the last step alone."
+    return f"`MultiDiscrete([{entries}])`: {pull}; {answer}, which only the last step reads."
 
 
 def _reward(environment: Environment) -> str:
-    rules = environment.env.episode_spec
-    cost = f"-{rules.pull_cost:g} for every pull" if rules.pull_cost else "0 for every pull"
+    spec = environment.env.episode_spec
+    cost = f"-{spec.pull_cost:g} for every pull" if spec.pull_cost else "0 for every pull"
     right = ""
-    if rules.reward == "correct":
-        wanted = rules.task.words()
-        if rules.task.name == "best-arm":
+    if spec.reward == "correct":
+        wanted = spec.task.words()
+        if spec.task.name == "best-arm":
             wanted = wanted.replace("the best arm", "the arm with the largest mean")
-        forgiven = "" if rules.task.epsilon else "; `epsilon=` forgives small differences"
-        right = f" Right is a recommendation of {wanted}{forgiven}."
-    choice = "" if rules.reward == "estimate" else ' With `reward="simple_regret"` it is minus the simple regret.'
-    return f"{cost}; for the recommendation {_LAST_REWARDS[rules.reward]}.{right}{choice}"
+        forgiven = "" if spec.task.epsilon else "; `epsilon=` tolerates small differences"
+        right = f" The correct recommendation is {wanted}{forgiven}."
+    choice = "" if spec.reward == "estimate" else ' With `reward="simple_regret"` it is minus the simple regret.'
+    return f"{cost}; for the recommendation {_LAST_REWARDS[spec.reward]}.{right}{choice}"
 
 
 def _episode(environment: Environment) -> str:
-    rules = environment.env.episode_spec
-    if rules.fixed_confidence:
+    spec = environment.env.episode_spec
+    if spec.fixed_confidence:
         text = (
-            f"The agent pulls as often as it likes, stops and recommends, which terminates the episode. The pull that "
-            f"uses up the cap of {rules.budget:,} truncates it, without a recommendation."
+            f"The agent decides when to stop and recommend, which terminates the episode. The pull that exhausts the "
+            f"cap of {spec.budget:,} truncates it, without a recommendation."
         )
     else:
         text = (
-            f"Exactly {rules.budget:,} pulls, unless `budget=` says otherwise; the step after the last pull is the "
+            f"Exactly {spec.budget:,} pulls, unless `budget=` says otherwise; the step after the last pull is the "
             "recommendation, which terminates the episode. It is never truncated."
         )
-    truth = "`estimate`" if rules.reward == "estimate" else "`correct`, `simple_regret` and `correct_recommendation`"
+    truth = "`estimate`" if spec.reward == "estimate" else "`correct`, `simple_regret` and `correct_recommendation`"
     return (
-        f'{text} `info["phase"]` is `"explore"`, `"recommend"` or `"done"`. The last `info` holds {truth}; nothing of '
-        "the truth is shown before."
+        f'{text} `info["phase"]` is `"explore"`, `"recommend"` or `"done"`. Only the last `info` reveals the '
+        f"truth: {truth}."
     )
 
 
@@ -292,16 +292,15 @@ def _keywords(environment: Environment, told: Parsed) -> list[str]:
         )
         rows.append((f"`{name}`", f"`{kind}`", f"`{default!r}`", told.parameters.get(name, "")))
     parts = [
-        "`gym.make(id, ...)` takes these, which make the instance:",
+        "`gym.make(id, ...)` accepts these arguments, which define the instance:",
         table(("name", "type", "default", "meaning"), rows),
     ]
-    rules = {
+    others = {
         name: value
         for name, value in entry.keywords.items()
         if name not in dict(inspect.signature(FAMILIES[entry.family]).parameters)
     }
-    rules = {"budget": entry.budget, **rules}
-    fixed = ", ".join(f"`{name}={value!r}`" for name, value in rules.items())
+    fixed = ", ".join(f"`{name}={value!r}`" for name, value in {"budget": entry.budget, **others}.items())
     parts.append(
         f"and [those of every environment](index.md#what-all-of-them-have-in-common); this id sets {fixed}. "
         '`instance="fixed"` with `instance_seed=` draws one instance for all episodes.'
@@ -311,14 +310,14 @@ def _keywords(environment: Environment, told: Parsed) -> list[str]:
 
 def _complexity(environment: Environment) -> str:
     if not environment.here:
-        return "Not computed: the data are absent where these pages were made."
+        return "Not computed: the data were missing when these pages were built."
     if not environment.problem.known:
-        return "Nobody knows: the true means are not known."
+        return "Unknown, because the true means are."
     rows = complexity_rows(environment.problem, environment.env.episode_spec.task, drawn=environment.drawn)
     head = ("measure", "median (10 % to 90 % quantile) of 500 instances" if environment.drawn else "value")
     text = table(head, rows)
     if environment.problem.num_features is not None:
-        text += "\n\nThese measures know nothing of features: an agent that uses them may need far fewer pulls."
+        text += "\n\nThese measures ignore the features: an agent that uses them may need far fewer pulls."
     return text
 
 
@@ -327,15 +326,15 @@ def _data(environment: Environment) -> list[str]:
         return []
     data = get_data(environment.entry.data)
     how = (
-        f"`bai-gym data fetch {data.name}` fetches them."
+        f"`bai-gym data fetch {data.name}` downloads them."
         if data.archive is not None
-        else f"They cannot be fetched by a program: download them from [{data.page}]({data.page}) {data.by_hand}."
+        else f"They cannot be downloaded by a program: get them from [{data.page}]({data.page}) {data.by_hand}."
     )
     return [
         "## Data",
         f"{data.title} ([publisher's page]({data.page})), {data.licence}. {data.terms}",
         f"{how} They are looked for in the folder `BAI_GYM_DATA`, as `{data.files[0].paths[0]}`; `bai-gym data` "
-        "says what is there.",
+        "shows what is available.",
         f"Cite: {data.citation}",
     ]
 
@@ -345,7 +344,7 @@ def _agents(environment: Environment, found: Verdicts) -> list[str]:
     able = [name for name, verdict in here.items() if verdict.plays and verdict.budget is None]
     parts = []
     if able:
-        parts.append(f"With their default parameters these play here: {_agent_links(able)}.")
+        parts.append(f"These agents play here with their default parameters: {_agent_links(able)}.")
     poor: dict[int, list[str]] = defaultdict(list)
     for name, verdict in here.items():
         if verdict.budget is not None:

@@ -1,4 +1,4 @@
-"""What the pages about environments have to know: the problem behind every id, or a stand-in where data are absent."""
+"""The problem behind every id, or a stand-in where its data are missing, for the pages about environments."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from generate.docstrings import Linker, Parsed, parse
 __all__ = ["FEATURES_OF_DATA", "Environment", "description", "environments", "innermost", "rewards_in_words"]
 
 FEATURES_OF_DATA = {"automobile": 5, "electric-motor": 11}
-"""Features of the arms of data sets that may be absent, by family; a test compares it with files of their form."""
+"""Features of the arms of data sets that may be missing, by family; a test compares it with files of their form."""
 
-_RULES = frozenset(inspect.signature(BestArmEnv.__init__).parameters) - {"self", "problem", "keywords"}
+_SPEC_KEYWORDS = frozenset(inspect.signature(BestArmEnv.__init__).parameters) - {"self", "problem", "keywords"}
 _REWARDS: dict[type[Bandit], str] = {
     BernoulliBandit: "0 or 1",
     EmpiricalBandit: "drawn from given rewards, with replacement",
@@ -35,7 +35,7 @@ _REWARDS: dict[type[Bandit], str] = {
 
 
 class _StandIn(Problem):
-    """Arms of the right number with features of the right length, and nothing else right about them."""
+    """Arms of the right number with features of the right length; nothing else is meaningful."""
 
     def __init__(self, num_arms: int, num_features: int | None) -> None:
         """Keep the shape."""
@@ -56,8 +56,8 @@ class Environment:
 
     Attributes:
         entry: What is registered.
-        env: The environment; of a stand-in where its data are absent.
-        here: Whether its data are there, or none are needed.
+        env: The environment; of a stand-in where its data are missing.
+        here: Whether its data are available, or none are needed.
     """
 
     entry: Registration
@@ -66,12 +66,12 @@ class Environment:
 
     @property
     def problem(self) -> Problem:
-        """Where instances come from; a stand-in where its data are absent."""
+        """Where instances come from; a stand-in where its data are missing."""
         return self.env.problem
 
     @property
     def drawn(self) -> bool:
-        """Whether every episode has an instance of its own."""
+        """Whether every episode has a fresh instance."""
         return not isinstance(self.problem, FixedProblem)
 
 
@@ -82,8 +82,8 @@ def environments() -> tuple[Environment, ...]:
 
 
 def _environment(entry: Registration, made: dict[str, Problem]) -> Environment:
-    rules = {name: value for name, value in entry.keywords.items() if name in _RULES}
-    keywords = {name: value for name, value in entry.keywords.items() if name not in _RULES}
+    spec = {name: value for name, value in entry.keywords.items() if name in _SPEC_KEYWORDS}
+    keywords = {name: value for name, value in entry.keywords.items() if name not in _SPEC_KEYWORDS}
     key, here = f"{entry.family} {keywords}", True
     if key not in made:
         try:
@@ -91,25 +91,25 @@ def _environment(entry: Registration, made: dict[str, Problem]) -> Environment:
         except MissingDataError:
             made[key] = _StandIn(keywords["num_arms"], FEATURES_OF_DATA.get(entry.family))
     here = not isinstance(made[key], _StandIn)
-    return Environment(entry, BestArmEnv(made[key], entry.budget, **rules), here)
+    return Environment(entry, BestArmEnv(made[key], entry.budget, **spec), here)
 
 
 def innermost(bandit: Bandit) -> Bandit:
-    """Return the model that pays, without the features and priors around it."""
+    """Return the reward model, without the features and priors around it."""
     while isinstance(bandit, FeatureBandit | PriorBandit):
         bandit = bandit.rewards
     return bandit
 
 
 def rewards_in_words(environment: Environment) -> str:
-    """Return what pulls pay, in a few words; as far as that is known here."""
+    """Describe the reward distribution in a few words, as far as it is known here."""
     if not environment.here:
-        return "those of the data, which are absent where these pages were made"
+        return "those of the data set, which was missing when these pages were built"
     return _REWARDS[type(innermost(environment.problem.draw(1, np.random.default_rng(0))))]
 
 
 def description(family: str, linker: Linker) -> Parsed:
-    """Return what the docstrings of a family say: those of its builder and of the class that this returns."""
+    """Return the docstrings of a family: those of its builder and of the class that this returns."""
     builder = FAMILIES[family]
     parts = [parse(thing, linker) for thing in _described(builder)]
     return Parsed(

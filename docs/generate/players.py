@@ -1,4 +1,4 @@
-"""Which agent can play in which environment: found out by asking every agent to begin an episode."""
+"""Which agent can play in which environment: every agent is reset in every environment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from generate.instances import Environment
 __all__ = ["Verdict", "Verdicts", "verdicts"]
 
 Verdicts = dict[tuple[str, str], "Verdict"]
-LOOKS = 50  # rewards of each arm that are looked at
+LOOKS = 50  # rewards of each arm that are inspected
 
 
 @dataclass(frozen=True)
@@ -54,16 +54,16 @@ def verdicts(environments: tuple[Environment, ...]) -> Verdicts:
 
 
 def _ask(agent: Any, environment: Environment, bandit: Bandit) -> Verdict:
-    rules, budget = environment.env.episode_spec, None
+    spec, budget = environment.env.episode_spec, None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of an agent that is not made for so few arms, and plays all the same
+        warnings.simplefilter("ignore")  # of agents that are meant for more arms, but play all the same
         try:
             try:
-                agent.reset(rules.problem_info(bandit, agent.knows), np.random.default_rng(0))
+                agent.reset(spec.problem_info(bandit, agent.knows), np.random.default_rng(0))
             except BudgetError:
                 budget = agent.least_budget(bandit.num_arms, environment.problem.num_features)
-                rules = dataclasses.replace(rules, budget=budget)
-                agent.reset(rules.problem_info(bandit, agent.knows), np.random.default_rng(0))
+                spec = dataclasses.replace(spec, budget=budget)
+                agent.reset(spec.problem_info(bandit, agent.knows), np.random.default_rng(0))
         except BaiGymError as error:
             return Verdict(False, reason=str(error))
     return Verdict(True, budget)
@@ -76,7 +76,7 @@ def _rewards(bandit: Bandit, rng: np.random.Generator) -> tuple[float, float, bo
 
 
 def _unfit(agent: Any, low: float, high: float, whole: bool) -> str:
-    """Return why rewards do not suit an agent, which it would notice only when it meets one; else nothing."""
+    """Return why an agent rejects such rewards, which it would notice only in an episode; empty if it accepts them."""
     share = low >= 0 and high <= 1
     if isinstance(agent, BayesOptimal) and not (share and whole):
         return f"{agent.name} needs rewards of 0 and 1"

@@ -1,4 +1,4 @@
-"""Pages made of files that stand outside the folder of the documentation."""
+"""Pages made from files outside the documentation folder."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def examples_text(root: Path) -> str:
     """Return the page with the examples: programs as they are, notebooks to download."""
     parts = [
         "# Examples",
-        "Programs and notebooks of the folder `examples/`. Tests run all of them. The five lessons have exercises: "
+        "The programs and notebooks in `examples/`; tests run all of them. The five lessons have exercises: "
         "[how to learn and teach with them](examples/lessons/index.md).",
         "## Notebooks",
     ]
@@ -57,7 +57,7 @@ def examples_text(root: Path) -> str:
 
 
 def _title(file: Path) -> str:
-    """Return what a file calls itself: its first heading, or the name of the file in words."""
+    """Return the title of a file: its first heading, or the name of the file in words."""
     if file.suffix == ".py":
         ast.parse(file.read_text(encoding="utf-8"))
         return file.stem.replace("_", " ").capitalize()

@@ -37,7 +37,7 @@ ENVIRONMENT_SECTIONS = (
     "Agents",
     "Source",
 )
-AGENT_SECTIONS = ("Idea", "Parameters", "What it is told", "Minimum budget", "Where it plays", "Try it", "Source")
+AGENT_SECTIONS = ("Idea", "Parameters", "Oracle knowledge", "Minimum budget", "Where it plays", "Try it", "Source")
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 LOADED = {("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("video", "src"), ("object", "data")}
 
@@ -182,7 +182,7 @@ def test_every_agent_has_a_page(pages: dict[str, Page]) -> None:
 def test_a_page_of_facts_says_them(pages: dict[str, Page]) -> None:
     page = pages["agents/shvar.html"]
     facts = {row[0]: row[1] for row in page.rows[""][1:]}
-    assert facts["is told"] == "variances"
+    assert facts["oracle knowledge"] == "variances"
     assert facts["features of arms"] == "not needed"
     assert page.rows["minimum-budget"] == [
         ["arms K", "2", "4", "8", "16", "32", "64", "128"],
@@ -332,4 +332,5 @@ def test_a_browser_reads_it_from_disk(site: Path, tmp_path: Path) -> None:
     assert found and int(found[1]) >= 5
     page = shown(site / "agents" / "index.html", "", tmp_path / "filters")
     assert f"{len(agents.names())} of {len(agents.names())}" in page
-    assert "told: variances" in page and "told: variances, " not in page  # a choice for each word, not for each cell
+    choice = "oracle knowledge: variances"  # one for each word, not for each cell
+    assert choice in page and f"{choice}, " not in page

@@ -70,8 +70,13 @@ def test_what_an_id_says_is_what_one_gets() -> None:
     assert gym.make("BAI-Bernoulli4-v0").unwrapped.get_wrapper_attr("budget") == 20
 
 
-def has_features(entry: Registration) -> bool:
-    return any(word in entry.id for word in ("Linear", "Logistic", "Automobile", "ElectricMotor", "-GP"))
+def has_features(env: gym.Env[Any, Any]) -> bool:
+    return env.get_wrapper_attr("problem").num_features is not None
+
+
+def test_which_environments_have_features() -> None:
+    assert has_features(gym.make("BAI-LinearStatic16-v0")) and has_features(gym.make("BAI-GP10-v0"))
+    assert not has_features(gym.make("BAI-Gaussian8-v0"))
 
 
 @every_id
@@ -92,7 +97,7 @@ def test_stable_baselines_finds_nothing_wrong(entry: Registration) -> None:
         warnings.simplefilter("always")
         checker.check_env(env)
     messages = [str(warning.message) for warning in caught]
-    assert [message for message in messages if not (has_features(entry) and message.startswith(MATRIX))] == []
+    assert [message for message in messages if not (has_features(env) and message.startswith(MATRIX))] == []
 
 
 @every_id
@@ -107,7 +112,7 @@ def test_spaces(entry: Registration) -> None:
         "means": (num_arms,),
         "variances": (num_arms,),
         "remaining": (1,),
-    } | ({"features": (num_arms, unwrapped.problem.num_features)} if has_features(entry) else {})
+    } | ({"features": (num_arms, unwrapped.problem.num_features)} if has_features(env) else {})
     assert spec.fixed_confidence == ("-FC-" in entry.id) == (spec.pull_cost > 0)
     task = entry.keywords.get("task", "best-arm")
     words = {"TopM": "top-m", "MultiBandit": "best-of-each", "Thresholding": "thresholding"}

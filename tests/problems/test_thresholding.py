@@ -23,7 +23,7 @@ FIRST_TEN = {
 H_1 = {"Arithmetic": 9993.11, "Geometric": 10289.48, "ThreeGroups": 9926.39, "TwoGroups": 13000, "Advanced": 13000}
 
 
-@pytest.mark.parametrize("setup", THRESHOLDING_SETUPS)
+@pytest.mark.each("setup", THRESHOLDING_SETUPS)
 def test_instances_are_those_of_the_paper(setup: str) -> None:
     bandit = ThresholdingProblem(setup).draw(50, np.random.default_rng(0))
     assert (bandit.batch, bandit.num_arms) == (50, 100)
@@ -41,7 +41,7 @@ def test_instances_are_those_of_the_paper(setup: str) -> None:
         np.testing.assert_allclose(threshold_sigma_h1(bandit.means[0], middle, 0.5), expected[setup], rtol=1e-5)
 
 
-@pytest.mark.parametrize("setup", THRESHOLDING_SETUPS)
+@pytest.mark.each("setup", THRESHOLDING_SETUPS)
 def test_ids_ask_for_the_five_arms_above_one_half(setup: str) -> None:
     env = gym.make(f"BAI-Thresholding100-{setup}-v0").unwrapped
     assert env.get_wrapper_attr("budget") == 10_000

@@ -28,7 +28,7 @@ from referee import LABEL, Process, StudentError, student
 HERE = Path(__file__).resolve().parent
 ASKS = ("plays", "better", "not worse")
 MOST_WORDS = 1000  # characters of a reason
-GRANTED = ("variances", "range")  # knowledge that can be told to another process
+GRANTED = ("variances", "range")  # oracle knowledge that can be sent to another process
 
 
 class RubricError(Exception):

@@ -119,23 +119,23 @@ class Process:
 
 
 def student(process: Process, class_name: str, allowed: tuple[str, ...]) -> Student:
-    """Return the agent that speaks for a student's process.
+    """Return the agent that represents a student's process.
 
     Raises:
-        StudentError: If the file cannot be loaded, or the agent declares to know what it may not.
+        StudentError: If the file cannot be loaded, or the agent declares oracle knowledge that is not allowed.
     """
     header, _ = process.ask("load", class_name=class_name)
     declared = tuple(header["knows"])
     excess = sorted(set(declared) - set(allowed))
     if excess:
-        may = f"it may know {', '.join(allowed)} only" if allowed else "an agent is told nothing but arms and budget"
+        may = f"it may know only {', '.join(allowed)}" if allowed else "an agent receives only arms and budget"
         raise StudentError(f"it declares to know {', '.join(excess)}; in this assignment {may}")
     kind = Actor if header["acts"] else Planner
     return kind(process, frozenset(declared), bool(header["uses_variances"]))
 
 
 class Student:
-    """What both kinds of agents share: the problem info, and the order of the arms, drawn anew for every episode."""
+    """The common part of both kinds of agents: the problem info, and a random order of the arms in every episode."""
 
     label = LABEL
 
