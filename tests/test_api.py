@@ -51,6 +51,7 @@ class Failing:
         return int({}["missing"])
 
 
+@pytest.mark.slow
 @pytest.mark.each("workers", [1, 2])
 def test_an_exception_of_an_agent_says_whose_it_is(workers: int) -> None:
     with pytest.raises(KeyError) as caught:

@@ -21,6 +21,8 @@ import pytest
 
 import bai_gym
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 FOLDERS = {"bai_gym": ROOT / "bai_gym", "bai_gym.agents": ROOT / "agents"}

@@ -168,6 +168,7 @@ def reference(
     return pulls, {arm for arm in range(num_arms) if mean(arm) >= threshold}
 
 
+@pytest.mark.slow
 @few_arms
 @given(
     seed=st.integers(0, 2**32 - 1),

@@ -39,6 +39,7 @@ def instances(num_arms: int, runs: int) -> BernoulliBandit:
 # ------------------------------------------------------------------------------------------------ the optimum
 
 
+@pytest.mark.slow
 @pytest.mark.each(("num_arms", "budget"), SIZES)
 @pytest.mark.each(("name", "parameters"), PLAYERS, ids=lambda v: v if isinstance(v, str) else "")
 def test_nobody_surpasses_it(name: str, parameters: dict[str, Any], num_arms: int, budget: int) -> None:
@@ -51,6 +52,7 @@ def test_nobody_surpasses_it(name: str, parameters: dict[str, Any], num_arms: in
     assert binom.cdf(result.errors, RUNS, least) > LEVEL / (len(PLAYERS) * len(SIZES))
 
 
+@pytest.mark.slow
 @pytest.mark.each("tie", ["random", "first"])
 @pytest.mark.each(("num_arms", "budget"), SIZES)
 def test_it_attains_its_value(num_arms: int, budget: int, tie: str) -> None:

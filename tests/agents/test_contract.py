@@ -264,6 +264,7 @@ def test_easy_worlds_are_solved_in_every_run_and_task(variant: tuple[str, dict[s
         np.testing.assert_array_equal(rollout.recommendation, task.correct_recommendation(bandit.means))
 
 
+@pytest.mark.slow
 @pytest.mark.each("name", sorted({name for name, _ in SEVERAL}))
 def test_relabelling_the_arms_relabels_sets(name: str) -> None:
     runs = 20_000

@@ -52,6 +52,7 @@ def errors_of(rollout: Rollout, bandit: Bandit, task: Task) -> int:
     return int(np.count_nonzero(~task.correct(np.tile(bandit.means, (RUNS, 1)), rollout.recommendation)))
 
 
+@pytest.mark.slow
 @pytest.mark.each("instance", INSTANCES)
 @pytest.mark.each("name", NAMES)
 def test_errors_are_no_more_frequent_than_delta_and_it_stops(name: str, instance: str) -> None:

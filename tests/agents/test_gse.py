@@ -137,6 +137,7 @@ def test_stages_with_few_pulls_keep_to_them(name: str) -> None:
         assert counts_of(agents.make(name), features, pulls).sum() == pulls
 
 
+@pytest.mark.slow
 @pytest.mark.each("name", LINEAR)
 def test_structure_pays(name: str) -> None:
     # 64 arms in 3 dimensions, two pulls for each: who ignores the features errs more often, at level 1e-6.
@@ -152,6 +153,7 @@ def test_structure_pays(name: str) -> None:
     assert fisher_exact([[own, 500 - own], [other, 500 - other]], alternative="less").pvalue < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.each("name", LINEAR + LOGISTIC)
 def test_features_of_any_rank(name: str) -> None:
     bad = {

@@ -380,6 +380,7 @@ def test_shipped_weights_are_small_and_belong_to_an_id(env: str) -> None:
     assert {file.name for file in FOLDER.iterdir()} == {f"{name}.npz" for name in SHIPPED}
 
 
+@pytest.mark.slow
 @pytest.mark.each(("num_arms", "budget", "runs"), [(4, 60, 1000), (8, 200, 300), (16, 400, 200), (64, 1400, 80)])
 def test_it_is_better_than_uniform_for_other_numbers_of_arms_too(num_arms: int, budget: int, runs: int) -> None:
     keywords = {"num_arms": num_arms, "budget": budget}

@@ -170,6 +170,7 @@ def test_lin_gape_follows_the_formulas(
     assert (played.arms, played.recommendation) == slow_gape(x, rewards, 120, agent, sigma)
 
 
+@pytest.mark.slow
 @pytest.mark.each("kind", ALL)
 def test_episodes_of_a_batch_are_played_as_each_by_itself(kind: Any) -> None:
     # Without noise every reward is known beforehand. Features differ between episodes, and are the same for all.
@@ -301,6 +302,7 @@ def play_alike(agent: Any, order: np.ndarray, seed: int, runs: int, n: int) -> R
     return play_blocks(agent, bandit, n, np.random.default_rng([seed, 2]))
 
 
+@pytest.mark.slow
 @pytest.mark.each(
     "agent",
     [

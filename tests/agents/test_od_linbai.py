@@ -73,6 +73,7 @@ def test_phases_keep_half_of_the_dimension() -> None:
     assert [int(block.counts.sum()) for block in phases] == [102, 68, 65, 65]
 
 
+@pytest.mark.slow
 def test_no_arm_has_fewer_pulls_than_published_and_no_budget_is_exceeded() -> None:
     rng = np.random.default_rng(1)
     for _ in range(1000):

@@ -73,6 +73,7 @@ def test_features_of_any_rank(kind: str) -> None:
         assert (rollout.pulls.sum(axis=-1) == budget).all()
 
 
+@pytest.mark.slow
 def test_structure_pays() -> None:
     # 40 arms in 3 dimensions, three pulls for each: who ignores the features errs more often, at level 1e-6.
     rng = np.random.default_rng(5)

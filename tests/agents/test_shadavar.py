@@ -181,6 +181,7 @@ def test_arms_without_variance_share_what_is_left_equally(trace: Play) -> None:
     assert played.arms[100:] == [1, 3] * 50
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.lists(st.integers(0, 1), min_size=2, max_size=6).filter(lambda bits: 0 < sum(bits) < len(bits)))
 def test_a_past_with_variance_does_not_disturb_arms_without(trace: Play, bits: list[int]) -> None:

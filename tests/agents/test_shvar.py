@@ -121,6 +121,7 @@ def test_leftover_goes_to_the_last_stage_if_asked(trace: Play) -> None:
     assert played.counts(4) == [2, 7, 6, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.each("value", [1.0, 0.3, 0.0])
 @pytest.mark.each("tie", ["first"])
 @given(num_arms=st.integers(2, 9), extra=st.integers(0, 80))

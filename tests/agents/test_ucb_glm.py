@@ -57,6 +57,7 @@ def test_by_hand_with_zeros_and_ones(trace: Play) -> None:
     assert played.recommendation == 0
 
 
+@pytest.mark.slow
 @pytest.mark.each("link", LINKS)
 @pytest.mark.each("width", [2, 7])
 def test_every_pull_follows_the_formula(trace: Play, link: str, width: int) -> None:

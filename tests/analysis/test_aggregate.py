@@ -208,6 +208,7 @@ def test_differences_are_paired() -> None:
     assert scores.improvement("A", "B").lower > 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.each("name", AGGREGATES)
 def test_intervals_cover_the_truth(name: str) -> None:
     # Eight tasks whose runs share half of their luck. 5-sigma bounds of a share of 300, and 0.01 for quantiles of

@@ -68,6 +68,7 @@ def test_values_beyond_one() -> None:
     assert small.std() < 0.1 * drawn.std()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tasks", "runs", "p"), [(1, 40, 0.1), (6, 100, 0.05), (6, 400, 0.3)])
 def test_intervals_of_a_mean_over_dependent_tasks_cover_it(tasks: int, runs: int, p: float) -> None:
     # Half of the runs are hard in all tasks. 5-sigma bounds of a share of 600, and 0.01 for quantiles of 400 samples.

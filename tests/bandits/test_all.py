@@ -42,6 +42,7 @@ def p_value(one: FloatArray, other: FloatArray) -> float:
     return float(chi2_contingency(pooled[:, pooled.sum(axis=0) > 0]).pvalue)
 
 
+@pytest.mark.slow
 def test_blocks_have_the_law_of_single_pulls(make_bandit: MakeBandit) -> None:
     bandit = repeated(make_bandit())
     rng = np.random.default_rng(1)

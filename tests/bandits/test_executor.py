@@ -67,6 +67,7 @@ def test_a_generator_is_the_same_wherever_the_function_runs(make: Make, run_in: 
     assert one == make([lambda rng: rng.normal(), lambda: 1.0]).pull(0, (7, "a"), "pull 1").reward
 
 
+@pytest.mark.slow
 @pytest.mark.each(
     ("value", "shown"),
     [
@@ -131,6 +132,7 @@ def test_a_pull_that_hangs_is_given_up_and_the_next_one_works(make: Make, run_in
     assert executor.pull(0, HERE, "pull 2").reward == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
 def test_what_a_pull_has_started_is_killed_with_it(make: Make, tmp_path: Path) -> None:
     note = tmp_path / "pid"

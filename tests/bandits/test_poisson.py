@@ -37,6 +37,7 @@ def test_rewards_and_block_moments_belong_together() -> None:
     assert len(np.unique(block.means)) == len(np.unique(np.rint(block.sums)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mean", [1e-300, 1e-3, 30.0, 1e6])
 def test_blocks_of_any_size_and_mean(mean: float) -> None:
     runs = 2000 if mean < 100 else 50  # the work grows with the root of the mean

@@ -132,6 +132,7 @@ def looks_of(agent: Any, bandit: Any, task: Task) -> tuple[tuple[Look, ...], tup
     return blocks.looks, steps.looks
 
 
+@pytest.mark.slow
 @pytest.mark.each("kind", ["gaussian", "bernoulli"])
 @pytest.mark.each("variant", VARIANTS, ids=lambda v: agents.make(v[0], **v[1]).label)
 def test_blocks_and_steps_see_the_same(variant: tuple[str, dict[str, Any]], kind: str) -> None:
@@ -195,6 +196,7 @@ def test_what_is_seen_does_not_change_what_follows() -> None:
         assert [int(look.pulls.sum(axis=1).max()) for look in ends[1].looks] == [30, 31, 77]
 
 
+@pytest.mark.slow
 def test_every_answer_is_that_of_a_shorter_run() -> None:
     # Uniform allocation plans nothing, so that its answer after t pulls has the law of a run of t pulls.
     points = [40, 70, 100]
@@ -255,6 +257,7 @@ def test_the_last_row_is_that_of_the_run_without_checkpoints() -> None:
     np.testing.assert_array_equal(within[-1].mean_pulls, plain.mean_pulls)
 
 
+@pytest.mark.slow
 @pytest.mark.each("path", ["auto", "steps"])
 def test_workers_and_resuming_change_nothing(
     path: str, tmp_path: Path, contents: Callable[[Path], dict[str, bytes]], resumed: Callable[..., Any]

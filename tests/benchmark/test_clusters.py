@@ -342,6 +342,7 @@ def test_what_is_no_address_of_dask(address: str) -> None:
     assert f"no Dask scheduler answers at {address} (" in str(refuse("dask", address))
 
 
+@pytest.mark.slow
 @with_dask
 def test_no_dask_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert on_dask.PATIENCE == on_ray.PATIENCE == 10

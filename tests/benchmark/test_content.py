@@ -65,6 +65,7 @@ def digest(tmp_path: Path) -> Digest:
     return call
 
 
+@pytest.mark.slow
 def test_it_sees_whatever_the_code_uses(digest: Digest) -> None:
     changes = [
         ("mine.py", "pick(index(observation))", "pick(-index(observation))"),  # the class
@@ -79,6 +80,7 @@ def test_it_sees_whatever_the_code_uses(digest: Digest) -> None:
     assert len(set(digests)) == len(digests)
 
 
+@pytest.mark.slow
 def test_nothing_else_makes_a_difference(digest: Digest) -> None:
     first = digest()
     assert digest(seed="1") == first
@@ -86,6 +88,7 @@ def test_nothing_else_makes_a_difference(digest: Digest) -> None:
     assert digest("mine.py", "class Mine", "def another():\n    return 7\n\nclass Mine") == first
 
 
+@pytest.mark.slow
 @pytest.mark.each("seed", ["0", "1"])
 def test_a_class_typed_at_a_prompt_has_content(tmp_path: Path, seed: str) -> None:
     code = textwrap.dedent("""
@@ -102,6 +105,7 @@ def test_a_class_typed_at_a_prompt_has_content(tmp_path: Path, seed: str) -> Non
     assert one == run(code.format(sign=1) + DIGEST.format("Mine"), tmp_path, "7")
 
 
+@pytest.mark.slow
 def test_finished_chunks_of_other_code_are_not_taken(tmp_path: Path) -> None:
     command = textwrap.dedent("""
         import bai_gym

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")]
 
 CHUNKS = 6
 PATIENCE = 60.0  # seconds until the first chunk; far more than a loaded machine needs

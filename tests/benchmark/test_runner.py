@@ -71,6 +71,7 @@ def identity(files: list[Path]) -> list[tuple[int, int]]:
 # ------------------------------------------------------------------------------------------------ workers
 
 
+@pytest.mark.slow
 def test_workers_change_nothing(tmp_path: Path, contents: Callable[[Path], dict[str, bytes]]) -> None:
     # A class of a function, as one of a notebook, cannot be imported: it travels to the workers whole.
     class Own:
@@ -437,6 +438,7 @@ def test_an_agent_that_cannot_be_sent_to_workers() -> None:
     assert evaluate(Tied, ENV, budget=5, runs=5, workers=1).runs == 5
 
 
+@pytest.mark.slow
 def test_arrays_of_earlier_chunks_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
     alive: list[weakref.ref[Any]] = []
     most = []

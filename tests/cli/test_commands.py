@@ -77,6 +77,7 @@ def test_run_writes_the_numbers_of_compare(command: Command) -> None:
     assert all("seconds" not in Path(name).read_text() for name in ("results/results.csv", "results/results.md"))
 
 
+@pytest.mark.slow
 def test_the_same_command_gives_the_same_bytes(command: Command, contents: Contents, tmp_path: Path) -> None:
     for folder, workers in (("a", "1"), ("b", "2")):
         command(*SMALL, "--agent", "SH", "--agent", "VBR", "--out", str(tmp_path / folder), "--workers", workers)
@@ -336,6 +337,7 @@ def test_reproduce_holds_agents_against_the_optimum_and_each_other(
         assert f"table: {Path('results', 'learned-5', name)}\n" in out
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("little_look_alike")
 def test_reproduce_draws_curves_over_the_pulls_of_a_run(
     command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -353,6 +355,7 @@ def test_reproduce_draws_curves_over_the_pulls_of_a_run(
     assert (tmp_path / "results/augucb-1f/augucb-1f.png").exists()
 
 
+@pytest.mark.slow
 def test_reproduce_without_data_says_that_it_uses_the_look_alike(
     command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -393,6 +396,7 @@ def test_reproduce_draws_a_posterior(command: Command, tmp_path: Path, monkeypat
     assert err.startswith("no figure: drawing figures needs matplotlib")
 
 
+@pytest.mark.slow
 def test_reproduce_without_data_takes_those_of_the_library(command: Command, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     out, err = command("reproduce", "bayesgap-3", "bayesgap-4", "--runs", "5", "--workers", "1")

@@ -285,6 +285,7 @@ def test_an_interruption(command: Command, monkeypatch: pytest.MonkeyPatch) -> N
     assert outcome.err == "interrupted; with --out, the same command goes on where it stopped\n"
 
 
+@pytest.mark.slow
 def test_as_a_program(tmp_path: Path) -> None:
     line = [sys.executable, "-c", "from bai_gym.cli import main; main()", *RUN, "--agent", "SHvr"]
     environment = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"}
@@ -292,6 +293,7 @@ def test_as_a_program(tmp_path: Path) -> None:
     assert_refused(Outcome(done.returncode, done.stdout, done.stderr), "unknown agent 'SHvr'", "SHVar")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 @pytest.mark.each("words", ["run BAI-Bernoulli3-v0 --agent SH --runs 20 --budget 30", "list envs", "--version"])
 def test_output_that_nobody_takes_is_no_traceback(words: str) -> None:

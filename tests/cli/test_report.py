@@ -13,6 +13,8 @@ from bai_gym.cli import report as report_command
 from bai_gym.cli.main import app
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("plotly")
 V1 = Path(__file__).parents[1] / "benchmark" / "data" / "results-v1"
 Contents = Callable[[Path], dict[str, bytes]]
@@ -39,6 +41,7 @@ def results(tmp_path: Path) -> Path:
     return tmp_path / "results"
 
 
+@pytest.mark.slow
 def test_a_folder_becomes_a_page_with_tables_and_figures(command: Command, results: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     out, err = command(str(results))
@@ -52,6 +55,7 @@ def test_a_folder_becomes_a_page_with_tables_and_figures(command: Command, resul
     assert out.endswith("MB; open report/report.html with a browser, it needs no network\n")
 
 
+@pytest.mark.slow
 def test_the_same_folders_give_the_same_bytes(command: Command, results: Path, contents: Contents) -> None:
     command(str(results), "--out", "a")
     (results / "report.txt").write_text("nothing of ours")
@@ -60,6 +64,7 @@ def test_the_same_folders_give_the_same_bytes(command: Command, results: Path, c
     assert contents(Path("a")) == contents(Path("b"))
 
 
+@pytest.mark.slow
 def test_agents_are_compared_run_by_run_whatever_else_the_folders_hold(command: Command, results: Path) -> None:
     """An earlier command with more runs in the same folder, and another folder with fewer runs of the same."""
     env = "BAI-Bernoulli3-v0"
@@ -72,6 +77,7 @@ def test_agents_are_compared_run_by_run_whatever_else_the_folders_hold(command: 
     assert found == {(budget, "90", "yes") for budget in ("10", "20", "10 20")}
 
 
+@pytest.mark.slow
 def test_recordings_without_room_are_named(command: Command, results: Path) -> None:
     _, err = command(str(results), "--size-limit", "1")
     assert err.startswith("16 of 16 recorded episodes are left out to keep the page small")
@@ -90,6 +96,7 @@ def test_without_matplotlib_the_page_is_there_all_the_same(
     assert "page: report/report.html" in out and Path("report/report.html").exists()
 
 
+@pytest.mark.slow
 def test_single_runs_are_found_among_those_of_other_commands(command: Command, tmp_path: Path) -> None:
     """Another seed in the same folder, and fewer runs in another folder, leave agents compared run by run."""
     for seed in (3, 4, 5, 0):

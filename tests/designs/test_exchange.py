@@ -48,6 +48,7 @@ def test_every_exchange_tells_more() -> None:
         assert largest == sorted(largest, reverse=True) and largest[-1] < largest[0]
 
 
+@pytest.mark.slow
 def test_it_is_never_worse_than_where_it_starts(many: list[Instance]) -> None:
     for x, active in many[:100]:
         weights = frank_wolfe(x, active).weights

@@ -152,6 +152,7 @@ SOME = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.each("env_id", SOME)
 def test_verdicts_are_what_happens(env_id: str) -> None:
     """An agent that is said to play comes through some steps; another one is refused, or meets a reward not for it."""

@@ -195,6 +195,7 @@ FEW_ARMS = ["BayesOptimal"]  # of 0/1 rewards
 IGNORANT = [name for name in agents.names() if name not in FEW_ARMS and not agents.make(name).needs_features]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 @pytest.mark.each("name", IGNORANT)
 def test_agents_without_use_for_features_ignore_them(name: str) -> None:

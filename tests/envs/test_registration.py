@@ -89,6 +89,7 @@ def test_gymnasium_finds_nothing_wrong(entry: Registration) -> None:
     assert complaints(caught) == []
 
 
+@pytest.mark.slow
 @every_id
 def test_stable_baselines_finds_nothing_wrong(entry: Registration) -> None:
     checker = pytest.importorskip("stable_baselines3.common.env_checker")

@@ -268,6 +268,7 @@ def test_a_truncated_episode_is_shown_as_done() -> None:
 # ------------------------------------------------------------------------------------------------ in a batch
 
 
+@pytest.mark.slow
 @every_mode
 @every_kind
 def test_autoreset_is_that_of_gymnasium(kind: str, mode: AutoresetMode) -> None:

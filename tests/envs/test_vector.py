@@ -73,6 +73,7 @@ def first_of(info: dict[str, Any]) -> dict[str, Any]:
     return {key: values[0] for key, values in info.items() if not key.startswith("_") and info[f"_{key}"][0]}
 
 
+@pytest.mark.slow
 @pytest.mark.each("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP], ids=lambda mode: str(mode.value))
 @pytest.mark.each(("name", "keywords"), ONE_OF_EACH_FAMILY)
 def test_a_batch_of_one_is_the_scalar_form(name: str, keywords: dict[str, Any], mode: AutoresetMode) -> None:

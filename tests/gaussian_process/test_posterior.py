@@ -126,6 +126,7 @@ def test_it_is_that_of_scikit_learn() -> None:
     np.testing.assert_allclose(posterior.covariance[0], covariance, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.each("kernel", ["exponential", "linear"])
 def test_after_ten_thousand_pulls_it_has_not_drifted(kernel: str) -> None:
     arms, pulls, noise = 357, 10_000, 0.05

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.slow
+
 LESSONS = Path(__file__).resolve().parents[2] / "examples" / "lessons"
 SOLUTIONS = sorted(path for path in (LESSONS / "solutions").glob("[1-5]_*.py"))
 

@@ -22,6 +22,8 @@ import pytest
 
 import bai_gym
 
+pytestmark = pytest.mark.slow
+
 ASSIGNMENT = Path(__file__).resolve().parents[2] / "examples" / "lessons" / "assignment"
 
 ONE_PART = """

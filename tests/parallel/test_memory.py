@@ -12,6 +12,7 @@ from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.parallel import memory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [

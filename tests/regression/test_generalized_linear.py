@@ -101,6 +101,7 @@ def test_the_identity_is_least_squares_and_ridge(data: Draw) -> None:
 # ------------------------------------------------------------------------------------------------ the optimum
 
 
+@pytest.mark.slow
 @pytest.mark.each("link", LINKS)
 @given(seed=SEEDS, penalty=st.sampled_from([1e-6, 1e-3, 0.1, 100.0]))
 @settings(max_examples=300)
@@ -112,6 +113,7 @@ def test_the_gradient_vanishes(link: str, seed: int, penalty: float, data: Draw)
     np.testing.assert_allclose(left, 0.0, atol=1e-10 * (1 + (pulls * (1 + means)).sum()))
 
 
+@pytest.mark.slow
 @pytest.mark.each("link", LINKS)
 @given(seed=SEEDS)
 @settings(max_examples=300)
@@ -143,6 +145,7 @@ def is_separable(link: str, x: np.ndarray, pulls: np.ndarray, means: np.ndarray)
     return bool(found.status == 0)
 
 
+@pytest.mark.slow
 @pytest.mark.each("link", LINKS)
 @pytest.mark.each("kind", ["whole", "any"])
 def test_the_penalty_comes_in_where_data_are_separable_and_nowhere_else(link: str, kind: str) -> None:
@@ -178,6 +181,7 @@ def test_rewards_of_one_kind(link: str, mean: float) -> None:
             assert (z > 0).all() if mean == 1.0 else (z < 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.each("link", LINKS)
 def test_no_start_changes_the_estimate(link: str, data: Draw) -> None:
     rng = np.random.default_rng(2)
@@ -239,6 +243,7 @@ def test_the_batch_may_be_empty() -> None:
     assert generalized_linear(np.zeros((0, 3, 2)), np.zeros((0, 3)), np.zeros((0, 3)), penalty=0.0).theta.size == 0
 
 
+@pytest.mark.slow
 @pytest.mark.each("link", LINKS)
 @given(seed=SEEDS, exponent=st.integers(-60, 60))
 def test_units_of_features_do_not_matter(link: str, seed: int, exponent: int, data: Draw) -> None:
@@ -293,6 +298,7 @@ def test_counts_far_apart() -> None:
     assert fit.converged and fit.theta[0] == pytest.approx(np.log(1e12), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.each("link", LINKS)
 def test_numbers_of_any_size_give_no_warning(link: str) -> None:
     # A warning would be an error here. Not all of these have estimates that floats reach.

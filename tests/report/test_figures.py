@@ -61,6 +61,7 @@ def text_of(path: Path) -> str:
     return " ".join(re.findall(r">([^<>]+)</(?:text|tspan)>", path.read_text("utf-8")))
 
 
+@pytest.mark.slow
 @pytest.mark.each(("suffix", "log"), [(".png", False), (".svg", True), (".pdf", False)])
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path, suffix: str, log: bool) -> None:
     first = error_curves(ROWS, tmp_path / f"a{suffix}", log=log).read_bytes()
@@ -75,6 +76,7 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path, suffix: str, log: b
     assert other.read_bytes() != first
 
 
+@pytest.mark.slow
 @pytest.mark.each("suffix", [".png", ".svg", ".pdf"])
 def test_files_hold_no_date_and_no_version(tmp_path: Path, suffix: str) -> None:
     data = instance_plot([0.1, 0.2], [1.0, 1.0], tmp_path / f"figure{suffix}").read_bytes()
@@ -82,6 +84,7 @@ def test_files_hold_no_date_and_no_version(tmp_path: Path, suffix: str) -> None:
         assert word not in data
 
 
+@pytest.mark.slow
 def test_text_of_vector_files_is_text(tmp_path: Path) -> None:
     svg = instance_plot([0.1, 0.2], [1.0, 1.0], tmp_path / "figure.svg", title="A title").read_text("utf-8")
     assert ">A title</text>" in svg and "mean reward" in svg
@@ -89,6 +92,7 @@ def test_text_of_vector_files_is_text(tmp_path: Path) -> None:
     assert b"/TrueType" in pdf or b"/FontFile2" in pdf  # glyphs of a font, not shapes
 
 
+@pytest.mark.slow
 @pytest.mark.each("name", [r"$\foo{$", "costs $5 or $6", "log_$x_1$.csv"])
 def test_names_are_no_formulas(tmp_path: Path, name: str) -> None:
     rows = [replace(row, agent=name, env=name) for row in ROWS[:3]]
@@ -111,6 +115,7 @@ def test_what_a_reader_needs_is_written_down(tmp_path: Path) -> None:
     assert "no error seen" in text
 
 
+@pytest.mark.slow
 def test_chance_is_a_line_where_it_fits_and_a_number_where_it_does_not(tmp_path: Path) -> None:
     near = text_of(error_curves(ROWS, tmp_path / "near.svg"))
     assert "dashed: a random guess, 1 − 1/K = 0.75" in near
@@ -120,6 +125,7 @@ def test_chance_is_a_line_where_it_fits_and_a_number_where_it_does_not(tmp_path:
     assert "guess" not in text_of(error_curves(ROWS, tmp_path / "none.svg", chance=None))
 
 
+@pytest.mark.slow
 def test_curves_over_the_pulls_of_a_run(tmp_path: Path) -> None:
     rows = [
         Row(agent, 3000, max(2000 - point * pace // 1500, 0), checkpoint=point, knows=knows)
@@ -238,6 +244,7 @@ def test_missing_matplotlib_names_the_extra(tmp_path: Path, monkeypatch: pytest.
         error_curves(ROWS, tmp_path / "figure.png")
 
 
+@pytest.mark.slow
 def test_importing_and_drawing_leave_pyplot_alone() -> None:
     code = (
         "import sys, tempfile, bai_gym.report.figures as figures\n"

@@ -138,6 +138,7 @@ def test_allocations_in_the_order_of_the_means(drawn: dict[str, Any]) -> None:
     assert axes.get_xlabel() == "arm, the best first" and axes.get_title(loc="left") == "A title"
 
 
+@pytest.mark.slow
 @pytest.mark.each("suffix", [".png", ".svg", ".pdf"])
 def test_allocations_have_the_same_bytes_again(tmp_path: Path, suffix: str) -> None:
     first, second = (allocation_map(SHARED, tmp_path / f"{name}{suffix}").read_bytes() for name in "ab")

@@ -35,6 +35,7 @@ def text_of(path: Path) -> str:
     return " ".join(re.findall(r">([^<>]+)</(?:text|tspan)>", path.read_text("utf-8")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path, suffix: str, scores: Aggregate) -> None:
     for draw, what in ((aggregate_intervals, scores), (performance_profiles, scores.profile())):

@@ -44,6 +44,7 @@ def command(words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: p
     return int(left.value.code or 0), capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_what_python_wrote_is_read(tmp_path: Path) -> None:
     played = compare(AGENTS, ENV, budgets=[40, 20], runs=1100, seed=3, out=tmp_path)
     (table,) = read_results(tmp_path)
@@ -92,6 +93,7 @@ def test_claims_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str], mon
         assert table.claims_are and all(f"{claim.verdict:<10} {claim.text}" in written for claim in table.claims)
 
 
+@pytest.mark.slow
 def test_the_row_can_be_played_again_by_its_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

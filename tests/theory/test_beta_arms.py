@@ -22,6 +22,7 @@ def test_one_arm_is_the_best(alpha: float, beta: float, parts: tuple[int, ...]) 
     np.testing.assert_allclose(total, 1.0, atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.each(("alpha", "beta"), PRIORS[:5])
 def test_probabilities_are_integrals(alpha: float, beta: float) -> None:
     boxes = BetaArms(3, 6, alpha, beta).best_probabilities((3, 2, 1))

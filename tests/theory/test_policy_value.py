@@ -56,6 +56,7 @@ def optimal_policy(num_arms: int, budget: int, objective: str) -> Policy:
     return lambda successes, pulls: evenly(solution.best_actions(successes.T, pulls.T).T)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize(("num_arms", "budget"), SIZES)
 def test_the_optimum_is_attained_and_not_surpassed(num_arms: int, budget: int, objective: str) -> None:

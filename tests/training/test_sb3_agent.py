@@ -16,6 +16,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("stable_baselines3")
 
 import torch

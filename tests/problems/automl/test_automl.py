@@ -172,6 +172,7 @@ def test_what_is_on_disk_is_not_computed_again(tmp_path: Path, monkeypatch: pyte
     assert computed == [1, 2, 3]
 
 
+@pytest.mark.slow
 def test_several_workers_compute_the_same(tmp_path: Path) -> None:
     one, two = (cached_scores(table(200), LASSOS, 3, cache=tmp_path / str(n), workers=n) for n in (1, 2))
     np.testing.assert_array_equal(one, two)
@@ -193,6 +194,7 @@ def test_a_folder_that_cannot_be_written_costs_a_warning(tmp_path: Path) -> None
     assert scores.shape == (2, 8)
 
 
+@pytest.mark.slow
 def test_a_killed_computation_keeps_what_was_done(tmp_path: Path) -> None:
     program = f"""if True:
         import sys
