@@ -8,8 +8,6 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.slow
-
 pytest.importorskip("stable_baselines3")
 
 import torch
@@ -21,6 +19,8 @@ from bai_gym.envs.spaces import observation_space
 from bai_gym.errors import AgentError, BaiGymError, BudgetError, ParameterError, UnknownNameError
 from bai_gym.training import ArmPolicy, imitate, imitation
 from bai_gym.training.imitation import RECOMMENDATION, Watched, watch
+
+pytestmark = pytest.mark.slow
 
 
 def env_of(name: str = "BAI-Bernoulli4-v0", **keywords: Any) -> BestArmEnv:

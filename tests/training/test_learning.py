@@ -16,8 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.slow
-
 pytest.importorskip("stable_baselines3")
 pytest.importorskip("tensorboard")
 
@@ -29,6 +27,8 @@ from bai_gym.agents.learned import ArmNetwork
 from bai_gym.cli import console, main
 from bai_gym.errors import BaiGymError, DataError, MissingPackageError, OutputError, ParameterError
 from bai_gym.training import ArmPolicy, Recipe, imitation, learning, recipe_for, train
+
+pytestmark = pytest.mark.slow
 
 ENV = "BAI-Bernoulli4-v0"
 SMALL: dict[str, Any] = {"num_envs": 8, "width": 8, "imitated_steps": 1, "epochs": 2}

@@ -16,8 +16,6 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.slow
-
 pytest.importorskip("stable_baselines3")
 
 import torch
@@ -31,6 +29,8 @@ from bai_gym.errors import AgentError, BaiGymError, DataError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import BestOfEach, TopM
 from bai_gym.training import ArmPolicy, SB3VecEnv
+
+pytestmark = pytest.mark.slow
 
 Contents = Callable[[Path], dict[str, bytes]]
 ENV, BUDGET = "BAI-Bernoulli4-v0", 12
