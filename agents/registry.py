@@ -1,107 +1,77 @@
-"""The registry: agents by name."""
+"""Agents by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
+from importlib import import_module
 from typing import Any
 
-from bai_gym.agents.apt import APT, ThresholdUCBE, ThresholdUCBEV
-from bai_gym.agents.augucb import AugUCB
 from bai_gym.agents.base import Agent
-from bai_gym.agents.bayes_gap import BayesGap
-from bai_gym.agents.bayes_optimal import BayesOptimal
-from bai_gym.agents.bayesian import EI, GPTS, GPUCB, PI, BayesUCB
-from bai_gym.agents.csar import CSAR
-from bai_gym.agents.gape import AGapE, AGapEV, GapE, GapEV
-from bai_gym.agents.gse import GSELin, GSELinFWG, GSELinGreedy, GSELinWynn, GSELog, GSELogFWG
-from bai_gym.agents.knowledge_gradient import KG
-from bai_gym.agents.learned import Learned
-from bai_gym.agents.lin_gape import LinGapE, LinGapEGreedy
-from bai_gym.agents.lin_ucb import LinUCB
-from bai_gym.agents.lucb import LUCB
-from bai_gym.agents.ocba import OCBA
-from bai_gym.agents.od_linbai import ODLinBAI
-from bai_gym.agents.peace import PeaceRho
-from bai_gym.agents.sar import SAR
-from bai_gym.agents.sequential_halving import SequentialHalving
-from bai_gym.agents.shadavar import SHAdaVar
-from bai_gym.agents.shvar import SHVar
-from bai_gym.agents.successive_rejects import SuccessiveRejects
-from bai_gym.agents.thompson import TS, TTTS
-from bai_gym.agents.ucb1 import UCB1
-from bai_gym.agents.ucb_e import UCBE, AdaptiveUCBE
-from bai_gym.agents.ucb_glm import UCBGLM
-from bai_gym.agents.ugape import AUGapEb, AUGapEbV, UGapEb, UGapEbV, UGapEc, UGapEcV
-from bai_gym.agents.uniform import Uniform
-from bai_gym.agents.vbr import VBR
 from bai_gym.errors import ParameterError, unknown_name
 
-__all__ = ["is_built_in", "find", "make", "names", "register"]
+__all__ = ["BUILT_IN", "find", "is_built_in", "make", "names", "register"]
 
-_AGENTS: dict[str, Callable[..., Any]] = {
-    agent.name: agent
-    for agent in (
-        Uniform,
-        SequentialHalving,
-        SHVar,
-        SHAdaVar,
-        GapE,
-        GapEV,
-        AGapE,
-        AGapEV,
-        VBR,
-        SuccessiveRejects,
-        UCBE,
-        AdaptiveUCBE,
-        UCB1,
-        UCBGLM,
-        TS,
-        TTTS,
-        OCBA,
-        SAR,
-        UGapEb,
-        UGapEbV,
-        AUGapEb,
-        AUGapEbV,
-        UGapEc,
-        UGapEcV,
-        LUCB,
-        GSELin,
-        GSELinFWG,
-        GSELinGreedy,
-        GSELinWynn,
-        GSELog,
-        GSELogFWG,
-        ODLinBAI,
-        PeaceRho,
-        LinUCB,
-        LinGapE,
-        LinGapEGreedy,
-        BayesGap,
-        GPUCB,
-        BayesUCB,
-        GPTS,
-        PI,
-        EI,
-        KG,
-        AugUCB,
-        APT,
-        ThresholdUCBE,
-        ThresholdUCBEV,
-        CSAR,
-        Learned,
-        BayesOptimal,
-    )
+BUILT_IN: dict[str, str] = {
+    "Uniform": "uniform:Uniform",
+    "SH": "sequential_halving:SequentialHalving",
+    "SHVar": "shvar:SHVar",
+    "SHAdaVar": "shadavar:SHAdaVar",
+    "GapE": "gape:GapE",
+    "GapE-V": "gape:GapEV",
+    "A-GapE": "gape:AGapE",
+    "A-GapE-V": "gape:AGapEV",
+    "VBR": "vbr:VBR",
+    "SR": "successive_rejects:SuccessiveRejects",
+    "UCB-E": "ucb_e:UCBE",
+    "A-UCB-E": "ucb_e:AdaptiveUCBE",
+    "UCB1": "ucb1:UCB1",
+    "UCB-GLM": "ucb_glm:UCBGLM",
+    "TS": "thompson:TS",
+    "TTTS": "thompson:TTTS",
+    "OCBA": "ocba:OCBA",
+    "SAR": "sar:SAR",
+    "UGapEb": "ugape:UGapEb",
+    "UGapEb-V": "ugape:UGapEbV",
+    "A-UGapEb": "ugape:AUGapEb",
+    "A-UGapEb-V": "ugape:AUGapEbV",
+    "UGapEc": "ugape:UGapEc",
+    "UGapEc-V": "ugape:UGapEcV",
+    "LUCB": "lucb:LUCB",
+    "GSE-Lin": "gse:GSELin",
+    "GSE-Lin-FWG": "gse:GSELinFWG",
+    "GSE-Lin-Greedy": "gse:GSELinGreedy",
+    "GSE-Lin-Wynn": "gse:GSELinWynn",
+    "GSE-Log": "gse:GSELog",
+    "GSE-Log-FWG": "gse:GSELogFWG",
+    "OD-LinBAI": "od_linbai:ODLinBAI",
+    "Peace-rho": "peace:PeaceRho",
+    "LinUCB": "lin_ucb:LinUCB",
+    "LinGapE": "lin_gape:LinGapE",
+    "LinGapE-Greedy": "lin_gape:LinGapEGreedy",
+    "BayesGap": "bayes_gap:BayesGap",
+    "GP-UCB": "bayesian:GPUCB",
+    "BayesUCB": "bayesian:BayesUCB",
+    "GP-TS": "bayesian:GPTS",
+    "PI": "bayesian:PI",
+    "EI": "bayesian:EI",
+    "KG": "knowledge_gradient:KG",
+    "AugUCB": "augucb:AugUCB",
+    "APT": "apt:APT",
+    "UCBE": "apt:ThresholdUCBE",
+    "UCBEV": "apt:ThresholdUCBEV",
+    "CSAR": "csar:CSAR",
+    "Learned": "learned.agent:Learned",
+    "BayesOptimal": "bayes_optimal:BayesOptimal",
 }
+"""Module and class of each built-in agent, which is imported when it is first needed."""
 
-
-OWN = frozenset(_AGENTS)
+_AGENTS: dict[str, Callable[..., Any] | str] = dict(BUILT_IN)
 
 
 def is_built_in(name: str) -> bool:
-    """Return whether the library registers an agent of that name itself."""
-    return name in OWN
+    """Return whether the agent of that name is part of the library, so that everybody has it."""
+    return name in BUILT_IN
 
 
 def names() -> tuple[str, ...]:
@@ -136,7 +106,11 @@ def find(name: str) -> Callable[..., Any]:
     """
     if name not in _AGENTS:
         raise unknown_name("agent", name, _AGENTS, "`bai-gym list agents` shows all")
-    return _AGENTS[name]
+    agent = _AGENTS[name]
+    if isinstance(agent, str):
+        module, _, kind = agent.partition(":")
+        agent = _AGENTS[name] = getattr(import_module(f"bai_gym.agents.{module}"), kind)
+    return agent
 
 
 def make(name: str, **parameters: Any) -> Any:
