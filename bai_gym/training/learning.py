@@ -1,4 +1,4 @@
-"""Training by a recipe: imitation, then reinforcement learning, with checkpoints from which a killed run goes on."""
+"""Training by a recipe: imitation, then reinforcement learning, with checkpoints from which a killed run resumes."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ OnPart = Callable[[str, int, int], None]
 
 UPDATES = 5  # between two checkpoints
 AVERAGED = 0.3  # share of the updates, at the end, over which the weights are averaged
-BATCH = 4096  # steps of a mini-batch (PPO), about; larger ones learn more slowly
-DISCOUNT = 1.0  # all that counts is the end
+BATCH = 4096  # approximate size of a mini-batch (PPO); larger ones learn more slowly
+DISCOUNT = 1.0  # only the final reward counts
 TRACE = 0.98
 CLIP = 0.15
 FARTHEST = 0.02  # Kullback-Leibler divergence at which an update ends early
@@ -41,7 +41,7 @@ LAYERS = 2  # of the multilayer perceptron
 
 @dataclass(frozen=True)
 class Trained:
-    """What training has written.
+    """The files that training has written.
 
     Attributes:
         model: The model, for stable-baselines3 and for ``bai_gym.agents.SB3Agent``.
@@ -53,7 +53,7 @@ class Trained:
 
 
 def check_training(recipe: Recipe, device: str) -> None:
-    """Check what training needs, before anything is written.
+    """Check the requirements of training, before anything is written.
 
     Raises:
         ParameterError: If there is no such device.
@@ -67,17 +67,17 @@ def check_training(recipe: Recipe, device: str) -> None:
 
 
 def train(recipe: Recipe, out: str | Path, *, device: str = "auto", on_part: OnPart | None = None) -> Trained:
-    """Train an agent, or go on where an interrupted or killed run of the same recipe stopped.
+    """Train an agent, or resume an interrupted or killed run of the same recipe.
 
     The folder holds ``recipe.json``, ``checkpoint.zip``, events for TensorBoard, and at the end ``model.zip`` and
-    ``weights.npz``. Between two checkpoints everything is seeded anew, so a run that was interrupted ends with the
-    same weights as one that was not.
+    ``weights.npz``. All seeds are reset at each checkpoint, so an interrupted run ends with the same weights as an
+    uninterrupted one.
 
     Args:
-        recipe: What to train, and how.
+        recipe: The recipe.
         out: The folder.
-        device: ``"auto"`` (a GPU where there is one), ``"cpu"`` or ``"cuda"``.
-        on_part: Called with (what is done, finished parts, all parts).
+        device: ``"auto"`` (a GPU if there is one), ``"cpu"`` or ``"cuda"``.
+        on_part: Called with (stage, finished parts, all parts).
 
     Raises:
         ParameterError: If there is no such device, or the folder holds the training of another recipe.
@@ -231,7 +231,7 @@ def _resume(checkpoint: Path, recipe: Recipe, envs: SB3VecEnv, device: str) -> O
     algorithm = {"ppo": PPO, "a2c": A2C}[recipe.algo]
     try:
         return algorithm.load(checkpoint, env=envs, device=device)  # type: ignore[attr-defined, no-any-return]
-    except Exception:  # whatever unpickling a damaged file runs into
+    except Exception:  # unpickling a damaged file can raise anything
         raise DataError(f"{checkpoint} is damaged: delete it to begin again, or choose another --out") from None
 
 

@@ -88,7 +88,7 @@ def _apart(seen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor
 
 
 class _Encoder(nn.Module):
-    """Arms, encoded one by one and again beside what all have in common: ``(..., K, width)``."""
+    """Arms, encoded separately and then with a pool of all arms: ``(..., K, width)``."""
 
     def __init__(self, width: int) -> None:
         super().__init__()

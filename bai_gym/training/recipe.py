@@ -46,7 +46,7 @@ class Recipe:
         width: Width of the layers.
         steps: Steps of the environment in reinforcement learning, over all episodes; 0: imitation alone.
         seed: At least 0.
-        num_envs: Episodes played together.
+        num_envs: Episodes in a batch.
         imitate: Agent that is imitated first, with its parameters; None: none.
         imitated_steps: Steps of that agent that are shown.
         learning_rate: At the beginning; it falls to 0 along a straight line.
@@ -165,7 +165,7 @@ def recipe_for(env: str, env_kwargs: Mapping[str, Any] | None = None, **changes:
     }
     first_pulls = 1 if binary else 2  # of each arm, by the teacher
     if _one_arm(built) and built.budget >= first_pulls * built.num_arms:
-        # Told the range of the rewards, as a teacher may be: the pupil has to do without.
+        # A teacher may be given the range of the rewards; the pupil is not.
         defaults["imitate"] = "A-GapE(b=1.0)" if binary else "A-GapE-V"
     if changes.get("imitate") == "none":
         defaults.pop("imitate", None)

@@ -50,7 +50,7 @@ class SB3VecEnv(VecEnv):
 
     Raises:
         UnknownNameError: If there is no such id.
-        BaiGymError: Whatever else is wrong with an argument, in one line.
+        BaiGymError: If another argument is invalid; the message is one line.
     """
 
     def __init__(self, env: str | BestArmVectorEnv, num_envs: int | None = None, **env_kwargs: Any) -> None:
@@ -69,7 +69,7 @@ class SB3VecEnv(VecEnv):
         self._no_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
 
     def reset(self) -> dict[str, npt.NDArray[Any]]:
-        """Start all episodes anew, from the seed of :meth:`seed` if it was called before.
+        """Restart all episodes, from the seed of :meth:`seed` if it was called before.
 
         Returns:
             Arrays ``(N, ...)``.
@@ -88,7 +88,7 @@ class SB3VecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> VecEnvStepReturn:
-        """Step all episodes; those that end start anew at once.
+        """Step all episodes; those that end restart immediately.
 
         Returns:
             Observations, rewards, dones and infos. All arrays are new: stable-baselines3 holds an observation until
@@ -249,7 +249,7 @@ def _check(batch: Any, num_envs: int | None = None, keywords: dict[str, Any] | N
         )
     if num_envs is not None or keywords:
         words = ", ".join([*(["num_envs"] if num_envs is not None else []), *(keywords or {})])
-        raise ParameterError(f"{words} cannot be given together with a batch: make it with them")
+        raise ParameterError(f"{words} cannot be given with a batch: make it with them")
     if batch.metadata["autoreset_mode"] is not AutoresetMode.SAME_STEP or not batch.copy:
         raise ParameterError("the batch must be made with autoreset_mode='SameStep' and copy=True (the default)")
     return batch
