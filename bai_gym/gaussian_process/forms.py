@@ -62,7 +62,7 @@ class Form(ABC):
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> FloatArray:
-        """Return ``(N, K)`` values drawn from the normal law with mean 0 and this covariance."""
+        """Return ``(N, K)`` values drawn from the normal distribution with mean 0 and this covariance."""
 
 
 class RowForm(Form):

@@ -5,8 +5,8 @@
     estimates = scores(features, theta)                          # x^T theta of each arm, (..., K)
 
 Data are grouped by arm: how often each was pulled, and its sample mean. That is all that a linear model, or a
-generalized linear one with the canonical law of its link, takes from the rewards. Features may have any rank, arms may
-have no pulls, and all axes before those of the arms are broadcast.
+generalized linear one with the canonical distribution of its link, takes from the rewards. Features may have any rank,
+arms may have no pulls, and all axes before those of the arms are broadcast.
 """
 
 from bai_gym.regression.generalized import FALLBACK_PENALTY, Fit, generalized_linear

@@ -117,7 +117,7 @@ class Likelihood:
     def is_flat(self, path: Path) -> npt.NDArray[np.bool_]:
         """Return where the objective is flat in some direction, up to rounding.
 
-        Where an estimate does not exist, Newton's steps change scores by 1 for ever (for probit by 1 / z), and seem to
+        Where an estimate does not exist, Newton's steps change scores by 1 forever (for probit by 1 / z), and seem to
         become short only where the curvature is lost in rounding. If it is not, a short step proves that there is one.
         """
         matrix, _ = _without_units(self._curvature(path.curvature))

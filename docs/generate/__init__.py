@@ -1,1 +1,1 @@
-"""Pages of the documentation site that are written by the code they are about, when the site is built."""
+"""Pages of the documentation site that are generated from the code when the site is built."""

@@ -31,7 +31,7 @@ TASKS = {
     "best-of-each": "the best arm of each of several bandits",
     "thresholding": "all arms above a threshold",
 }
-STAGES = (  # where an agent is tried, the first that suits it
+STAGES = (  # environments for trying an agent, in order of preference
     "BAI-FC-Custom-v0",
     "BAI-Bernoulli4-v0",
     "BAI-Gaussian8-v0",
@@ -41,11 +41,11 @@ STAGES = (  # where an agent is tried, the first that suits it
     "BAI-CustomThresholding-v0",
 )
 Written = dict[str, str]
-"""What people wrote about agents, Markdown by name."""
+"""Handwritten text about agents, Markdown by name."""
 
 
 def written_pages(folder: Path) -> Written:
-    """Read what people wrote: files that begin with the names of the agents that they are about.
+    """Read the handwritten files, which begin with the names of their agents.
 
     Raises:
         ValueError: A file names no agents, an agent that does not exist, or one that another file is about.
@@ -72,13 +72,13 @@ def agent_text(name: str, environments: tuple[Environment, ...], found: Verdicts
         name: One of ``bai_gym.agents.names()``.
         environments: All environments.
         found: Where it plays.
-        written: What people wrote about it; None: its docstring has to do.
+        written: Handwritten text about it; None: use its docstring.
     """
     kind: Any = find(name)
     agent = agents.make(name)
-    told = parse(kind, _linker)
-    summary, *rest = (text for text in told.paragraphs if not text.startswith(REPEATED))
-    sources = [re.sub(r"^(Paper|Source|Model): ", "", source) for source in told.sources]
+    parsed = parse(kind, _linker)
+    summary, *rest = (text for text in parsed.paragraphs if not text.startswith(REPEATED))
+    sources = [re.sub(r"^(Paper|Source|Model): ", "", source) for source in parsed.sources]
     parts = [f"# {name}", summary, _at_a_glance(kind, agent)]
     if written is None:
         parts += ["## Idea", *(rest or [summary]), "## Source", *(sources or ["An agent of this library."])]
@@ -88,7 +88,7 @@ def agent_text(name: str, environments: tuple[Environment, ...], found: Verdicts
     parts += [
         "## Parameters",
         _parameters(kind),
-        "## What it is told",
+        "## Oracle knowledge",
         _knowledge(agent),
         "## Minimum budget",
         _minimum_budget(agent),
@@ -112,13 +112,22 @@ def agent_index(written: Written) -> str:
                 roles_to_code(parse(kind).paragraphs[0]),
                 ", ".join(sorted(agent.tasks)),
                 "yes" if agent.stops else "no",
-                ", ".join(sorted(agent.knows)) or "nothing",
+                ", ".join(sorted(agent.knows)) or "none",
                 "yes" if agent.needs_features else "no",
                 "yes" if agent.anytime else "no",
                 f"{agent.minimum_budget(64):,}",
             )
         )
-    head = ("name", "idea", "tasks", "fixed confidence", "told", "needs features", "anytime", "least budget, K = 64")
+    head = (
+        "name",
+        "idea",
+        "tasks",
+        "fixed confidence",
+        "oracle knowledge",
+        "needs features",
+        "anytime",
+        "least budget, K = 64",
+    )
     knowledge = table(("word", "meaning"), [(f"`{word}`", meaning) for word, meaning in KNOWLEDGE.items()])
     meanings = parse(Agent).parameters
     parameters = table(("name", "default", "meaning"), _rows(Agent, meanings, ("name", "default", "meaning")))
@@ -126,11 +135,11 @@ def agent_index(written: Written) -> str:
         "# Agents",
         f"{len(rows)} agents are registered. Each has a page, written by the code of this version"
         + (" and by hand." if written else "."),
-        filterable(head, rows, ("tasks", "fixed confidence", "told", "needs features", "anytime")),
-        "Fixed confidence: the agent can decide when to stop. Anytime: it has an answer after every pull, so that it "
+        filterable(head, rows, ("tasks", "fixed confidence", "oracle knowledge", "needs features", "anytime")),
+        "Fixed confidence: the agent can decide when to stop. Anytime: it can recommend after every pull, so that it "
         "can be evaluated at checkpoints. The columns show agents with their default parameters.",
-        "## What agents are told",
-        "Every table shows what an agent is told that nobody knows in practice:",
+        "## Oracle knowledge",
+        "Some agents are given facts about the true instance that are unknown in practice. Every table shows them:",
         knowledge,
         "## Parameters of every agent",
         parameters,
@@ -149,9 +158,9 @@ def _at_a_glance(kind: Any, agent: Any) -> str:
         ("class", f"`bai_gym.agents.{kind.__name__}`"),
         ("tasks", "; ".join(TASKS[task] for task in sorted(agent.tasks))),
         ("setting", "fixed budget, and fixed confidence: it decides when to stop" if agent.stops else "fixed budget"),
-        ("is told", ", ".join(sorted(agent.knows)) or "nothing"),
+        ("oracle knowledge", ", ".join(sorted(agent.knows)) or "none"),
         ("features of arms", "needed" if agent.needs_features else "not needed"),
-        ("answer at any time", "yes: works with checkpoints" if agent.anytime else "no, at the end alone"),
+        ("anytime", "yes: works with checkpoints" if agent.anytime else "no, recommends only at the end"),
         ("reads sample variances", "yes" if agent.uses_variances else "no"),
     ]
     rows += [("every report says", note) for note in agent.notes]
@@ -173,12 +182,12 @@ def _rows(kind: Any, meanings: dict[str, str], columns: tuple[str, ...]) -> list
 
 
 def _parameters(kind: Any) -> str:
-    """Return the table of parameters; what a class says in a word its parents say at length."""
+    """Return the table of parameters; short descriptions are replaced by those of parent classes."""
     meanings: dict[str, str] = {}
     for parent in kind.__mro__:
         if issubclass(parent, Agent):
             for name, meaning in parse(parent, _linker).parameters.items():
-                # A class that repeats a parameter of its parent's often says no more than a word about it.
+                # A class often describes a parameter of its parent in a single word.
                 meanings[name] = max(meanings.get(name, ""), meaning, key=len)
     columns = ("name", "type", "default", "meaning")
     return table(columns, _rows(kind, meanings, columns))

@@ -12,9 +12,9 @@ MODULES: dict[str, str] = {
     "bai_gym.envs.scalar": "one episode at a time",
     "bai_gym.envs.vector": "a batch of episodes",
     "bai_gym.envs.spaces": "observations and actions",
-    "bai_gym.tasks": "what is asked for, and when an answer is right",
-    "bai_gym.problems": "which instances exist; what an agent is told",
-    "bai_gym.bandits": "models of arms that answer pulls",
+    "bai_gym.tasks": "the form of recommendations, and when they are correct",
+    "bai_gym.problems": "distributions of instances; what an agent receives at reset",
+    "bai_gym.bandits": "models of arms",
     "bai_gym.sampling": "how pulls are asked for",
     "bai_gym.statistics": "pulls, means and variances",
     "bai_gym.theory": "complexities, bounds, and exact optima",
@@ -51,7 +51,7 @@ _DIRECTIVES = {
 ::: bai_gym.parallel.cluster
     options:
       members: [cluster]""",
-    # The classes that the front door shows are on its page.
+    # Classes exported by the top-level package are on its page.
     "bai_gym.analysis.aggregate": """::: bai_gym.analysis.aggregate
     options:
       members: [AgentScore, Profile, interquartile_mean, optimality_shortfall]""",
@@ -64,7 +64,7 @@ _DIRECTIVES = {
     "bai_gym.analysis.bootstrap": """::: bai_gym.analysis.bootstrap
     options:
       members: [Estimate]""",
-    # Every agent has a page of its own, with its parameters.
+    # Every agent has its own page, with its parameters.
     "bai_gym.agents": """::: bai_gym.agents
     options:
       members: [Agent, SequentialAgent, GaussianProcessAgent, SB3Agent, make, names, register]""",
@@ -91,8 +91,8 @@ def api_index() -> str:
 def whole_package(root: Path, folder: Path) -> None:
     """Make a folder in which ``bai_gym`` has its agents where they are imported from.
 
-    They stand in a folder of their own at the top of the repository, and docstrings are read from files, not from what
-    is imported.
+    They are in a separate folder at the top of the repository, and docstrings are read from files, not from imported
+    modules.
 
     Args:
         root: The repository.

@@ -1,4 +1,4 @@
-"""How hard the instances of an environment are, in numbers."""
+"""Complexities of the instances of an environment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Measure = Callable[[FloatArray], FloatArray]
 
 
 def number(value: float) -> str:
-    """Return a number with three significant digits, as people write it."""
+    """Return a number with three significant digits, for display."""
     if not np.isfinite(value):
         return "infinite"
     rounded = float(f"{value:.3g}")
@@ -51,7 +51,7 @@ def _measures(task: Task) -> list[tuple[str, Measure]]:
     if isinstance(task, BestOfEach):
         return [
             (
-                "UGapE's complexity of all bandits together",
+                "UGapE's complexity, summed over all bandits",
                 lambda means: ugape_complexity(means, 1, task.epsilon, num_bandits=task.num_bandits),
             )
         ]

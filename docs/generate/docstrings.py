@@ -1,4 +1,4 @@
-"""Docstrings, taken apart and turned into Markdown."""
+"""Parses docstrings into Markdown."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Parsed:
     """A docstring in parts.
 
     Attributes:
-        paragraphs: What it says, without the parts below; links are Markdown.
-        parameters: What it says of each parameter.
+        paragraphs: Its text, without the parts below; links are Markdown.
+        parameters: Description of each parameter.
         sources: The paragraphs that cite.
     """
 
@@ -42,7 +42,7 @@ def oneline(text: str) -> str:
 
 
 def parse(thing: object, linker: Linker | None = None) -> Parsed:
-    """Take the docstring of a class or function apart.
+    """Parse the docstring of a class or function.
 
     Args:
         thing: The class or function; without a docstring of its own there are no parts.
@@ -90,7 +90,7 @@ def roles_to_code(text: str) -> str:
 
 
 def code_table(text: str) -> str:
-    """Put tables of reStructuredText into blocks of code, as Markdown does not know them."""
+    """Turn tables of reStructuredText into code blocks, since Markdown has no such tables."""
     return "\n\n".join(
         f"```text\n{block}\n```" if BORDER.fullmatch(block.splitlines()[0]) else block
         for block in re.split(r"\n\s*\n", text.strip())

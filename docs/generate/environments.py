@@ -56,9 +56,9 @@ _MEANINGS = {
 }
 _CAPPED = "pulls left until the cap, which truncates the episode"
 _LAST_REWARDS = {
-    "correct": "1 if it is right, else 0",
+    "correct": "1 if it is correct, else 0",
     "simple_regret": "minus its simple regret",
-    "estimate": "the mean of what the recommended arms have given, as nobody knows the truth",
+    "estimate": "the sample mean of the recommended arms, as the true means are unknown",
 }
 
 
@@ -84,14 +84,14 @@ def environment_text(environment: Environment, found: Verdicts, image: str | Non
         found: Who plays there.
         image: Path of its picture, None where there is none.
     """
-    told = description(environment.entry.family, _linker)
+    parsed = description(environment.entry.family, _linker)
     parts = [
         f"# {environment.entry.id}",
         f"{_sentence(environment.entry.summary)}",
         _at_a_glance(environment),
         _try_it(environment),
         "## Instance",
-        *_instance(environment, told, image),
+        *_instance(environment, parsed, image),
         "## Observation space",
         _observation(environment),
         "## Action space",
@@ -101,14 +101,14 @@ def environment_text(environment: Environment, found: Verdicts, image: str | Non
         "## Episode",
         _episode(environment),
         "## Keyword arguments",
-        *_keywords(environment, told),
+        *_keywords(environment, parsed),
         "## Complexity",
         _complexity(environment),
         *_data(environment),
         "## Agents",
         *_agents(environment, found),
         "## Source",
-        *(told.sources or ("An environment of this library.",)),
+        *(parsed.sources or ("An environment of this library.",)),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -152,7 +152,7 @@ def _sentence(text: str) -> str:
 
 
 def _linker(thing: object) -> str | None:
-    """Return the page of an agent that a docstring speaks of."""
+    """Return the page of an agent in a docstring."""
     name = getattr(thing, "name", None)
     if isinstance(thing, type) and isinstance(name, str) and name in agents.names() and find(name) is thing:
         return f"../agents/{agent_page(name)}"
@@ -165,7 +165,7 @@ def _at_a_glance(environment: Environment) -> str:
         ("arms", str(problem.num_arms)),
         ("rewards", rewards_in_words(environment)),
         ("features of an arm", "none" if problem.num_features is None else str(problem.num_features)),
-        ("instance", "drawn anew in every episode" if environment.drawn else "the same in every episode"),
+        ("instance", "fresh instance per episode" if environment.drawn else "fixed instance"),
         ("task", rules.task.words()),
         ("setting", "fixed confidence, the budget is a cap" if rules.fixed_confidence else "fixed budget"),
         ("default budget", f"{rules.budget:,} pulls"),
@@ -188,19 +188,19 @@ print(observation["remaining"], info)
 ```"""
 
 
-def _instance(environment: Environment, told: Parsed, image: str | None) -> list[str]:
-    parts = [_without_return(paragraph) for paragraph in told.paragraphs]
+def _instance(environment: Environment, parsed: Parsed, image: str | None) -> list[str]:
+    parts = [_without_return(paragraph) for paragraph in parsed.paragraphs]
     if image is not None:
         which = "Three of the instances" if environment.drawn else "The instance"
         parts.append(f"![Means and standard deviations of the arms of {environment.entry.id}]({image})")
         parts.append(
             f"*{which}: the mean of each arm, and one standard deviation of its rewards to both sides; arms that the "
-            "right answer names are orange.*"
+            "correct recommendation names are orange.*"
         )
     elif not environment.here:
         parts.append("*No picture: these pages were made where the data are absent.*")
     else:
-        parts.append("*No picture: nobody knows the true means.*")
+        parts.append("*No picture: the true means are unknown.*")
     if environment.problem.notes:
         parts.append("Every report says:")
         parts.append("\n".join(f"- {note}" for note in environment.problem.notes))
@@ -239,26 +239,26 @@ def _action(environment: Environment) -> str:
     sizes = task.sizes(arms)
     entries = f"{arms + rules.fixed_confidence}, {sizes[0]}, ..., {sizes[-1]}"
     pull = f"entry 0 is the arm to pull, or {arms} to stop" if rules.fixed_confidence else "entry 0 is the arm to pull"
-    answer = (
+    recommendation = (
         f"the other {len(sizes)} are the recommendation, one arm of each bandit"
         if isinstance(task, BestOfEach)
         else f"the other {len(sizes)} are the recommendation, a zero or one for each arm"
     )
-    return f"`MultiDiscrete([{entries}])`: {pull}; {answer}, read in the last step alone."
+    return f"`MultiDiscrete([{entries}])`: {pull}; {recommendation}, read only in the last step."
 
 
 def _reward(environment: Environment) -> str:
     rules = environment.env.episode_spec
     cost = f"-{rules.pull_cost:g} for every pull" if rules.pull_cost else "0 for every pull"
-    right = ""
+    correct = ""
     if rules.reward == "correct":
         wanted = rules.task.words()
         if rules.task.name == "best-arm":
             wanted = wanted.replace("the best arm", "the arm with the largest mean")
         forgiven = "" if rules.task.epsilon else "; `epsilon=` forgives small differences"
-        right = f" Right is a recommendation of {wanted}{forgiven}."
+        correct = f" Correct is a recommendation of {wanted}{forgiven}."
     choice = "" if rules.reward == "estimate" else ' With `reward="simple_regret"` it is minus the simple regret.'
-    return f"{cost}; for the recommendation {_LAST_REWARDS[rules.reward]}.{right}{choice}"
+    return f"{cost}; for the recommendation {_LAST_REWARDS[rules.reward]}.{correct}{choice}"
 
 
 def _episode(environment: Environment) -> str:
@@ -273,14 +273,14 @@ def _episode(environment: Environment) -> str:
             f"Exactly {rules.budget:,} pulls, unless `budget=` says otherwise; the step after the last pull is the "
             "recommendation, which terminates the episode. It is never truncated."
         )
-    truth = "`estimate`" if rules.reward == "estimate" else "`correct`, `simple_regret` and `correct_recommendation`"
+    last = "`estimate`" if rules.reward == "estimate" else "`correct`, `simple_regret` and `correct_recommendation`"
     return (
-        f'{text} `info["phase"]` is `"explore"`, `"recommend"` or `"done"`. The last `info` holds {truth}; nothing of '
-        "the truth is shown before."
+        f'{text} `info["phase"]` is `"explore"`, `"recommend"` or `"done"`. The last `info` holds {last}; no '
+        "earlier `info` does."
     )
 
 
-def _keywords(environment: Environment, told: Parsed) -> list[str]:
+def _keywords(environment: Environment, parsed: Parsed) -> list[str]:
     entry = environment.entry
     rows = []
     for name, parameter in inspect.signature(FAMILIES[entry.family]).parameters.items():
@@ -290,7 +290,7 @@ def _keywords(environment: Environment, told: Parsed) -> list[str]:
             if not isinstance(parameter.annotation, str)
             else parameter.annotation
         )
-        rows.append((f"`{name}`", f"`{kind}`", f"`{default!r}`", told.parameters.get(name, "")))
+        rows.append((f"`{name}`", f"`{kind}`", f"`{default!r}`", parsed.parameters.get(name, "")))
     parts = [
         "`gym.make(id, ...)` takes these, which make the instance:",
         table(("name", "type", "default", "meaning"), rows),
@@ -313,7 +313,7 @@ def _complexity(environment: Environment) -> str:
     if not environment.here:
         return "Not computed: the data are absent where these pages were made."
     if not environment.problem.known:
-        return "Nobody knows: the true means are not known."
+        return "Unknown, like the true means."
     rows = complexity_rows(environment.problem, environment.env.episode_spec.task, drawn=environment.drawn)
     head = ("measure", "median (10 % to 90 % quantile) of 500 instances" if environment.drawn else "value")
     text = table(head, rows)

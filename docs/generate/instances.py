@@ -1,4 +1,4 @@
-"""What the pages about environments have to know: the problem behind every id, or a stand-in where data are absent."""
+"""The problem behind every id, or a stand-in if its data are absent."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _REWARDS: dict[type[Bandit], str] = {
 
 
 class _StandIn(Problem):
-    """Arms of the right number with features of the right length, and nothing else right about them."""
+    """A stand-in with the correct numbers of arms and features, but random means."""
 
     def __init__(self, num_arms: int, num_features: int | None) -> None:
         """Keep the shape."""
@@ -57,7 +57,7 @@ class Environment:
     Attributes:
         entry: What is registered.
         env: The environment; of a stand-in where its data are absent.
-        here: Whether its data are there, or none are needed.
+        here: Whether its data are there, or it needs none.
     """
 
     entry: Registration
@@ -66,17 +66,17 @@ class Environment:
 
     @property
     def problem(self) -> Problem:
-        """Where instances come from; a stand-in where its data are absent."""
+        """The problem; a stand-in if its data are absent."""
         return self.env.problem
 
     @property
     def drawn(self) -> bool:
-        """Whether every episode has an instance of its own."""
+        """Whether every episode has a fresh instance."""
         return not isinstance(self.problem, FixedProblem)
 
 
 def environments() -> tuple[Environment, ...]:
-    """Return what is registered, in the order of registration."""
+    """Return all environments, in the order of registration."""
     made: dict[str, Problem] = {}  # the same instances under several ids
     return tuple(_environment(entry, made) for entry in IDS)
 
@@ -95,21 +95,21 @@ def _environment(entry: Registration, made: dict[str, Problem]) -> Environment:
 
 
 def innermost(bandit: Bandit) -> Bandit:
-    """Return the model that pays, without the features and priors around it."""
+    """Return the innermost reward model, without features and priors."""
     while isinstance(bandit, FeatureBandit | PriorBandit):
         bandit = bandit.rewards
     return bandit
 
 
 def rewards_in_words(environment: Environment) -> str:
-    """Return what pulls pay, in a few words; as far as that is known here."""
+    """Describe the rewards in a few words, if known."""
     if not environment.here:
         return "those of the data, which are absent where these pages were made"
     return _REWARDS[type(innermost(environment.problem.draw(1, np.random.default_rng(0))))]
 
 
 def description(family: str, linker: Linker) -> Parsed:
-    """Return what the docstrings of a family say: those of its builder and of the class that this returns."""
+    """Return the description of a family, from the docstrings of its builder and of the class that this returns."""
     builder = FAMILIES[family]
     parts = [parse(thing, linker) for thing in _described(builder)]
     return Parsed(

@@ -1,4 +1,4 @@
-"""Which agent can play in which environment: found out by asking every agent to begin an episode."""
+"""Which agent can play in which environment: every agent begins an episode in every environment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from generate.instances import Environment
 __all__ = ["Verdict", "Verdicts", "verdicts"]
 
 Verdicts = dict[tuple[str, str], "Verdict"]
-LOOKS = 50  # rewards of each arm that are looked at
+LOOKS = 50  # rewards of each arm to check
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Verdict:
 
     Attributes:
         plays: Whether it does.
-        budget: The least budget with which it does, where the default one is too small.
+        budget: The minimum budget, if the default budget is too small.
         reason: Why it does not.
     """
 
@@ -56,7 +56,7 @@ def verdicts(environments: tuple[Environment, ...]) -> Verdicts:
 def _ask(agent: Any, environment: Environment, bandit: Bandit) -> Verdict:
     rules, budget = environment.env.episode_spec, None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of an agent that is not made for so few arms, and plays all the same
+        warnings.simplefilter("ignore")  # an agent that is not designed for so few arms plays nevertheless
         try:
             try:
                 agent.reset(rules.problem_info(bandit, agent.knows), np.random.default_rng(0))
@@ -76,7 +76,7 @@ def _rewards(bandit: Bandit, rng: np.random.Generator) -> tuple[float, float, bo
 
 
 def _unfit(agent: Any, low: float, high: float, whole: bool) -> str:
-    """Return why rewards do not suit an agent, which it would notice only when it meets one; else nothing."""
+    """Return why rewards do not suit an agent, which would notice only during an episode; else empty text."""
     share = low >= 0 and high <= 1
     if isinstance(agent, BayesOptimal) and not (share and whole):
         return f"{agent.name} needs rewards of 0 and 1"

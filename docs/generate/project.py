@@ -1,4 +1,4 @@
-"""Pages made of files that stand outside the folder of the documentation."""
+"""Pages made from files outside the folder of the documentation."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def examples_text(root: Path) -> str:
 
 
 def _title(file: Path) -> str:
-    """Return what a file calls itself: its first heading, or the name of the file in words."""
+    """Return the title of a file: its first heading, or its name in words."""
     if file.suffix == ".py":
         ast.parse(file.read_text(encoding="utf-8"))
         return file.stem.replace("_", " ").capitalize()

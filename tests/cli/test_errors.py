@@ -90,13 +90,13 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
             for option, text in (("--runs", "1e4"), ("--seed", "abc"), ("--workers", "two"))
         ),
         ((*RUN, "--budget", "50", "--budget", "1e3"), ("'--budget': '1e3' is not a valid integer",)),
-        ((*RUN, "--out", ""), ("'--out': '' names no folder; write . for the one you are in",)),
+        ((*RUN, "--out", ""), ("'--out': '' is not a folder; write . for the current one",)),
         *(
             ((*TRAIN, option, "1e4"), (f"'{option}': '1e4' is not a valid integer",))
             for option in ("--steps", "--imitated-steps", "--width", "--num-envs", "--epochs", "--runs")
         ),
-        ((*TRAIN, "--out="), ("'--out': '' names no folder",)),
-        (("reproduce", "shvar-3", "--out="), ("'--out': '' names no folder; write . for the one you are in",)),
+        ((*TRAIN, "--out="), ("'--out': '' is not a folder",)),
+        (("reproduce", "shvar-3", "--out="), ("'--out': '' is not a folder; write . for the current one",)),
         (("list", "env"), ("No such command 'env'", "`bai-gym list --help`")),
         # Options.
         ((*RUN, "--runs", "0"), ("runs must be a whole number of at least 1, not 0",)),

@@ -37,7 +37,7 @@ ENVIRONMENT_SECTIONS = (
     "Agents",
     "Source",
 )
-AGENT_SECTIONS = ("Idea", "Parameters", "What it is told", "Minimum budget", "Where it plays", "Try it", "Source")
+AGENT_SECTIONS = ("Idea", "Parameters", "Oracle knowledge", "Minimum budget", "Where it plays", "Try it", "Source")
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 LOADED = {("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("video", "src"), ("object", "data")}
 
@@ -182,14 +182,14 @@ def test_every_agent_has_a_page(pages: dict[str, Page]) -> None:
 def test_a_page_of_facts_says_them(pages: dict[str, Page]) -> None:
     page = pages["agents/shvar.html"]
     facts = {row[0]: row[1] for row in page.rows[""][1:]}
-    assert facts["is told"] == "variances"
+    assert facts["oracle knowledge"] == "variances"
     assert facts["features of arms"] == "not needed"
     assert page.rows["minimum-budget"] == [
         ["arms K", "2", "4", "8", "16", "32", "64", "128"],
         ["pulls", "2", "8", "24", "64", "160", "384", "896"],  # K log2 K
     ]
     assert "BAI-Gaussian64-v0" in page.sections["where-it-plays"]
-    assert "SHVar cannot do the task 'thresholding'" in page.sections["where-it-plays"]
+    assert "SHVar does not support the task 'thresholding'" in page.sections["where-it-plays"]
     page = pages["environments/BAI-TopM-Bernoulli-Setup4-v0.html"]
     facts = {row[0]: row[1] for row in page.rows[""][1:]}
     assert (facts["arms"], facts["task"], facts["default budget"]) == ("6", "the m = 2 best arms", "600 pulls")

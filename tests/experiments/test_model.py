@@ -386,7 +386,7 @@ def test_claims_about_answers_within_a_run(statement: Statement, expected: Verdi
 
 
 def test_a_claim_about_no_point_of_the_panel() -> None:
-    with pytest.raises(ParameterError, match="the claim 'It is so.' speaks of no point of 'three budgets'"):
+    with pytest.raises(ParameterError, match="the claim 'It is so.' refers to no point of 'three budgets'"):
         verdict(claim(Lower("a", "b", (150,))), a=(1, 1, 1), b=(1, 1, 1))
 
 

@@ -1,4 +1,4 @@
-/** Which episode is watched: environment, budget, run, and two agents. */
+/** The choice of an episode: environment, budget, run, and two agents. */
 
 import { finalRows, report } from "../data.js";
 import { choice } from "../dom.js";

@@ -1,4 +1,4 @@
-/** Plays: steps that go by by themselves. */
+/** The clock of the player. */
 
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 const CALM = 500; // ms between pictures for readers who asked for less motion
