@@ -1,4 +1,4 @@
-"""Generalized linear models by penalised maximum likelihood: Newton steps on many instances at once.
+"""Generalized linear models by penalised maximum likelihood: Newton steps on a batch of instances.
 
 All instances of a batch step in parallel, and leave it when they are done.
 """
@@ -22,7 +22,7 @@ __all__ = ["FALLBACK_PENALTY", "Fit", "generalized_linear"]
 
 FALLBACK_PENALTY = 1e-3
 LARGEST = 1e300  # of a penalty in the units of the data
-SEPARATED = 25  # steps without convergence after which an estimate without a penalty is given up
+SEPARATED = 25  # steps without convergence after which an estimate without a penalty is abandoned
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Fit:
         iterations: ``(...)`` Newton steps that were made; 0 for the identity, which takes none.
         converged: ``(...)`` whether the last step was a full one that changed no score by more than 1e-8, or has left
             the gradient 0 up to rounding.
-        penalty: ``(...)`` the penalties that were used: the one asked for, or the one in place of 0.
+        penalty: ``(...)`` the penalties that were used: the given one, or the replacement of 0.
     """
 
     theta: FloatArray

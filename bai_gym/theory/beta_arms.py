@@ -64,7 +64,7 @@ class BetaArms:
             self._masses.append(mass)
 
     def success(self, pulls: int) -> FloatArray:
-        """Return the posterior mean of an arm after so many pulls, ``(pulls + 1,)`` by the number of successes."""
+        """Return the posterior mean of an arm after ``pulls`` pulls, ``(pulls + 1,)`` by the number of successes."""
         return (self._alpha + np.arange(pulls + 1.0)) / (self._alpha + self._beta + pulls)
 
     @property

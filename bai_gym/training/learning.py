@@ -110,7 +110,7 @@ def train(recipe: Recipe, out: str | Path, *, device: str = "auto", on_part: OnP
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Keep PyTorch to one thread: for networks as small as these, more are slower wherever cores are busy."""
+    """Keep PyTorch to one thread: for such small networks more threads are slower if cores are busy."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -152,8 +152,8 @@ def _learn(model: OnPolicyAlgorithm, recipe: Recipe, checkpoint: Path, report: O
 def _average(model: OnPolicyAlgorithm) -> None:
     """Add the weights to the average, an attribute of the model, which is saved with it.
 
-    Single updates are noisy, since the end of an episode says little about one pull; their average is less so. Source:
-    Polyak and Juditsky (1992), "Acceleration of Stochastic Approximation by Averaging".
+    Single updates are noisy, since the end of an episode carries little information about one pull; their average is
+    less noisy. Source: Polyak and Juditsky (1992), "Acceleration of Stochastic Approximation by Averaging".
     """
     start: tuple[int, dict[str, torch.Tensor]] = (0, {})
     count, mean = getattr(model, "average", start)
@@ -167,7 +167,7 @@ def _updates_done(model: OnPolicyAlgorithm, recipe: Recipe) -> int:
 
 
 def _claim(folder: Path, recipe: Recipe) -> None:
-    """Write the recipe down, or compare it with the one that is there."""
+    """Write the recipe, or compare it with the one that is there."""
     path = folder / "recipe.json"
     text = recipe.to_json() + "\n"
     if path.exists():
@@ -216,7 +216,7 @@ def _start(recipe: Recipe, envs: SB3VecEnv, device: str) -> OnPolicyAlgorithm:
     if recipe.algo == "a2c":
         return A2C(**keywords, normalize_advantage=True, use_rms_prop=False)
     steps = recipe.num_envs * recipe.rollout
-    # Parts of equal size, in the number that comes nearest to the size wanted.
+    # Parts of equal size, as close as possible to the desired size.
     parts = min((n for n in range(1, steps) if steps % n == 0), key=lambda n: abs(n - steps / BATCH), default=1)
     return PPO(
         **keywords,

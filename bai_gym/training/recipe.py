@@ -1,4 +1,4 @@
-"""Everything that a trained agent depends on, as data."""
+"""Training recipes: everything that a trained agent depends on, as data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["ALGORITHMS", "NETWORKS", "Recipe", "recipe_for"]
 ALGORITHMS = ("ppo", "a2c")
 NETWORKS = ("arms", "mlp")
 
-PULLS_AT_ONCE = 50_000  # steps of all episodes between two updates, about
+PULLS_AT_ONCE = 50_000  # approximate steps of all episodes between two updates
 PLAYED_TOGETHER = (32, 1024)  # episodes, at least and at most
 LONGEST = 512  # steps of an episode between two updates, where episodes have no fixed length
 IMITATED_STEPS = 2_000_000
@@ -35,14 +35,14 @@ WIDTHS = {"arms": 32, "mlp": 128}
 
 @dataclass(frozen=True)
 class Recipe:
-    """What to train, and how. Two runs of one recipe on one machine give the same weights.
+    """A training recipe. Two runs of one recipe on one machine give the same weights.
 
     Attributes:
         env: A registered id.
         env_kwargs: Keyword arguments for ``gym.make``.
         algo: ``"ppo"`` or ``"a2c"``.
         network: ``"arms"``: equivariant, for any number of arms. ``"mlp"``: a plain multilayer perceptron.
-        rewards: How rewards are seen, see :data:`bai_gym.agents.learned.features.Rewards`.
+        rewards: Kind of rewards, see :data:`bai_gym.agents.learned.features.Rewards`.
         width: Width of the layers.
         steps: Steps of the environment in reinforcement learning, over all episodes; 0: imitation alone.
         seed: At least 0.
@@ -109,7 +109,7 @@ class Recipe:
         return -(-self.steps // (self.num_envs * self.rollout))
 
     def command(self) -> str:
-        """Return the command that trains by this recipe."""
+        """Return the command for this recipe."""
         default = recipe_for(self.env, self.env_kwargs)
         words = ["bai-gym", "train", self.env]
         for name, value in self.env_kwargs.items():
@@ -182,14 +182,14 @@ def _number(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Return the keyword of an environment as JSON can hold it."""
+    """Return the keyword of an environment as a JSON value."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
 def _text(value: Any) -> str:
-    """Return the keyword of an environment as it is written after ``--set``."""
+    """Return the keyword of an environment in the form of ``--set``."""
     if not isinstance(value, str):
         return repr(value)
     try:

@@ -40,5 +40,5 @@ def environment_page(env_id: str) -> str:
 
 
 def links(pages: Iterable[tuple[str, str]]) -> str:
-    """Return links to pages, given as shown name and path, one after the other."""
+    """Return links to pages, given as shown name and path."""
     return ", ".join(f"[`{name}`]({path})" for name, path in pages)

@@ -5,7 +5,7 @@ const CALM = 500; // ms between pictures for readers who asked for less motion
 
 export class Clock {
   /**
-   * @param {(steps: number) => boolean} advance goes on by so many steps; false where nothing is left
+   * @param {(steps: number) => boolean} advance advances by a number of steps; false at the end
    * @param {(playing: boolean) => void} onChange
    */
   constructor(advance, onChange) {
