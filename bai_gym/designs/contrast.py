@@ -88,9 +88,9 @@ def solve_contrasts(
     arms = coordinates.shape[1]
     weights = np.zeros((rows.size, arms))
     solved = np.zeros(rows.size, dtype=bool)
-    together = max(1, AT_ONCE // coordinates[0].size)
-    for begin in range(0, rows.size, together):
-        part = slice(begin, begin + together)
+    per_part = max(1, AT_ONCE // coordinates[0].size)
+    for begin in range(0, rows.size, per_part):
+        part = slice(begin, begin + per_part)
         x, i, j = coordinates[rows[part]], first[part], second[part]
         simplex = _Simplex(np.swapaxes(x, 1, 2).copy(), i, j)
         simplex.run()

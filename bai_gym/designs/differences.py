@@ -79,9 +79,9 @@ def xy_optimal(
     found = span(x, np.ones(mask.shape, np.bool_))
     weights = np.empty(mask.shape)
     variance, steps = np.empty(len(x)), np.empty(len(x), np.int64)
-    together = max(1, BLOCK // mask.shape[-1] ** 2)
-    for first in range(0, len(x), together):
-        part = slice(first, first + together)
+    per_part = max(1, BLOCK // mask.shape[-1] ** 2)
+    for first in range(0, len(x), per_part):
+        part = slice(first, first + per_part)
         arms = Span(found.coordinates[part], found.rank[part])
         weights[part], variance[part], steps[part] = _descend(arms, mask[part], goals[part], max_iterations)
     return DifferenceDesign(weights.reshape(*outer, mask.shape[-1]), variance.reshape(outer), steps.reshape(outer))

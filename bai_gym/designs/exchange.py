@@ -67,9 +67,9 @@ def exchange_design(
     counts = round_design(shares, pulls, allow_small_budget=True)
     found = span(x, mask)
     rest = np.flatnonzero(found.rank >= 1)
-    together = max(1, BLOCK // mask.shape[-1] ** 2)
-    for first in range(0, len(rest), together):
-        some = rest[first : first + together]
+    per_part = max(1, BLOCK // mask.shape[-1] ** 2)
+    for first in range(0, len(rest), per_part):
+        some = rest[first : first + per_part]
         arms = Span(found.coordinates[some], found.rank[some])
         counts[some] = _exchange(arms, mask[some], counts[some], max_exchanges)
     return counts.reshape(*outer, mask.shape[-1])

@@ -1,6 +1,6 @@
 """Optimal designs by Frank-Wolfe: weight moves to one arm, or away from one, along exact line searches.
 
-All instances of a batch step together, and leave it when they are done. V^-1 and the variances are updated at rank one
+All instances of a batch step in parallel until they are done. V^-1 and the variances are updated at rank one
 and recomputed regularly, and before a design counts as done.
 """
 

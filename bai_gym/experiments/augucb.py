@@ -20,7 +20,7 @@ UNAWARE = ("UCBE", "APT", "CSAR", UNIFORM)
 AGENTS = ("AugUCB", "UCBEV", *UNAWARE)
 
 CURVE_NOTE = (
-    "Curves are answers in the middle of runs of 10,000 pulls: UCBE, UCBEV, AugUCB and CSAR plan with all of them."
+    "Curves show intermediate budgets of runs of 10,000 pulls: UCBE, UCBEV, AugUCB and CSAR plan with all of them."
 )
 SPREAD_NOTE = (
     "Two readings of the paper's variances: as its text has it, and as standard deviations, with which the errors are "

@@ -160,9 +160,9 @@ class RowForm(Form):
         self._made = most
         self._reserve(most + 1)
         self._limit = min(self._capacity - 1, max(LEAST_ROWS, 2 * most))
-        together = max(1, ENTRIES_AT_ONCE // (most * self._prior.num_arms))
-        for at in range(0, len(pulls), together):
-            self._fit_part(slice(at, at + together), pulls, excess, mean, variance)
+        per_part = max(1, ENTRIES_AT_ONCE // (most * self._prior.num_arms))
+        for at in range(0, len(pulls), per_part):
+            self._fit_part(slice(at, at + per_part), pulls, excess, mean, variance)
 
     def _fit_part(
         self, part: slice, pulls: IntArray, excess: FloatArray, mean: FloatArray, variance: FloatArray
@@ -243,9 +243,9 @@ class WeightForm(Form):
         """Invert I + X^T D X with D the pulls over the noise."""
         self._since = 0
         weights = pulls / self._noise[:, None]
-        together = max(1, ENTRIES_AT_ONCE // max(1, self._factor[0].size))
-        for at in range(0, len(pulls), together):
-            part = slice(at, at + together)
+        per_part = max(1, ENTRIES_AT_ONCE // max(1, self._factor[0].size))
+        for at in range(0, len(pulls), per_part):
+            part = slice(at, at + per_part)
             factor = self._factor if len(self._factor) == 1 else self._factor[part]
             turned = np.swapaxes(factor, 1, 2)
             values, vectors = np.linalg.eigh((turned * weights[part, None, :]) @ factor)

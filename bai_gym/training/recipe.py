@@ -27,7 +27,7 @@ ALGORITHMS = ("ppo", "a2c")
 NETWORKS = ("arms", "mlp")
 
 PULLS_AT_ONCE = 50_000  # approximate steps of all episodes between two updates
-PLAYED_TOGETHER = (32, 1024)  # episodes, at least and at most
+BATCH_SIZES = (32, 1024)  # episodes, at least and at most
 LONGEST = 512  # steps of an episode between two updates, where episodes have no fixed length
 IMITATED_STEPS = 2_000_000
 WIDTHS = {"arms": 32, "mlp": 128}
@@ -156,12 +156,12 @@ def recipe_for(env: str, env_kwargs: Mapping[str, Any] | None = None, **changes:
             "the network 'arms' recommends one arm after a fixed budget: take network 'mlp' for other tasks, or for "
             "fixed confidence"
         )
-    together = PULLS_AT_ONCE // (LONGEST if built.episode_spec.fixed_confidence else built.budget + 1)
+    episodes = PULLS_AT_ONCE // (LONGEST if built.episode_spec.fixed_confidence else built.budget + 1)
     defaults: dict[str, Any] = {
         "network": network,
         "rewards": "binary" if binary else "any",
         "width": WIDTHS.get(network, 1),
-        "num_envs": int(np.clip(8 * (together // 8), *PLAYED_TOGETHER)),
+        "num_envs": int(np.clip(8 * (episodes // 8), *BATCH_SIZES)),
     }
     first_pulls = 1 if binary else 2  # of each arm, by the teacher
     if _one_arm(built) and built.budget >= first_pulls * built.num_arms:

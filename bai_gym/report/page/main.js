@@ -20,7 +20,7 @@ const SECTIONS = [
   { id: "curves", text: "Error curves", fill: curves },
   { id: "player", text: "Watch an episode", fill: player, any: () => report.recorded.episodes.length > 0 || report.recorded.leftOut },
   { id: "pulls", text: "Where the pulls go", fill: allocation },
-  { id: "scores", text: "All environments together", fill: scores, there: () => Boolean(group().scores), any: () => report.groups.some((g) => g.scores) },
+  { id: "scores", text: "All environments", fill: scores, there: () => Boolean(group().scores), any: () => report.groups.some((g) => g.scores) },
   { id: "rerun", text: "Run it again", fill: reruns },
 ];
 
