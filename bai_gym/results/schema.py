@@ -12,7 +12,8 @@ __all__ = ["OLD_NAMES", "SCHEMA_VERSION", "check_schema", "metadata_now", "schem
 
 SCHEMA_VERSION = 3
 OLDEST = 1
-"""Version 2 has :data:`OLD_NAMES`. Version 1 has them too, and lacks agent, env and budget in chunks; in results seed, rerun, optimum, and mostly checkpoint."""
+"""Version 2 has :data:`OLD_NAMES`. Version 1 has them, too, and lacks columns: agent, env and budget in chunks; seed,
+rerun, optimum, and mostly checkpoint in results."""
 OLD_NAMES = {"answer": "correct_recommendation"}
 """Names in chunks and recordings of versions 1 and 2, and the current ones."""
 

@@ -71,7 +71,7 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
         (("data", "fetch", "movielens"), ("unknown data set 'movielens'", "Did you mean movielens-1m")),
         ((*RUN, "--backend", "dusk"), ("unknown backend 'dusk'", "Did you mean dask", "loky, dask, ray")),
         # Clusters.
-        ((*RUN, "--address", "tcp://a:1"), ("--address tcp://a:1 is that of a cluster", "--backend dask or --backend")),
+        ((*RUN, "--address", "tcp://a:1"), ("--address tcp://a:1 needs a cluster", "--backend dask or --backend")),
         *(
             (
                 (*words, "--backend", "dask", "--address", "tcp://a:1", "--workers", "1"),
@@ -282,7 +282,7 @@ def test_an_interruption(command: Command, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("bai_gym.cli.run.run_cells", interrupted)
     outcome = command(*RUN)
     assert outcome.code == 130
-    assert outcome.err == "interrupted; with --out, the same command goes on where it stopped\n"
+    assert outcome.err == "interrupted; with --out, the same command resumes where it stopped\n"
 
 
 def test_as_a_program(tmp_path: Path) -> None:
