@@ -82,7 +82,7 @@ class Agent(ABC):
         return num_arms
 
     def least_budget(self, num_arms: int, num_features: int | None) -> int:
-        """Return the smallest budget for arms with so many features, where the algorithm depends on these.
+        """Return the smallest budget for a number of features, if the algorithm depends on it.
 
         Args:
             num_arms: K, at least 2.

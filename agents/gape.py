@@ -43,7 +43,7 @@ def capped_bound(pulls: float, mean: float, variance: float, parameters: FloatAr
 
 
 def find_two_best(e: Episode) -> None:
-    """Renew the two best arms in the memory; all arms are looked through only if one of them falls below the bound."""
+    """Update the two best arms in the memory; all arms are scanned only if one of them falls below the bound."""
     best, second, bound, pulled = int(e.memory[BEST]), int(e.memory[SECOND]), e.memory[BOUND], e.pulled
     if pulled >= 0 and pulled != best and pulled != second:
         bound = max(bound, min(e.mean[pulled], e.mean[second]))
@@ -61,7 +61,7 @@ def find_two_best(e: Episode) -> None:
 
 
 def largest_b(e: Episode, rng: np.random.Generator) -> int:
-    """Return the arm of largest B = -gap + width, having renewed those whose gap has changed."""
+    """Return the arm of largest B = -gap + width, after an update of those whose gap has changed."""
     find_two_best(e)
     second = e.mean[int(e.memory[SECOND])]
     if second != e.parameters[CAP]:
@@ -99,7 +99,7 @@ def largest_b_of_many(e: Episode, rng: np.random.Generator) -> int:
 
 
 def hardness(gap: float, margin: float, deviation: float, b: float, aware: bool) -> float:
-    """Return what an arm adds to the estimate of H: its gap is taken larger by a margin, its deviation smaller."""
+    """Return an arm's term in the estimate of H, with its gap increased and its deviation decreased by a margin."""
     upper = gap + margin
     root = deviation + np.sqrt(deviation * deviation + (16.0 / 3.0) * b * upper) if aware else b
     return (root / upper) * (root / upper)
@@ -113,7 +113,7 @@ def row(e: Episode, number: int) -> FloatArray:
 def largest_estimated_b(e: Episode, rng: np.random.Generator) -> int:
     """Return the arm of largest B, where H is estimated.
 
-    What an arm's own statistics give is kept; the terms of H are kept as long as no gap of another arm changes.
+    Terms that depend on one arm are cached; the terms of H are cached as long as no gap of another arm changes.
     """
     arms, b, aware = e.pulls.size, e.parameters[B], e.parameters[AWARE] > 0.0
     gaps, terms, index = row(e, 0), row(e, 1), row(e, 2)
@@ -270,7 +270,7 @@ class GapEV(SequentialAgent):
 
 @dataclass(kw_only=True)
 class AGapE(SequentialAgent):
-    """GapE that estimates the complexity: before each pull, H is replaced by an estimate from below.
+    """GapE with an estimated complexity: before each pull, H is replaced by a lower estimate.
 
     H is the sum of b^2 / (gap + b sqrt(1 / (2 T)))^2 with the estimated gaps, and a = (4/9) (n - K) / H.
 

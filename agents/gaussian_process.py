@@ -1,4 +1,4 @@
-"""What agents have in common that model the means of all arms as jointly normal."""
+"""Base class of agents that model the means of all arms as jointly normal."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ PRIOR = "prior"  # in place of a kernel
 
 @dataclass(kw_only=True)
 class GaussianProcessAgent(Agent):
-    """Keeps the joint posterior of all means; there are no first pulls, so any budget will do.
+    """Keeps the joint posterior of all means; there are no first pulls, so any budget is allowed.
 
     Model: Hoffman, Shahriari and de Freitas (2014), "Exploiting correlation and budget constraints in Bayesian
     multi-armed bandit optimization", section 4.
 
     Args:
-        kernel: ``"prior"`` (default): the environment's own prior, which is knowledge. Else the user's own model: one
-            of ``"linear"``, ``"squared-exponential"``, ``"exponential"`` and ``"matern"``, see
+        kernel: ``"prior"`` (default): the environment's prior, which is oracle knowledge. Otherwise the user's model:
+            one of ``"linear"``, ``"squared-exponential"``, ``"exponential"`` and ``"matern"``, see
             :func:`bai_gym.gaussian_process.kernel_matrix`, or a function of features (any kernel of scikit-learn), both
             for arms with features; or a covariance ``(K, K)``, for any.
         length: Length scale of a named kernel, above 0; default 1.
@@ -57,7 +57,7 @@ class GaussianProcessAgent(Agent):
 
     uses_variances: ClassVar[bool] = False
     anytime: ClassVar[bool] = True
-    draws: ClassVar[bool] = False  # whether it draws from the posterior
+    draws: ClassVar[bool] = False  # whether the agent draws from the posterior
     outputs: ClassVar[tuple[str, ...]] = ("mean", "pulled")
 
     @property
@@ -72,7 +72,7 @@ class GaussianProcessAgent(Agent):
         return not self._uses_prior and (isinstance(self.kernel, str) or callable(self.kernel))
 
     def _shown(self, parameter: str) -> Any:
-        """Return the value of a parameter as the label has it: a matrix by its shape, a function in one line."""
+        """Return the value of a parameter as the label shows it: a matrix by its shape, a function in one line."""
         value = super()._shown(parameter)
         if parameter != "kernel" or isinstance(value, str):
             return value
@@ -83,7 +83,7 @@ class GaussianProcessAgent(Agent):
         return isinstance(self.kernel, str) and self.kernel == PRIOR
 
     def minimum_budget(self, num_arms: int) -> int:
-        """Return 1: arms say something about each other, so not every one has to be pulled."""
+        """Return 1: arms are correlated, so not every one must be pulled."""
         return 1
 
     def begin(self, info: ProblemInfo) -> None:
@@ -117,7 +117,7 @@ class GaussianProcessAgent(Agent):
                 )
             return prior.scaled(self.amplitude, self.prior_mean)
         if named or callable(self.kernel):
-            assert info.features is not None  # or the agent would have been refused
+            assert info.features is not None  # otherwise the agent was rejected
             return GaussianPrior.from_kernel(
                 info.features,
                 self.kernel,
@@ -137,7 +137,7 @@ class GaussianProcessAgent(Agent):
         return GaussianPosterior(self.prior, self._noise, self.batch, budget=self.budget, draws=self.draws)
 
     def plan(self) -> Plan:
-        """Pull one arm after another, and keep the posterior."""
+        """Pull arms one at a time, and update the posterior."""
         for pull in range(1, self.budget + 1):
             arms = self.choose(self.posterior, pull)
             made = yield Block.single(arms)
@@ -161,7 +161,7 @@ class GaussianProcessAgent(Agent):
         """Return the arms ``(N,)`` to pull.
 
         Args:
-            posterior: That of the moment.
+            posterior: The current posterior.
             pull: Number of the pull, from 1.
         """
 

@@ -59,12 +59,12 @@ class KG(GaussianProcessAgent):
         """Return the arms of largest knowledge gradient."""
         values = np.full(posterior.mean.shape, -np.inf)
         arms = self._candidates(posterior)
-        together = max(1, ENTRIES_AT_ONCE // (arms.shape[1] * self.num_arms))
+        per_part = max(1, ENTRIES_AT_ONCE // (arms.shape[1] * self.num_arms))
         slopes = posterior.columns(arms)
         own = np.take_along_axis(posterior.variance, arms, axis=1)
         slopes /= np.sqrt(own + posterior.noise[:, None])[..., None]
-        for at in range(0, self.batch, together):
-            part = slice(at, at + together)
+        for at in range(0, self.batch, per_part):
+            part = slice(at, at + per_part)
             lines = slopes[part].reshape(-1, self.num_arms)
             means = np.repeat(posterior.mean[part], arms.shape[1], axis=0)
             found = log_expected_rise(means, lines).reshape(-1, arms.shape[1])

@@ -116,10 +116,10 @@ def pull_by_design(e: Episode, rng: np.random.Generator) -> int:
             return less_pulled(e, first, second, rng)
         own[FIRST], own[SECOND] = min(first, second), max(first, second)
     first, second = int(own[FIRST]), int(own[SECOND])
-    together = r.starts[first] == r.starts[second]
+    same_group = r.starts[first] == r.starts[second]
     r.values[:] = -np.inf
-    for part in range(1 if together else 2):
-        pair = (second if part else first) * (arms + 1) + (second if together else arms)
+    for part in range(1 if same_group else 2):
+        pair = (second if part else first) * (arms + 1) + (second if same_group else arms)
         at = int(own[slot_of(pair, arms)])
         if at == 0 or own[at] != pair:
             own[ASKED] = pair + 1

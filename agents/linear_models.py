@@ -47,11 +47,11 @@ def in_parts(work: Callable[..., np.ndarray], features: FloatArray, *others: np.
         features: ``(N, k, d)``.
         *others: Further arrays of N episodes.
     """
-    together = max(1, ENTRIES // max(1, features[0].size))
-    if together >= len(features):
+    per_part = max(1, ENTRIES // max(1, features[0].size))
+    if per_part >= len(features):
         return work(features, *others)
-    starts = range(0, len(features), together)
-    return np.concatenate([work(*(array[at : at + together] for array in (features, *others))) for at in starts])
+    starts = range(0, len(features), per_part)
+    return np.concatenate([work(*(array[at : at + per_part] for array in (features, *others))) for at in starts])
 
 
 def pulls_by_design(solve: Callable[[FloatArray], Design], rounding: str, features: FloatArray, pulls: int) -> IntArray:

@@ -292,9 +292,9 @@ class Ridge:
         for places, x in self._classes:
             arms = self.order[places]
             alike = len(x) == 1 and bool((pulls[:, arms] == pulls[:1, arms]).all())
-            together = max(1, AT_ONCE // (x[0].size if not alike else sums[0].size))
-            for first in range(0, rows.size, together):
-                part = slice(first, first + together)
+            per_part = max(1, AT_ONCE // (x[0].size if not alike else sums[0].size))
+            for first in range(0, rows.size, per_part):
+                part = slice(first, first + per_part)
                 own = x if len(x) == 1 else x[rows[part]]
                 times = pulls[:1] if alike else pulls[part]
                 weighted = own * times[:, arms].reshape(len(times), *x.shape[1:3], 1)

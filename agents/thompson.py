@@ -3,9 +3,8 @@
 Most draws need not be made, since their arm has no chance to be the largest. A draw X is decided in two steps. For a
 level L, with a probability p >= P(X >= L) there is a *hit*; else X < L is all that is known. A hit gives a number: from
 L on it has the density of X, and below L it too says no more than X < L. :func:`misses` computes 1 - p for all arms, by
-sums, products and a division; the hits, which are rare, are drawn by :func:`beyond`. Where a draw of which X < L is
-known is needed after all, it is made again until this holds. So choices have exactly the same distribution as in the
-pseudo-code.
+sums, products and a division; the hits, which are rare, are drawn by :func:`beyond`. If the value of a draw with X < L
+is needed, it is redrawn until X < L holds. So choices have exactly the same distribution as in the pseudo-code.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ TIE_FIRST, BERNOULLI, VARIANCE, BETA, TRIES = range(5)
 # products of eight.
 MEAN, SPREAD, A, B, C, NOISE, MISS, MISSES, ROWS = range(9)
 BLOCK = 8
-FEW = 32  # so many normal numbers take less time than finding out which of them are needed
+FEW = 32  # up to which drawing all normal numbers is faster than finding out which are needed
 FIRST_TRIES = 2  # after which another arm is so rarely the best that hits are looked for
 
 
@@ -342,8 +341,7 @@ def check_rewards(agent: str, played: Played) -> None:
     last = sums + 1.0 - played.memory.reshape(len(sums), ROWS, -1)[:, A, : sums.shape[1]]
     if played.stopped.any() or (np.minimum(abs(last), abs(last - 1.0)) > 1e-6).any():
         raise AgentError(
-            f"{agent} with posterior='bernoulli' needs rewards of 0 and 1, and has met another one: "
-            "use posterior='student'"
+            f"{agent} with posterior='bernoulli' needs rewards of 0 and 1, but got another one: use posterior='student'"
         )
 
 
@@ -414,7 +412,7 @@ class TTTS(SequentialAgent):
     for ``"bernoulli"``, sigma^2 for ``"normal"``). The arm of largest posterior mean is recommended.
 
     Paper: Russo (2016), "Simple Bayesian Algorithms for Best Arm Identification", section 3.3, which draws until there
-    is another arm. Differences: the end after so many draws; every arm is pulled first, once, or twice for
+    is another arm. Differences: a limit on the number of draws; every arm is pulled first, once, or twice for
     ``"student"``.
 
     Args:

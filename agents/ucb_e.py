@@ -38,7 +38,8 @@ class UCBE(SequentialAgent):
     Args:
         c: Factor of the exploration, positive; default 1. The paper's experiments have 1, 2, 4 and 8.
         a: ``None`` (default): the exploration is c n / H_1. ``"theory"``: (25/36) (n - K) / H_1, the largest that the
-            theory covers (for b = 1). A number of at least 0: the exploration itself, and nothing need be known.
+            theory covers (for b = 1). A number of at least 0: the exploration itself, and no oracle knowledge is
+            required.
         b: Factor of the width, the range of the rewards; None (default): max over arms of mean + sigma sqrt(log n), as
             in GapE, which takes knowledge of the range.
 
@@ -122,7 +123,7 @@ def next_phase(e: Episode, rng: np.random.Generator) -> int:
 
 @dataclass(kw_only=True)
 class AdaptiveUCBE(SequentialAgent):
-    """UCB-E that estimates the complexity, at the times at which successive rejects drops an arm.
+    """UCB-E with an estimated complexity, updated when successive rejects would drop an arm.
 
     In phase k = 0, ..., K - 1 it pulls the arm of largest mean + b sqrt(c n / (H_k T)). H_0 = K, and H_k for k >= 1 is
     the largest i / gap_(i)^2 over i = K - k + 1, ..., K, where gap_(1) <= ... <= gap_(K) are the distances of the means

@@ -1,7 +1,7 @@
-"""Random streams named by what they are for, so that no result depends on workers, order or neighbours.
+"""Named random streams, so that results do not depend on workers, order or other cells.
 
 A stream is addressed by the user's seed and a path such as ``("instances", chunk)``. Adding an agent to a
-comparison, or a budget to a sweep, changes no other stream; that is also what gives all agents the same instances.
+comparison, or a budget to a sweep, changes no other stream; this also gives all agents the same instances.
 """
 
 from __future__ import annotations

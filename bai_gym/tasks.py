@@ -258,7 +258,7 @@ class TopM(Task):
 class BestOfEach(Task):
     """Several bandits share the budget; recommend an arm of each. All of them must be correct.
 
-    The K arms are those of M bandits, one after the other. A recommendation has an entry for each bandit: the number of
+    The K arms are those of M bandits, concatenated. A recommendation has an entry for each bandit: the number of
     the arm within it. The simple regret is the largest over the bandits.
 
     Source: Gabillon, Ghavamzadeh, Lazaric and Bubeck (2011), "Multi-Bandit Best Arm Identification".

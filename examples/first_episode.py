@@ -30,4 +30,5 @@ while not terminated:
     action = agent.act(observation)
     observation, reward, terminated, truncated, info = env.step(action)
 print(f"sequential halving: arm {action}, correct: {info['correct']}, simple regret: {info['simple_regret']:.3f}")
-print(f"the best arm is {info['answer']}; the five arms pulled most: {observation['pulls'].argsort()[::-1][:5]}")
+best = info["correct_recommendation"]
+print(f"the best arm is {best}; the five arms pulled most: {observation['pulls'].argsort()[::-1][:5]}")

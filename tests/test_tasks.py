@@ -346,8 +346,8 @@ DIVIDE = "num_bandits must divide the number of arms, 4, and leave at least two 
         ({"num_bandits": 2}, "num_bandits is a keyword of the task 'best-of-each'; this one is 'best-arm'"),
         ({"task": "top-m", "m": 2, "num_bandits": 2}, "num_bandits is a keyword of the task 'best-of-each'; this one"),
         ({"task": "best-of-each", "num_bandits": 2, "m": 1}, "m is a keyword of the task 'top-m'; this one is 'best-"),
-        ({"task": TopM(2), "m": 2}, "m cannot be given together with a task object"),
-        ({"task": BestArm(), "epsilon": 0.0}, "epsilon cannot be given together with a task object"),
+        ({"task": TopM(2), "m": 2}, "m cannot be given with a task object"),
+        ({"task": BestArm(), "epsilon": 0.0}, "epsilon cannot be given with a task object"),
     ],
 )
 def test_keywords_of_tasks_are_checked(keywords: dict[str, Any], message: str) -> None:

@@ -19,7 +19,7 @@ PULLS_AT_ONCE = 1 << 20  # of a block, so that memory does not grow with the bud
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleTable:
-    """Reward samples of M candidate arms, one after the other.
+    """Reward samples of M candidate arms, concatenated.
 
     Attributes:
         rewards: ``(R,)`` all rewards, any float type; the rewards of one arm are contiguous.

@@ -245,14 +245,14 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
     """
     encoding = env.action_encoding
     for left in range(env.budget, -1, -1):
-        move = _read_one(encoding, agent.act(observation))
-        stops = move.stops is not None and move.stops[0]
+        decoded = _read_one(encoding, agent.act(observation))
+        stops = decoded.stops is not None and decoded.stops[0]
         if stops or left == 0:
             break
-        observation, *_ = env.step(int(move.arms[0]) if encoding.shape == () else encoding.pull(move.arms)[0])
-    if move.stops is not None and not stops:
+        observation, *_ = env.step(int(decoded.arms[0]) if encoding.shape == () else encoding.pull(decoded.arms)[0])
+    if decoded.stops is not None and not stops:
         raise AgentError("the budget is spent, but act keeps pulling: it must stop and recommend")
-    recommendations = encoding.task.check(move.recommendations, 1, env.num_arms, "act")
+    recommendations = encoding.task.check(decoded.recommendations, 1, env.num_arms, "act")
     return Rollout(recommendations, Statistics(*(observation[n][None] for n in ("pulls", "means", "variances"))))
 
 

@@ -1,8 +1,8 @@
-"""Data sets: where they are, how they are read, and what the environments need of them.
+"""Data sets: their files, readers, and the data that environments need.
 
 ``registry`` knows names, addresses, checksums, terms and citations; ``locate`` finds and fetches the files, none of
 which ship with the package; ``ratings`` reads MovieLens formats, ``completion`` fills the matrix of ratings and keeps
-it on disk, ``synthetic`` makes ratings of the same shape without any data, and ``table`` reads the user's own log.
+it on disk, ``synthetic`` makes ratings of the same shape without any data, and ``table`` reads a user's log.
 ``columns`` reads columns of numbers as features, for ``automobile`` and ``motor``, and ``regression`` those of tables
 from which something is to be predicted. ``signals`` reads matrices time x sensors, and makes synthetic ones.
 """
@@ -22,12 +22,12 @@ from bai_gym.datasets.synthetic import movielens_like
 from bai_gym.datasets.table import ArmSamples, read_table
 
 __all__ = [
-    # which data sets there are
+    # known data sets
     "DataFile",
     "DataSet",
     "get",
     "names",
-    # where they are
+    # files
     "Status",
     "cache_directory",
     "data_directory",

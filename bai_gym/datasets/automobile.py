@@ -1,4 +1,4 @@
-"""Cars of 1985 with their prices, and a synthetic table in their place for use without the data.
+"""Cars of 1985 with their prices, and a synthetic substitute for use without the data.
 
 The five features are those of Azizi, Kveton and Ghavamzadeh (2022), "Fixed-Budget Best-Arm Identification in Structured
 Bandits", appendix E.2. Their authors replace missing prices by the mean price, and rescale features and prices to
@@ -6,7 +6,7 @@ Bandits", appendix E.2. Their authors replace missing prices by the mean price, 
 
 :func:`automobile_like` draws 205 points from a model, and is never called Automobile: features uniform on [0, 1] with
 pairwise correlation 0.6, and ``price = x @ w + 0.3 |x|^2 + N(0, 0.1^2)``, rescaled to [0, 1]. The model, a linear part
-with a mild misfit, is a choice of this project; so is the law of the weights w, uniform on [0, 1].
+with a mild misfit, is a choice of this project; so is the distribution of the weights w, uniform on [0, 1].
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def read_automobile(path: str | os.PathLike[str]) -> FeatureTable:
 
 @lru_cache(maxsize=2)
 def _read(path: Path, mtime_ns: int, size: int) -> FeatureTable:
-    """The table of a file; time and size are there to notice that it changed."""
+    """The table of a file; time and size detect changes."""
     values = read_columns(path, (*_FEATURES, PRICE), all_columns=_ALL, may_miss=PRICE)
     prices = values[:, -1]
     missing = np.isnan(prices)
@@ -77,7 +77,7 @@ def _read(path: Path, mtime_ns: int, size: int) -> FeatureTable:
 
 
 def automobile_like(seed: int = 0) -> FeatureTable:
-    """Draw 205 points with five features and a price, of the model in the module's docstring.
+    """Draw 205 points with five features and a price from the model in the module's docstring.
 
     Args:
         seed: Of the generator, at least 0. The same seed gives the same table.

@@ -1,7 +1,7 @@
 """Columns of numbers from CSV files of any size, and tables of them that are rescaled to [0, 1].
 
-Several data-backed environments need no more of a data set than some of its columns, as features of the arms and as
-their mean rewards. Every complaint about a file names it, the column and the row.
+Several data-backed environments need only some columns of a data set, as features of the arms and as their mean
+rewards. Every error about a file names it, the column and the row.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from bai_gym.statistics import FloatArray
 
 __all__ = ["FeatureTable", "identify", "read_columns"]
 
-_MISSING = ["?", "", "NA", "NaN", "nan"]  # what stands for a value that is not there
+_MISSING = ["?", "", "NA", "NaN", "nan"]  # markers of missing values
 _HEAD = 1 << 16  # bytes in which the first line must end
 _SHOWN = 15  # names shown in an error
 _KINDS = {",": "comma-separated", ";": "semicolon-separated"}
@@ -39,8 +39,8 @@ class FeatureTable:
 
     Attributes:
         columns: Names of the columns, C of them.
-        values: ``(R, C)`` float64, in C order, so that the values of a row lie together; read-only.
-        notes: Sentences that every report about these rows must carry.
+        values: ``(R, C)`` float64, in C order, so that the values of a row are contiguous; read-only.
+        notes: Sentences that every report about these rows must show.
     """
 
     columns: tuple[str, ...]
@@ -87,7 +87,7 @@ def identify(path: str | os.PathLike[str], what: str) -> tuple[Path, int, int]:
 
     Raises:
         MissingDataError: There is no such file.
-        DataError: It cannot be looked at.
+        DataError: It cannot be accessed.
     """
     path = Path(path)
     try:
@@ -138,8 +138,8 @@ def read_columns(
         try:
             table = pacsv.read_csv(
                 cast(Any, stream),
-                # One thread: threads of pyarrow that are still there when a process ends at once, as after an error,
-                # abort it; and an error then has its row.
+                # One thread: live threads of pyarrow abort a process that exits immediately, as after an error; also,
+                # errors then have a row.
                 read_options=pacsv.ReadOptions(
                     column_names=names if header is None else None, use_threads=False, block_size=1 << 22
                 ),
@@ -176,7 +176,7 @@ def read_columns(
 
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes] | pa.NativeFile]:
-    """The bytes of a file, unpacked on the way; whatever goes wrong with it there is a :class:`DataError`."""
+    """The bytes of a file, unpacked on the way; any failure is a :class:`DataError`."""
     try:
         with path.open("rb") as file:
             start = file.read(4)
@@ -227,7 +227,7 @@ def _plain(name: str) -> str:
 
 
 def _malformed(path: Path, error: Exception, names: Sequence[str], first: int, separator: str) -> str:
-    """What is wrong with a file that pyarrow refuses; ``first`` lines come before the first row."""
+    """Describe the problem of a file that pyarrow rejects; ``first`` lines come before the first row."""
     found = _CONVERSION.match(str(error))
     if found is None:
         return f"{path} is malformed: {_line(error)}; expected {len(names)} {_KINDS[separator]} fields in every row"

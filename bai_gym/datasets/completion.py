@@ -2,9 +2,9 @@
 
 The MovieLens problem of "Fixed-Budget Best-Arm Identification with Heterogeneous Reward Variances" (Lalitha et al.,
 2023, section 5.2) fills the user-by-movie matrix by alternating least squares; a movie is an arm, a pull draws a
-user. The paper gives the rank, 5, and nothing more. The rest is a choice of this project:
+user. The paper gives only the rank, 5. The rest is a choice of this project:
 
-- Centring: the mean of all the ratings kept is subtracted before, and added after. No user or movie effects besides.
+- Centring: the mean of all the ratings kept is subtracted before, and added after. There are no user or movie effects.
 - Penalty: ``regularization`` times the number of ratings of the user or movie (weighted lambda, Zhou et al. 2008,
   "Large-scale Parallel Collaborative Filtering for the Netflix Prize", section 3.2), by default 0.1.
 - 20 sweeps (users, then movies) from a Gaussian start; movies with fewer than 20 ratings are left out.
@@ -37,8 +37,8 @@ from bai_gym.errors import DataError, MissingDataError, ParameterError
 
 __all__ = ["CompletedRatings", "Factors", "complete", "completed", "factorize"]
 
-_FORMAT = 1  # raise it when the same ratings and parameters give other numbers, or the files another layout
-_BLOCK = 256  # movies whose completed values are held in float64 at once
+_FORMAT = 1  # increase it when the same ratings and parameters give other numbers, or the file layout changes
+_BLOCK = 256  # movies whose completed values are in float64 at a time
 _KEEP = 2  # completed matrices that one process remembers
 
 Floats = npt.NDArray[np.float64]
@@ -49,7 +49,7 @@ class CompletedRatings:
     """A completed matrix of ratings: for each movie the rating of every user.
 
     Attributes:
-        matrix: ``(num_items, num_users)`` float32, C-contiguous, so that the rewards of one arm lie together; from
+        matrix: ``(num_items, num_users)`` float32, C-contiguous, so that the rewards of one arm are contiguous; from
             the cache it is a read-only map of a file.
         item_ids: Id of the movie of each row, ``(num_items,)`` int64, increasing.
         means: Mean of each row over the users, ``(num_items,)``, in stars.
@@ -98,7 +98,7 @@ def complete(
     min_ratings: int = 20,
     seed: int = 0,
 ) -> CompletedRatings:
-    """Complete the matrix of ratings by alternating least squares, as the module's docstring says.
+    """Complete the matrix of ratings by alternating least squares, as in the module's docstring.
 
     A user none of whose movies is kept gets the overall mean for every movie.
 
@@ -111,8 +111,8 @@ def complete(
         seed: Of the random start. The same seed gives the same numbers.
 
     Returns:
-        The completed matrix with one row per movie kept, and its moments. Fewer rows than the caller needs are
-        the caller's to refuse.
+        The completed matrix with one row per movie kept, and its moments. The caller must check that there are enough
+        rows.
 
     Raises:
         ParameterError: A keyword is outside its range.
@@ -147,8 +147,8 @@ def factorize(
     """Fit the low-rank model to the observed ratings by alternating ridge regressions.
 
     Minimises ``sum (r - offset - p_u @ q_i)^2 + regularization * (sum_u n_u |p_u|^2 + sum_i n_i |q_i|^2)`` with the
-    counts n of ratings; with the other side held, each p_u and q_i is a ridge regression of its own, and all of
-    them are solved at once.
+    counts n of ratings; with the other side held, each p_u and q_i is a separate ridge regression, and all of them are
+    solved in one pass.
 
     Args:
         ratings: The observed ratings, at least one.
@@ -194,13 +194,13 @@ def completed(
     min_ratings: int = 20,
     seed: int = 0,
 ) -> CompletedRatings:
-    """What :func:`complete` gives, kept on disk under the digest of the ratings and the parameters.
+    """Return :func:`complete`, cached on disk under the digest of the ratings and the parameters.
 
-    A file is known by its bytes, ratings in memory by their columns. Within one process the last few results are
+    A file is identified by its bytes, ratings in memory by their columns. Within one process the last few results are
     remembered, and a file whose path, size and time of change are the same is not read again. Files are written
-    beside their final name and then renamed, so that a reader never sees half of one, and processes that
-    build the same matrix at the same time don't disturb each other. A damaged file is built anew. Where the
-    cache cannot be written, the result is in memory and a ``UserWarning`` says so.
+    beside their final name and then renamed, so that readers never see a partial file, and processes can build the same
+    matrix in parallel. A damaged file is rebuilt. Where the cache cannot be written, the result is in memory and a
+    ``UserWarning`` says so.
 
     Args:
         source: The ratings, or a file that :func:`~bai_gym.datasets.read_ratings` reads.
@@ -297,7 +297,7 @@ def _pattern(values: sparse.csr_array) -> sparse.csr_array:
 
 
 def _only(ratings: Ratings, kept: npt.NDArray[np.intp]) -> Ratings:
-    """The ratings of the kept items, with these numbered anew; all users stay."""
+    """The ratings of the kept items, renumbered; all users stay."""
     position = np.full(ratings.num_items, -1, dtype=np.int32)
     position[kept] = np.arange(len(kept), dtype=np.int32)
     items = position[ratings.item_index]
@@ -308,7 +308,7 @@ def _only(ratings: Ratings, kept: npt.NDArray[np.intp]) -> Ratings:
 
 
 def _check(*, regularization: float, **whole: int) -> None:
-    """Refuse a keyword that is outside its range."""
+    """Raise :class:`ParameterError` for a keyword outside its range."""
     if not (np.isfinite(regularization) and regularization > 0):
         raise ParameterError(f"regularization must be a number above 0, not {regularization!r}")
     for name, value in whole.items():
@@ -343,7 +343,7 @@ def _path_digest(path: Path) -> str:
 
 @lru_cache(maxsize=16)
 def _file_digest(path: Path, mtime_ns: int, size: int) -> str:
-    """SHA-256 of a file's bytes; time and size are there to notice that it changed."""
+    """SHA-256 of a file's bytes; time and size detect changes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -372,7 +372,7 @@ def _store(folder: Path, key: str, result: CompletedRatings) -> None:
 
 
 def _load(folder: Path, key: str) -> CompletedRatings | None:
-    """The result in the cache, or None where it is not there, or damaged in whatever way."""
+    """The result in the cache, or None if it is missing or damaged."""
     matrix_file, rest_file = _files(folder, key)
     try:
         with rest_file.open("rb") as file, np.load(file, allow_pickle=False) as rest:
@@ -388,6 +388,6 @@ def _load(folder: Path, key: str) -> CompletedRatings | None:
             and item_ids.shape == means.shape == variances.shape == matrix.shape[:1]
             and zlib.crc32(matrix.data) == checksum
         )
-    except Exception:  # damaged bytes make numpy and zipfile raise nearly anything, and the way out is always the same
+    except Exception:  # numpy and zipfile can raise almost anything for damaged bytes, and the remedy is the same
         return None
     return CompletedRatings(matrix, item_ids, means, variances) if sound else None

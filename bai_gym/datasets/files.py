@@ -1,4 +1,4 @@
-"""Files that are never seen half-written."""
+"""Atomic replacement of files."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["replace_file"]
 
 
 def replace_file(path: Path, write: Callable[[IO[bytes]], None]) -> None:
-    """Write a file under another name, then give it its own in one step.
+    """Write a file under a temporary name, then rename it atomically.
 
     Args:
-        path: Its own name.
+        path: Its final name.
         write: Writes the content.
 
     Raises:

@@ -1,8 +1,8 @@
-"""Where data sets lie, how they get there, and what is there now.
+"""Locates and downloads data sets.
 
-The data directory is ``BAI_GYM_DATA``, or else the user's cache folder; it may be read-only. What is computed from the
-data goes to the cache directory, ``BAI_GYM_CACHE`` or else a folder ``derived`` in the user's cache folder.
-Nothing is downloaded unless :func:`fetch` is called.
+The data directory is ``BAI_GYM_DATA``, or else the user's cache folder; it may be read-only. Files derived from data go
+to the cache directory, ``BAI_GYM_CACHE`` or else a folder ``derived`` in the user's cache folder. Nothing is downloaded
+unless :func:`fetch` is called.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ __all__ = ["Status", "cache_directory", "data_directory", "fetch", "find", "requ
 
 @dataclass(frozen=True)
 class Status:
-    """What is known of one file of a data set on this machine.
+    """The state of one file of a data set on this machine.
 
     Attributes:
         dataset: Name of the data set.
         file: Name of the file in the data set.
         present: Whether it was found.
-        path: Where it is, or where it is to be put.
+        path: Its path, or where it should be.
         size: Bytes, 0 where it is absent.
         published: Whether its bytes are the publisher's, by checksum; False for an absent or repacked file.
         licence: Licence or terms in a few words.
@@ -47,7 +47,7 @@ class Status:
 
 
 def data_directory() -> Path:
-    """The folder that data sets are looked for in: ``BAI_GYM_DATA`` where it is set, else the user's cache folder."""
+    """The folder of data sets: ``BAI_GYM_DATA`` where it is set, else the user's cache folder."""
     chosen = os.environ.get("BAI_GYM_DATA")
     return Path(chosen).expanduser() if chosen else _user_cache()
 
@@ -77,7 +77,7 @@ def find(name: str, file: str | None = None) -> Path | None:
 
 
 def require(name: str, file: str | None = None) -> Path:
-    """Like :func:`find`, for callers that cannot do without.
+    """Like :func:`find`, but raises if the file is missing.
 
     Args:
         name: Name of the data set.
@@ -88,7 +88,7 @@ def require(name: str, file: str | None = None) -> Path:
 
     Raises:
         UnknownNameError: There is no such data set or file.
-        MissingDataError: The file is not there; the message says where it was looked for and how to get it.
+        MissingDataError: The file is not there; the message names the expected paths and how to get it.
     """
     found = find(name, file)
     if found is None:
@@ -101,9 +101,9 @@ def require(name: str, file: str | None = None) -> Path:
 
 
 def fetch(name: str) -> Path:
-    """Download a data set into the data directory, check it, and unpack what is read unpacked.
+    """Download a data set into the data directory, check it, and unpack the members that are read unpacked.
 
-    Nothing is downloaded where all files are there already. The caller is the one to show the data set's ``terms``.
+    Nothing is downloaded if all files are there. The caller must show the data set's ``terms``.
 
     Args:
         name: Name of the data set.
@@ -113,9 +113,9 @@ def fetch(name: str) -> Path:
 
     Raises:
         UnknownNameError: There is no such data set.
-        MissingDataError: The archive cannot be downloaded, or the data directory cannot be written. The message says
-            how to get it by hand, which is the only way where the publisher wants you to sign in.
-        DataError: What came is not the published archive: its checksum or its members differ.
+        MissingDataError: The archive cannot be downloaded, or the data directory cannot be written. The message
+            explains how to get it by hand, which is the only way if the publisher requires an account.
+        DataError: The download is not the published archive: its checksum or its members differ.
     """
     dataset = registry.get(name)
     if dataset.archive is not None and any(find(name, file.name) is None for file in dataset.files):
@@ -128,7 +128,7 @@ def fetch(name: str) -> Path:
 
 
 def status() -> list[Status]:
-    """What is there of every file of every data set, by name."""
+    """The state of every file of every data set, by name."""
     records = []
     for name in registry.names():
         dataset = registry.get(name)
@@ -158,11 +158,11 @@ def _file(dataset: DataSet, name: str | None) -> DataFile:
 
 
 def _recipe(dataset: DataSet, file: DataFile | None = None) -> str:
-    """How to get a data set without this library: half a sentence."""
+    """How to get a data set without this library, as part of a sentence."""
     file = file or dataset.files[0]
     place = Path(file.paths[0])
     if dataset.archive is None:
-        how = f"{dataset.by_hand} and put it into {place.parent}"
+        how = f"{dataset.by_hand} and place it in {place.parent}"
         what = f"download {place.name} from {dataset.page} {how}"
     elif file.member is None:
         what = f"put {dataset.archive_path} from {dataset.archive}"
@@ -201,7 +201,7 @@ def _download(dataset: DataSet) -> Path:
                 progressbar=bar or False,
             )
         )
-    except OSError as error:  # all errors of the network are children of it
+    except OSError as error:  # base class of all network errors
         raise MissingDataError(
             f"data set {dataset.name!r} could not be downloaded to {folder} ({type(error).__name__}:"
             f" {' '.join(str(error).split())[:160]}); offline, {_recipe(dataset)}"
@@ -242,7 +242,7 @@ class _Bar:
 
 
 def _unpack(dataset: DataSet, archive: Path, files: list[DataFile]) -> None:
-    """Put members of the archive in their places, each in one step, after a look at its checksum."""
+    """Unpack members of the archive atomically, after a check of their checksums."""
     for file in files:
         try:
             with zipfile.ZipFile(archive) as packed:

@@ -42,5 +42,5 @@ def read_motor(path: str | os.PathLike[str]) -> FeatureTable:
 
 @lru_cache(maxsize=1)
 def _read(path: Path, mtime_ns: int, size: int) -> FeatureTable:
-    """The table of a file; time and size are there to notice that it changed."""
+    """The table of a file; time and size detect changes."""
     return FeatureTable.rescaled(_COLUMNS, read_columns(path, _COLUMNS))

@@ -2,7 +2,7 @@
 
 The formats are those of GroupLens: ``UserID::MovieID::Rating[::Timestamp]`` (1M, 10M), tab-separated ``u.data``
 (100K), and ``ratings.csv`` with the header ``userId,movieId,rating[,timestamp]`` (20M, 25M, latest). Each may be
-compressed with gzip or lie in the publisher's zip archive. What a file is, is seen from its content, not its name.
+compressed with gzip or lie in the publisher's zip archive. The content of a file decides its format, not its name.
 
 Nothing of the data ships with this package; ``bai_gym.datasets.registry`` has the terms and the citation.
 """
@@ -35,7 +35,7 @@ _EXPECTED = "expected lines UserID::MovieID::Rating[::Timestamp], a tab-separate
 class Ratings:
     """R ratings of items (movies) by users; users and items are numbered densely from 0, in the order of their ids.
 
-    An item that nobody rated does not appear: MovieLens 1M, "6040 x 3952" in the papers, has 3,706 rated movies.
+    Items without ratings do not appear: MovieLens 1M, "6040 x 3952" in the papers, has 3,706 rated movies.
 
     Attributes:
         user_index: Which user rated, ``(R,)`` int32 in ``0..num_users - 1``.
@@ -69,16 +69,16 @@ class Ratings:
 
     @property
     def num_users(self) -> int:
-        """How many users there are."""
+        """Number of users."""
         return len(self.user_ids)
 
     @property
     def num_items(self) -> int:
-        """How many items (movies) have an id here."""
+        """Number of items (movies)."""
         return len(self.item_ids)
 
     def __len__(self) -> int:
-        """How many ratings there are."""
+        """Number of ratings."""
         return len(self.values)
 
 

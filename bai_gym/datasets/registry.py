@@ -1,4 +1,4 @@
-"""The data sets that this library knows by name: where they come from, their checksums, terms and citation.
+"""The known data sets: sources, checksums, terms and citations.
 
 Nothing of them ships with the package. ``bai_gym.datasets.locate`` finds and fetches them. A new data set is one more
 entry of ``_DATASETS``.
@@ -20,12 +20,12 @@ class DataFile:
     """One file of a data set.
 
     Attributes:
-        name: What it is called here, for example ``"ratings"``.
-        paths: Where it may lie in the data directory, the preferred place first.
+        name: Its name in this library, for example ``"ratings"``.
+        paths: Accepted paths in the data directory, the preferred one first.
         member: Its name inside the archive, from which :func:`~bai_gym.datasets.fetch` unpacks it to ``paths[0]``;
             None where the archive itself is read.
         sha256: Checksums (hexadecimal) of the published bytes, in each form that has one. Files repacked by the user
-            have others and are read all the same.
+            have other checksums and are read, too.
     """
 
     name: str
@@ -40,16 +40,16 @@ class DataSet:
 
     Attributes:
         name: As typed, for example ``"movielens-1m"``.
-        title: For people.
+        title: Title for display.
         page: The publisher's page.
-        archive: Address of the publisher's archive, or of the only file; None where it can be had by hand only.
-        archive_path: Where it lies in the data directory after fetching.
+        archive: Address of the publisher's archive, or of the only file; None if it must be downloaded by hand.
+        archive_path: Its path in the data directory after fetching.
         archive_sha256: Its checksum, hexadecimal; None where it cannot be fetched.
         files: The files that are read; the first is the main one.
         licence: Licence or terms in a few words.
-        terms: What the user must keep to, in a sentence or two.
-        citation: What to cite.
-        by_hand: Where it cannot be fetched: how the page gives it out.
+        terms: Conditions of use, in a sentence or two.
+        citation: The citation.
+        by_hand: How to get it from the page, if it cannot be fetched.
     """
 
     name: str
@@ -71,13 +71,12 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> DataSet:
-    """The record of a data set.
+    """Return a data set.
 
     Args:
         name: One of :func:`names`.
 
-    Returns:
-        The record.
+    Returns: The data set.
 
     Raises:
         UnknownNameError: There is no data set of that name.
@@ -168,7 +167,7 @@ _ELECTRIC_MOTOR = DataSet(
     name="electric-motor",
     title="Electric Motor Temperature",
     page="https://www.kaggle.com/datasets/wkirgsn/electric-motor-temperature",
-    archive=None,  # Kaggle asks who it is
+    archive=None,  # Kaggle requires an account
     archive_path="electric-motor-temperature.zip",
     archive_sha256=None,
     files=(

@@ -1,4 +1,4 @@
-"""Tables for regression: numbers that describe a thing, and a number to be predicted from them."""
+"""Tables for regression: features and a target."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RegressionTable:
     Attributes:
         name: One of :data:`REGRESSION_TABLES`.
         features: ``(R, d)``, in any units; read-only.
-        targets: ``(R,)`` what is to be predicted; read-only.
+        targets: ``(R,)`` targets; read-only.
     """
 
     name: str
@@ -82,7 +82,7 @@ def regression_table(name: str) -> RegressionTable:
 
 @lru_cache(maxsize=2)
 def _wine(path: Path, mtime_ns: int, size: int) -> FloatArray:
-    """The rows of a file; time and size are there to notice that it changed."""
+    """The rows of a file; time and size detect changes."""
     return read_columns(path, _WINE_COLUMNS, separator=";")
 
 

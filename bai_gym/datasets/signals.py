@@ -1,4 +1,4 @@
-"""Signals of sensors, time x sensors, from files of the usual kinds; and a synthetic field of sensors.
+"""Signals of sensors, time x sensors, from common file formats; and a synthetic field of sensors.
 
 :func:`traffic_like` draws signals of the size of the I-880 data of Srinivas et al. (2010), which were never published:
 357 sensors at random places on a line, speeds about 60 miles per hour. The covariance of two sensors at distance r is
@@ -45,7 +45,7 @@ class Signals:
     Attributes:
         names: K names of the sensors.
         values: ``(T, K)`` float64 in C order, a row for each moment; read-only.
-        notes: Sentences that every report about these signals must carry.
+        notes: Sentences that every report about these signals must show.
     """
 
     names: tuple[str, ...]
@@ -56,13 +56,13 @@ class Signals:
 def read_signals(path: str | os.PathLike[str], header: bool | None = None) -> Signals:
     """Read signals; a file is read once per process.
 
-    Every column is a sensor, but for a first column of times (text or dates), which is left out. In an npz file the
+    Every column is a sensor, except a first column of times (text or dates), which is left out. In an npz file the
     matrix is the only array, or the one called ``signals`` or ``data``.
 
     Args:
-        path: CSV, plain or gzipped; Parquet; npy; or npz. The content says which it is, not the name.
-        header: Whether a CSV file begins with a line of names. None: it does, if that line has something else than
-            numbers, or nothing but different whole numbers: so look the numbers of sensors, and hardly a measurement.
+        path: CSV, plain or gzipped; Parquet; npy; or npz. The content decides the format, not the name.
+        header: Whether a CSV file begins with a line of names. None: it does, if that line has anything but numbers, or
+            only distinct whole numbers, which look like sensor numbers, not like measurements.
 
     Raises:
         MissingDataError: There is no such file.
@@ -76,7 +76,7 @@ def read_signals(path: str | os.PathLike[str], header: bool | None = None) -> Si
 
 @lru_cache(maxsize=2)
 def _read(path: Path, mtime_ns: int, size: int, header: bool | None) -> Signals:
-    """The signals in a file; time and size are there to notice that it changed."""
+    """The signals in a file; time and size detect changes."""
     try:
         raw = path.read_bytes()
         if raw.startswith(b"\x1f\x8b"):
@@ -172,7 +172,7 @@ def _is_numeric(kind: Any) -> bool:
 
 
 def traffic_like(seed: int = 0) -> Signals:
-    """Draw 2,520 signals of 357 sensors, of the model in the module's docstring, in miles per hour.
+    """Draw 2,520 signals of 357 sensors, from the model in the module's docstring, in miles per hour.
 
     Args:
         seed: Of the generator, at least 0. The same seed gives the same signals.

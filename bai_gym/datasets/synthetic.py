@@ -2,12 +2,12 @@
 
 Ratings follow a rank-5 model, ``M_ui = 3.5 + c_i + p_u @ q_i``, with users ``p_u ~ N(0, I_5)``, movies
 ``q_i = s_i * (uniform direction)``, ``c_i ~ N(0, 0.5^2)`` and ``s_i^2 ~ Gamma``; a rating is M_ui plus Gaussian noise,
-rounded to a whole star and clipped to 1..5. Who rates what is drawn apart from the values. Results on these
+rounded to a whole star and clipped to 1..5. The rated pairs are drawn independently of the values. Results on these
 ratings are results on this model; they are never called MovieLens.
 
-The model with its normal laws is a choice of this project. The Gamma law (shape 5, mean 0.45), the noise and the counts
-were chosen so that what :func:`~bai_gym.datasets.complete` makes of the ratings has moments like those of the real data
-(quantiles over the movies kept; means in stars, variances in squared stars):
+The model with its normal distributions is a choice of this project. The Gamma distribution (shape 5, mean 0.45), the
+noise and the counts were chosen so that the result of :func:`~bai_gym.datasets.complete` has moments like those of the
+real data (quantiles over the movies kept; means in stars, variances in squared stars):
 
 ====================  =====  =====  =====  =====  =====  =====  =====
 quantile                 1%     5%    25%    50%    75%    95%    99%
@@ -39,14 +39,14 @@ MIN_PER_USER = 20
 _RANK = 5
 _CENTRE = 3.5  # stars
 _MOVIE_SD = 0.5  # stars, of c_i
-_SPREAD_SHAPE = 5.0  # of the Gamma law of s_i^2
+_SPREAD_SHAPE = 5.0  # of the Gamma distribution of s_i^2
 _SPREAD_MEAN = 0.45  # squared stars, mean of s_i^2
 _NOISE_SD = 0.85  # stars
 
-_USER_SHAPE = 0.766  # of the Weibull law of the number of ratings of a user above MIN_PER_USER
+_USER_SHAPE = 0.766  # of the Weibull distribution of the number of ratings of a user above MIN_PER_USER
 _USER_LIMIT = 18.5  # in units of its scale, so that no user rates much more than 2,300 movies
-_MOVIE_SHAPE = 0.675  # of the Weibull law of the popularity of a movie
-_BLOCK = 512  # users whose movies are drawn at once
+_MOVIE_SHAPE = 0.675  # of the Weibull distribution of the popularity of a movie
+_BLOCK = 512  # users whose movies are drawn in one pass
 
 
 def movielens_like(seed: int = 0) -> Ratings:

@@ -1,7 +1,7 @@
-"""The user's own logged rewards: one row per observation, one column naming the arm, one with the reward.
+"""A user's logged rewards: one row per observation, one column naming the arm, one with the reward.
 
-:func:`read_table` makes of a CSV or Parquet file the samples of each arm, which a bandit can resample
-(``BAI-Table-v0``). Every complaint about the file names the file, the column or row, and what was expected.
+:func:`read_table` reads a CSV or Parquet file into samples of each arm, which a bandit can resample (``BAI-Table-v0``).
+Every error names the file, the column or row, and what was expected.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ArmSamples:
 
     Attributes:
         names: Name of each arm, K of them.
-        rewards: All rewards, ``(R,)`` float64, those of one arm together, in the order of the file.
+        rewards: All rewards, ``(R,)`` float64, those of one arm contiguous, in the order of the file.
         offsets: Arm k has ``rewards[offsets[k]:offsets[k + 1]]``, ``(K + 1,)`` int64.
     """
 
@@ -83,17 +83,17 @@ def read_table(
     """Read logged rewards, one row per observation.
 
     Arms are sorted by number where all their names are numbers (then ``8`` and ``8.0`` are one arm, under the shorter
-    name), else as text. Spaces around a name don't count. Rows in an error count from 1 after the header.
+    name), else as text. Spaces around a name are ignored. Rows in an error count from 1 after the header.
 
     Args:
-        path: A CSV file with a header line (UTF-8, may be gzipped) or a Parquet file; told apart by content.
+        path: A CSV file with a header line (UTF-8, may be gzipped) or a Parquet file; recognised by content.
         arm_column: Name of the column that names the arm.
         reward_column: Name of the column with the reward, a finite number in each row.
         separator: One character between the fields of a CSV file. None looks for it among comma, semicolon,
             tab and ``|``: the one that yields both columns.
         arms: The arms wanted, in this order; rows of others are left out. None means all arms.
         bins: Cut a numeric arm column into this many arms, at least 2, with about equally many rows (at its
-            quantiles; equal values stay together). Each is named after the smallest and largest value in it, such as
+            quantiles; equal values share a bin). Each is named after the smallest and largest value in it, such as
             ``"8.4..9.5"``, or the value where there is only one. None makes each value an arm.
 
     Returns:
@@ -148,7 +148,7 @@ def _check(
     arms: Sequence[str | int | float] | None,
     bins: int | None,
 ) -> None:
-    """Refuse keywords that cannot be used with any file."""
+    """Raise :class:`ParameterError` for keywords that are invalid for any file."""
     for keyword, column in (("arm_column", arm_column), ("reward_column", reward_column)):
         if not isinstance(column, str):
             raise ParameterError(f"{keyword} must be the name of a column, as text, not {column!r}")
@@ -203,7 +203,7 @@ def _csv(path: Path, raw: bytes, arm_column: str, reward_column: str, separator:
     try:
         return pacsv.read_csv(
             pa.BufferReader(raw),
-            # Threads of pyarrow that are still there when a process ends at once, as after an error, abort it.
+            # Live threads of pyarrow abort a process that exits immediately, as after an error.
             read_options=pacsv.ReadOptions(use_threads=False, block_size=max(1 << 24, _HEAD)),
             parse_options=pacsv.ParseOptions(delimiter=chosen, newlines_in_values=True),
             convert_options=pacsv.ConvertOptions(
@@ -236,7 +236,7 @@ def _is_utf8(raw: bytes) -> bool:
 
 
 def _require(path: Path, header: Sequence[str], *columns: str, hint: str = "") -> None:
-    """Refuse a header that does not have each of the columns once; the hint says what may be wrong with the file."""
+    """Raise :class:`DataError` unless a header has each of the columns once; the hint suggests a cause."""
     for column in columns:
         if header.count(column) > 1:
             raise DataError(f"{path} has {header.count(column)} columns named {column!r}; expected one")
@@ -247,7 +247,7 @@ def _require(path: Path, header: Sequence[str], *columns: str, hint: str = "") -
 
 
 def _numbers(path: Path, name: str, column: pa.ChunkedArray, what: str) -> npt.NDArray[np.float64]:
-    """A column as finite float64 ``(R,)``; complains of the first row that is not a finite number."""
+    """A column as finite float64 ``(R,)``; the error names the first row that is not a finite number."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
@@ -260,7 +260,7 @@ def _numbers(path: Path, name: str, column: pa.ChunkedArray, what: str) -> npt.N
             raise DataError(
                 f"column {name!r} of {path} has type {column.type}; every {what} must be a number"
             ) from None
-        # slow, but only for the few spellings that Arrow refuses (+1.5), and to find the first bad row
+        # slow, but only for the few forms that Arrow rejects (+1.5), and to find the first bad row
         numbers = (None if text is None else _number(text) for text in column.to_pylist())
         values = np.array([np.nan if number is None else float(number) for number in numbers])
     bad = np.flatnonzero(~np.isfinite(values))

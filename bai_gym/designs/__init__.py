@@ -1,13 +1,13 @@
-"""Optimal designs for linear models: which arms to pull, and how often, to know all of them equally well.
+"""Optimal designs for linear models: which arms to pull, and how often, to estimate all means equally well.
 
     design = g_optimal(features, active)           # features (..., K, d), active arms (..., K)
     counts = round_design(design.weights, budget)  # whole numbers of pulls (..., K), with the budget as their sum
 
 Everything works on batches: the arm axis is last but one in features and last elsewhere, and the axes before it are
-broadcast. Features may have any rank: designs live on the span of the active arms (:func:`project`). Sources and
-guarantees are with the functions. Designs by Frank-Wolfe: :func:`g_optimal`, :func:`frank_wolfe` (FWG), :func:`wynn`;
-for all differences of arms: :func:`xy_optimal`, for that of two: :func:`contrast_weights`; pull by pull:
-:func:`greedy_allocation`; where to start: :func:`basis_design`; roundings that look at the arms:
+broadcast. Features may have any rank: designs live on the span of the active arms (:func:`project`). The functions
+state sources and guarantees. Designs by Frank-Wolfe: :func:`g_optimal`, :func:`frank_wolfe` (FWG), :func:`wynn`; for
+all differences of arms: :func:`xy_optimal`, for that of two: :func:`contrast_weights`; pull by pull:
+:func:`greedy_allocation`; starting designs: :func:`basis_design`; roundings that depend on the features:
 :func:`exchange_design`; fewer arms: :func:`reduce_support`.
 """
 

@@ -1,4 +1,4 @@
-"""Designs for the difference of two arms: which arms to pull to know by how much one is better than the other."""
+"""Designs for the difference of two means."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ZERO = 1e-9  # weights, slopes and rates up to this are 0; arms have coordinates
 SPREAD = 1e-8  # relative differences between the costs of arms
 CLOSE = 1e-6  # a value within this of its bound has reached it, when all costs are 1
 LARGEST_ERROR = 1e-7  # of sum w_k x_k, in coordinates of the span
-PIVOTS = 20  # per arm and dimension; what takes more has got lost by rounding errors
+PIVOTS = 20  # per arm and dimension; more means failure by rounding errors
 AT_ONCE = 2**17  # entries of the tableaus that are held at a time, for the cache
 
 
@@ -42,7 +42,7 @@ def contrast_weights(features: ArrayLike, first: ArrayLike, second: ArrayLike) -
 
     Raises:
         InstanceError: If features are NaN or infinite, have the wrong shape, or are so close to linearly dependent that
-            rounding errors keep the method from an end.
+            rounding errors prevent convergence.
         ParameterError: If an arm does not exist.
 
     Source: the theorem of Elfving (1952), "Optimum allocation in linear regression theory", as a linear program, as in
@@ -60,7 +60,7 @@ def contrast_weights(features: ArrayLike, first: ArrayLike, second: ArrayLike) -
         ) from None
     weights, solved = solve_contrasts(span(x, mask).coordinates, rows.reshape(-1), i.reshape(-1), j.reshape(-1))
     if not solved.all():
-        raise InstanceError("rounding errors keep contrast_weights from an end: some features are nearly dependent")
+        raise InstanceError("rounding errors keep contrast_weights from converging: some features are nearly dependent")
     return weights.reshape(*rows.shape, mask.shape[-1])
 
 
@@ -88,9 +88,9 @@ def solve_contrasts(
     arms = coordinates.shape[1]
     weights = np.zeros((rows.size, arms))
     solved = np.zeros(rows.size, dtype=bool)
-    together = max(1, AT_ONCE // coordinates[0].size)
-    for begin in range(0, rows.size, together):
-        part = slice(begin, begin + together)
+    per_part = max(1, AT_ONCE // coordinates[0].size)
+    for begin in range(0, rows.size, per_part):
+        part = slice(begin, begin + per_part)
         x, i, j = coordinates[rows[part]], first[part], second[part]
         simplex = _Simplex(np.swapaxes(x, 1, 2).copy(), i, j)
         simplex.run()

@@ -1,4 +1,4 @@
-"""Designs for comparing arms: what matters is how well differences of arms are known, not the arms themselves."""
+"""Designs for comparing arms: small variances of differences of means, not of the means themselves."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["DifferenceDesign", "xy_optimal"]
 
-REFRESH = 50  # steps after which V^-1 is computed afresh
+REFRESH = 50  # steps after which V^-1 is recomputed
 TRACE = 1e-3  # weights up to this are dropped where variances grow by no more than this share
-RIDGE = 1e-9  # makes variances huge, not infinite, where all weight in some direction was dropped
+RIDGE = 1e-9  # makes variances huge, not infinite, if all weight in some direction was dropped
 BLOCK = 2**17  # entries of the matrices x^T V^-1 x' that are held at a time
 
 
 @dataclass(frozen=True, slots=True)
 class DifferenceDesign:
-    """How to share pulls in order to compare arms.
+    """A design for comparing arms.
 
     Attributes:
         weights: ``(..., K)`` shares of the pulls: at least 0, with sum 1.
@@ -45,12 +45,12 @@ def xy_optimal(
 ) -> DifferenceDesign:
     """Return a design under which differences of the candidates have small variances: an XY-design.
 
-    All arms may be pulled, candidates or not: what tells two of them apart may be a third one. Frank-Wolfe on the
+    All arms may be pulled, candidates or not: a third arm may separate two of them. Frank-Wolfe on the
     largest variance of a difference, with steps 2/3, 2/4, 2/5, ... to the arm that lowers it the most; the result is
-    the best of the designs that were met, without traces of weight that the start has left on arms of no use. Where
-    several pairs attain the maximum, the objective has a kink, and a step for one pair alone does not lead to the
-    optimum itself: with random arms on the sphere the largest variance stays 2 to 4 % above it (8 to 20 arms, 200
-    steps). A step costs K^2 operations for each instance.
+    the best of the visited designs, without traces of weight that the start has left on arms of no use. Where several
+    pairs attain the maximum, the objective has a kink, and a step for one pair alone does not lead to the optimum
+    itself: with random arms on the sphere the largest variance stays 2 to 4 % above it (8 to 20 arms, 200 steps). A
+    step costs K^2 operations for each instance.
 
     Args:
         features: ``(..., K, d)`` features of the arms, of any rank.
@@ -79,9 +79,9 @@ def xy_optimal(
     found = span(x, np.ones(mask.shape, np.bool_))
     weights = np.empty(mask.shape)
     variance, steps = np.empty(len(x)), np.empty(len(x), np.int64)
-    together = max(1, BLOCK // mask.shape[-1] ** 2)
-    for first in range(0, len(x), together):
-        part = slice(first, first + together)
+    per_part = max(1, BLOCK // mask.shape[-1] ** 2)
+    for first in range(0, len(x), per_part):
+        part = slice(first, first + per_part)
         arms = Span(found.coordinates[part], found.rank[part])
         weights[part], variance[part], steps[part] = _descend(arms, mask[part], goals[part], max_iterations)
     return DifferenceDesign(weights.reshape(*outer, mask.shape[-1]), variance.reshape(outer), steps.reshape(outer))

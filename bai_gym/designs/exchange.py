@@ -1,4 +1,4 @@
-"""Roundings that look at the arms: pulls change places while that tells more."""
+"""Rounding by exchange: moves pulls between arms while the design improves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["exchange_design"]
 RIDGE = 1e-9  # makes variances huge, not infinite, in directions without a pull
 HUGE = 1e3  # variances above this would cost updates their precision
 GAIN = 1e-3  # an exchange that multiplies det V by less than one plus this ends the search
-REFRESH = 10  # exchanges after which V^-1 is computed afresh
+REFRESH = 10  # exchanges after which V^-1 is recomputed
 BLOCK = 2**18  # entries of the matrices x^T V^-1 x' that are held at a time: they should fit into the cache
 
 
@@ -28,13 +28,13 @@ def exchange_design(
     *,
     max_exchanges: int = 100,
 ) -> IntArray:
-    """Return whole numbers of pulls near a design: an efficient rounding, in which pulls are then exchanged.
+    """Return whole numbers of pulls near a design: an efficient rounding, improved by exchanges of pulls.
 
-    A rounding that knows the weights alone gives every arm with weight a pull, however little it matters: with few
+    A rounding that uses only the weights gives every arm with weight a pull: with few
     pulls, traces of weight on many arms use them up. Here the starting point is :func:`bai_gym.designs.round_design`;
-    then the pull of one arm is given to another one, each time the pair that makes det V grow most, until that is
-    little. Of the allocations on the way the one of least largest variance is returned: never worse than the start,
-    so its factor holds, where there are as many pulls as arms with weight.
+    then the pull of one arm is given to another one, each time the pair that makes det V grow most, until the growth is
+    small. Of the allocations on the way the one of least largest variance is returned: never worse than the start, so
+    its factor holds, where there are as many pulls as arms with weight.
 
     It stands in for the rounding of Allen-Zhu, Li, Singh and Wang (2017), whose guarantee does not depend on the number
     of arms with weight, and which also exchanges pulls.
@@ -67,9 +67,9 @@ def exchange_design(
     counts = round_design(shares, pulls, allow_small_budget=True)
     found = span(x, mask)
     rest = np.flatnonzero(found.rank >= 1)
-    together = max(1, BLOCK // mask.shape[-1] ** 2)
-    for first in range(0, len(rest), together):
-        some = rest[first : first + together]
+    per_part = max(1, BLOCK // mask.shape[-1] ** 2)
+    for first in range(0, len(rest), per_part):
+        some = rest[first : first + per_part]
         arms = Span(found.coordinates[some], found.rank[some])
         counts[some] = _exchange(arms, mask[some], counts[some], max_exchanges)
     return counts.reshape(*outer, mask.shape[-1])

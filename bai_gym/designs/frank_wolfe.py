@@ -1,7 +1,7 @@
 """Optimal designs by Frank-Wolfe: weight moves to one arm, or away from one, along exact line searches.
 
-All instances of a batch step together, and leave it when they are done. V^-1 and the variances are updated at rank one
-and computed afresh now and then, and before a design counts as done.
+All instances of a batch step in parallel until they are done. V^-1 and the variances are updated at rank one
+and recomputed regularly, and before a design counts as done.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["Design", "frank_wolfe", "g_optimal", "wynn"]
 
-REFRESH = 50  # steps after which V^-1 is computed afresh
+REFRESH = 50  # steps after which V^-1 is recomputed
 BISECTIONS = 32  # halvings of [0, 1] in the line search on the largest variance
 STALL = 1e-9  # a step of this length or less is none
 GRID = 0.75 ** np.arange(24)  # steps that the code of Azizi et al. (2022) tries
@@ -27,7 +27,7 @@ GRID = 0.75 ** np.arange(24)  # steps that the code of Azizi et al. (2022) tries
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """How to share pulls: weights of arms, and how good they are.
+    """A design: weights of arms, and their quality.
 
     Attributes:
         weights: ``(..., K)`` shares of the pulls: at least 0, with sum 1, and 0 for arms that are not active. With
@@ -83,7 +83,7 @@ def g_optimal(
     Args:
         features: ``(..., K, d)`` features of the arms, of any rank.
         active: ``(..., K)`` mask of the arms that remain, at least one; None: all.
-        tolerance: How far above the optimum the largest variance may be, as a share of it; positive.
+        tolerance: Relative excess of the largest variance over the optimum that is allowed; positive.
         max_iterations: Most steps, at least 0. Where they do not suffice, ``excess`` of the result says so.
 
     Returns:
@@ -169,7 +169,7 @@ def frank_wolfe(
     by Cauchy and Schwarz is least at x itself. So the direction is that of :func:`wynn`, and only the length differs:
     it minimises the largest variance. Where several arms attain the maximum, that length can be 0 short of the
     optimum, because the objective has a kink there; then, and only then, the step of :func:`wynn` is taken. The result
-    is the best of the designs that were met.
+    is the best of the visited designs.
 
     From equal weights N = 100 steps do not come near the optimum: with 64 Gaussian arms in 10 dimensions the largest
     variance is then 12 % above it on average, 30 % with ``search="grid"``, 3 % with ``start="basis"``. In about as many
@@ -217,7 +217,7 @@ class _Batch:
     inverse: FloatArray  # (n, m, m) V^-1; the identity in coordinates beyond the rank
     variances: FloatArray  # (n, K)
     steps: IntArray  # (n,) steps made
-    age: IntArray  # (n,) steps since the inverse was computed afresh
+    age: IntArray  # (n,) steps since the inverse was recomputed
 
     @classmethod
     def of(cls, rows: IntArray, found: Span, weights: FloatArray) -> _Batch:

@@ -14,8 +14,8 @@ from bai_gym.statistics import FloatArray, IntArray
 __all__ = ["greedy_allocation"]
 
 TIE = 1e-10  # scores that differ by less, relatively, are equal
-REFRESH = 50  # pulls after which V^-1 is computed afresh
-WATCHED = 8  # arms of largest variance that are looked at first
+REFRESH = 50  # pulls after which V^-1 is recomputed
+WATCHED = 8  # arms of largest variance that are tried first
 BLOCK = 2**18  # entries of the matrices x^T V^-1 x' that are held at a time: they should fit into the cache
 
 

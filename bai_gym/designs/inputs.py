@@ -1,4 +1,4 @@
-"""Checks of what designs and roundings are asked for; each returns its arguments as arrays, or raises."""
+"""Checks of the arguments of designs and roundings; each returns arrays, or raises an error."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def whole(name: str, value: int, least: int) -> int:
 
 
 def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
-    """Return one of some words."""
+    """Return a value if it is one of the allowed words."""
     if value not in allowed:
         raise ParameterError(f"{name} must be {' or '.join(map(repr, allowed))}, not {value!r}")
     return value

@@ -1,4 +1,4 @@
-"""Where to start: a few arms that are far apart."""
+"""Starting designs: a few arms that are far apart."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["basis", "basis_design", "uniform"]
 def basis_design(features: ArrayLike, active: ArrayLike | None = None) -> FloatArray:
     """Return equal weights on a basis of the span: arms taken in turn, each the farthest from the span of those before.
 
-    A good start: it has as few arms as can be, and log det V is at most log r! + r log r below the optimum, whatever K
-    is (r is the rank). For, the determinant of such a basis is at least 1/r! of the largest one, D, and by Cauchy-Binet
+    A good start: it has as few arms as can be, and log det V is at most log r! + r log r below the optimum, for any K
+    (r is the rank). For, the determinant of such a basis is at least 1/r! of the largest one, D, and by Cauchy-Binet
     det V of any design is at most D^2 / r!. The start of Kumar and Yildirim (2005), which Azizi et al. (2022) name in
     corollary 2, has a bound of the same order, O(r log r), with up to twice as many arms.
 
@@ -26,7 +26,7 @@ def basis_design(features: ArrayLike, active: ArrayLike | None = None) -> FloatA
 
     Returns:
         ``(..., K)`` weights, 1/r for r arms each; equal weights on all active arms where all features are 0. Among
-        equally far arms, which may be told apart by rounding errors only, the choice is arbitrary but repeatable.
+        equally far arms, which only rounding errors distinguish, the choice is arbitrary but repeatable.
 
     Raises:
         InstanceError: If features of active arms are NaN or infinite, or have the wrong shape.

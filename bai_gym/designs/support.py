@@ -1,4 +1,4 @@
-"""Fewer arms for the same information: Caratheodory's theorem, made constructive."""
+"""Reduces the support of a design by a constructive form of Caratheodory's theorem."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def make_problem(problem: Problem | str, keywords: dict[str, Any]) -> Problem:
     if not isinstance(problem, Problem):
         raise ParameterError(f"problem must be the name of a family or a Problem, not a {type(problem).__name__}")
     if keywords:
-        raise ParameterError(f"{next(iter(keywords))!r} cannot be given together with a problem object")
+        raise ParameterError(f"{next(iter(keywords))!r} cannot be given with a problem object")
     return problem
 
 

@@ -140,7 +140,7 @@ IDS: tuple[Registration, ...] = (
         "BAI-MultiBandit-Custom-v0",
         "custom",
         1000,
-        "your own arms, those of num_bandits = 2 bandits one after the other",
+        "your own arms, those of num_bandits = 2 bandits, concatenated",
         {"task": "best-of-each", "num_bandits": 2},
     ),
     *(
@@ -239,7 +239,7 @@ IDS: tuple[Registration, ...] = (
         "BAI-Automobile-v0",
         "automobile",
         PULLS_PER_ARM * 8,
-        f"num_arms = 8 random cars of UCI Automobile, five features, find the dearest ({STRUCTURED}, appendix E.2)",
+        f"num_arms = 8 cars of UCI Automobile, five features, find the most expensive ({STRUCTURED}, appendix E.2)",
         {"num_arms": 8},
         data="automobile",
     ),

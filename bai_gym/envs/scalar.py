@@ -202,9 +202,9 @@ class BestArmEnv(gym.Env[Observation, Any]):
             actions = np.asarray(action)[None]
         except ValueError:  # lists of unequal lengths
             actions = np.empty(0)
-        move = self.action_encoding.read(actions, 1)
-        stops = self._left == 0 if move.stops is None else bool(move.stops[0])
-        return int(move.arms[0]), move.recommendations if stops else None
+        decoded = self.action_encoding.read(actions, 1)
+        stops = self._left == 0 if decoded.stops is None else bool(decoded.stops[0])
+        return int(decoded.arms[0]), decoded.recommendations if stops else None
 
     def _recommend(self, recommendation: IntArray) -> tuple[float, dict[str, Any]]:
         rewards, scored = self._episode.recommend(np.zeros(1, np.int64), recommendation)

@@ -27,7 +27,7 @@ Step = tuple[Observation, FloatArray, npt.NDArray[np.bool_], npt.NDArray[np.bool
 
 
 class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
-    """N episodes of :class:`bai_gym.envs.scalar.BestArmEnv`, played together.
+    """N episodes of :class:`bai_gym.envs.scalar.BestArmEnv` as one batch.
 
     With fixed confidence they end at different times. Actions, observations, rewards and infos are those of the scalar
     environment with a leading axis of N; infos follow Gymnasium's convention for vector environments
@@ -164,10 +164,10 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             ParameterError: If an action is not an arm, or a recommendation that is due is not of the task's form.
             ResetNeeded: Before the first reset, or (without autoreset) for an episode that is over.
         """
-        move = self.action_encoding.read(actions, self.num_envs)
-        if self._steady == 0 or (move.stops is not None and move.stops.any()):
-            return self._mixed_step(move)
-        self._episodes.pull_all(move.arms, self.np_random)
+        decoded = self.action_encoding.read(actions, self.num_envs)
+        if self._steady == 0 or (decoded.stops is not None and decoded.stops.any()):
+            return self._mixed_step(decoded)
+        self._episodes.pull_all(decoded.arms, self.np_random)
         self._steady -= 1
         nowhere = np.zeros(self.num_envs, dtype=bool)
         rewards = (
@@ -181,7 +181,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             info = {"phase": self._phases["explore"].copy(), "_phase": self._everywhere.copy()}
         return self._observation(), rewards, nowhere, nowhere.copy(), info
 
-    def _mixed_step(self, move: DecodedActions) -> Step:
+    def _mixed_step(self, decoded: DecodedActions) -> Step:
         """Step a batch in which some episodes pull, some recommend and some restart."""
         episodes, rng, spec = self._episodes, self.np_random, self.episode_spec
         if not hasattr(episodes, "bandit"):
@@ -189,7 +189,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         starting = episodes.over.copy()
         if self._mode is AutoresetMode.DISABLED and starting.any():
             raise ResetNeeded("some episodes are over: reset(options={'reset_mask': mask}) them before the next step()")
-        ended = ~starting & (episodes.remaining[:, 0] == 0 if move.stops is None else move.stops)
+        ended = ~starting & (episodes.remaining[:, 0] == 0 if decoded.stops is None else decoded.stops)
         pulling = np.flatnonzero(~starting & ~ended)
         rewards = np.zeros(self.num_envs)
         truncated = np.zeros(self.num_envs, dtype=bool)
@@ -197,10 +197,10 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         last: dict[str, Any] = {}
         rows = np.flatnonzero(ended)
         if rows.size:  # first, because it rejects invalid recommendations
-            rewards[rows], scored = episodes.recommend(rows, move.recommendations[rows])
+            rewards[rows], scored = episodes.recommend(rows, decoded.recommendations[rows])
             last = self._scored(scored, rows, ended)
         if pulling.size:
-            episodes.pull_rows(pulling, move.arms, rng)
+            episodes.pull_rows(pulling, decoded.arms, rng)
             rewards[pulling] = 0.0 - spec.pull_cost
             if spec.fixed_confidence:
                 truncated[pulling] = episodes.remaining[pulling, 0] == 0

@@ -1,4 +1,4 @@
-"""Figures of the papers, and of our own questions, as data: settings, agents, and claims that the results judge."""
+"""Experiments: figures of the papers and of this library as data, with claims to judge."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,9 +1,9 @@
 """Figures of Mukherjee, Naveen, Sudarsanam and Ravindran (2017), "Thresholding Bandits with Augmented UCB".
 
-The claims are those of section 4. Where the paper speaks of a curve, the end of the runs is meant, unless its words say
-otherwise. "Comparable" is read as: at most 5 % worse.
+The claims are those of section 4. Claims about a curve refer to the end of the runs, unless the paper says otherwise.
+"Comparable" is read as: at most 5 % worse.
 
-Names of agents are written as tables show them, with parameters in the order of the class.
+Names of agents are those of the tables, with parameters in the order of the class.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ UNAWARE = ("UCBE", "APT", "CSAR", UNIFORM)
 AGENTS = ("AugUCB", "UCBEV", *UNAWARE)
 
 CURVE_NOTE = (
-    "Curves are answers in the middle of runs of 10,000 pulls: UCBE, UCBEV, AugUCB and CSAR plan with all of them."
+    "Curves show intermediate budgets of runs of 10,000 pulls: UCBE, UCBEV, AugUCB and CSAR plan with all of them."
 )
 SPREAD_NOTE = (
     "Two readings of the paper's variances: as its text has it, and as standard deviations, with which the errors are "
@@ -49,8 +49,8 @@ def _better(better: str, worse: tuple[str, ...], at: tuple[int, ...] | None = No
     return tuple(Lower(better, other, at) for other in worse)
 
 
-BEST = Claim("UCBEV, told the complexity, outperforms all other algorithms.", _better("UCBEV", ("AugUCB", *UNAWARE)))
-COMPARABLE = Claim("AugUCB, told nothing, is comparable with UCBEV.", (Close("AugUCB", "UCBEV", MARGIN),))
+BEST = Claim("UCBEV, given the complexity, outperforms all other algorithms.", _better("UCBEV", ("AugUCB", *UNAWARE)))
+COMPARABLE = Claim("AugUCB, without oracle knowledge, is comparable with UCBEV.", (Close("AugUCB", "UCBEV", MARGIN),))
 AWARE = Claim("AugUCB outperforms UCBE, APT, CSAR and uniform allocation.", _better("AugUCB", UNAWARE))
 SATURATES = Claim(
     "CSAR performs well initially (here: better than uniform allocation after 5,000 pulls), and ends at a higher error "

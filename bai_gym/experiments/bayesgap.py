@@ -18,14 +18,14 @@ GRID_NOTE = (
 )
 
 GAP, TS, EI, PI, GP_UCB, BAYES_UCB = "BayesGap", "GP-TS", "EI", "PI", "GP-UCB", "BayesUCB"
-UCB_E, UGAP = "A-UCB-E", "A-UGapEb"  # told nothing of the correlation
+UCB_E, UGAP = "A-UCB-E", "A-UGapEb"  # without knowledge of the correlation
 CORRELATED = (GAP, BAYES_UCB, GP_UCB, TS, PI, EI)
 
 TRAFFIC_NOTE = (
     "The paper's data (357 sensors, 840 test signals) are not public: here is a synthetic field of the same size. "
     "Los-loop has 207 sensors and 100 test signals, which 840 runs draw with replacement."
 )
-KNOWLEDGE_NOTE = "Agents with a Gaussian model are told the prior and the variance of the noise."
+KNOWLEDGE_NOTE = "Agents with a Gaussian model are given the prior and the variance of the noise."
 AMPLITUDE_NOTE = "As in the paper, their prior is eta^2 = 400 times the covariance of the historical signals."
 ADAPTIVE_NOTE = (
     "UCBE and UGap are the forms that estimate the complexity (A-UCB-E, A-UGapEb): they spend K of the pulls on one "

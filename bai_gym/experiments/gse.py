@@ -3,7 +3,7 @@
 The text gives no grids of budgets, numbers of arms and gaps: those here are from the authors' published code. Its
 figures show accuracy, these the error probability.
 
-Names of agents are written as tables show them, with parameters in the order of the class.
+Names of agents are those of the tables, with parameters in the order of the class.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ FEWER = {PEACE: PEACE_ARMS, GAP_LIN: FEW_ARMS, ONE_LINGAPE: FEW_ARMS}
 GRID_NOTE = "The paper's text does not give the grids; these are those of the authors' code."
 LINGAPE_NOTE = (
     "LinGapE and LinGapE-Greedy run to the end of the budget. The paper tunes delta, and shows the best result alone; "
-    "here all that was tried is shown, and claims speak of the best of it at each point. They are told the variance of "
+    "here all variants are shown, and claims refer to the best of them at each point. They are given the variance of "
     "the noise."
 )
 PEACE_NOTE = "Peace-rho, a practical form of Peace, plays up to 16 arms, as the paper's approximation does."
 NOISE_NOTE = "The variance of the noise, 10, is that of section 8.1; the text does not say it here."
 BAYESGAP_NOTE = (
     "BayesGap has the kernels and lengths of the authors' code, which were tuned, and its prior standard deviation of "
-    "50; it is told the variance of the noise. The algorithm is that of its paper, from which the authors' code "
+    "50; it is given the variance of the noise. The algorithm is that of its paper, from which the authors' code "
     "deviates."
 )
 REAL_NOTE = (
     "BayesGap has a linear kernel, and an exponential one of length 1e-6, so short that arms are independent; the "
     "covariance of features that the authors' code has for the motors is not among them. The prior standard deviation "
-    "is 50; it is told the variance of the noise. The algorithm is that of its paper, from which the authors' code "
+    "is 50; it is given the variance of the noise. The algorithm is that of its paper, from which the authors' code "
     "deviates."
 )
 
@@ -72,9 +72,9 @@ def _over_arms(
     only: Mapping[str, tuple[int, ...]] | None = None,
     **keywords: Any,
 ) -> tuple[Setting, ...]:
-    """Return a setting for each number of arms, for which ``env`` has a place.
+    """Return a setting for each number of arms, with the placeholder of ``env`` filled in.
 
-    Agents that are slow play with the numbers of arms of ``only`` alone.
+    Slow agents play only with the numbers of arms in ``only``.
     """
     return tuple(
         Setting(

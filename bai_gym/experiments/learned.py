@@ -1,8 +1,8 @@
-"""Questions of this library: how learned agents compare with analytic ones, and all of them with the true optimum.
+"""Experiments of this library: learned against analytic agents, and both against the exact optimum.
 
-No paper stands behind these experiments. Their claims are hypotheses, stated here so that the results can refute them.
+These experiments are not from a paper. Their claims are hypotheses, stated here so that the results can refute them.
 
-``Learned`` comes with weights for three environments. Names of agents are written as tables show them.
+``Learned`` has weights for three environments. Names of agents are those of the tables.
 """
 
 from __future__ import annotations
@@ -47,13 +47,11 @@ ON_GAUSSIAN = (UNIFORM, "SH", "SR", "SHAdaVar", "A-UGapEb-V", "TTTS", "OCBA")
 ORACLES = ("SHVar", GAPE_V)
 
 PRIOR_NOTE = (
-    "Learned was trained on instances from the same prior, at a single budget; analytic agents are told nothing but "
+    "Learned was trained on instances from the same prior, at a single budget; analytic agents are given nothing but "
     "that rewards lie in [0, 1] (b=1.0) or are 0 and 1 (posterior=bernoulli)."
 )
-OPTIMUM_NOTE = "BayesOptimal is the optimum itself: nothing that knows the prior alone can err less often on average."
-ORACLE_NOTE = (
-    "SHVar is told the variances, A-GapE-V the range of the rewards; Learned knows the prior, the others nothing."
-)
+OPTIMUM_NOTE = "BayesOptimal is the optimum itself: no agent given only the prior has a lower mean error probability."
+ORACLE_NOTE = "SHVar is given the variances, A-GapE-V the range of the rewards, Learned the prior, the others nothing."
 
 
 def _over_budgets(env: str, *budgets: int) -> tuple[Setting, ...]:
@@ -65,7 +63,7 @@ def _better(agent: str, *others: str) -> tuple[Lower, ...]:
 
 
 def _percent(agent: str, other: str, percent: float) -> Close:
-    """The agent errs at most so many more times in a hundred runs than the other one."""
+    """Return the claim that an agent's error probability exceeds another's by at most some percentage points."""
     return Close(agent, other, percent / 100)
 
 
@@ -113,10 +111,10 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (
             Claim("Learned is better than uniform allocation.", _better(LEARNED_8, UNIFORM)),
             Claim(
-                "Learned is better than every agent here that is told nothing.",
+                "Learned is better than every agent here without oracle knowledge.",
                 _better(LEARNED_8, *ON_GAUSSIAN),
             ),
-            Claim("Learned is better than SHVar, which is told the variances.", _better(LEARNED_8, "SHVar")),
+            Claim("Learned is better than SHVar, which is given the variances.", _better(LEARNED_8, "SHVar")),
             Claim("Learned is at most 0.5 % worse than A-GapE-V.", (_percent(LEARNED_8, GAPE_V, 0.5),)),
         ),
         RUNS,
@@ -155,7 +153,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             "The network looks at each arm and at all of them pooled, so it plays with any number of arms. It was "
             "trained on eight arms and 200 pulls, and is not trained again.",
             "TTTS draws once for a second arm (tries=1), which saves most of its time.",
-            "SHVar is told the variances; Learned knows the prior with eight arms, the others nothing.",
+            "SHVar is given the variances, Learned the prior with eight arms, the others nothing.",
         ),
         claims_are=HYPOTHESES,
         reference=LEARNED_8,
@@ -179,7 +177,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         RUNS,
         (
             OPTIMUM_NOTE,
-            "Every agent here knows the prior, or nothing.",
+            "Every agent here is given the prior, or no oracle knowledge.",
             "Learned was trained on three arms and 40 pulls.",
         ),
         claims_are=HYPOTHESES,

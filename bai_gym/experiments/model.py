@@ -1,4 +1,4 @@
-"""What an experiment consists of: settings, agents, and claims about the outcome, all as data."""
+"""Experiments as data: settings, agents, and claims about the results."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Setting:
         budget: Pulls per episode.
         x: Value on the axis: the budget, or the number of arms.
         keywords: Keyword arguments for ``gym.make``, read-only.
-        without: Agents of the experiment that are left out here, for example because they would take days.
+        without: Agents that are left out here, for example because they would take days.
     """
 
     env: str
@@ -68,13 +68,13 @@ class Panel:
     """One picture: all agents over some settings.
 
     Attributes:
-        name: Short name, part of file names; empty for the only or main panel.
+        name: Short name, part of file names; empty for the main panel.
         title: Shown above the picture.
         settings: Points of the axis, ascending.
-        x: What the axis shows; of checkpoints, there is one setting, and the points are those of ``checkpoints``.
-        checkpoints: Every how many pulls answers are scored; 0: at the end alone.
+        x: Quantity of the axis; with checkpoints there is one setting, and the points are the checkpoints.
+        checkpoints: Step between the intermediate budgets; 0: only the end of the runs.
         picture: ``"errors"``: errors over the axis. ``"regrets"``: simple regrets as boxes, of one setting.
-            ``"arms"``: how often each arm of the one instance is pulled and recommended, of one setting.
+            ``"arms"``: pulls and recommendations of each arm of a fixed instance, of one setting.
     """
 
     name: str
@@ -87,13 +87,13 @@ class Panel:
 
 @dataclass(frozen=True)
 class BestOf:
-    """The one of several agents, forms of one algorithm, that erred least at the point: tuned in hindsight, there.
+    """The best of several variants of an algorithm at each point: tuned in hindsight.
 
-    Being chosen by its luck it looks better than it is, which the verdicts make up for: a statement about the best of
-    m agents counts as m statements.
+    Selection makes it look better than it is, which the verdicts correct: a statement about the best of m agents counts
+    as m statements.
 
     Attributes:
-        name: What to call it.
+        name: Its name.
         agents: The candidates.
     """
 
@@ -168,13 +168,13 @@ Statement = Lower | LowerRegret | Close | Below | Above | Falls
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, or a hypothesis, and the statements that it comes down to.
+    """A sentence of the paper, or a hypothesis, and the statements that it implies.
 
     Attributes:
-        text: What the paper says, in our words, or the hypothesis.
-        statements: What is checked, at each point of the axis.
+        text: The paper's claim, in our words, or the hypothesis.
+        statements: Statements to check at each point of the axis.
         points: ``"all"``: the claim holds if its statements hold at all points. ``"most"``: at more than half of them.
-        panels: Names of the panels that it speaks of; None: all.
+        panels: Names of its panels; None: all.
     """
 
     text: str
@@ -183,7 +183,7 @@ class Claim:
     panels: frozenset[str] | None = None
 
     def speaks_of(self, panel: Panel) -> bool:
-        """Return whether it is judged on a panel."""
+        """Return whether a panel judges it."""
         return self.panels is None or panel.name in self.panels
 
 
@@ -206,7 +206,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure of a paper, or of a question of our own.
+    """An experiment: a figure of a paper or of this library.
 
     Attributes:
         id: For example ``"shvar-2"``.
@@ -214,12 +214,12 @@ class Experiment:
         source: Paper and figure.
         panels: The pictures; the claims are judged on each.
         agents: Names of agents, with parameters.
-        claims: What the paper's text says about the figure.
+        claims: Claims of the paper's text about the figure.
         runs: Runs of the paper.
-        notes: What a reader of the reproduction must know.
+        notes: Remarks about the reproduction.
         instances: For figures that only show instances: how many to draw; 0 for all others.
-        claims_are: Whose claims they are: the words above the verdicts.
-        reference: The agent, one of ``agents``, that each other one is compared with by paired tests; empty: none.
+        claims_are: Source of the claims: the heading of the verdicts.
+        reference: The agent, one of ``agents``, to compare each other agent with by paired tests; empty: none.
         optimum: Whether tables show the gap to the best possible agent.
     """
 
@@ -242,16 +242,16 @@ class Experiment:
 
 
 def judge(claim: Claim, panel: Panel, comparison: Comparison, env_label: Callable[[Setting], str]) -> Judged:
-    """Judge a claim on the results of a panel, at joint level 95 % over everything it states.
+    """Judge a claim on the results of a panel, at joint level 95 % over its statements.
 
     Args:
         claim: The claim.
-        panel: Where it is to hold.
+        panel: The panel.
         comparison: Results of all agents at all settings of the panel.
         env_label: The environment's name in the results, for each setting.
 
     Raises:
-        ParameterError: If the claim speaks of points that the panel does not have.
+        ParameterError: If the claim refers to points that the panel does not have.
     """
     checks = [
         (statement, setting, point)
@@ -261,7 +261,7 @@ def judge(claim: Claim, panel: Panel, comparison: Comparison, env_label: Callabl
         if point is not None or statement.at is None or setting.x in statement.at
     ]
     if not checks:
-        raise ParameterError(f"the claim {claim.text!r} speaks of no point of {panel.title!r}")
+        raise ParameterError(f"the claim {claim.text!r} refers to no point of {panel.title!r}")
     parts = sum(_weight(statement) for statement, _, _ in checks)
 
     def results_at(setting: Setting, point: int | None) -> _Point:
@@ -291,7 +291,7 @@ def judge(claim: Claim, panel: Panel, comparison: Comparison, env_label: Callabl
 
 
 def _points(statement: Statement, setting: Setting, panel: Panel) -> tuple[int, ...]:
-    """Return the checkpoints of a statement: the end unless it says which."""
+    """Return the checkpoints of a statement, by default the end."""
     if statement.at is None:
         return (setting.budget,)
     return tuple(int(at) for at in statement.at if at == setting.budget or at % panel.checkpoints == 0)
@@ -327,14 +327,14 @@ class _Point:
         return self.comparison.regrets(agent, self.budget, self.env, self.checkpoint)
 
     def chosen(self, contender: Contender) -> str:
-        """Return the agent itself, or the one of several that erred least, the first of these."""
+        """Return the agent itself, or the first of several with the fewest errors."""
         if isinstance(contender, str):
             return contender
         return min(contender.agents, key=lambda agent: self.find(agent).errors)
 
 
 def _weight(statement: Statement) -> int:
-    """Return how many statements about single agents this one can turn out to be."""
+    """Return the number of statements about single agents that this one stands for."""
     sides: tuple[Contender, ...] = ()
     if isinstance(statement, Lower):
         sides = statement.better, statement.worse
@@ -358,7 +358,7 @@ def _check(statement: Lower | LowerRegret | Close | Below | Above, point: _Point
 
 
 def _falls(statement: Falls, start: _Point, end: _Point, parts: int) -> Verdict:
-    # Instances are the same at both points, which makes the test, for independent runs, a cautious one.
+    # Instances are the same at both points, so the test for independent runs is conservative.
     before, after = start.find(statement.agent), end.find(statement.agent)
     return lower_share((after.errors, after.runs), (before.errors, before.runs), level=0.95, parts=parts)
 

@@ -1,6 +1,6 @@
 """Figures 1 to 6 of Lalitha et al. (2023), "Fixed-Budget Best-Arm Identification with Heterogeneous Reward Variances".
 
-The text gives no grids of budgets and numbers of arms (but for their ends in figure 3): those here are ours.
+The text gives no grids of budgets and numbers of arms (except their ends in figure 3): those here are ours.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ __all__ = ["EXPERIMENTS"]
 PAPER = "Lalitha, Kalantari, Ma, Deoras and Kveton (2023)"
 AGENTS = ("Uniform", "SH", "GapE", "GapE-V", "VBR", "SHVar", "SHAdaVar")
 PRIOR = ("Uniform", "SH", "GapE", "GapE-V", "VBR")
-EARLIER_WITHOUT_COMPLEXITY = ("Uniform", "SH", "VBR")  # of those, the ones that are not told the complexity
+EARLIER_WITHOUT_COMPLEXITY = ("Uniform", "SH", "VBR")  # those that are not given the complexity
 BUDGETS = (1000, 2000, 3000, 5000, 7500, 10000, 15000, 20000)
 LARGE_BUDGETS = (2000, 5000, 10000, 20000, 40000)
 ARMS = (32, 40, 48, 56, 64)
-SMALL = (1000, 2000)  # what "smaller budgets" of the text is taken to be
+SMALL = (1000, 2000)  # our reading of "smaller budgets" in the text
 LARGE = (10000, 15000, 20000)
 
 NOISY_BEST = "best arm noisy (as the paper's figures behave)"
@@ -28,7 +28,7 @@ PARITY_NOTE = (
     "The text makes the arms of even number noisy, so that the best arm is a quiet one; the figures behave as if it "
     "were noisy. Both are shown."
 )
-ORACLE_NOTE = "GapE and GapE-V are told the complexity and the range of the rewards, SHVar the variances."
+ORACLE_NOTE = "GapE and GapE-V are given the complexity and the range of the rewards, SHVar the variances."
 
 
 def _over_budgets(env: str, budgets: tuple[int, ...], **keywords: Any) -> tuple[Setting, ...]:
@@ -57,7 +57,7 @@ BEST_FOR_MOST_BUDGETS = Claim(
     "SHVar and SHAdaVar perform best for most budgets.", _all_better(("SHVar", "SHAdaVar"), PRIOR), "most"
 )
 BEST_WITHOUT_COMPLEXITY = Claim(
-    "The same among algorithms that are not told the instance's complexity.",
+    "The same among algorithms that are not given the instance's complexity.",
     _all_better(("SHVar", "SHAdaVar"), EARLIER_WITHOUT_COMPLEXITY),
     "most",
 )
@@ -96,7 +96,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             SH_BEATS_GAPE,
             Claim("SHVar outperforms all algorithms at all budgets.", _all_better(("SHVar",), (*PRIOR, "SHAdaVar"))),
             Claim(
-                "SHVar outperforms all algorithms that are not told the instance's complexity, at all budgets.",
+                "SHVar outperforms all algorithms that are not given the instance's complexity, at all budgets.",
                 _all_better(("SHVar",), (*EARLIER_WITHOUT_COMPLEXITY, "SHAdaVar")),
             ),
             Claim("At smaller budgets VBR outperforms SHAdaVar.", _all_better(("VBR",), ("SHAdaVar",), SMALL)),
@@ -125,7 +125,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
                 _all_better(("SHVar", "SHAdaVar"), PRIOR),
             ),
             Claim(
-                "The same among algorithms that are not told the instance's complexity.",
+                "The same among algorithms that are not given the instance's complexity.",
                 _all_better(("SHVar", "SHAdaVar"), EARLIER_WITHOUT_COMPLEXITY),
             ),
             Claim(

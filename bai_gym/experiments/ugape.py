@@ -4,7 +4,7 @@ The paper's experiments are in a technical report (HAL 00747005) that could not 
 those of the papers that it builds on: the seven set-ups of Audibert, Bubeck and Munos (2010), and several bandits after
 Gabillon et al. (2011). So the claims are those of these papers, as far as they are known.
 
-Names of agents are written as tables show them, with parameters in the order of the class.
+Names of agents are those of the tables, with parameters in the order of the class.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ VARIANCE_FORMS = {
 REPORT_NOTE = (
     "The report with the paper's experiments could not be consulted; settings and claims are those of its sources."
 )
-BOUND_NOTE = "Agents that need a bound on the rewards are told that it is 1."
+BOUND_NOTE = "Agents that need a bound on the rewards are given 1."
 SCALE_NOTE = "scale multiplies the exploration for which the theory holds; c that of UCB-E, a = c n / H."
 
 
@@ -106,14 +106,14 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (
             Claim("Successive rejects outperforms uniform allocation on every set-up.", _better(("SR",), UNIFORM)),
             Claim(
-                "UCB-E, told the complexity, outperforms uniform allocation on every set-up.",
+                "UCB-E, given the complexity, outperforms uniform allocation on every set-up.",
                 _better((UCB_E,), UNIFORM),
             ),
             Claim(
                 "UCB-E that estimates the complexity outperforms uniform allocation on every set-up.",
                 _better(("A-UCB-E",), UNIFORM),
             ),
-            Claim("UCB-E, told the complexity, outperforms successive rejects.", _better((UCB_E,), "SR"), "most"),
+            Claim("UCB-E, given the complexity, outperforms successive rejects.", _better((UCB_E,), "SR"), "most"),
         ),
         runs=10000,
         notes=(
@@ -125,7 +125,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     ),
     Experiment(
         "ugape-2",
-        "How much the exploration matters: UGapEb and UCB-E told the complexity",
+        "How much the exploration matters: UGapEb and UCB-E, given the complexity",
         "settings of Audibert, Bubeck and Munos (2010), section 6",
         (Panel("", "set-ups 1 to 7, at the budgets of the paper", _setups(SETUP_BUDGETS), "setup"),),
         (

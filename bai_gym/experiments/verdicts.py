@@ -1,16 +1,16 @@
 """Claims of a paper as checkable statements, with three possible verdicts.
 
-A claim is confirmed when the data leave no room for its opposite at the stated confidence level, refuted when they
-leave no room for the claim, and undecided otherwise. Chance alone confirms a false claim, or refutes a true one,
-with probability at most ``(1 - level) / 2``: the intervals used here are exact, and a comparison also asks the exact
-McNemar test. Only :func:`lower_mean` relies on many runs, as means of anything but shares must.
+A claim is confirmed if the data exclude its opposite at the stated confidence level, refuted if they exclude the claim,
+and undecided otherwise. Chance alone confirms a false claim, or refutes a true one, with probability at most ``(1 -
+level) / 2``: the intervals used here are exact, and a comparison also asks the exact McNemar test. Only
+:func:`lower_mean` relies on many runs, since means other than proportions have no exact interval.
 
 A claim about several budgets is a conjunction: :func:`all_of` its parts. Refuting it takes one refuted part, so with
 every part at level 0.95 a true conjunction of ten parts would be refuted too often. Give each part the number of
 `parts`: it is then judged at the Bonferroni-corrected level ``1 - (1 - level) / parts``, and the whole keeps `level`.
 Confirming a conjunction takes every part and would need no correction (the intersection-union principle: R. L. Berger
-1982, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24(4), 295-300); the correction
-is made all the same, so that one set of intervals holds simultaneously, at the price of some undecided claims.
+1982, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24(4), 295-300); the correction is made
+anyway, so that one set of intervals holds simultaneously, at the price of some undecided claims.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ __all__ = ["Verdict", "above", "all_of", "below", "bonferroni", "lower_error", "
 
 
 class Verdict(enum.Enum):
-    """What the data say about a claim at the stated level."""
+    """The verdict on a claim at the stated level."""
 
     CONFIRMED = "confirmed"
     REFUTED = "refuted"
     UNDECIDED = "undecided"
 
     def __str__(self) -> str:
-        """The word that reports print."""
+        """The word in reports."""
         return self.value
 
 
@@ -46,7 +46,7 @@ def lower_error(paired: PairedTest, *, level: float | None = None, parts: int = 
 
     Decided where the whole interval of the difference lies on one side of 0 and the exact McNemar test rejects
     equality as well. The second condition matters in borderline cases only, where the interval alone, being
-    asymptotic, decides a little too often (0 against 5 discordant runs at level 0.95: the p-value is 0.0625).
+    asymptotic, decides slightly too often (0 against 5 discordant runs at level 0.95: the p-value is 0.0625).
 
     Args:
         paired: The comparison of A with B.
@@ -97,7 +97,7 @@ def lower_share(first: tuple[int, int], second: tuple[int, int], *, level: float
 
     Args:
         first: Errors and runs, the former in 0..runs, the latter at least 1.
-        second: The same of what it is compared with.
+        second: The same for the other agent.
         level: Confidence level of the claim, strictly between 0 and 1.
         parts: Number of statements in the conjunction that this one belongs to, at least 1.
 
@@ -159,14 +159,14 @@ def all_of(verdicts: Iterable[Verdict]) -> Verdict:
     """
     seen = set(verdicts)
     if not seen:
-        raise ParameterError("a claim without parts says nothing; give at least one verdict")
+        raise ParameterError("a claim needs parts; give at least one verdict")
     if Verdict.REFUTED in seen:
         return Verdict.REFUTED
     return Verdict.UNDECIDED if Verdict.UNDECIDED in seen else Verdict.CONFIRMED
 
 
 def bonferroni(level: float, parts: int) -> float:
-    """Confidence level of each of several statements that makes all of them hold together at `level`.
+    """Confidence level of each of several statements that makes all of them hold jointly at `level`.
 
     Args:
         level: Joint confidence level, strictly between 0 and 1.

@@ -1,7 +1,7 @@
-"""How the covariance of a posterior is kept: as rows of rank-one updates, or as that of few weights.
+"""Representations of the covariance of a posterior: rank-one updates, or the covariance of few weights.
 
 All runs have the same prior C0, and N copies of a K x K matrix are large: 860 MB for 840 runs of 357 arms. After t
-pulls of m different arms, C = C0 - U^T U with a U of t rows, or of m rows computed afresh. So U is kept, and t held
+pulls of m different arms, C = C0 - U^T U with a U of t rows, or of m rows after recomputation. So U is kept, and t held
 below about 2 m, and K + K / 4. A pull reads U once, for one column of C.
 
 Where the prior has r < K / 2 weights, as linear models have, C = X S X^T, and the r x r matrix S is kept.
@@ -18,15 +18,15 @@ from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["Form", "RowForm", "WeightForm"]
 
-LEAST_ROWS = 64  # rows of U up to which nothing is computed afresh
-ENTRIES_AT_ONCE = 4_000_000  # of matrices that are worked on at a time
+LEAST_ROWS = 64  # rows of U up to which nothing is recomputed
+ENTRIES_AT_ONCE = 4_000_000  # of matrices in memory at a time
 
 
 class Form(ABC):
     """The covariance of N runs.
 
     Attributes:
-        due: Whether it is time to compute everything afresh, by :meth:`fit`.
+        due: Whether everything should be recomputed by :meth:`fit`.
     """
 
     due: bool
@@ -41,7 +41,7 @@ class Form(ABC):
 
     @abstractmethod
     def add(self, arms: IntArray, row: FloatArray, total: FloatArray) -> None:
-        """Take in a pull.
+        """Update with a pull.
 
         Args:
             arms: ``(N,)`` the pulled arms.
@@ -51,7 +51,7 @@ class Form(ABC):
 
     @abstractmethod
     def fit(self, pulls: IntArray, excess: FloatArray, mean: FloatArray, variance: FloatArray) -> None:
-        """Compute everything afresh.
+        """Recompute everything.
 
         Args:
             pulls: ``(N, K)``.
@@ -62,7 +62,7 @@ class Form(ABC):
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> FloatArray:
-        """Return ``(N, K)`` values drawn from the normal law with mean 0 and this covariance."""
+        """Return ``(N, K)`` values drawn from the normal distribution with mean 0 and this covariance."""
 
 
 class RowForm(Form):
@@ -94,7 +94,7 @@ class RowForm(Form):
         self._seen = np.zeros((batch, arms), dtype=bool)
 
     def _reserve(self, rows: int) -> None:
-        """Make room for so many rows: more than the budget, if need be."""
+        """Reserve memory for a number of rows."""
         if rows <= self._capacity:
             return
         self._capacity = max(rows, min(self._most, 2 * self._capacity))
@@ -160,9 +160,9 @@ class RowForm(Form):
         self._made = most
         self._reserve(most + 1)
         self._limit = min(self._capacity - 1, max(LEAST_ROWS, 2 * most))
-        together = max(1, ENTRIES_AT_ONCE // (most * self._prior.num_arms))
-        for at in range(0, len(pulls), together):
-            self._fit_part(slice(at, at + together), pulls, excess, mean, variance)
+        per_part = max(1, ENTRIES_AT_ONCE // (most * self._prior.num_arms))
+        for at in range(0, len(pulls), per_part):
+            self._fit_part(slice(at, at + per_part), pulls, excess, mean, variance)
 
     def _fit_part(
         self, part: slice, pulls: IntArray, excess: FloatArray, mean: FloatArray, variance: FloatArray
@@ -206,7 +206,7 @@ class RowForm(Form):
 class WeightForm(Form):
     """C = X S X^T with few weights, as in Bayesian linear regression."""
 
-    EVERY = 500  # pulls after which everything is computed afresh
+    EVERY = 500  # pulls after which everything is recomputed
 
     def __init__(self, prior: GaussianPrior, noise: FloatArray) -> None:
         """Begin with S = I."""
@@ -243,9 +243,9 @@ class WeightForm(Form):
         """Invert I + X^T D X with D the pulls over the noise."""
         self._since = 0
         weights = pulls / self._noise[:, None]
-        together = max(1, ENTRIES_AT_ONCE // max(1, self._factor[0].size))
-        for at in range(0, len(pulls), together):
-            part = slice(at, at + together)
+        per_part = max(1, ENTRIES_AT_ONCE // max(1, self._factor[0].size))
+        for at in range(0, len(pulls), per_part):
+            part = slice(at, at + per_part)
             factor = self._factor if len(self._factor) == 1 else self._factor[part]
             turned = np.swapaxes(factor, 1, 2)
             values, vectors = np.linalg.eigh((turned * weights[part, None, :]) @ factor)

@@ -100,9 +100,9 @@ def kernel_matrix(
         return _BY_DISTANCE[kernel](_squared_distances(features), float(length), float(nu))
     arms = features.shape[1]
     result = np.empty((len(features), arms, arms))
-    together = max(1, ENTRIES_AT_ONCE // arms**2)
-    for at in range(0, len(features), together):
-        part = slice(at, at + together)
+    per_part = max(1, ENTRIES_AT_ONCE // arms**2)
+    for at in range(0, len(features), per_part):
+        part = slice(at, at + per_part)
         result[part] = _BY_DISTANCE[kernel](_squared_distances(features[part]), float(length), float(nu))
     return result
 

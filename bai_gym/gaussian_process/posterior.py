@@ -1,4 +1,4 @@
-"""The posterior of the means of K correlated arms, of N runs, kept up to date pull by pull."""
+"""The posterior of the means of K correlated arms, of N runs, updated after every pull."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class GaussianPosterior:
     and Williams 2006, "Gaussian Processes for Machine Learning", section 2.2.)
 
     C itself is not kept. A pull takes one column of it, see :mod:`bai_gym.gaussian_process.forms`. From time to time
-    everything is computed afresh from pulls and sums of rewards, so that errors of rounding do not add up.
+    everything is recomputed from pulls and sums of rewards, so that rounding errors do not accumulate.
 
     Args:
         prior: The prior.
@@ -77,7 +77,7 @@ class GaussianPosterior:
         )
 
     def observe(self, arms: IntArray, rewards: FloatArray) -> FloatArray:
-        """Take in one reward in each run.
+        """Update with one reward in each run.
 
         Args:
             arms: ``(N,)`` the pulled arms.
@@ -102,7 +102,7 @@ class GaussianPosterior:
         return column
 
     def add(self, pulls: npt.NDArray[Any], means: FloatArray) -> None:
-        """Take in several rewards at once.
+        """Update with several rewards.
 
         Args:
             pulls: ``(N, K)`` pulls of each arm.
@@ -115,7 +115,7 @@ class GaussianPosterior:
         self.refresh()
 
     def refresh(self) -> None:
-        """Compute everything afresh from pulls and sums of rewards."""
+        """Recompute everything from pulls and sums of rewards."""
         excess = np.where(self.pulls > 0, self._sums / np.maximum(self.pulls, 1) - self._start, 0.0)
         self._form.fit(self.pulls, excess, self.mean, self.variance)
         self.mean += self._start

@@ -20,9 +20,9 @@ TOLERANCE = 1e-8  # of the largest variance: asymmetry and negative eigenvalues 
 
 
 class GaussianPrior:
-    """Means of K arms that are jointly normal, the same law for all N runs or one for each.
+    """A joint normal distribution of the means of K arms, for all N runs or one for each.
 
-    Any covariance will do, so this is a Gaussian process on K points; and with features and the linear kernel it is
+    Any covariance is allowed, so this is a Gaussian process on K points; and with features and the linear kernel it is
     Bayesian linear regression. (The model of Hoffman, Shahriari and de Freitas 2014, section 4, X = V D^(1/2), is
     :attr:`factor`.)
 
@@ -31,7 +31,7 @@ class GaussianPrior:
         mean: A number, ``(K,)``, or ``(N, K)``; default 0.
 
     Attributes:
-        mean: ``(n, K)``, with n = 1 for one law for all runs.
+        mean: ``(n, K)``, with n = 1 for one distribution for all runs.
         variance: ``(n, K)``, the diagonal of the covariance.
 
     Raises:
@@ -78,7 +78,7 @@ class GaussianPrior:
         """Return the prior with covariance amplitude^2 k(x, x').
 
         Args:
-            features: ``(K, d)``, or ``(N, K, d)``, finite; one matrix for all runs is found out.
+            features: ``(K, d)``, or ``(N, K, d)``, finite; one matrix for all runs is detected.
             kernel: See :func:`bai_gym.gaussian_process.kernel_matrix`; so are the next but one.
             length: Length scale.
             amplitude: Above 0: the prior standard deviation of a mean where k(x, x) = 1.
@@ -137,7 +137,7 @@ class GaussianPrior:
 
     @property
     def rows(self) -> int:
-        """Number n of laws: 1, or one for each run."""
+        """Number n of distributions: 1, or one for each run."""
         return int(max(len(self.variance), len(self.mean)))
 
     @property
@@ -191,7 +191,7 @@ class GaussianPrior:
 
     @property
     def noise_floor(self) -> FloatArray:
-        """``(n,)`` what rounding leaves uncertain about the mean of an arm, as a variance."""
+        """``(n,)`` variance of the rounding error in the mean of an arm."""
         return np.maximum(ROUNDING * self.num_arms * self.scale, 1e-290)
 
     def scaled(self, amplitude: float = 1.0, mean: object = None) -> GaussianPrior:
@@ -209,7 +209,7 @@ class GaussianPrior:
         """Return the means of ``batch`` runs, ``(batch, K)``, drawn from the prior.
 
         Args:
-            batch: Number of runs; N where there is a law for each.
+            batch: Number of runs; N if there is one distribution for each.
             rng: Source of randomness.
         """
         return self.mean + self.draw_centred(batch, rng)

@@ -185,14 +185,14 @@ def closest_pairs(features: FloatArray) -> IntArray:
     """Return the ``(N, 2)`` two closest of ``(N, K, d)`` unit vectors, those of largest inner product, in order."""
     batch, arms, _ = features.shape
     pairs = np.empty((batch, 2), np.int64)
-    together = max(1, PAIRS_AT_ONCE // arms**2)
+    per_part = max(1, PAIRS_AT_ONCE // arms**2)
     diagonal = np.arange(arms)
-    for first in range(0, batch, together):
-        part = features[first : first + together]
+    for first in range(0, batch, per_part):
+        part = features[first : first + per_part]
         products = part @ part.transpose(0, 2, 1)
         products[:, diagonal, diagonal] = -np.inf
         flat = products.reshape(len(part), -1).argmax(axis=1)
-        pairs[first : first + together] = np.stack([flat // arms, flat % arms], axis=1)
+        pairs[first : first + per_part] = np.stack([flat // arms, flat % arms], axis=1)
     return np.sort(pairs, axis=1)  # or rounding would decide which comes first
 
 

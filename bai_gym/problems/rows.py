@@ -177,10 +177,10 @@ def distinct_rows(num_rows: int, batch: int, num_arms: int, rng: np.random.Gener
         ``(N, K)`` rows, 0 to R - 1.
     """
     if 2 * num_arms > num_rows:
-        together = max(1, ENTRIES_AT_ONCE // num_rows)
+        per_part = max(1, ENTRIES_AT_ONCE // num_rows)
         parts = [
-            rng.permuted(np.tile(np.arange(num_rows), (min(together, batch - first), 1)), axis=1)[:, :num_arms]
-            for first in range(0, batch, together)
+            rng.permuted(np.tile(np.arange(num_rows), (min(per_part, batch - first), 1)), axis=1)[:, :num_arms]
+            for first in range(0, batch, per_part)
         ]
         return np.concatenate(parts)
     rows = rng.integers(num_rows, size=(batch, num_arms))

@@ -50,7 +50,7 @@ def bernoulli_setup(setup: int = 1) -> FixedProblem:
 
 
 def multi_bandit_setup(setup: int = 1) -> FixedProblem:
-    """Return a set-up of several bandits of four arms, one after the other.
+    """Return a set-up of several bandits of four arms, concatenated.
 
     1: two Bernoulli bandits, an easy and a hard one. 2: two bandits whose rewards take one of two values, with similar
     means and very different variances. 3: those of 2, twice.

@@ -1,12 +1,12 @@
-"""Regression on bandit data: what pulls of arms with features say about the parameter, in batches.
+"""Regression on bandit data: estimates of the parameter from pulls of arms with features, in batches.
 
     theta = least_squares(features, pulls, means)                # features (..., K, d), pulls and means (..., K)
     fit = generalized_linear(features, pulls, means, link="logit")
     estimates = scores(features, theta)                          # x^T theta of each arm, (..., K)
 
-Data are grouped by arm: how often each was pulled, and its sample mean. That is all that a linear model, or a
-generalized linear one with the canonical law of its link, takes from the rewards. Features may have any rank, arms may
-have no pulls, and all axes before those of the arms are broadcast.
+Data are grouped by arm: pulls and sample means. These are sufficient for a linear model, and for a generalized linear
+one with the canonical distribution of its link. Features may have any rank, arms may have no pulls, and all axes before
+those of the arms are broadcast.
 """
 
 from bai_gym.regression.generalized import FALLBACK_PENALTY, Fit, generalized_linear

@@ -1,6 +1,6 @@
-"""Generalized linear models by penalised maximum likelihood: Newton steps on many instances at once.
+"""Generalized linear models by penalised maximum likelihood: Newton steps on a batch of instances.
 
-All instances of a batch step together, and leave it when they are done.
+All instances of a batch step in parallel, and leave it when they are done.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["FALLBACK_PENALTY", "Fit", "generalized_linear"]
 
 FALLBACK_PENALTY = 1e-3
 LARGEST = 1e300  # of a penalty in the units of the data
-SEPARATED = 25  # steps without convergence after which an estimate without a penalty is given up
+SEPARATED = 25  # steps without convergence after which an estimate without a penalty is abandoned
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Fit:
         iterations: ``(...)`` Newton steps that were made; 0 for the identity, which takes none.
         converged: ``(...)`` whether the last step was a full one that changed no score by more than 1e-8, or has left
             the gradient 0 up to rounding.
-        penalty: ``(...)`` the penalties that were used: the one asked for, or the one in place of 0.
+        penalty: ``(...)`` the penalties that were used: the given one, or the replacement of 0.
     """
 
     theta: FloatArray
@@ -64,7 +64,7 @@ def generalized_linear(
     log        exp(z)                      0, 1, 2, ...: Poisson
     ========== =========================== ===================================================
 
-    With a positive penalty the optimum exists and is unique, whatever the data. A penalty of 0 asks for the plain
+    With a positive penalty the optimum always exists and is unique. A penalty of 0 asks for the plain
     maximum-likelihood estimate, of those that are equally likely the shortest. It does not exist where data are
     separable: where some direction of theta explains arms of rewards 0 alone, or 1 alone, the better the farther one
     goes, at no cost to other arms (for the log link: arms of rewards 0 alone). Such instances, and they alone, get the
@@ -136,7 +136,7 @@ class _Estimates:
     converged: npt.NDArray[np.bool_]
 
     def put(self, rows: IntArray, other: _Estimates) -> None:
-        """Put other estimates in the place of some."""
+        """Replace some estimates."""
         self.theta[rows], self.converged[rows] = other.theta, other.converged
         self.iterations[rows] = other.iterations
 
@@ -161,7 +161,7 @@ def _penalised(link: Link, data: Data, penalty: float, start: FloatArray | None,
 
 
 def _plain(link: Link, data: Data, start: FloatArray | None, steps: int) -> tuple[_Estimates, npt.NDArray[np.bool_]]:
-    """Estimate without a penalty, in the span of the pulled arms; tell where there is no such estimate."""
+    """Estimate without a penalty, in the span of the pulled arms; also return where there is no such estimate."""
     axes = Axes.of(data)
     turn = np.where(axes.kept, 1.0 / axes.values, 0.0)[..., None] * axes.right
     arms = np.where((data.weights > 0)[..., None], data.features @ np.swapaxes(turn, -1, -2), 0.0)

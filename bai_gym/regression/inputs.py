@@ -1,4 +1,4 @@
-"""Checks of what regressions are asked for; each returns its arguments as arrays, or raises."""
+"""Checks of the arguments of regressions; each returns arrays, or raises an error."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Data:
     outer: tuple[int, ...]
 
     def select(self, rows: IntArray) -> Data:
-        """Return the data of some instances; the outer axes mean nothing then."""
+        """Return the data of some instances; its outer axes are meaningless."""
         return Data(
             self.features[rows],
             self.unit[rows],
@@ -116,7 +116,7 @@ def penalty_of(value: float) -> float:
 
 
 def starts(start: ArrayLike | None, data: Data) -> FloatArray | None:
-    """Return where to start, ``(N, d)`` in the units of the data, or None."""
+    """Return the starting point, ``(N, d)`` in the units of the data, or None."""
     if start is None:
         return None
     array = floats("start", start, NUMBERS)

@@ -19,14 +19,14 @@ __all__ = ["Axes", "least_squares", "ridge", "scores", "unscaled"]
 def least_squares(features: ArrayLike, pulls: ArrayLike, means: ArrayLike) -> FloatArray:
     """Return the least-squares estimate of theta, where mean rewards are x^T theta: V^+ sum over pulls of x y.
 
-    V is the sum of x x^T over all pulls. Where it is singular, the estimate is the shortest of those that fit best: it
+    V is the sum of x x^T over all pulls. Where it is singular, the estimate is the shortest least-squares solution: it
     has no component beyond the span of the arms that were pulled. The rank is decided as in
     :func:`bai_gym.designs.project`, for features times the root of pulls, whose condition number is the root of V's:
     singular values up to 1e-10 x (the largest one) x max(arms with pulls, d) count as 0.
 
     Args:
         features: ``(..., K, d)`` features x of the arms, of any rank.
-        pulls: ``(..., K)`` how often each arm was pulled, at least 0; any weights will do.
+        pulls: ``(..., K)`` pulls of each arm, at least 0; any weights are allowed.
         means: ``(..., K)`` sample means; those of arms without a pull are not read.
 
     Returns:

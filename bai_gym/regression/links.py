@@ -1,4 +1,4 @@
-"""Links of generalized linear models: how the mean reward follows from the score z = x^T theta, and how to fit it."""
+"""Links of generalized linear models: the mean reward as a function of the score z = x^T theta, with its likelihood."""
 
 from __future__ import annotations
 
@@ -145,4 +145,4 @@ def _bend(z: FloatArray, hazard: FloatArray) -> FloatArray:
 LINKS: dict[str, Link] = {"identity": Identity(), "logit": Logit(), "probit": Probit(), "log": Log()}
 
 LINK_NAMES = tuple(LINKS)
-"""The links that :func:`bai_gym.regression.generalized_linear` knows."""
+"""The links of :func:`bai_gym.regression.generalized_linear`."""

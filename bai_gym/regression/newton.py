@@ -1,4 +1,4 @@
-"""Newton's method on penalised log-likelihoods of many instances at once."""
+"""Newton's method on penalised log-likelihoods of a batch of instances."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EPSILON = 2.0**-52
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Where Newton's method has led.
+    """The result of Newton's method.
 
     Attributes:
         theta: ``(n, m)`` estimates.
@@ -79,13 +79,13 @@ class Likelihood:
     penalty: FloatArray
 
     def guess(self, pulls: FloatArray) -> FloatArray:
-        """Return ``(n, m)`` the least-squares fit to the scores that arms suggest by themselves."""
+        """Return ``(n, m)`` the least-squares fit to the empirical scores of the arms."""
         z, information = self.link.guess(self.means, pulls)
         weights = self.weights * information
         return self._solve(self._curvature(weights), self._combine(weights * z))
 
     def maximise(self, start: FloatArray, steps: int) -> Path:
-        """Climb from ``(n, m)``, or from 0 where that is higher, in at most so many steps."""
+        """Climb from ``(n, m)``, or from 0 where that is higher, in a limited number of steps."""
         size = len(start)
         point = self._at(np.zeros_like(start), np.zeros_like(self.means))
         given = self._at(start, self._scores(start))
@@ -117,7 +117,7 @@ class Likelihood:
     def is_flat(self, path: Path) -> npt.NDArray[np.bool_]:
         """Return where the objective is flat in some direction, up to rounding.
 
-        Where an estimate does not exist, Newton's steps change scores by 1 for ever (for probit by 1 / z), and seem to
+        Where an estimate does not exist, Newton's steps change scores by 1 forever (for probit by 1 / z), and seem to
         become short only where the curvature is lost in rounding. If it is not, a short step proves that there is one.
         """
         matrix, _ = _without_units(self._curvature(path.curvature))
@@ -186,7 +186,7 @@ class Likelihood:
             return np.asarray((self.weights * first * shift).sum(axis=-1) - self.penalty * (theta * step).sum(axis=-1))
 
     def _length(self, point: _Point, step: FloatArray, shift: FloatArray, slope: FloatArray) -> FloatArray:
-        """Return how long steps should be, by doubling and bisection; 0 where no length is found."""
+        """Return step lengths by doubling and bisection; 0 where none is found."""
         low, high = np.zeros(len(step)), np.full(len(step), np.inf)
         length = np.ones(len(step))
         least = _least(point)
@@ -214,12 +214,12 @@ class Likelihood:
 
 
 def _least(point: _Point) -> FloatArray:
-    """Return what the objective must not fall below."""
+    """Return the lower limit of the objective."""
     return np.asarray(point.value - SLACK * np.abs(point.value))
 
 
 def _without_units(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return matrices with ones on the diagonal, or zeros, and what rows and columns were multiplied by."""
+    """Return matrices with ones on the diagonal, or zeros, and the scale of rows and columns."""
     diagonal = np.einsum("nii->ni", matrix)
     scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     matrix = matrix * scale[:, :, None]

@@ -1,8 +1,8 @@
-"""Complexity measures of instances (what an oracle agent may be told, too), and bounds on error probabilities.
+"""Complexity measures of instances, also the oracle knowledge of some agents, and bounds on error probabilities.
 
 Best arm and top m: :mod:`bai_gym.theory.complexity`; thresholding: :mod:`bai_gym.theory.thresholding`; bounds, with a
-table of them by agent: :mod:`bai_gym.theory.bounds`. The best that any algorithm can do on small Bernoulli bandits:
-:mod:`bai_gym.theory.bayes_optimal`; what a given policy does there: :mod:`bai_gym.theory.policy_value`.
+table of them by agent: :mod:`bai_gym.theory.bounds`. The optimal value on small Bernoulli bandits:
+:mod:`bai_gym.theory.bayes_optimal`; the value of a given policy there: :mod:`bai_gym.theory.policy_value`.
 """
 
 from bai_gym.theory.bayes_optimal import BayesSolution, optimal_value, solve_bayes

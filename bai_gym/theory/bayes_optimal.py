@@ -1,10 +1,10 @@
-"""The best that any algorithm can do on Bernoulli arms with means from a Beta prior, by dynamic programming.
+"""The optimal value on Bernoulli arms with means from a Beta prior, by dynamic programming.
 
-After t pulls all that matters is how often each arm has paid 0 and 1. Going backwards from the last pull, the value of
+After t pulls the state is the number of rewards 0 and 1 of each arm. Going backwards from the last pull, the value of
 such a state is the largest, over the arms to pull next, of the expected value after it (Bellman 1957, "Dynamic
 Programming"; for bandits Bradt, Johnson and Karlin 1956, "On Sequential Designs for Maximizing the Sum of n
 Observations"). After the last pull it is the posterior probability that the recommended arm is the best one, or its
-posterior mean. Everything is exact up to rounding; what limits it is the number of states.
+posterior mean. Everything is exact up to rounding; the number of states is the limit.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ __all__ = ["MEMORY_LIMIT", "OBJECTIVES", "BayesSolution", "check_objective", "op
 
 OBJECTIVES = ("correct", "simple_regret")
 MEMORY_LIMIT = 1.0
-"""Gigabytes (10^9 bytes) that a solution may take by default."""
+"""Gigabytes (10^9 bytes) default memory limit of a solution."""
 
-SAME = 1e-11  # values that differ by no more are tied: rounding stays below it, and n times it is no loss
+SAME = 1e-11  # values that differ by no more are tied: above rounding errors, and negligible even n times
 KEEP_SOLVED = 4
 
 
@@ -69,7 +69,7 @@ class BayesSolution:
     _ranks: IntArray
 
     def best_actions(self, successes: IntArray, pulls: IntArray) -> npt.NDArray[np.bool_]:
-        """Return which arms are optimal: to pull, or with no pulls left to recommend.
+        """Return the optimal arms: to pull or, after the last pull, to recommend.
 
         Args:
             successes: ``(K, N)`` successes of each arm, arm axis first as in sampling rules.
@@ -88,7 +88,7 @@ class BayesSolution:
             index += row
         index += self._starts[total][partition_ranks(parts, self._ranks)]
         best = self._layers[total].take(index).astype(np.int64)
-        # All arms without a pull share the bit after those of the others.
+        # All arms without a pull share one bit, after those of the others.
         bits = np.minimum(np.arange(len(pulls))[:, None], np.count_nonzero(parts, axis=0))
         chosen = np.empty(pulls.shape, dtype=bool)
         np.put_along_axis(chosen, order, (best >> bits & 1).astype(bool), 0)
@@ -104,9 +104,9 @@ def optimal_value(
     beta: float = 1.0,
     memory_limit: float = MEMORY_LIMIT,
 ) -> float:
-    """Return what no algorithm can surpass on Bernoulli arms with independent means from Beta(alpha, beta).
+    """Return the optimal value on Bernoulli arms with independent means from Beta(alpha, beta).
 
-    An algorithm that is told something about the instance, such as its true variances, is beyond this bound.
+    It does not bound algorithms that are given knowledge of the instance, such as its true variances.
 
     Args:
         num_arms: K, at least 2.
@@ -115,7 +115,7 @@ def optimal_value(
             expected simple regret.
         alpha: Parameter of the prior, from 0.1 to 1,000; default 1, with beta = 1 the uniform prior.
         beta: The other one.
-        memory_limit: Gigabytes that the computation may take.
+        memory_limit: Memory limit in gigabytes.
 
     Raises:
         ParameterError: If a parameter is out of range, or the problem is too large for the limit.
@@ -148,7 +148,7 @@ def _check_size(num_arms: int, budget: int, alpha: float, beta: float, memory_li
     """Raise :class:`ParameterError` if the computation takes more than the limit, in gigabytes."""
     limit = float(positive("memory_limit", memory_limit)) * 1e9
     least = least_size(budget, num_arms)
-    if 8 * least > limit:  # and perhaps beyond counting
+    if 8 * least > limit:  # and possibly too large to count
         size = f"more than {_short(least)} states"
     else:
         states, need = _size(num_arms, budget, alpha, beta)
@@ -174,7 +174,7 @@ def _size(num_arms: int, budget: int, alpha: float, beta: float) -> tuple[int, i
 
 
 def _short(number: int) -> str:
-    """Return the power of ten next to a whole number, which may be too large to be written out."""
+    """Return the power of ten next to a whole number, which may be too large to write out."""
     return f"10^{int((number.bit_length() - 1) * math.log10(2))}"
 
 

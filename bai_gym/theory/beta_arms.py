@@ -15,9 +15,9 @@ from bai_gym.theory.inputs import positive
 
 __all__ = ["BetaArms", "check_prior", "count_nodes"]
 
-LEAST, MOST = 0.1, 1000.0  # parameters of the prior for which the quadrature keeps its digits
-MOST_DEGREE = 1000  # of polynomials that are integrated exactly
-FARTHEST = 6.0  # where the weights of the double exponential rule are about as small as floats can be
+LEAST, MOST = 0.1, 1000.0  # range of prior parameters in which the quadrature is accurate
+MOST_DEGREE = 1000  # largest degree of polynomials that are integrated exactly
+FARTHEST = 6.0  # where the weights of the double exponential rule are about the smallest floats
 
 
 def check_prior(alpha: float, beta: float) -> tuple[float, float]:
@@ -37,12 +37,12 @@ class BetaArms:
 
     Integrals over [0, 1] are sums over nodes. For whole alpha and beta all integrands are polynomials, and the nodes
     are as many of Gauss and Legendre as make the sums exact, up to rounding (1e-13). For others, and for polynomials of
-    a degree above 1,000, they are those of the double exponential rule (Takahasi and Mori 1974), made for integrands
-    with singular ends, and so dense that the sums are accurate to 1e-10.
+    a degree above 1,000, they are those of the double exponential rule (Takahasi and Mori 1974), for integrands with
+    singular ends, dense enough for an accuracy of 1e-10.
 
     Args:
         num_arms: K.
-        budget: n, pulls of all arms together.
+        budget: n, total pulls of all arms.
         alpha: Positive parameter of the prior.
         beta: Positive parameter of the prior.
     """
@@ -59,12 +59,12 @@ class BetaArms:
             a, b = alpha + successes, beta + pulls - successes
             logs = special.xlogy(a - 1, nodes) + special.xlogy(b - 1, others) - special.betaln(a, b)
             self._densities.append(np.exp(logs))
-            # Near 1 only the distance from it has digits enough, where the density is infinite there.
+            # Near 1 only the distance from it is precise enough, if the density is infinite there.
             mass = np.where(nodes < 0.5, special.betainc(a, b, nodes), 1.0 - special.betainc(b, a, others))
             self._masses.append(mass)
 
     def success(self, pulls: int) -> FloatArray:
-        """Return the posterior mean of an arm after so many pulls, ``(pulls + 1,)`` by the number of successes."""
+        """Return the posterior mean of an arm after ``pulls`` pulls, ``(pulls + 1,)`` by the number of successes."""
         return (self._alpha + np.arange(pulls + 1.0)) / (self._alpha + self._beta + pulls)
 
     @property

@@ -1,4 +1,4 @@
-"""All bounds on error probabilities, and a table of them by the names of the agents.
+"""All bounds on error probabilities, with a table by names of agents.
 
 Every bound takes an instance ``(..., K)`` and a budget n, which is broadcast against the leading axes, and returns
 ``(...)``: not clipped, so often above 1, and NaN outside the domain of the theorem. Malformed input raises.
@@ -53,15 +53,15 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Bound:
-    """What is proved about one agent: call it with ``(means, variances, budget)``.
+    """The proved bound of one agent: call it with ``(means, variances, budget)``.
 
-    That of a thresholding agent is called with ``(means, variances, threshold, budget)``.
+    The bound of a thresholding agent is called with ``(means, variances, threshold, budget)``.
 
     Attributes:
         function: The bound, on the arguments above.
         citation: Theorem and paper, in one line.
-        rewards: What rewards it is for: ``"[0, 1]"`` or ``"Gaussian"``.
-        parameters: Parameters of the agent for which it is proved, where those are not the defaults.
+        rewards: Range of the rewards: ``"[0, 1]"`` or ``"Gaussian"``.
+        parameters: Parameters of the agent for which it is proved, if not the defaults.
     """
 
     function: Callable[..., FloatArray]
@@ -112,12 +112,12 @@ BOUNDS: dict[str, Bound] = {
         {"b": 1.0},
     ),
 }
-"""Bounds for finding the best arm, by the names that tables use; called with ``(means, variances, budget)``."""
+"""Bounds for finding the best arm, by names in tables; called with ``(means, variances, budget)``."""
 
 CONFIDENCE_BOUNDS: dict[str, Bound] = {
     "UGapEc": Bound(ugapec_bound, "Gabillon, Ghavamzadeh and Lazaric (2012), Theorem 2", "[0, b]"),
 }
-"""Bounds for agents that stop by themselves; their functions are called with ``(means, cap, delta, m, epsilon, b)``."""
+"""Bounds for agents that decide when to stop; called with ``(means, cap, delta, m, epsilon, b)``."""
 
 THRESHOLD_BOUNDS: dict[str, Bound] = {
     "AugUCB": Bound(augucb_bound, "Mukherjee et al. (2017), Theorem 3.1, with the 4KT of its proof", "[0, 1]"),

@@ -1,8 +1,9 @@
 """Gaps and complexity measures of finding the best arm or the m best, on arrays ``(..., K)``.
 
-A complexity says how many pulls an instance takes, up to constants and logarithms. It is infinite where the answer is
-not unique, and does not depend on the order of the arms. Several bandits, each with its own best arm, are given as one
-array ``(..., M K)`` with ``num_bandits=M``: the K arms of the first bandit, then those of the second, and so on.
+A complexity is the number of pulls that an instance takes, up to constants and logarithms. It is infinite where the
+correct recommendation is not unique, and does not depend on the order of the arms. Several bandits, each with its own
+best arm, are given as one array ``(..., M K)`` with ``num_bandits=M``: the K arms of the first bandit, then those of
+the second, and so on.
 """
 
 from __future__ import annotations
@@ -176,7 +177,7 @@ def ugape_complexity(
     Args:
         means: ``(..., K)`` true means, or ``(..., M K)`` for M bandits, of which the complexities are added up.
         m: Number of best arms to find, in 1..K-1.
-        epsilon: What an arm may be worse than the m-th best and still be right, at least 0; in the unit of rewards.
+        epsilon: Accuracy: how much worse than the m-th best a correct arm may be, at least 0; in the unit of rewards.
         b: ``(...)`` or one number: rewards lie in [0, b].
         num_bandits: M.
 
@@ -210,7 +211,7 @@ def ugape_v_complexity(
         means: ``(..., K)`` true means, or ``(..., M K)`` for M bandits, of which the complexities are added up.
         variances: True variances, of the same shape, or one number.
         m: Number of best arms to find, in 1..K-1.
-        epsilon: What an arm may be worse than the m-th best and still be right, at least 0.
+        epsilon: Accuracy: how much worse than the m-th best a correct arm may be, at least 0.
         b: ``(...)`` or one number: rewards lie in [0, b].
         num_bandits: M.
 
@@ -233,8 +234,7 @@ def ugape_v_complexity(
 def reward_bound(means: FloatArray, variances: FloatArray, budget: int) -> FloatArray:
     """Return b, the largest of mean + sigma sqrt(log budget) over the arms.
 
-    With high probability it exceeds all of ``budget`` Gaussian rewards, and stands in for the bound of rewards that
-    have none.
+    With high probability it exceeds all of ``budget`` Gaussian rewards, and serves as the bound of unbounded rewards.
 
     Args:
         means: ``(..., K)`` true means.

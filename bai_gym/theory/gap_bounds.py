@@ -1,7 +1,7 @@
 """Bounds on the error probability of agents that follow estimated gaps: SR, UCB-E, GapE, GapE-V and UGapE.
 
 All are for independent rewards in [0, 1], or in [0, b] where there is a parameter b. Where the best arm is not unique,
-the complexity is infinite and what is left is the factor in front, at least 1: true and useless.
+the complexity is infinite and the bound is trivial, at least 1.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ BoolArray = NDArray[np.bool_]
 def successive_rejects_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
     """Return (K (K - 1) / 2) exp(-(n - K) / (logbar(K) H_2)), logbar(K) = 1/2 + 1/2 + 1/3 + ... + 1/K.
 
-    In phase k one of the k worst arms is still there; it looks at least as good as the best arm, at n_k pulls of each,
-    with probability at most exp(-n_k gap^2). Summing k over the K - 1 phases gives the factor.
+    In phase k one of the k worst arms is still active; its sample mean is at least that of the best arm, at n_k pulls
+    of each, with probability at most exp(-n_k gap^2). Summing k over the K - 1 phases gives the factor.
 
     Args:
         means: ``(..., K)`` true means of rewards in [0, 1].

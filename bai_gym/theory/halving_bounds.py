@@ -2,8 +2,8 @@
 
 The papers assume K to be a power of two and the budget n to divide into L = log2 K equal stages. Here L is rounded up
 and the budget of a stage down, as the agents do; where nothing needs rounding, the formulas are those of the papers.
-The proofs carry over: of s arms the best is dropped only if at least ceil(s/2) others look at least as good, of which
-s - 1 are to be had, so Markov's inequality still gives the factor 2.
+The proofs carry over: of s arms the best is dropped only if at least ceil(s/2) of the s - 1 others have at least its
+sample mean, so Markov's inequality still gives the factor 2.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from bai_gym.theory.inputs import arms, budgets, confidence, spreads
 
 __all__ = ["sequential_halving_bound", "shadavar_bound", "shvar_bound"]
 
-MOST_ARMS = 16  # for which all sets of active arms are looked at one by one: 6435 of them in the second stage
+MOST_ARMS = 16  # up to which all sets of active arms are enumerated: 6435 of them in the second stage
 
 
 def sequential_halving_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
     """Return 3 L exp(-n / (8 L H_2)), L = ceil(log2 K), for sequential halving.
 
     The published proof neglects that pulls are whole numbers. It has a factor of 2 to spare in the exponent
-    (Hoeffding's inequality for t pulls of each of two arms gives exp(-t gap^2), it uses exp(-t gap^2 / 2)), which pays
-    for rounding t = n / (L s) down, as floor(t) >= t / 2 for t >= 1. With the top ceil(s/4) - 1 of s active arms (but
-    at least the best) set aside, it holds for every K. Either ``rounding`` of the agent is covered.
+    (Hoeffding's inequality for t pulls of each of two arms gives exp(-t gap^2), it uses exp(-t gap^2 / 2)), which
+    covers rounding t = n / (L s) down, as floor(t) >= t / 2 for t >= 1. With the top ceil(s/4) - 1 of s active arms
+    (but at least the best) set aside, it holds for every K. Either ``rounding`` of the agent is covered.
 
     Args:
         means: ``(..., K)`` true means of rewards in [0, 1], or sub-Gaussian with variance proxy 1/4.
@@ -139,7 +139,7 @@ def _stages(means: FloatArray) -> int:
 
 
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Return above / below, with 0 / 0 = 0: no gap cannot be told apart even without noise."""
+    """Return above / below, with 0 / 0 = 0: equal means are indistinguishable even without noise."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(above == 0, 0.0, above / below)
 

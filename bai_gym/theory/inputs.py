@@ -1,4 +1,4 @@
-"""Checks of what complexities and bounds are asked for; each returns its argument as an array, or raises."""
+"""Checks of the arguments of complexities and bounds; each returns an array, or raises an error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def arms(means: ArrayLike, num_bandits: int = 1) -> FloatArray:
 
 
 def spreads(variances: ArrayLike, means: FloatArray) -> FloatArray:
-    """Return variances, finite and at least 0, that go with the means: ``(..., K)``, or one number for all arms."""
+    """Return variances, finite and at least 0, of the shape of the means: ``(..., K)``, or one number for all arms."""
     array = floats("variances", variances)
     if not (np.isfinite(array).all() and (array >= 0).all()):
         raise InstanceError("variances must be finite numbers of at least 0")

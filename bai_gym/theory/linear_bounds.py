@@ -1,4 +1,4 @@
-"""Bounds on the error probability where features tie the arms together: GSE, OD-LinBAI and BayesGap."""
+"""Bounds on the error probability of agents with a model on features: GSE, OD-LinBAI and BayesGap."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def bayesgap_bound(
     """Return K n exp(-beta^2 / 2) with beta^2 = ((n - K) / sigma^2 + kappa / eta^2) / (4 H_epsilon), for BayesGap.
 
     It bounds the probability that the simple regret is above epsilon, for means drawn from the agent's prior, and an
-    agent that is told the true H_epsilon (it usually estimates it) and has pulled every arm (as the proof supposes).
+    agent that is given the true H_epsilon (it usually estimates it) and has pulled every arm (as the proof supposes).
     With epsilon = 0 (the theorem asks for more, the proof does not), sigma = eta = 1 and norms of at most 1 it is at
     most the K n exp(-n D^2 / (32 K)) that Azizi et al. (2022) compare with.
 
@@ -180,7 +180,7 @@ def bayesgap_bound(
 
 
 def _stages(size: int, eta: int) -> int:
-    """Return how often K arms can be divided by eta, rounding up, until one is left."""
+    """Return the number of divisions of K arms by eta, rounding up, until one is left."""
     stages = 0
     while size > 1:
         size, stages = -(-size // eta), stages + 1

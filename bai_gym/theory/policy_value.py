@@ -1,4 +1,4 @@
-"""The exact value of any policy on Bernoulli arms with means from a Beta prior, to be held against the optimum."""
+"""The exact value of any policy on Bernoulli arms with means from a Beta prior, to compare with the optimum."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def policy_value(
     beta: float = 1.0,
     memory_limit: float = MEMORY_LIMIT,
 ) -> float:
-    """Return what a policy that looks at the counts alone attains, exactly, on Bernoulli arms.
+    """Return the exact value of a policy that depends only on the counts, on Bernoulli arms.
 
-    It need not treat arms alike, so all states are gone through in the order of the arms: about K! as many as for
+    It may treat arms differently, so all ordered states are visited: about K! as many as for
     :func:`bai_gym.theory.optimal_value`.
 
     Args:
@@ -45,7 +45,7 @@ def policy_value(
             regret.
         alpha: Parameter of the prior, from 0.1 to 1,000.
         beta: The other one.
-        memory_limit: Gigabytes that the computation may take.
+        memory_limit: Memory limit in gigabytes.
 
     Raises:
         ParameterError: If a parameter is out of range, the problem is too large for the limit, or a policy does not

@@ -1,9 +1,9 @@
 """How pulls can be shared among arms, where the arms are exchangeable: partitions, and states above each.
 
-A partition of t names how often the arms have been pulled, most often first, without the arms that have not been
-pulled at all. The states with these pulls are a box: T_1 + 1 numbers of successes of the first arm, T_2 + 1 of the
-second, and so on. Compared with all states in the order of the arms, this saves a factor close to K!, and needs no
-search: neighbours in time are slices of boxes.
+A partition of t holds the pulls of the arms, in descending order, without arms that have not been pulled. The states
+with these pulls are a box: T_1 + 1 numbers of successes of the first arm, T_2 + 1 of the second, and so on. Compared
+with all states in the order of the arms, this saves a factor close to K!, and needs no search: neighbours in time are
+slices of boxes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Parts = tuple[int, ...]
 
 
 def partitions(total: int, most_parts: int, largest: int | None = None) -> Iterator[Parts]:
-    """Yield the partitions of ``total`` in at most so many parts, largest part first, in lexicographic order.
+    """Yield the partitions of ``total`` in at most ``most_parts`` parts, largest part first, in lexicographic order.
 
     Args:
         total: At least 0.
@@ -37,20 +37,20 @@ def partitions(total: int, most_parts: int, largest: int | None = None) -> Itera
 
 
 def least_size(total: int, num_arms: int) -> int:
-    """Return a lower bound of the number of states with ``total`` pulls, fast where they are beyond counting."""
+    """Return a lower bound of the number of states with ``total`` pulls, fast even if they are too many to count."""
     even = largest_box(total, min(num_arms, total))
     return max(even, math.comb(total + 2 * num_arms - 1, total) // math.factorial(num_arms))
 
 
 def largest_box(total: int, parts: int) -> int:
-    """Return the size of the largest box of so many parts: that of parts as equal as can be."""
+    """Return the size of the largest box with ``parts`` parts: that of the most equal parts."""
     each, extra = divmod(total, max(parts, 1))
     return (each + 1) ** (parts - extra) * (each + 2) ** extra if parts else 1
 
 
 def box_sizes(total: int, most_parts: int) -> list[int]:
     """Return how many states there are, in the boxes of all partitions, with 0, 1, ..., ``total`` pulls."""
-    # counts[k][t]: states of k pulled arms with t pulls together, whose largest part is at most the current one.
+    # counts[k][t]: states of k pulled arms with t pulls in total, whose largest part is at most the current one.
     counts = [[int(parts == pulls == 0) for pulls in range(total + 1)] for parts in range(most_parts + 1)]
     for part in range(1, total + 1):
         for parts in range(1, most_parts + 1):

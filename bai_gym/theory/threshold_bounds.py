@@ -1,4 +1,4 @@
-"""Bounds on the probability that a thresholding agent puts some arm on the wrong side, for rewards in [0, 1].
+"""Bounds on the error probability of thresholding agents: some arm is on the wrong side, for rewards in [0, 1].
 
 They are those of Table 1 of Mukherjee et al. (2017). All are far above 1 on the experiments of that paper.
 """
@@ -28,7 +28,7 @@ def augucb_bound(means: ArrayLike, variances: ArrayLike, threshold: ArrayLike, b
 
     Returns:
         ``(...)`` bounds, not clipped to 1; NaN for K < 4 or n < K. (The proof also supposes that no gap is
-        below sqrt(K log(K) / n), which the theorem does not say.)
+        below sqrt(K log(K) / n), which the theorem does not state.)
 
     Raises:
         ParameterError: If an argument is malformed.

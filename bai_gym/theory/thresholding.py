@@ -1,6 +1,6 @@
-"""Gaps and complexity measures of telling the arms above a threshold from those below, on arrays ``(..., K)``.
+"""Gaps and complexity measures of thresholding, on arrays ``(..., K)``.
 
-Each arm is a question of its own, so there is no best arm whose gap counts twice: a sum over arms is at most
+Each arm is classified separately, so there is no best arm whose gap counts twice: a sum over arms is at most
 1 + 1/2 + ... + 1/K times the ranked maximum. Mukherjee et al. (2017), section 3, print three smaller factors, which do
 not hold: gaps with gap_(i)^2 = i have H_1 = 1 + 1/2 + ... + 1/K and H_2 = 1, while their log K, and for K <= 4 their
 log(2K), and always their 1/2 + 1/2 + 1/3 + ... + 1/K, are less than that sum.
@@ -45,7 +45,7 @@ def threshold_h1(means: ArrayLike, threshold: ArrayLike, epsilon: float = 0.0) -
     Args:
         means: ``(..., K)`` true means.
         threshold: ``(...)`` or one number.
-        epsilon: Arms within epsilon of the threshold need not be right, at least 0; as APT uses it.
+        epsilon: Arms within epsilon of the threshold may be misclassified, at least 0; as in APT.
 
     Returns:
         ``(...)`` complexity; infinite where epsilon is 0 and an arm lies on the threshold.

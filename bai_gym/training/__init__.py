@@ -1,4 +1,4 @@
-"""Training agents with stable-baselines3; the only room that imports it, and PyTorch, when it is imported itself."""
+"""Training agents with stable-baselines3; the only package that imports it, and PyTorch, at import time."""
 
 from bai_gym.errors import MissingPackageError
 

@@ -1,4 +1,4 @@
-"""A policy learns from an agent by watching it play: behaviour cloning."""
+"""Behaviour cloning: a policy learns to imitate an agent."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bai_gym.seeding import generator
 
 __all__ = ["Watched", "check_teacher", "imitate", "watch"]
 
-ROUND = 50_000  # steps watched between two passes
+ROUND = 50_000  # steps between two passes
 BATCH = 2048
 LEARNING_RATE = 1e-3
 RECOMMENDATION = 0.1  # weight of the recommendation, of which there is one, in that of all pulls
@@ -31,13 +31,13 @@ OnRound = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Watched:
-    """Steps of an agent, all first ones first.
+    """Steps of an agent, sorted by time.
 
     Attributes:
         observations: ``(S, ...)`` float32 by name.
-        actions: ``(S, ...)`` what the agent did.
+        actions: ``(S, ...)`` actions of the agent.
         rewards: ``(S,)`` the reward at the end of the episode, float32.
-        weights: ``(S,)`` what each step counts, float32.
+        weights: ``(S,)`` weight of each step, float32.
     """
 
     observations: dict[str, torch.Tensor]
@@ -47,11 +47,11 @@ class Watched:
 
 
 def check_teacher(teacher: str, env: BestArmEnv) -> Any:
-    """Return the agent of that name, if it can play there and be watched.
+    """Return the agent of that name, if it can play there and be imitated.
 
     Args:
         teacher: Its name, with parameters.
-        env: Where it plays.
+        env: The environment.
 
     Raises:
         BaiGymError: If there is no such agent, or it cannot be imitated.
@@ -60,22 +60,22 @@ def check_teacher(teacher: str, env: BestArmEnv) -> Any:
     agent = make(name, **parameters)
     if env.episode_spec.fixed_confidence or not acts_on_batches(agent):
         raise ParameterError(
-            f"{describe(agent)} cannot be imitated here: it takes an agent that acts in batches and a fixed budget"
+            f"{describe(agent)} cannot be imitated: this needs an agent that acts in batches, and a fixed budget"
         )
     rng = np.random.default_rng(0)
     truth = env.problem.draw(1, rng)
     info = ProblemInfo(truth.num_arms, env.budget, task=env.episode_spec.task, truth=truth, knows=knowledge(agent))
-    reset(agent, info, rng)  # which refuses the task or the budget
+    reset(agent, info, rng)  # which rejects the task or the budget
     return agent
 
 
 def watch(teacher: str, env: BestArmEnv, episodes: int, rng: np.random.Generator) -> Watched:
-    """Return what an agent does in some episodes of a fixed budget.
+    """Return the steps of an agent in some episodes of a fixed budget.
 
     Args:
         teacher: Its name, with parameters.
-        env: Where it plays.
-        episodes: How many.
+        env: The environment.
+        episodes: Their number.
         rng: Source of randomness.
 
     Raises:
@@ -117,15 +117,15 @@ def watch(teacher: str, env: BestArmEnv, episodes: int, rng: np.random.Generator
 def imitate(
     policy: ActorCriticPolicy, teacher: str, env: BestArmEnv, steps: int, seed: int, on_round: OnRound | None = None
 ) -> None:
-    """Make a policy do what an agent does, and its critic expect what the agent gets.
+    """Train a policy to imitate an agent, and its critic to predict the agent's reward.
 
-    Every round watches new episodes, so nothing is seen twice.
+    Every round plays new episodes, so no step is used twice.
 
     Args:
         policy: Changed in place.
         teacher: Name of the agent, with parameters.
-        env: Where it plays.
-        steps: Steps to be watched, about; at least those of one round.
+        env: The environment.
+        steps: Approximate number of steps; at least one round.
         seed: At least 0.
         on_round: Called with (finished rounds, all rounds).
 

@@ -1,4 +1,4 @@
-"""Training by a recipe: imitation, then reinforcement learning, with checkpoints from which a killed run goes on."""
+"""Training by a recipe: imitation, then reinforcement learning, with checkpoints from which a killed run resumes."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ OnPart = Callable[[str, int, int], None]
 
 UPDATES = 5  # between two checkpoints
 AVERAGED = 0.3  # share of the updates, at the end, over which the weights are averaged
-BATCH = 4096  # steps of a mini-batch (PPO), about; larger ones learn more slowly
-DISCOUNT = 1.0  # all that counts is the end
+BATCH = 4096  # approximate size of a mini-batch (PPO); larger ones learn more slowly
+DISCOUNT = 1.0  # only the final reward counts
 TRACE = 0.98
 CLIP = 0.15
 FARTHEST = 0.02  # Kullback-Leibler divergence at which an update ends early
@@ -41,7 +41,7 @@ LAYERS = 2  # of the multilayer perceptron
 
 @dataclass(frozen=True)
 class Trained:
-    """What training has written.
+    """The files that training has written.
 
     Attributes:
         model: The model, for stable-baselines3 and for ``bai_gym.agents.SB3Agent``.
@@ -53,7 +53,7 @@ class Trained:
 
 
 def check_training(recipe: Recipe, device: str) -> None:
-    """Check what training needs, before anything is written.
+    """Check the requirements of training, before anything is written.
 
     Raises:
         ParameterError: If there is no such device.
@@ -67,17 +67,17 @@ def check_training(recipe: Recipe, device: str) -> None:
 
 
 def train(recipe: Recipe, out: str | Path, *, device: str = "auto", on_part: OnPart | None = None) -> Trained:
-    """Train an agent, or go on where an interrupted or killed run of the same recipe stopped.
+    """Train an agent, or resume an interrupted or killed run of the same recipe.
 
     The folder holds ``recipe.json``, ``checkpoint.zip``, events for TensorBoard, and at the end ``model.zip`` and
-    ``weights.npz``. Between two checkpoints everything is seeded anew, so a run that was interrupted ends with the
-    same weights as one that was not.
+    ``weights.npz``. All seeds are reset at each checkpoint, so an interrupted run ends with the same weights as an
+    uninterrupted one.
 
     Args:
-        recipe: What to train, and how.
+        recipe: The recipe.
         out: The folder.
-        device: ``"auto"`` (a GPU where there is one), ``"cpu"`` or ``"cuda"``.
-        on_part: Called with (what is done, finished parts, all parts).
+        device: ``"auto"`` (a GPU if there is one), ``"cpu"`` or ``"cuda"``.
+        on_part: Called with (stage, finished parts, all parts).
 
     Raises:
         ParameterError: If there is no such device, or the folder holds the training of another recipe.
@@ -110,7 +110,7 @@ def train(recipe: Recipe, out: str | Path, *, device: str = "auto", on_part: OnP
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Keep PyTorch to one thread: for networks as small as these, more are slower wherever cores are busy."""
+    """Keep PyTorch to one thread: for such small networks more threads are slower if cores are busy."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -152,8 +152,8 @@ def _learn(model: OnPolicyAlgorithm, recipe: Recipe, checkpoint: Path, report: O
 def _average(model: OnPolicyAlgorithm) -> None:
     """Add the weights to the average, an attribute of the model, which is saved with it.
 
-    Single updates are noisy, since the end of an episode says little about one pull; their average is less so. Source:
-    Polyak and Juditsky (1992), "Acceleration of Stochastic Approximation by Averaging".
+    Single updates are noisy, since the end of an episode carries little information about one pull; their average is
+    less noisy. Source: Polyak and Juditsky (1992), "Acceleration of Stochastic Approximation by Averaging".
     """
     start: tuple[int, dict[str, torch.Tensor]] = (0, {})
     count, mean = getattr(model, "average", start)
@@ -167,7 +167,7 @@ def _updates_done(model: OnPolicyAlgorithm, recipe: Recipe) -> int:
 
 
 def _claim(folder: Path, recipe: Recipe) -> None:
-    """Write the recipe down, or compare it with the one that is there."""
+    """Write the recipe, or compare it with the one that is there."""
     path = folder / "recipe.json"
     text = recipe.to_json() + "\n"
     if path.exists():
@@ -216,7 +216,7 @@ def _start(recipe: Recipe, envs: SB3VecEnv, device: str) -> OnPolicyAlgorithm:
     if recipe.algo == "a2c":
         return A2C(**keywords, normalize_advantage=True, use_rms_prop=False)
     steps = recipe.num_envs * recipe.rollout
-    # Parts of equal size, in the number that comes nearest to the size wanted.
+    # Parts of equal size, as close as possible to the desired size.
     parts = min((n for n in range(1, steps) if steps % n == 0), key=lambda n: abs(n - steps / BATCH), default=1)
     return PPO(
         **keywords,
@@ -231,7 +231,7 @@ def _resume(checkpoint: Path, recipe: Recipe, envs: SB3VecEnv, device: str) -> O
     algorithm = {"ppo": PPO, "a2c": A2C}[recipe.algo]
     try:
         return algorithm.load(checkpoint, env=envs, device=device)  # type: ignore[attr-defined, no-any-return]
-    except Exception:  # whatever unpickling a damaged file runs into
+    except Exception:  # unpickling a damaged file can raise anything
         raise DataError(f"{checkpoint} is damaged: delete it to begin again, or choose another --out") from None
 
 

@@ -1,4 +1,4 @@
-"""Policies for stable-baselines3 that see an observation as a bandit: arm by arm, in numbers without a unit."""
+"""Policies for stable-baselines3 with dimensionless features of every arm."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Observation = dict[str, torch.Tensor]
 
 
 class NormalisedFeatures(BaseFeaturesExtractor):
-    """Features of all arms and of the episode, one after the other, for a plain multilayer perceptron.
+    """Features of all arms and of the episode, concatenated, for a plain multilayer perceptron.
 
     The baseline: with ``policy_kwargs={"features_extractor_class": NormalisedFeatures}`` any policy of
     stable-baselines3 sees ``8 K + 5`` numbers. A network trained so works for that K alone.
@@ -43,7 +43,7 @@ class NormalisedFeatures(BaseFeaturesExtractor):
 
 
 class ArmFeatures(BaseFeaturesExtractor):
-    """Features in one tensor ``(B, 9 K + 5)``, from which the network of :class:`ArmPolicy` takes them apart again."""
+    """Features in one tensor ``(B, 9 K + 5)``, which the network of :class:`ArmPolicy` splits again."""
 
     def __init__(self, observation_space: spaces.Dict, rewards: Rewards) -> None:
         """Find the number of arms."""
@@ -51,7 +51,7 @@ class ArmFeatures(BaseFeaturesExtractor):
         self.rewards = rewards
 
     def forward(self, observations: Observation) -> torch.Tensor:
-        """Return the features side by side."""
+        """Return the concatenated features."""
         seen = features(observations, self.rewards, torch)
         return torch.cat((seen.arms.flatten(1), seen.order, seen.state), dim=1)
 
@@ -88,7 +88,7 @@ def _apart(seen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor
 
 
 class _Encoder(nn.Module):
-    """Arms, encoded one by one and again beside what all have in common: ``(..., K, width)``."""
+    """Arms, encoded separately and then with a pool of all arms: ``(..., K, width)``."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ class ArmPolicy(ActorCriticPolicy):
     """A policy that is equivariant over arms: one logit per arm, from a network that is the same for all.
 
     A permutation of the arms permutes the probabilities of the actions, and no weight depends on K or on the budget. So
-    what was trained on 8 arms plays on 64. Arms without a pull come first. To be given to PPO or A2C in the place of
+    a policy trained on 8 arms works for 64. Arms without a pull come first. Pass it to PPO or A2C instead of
     ``"MultiInputPolicy"``.
 
     Args:
@@ -186,7 +186,7 @@ def export(policy: ArmPolicy, facts: dict[str, Any]) -> ArmNetwork:
 
     Args:
         policy: A trained policy.
-        facts: How it came about, to be kept with the weights.
+        facts: Its provenance, stored with the weights.
     """
     weights = {
         name.removeprefix("mlp_extractor.").removeprefix("actor."): value.detach().cpu().numpy().astype(np.float32)

@@ -1,4 +1,4 @@
-"""Everything that a trained agent depends on, as data."""
+"""Training recipes: everything that a trained agent depends on, as data."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ __all__ = ["ALGORITHMS", "NETWORKS", "Recipe", "recipe_for"]
 ALGORITHMS = ("ppo", "a2c")
 NETWORKS = ("arms", "mlp")
 
-PULLS_AT_ONCE = 50_000  # steps of all episodes between two updates, about
-PLAYED_TOGETHER = (32, 1024)  # episodes, at least and at most
+PULLS_AT_ONCE = 50_000  # approximate steps of all episodes between two updates
+BATCH_SIZES = (32, 1024)  # episodes, at least and at most
 LONGEST = 512  # steps of an episode between two updates, where episodes have no fixed length
 IMITATED_STEPS = 2_000_000
 WIDTHS = {"arms": 32, "mlp": 128}
@@ -35,18 +35,18 @@ WIDTHS = {"arms": 32, "mlp": 128}
 
 @dataclass(frozen=True)
 class Recipe:
-    """What to train, and how. Two runs of one recipe on one machine give the same weights.
+    """A training recipe. Two runs of one recipe on one machine give the same weights.
 
     Attributes:
         env: A registered id.
         env_kwargs: Keyword arguments for ``gym.make``.
         algo: ``"ppo"`` or ``"a2c"``.
         network: ``"arms"``: equivariant, for any number of arms. ``"mlp"``: a plain multilayer perceptron.
-        rewards: How rewards are seen, see :data:`bai_gym.agents.learned.features.Rewards`.
+        rewards: Kind of rewards, see :data:`bai_gym.agents.learned.features.Rewards`.
         width: Width of the layers.
         steps: Steps of the environment in reinforcement learning, over all episodes; 0: imitation alone.
         seed: At least 0.
-        num_envs: Episodes played together.
+        num_envs: Episodes in a batch.
         imitate: Agent that is imitated first, with its parameters; None: none.
         imitated_steps: Steps of that agent that are shown.
         learning_rate: At the beginning; it falls to 0 along a straight line.
@@ -109,7 +109,7 @@ class Recipe:
         return -(-self.steps // (self.num_envs * self.rollout))
 
     def command(self) -> str:
-        """Return the command that trains by this recipe."""
+        """Return the command for this recipe."""
         default = recipe_for(self.env, self.env_kwargs)
         words = ["bai-gym", "train", self.env]
         for name, value in self.env_kwargs.items():
@@ -156,16 +156,16 @@ def recipe_for(env: str, env_kwargs: Mapping[str, Any] | None = None, **changes:
             "the network 'arms' recommends one arm after a fixed budget: take network 'mlp' for other tasks, or for "
             "fixed confidence"
         )
-    together = PULLS_AT_ONCE // (LONGEST if built.episode_spec.fixed_confidence else built.budget + 1)
+    episodes = PULLS_AT_ONCE // (LONGEST if built.episode_spec.fixed_confidence else built.budget + 1)
     defaults: dict[str, Any] = {
         "network": network,
         "rewards": "binary" if binary else "any",
         "width": WIDTHS.get(network, 1),
-        "num_envs": int(np.clip(8 * (together // 8), *PLAYED_TOGETHER)),
+        "num_envs": int(np.clip(8 * (episodes // 8), *BATCH_SIZES)),
     }
     first_pulls = 1 if binary else 2  # of each arm, by the teacher
     if _one_arm(built) and built.budget >= first_pulls * built.num_arms:
-        # Told the range of the rewards, as a teacher may be: the pupil has to do without.
+        # A teacher may be given the range of the rewards; the pupil is not.
         defaults["imitate"] = "A-GapE(b=1.0)" if binary else "A-GapE-V"
     if changes.get("imitate") == "none":
         defaults.pop("imitate", None)
@@ -182,14 +182,14 @@ def _number(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Return the keyword of an environment as JSON can hold it."""
+    """Return the keyword of an environment as a JSON value."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
 def _text(value: Any) -> str:
-    """Return the keyword of an environment as it is written after ``--set``."""
+    """Return the keyword of an environment in the form of ``--set``."""
     if not isinstance(value, str):
         return repr(value)
     try:

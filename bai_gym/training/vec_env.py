@@ -28,13 +28,13 @@ SHARED = ("budget", "metadata", "action_encoding", "num_arms", "problem", "rende
 
 
 class SB3VecEnv(VecEnv):
-    """N episodes for stable-baselines3, in the place of a ``DummyVecEnv`` of N scalar environments.
+    """N episodes for stable-baselines3, equivalent to a ``DummyVecEnv`` of N scalar environments.
 
     Spaces, observations ``(N, ...)``, rewards ``(N,)`` float32 and dones ``(N,)`` are those of such a ``DummyVecEnv``.
-    The info of an episode is empty but for its last step. There it is that of the scalar environment (``correct``,
-    ``simple_regret``, ``correct_recommendation``), with what stable-baselines3 looks for: ``terminal_observation``,
-    ``TimeLimit.truncated``, ``episode`` (return ``r``, length ``l``, seconds ``t``, as ``Monitor`` has them) and
-    ``is_success``, from which it logs the rate of right recommendations.
+    The info of an episode is empty except in its last step. There it is that of the scalar environment (``correct``,
+    ``simple_regret``, ``correct_recommendation``), with the keys of stable-baselines3: ``terminal_observation``,
+    ``TimeLimit.truncated``, ``episode`` (return ``r``, length ``l``, seconds ``t``, as in ``Monitor``) and
+    ``is_success``, from which it logs the rate of correct recommendations.
 
     With the task ``top-m`` a policy over ``MultiDiscrete`` names sets of any size. Where one is due and has not m arms,
     it is made one: the arms it names come first, then the others, each from the largest sample mean on.
@@ -50,7 +50,7 @@ class SB3VecEnv(VecEnv):
 
     Raises:
         UnknownNameError: If there is no such id.
-        BaiGymError: Whatever else is wrong with an argument, in one line.
+        BaiGymError: If another argument is invalid; the message is one line.
     """
 
     def __init__(self, env: str | BestArmVectorEnv, num_envs: int | None = None, **env_kwargs: Any) -> None:
@@ -69,7 +69,7 @@ class SB3VecEnv(VecEnv):
         self._no_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
 
     def reset(self) -> dict[str, npt.NDArray[Any]]:
-        """Start all episodes anew, from the seed of :meth:`seed` if it was called before.
+        """Restart all episodes, from the seed of :meth:`seed` if it was called before.
 
         Returns:
             Arrays ``(N, ...)``.
@@ -88,7 +88,7 @@ class SB3VecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> VecEnvStepReturn:
-        """Step all episodes; those that end start anew at once.
+        """Step all episodes; those that end restart immediately.
 
         Returns:
             Observations, rewards, dones and infos. All arrays are new: stable-baselines3 holds an observation until
@@ -105,7 +105,7 @@ class SB3VecEnv(VecEnv):
         self._last = observation
         self._returns += rewards
         self._lengths += 1
-        if any(self._no_infos):  # somebody has written into one: what is written stays there, and in that step
+        if any(self._no_infos):  # a caller has written into one: the change stays in that step
             self._no_infos = [{} for _ in range(self.num_envs)]
         infos = self._no_infos.copy()
         dones = terminated | truncated
@@ -143,7 +143,7 @@ class SB3VecEnv(VecEnv):
         self._lengths[rows] = 0
 
     def _completed(self, actions: Any) -> Any:
-        """Return the actions with sets of m arms; what the batch will refuse is left as it is."""
+        """Return the actions with sets of m arms; actions that the batch will reject stay unchanged."""
         last = self._last
         if not last or np.shape(actions) != self.batch.action_space.shape:
             return actions
@@ -170,7 +170,7 @@ class SB3VecEnv(VecEnv):
         return self._seeds
 
     def set_options(self, options: list[dict[str, Any]] | dict[str, Any] | None = None) -> None:
-        """Take no options: an episode starts in one way only.
+        """Accept no options: episodes have none.
 
         Raises:
             ParameterError: If there are any.
@@ -195,7 +195,7 @@ class SB3VecEnv(VecEnv):
         )
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Refuse: what an episode is, is decided when the batch is made.
+        """Raise an error: the episode specification is fixed when the batch is made.
 
         Raises:
             ParameterError: Always.
@@ -205,7 +205,7 @@ class SB3VecEnv(VecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **method_kwargs: Any
     ) -> list[Any]:
-        """Refuse: there are no environments of which a method could be called.
+        """Raise an error: there are no separate environments.
 
         Raises:
             UnknownAttributeError: Always.
@@ -216,7 +216,7 @@ class SB3VecEnv(VecEnv):
         )
 
     def env_is_wrapped(self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: Any = None) -> list[bool]:
-        """Return False for each of ``indices`` (None: all): no wrapper stands between the episodes and this class."""
+        """Return False for each of ``indices`` (None: all): the episodes have no wrappers."""
         return [False] * self._count(indices)
 
     def _count(self, indices: VecEnvIndices) -> int:
@@ -249,7 +249,7 @@ def _check(batch: Any, num_envs: int | None = None, keywords: dict[str, Any] | N
         )
     if num_envs is not None or keywords:
         words = ", ".join([*(["num_envs"] if num_envs is not None else []), *(keywords or {})])
-        raise ParameterError(f"{words} cannot be given together with a batch: make it with them")
+        raise ParameterError(f"{words} cannot be given with a batch: make it with them")
     if batch.metadata["autoreset_mode"] is not AutoresetMode.SAME_STEP or not batch.copy:
         raise ParameterError("the batch must be made with autoreset_mode='SameStep' and copy=True (the default)")
     return batch

@@ -1,4 +1,4 @@
-"""Pieces of Markdown that several generated pages are made of."""
+"""Markdown parts of several generated pages."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from generate.docstrings import oneline
 __all__ = ["WIDE", "agent_page", "environment_page", "facts", "filterable", "links", "table"]
 
 WIDE = "---\nhide: [navigation, toc]\n---\n\n"
-"""Begins a page that needs the width of the window."""
+"""Prefix of a page that needs the full width of the window."""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table; cells are put into one line."""
+    """Return a table; cells become one line."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(oneline(cell) for cell in line)} |" for line in lines)
 
@@ -40,5 +40,5 @@ def environment_page(env_id: str) -> str:
 
 
 def links(pages: Iterable[tuple[str, str]]) -> str:
-    """Return links to pages, given as shown name and path, one after the other."""
+    """Return links to pages, given as shown name and path."""
     return ", ".join(f"[`{name}`]({path})" for name, path in pages)

@@ -176,7 +176,7 @@ def test_what_it_cannot_do_is_said() -> None:
     agent = agents.make("BayesOptimal")
     with pytest.raises(ParameterError, match="10 arms with budget 200 is too large to compute"):
         agent.reset(ProblemInfo(10, 200, knows=agent.knows))
-    with pytest.raises(AgentError, match="BayesOptimal cannot do the task 'top-m'"):
+    with pytest.raises(AgentError, match="BayesOptimal does not support the task 'top-m'"):
         agent.reset(ProblemInfo(4, 8, task=TopM(2), knows=agent.knows))
     with pytest.raises(AgentError, match="BayesOptimal does not decide when to stop"):
         agent.reset(ProblemInfo(4, 8, fixed_confidence=True, knows=agent.knows))

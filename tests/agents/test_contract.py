@@ -375,7 +375,7 @@ def test_agents_know_only_what_they_declare(name: str) -> None:
     truth, budget = playable(name, 4, 500)
     truth, task = fit(agent, truth), usual_task(agent)
     for fact in agent.knows:
-        with pytest.raises(AgentError, match=f"reads '{fact}' without having declared it"):
+        with pytest.raises(AgentError, match=f"reads '{fact}' without declaring it"):
             agent.reset(ProblemInfo(4, budget, task=task, truth=truth, knows=agent.knows - {fact}))
     if agent.knows - {"prior"}:  # which does not say anything about the instance
         info = ProblemInfo(4, budget, task=task, knows=agent.knows)

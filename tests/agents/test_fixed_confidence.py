@@ -61,7 +61,7 @@ def test_errors_are_no_more_frequent_than_delta_and_it_stops(name: str, instance
     for task in tasks:
         agent = agents.make(name, delta=DELTA)
         if task.name not in agent.tasks:
-            with pytest.raises(AgentError, match=f"{name} cannot do the task 'best-of-each'"):
+            with pytest.raises(AgentError, match=f"{name} does not support the task 'best-of-each'"):
                 play(agent, bandit, task)
             continue
         rollout = play(agent, bandit, task)

@@ -228,7 +228,7 @@ def test_episodes_of_several_bandits_follow_the_formulas(trace: Play, kind: Any,
 
 def test_sets_are_not_their_task() -> None:
     for kind in (GapE, GapEV, AGapE, AGapEV):
-        with pytest.raises(AgentError, match=f"{kind.name} cannot do the task 'top-m'"):
+        with pytest.raises(AgentError, match=f"{kind.name} does not support the task 'top-m'"):
             begun(kind(), MEANS, 100, task=TopM(2))
 
 

@@ -307,7 +307,7 @@ def test_labels_are_short_and_tell_files_apart(tmp_path: Path) -> None:
 
 
 def test_the_prior_has_to_be_declared() -> None:
-    with pytest.raises(AgentError, match="reads 'prior' without having declared it"):
+    with pytest.raises(AgentError, match="reads 'prior' without declaring it"):
         Learned().reset(ProblemInfo(4, 60))
 
 

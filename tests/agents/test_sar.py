@@ -122,5 +122,5 @@ def test_small_budgets(trace: Play) -> None:
 
 
 def test_several_bandits_are_not_its_task() -> None:
-    with pytest.raises(AgentError, match="SAR cannot do the task 'best-of-each'"):
+    with pytest.raises(AgentError, match="SAR does not support the task 'best-of-each'"):
         SAR().reset(ProblemInfo(4, 100, task=BestOfEach(2)))

@@ -89,7 +89,7 @@ def test_scores_by_hand() -> None:
     assert scores.difference("B", "A").value == pytest.approx(0.3)
     assert scores.difference("A", "B", "optimality_gap").value == pytest.approx(0.3)
     assert str(scores.find("B").mean).startswith("1.0000 [0.9")
-    assert "5 tasks, score: probability of a right recommendation\nB: interquartile mean 1.0000" in str(scores)
+    assert "5 tasks, score: probability of a correct recommendation\nB: interquartile mean 1.0000" in str(scores)
 
 
 def test_scale_from_a_guess_to_the_optimum() -> None:
@@ -308,7 +308,7 @@ def test_counts_alone_are_refused() -> None:
         ({"chance": 1.2}, "chance is 1.2"),
         ({"chance": "top-m"}, "chance is 'top-m'"),
         ({"chance": {("E", 10): 0.5}}, "no error probability of a guess on F with budget 10"),
-        ({"chance": 0.5, "optima": {("E", 10): 0.4}}, "a guess is right with probability 0.5"),
+        ({"chance": 0.5, "optima": {("E", 10): 0.4}}, "a guess is correct with probability 0.5"),
         ({"optima": {("E", 10): 1.1}}, "1.1"),
     ],
 )

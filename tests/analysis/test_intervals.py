@@ -109,7 +109,7 @@ def test_arrays_broadcast_and_agree_with_scalars() -> None:
         ((1, 5, "95 %"), "level"),
         ((1, 5, None), "level"),
         ((0.5, 5), "whole numbers"),
-        (([1, 2, 3], [5, 5]), "do not go together"),
+        (([1, 2, 3], [5, 5]), "do not broadcast"),
     ],
 )
 def test_impossible_counts_are_refused(interval: object, arguments: tuple[object, ...], message: str) -> None:

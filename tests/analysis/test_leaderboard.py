@@ -202,7 +202,7 @@ def test_outcomes_that_belong_to_other_results_are_told_apart() -> None:
     rows = rows_of(OUTCOMES)
     others = {**OUTCOMES, ("B", "E", 100): episodes(first(20, 60)), ("Z", "E", 100): episodes(first(1))}
     assert set(matching(rows, others)) == {("A", "E", 100), ("C", "E", 100)}
-    with pytest.raises(ParameterError, match="speaks of 20 errors in 40 runs, its outcomes of 20 in 60"):
+    with pytest.raises(ParameterError, match="has 20 errors in 40 runs, its outcomes 20 in 60"):
         leaderboards(others, results=rows)
 
 

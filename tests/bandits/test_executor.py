@@ -192,7 +192,7 @@ def test_functions_that_cannot_be_sent_run_in_a_thread_with_a_warning(make: Make
             time.sleep(LATE if arm else 0.0)
             return 1.0
 
-    with pytest.warns(UserWarning, match="cannot be run in a worker process.*goes on in the background"):
+    with pytest.warns(UserWarning, match="cannot be run in a worker process.*continues in the background"):
         executor = make(locked, 2, timeout=SOON)
     assert executor.pull(0, HERE, "pull 1").reward == 1.0
     with pytest.raises(PullError, match="took longer"):
@@ -300,7 +300,7 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     (twice, {"num_arms": 2, "on_error": "worst"}, "needs worst="),
     (twice, {"num_arms": 2, "worst": 0.0}, "failed pulls are raised"),
     (twice, {"num_arms": 2, "on_error": "worst", "worst": math.nan}, "worst must be a finite number"),
-    (twice, {"num_arms": 2, "retries": 2}, "failed pulls are not made again"),
+    (twice, {"num_arms": 2, "retries": 2}, "failed pulls are not repeated"),
     (twice, {"num_arms": 2, "on_error": "retry", "retries": 0}, "retries must be a whole number of at least 1"),
     (twice, {"num_arms": 2, "run_in": "cloud"}, "run_in must be one of"),
     (twice, {"num_arms": 2, "run_in": "here", "timeout": 1.0}, "run_in='here' cannot keep a timeout"),

@@ -90,7 +90,7 @@ def test_agents_without_an_answer_are_refused(name: str) -> None:
 
 
 def test_so_is_fixed_confidence() -> None:
-    with pytest.raises(ParameterError, match="checkpoints are for a fixed budget"):
+    with pytest.raises(ParameterError, match="checkpoints need a fixed budget"):
         evaluate("Uniform", "BAI-FC-Custom-v0", runs=2, checkpoints=100)
 
 

@@ -76,9 +76,9 @@ def test_knowledge_is_a_set_of_words(declared: object, granted: set[str]) -> Non
 
 def test_knowledge_that_cannot_be_granted() -> None:
     agent: Any = Acting()
-    agent.knows = {"the answer"}
+    agent.knows = {"the best arm"}
     with pytest.raises(
-        ParameterError, match="cannot declare to know 'the answer'; allowed: complexity, prior, range, variances"
+        ParameterError, match="cannot declare to know 'the best arm'; allowed: complexity, prior, range, variances"
     ):
         knowledge(agent)
 

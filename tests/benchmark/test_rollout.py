@@ -118,7 +118,7 @@ def test_undeclared_knowledge(workers: int) -> None:
             super().reset(info)
             self.variances = info.variances
 
-    with pytest.raises(AgentError, match="reads 'variances' without having declared it: add it to the agent's `knows`"):
+    with pytest.raises(AgentError, match="reads 'variances' without declaring it: add it to the agent's `knows`"):
         evaluate(Peeking, "BAI-Custom-v0", budget=9, runs=6, env_kwargs=ARMS, workers=workers)
 
     class Declaring(Peeking):

@@ -191,7 +191,7 @@ def test_an_episode_plays_to_its_recommendation(browser: Any, sweep: Path) -> No
     browser.look_at("player")
     browser.pick("Budget of the episode", "120 pulls")
     browser.pick("Agent", "SH")
-    browser.pick("Beside it", "Uniform")
+    browser.pick("Second agent", "Uniform")
     browser.wait("document.querySelector('.slide input').max === '121'")
     assert browser.run("return [...document.querySelectorAll('.panel h3')].map((h) => h.textContent.trim())") == [
         "SH no oracle knowledge",
@@ -298,7 +298,7 @@ def test_the_player_follows_the_page(browser: Any, sweep: Path) -> None:
     browser.look_at("player")
     browser.pick("Environment", "BAI-Gaussian64-v0")
     browser.wait("document.querySelectorAll('.panel:first-child rect.pulls').length === 64")
-    browser.pick("Beside it", "nobody")
+    browser.pick("Second agent", "none")
     browser.wait("document.querySelectorAll('.panel').length === 1")
 
 

@@ -88,7 +88,9 @@ def test_the_same_command_gives_the_same_bytes(command: Command, contents: Conte
 def test_run_shows_the_gap_to_the_optimum(command: Command, tmp_path: Path) -> None:
     words = ("run", "BAI-Bernoulli3-v0", "--runs", "50", "--agent", "Uniform", "--agent", "BayesOptimal", "--optimum")
     out, err = command(*words, "--budget", "9", "--out", "results")
-    assert err == "" and "optimality gap [95 %]" in out and "\nOptimality gap: how much more often" in out
+    assert (
+        err == "" and "optimality gap [95 %]" in out and "\nOptimality gap: difference to the exact probability" in out
+    )
     rows = list(csv.DictReader(io.StringIO((tmp_path / "results" / "results.csv").read_text())))
     assert {row["agent"] for row in rows} == {"Uniform", "BayesOptimal"}
     for row in rows:
@@ -238,7 +240,7 @@ def test_run_scores_answers_within_a_run(command: Command) -> None:
     pytest.importorskip("matplotlib")
     words = ("run", "BAI-CustomThresholding-v0", "--budget", "60", "--runs", "40", "--agent", "APT", "--agent", "CSAR")
     out, err = command(*words, "--checkpoints", "25", "--out", "results")
-    assert err == "" and "error probability after so many pulls" in out
+    assert err == "" and "error probability at intermediate budgets" in out
     rows = pq.read_table("results/results.parquet").to_pylist()
     assert [(row["agent"], row["checkpoint"]) for row in rows] == [
         (a, t) for a in ("APT", "CSAR") for t in (25, 50, 60)
@@ -348,7 +350,7 @@ def test_reproduce_draws_curves_over_the_pulls_of_a_run(
     short = dataclasses.replace(full, panels=(panel,), agents=("AugUCB", "UCBEV(c=0.25)", "UCBEV(c=256)"))
     monkeypatch.setattr(reproduce, "find", {short.id: short}.__getitem__)
     out, err = command("reproduce", "augucb-1f", "--runs", "3", "--workers", "1")
-    assert err == "" and "error probability after so many pulls" in out
+    assert err == "" and "error probability at intermediate budgets" in out
     assert len(verdicts(out, short)) == len(short.claims) == 1
     rows = pq.read_table("results/augucb-1f/augucb-1f.parquet").to_pylist()
     assert [row["checkpoint"] for row in rows] == [5000, 10000] * 3

@@ -71,7 +71,7 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
         (("data", "fetch", "movielens"), ("unknown data set 'movielens'", "Did you mean movielens-1m")),
         ((*RUN, "--backend", "dusk"), ("unknown backend 'dusk'", "Did you mean dask", "loky, dask, ray")),
         # Clusters.
-        ((*RUN, "--address", "tcp://a:1"), ("--address tcp://a:1 is that of a cluster", "--backend dask or --backend")),
+        ((*RUN, "--address", "tcp://a:1"), ("--address tcp://a:1 needs a cluster", "--backend dask or --backend")),
         *(
             (
                 (*words, "--backend", "dask", "--address", "tcp://a:1", "--workers", "1"),
@@ -90,13 +90,13 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
             for option, text in (("--runs", "1e4"), ("--seed", "abc"), ("--workers", "two"))
         ),
         ((*RUN, "--budget", "50", "--budget", "1e3"), ("'--budget': '1e3' is not a valid integer",)),
-        ((*RUN, "--out", ""), ("'--out': '' names no folder; write . for the one you are in",)),
+        ((*RUN, "--out", ""), ("'--out': '' is not a folder; write . for the current one",)),
         *(
             ((*TRAIN, option, "1e4"), (f"'{option}': '1e4' is not a valid integer",))
             for option in ("--steps", "--imitated-steps", "--width", "--num-envs", "--epochs", "--runs")
         ),
-        ((*TRAIN, "--out="), ("'--out': '' names no folder",)),
-        (("reproduce", "shvar-3", "--out="), ("'--out': '' names no folder; write . for the one you are in",)),
+        ((*TRAIN, "--out="), ("'--out': '' is not a folder",)),
+        (("reproduce", "shvar-3", "--out="), ("'--out': '' is not a folder; write . for the current one",)),
         (("list", "env"), ("No such command 'env'", "`bai-gym list --help`")),
         # Options.
         ((*RUN, "--runs", "0"), ("runs must be a whole number of at least 1, not 0",)),
@@ -282,7 +282,7 @@ def test_an_interruption(command: Command, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("bai_gym.cli.run.run_cells", interrupted)
     outcome = command(*RUN)
     assert outcome.code == 130
-    assert outcome.err == "interrupted; with --out, the same command goes on where it stopped\n"
+    assert outcome.err == "interrupted; with --out, the same command resumes where it stopped\n"
 
 
 @pytest.mark.slow

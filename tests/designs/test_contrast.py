@@ -128,14 +128,14 @@ def test_what_has_no_end_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     found = project(x[None]).coordinates
     weights, solved = contrast.solve_contrasts(found, np.array([0]), np.array([0]), np.array([1]))
     assert not solved.any() and not weights.any()
-    with pytest.raises(InstanceError, match="^rounding errors keep contrast_weights from an end"):
+    with pytest.raises(InstanceError, match="^rounding errors keep contrast_weights from converging"):
         contrast_weights(x, 0, 1)
 
 
 def test_wrong_sums_are_not_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     monkeypatch.setattr(contrast, "_most_even", lambda x, wanted, sides, vertex: 2.0 * vertex)
-    with pytest.raises(InstanceError, match="^rounding errors keep contrast_weights from an end"):
+    with pytest.raises(InstanceError, match="^rounding errors keep contrast_weights from converging"):
         contrast_weights(x, 0, 1)
 
 

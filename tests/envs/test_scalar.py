@@ -176,9 +176,9 @@ def test_a_briefing_tells_only_what_is_declared() -> None:
     problem_info = env.problem_info(["variances"])
     assert (problem_info.num_arms, problem_info.budget, problem_info.batch) == (2, 9, 1)
     assert problem_info.variances.tolist() == [[2.0, 3.0]]
-    with pytest.raises(BaiGymError, match="'range' without having declared it"):
+    with pytest.raises(BaiGymError, match="'range' without declaring it"):
         _ = problem_info.reward_bound
-    with pytest.raises(BaiGymError, match="'variances' without having declared it"):
+    with pytest.raises(BaiGymError, match="'variances' without declaring it"):
         _ = env.problem_info().variances
 
 
@@ -259,7 +259,7 @@ MISTAKES: list[tuple[str, dict[str, Any], type[BaiGymError], str]] = [
     ),
     ("BAI-CustomLinear-v0", {"link": "cauchit"}, ParameterError, "identity, logit, probit, log, not 'cauchit'"),
     ("BAI-CustomLinear-v0", {"link": ["log"]}, ParameterError, "link must be one of"),
-    ("BAI-CustomLinear-v0", {"theta": [1.0, 2.0]}, ParameterError, "given together"),
+    ("BAI-CustomLinear-v0", {"theta": [1.0, 2.0]}, ParameterError, "must both be given"),
     ("BAI-CustomLinear-v0", {"noise_variance": 0.0}, ParameterError, "finite number above 0, not 0.0"),
     ("BAI-CustomLogistic-v0", {"noise_variance": 1.0}, ParameterError, "cannot be given with link='logit'"),
     (

@@ -222,7 +222,7 @@ def test_what_is_no_action_changes_nothing(kind: str, due: bool, action: Any, me
 @pytest.mark.each(
     ("keywords", "message"),
     [
-        ({"pull_cost": 0.1}, "pull_cost makes sense with fixed_confidence=True alone"),
+        ({"pull_cost": 0.1}, "pull_cost needs fixed_confidence=True"),
         *(
             ({"fixed_confidence": True, "pull_cost": cost}, "pull_cost must be a number of at least 0, not ")
             for cost in (-0.1, math.nan, math.inf, "1", True)

@@ -286,7 +286,7 @@ def test_a_briefing_is_about_all_episodes() -> None:
     problem_info = envs.problem_info({"variances"})
     assert (problem_info.batch, problem_info.num_arms, problem_info.budget) == (3, 4, 6)
     np.testing.assert_array_equal(problem_info.variances, envs._episodes.bandit.variances)
-    with pytest.raises(BaiGymError, match="without having declared"):
+    with pytest.raises(BaiGymError, match="without declaring"):
         _ = envs.problem_info().variances
 
 

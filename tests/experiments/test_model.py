@@ -136,8 +136,8 @@ def test_a_learned_agent_plays_20_000_episodes_beside_analytic_ones(experiment: 
     assert sum(agent.startswith("Learned(") for agent in experiment.agents) == 1
     assert "Uniform" in experiment.agents
     for agent in experiment.agents:
-        told = set(agent_source(agent).make().knows) - {"prior"}
-        assert not told or any(agent in note and " told " in note for note in experiment.notes)
+        declared = set(agent_source(agent).make().knows) - {"prior"}
+        assert not declared or any(agent in note and " given " in note for note in experiment.notes)
 
 
 def test_the_optimum_plays_where_it_is_known() -> None:
@@ -386,7 +386,7 @@ def test_claims_about_answers_within_a_run(statement: Statement, expected: Verdi
 
 
 def test_a_claim_about_no_point_of_the_panel() -> None:
-    with pytest.raises(ParameterError, match="the claim 'It is so.' speaks of no point of 'three budgets'"):
+    with pytest.raises(ParameterError, match="the claim 'It is so.' refers to no point of 'three budgets'"):
         verdict(claim(Lower("a", "b", (150,))), a=(1, 1, 1), b=(1, 1, 1))
 
 

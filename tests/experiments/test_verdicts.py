@@ -112,7 +112,7 @@ def test_thresholds_outside_the_unit_interval_are_refused(threshold: float) -> N
 
 
 def test_empty_conjunctions_are_refused() -> None:
-    with pytest.raises(ParameterError, match="without parts"):
+    with pytest.raises(ParameterError, match="needs parts"):
         all_of([])
 
 

@@ -148,7 +148,7 @@ def test_a_cluster_where_nobody_works_is_given_up(threads: Threads, monkeypatch:
     monkeypatch.setattr(backend, "WATCH_SECONDS", 0.05)
     threads.end = lambda future: None  # nobody ever answers
     threads.alive = False
-    with pytest.raises(ClusterError, match="is lost: for 0 s nobody has worked there; with an output folder, the same"):
+    with pytest.raises(ClusterError, match="is lost: it had no workers for 0 s; with an output folder, the same"):
         list(answers([_at_once] * 4))
 
 

@@ -36,7 +36,7 @@ def test_the_figure_of_the_paper() -> None:
     assert observation["features"].shape == (10, 1)
     prior = env.problem_info({"prior"}).prior  # type: ignore[attr-defined]
     assert prior.covariance[0, 0, 2] == pytest.approx(np.exp(-1.0))  # a distance of 1
-    with pytest.raises(AgentError, match="reads 'prior' without having declared it"):
+    with pytest.raises(AgentError, match="reads 'prior' without declaring it"):
         _ = env.problem_info().prior  # type: ignore[attr-defined]
 
 
@@ -76,7 +76,7 @@ def test_what_is_wrong_is_named(keywords: dict[str, Any], error: type[BaiGymErro
 def test_a_prior_for_other_arms_is_refused() -> None:
     with pytest.raises(InstanceError, match="the prior is of 3 arms, and there are 2"):
         PriorBandit(GaussianBandit([0.0, 1.0]), GaussianPrior(np.eye(3)))
-    with pytest.raises(InstanceError, match="must be one law for all instances, not 2 of them"):
+    with pytest.raises(InstanceError, match="must be one distribution for all instances, not 2 of them"):
         PriorBandit(GaussianBandit([0.0, 1.0]), GaussianPrior(np.stack([np.eye(2)] * 2)))
 
 

@@ -35,7 +35,7 @@ def test_only_what_is_declared_is_granted(fact: str, declared: str | tuple[str, 
         if fact == declared or (fact, declared) == ("variances", "complexity"):
             assert np.all(np.isfinite(np.asarray(read(problem_info))))
         else:
-            with pytest.raises(AgentError, match=f"reads '{fact}' without having declared it"):
+            with pytest.raises(AgentError, match=f"reads '{fact}' without declaring it"):
                 read(problem_info)
 
 

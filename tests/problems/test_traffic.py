@@ -48,7 +48,7 @@ def test_agents_are_told_the_prior() -> None:
     env.reset(seed=0)
     told = env.problem_info({"prior"}).prior
     assert told is not None and told.num_arms == 357
-    with pytest.raises(AgentError, match="reads 'prior' without having declared it"):
+    with pytest.raises(AgentError, match="reads 'prior' without declaring it"):
         _ = env.problem_info().prior
 
 

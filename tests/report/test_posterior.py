@@ -45,7 +45,7 @@ def test_the_same_figure_has_the_same_bytes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"means": [0.1, 0.2]}, "points, means, deviations and sample must have one length"),
+        ({"means": [0.1, 0.2]}, "points, means, deviations and sample must have equal lengths"),
         ({"truth": [0.1]}, "one true mean for each arm"),
         ({"observed": ([1.0], [])}, "one point for each observed reward"),
         ({"arms": [0, 3]}, "arms are indices of the 3 points, from 0 to 2"),

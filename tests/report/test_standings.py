@@ -59,7 +59,7 @@ def test_leaderboard_as_markdown() -> None:
     assert lines[4].startswith("| 50 | 3 [2, 3] | C\\| <sup>1, 2</sup> | 40 |")
     assert [line.split(" | ")[0] for line in lines[2:11]] == ["| 50"] * 3 + ["| 100"] * 3 + ["| mean of 2"] * 3
     assert "1. a note; 5 %" in lines and "2. another" in lines
-    assert lines[-1].startswith("Rank intervals of one leaderboard hold together with a confidence of 95 %")
+    assert lines[-1].startswith("Rank intervals of one leaderboard hold jointly with a confidence of 95 %")
 
 
 def test_leaderboard_as_latex_and_in_the_terminal() -> None:
@@ -110,7 +110,9 @@ def test_aggregate_as_markdown() -> None:
     )
     assert [line.split(" | ")[0] for line in lines[2:5]] == ["| A_1", "| B <sup>1</sup>", "| C\\| <sup>1, 2</sup>"]
     assert lines[2].endswith("| range, variances |")
-    assert "Score: probability of a right recommendation; over 2 tasks" in lines[-3] and "E with 50, 100." in lines[-3]
+    assert (
+        "Score: probability of a correct recommendation; over 2 tasks" in lines[-3] and "E with 50, 100." in lines[-3]
+    )
 
 
 def test_aggregate_in_the_other_formats() -> None:

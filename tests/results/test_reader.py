@@ -189,6 +189,26 @@ def test_a_run_that_version_1_began_goes_on(tmp_path: Path, monkeypatch: pytest.
     assert plain(compare(["TTTS(posterior=bernoulli)"], ENV, budgets=[20], runs=30, out=tmp_path)) == plain(whole)
 
 
+def test_single_runs_and_recordings_of_version_2_are_read(tmp_path: Path) -> None:
+    """It called correct recommendations `answer`."""
+    compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
+    outcomes, (recording,) = read_outcomes(tmp_path), read_recordings(tmp_path)
+    (chunk,), (episode,) = tmp_path.glob("chunks/*/*.parquet"), tmp_path.glob("recordings/*/*.parquet")
+    table = pq.read_table(chunk)
+    names = ["answer" if name == "correct_recommendation" else name for name in table.column_names]
+    assert names != table.column_names
+    pq.write_table(table.rename_columns(names).replace_schema_metadata(table.schema.metadata), chunk)
+    table = pq.read_table(episode)
+    facts = table.schema.metadata[b"episode"].replace(b'"correct_recommendation"', b'"answer"')
+    pq.write_table(table.replace_schema_metadata({**table.schema.metadata, b"episode": facts}), episode)
+    for file in (chunk, episode):
+        with_schema(file, 2)
+    read = read_outcomes(tmp_path)["SH", ENV, 20]
+    assert read.correct_recommendation.tolist() == outcomes["SH", ENV, 20].correct_recommendation.tolist()
+    (old,) = read_recordings(tmp_path)
+    assert old.correct_recommendation == recording.correct_recommendation
+
+
 @pytest.mark.each("which", ["results.parquet", "chunks/*/*.parquet", "recordings/*/*.parquet"])
 def test_a_newer_version_is_refused_by_name(tmp_path: Path, which: str) -> None:
     compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)

@@ -145,9 +145,9 @@ def test_the_same_seed_gives_the_same_weights(monkeypatch: pytest.MonkeyPatch) -
         ("SH(speed=3)", "BAI-Bernoulli4-v0", {}, ParameterError, "SH has no parameter 'speed'"),
         ("SH(tie=", "BAI-Bernoulli4-v0", {}, ParameterError, "cannot be read"),
         ("SH", "BAI-Bernoulli4-v0", {"budget": 3}, BudgetError, "below the minimum of SH"),
-        ("SH", "BAI-TopM-Bernoulli10-v0", {}, AgentError, "SH cannot do the task 'top-m'"),
-        ("UGapEc", "BAI-FC-Bernoulli10-v0", {}, ParameterError, "UGapEc cannot be imitated here"),
-        ("one at a time", "BAI-Bernoulli4-v0", {}, ParameterError, "one at a time cannot be imitated here"),
+        ("SH", "BAI-TopM-Bernoulli10-v0", {}, AgentError, "SH does not support the task 'top-m'"),
+        ("UGapEc", "BAI-FC-Bernoulli10-v0", {}, ParameterError, "UGapEc cannot be imitated"),
+        ("one at a time", "BAI-Bernoulli4-v0", {}, ParameterError, "one at a time cannot be imitated"),
     ],
 )
 def test_agents_that_cannot_be_imitated(

@@ -296,7 +296,7 @@ def test_mistakes_do_not_take_the_folder(tmp_path: Path, monkeypatch: pytest.Mon
     if not torch.cuda.is_available():
         refused(ParameterError, "PyTorch cannot compute on the device 'cuda'", recipe(), folder, device="cuda")
     fixed = recipe_for("BAI-FC-Bernoulli10-v0", imitate="UGapEc")
-    refused(ParameterError, "UGapEc cannot be imitated here", fixed, folder)
+    refused(ParameterError, "UGapEc cannot be imitated", fixed, folder)
     assert not folder.exists()
     (tmp_path / "taken").write_text("mine")
     refused(OutputError, "cannot write to the output folder", recipe(), tmp_path / "taken")
@@ -412,7 +412,7 @@ def test_a_perceptron_is_compared_with_those_that_do_the_task(
         ((*TRAIN, "--set", "means"), ("--set 'means' cannot be read",)),
         (("train", "BAI-TopM-Bernoulli10-v0", "--network", "arms"), ("take network 'mlp' for other tasks",)),
         (("train", "BAI-FC-Bernoulli10-v0", "--agent", "SH"), ("SH does not decide when to stop",)),
-        (("train", "BAI-TopM-Bernoulli10-v0", "--agent", "SH"), ("SH cannot do the task 'top-m'",)),
+        (("train", "BAI-TopM-Bernoulli10-v0", "--agent", "SH"), ("SH does not support the task 'top-m'",)),
     ],
     ids=lambda value: " ".join(value) if isinstance(value[0], str) else None,
 )

@@ -20,7 +20,7 @@ from bai_gym.envs.registration import IDS
 from bai_gym.errors import BaiGymError, ParameterError, UnknownNameError
 from bai_gym.training import Recipe, recipe_for
 from bai_gym.training.imitation import check_teacher
-from bai_gym.training.recipe import LONGEST, PLAYED_TOGETHER
+from bai_gym.training.recipe import BATCH_SIZES, LONGEST
 
 
 @pytest.mark.each(
@@ -52,7 +52,7 @@ def test_defaults_fit_the_environment(
         check_teacher(imitate, recipe.source.built)
     steps = LONGEST if "-FC-" in env else recipe.source.built.budget + 1
     assert recipe.rollout == steps
-    least, most = PLAYED_TOGETHER
+    least, most = BATCH_SIZES
     assert least <= recipe.num_envs <= most and recipe.num_envs % 8 == 0
     assert recipe.updates * recipe.num_envs * steps >= recipe.steps > (recipe.updates - 1) * recipe.num_envs * steps
 

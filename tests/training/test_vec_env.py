@@ -303,7 +303,7 @@ def test_mistakes_have_one_line() -> None:
         assert f"{foreign} cannot be made as a native batch" in message(foreign)
     assert "not a OrderEnforcing" in message(gym.make("BAI-Bernoulli3-v0"))
     batch = gym.make_vec("BAI-Bernoulli3-v0", num_envs=2, autoreset_mode="SameStep")
-    assert message(batch, 2, budget=3).startswith("num_envs, budget cannot be given together with a batch")
+    assert message(batch, 2, budget=3).startswith("num_envs, budget cannot be given with a batch")
     for keywords in ({}, {"autoreset_mode": "SameStep", "copy": False}):
         assert "autoreset_mode='SameStep' and copy=True" in message(gym.make_vec("BAI-Bernoulli3-v0", **keywords))
 

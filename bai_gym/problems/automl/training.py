@@ -136,7 +136,7 @@ def _predict(
     family, parameters = models[0].family, [dict(model.parameters) for model in models]
     if family != "random forest":
         return [np.asarray(ESTIMATORS[family](parameters[0], seed).fit(train, targets).predict(test))]
-    # Trees are grown one after the other from one stream of seeds: the first ten of a thousand are a forest of ten.
+    # Trees are grown sequentially from one stream of seeds: the first ten of a thousand are a forest of ten.
     sizes = [int(each["n_estimators"]) for each in parameters]
     largest = {name: int(value) for name, value in parameters[0].items()} | {"n_estimators": max(sizes)}
     largest["min_samples_split"] = max(largest["min_samples_split"], 2)  # scikit-learn does not take the paper's 1

@@ -1,11 +1,11 @@
-/** What curves can be drawn against: what differs between the rows of a comparison. */
+/** The horizontal axes of curves: what differs between the rows of a comparison. */
 
 import { budgetsOf } from "./data.js";
 
 /**
  * @typedef {Object} Axis
  * @property {string} id
- * @property {string} text how the choice is called
+ * @property {string} text label of the choice
  * @property {string} title of the axis
  * @property {(row: Object) => boolean} of whether a row lies on these curves
  * @property {(row: Object) => number|string} at where
@@ -14,9 +14,9 @@ import { budgetsOf } from "./data.js";
 
 /**
  * @param {Object} group
- * @param {number} env the environment that is looked at
- * @param {number} budget the budget that is looked at
- * @returns {Axis[]} at least one; the most telling one first
+ * @param {number} env the chosen environment
+ * @param {number} budget the chosen budget
+ * @returns {Axis[]} at least one; the most informative one first
  */
 export function axesOf(group, env, budget) {
   const found = [];

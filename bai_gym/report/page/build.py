@@ -72,17 +72,17 @@ def _fitting(recordings: tuple[Recording, ...], room: int) -> tuple[list[dict[st
     always be compared.
     """
     draws = _draws(recordings)
-    together: dict[tuple[int, int, int, str, int], list[Recording]] = {}
+    complete: dict[tuple[int, int, int, str, int], list[Recording]] = {}
     for recording in recordings:
         key = recording.budget, recording.run, recording.seed, recording.env, draws[id(recording)]
-        together.setdefault(key, []).append(recording)
+        complete.setdefault(key, []).append(recording)
     chosen: set[int] = set()
     packed: dict[int, tuple[dict[str, Any], str]] = {}
     room -= 300 if recordings else 0  # the sentence on what is missing
     missing: dict[tuple[str, int], int] = {}
     instances: dict[str, int] = {}
-    for key in sorted(together):
-        episodes = together[key]
+    for key in sorted(complete):
+        episodes = complete[key]
         forms = [({**facts(episode), "draw": key[4]}, pack(episode)) for episode in episodes]
         # With a comma or line break each, and room for the number of the instance.
         cost = sum(len(_json({**entry, **form})) + 24 + len(text) for entry, (form, text) in forms)

@@ -1,4 +1,4 @@
-/** What was claimed, and what the runs say about it. */
+/** The claims and their verdicts. */
 
 import { h } from "./dom.js";
 import { group, onChange } from "./state.js";
@@ -23,7 +23,7 @@ export function claims(section) {
   render();
 }
 
-/** Where a claim fails or stays open: a few cases at once, many when asked for. */
+/** Where a claim fails or stays open: a few cases in line, many on request. */
 function cases(words, list) {
   if (!list.length) return null;
   if (list.length <= FEW) return h("p", { class: "reading" }, `${words}: ${list.join("; ")}`);

@@ -12,7 +12,7 @@ import { choose, group, onChange, state } from "./state.js";
 const DENSE = 25; // points of a curve from which on it has a band instead of bars
 const Z = 1.96;
 
-/** What can be drawn: the value, its interval, its words. */
+/** The quantities of curves: value, interval, description. */
 const MEASURES = {
   error: {
     text: "Error probability",
@@ -40,7 +40,7 @@ const MEASURES = {
   },
 };
 
-/** Those that say something: pulls where agents decide when to stop. */
+/** The relevant quantities: pulls only if agents decide when to stop. */
 function measuresHere() {
   const varies = group().rows.some((row) => row.env === state.env && row.pullsLow !== row.pullsHigh);
   return Object.entries(MEASURES).filter(([id]) => id !== "pulls" || varies);
@@ -134,7 +134,7 @@ function tick(value) {
 
 /**
  * A line with markers and bars; for many points a line with a band. A logarithmic axis has no place for a value of 0:
- * such points are no part of the line, which would seem to rise to them, and markers of their own show their limits.
+ * such points are no part of the line, which would seem to rise to them, and separate markers show their limits.
  */
 function tracesOf(agent, rows, axis, measure) {
   const { colour, marker, dash } = look(agent);

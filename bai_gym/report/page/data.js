@@ -1,4 +1,4 @@
-/** What was compared: reads the data of the page. */
+/** Reads the data of the page. */
 
 /**
  * @typedef {Object} Row one agent on one environment with one budget (and checkpoint)

@@ -1,4 +1,4 @@
-/** Makes elements. Text always goes in as text: a name that looks like markup stays a name. */
+/** Makes elements. Text is never parsed as markup. */
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -12,7 +12,7 @@ export function h(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
-/** The same for pictures. @returns {SVGElement} */
+/** The same for SVG. @returns {SVGElement} */
 export function svg(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
@@ -64,7 +64,7 @@ export function checkbox(label, checked, onChange) {
 }
 
 /**
- * A table in a box of its own, which scrolls where the page is narrow.
+ * A table in a box that scrolls on narrow pages.
  * @param {string} caption
  * @param {string[]} headings
  * @param {Array<Array<Node|string|number>>} rows the first cell of each is its heading

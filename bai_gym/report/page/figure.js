@@ -1,4 +1,4 @@
-/** A picture with what belongs to it: a sentence, the numbers as a table, buttons. */
+/** A figure: a picture, a sentence, the numbers as a table, and buttons. */
 
 import { h, numbers } from "./dom.js";
 import { whenSeen } from "./lazy.js";

@@ -1,4 +1,4 @@
-/** Numbers for people. */
+/** Formats numbers for display. */
 
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
@@ -32,7 +32,7 @@ export function fixed(value, places) {
   return text.startsWith("-") ? `\u2212${text.slice(1)}` : text;
 }
 
-/** Three digits, without needless zeros. */
+/** Three digits, without trailing zeros. */
 export function brief(value) {
   if (!Number.isFinite(value)) return "unknown";
   return String(Number(value.toPrecision(3))).replace("-", "\u2212");

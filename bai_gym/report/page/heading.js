@@ -1,4 +1,4 @@
-/** The top of the page: what was compared. */
+/** The top of the page: the choice of a comparison. */
 
 import { report } from "./data.js";
 import { h } from "./dom.js";

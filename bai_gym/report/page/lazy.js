@@ -1,4 +1,4 @@
-/** Renders what is looked at, and nothing else: a long page opens at once. */
+/** Renders elements when they become visible, so that a long page opens quickly. */
 
 /**
  * @param {HTMLElement} element

@@ -1,4 +1,4 @@
-/** Who errs least: a table for the chosen environment and budget, which can be sorted. */
+/** The leaderboard: a sortable table for the chosen environment and budget. */
 
 import { knowledgeOf } from "./agents.js";
 import { finalRows } from "./data.js";
@@ -56,7 +56,7 @@ function heading(column, render) {
   return h("th", attributes, h("button", { type: "button", class: "sort", "data-column": column.id, onclick: press }, column.text));
 }
 
-/** The columns: those that say something here. */
+/** The columns that are relevant here. */
 function columnsOf(rows) {
   const varies = rows.some((row) => row.truncated || row.pullsLow !== row.pullsHigh);
   const right = "number";
@@ -126,7 +126,7 @@ function reading(rows) {
   }. Oracle knowledge makes the task easier.`;
 }
 
-/** The same over all budgets of the environment, folded away. */
+/** The same over all budgets of the environment, collapsed. */
 function overBudgets() {
   const board = group().overall.find(({ env }) => env === state.env);
   if (!board) return h("span");

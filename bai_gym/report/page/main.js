@@ -1,4 +1,4 @@
-/** Builds the page: sections in their order, each of them drawn when it is seen. */
+/** Builds the page: sections in their order, each drawn when it becomes visible. */
 
 import { allocation } from "./allocation.js";
 import { claims } from "./claims.js";
@@ -13,14 +13,14 @@ import { scores } from "./scores.js";
 import { choose, group, onChange } from "./state.js";
 import { toolbar } from "./toolbar.js";
 
-/** Sections: their headings, what fills them, and whether there is anything to say. */
+/** Sections: their headings, their content, and whether they are shown. */
 const SECTIONS = [
   { id: "leaderboard", text: "Leaderboard", fill: leaderboard },
   { id: "claims", text: "Claims", fill: claims, there: () => group().claims.length > 0, any: () => report.groups.some((g) => g.claims.length) },
   { id: "curves", text: "Error curves", fill: curves },
   { id: "player", text: "Watch an episode", fill: player, any: () => report.recorded.episodes.length > 0 || report.recorded.leftOut },
   { id: "pulls", text: "Where the pulls go", fill: allocation },
-  { id: "scores", text: "All environments together", fill: scores, there: () => Boolean(group().scores), any: () => report.groups.some((g) => g.scores) },
+  { id: "scores", text: "All environments", fill: scores, there: () => Boolean(group().scores), any: () => report.groups.some((g) => g.scores) },
   { id: "rerun", text: "Run it again", fill: reruns },
 ];
 

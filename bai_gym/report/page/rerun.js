@@ -3,11 +3,11 @@
 import { h } from "./dom.js";
 import { group, onChange } from "./state.js";
 
-const NOBODY = "The agent or the environment is an object of the user's own Python session: no command makes it.";
+const NO_COMMAND = "The agent or the environment is an object of the user's own Python session: no command makes it.";
 
 /** @returns {Node} a button that copies the command, or why there is none */
 export function copyButton(command, agent) {
-  if (!command) return h("span", { class: "faint", title: NOBODY }, "by Python only");
+  if (!command) return h("span", { class: "faint", title: NO_COMMAND }, "by Python only");
   const said = h("span", { class: "hidden", role: "status" });
   const button = h(
     "button",
@@ -19,7 +19,7 @@ export function copyButton(command, agent) {
       onclick: async () => {
         const done = await copy(command);
         button.textContent = done ? "Copied" : "Select it below";
-        said.textContent = done ? "Copied" : "The command stands at the end of the page";
+        said.textContent = done ? "Copied" : "The command is at the end of the page";
         setTimeout(() => {
           button.textContent = "Copy";
           said.textContent = "";
@@ -49,7 +49,7 @@ async function copy(text) {
 /** The section with all commands. @param {HTMLElement} section */
 export function reruns(section) {
   const place = h("div");
-  section.append(h("p", { class: "reading" }, "The same seed gives the same bytes, whatever the number of workers."), place);
+  section.append(h("p", { class: "reading" }, "The same seed gives the same bytes, for any number of workers."), place);
   const render = () => {
     const { commands, reruns: lines } = group();
     const single = lines.filter(Boolean);
@@ -57,7 +57,7 @@ export function reruns(section) {
       ...commands.map((command) => line(command, "the whole comparison")),
       single.length
         ? h("details", {}, h("summary", {}, `${single.length} commands, one for each line of the leaderboards`), h("div", {}, single.map((command) => line(command, command))))
-        : h("p", {}, commands.length ? "" : NOBODY),
+        : h("p", {}, commands.length ? "" : NO_COMMAND),
     );
   };
   onChange((change) => "group" in change && render());

@@ -1,4 +1,4 @@
-/** Which episode is watched: environment, budget, run, and two agents. */
+/** The choice of an episode: environment, budget, run, and two agents. */
 
 import { finalRows, report } from "../data.js";
 import { choice } from "../dom.js";
@@ -63,9 +63,9 @@ export class Choices {
     if (!left.some((e) => e.agent === values.first)) values.first = best(left, values);
     const first = pick("first", left.map((e) => e.agent));
     if (!left.some((e) => e.agent === values.second) && values.second !== NONE) values.second = left.find((e) => e.agent !== values.first)?.agent ?? NONE;
-    const second = { name: "second", options: [{ value: NONE, text: "nobody" }, ...first.options] };
+    const second = { name: "second", options: [{ value: NONE, text: "none" }, ...first.options] };
     this.left = left;
-    const labels = { env: "Environment of the episode", budget: "Budget of the episode", run: "Run", first: "Agent", second: "Beside it" };
+    const labels = { env: "Environment of the episode", budget: "Budget of the episode", run: "Run", first: "Agent", second: "Second agent" };
     const fields = [env, budget, run, first, second].map(({ name, options }) => {
       const field = choice(labels[name], options, values[name], (value) => {
         values[name] = value;

@@ -1,11 +1,11 @@
-/** Plays: steps that go by by themselves. */
+/** The clock of the player. */
 
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 const CALM = 500; // ms between pictures for readers who asked for less motion
 
 export class Clock {
   /**
-   * @param {(steps: number) => boolean} advance goes on by so many steps; false where nothing is left
+   * @param {(steps: number) => boolean} advance advances by a number of steps; false at the end
    * @param {(playing: boolean) => void} onChange
    */
   constructor(advance, onChange) {

@@ -1,4 +1,4 @@
-/** A recorded episode: its pulls, and what is known after each of them. */
+/** A recorded episode: its pulls, and the statistics after each of them. */
 
 import { decompress, packedEpisode, report } from "../data.js";
 
@@ -48,7 +48,7 @@ function planes(bytes, start, length) {
   return values;
 }
 
-/** What is known after some pulls; goes forwards pull by pull, and starts anew to go back. */
+/** The statistics after some pulls; goes forwards pull by pull, and restarts to go back. */
 export class Knowledge {
   /** @param {Episode} episode */
   constructor(episode) {
@@ -61,7 +61,7 @@ export class Knowledge {
     this.binary = episode.rewards.every((reward) => reward === 0 || reward === 1);
   }
 
-  /** Makes it the knowledge after `pulls` pulls. */
+  /** Goes to the statistics after `pulls` pulls. */
   goTo(pulls) {
     const until = Math.min(pulls, this.episode.length);
     if (until < this.made) {
@@ -81,7 +81,7 @@ export class Knowledge {
 
   /**
    * The 95 % interval of a mean, or null where none can be estimated: Wilson's for rewards of 0 and 1, else a normal
-   * one. Rewards that were all equal are no certainty.
+   * one. Equal rewards are no certainty.
    * @returns {?[number, number]}
    */
   interval(arm) {

@@ -121,7 +121,7 @@ class Player {
       this.stage.replaceChildren(h("p", { class: "notice" }, error.message));
       return;
     }
-    if (chosen.join() !== this.choices.chosen.join()) return; // chosen anew meanwhile
+    if (chosen.join() !== this.choices.chosen.join()) return; // the choice has changed meanwhile
     this.panels = episodes.map((episode) => new Panel(episode));
     this.scale = scaleOf(episodes.map((episode) => new Knowledge(episode).goTo(episode.length)));
     this.stage.replaceChildren(...this.panels.map((panel) => panel.element));

@@ -28,7 +28,7 @@ export class Timeline {
     const long = Math.max(width / length, 1);
     context.clearRect(0, 0, width, HEIGHT);
     context.fillStyle = colour;
-    const stride = Math.ceil(length / MOST); // more marks than that are not told apart
+    const stride = Math.ceil(length / MOST); // more marks than that are indistinguishable
     for (let i = 0; i < Math.min(made, length); i += stride) {
       context.fillRect((i / length) * width, 2 + (episode.arms[i] / this.arms) * rows, long, size);
     }
