@@ -76,9 +76,9 @@ def agent_text(name: str, environments: tuple[Environment, ...], found: Verdicts
     """
     kind: Any = find(name)
     agent = agents.make(name)
-    told = parse(kind, _linker)
-    summary, *rest = (text for text in told.paragraphs if not text.startswith(REPEATED))
-    sources = [re.sub(r"^(Paper|Source|Model): ", "", source) for source in told.sources]
+    parsed = parse(kind, _linker)
+    summary, *rest = (text for text in parsed.paragraphs if not text.startswith(REPEATED))
+    sources = [re.sub(r"^(Paper|Source|Model): ", "", source) for source in parsed.sources]
     parts = [f"# {name}", summary, _at_a_glance(kind, agent)]
     if written is None:
         parts += ["## Idea", *(rest or [summary]), "## Source", *(sources or ["An agent of this library."])]

@@ -84,14 +84,14 @@ def environment_text(environment: Environment, found: Verdicts, image: str | Non
         found: Who plays there.
         image: Path of its picture, None where there is none.
     """
-    told = description(environment.entry.family, _linker)
+    parsed = description(environment.entry.family, _linker)
     parts = [
         f"# {environment.entry.id}",
         f"{_sentence(environment.entry.summary)}",
         _at_a_glance(environment),
         _try_it(environment),
         "## Instance",
-        *_instance(environment, told, image),
+        *_instance(environment, parsed, image),
         "## Observation space",
         _observation(environment),
         "## Action space",
@@ -101,14 +101,14 @@ def environment_text(environment: Environment, found: Verdicts, image: str | Non
         "## Episode",
         _episode(environment),
         "## Keyword arguments",
-        *_keywords(environment, told),
+        *_keywords(environment, parsed),
         "## Complexity",
         _complexity(environment),
         *_data(environment),
         "## Agents",
         *_agents(environment, found),
         "## Source",
-        *(told.sources or ("An environment of this library.",)),
+        *(parsed.sources or ("An environment of this library.",)),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -188,8 +188,8 @@ print(observation["remaining"], info)
 ```"""
 
 
-def _instance(environment: Environment, told: Parsed, image: str | None) -> list[str]:
-    parts = [_without_return(paragraph) for paragraph in told.paragraphs]
+def _instance(environment: Environment, parsed: Parsed, image: str | None) -> list[str]:
+    parts = [_without_return(paragraph) for paragraph in parsed.paragraphs]
     if image is not None:
         which = "Three of the instances" if environment.drawn else "The instance"
         parts.append(f"![Means and standard deviations of the arms of {environment.entry.id}]({image})")
@@ -280,7 +280,7 @@ def _episode(environment: Environment) -> str:
     )
 
 
-def _keywords(environment: Environment, told: Parsed) -> list[str]:
+def _keywords(environment: Environment, parsed: Parsed) -> list[str]:
     entry = environment.entry
     rows = []
     for name, parameter in inspect.signature(FAMILIES[entry.family]).parameters.items():
@@ -290,7 +290,7 @@ def _keywords(environment: Environment, told: Parsed) -> list[str]:
             if not isinstance(parameter.annotation, str)
             else parameter.annotation
         )
-        rows.append((f"`{name}`", f"`{kind}`", f"`{default!r}`", told.parameters.get(name, "")))
+        rows.append((f"`{name}`", f"`{kind}`", f"`{default!r}`", parsed.parameters.get(name, "")))
     parts = [
         "`gym.make(id, ...)` accepts these arguments, which define the instance:",
         table(("name", "type", "default", "meaning"), rows),
