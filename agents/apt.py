@@ -8,13 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.parameters import check_choice, check_not_negative, check_positive
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Rule, columns
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import Thresholding
 from bai_gym.theory import threshold_h1, threshold_sigma_h1
+from bai_gym.validation import choice, real
 
 __all__ = ["APT", "ThresholdUCBE", "ThresholdUCBEV"]
 
@@ -48,7 +48,7 @@ class APT(SequentialAgent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameter."""
-        check_not_negative(self.epsilon, "epsilon", self.name)
+        real(self.epsilon, f"epsilon of {self.name}", least=0)
         assert isinstance(self.task, Thresholding)  # as tasks says
         self.parameters = columns(self.batch, self.task.threshold, self.epsilon)
 
@@ -84,7 +84,7 @@ class ThresholdUCBE(SequentialAgent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameter and compute the exploration."""
-        check_positive(self.c, "c", self.name)
+        real(self.c, f"c of {self.name}", above=0)
         free = max(self.budget - self.num_arms, 0)
         assert isinstance(self.task, Thresholding)  # as tasks says
         self.exploration: FloatArray = self.c * (free / threshold_h1(info.means, self.task.threshold))
@@ -142,8 +142,8 @@ class ThresholdUCBEV(SequentialAgent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and compute the exploration."""
-        check_choice(self.index, ("printed", "bernstein"), "index", self.name)
-        check_positive(self.c, "c", self.name)
+        choice(self.index, ("printed", "bernstein"), f"index of {self.name}")
+        real(self.c, f"c of {self.name}", above=0)
         squared = self.index == "bernstein"
         free = max(self.budget - 2 * self.num_arms, 0) * (8.0 / 9.0 if squared else 1.0)
         assert isinstance(self.task, Thresholding)  # as tasks says

@@ -9,12 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.parameters import check_choice, check_positive
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, STOP, Episode, Rule, columns, leader, renew, top, value_of
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import Thresholding
+from bai_gym.validation import choice, real
 
 __all__ = ["AugUCB", "Round", "schedule"]
 
@@ -162,8 +162,8 @@ class AugUCB(SequentialAgent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and compute the rounds."""
-        check_positive(self.rho, "rho", self.name)
-        check_choice(self.after, ("stop", "continue"), "after", self.name)
+        real(self.rho, f"rho of {self.name}", above=0)
+        choice(self.after, ("stop", "continue"), f"after of {self.name}")
         assert isinstance(self.task, Thresholding)  # as tasks says
         if self.num_arms < 5:
             warnings.warn(

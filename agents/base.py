@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bai_gym.envs.actions import ActionEncoding
-from bai_gym.errors import AgentError, BudgetError, ParameterError
+from bai_gym.errors import AgentError, BudgetError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Plan, Rule, Stepper, TieRule, allocations, check_tie_rule, prepare
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import Task
+from bai_gym.validation import flag, real
 
 __all__ = ["Agent", "Plan"]
 
@@ -139,12 +140,12 @@ class Agent(ABC):
         """
         for field in fields(self):
             value, kinds = getattr(self, field.name), str(field.type).split(" | ")
-            if kinds == ["bool"] and not isinstance(value, bool):
-                raise ParameterError(f"{field.name} of {self.name} must be True or False, not {value!r}")
-            if kinds[0] == "float" and type(value) not in (int, float):
-                known = (value is None and "None" in kinds) or (isinstance(value, str) and "str" in kinds)
-                if not known and not isinstance(value, np.integer | np.floating):
-                    raise ParameterError(f"{field.name} of {self.name} must be a number, not {value!r}")
+            name = f"{field.name} of {self.name}"
+            if kinds == ["bool"]:
+                flag(value, name)
+            known = (value is None and "None" in kinds) or (isinstance(value, str) and "str" in kinds)
+            if kinds[0] == "float" and not known:
+                real(value, name, finite=False)
 
     def begin(self, info: ProblemInfo) -> None:  # noqa: B027 (a hook: most agents need nothing here)
         """Prepare what the algorithm needs, for example from granted knowledge; called by :meth:`reset`."""

@@ -11,10 +11,10 @@ from scipy.special import ndtri
 
 from bai_gym.agents.gaussian_process import GaussianProcessAgent
 from bai_gym.agents.improvement import log_improvement
-from bai_gym.agents.parameters import check_not_negative, check_share
 from bai_gym.gaussian_process import GaussianPosterior
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import probability, real
 
 __all__ = ["EI", "GPTS", "GPUCB", "PI", "BayesUCB"]
 
@@ -52,8 +52,8 @@ class GPUCB(GaussianProcessAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters, too."""
         super().begin(info)
-        check_share(self.delta, "delta", self.name)
-        check_not_negative(self.scale, "scale", self.name)
+        probability(self.delta, f"delta of {self.name}")
+        real(self.scale, f"scale of {self.name}", least=0)
 
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
         """Return the arms of largest upper bound."""
@@ -92,7 +92,7 @@ class BayesUCB(GaussianProcessAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameter, too."""
         super().begin(info)
-        check_not_negative(self.c, "c", self.name)
+        real(self.c, f"c of {self.name}", least=0)
 
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
         """Return the arms of largest quantile."""
@@ -134,7 +134,7 @@ class PI(GaussianProcessAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameter, too."""
         super().begin(info)
-        check_not_negative(self.xi, "xi", self.name)
+        real(self.xi, f"xi of {self.name}", least=0)
 
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
         """Return the arms of largest probability, by their normal quantiles."""
@@ -173,7 +173,7 @@ class EI(GaussianProcessAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameter, too."""
         super().begin(info)
-        check_not_negative(self.xi, "xi", self.name)
+        real(self.xi, f"xi of {self.name}", least=0)
 
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
         """Return the arms of largest improvement, by its logarithm."""

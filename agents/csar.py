@@ -9,12 +9,12 @@ import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_recommendation, shuffled_arms, spread_evenly
-from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.rejects import phase_lengths
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import ROUNDING, IntArray, Observation, Statistics
 from bai_gym.tasks import Thresholding
+from bai_gym.validation import choice
 
 __all__ = ["CSAR", "csar_lengths"]
 
@@ -49,7 +49,7 @@ class CSAR(Agent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameter."""
-        check_choice(self.schedule, ("csar", "sr"), "schedule", self.name)
+        choice(self.schedule, ("csar", "sr"), f"schedule of {self.name}")
 
     def plan(self) -> Plan:
         """Run the phases."""

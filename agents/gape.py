@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.parameters import check_not_negative, check_positive
 from bai_gym.agents.scanning import arm_of_largest, total
 from bai_gym.agents.sequential import SequentialAgent, reward_bounds
 from bai_gym.agents.widths import bernstein, hoeffding
@@ -17,6 +16,7 @@ from bai_gym.sampling import Episode, Rule, columns, leader, renew, section
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, BestOfEach
 from bai_gym.theory import gape_complexity, gape_v_complexity
+from bai_gym.validation import real
 
 __all__ = ["AGapE", "AGapEV", "GapE", "GapEV"]
 
@@ -174,8 +174,9 @@ def rule_parameters(agent: GapE | GapEV | AGapE | AGapEV, a: FloatArray | float)
 
 def checked_bound(agent: GapE | GapEV | AGapE | AGapEV, info: ProblemInfo) -> FloatArray:
     """Check the parameters, and return the ``(N,)`` bounds of the rewards."""
-    check_not_negative(agent.scale, "scale", agent.name)
-    check_positive(agent.b, "b", agent.name)
+    real(agent.scale, f"scale of {agent.name}", least=0)
+    if agent.b is not None:
+        real(agent.b, f"b of {agent.name}", above=0)
     return reward_bounds(agent.b, info)
 
 

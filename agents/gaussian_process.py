@@ -10,12 +10,12 @@ import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import largest
-from bai_gym.agents.parameters import check_choice, check_not_negative
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.gaussian_process import KERNELS, GaussianPosterior, GaussianPrior
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation
+from bai_gym.validation import choice, real
 
 __all__ = ["GaussianProcessAgent"]
 
@@ -88,8 +88,9 @@ class GaussianProcessAgent(Agent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Make the prior, and the posterior before the first pull."""
-        check_choice(self.output, self.outputs, "output", self.name)
-        check_not_negative(self.noise_variance, "noise_variance", self.name)
+        choice(self.output, self.outputs, f"output of {self.name}")
+        if self.noise_variance is not None:
+            real(self.noise_variance, f"noise_variance of {self.name}", least=0)
         self.prior: GaussianPrior = self._prior(info)
         if self.prior.num_arms != self.num_arms:
             raise ParameterError(

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-import numpy as np
-
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import shuffled_arms, spread_evenly
 from bai_gym.agents.halving import Stage, num_stages, run_stages
@@ -20,13 +18,12 @@ from bai_gym.agents.linear_models import (
     pulls_by_greed,
     rows_of,
 )
-from bai_gym.agents.parameters import check_choice, check_not_negative, check_positive, check_whole
 from bai_gym.bandits.linear import check_link
 from bai_gym.designs import frank_wolfe, wynn
-from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.validation import choice, integer, real
 
 __all__ = ["GSE", "GSELin", "GSELinFWG", "GSELinGreedy", "GSELinWynn", "GSELog", "GSELogFWG"]
 
@@ -74,8 +71,8 @@ class GSE(Agent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
-        check_choice(self.samples, ("stage", "all"), "samples", self.name)
-        check_choice(self.leftover, ("drop", "last"), "leftover", self.name)
+        choice(self.samples, ("stage", "all"), f"samples of {self.name}")
+        choice(self.leftover, ("drop", "last"), f"leftover of {self.name}")
         assert info.features is not None  # as needs_features says
         self._features = add_intercept(info.features) if self.intercept else info.features
         staged = self.budget >= self.least_budget(self.num_arms, info.num_features)
@@ -112,13 +109,11 @@ class GSE(Agent):
     def _rate(self, num_arms: int) -> int:
         if self.eta == SINGLE_STAGE:
             return num_arms
-        if isinstance(self.eta, bool) or not isinstance(self.eta, int | np.integer) or self.eta < 2:
-            raise ParameterError(f"eta of {self.name} must be a whole number of at least 2, or 'K', not {self.eta!r}")
-        return int(self.eta)
+        return integer(self.eta, f"eta of {self.name}", least=2, rule="a whole number of at least 2, or 'K'")
 
     def _check_design(self, iterations: int, rounding: str) -> None:
-        check_whole(iterations, 1, "iterations", self.name)
-        check_choice(rounding, DESIGN_ROUNDINGS, "rounding", self.name)
+        integer(iterations, f"iterations of {self.name}", least=1)
+        choice(rounding, DESIGN_ROUNDINGS, f"rounding of {self.name}")
 
 
 @dataclass(kw_only=True)
@@ -195,7 +190,7 @@ class GSELinWynn(GSE):
         """Check the parameters."""
         super().begin(info)
         self._check_design(self.iterations, self.rounding)
-        check_positive(self.tolerance, "tolerance", self.name)
+        real(self.tolerance, f"tolerance of {self.name}", above=0)
 
     def explore(self, features: FloatArray, pulls: int) -> IntArray:
         """Share the pulls by the design."""
@@ -297,4 +292,4 @@ class GSELogFWG(GSE):
 def check_logistic(link: str, penalty: float, agent: str) -> None:
     """Raise :class:`ParameterError` unless there is such a link, and the penalty is at least 0."""
     check_link(link)
-    check_not_negative(penalty, "penalty", agent)
+    real(penalty, f"penalty of {agent}", least=0)

@@ -11,10 +11,10 @@ import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_mean, keep_best, spread_evenly
-from bai_gym.agents.parameters import check_choice
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Request
 from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.validation import choice
 
 __all__ = ["HalvingAgent", "Stage", "num_stages", "run_stages"]
 
@@ -59,8 +59,8 @@ class HalvingAgent(Agent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
-        check_choice(self.samples, ("stage", "all"), "samples", self.name)
-        check_choice(self.leftover, ("drop", "last"), "leftover", self.name)
+        choice(self.samples, ("stage", "all"), f"samples of {self.name}")
+        choice(self.leftover, ("drop", "last"), f"leftover of {self.name}")
 
     def plan(self) -> Plan:
         """Run the stages."""

@@ -10,10 +10,10 @@ import numpy as np
 from bai_gym.agents.choosing import keep_best
 from bai_gym.agents.gaussian_process import GaussianProcessAgent
 from bai_gym.agents.improvement import log_improvement
-from bai_gym.agents.parameters import check_whole
 from bai_gym.gaussian_process import GaussianPosterior
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import integer
 
 __all__ = ["KG", "log_expected_rise"]
 
@@ -53,7 +53,7 @@ class KG(GaussianProcessAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameter, too."""
         super().begin(info)
-        check_whole(self.candidates, 1, "candidates", self.name)
+        integer(self.candidates, f"candidates of {self.name}", least=1)
 
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
         """Return the arms of largest knowledge gradient."""

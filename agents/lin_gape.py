@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bai_gym.agents.choosing import SLACK, largest
-from bai_gym.agents.parameters import check_choice, check_not_negative, check_positive, check_share
 from bai_gym.agents.ridge import (
     LOG_DET,
     SCALE,
@@ -29,6 +28,7 @@ from bai_gym.designs.span import project
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import WAIT, Episode, Rule, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.validation import choice, probability, real
 
 __all__ = ["LinGapE", "LinGapEGreedy"]
 
@@ -187,11 +187,12 @@ class LinGapE(SequentialAgent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and the features."""
-        check_share(self.delta, "delta", self.name)
-        check_positive(self.sigma, "sigma", self.name)
-        check_positive(self.lam, "lam", self.name)
-        check_not_negative(self.S, "S", self.name)
-        check_choice(self.radius, ("authors", "determinant"), "radius", self.name)
+        probability(self.delta, f"delta of {self.name}")
+        if self.sigma is not None:
+            real(self.sigma, f"sigma of {self.name}", above=0)
+        real(self.lam, f"lam of {self.name}", above=0)
+        real(self.S, f"S of {self.name}", least=0)
+        choice(self.radius, ("authors", "determinant"), f"radius of {self.name}")
         features = shared_features(info, self.lam, self.name)
         self._ridge = Ridge(features, self.lam)
         found = project(features).coordinates[:, self._ridge.order]

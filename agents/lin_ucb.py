@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bai_gym.agents.choosing import largest
-from bai_gym.agents.parameters import check_choice, check_not_negative, check_positive, check_share
 from bai_gym.agents.ridge import (
     SCALE,
     Ridge,
@@ -24,6 +23,7 @@ from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import WAIT, Episode, Rule, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation
+from bai_gym.validation import choice, probability, real
 
 __all__ = ["LinUCB"]
 
@@ -94,12 +94,14 @@ class LinUCB(SequentialAgent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and find the factor of the widths."""
-        check_not_negative(self.alpha, "alpha", self.name)
-        check_positive(self.lam, "lam", self.name)
-        check_positive(self.sigma, "sigma", self.name)
-        check_share(self.delta, "delta", self.name)
-        check_not_negative(self.S, "S", self.name)
-        check_choice(self.model, ("shared", "disjoint"), "model", self.name)
+        if self.alpha is not None:
+            real(self.alpha, f"alpha of {self.name}", least=0)
+        real(self.lam, f"lam of {self.name}", above=0)
+        if self.sigma is not None:
+            real(self.sigma, f"sigma of {self.name}", above=0)
+        probability(self.delta, f"delta of {self.name}")
+        real(self.S, f"S of {self.name}", least=0)
+        choice(self.model, ("shared", "disjoint"), f"model of {self.name}")
         features = shared_features(info, self.lam, self.name)
         if self.alpha is not None:
             self.width_factor: FloatArray = np.full(self.batch, float(self.alpha))

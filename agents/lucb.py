@@ -8,13 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.parameters import check_share
 from bai_gym.agents.sets import EPSILON, KEPT, OWN, VALUE, M, SetAgent, keep, prefers, range_of, rivals, room
 from bai_gym.agents.widths import hoeffding
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, TopM
+from bai_gym.validation import probability
 
 __all__ = ["LUCB"]
 
@@ -82,6 +82,6 @@ class LUCB(SetAgent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters, and set the rule."""
-        check_share(self.delta, "delta", self.name)
+        probability(self.delta, f"delta of {self.name}")
         b = range_of(self.b, self.sigma, self.name)
         self.set_rule(Rule(choose=choose), b, self.delta, 0.0)

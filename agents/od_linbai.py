@@ -13,11 +13,11 @@ from bai_gym.agents.choosing import keep_best, shuffled_arms
 from bai_gym.agents.halving import Stage, num_stages
 from bai_gym.agents.linear_models import in_parts, linear_values, rows_of
 from bai_gym.agents.lockstep import grouped, in_lockstep
-from bai_gym.agents.parameters import check_choice
 from bai_gym.designs import ceil_allocation, g_optimal, project, reduce_support, round_design
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
+from bai_gym.validation import choice
 
 __all__ = ["ODLinBAI"]
 
@@ -59,7 +59,7 @@ class ODLinBAI(Agent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameter, shuffle the arms, and group the episodes by the rank of their features."""
-        check_choice(self.leftover, ("drop", "share"), "leftover", self.name)
+        choice(self.leftover, ("drop", "share"), f"leftover of {self.name}")
         assert info.features is not None  # as needs_features says
         self._arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         self._features = rows_of(info.features, self._arms)

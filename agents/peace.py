@@ -13,11 +13,11 @@ from bai_gym.agents.choosing import keep_best, shuffled_arms
 from bai_gym.agents.halving import num_stages
 from bai_gym.agents.linear_models import linear_values, rows_of
 from bai_gym.agents.lockstep import grouped, in_lockstep
-from bai_gym.agents.parameters import check_whole
 from bai_gym.designs import round_design, xy_optimal
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import integer
 
 __all__ = ["PeaceRho"]
 
@@ -68,7 +68,7 @@ class PeaceRho(Agent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Shuffle the arms, and group the episodes by their numbers of rounds."""
-        check_whole(self.iterations, 1, "iterations", self.name)
+        integer(self.iterations, f"iterations of {self.name}", least=1)
         assert info.features is not None  # as needs_features says
         self._arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         self._features = rows_of(info.features, self._arms)

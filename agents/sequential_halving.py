@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from bai_gym.agents.choosing import spread_evenly
 from bai_gym.agents.halving import HalvingAgent, Stage
-from bai_gym.agents.parameters import check_choice
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Statistics
+from bai_gym.validation import choice
 
 __all__ = ["SequentialHalving"]
 
@@ -41,7 +41,7 @@ class SequentialHalving(HalvingAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         super().begin(info)
-        check_choice(self.rounding, ("stage", "equal"), "rounding", self.name)
+        choice(self.rounding, ("stage", "equal"), f"rounding of {self.name}")
 
     def pull_stage(self, active: IntArray, pulls: int) -> Stage:
         """Pull the active arms in cyclic order."""

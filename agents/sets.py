@@ -13,13 +13,13 @@ import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_recommendation, shuffled_arms
-from bai_gym.agents.parameters import check_positive
 from bai_gym.agents.sequential import first_block
 from bai_gym.bandits import Bandit
 from bai_gym.errors import ParameterError
 from bai_gym.sampling import Engine, Episode, Rule, Sequential, columns, section, value_of
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 from bai_gym.tasks import BestArm, BestOfEach, TopM
+from bai_gym.validation import real
 
 __all__ = [
     "SetAgent",
@@ -139,10 +139,10 @@ def range_of(b: float, sigma: float | None, agent: str) -> float:
     Raises:
         ParameterError: If both are given, or one is no positive number.
     """
-    check_positive(b, "b", agent)
-    check_positive(sigma, "sigma", agent)
+    real(b, f"b of {agent}", above=0)
     if sigma is None:
         return b
+    real(sigma, f"sigma of {agent}", above=0)
     if b != 1.0:
         raise ParameterError(
             f"{agent} takes b or sigma, not both: b for rewards in [0, b], sigma for sub-Gaussian ones"

@@ -10,10 +10,10 @@ import numpy as np
 
 from bai_gym.agents.choosing import spread_evenly
 from bai_gym.agents.halving import HalvingAgent, Stage
-from bai_gym.agents.parameters import check_share
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Played, Rule, Sequential, columns
 from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.validation import probability
 
 __all__ = ["SHAdaVar"]
 
@@ -61,7 +61,7 @@ class SHAdaVar(HalvingAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Compute L and the cyclic pulls per arm."""
         super().begin(info)
-        check_share(self.delta, "delta", self.name)
+        probability(self.delta, f"delta of {self.name}")
         # Without an upper bound L = 0: then U is the sample variance, from two pulls on.
         self._log = -math.log(self.delta) if self.ucb else 0.0
         self._cyclic_share = 4.0 * self._log + 1.0 if self.ucb else 2.0

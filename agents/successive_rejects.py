@@ -9,11 +9,11 @@ import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_mean, keep_best, spread_evenly
-from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.rejects import phase_lengths
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, exact_means
+from bai_gym.validation import choice
 
 __all__ = ["SuccessiveRejects"]
 
@@ -46,7 +46,7 @@ class SuccessiveRejects(Agent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameter."""
-        check_choice(self.leftover, ("drop", "last"), "leftover", self.name)
+        choice(self.leftover, ("drop", "last"), f"leftover of {self.name}")
 
     def plan(self) -> Plan:
         """Run the phases."""

@@ -17,12 +17,12 @@ import numpy as np
 
 from bai_gym.agents.base import Agent
 from bai_gym.agents.choosing import best_mean, most_pulled
-from bai_gym.agents.parameters import check_choice, check_positive, check_share, check_whole
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Played, Rule, columns, leader, rare, section
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.validation import choice, integer, probability, real
 
 __all__ = ["TS", "TTTS"]
 
@@ -328,8 +328,8 @@ def top_two(e: Episode, rng: np.random.Generator) -> int:
 
 def settings(agent: Agent, posterior: str, sigma: float, beta: float, tries: float) -> FloatArray:
     """Return the parameters of the rules, having checked those of the posterior."""
-    check_choice(posterior, POSTERIORS, "posterior", agent.name)
-    check_positive(sigma, "sigma", agent.name)
+    choice(posterior, POSTERIORS, f"posterior of {agent.name}")
+    real(sigma, f"sigma of {agent.name}", above=0)
     variance = min(max(sigma * sigma, 1e-300), 1e300) if posterior == "normal" else 0.0
     return columns(agent.batch, agent.tie == "first", posterior == "bernoulli", variance, beta, tries)
 
@@ -435,8 +435,8 @@ class TTTS(SequentialAgent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
-        check_share(self.beta, "beta", self.name)
-        check_whole(self.tries, 1, "tries", self.name)
+        probability(self.beta, f"beta of {self.name}")
+        integer(self.tries, f"tries of {self.name}", least=1)
         self.parameters = settings(self, self.posterior, self.sigma, self.beta, float(self.tries))
 
     def recommend(self, observation: Observation) -> IntArray:

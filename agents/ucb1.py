@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.choosing import most_pulled
-from bai_gym.agents.parameters import check_positive
 from bai_gym.agents.scanning import arm_of_largest
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Rule, columns, section
 from bai_gym.statistics import IntArray, Observation, Statistics
+from bai_gym.validation import real
 
 __all__ = ["UCB1"]
 
@@ -57,7 +57,7 @@ class UCB1(SequentialAgent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameter."""
-        check_positive(self.b, "b", self.name)
+        real(self.b, f"b of {self.name}", above=0)
         self.parameters = columns(self.batch, self.b, float(self.tie == "first"))
 
     def recommend(self, observation: Observation) -> IntArray:

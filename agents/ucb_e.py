@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.parameters import check_positive
 from bai_gym.agents.rejects import phase_ends
 from bai_gym.agents.sequential import SequentialAgent, reward_bounds
 from bai_gym.errors import ParameterError
@@ -16,6 +15,7 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, Episode, Rule, columns
 from bai_gym.statistics import ROUNDING, FloatArray
 from bai_gym.theory import best_arm_h1
+from bai_gym.validation import real
 
 __all__ = ["UCBE", "AdaptiveUCBE"]
 
@@ -63,8 +63,9 @@ class UCBE(SequentialAgent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and compute the exploration."""
-        check_positive(self.c, "c", self.name)
-        check_positive(self.b, "b", self.name)
+        real(self.c, f"c of {self.name}", above=0)
+        if self.b is not None:
+            real(self.b, f"b of {self.name}", above=0)
         self.exploration: FloatArray = self._exploration(info)
         self.parameters = columns(self.batch, reward_bounds(self.b, info) * np.sqrt(self.exploration))
 
@@ -75,9 +76,8 @@ class UCBE(SequentialAgent):
             raise ParameterError(f"c of {self.name} has no effect where a is given: leave one of them out")
         if self.a == "theory":
             return (25.0 / 36.0) * max(self.budget - self.num_arms, 0) / best_arm_h1(info.means)
-        if isinstance(self.a, str) or not (math.isfinite(self.a) and self.a >= 0):
-            raise ParameterError(f"a of {self.name} must be None, 'theory' or a number of at least 0, not {self.a!r}")
-        return np.full(self.batch, float(self.a))
+        a = real(self.a, f"a of {self.name}", least=0, rule="None, 'theory' or a number of at least 0")
+        return np.full(self.batch, a)
 
 
 def next_phase(e: Episode, rng: np.random.Generator) -> int:
@@ -153,7 +153,8 @@ class AdaptiveUCBE(SequentialAgent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
-        check_positive(self.c, "c", self.name)
-        check_positive(self.b, "b", self.name)
+        real(self.c, f"c of {self.name}", above=0)
+        if self.b is not None:
+            real(self.b, f"b of {self.name}", above=0)
         ends = phase_ends(self.num_arms, self.budget)
         self.parameters = columns(self.batch, 0.0, self.b * math.sqrt(self.c * self.budget), *ends, self.budget)

@@ -10,7 +10,6 @@ import numpy as np
 
 from bai_gym.agents.choosing import most_pulled
 from bai_gym.agents.linear_models import check_rewards
-from bai_gym.agents.parameters import check_choice, check_not_negative, check_positive, check_whole
 from bai_gym.agents.ridge import SEEN, Ridge, is_current, largest_place, regression, shared_features
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.problems import ProblemInfo
@@ -19,6 +18,7 @@ from bai_gym.regression.links import LINKS
 from bai_gym.regression.newton import BENT, CLOSE, EPSILON, JITTER, SEARCHES
 from bai_gym.sampling import WAIT, Episode, Rule, Sequential, section
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
+from bai_gym.validation import choice, integer, real
 
 __all__ = ["UCBGLM"]
 
@@ -224,10 +224,10 @@ class UCBGLM(SequentialAgent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and keep the features."""
-        check_choice(self.link, LINK_NAMES, "link", self.name)
-        check_positive(self.penalty, "penalty", self.name)
-        check_not_negative(self.alpha, "alpha", self.name)
-        check_whole(self.newton_steps, 1, "newton_steps", self.name)
+        choice(self.link, LINK_NAMES, f"link of {self.name}")
+        real(self.penalty, f"penalty of {self.name}", above=0)
+        real(self.alpha, f"alpha of {self.name}", least=0)
+        integer(self.newton_steps, f"newton_steps of {self.name}", least=1)
         self._features = shared_features(info, math.inf, self.name)
         self._ridge = Ridge(self._features, RIDGE)
         link = LINKS[self.link]

@@ -13,7 +13,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.parameters import check_choice, check_not_negative, check_positive, check_share, check_whole
 from bai_gym.agents.sequential import reward_bounds
 from bai_gym.agents.sets import KEPT, SETS, VALUE, SetAgent, borders, keep, prefers, range_of, rivals, room, safest
 from bai_gym.agents.widths import bernstein, hoeffding
@@ -21,6 +20,7 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule, leader, leader_without, top, value_of
 from bai_gym.statistics import FloatArray
 from bai_gym.theory import ugape_complexity, ugape_v_complexity
+from bai_gym.validation import choice, integer, probability, real
 
 __all__ = ["AUGapEb", "AUGapEbV", "UGapEb", "UGapEbV", "UGapEc", "UGapEcV"]
 
@@ -121,21 +121,22 @@ def estimate(e: Episode, rng: np.random.Generator) -> int:
 
 def prepare(agent: UGapEb | UGapEbV | AUGapEb | AUGapEbV | UGapEc | UGapEcV, info: ProblemInfo) -> None:
     """Check the parameters and set the rule."""
-    check_positive(agent.b, "b", agent.name)
+    if agent.b is not None:
+        real(agent.b, f"b of {agent.name}", above=0)
     given = range_of(agent.b, agent.sigma, agent.name) if isinstance(agent, UGapEc) else agent.b
     b, v, one = reward_bounds(given, info), agent.uses_variances, agent.task.m * agent.task.num_bandits == 1
     if isinstance(agent, UGapEc | UGapEcV):
-        check_share(agent.delta, "delta", agent.name)
-        check_positive(agent.c, "c", agent.name)
+        probability(agent.delta, f"delta of {agent.name}")
+        real(agent.c, f"c of {agent.name}", above=0)
         return agent.set_rule(Rule(choose=select_until_accurate), 0.0, b, v, np.inf, agent.c, 0.0, agent.delta)
-    check_not_negative(agent.scale, "scale", agent.name)
+    real(agent.scale, f"scale of {agent.name}", least=0)
     rate = agent.scale * max(agent.budget - agent.first_pulls * agent.num_arms, 0) / (2.0 if v else 4.0)
     if isinstance(agent, AUGapEb | AUGapEbV):
         every = 2 * agent.num_arms if agent.refresh is None else agent.refresh
-        check_whole(every, 1, "refresh", agent.name)
+        integer(every, f"refresh of {agent.name}", least=1)
         rule = Rule(upper, select_one, refresh=estimate) if one else Rule(choose=select_arm, refresh=estimate)
         return agent.set_rule(rule, 0.0, b, v, np.inf, rate, every)
-    check_choice(agent.output, ("best", "last"), "output", agent.name)
+    choice(agent.output, ("best", "last"), f"output of {agent.name}")
     task = agent.task.m, agent.task.epsilon, b, agent.task.num_bandits
     a = rate / (ugape_v_complexity(info.means, info.variances, *task) if v else ugape_complexity(info.means, *task))
     rule = Rule(upper, select_one) if one else Rule(choose=select_arm)

@@ -9,12 +9,12 @@ import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_recommendation
-from bai_gym.agents.parameters import check_choice
 from bai_gym.agents.sequential import first_block
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Observation, Statistics
 from bai_gym.tasks import TASKS
+from bai_gym.validation import choice
 
 __all__ = ["Uniform"]
 
@@ -39,7 +39,7 @@ class Uniform(Agent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the mode."""
-        check_choice(self.mode, ("cycle", "random"), "mode", self.name)
+        choice(self.mode, ("cycle", "random"), f"mode of {self.name}")
 
     def plan(self) -> Plan:
         """Spend the whole budget in one request."""

@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.choosing import best_mean
-from bai_gym.agents.parameters import check_choice, check_positive
 from bai_gym.agents.rejects import rejection_times
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, Episode, Played, Rule, columns
 from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.validation import choice, real
 
 __all__ = ["VBR"]
 
@@ -118,8 +118,8 @@ class VBR(SequentialAgent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
-        check_positive(self.gamma, "gamma", self.name)
-        check_choice(self.reject, ("mean", "ucb"), "reject", self.name)
+        real(self.gamma, f"gamma of {self.name}", above=0)
+        choice(self.reject, ("mean", "ucb"), f"reject of {self.name}")
         options = float(self.reject == "ucb"), float(self.early), float(self.tie == "first")
         times = rejection_times(self.num_arms, self.budget)
         self.parameters = columns(self.batch, self.gamma, *options, *times)

@@ -10,7 +10,7 @@ import hashlib
 
 import numpy as np
 
-from bai_gym.errors import ParameterError
+from bai_gym.validation import integer
 
 __all__ = ["check_seed", "generator"]
 
@@ -21,9 +21,7 @@ def check_seed(seed: object) -> int:
     Raises:
         ParameterError: If it is not an integer of at least 0.
     """
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ParameterError(f"seed must be an integer of at least 0, not {seed!r}")
-    return int(seed)
+    return integer(seed, "seed", least=0, rule="an integer of at least 0")
 
 
 def generator(seed: int, *path: int | str) -> np.random.Generator:

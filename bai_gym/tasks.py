@@ -7,7 +7,6 @@ is correct if its simple regret is at most epsilon.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
@@ -16,6 +15,7 @@ import numpy.typing as npt
 
 from bai_gym.errors import AgentError, BaiGymError, ParameterError, unknown_name
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import integer, real
 
 __all__ = ["TASKS", "BestArm", "BestOfEach", "Task", "Thresholding", "TopM", "make_task"]
 
@@ -42,9 +42,7 @@ class Task(ABC):
         Raises:
             ParameterError: If it is negative or not finite.
         """
-        if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | np.number) or not 0 <= epsilon < math.inf:
-            raise ParameterError(f"epsilon must be a number of at least 0, not {epsilon!r}")
-        self.epsilon = float(epsilon)
+        self.epsilon = real(epsilon, "epsilon", least=0)
 
     @abstractmethod
     def check_arms(self, num_arms: int) -> None:
@@ -181,9 +179,7 @@ class TopM(Task):
     def __init__(self, m: int, epsilon: float = 0.0) -> None:
         """Check both."""
         super().__init__(epsilon)
-        if isinstance(m, bool) or not isinstance(m, int | np.integer) or m < 1:
-            raise ParameterError(f"m must be a whole number from 1 to the number of arms less 1, not {m!r}")
-        self.m = int(m)
+        self.m = integer(m, "m", least=1, rule="a whole number from 1 to the number of arms less 1")
 
     def words(self) -> str:
         """Describe the task."""
@@ -273,9 +269,7 @@ class BestOfEach(Task):
     def __init__(self, num_bandits: int, epsilon: float = 0.0) -> None:
         """Check both."""
         super().__init__(epsilon)
-        if isinstance(num_bandits, bool) or not isinstance(num_bandits, int | np.integer) or num_bandits < 1:
-            raise ParameterError(f"num_bandits must be a whole number of at least 1, not {num_bandits!r}")
-        self.num_bandits = int(num_bandits)
+        self.num_bandits = integer(num_bandits, "num_bandits", least=1)
 
     def words(self) -> str:
         """Describe the task."""
@@ -355,10 +349,7 @@ class Thresholding(Task):
     def __init__(self, threshold: float, epsilon: float = 0.0) -> None:
         """Check both."""
         super().__init__(epsilon)
-        number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
-        if not number or not -math.inf < threshold < math.inf:
-            raise ParameterError(f"threshold must be a finite number, not {threshold!r}")
-        self.threshold = float(threshold)
+        self.threshold = real(threshold, "threshold")
 
     def words(self) -> str:
         """Describe the task."""

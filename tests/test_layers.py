@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # From the lowest to the highest. A room is a folder or a file under bai_gym/; `agents` is the folder agents/, and
 # `__init__` the front page of the library.
 LAYERS: dict[str, frozenset[str]] = {
-    "core": frozenset({"errors", "parallel", "seeding", "statistics"}),
+    "core": frozenset({"errors", "parallel", "seeding", "statistics", "validation"}),
     "models": frozenset(
         {"bandits", "datasets", "designs", "gaussian_process", "problems", "regression", "tasks", "theory"}
     ),
@@ -36,10 +36,10 @@ HEIGHT = {room: height for height, rooms in enumerate(LAYERS.values()) for room 
 # What rooms import within their layer.
 BESIDE: dict[str, set[str]] = {
     "parallel": {"errors"},
-    "seeding": {"errors"},
+    "seeding": {"validation"},
+    "validation": {"errors"},
     "bandits": {"gaussian_process"},
     "regression": {"designs"},
-    "theory": {"designs"},
     "problems": {"bandits", "datasets", "gaussian_process", "tasks", "theory"},
     "agents": {"sampling"},
     "benchmark": {"results"},

@@ -7,9 +7,9 @@ kinds of input know the operations by the same names; ``xp`` is the module, ``nu
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
-from bai_gym.errors import ParameterError
+from bai_gym.validation import choice
 
 __all__ = ["ARM_FEATURES", "REWARDS", "STATE_FEATURES", "Features", "Rewards", "check_rewards", "features"]
 
@@ -48,9 +48,7 @@ def check_rewards(rewards: str) -> Rewards:
     Raises:
         ParameterError: If there is not.
     """
-    if rewards not in REWARDS:
-        raise ParameterError(f"rewards must be one of {', '.join(map(repr, REWARDS))}, not {rewards!r}")
-    return rewards  # type: ignore[return-value]
+    return cast(Rewards, choice(rewards, REWARDS, "rewards"))
 
 
 def features(observation: Mapping[str, Any], rewards: Rewards, xp: Any) -> Features:

@@ -39,6 +39,7 @@ from bai_gym.errors import ParameterError, unknown_name
 from bai_gym.results.result import Result
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import choice
 
 __all__ = [
     "AGGREGATES",
@@ -213,8 +214,7 @@ class Aggregate(Sequence[AgentScore]):
             UnknownNameError: If there is no such agent.
             ParameterError: If there is no such aggregate.
         """
-        if of not in AGGREGATES:
-            raise ParameterError(f"of is {of!r}; it must be {', '.join(AGGREGATES)}")
+        choice(of, AGGREGATES, "of")
         a, b = self._index(agent_a), self._index(agent_b)
         function = AGGREGATES[of]
         value = float(function(self.scores[a]) - function(self.scores[b]))
@@ -236,8 +236,7 @@ class Aggregate(Sequence[AgentScore]):
             UnknownNameError: If there is no such agent.
             ParameterError: If ``by`` is neither of the two.
         """
-        if by not in ("correct", "simple_regret"):
-            raise ParameterError(f"by is {by!r}; it must be 'correct' or 'simple_regret'")
+        choice(by, ("correct", "simple_regret"), "by")
         a, b = self._index(agent_a), self._index(agent_b)
         if agent_a > agent_b:  # one order for both, so that the two probabilities add up to 1
             other_way = self.improvement(agent_b, agent_a, by)

@@ -26,9 +26,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.analysis.intervals import check_level
-from bai_gym.errors import ParameterError
 from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import integer
 
 __all__ = ["Estimate", "check_samples", "interval", "resample"]
 
@@ -61,9 +61,7 @@ def check_samples(samples: object) -> int:
     Raises:
         ParameterError: If it is no whole number of at least 100.
     """
-    if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 100:
-        raise ParameterError(f"samples must be a whole number of at least 100, not {samples!r}; 2000 is a good one")
-    return int(samples)
+    return integer(samples, "samples", least=100, rule="a whole number of at least 100, such as 2000")
 
 
 def resample(

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from bai_gym import validation
 from bai_gym.bandits.table import ArmTable
 from bai_gym.errors import InstanceError
 from bai_gym.gaussian_process import GaussianPrior
@@ -143,14 +144,9 @@ def check_means(means: object, name: str = "means") -> FloatArray:
     Raises:
         InstanceError: If they are not finite numbers, or fewer than two arms.
     """
-    try:
-        array = np.array(means, dtype=np.float64, ndmin=1)
-    except (TypeError, ValueError):
-        raise InstanceError(f"{name} must be numbers, one per arm, not {means!r}") from None
-    except OverflowError:  # a whole number of hundreds of digits
-        raise InstanceError(f"{name} must be finite numbers of at most 1.8e308, and one is larger") from None
-    if array.ndim == 1:
-        array = array[None, :]
+    array = np.atleast_2d(
+        validation.array(means, name, finite=False, kind="numbers, one per arm, not {!r}", error=InstanceError)
+    )
     if array.ndim != 2 or array.shape[0] == 0:
         raise InstanceError(f"{name} must have shape (K,) or (N, K), not {array.shape}")
     check_num_arms(array.shape[1])

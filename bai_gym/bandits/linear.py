@@ -8,13 +8,15 @@ from typing import Self
 import numpy as np
 from scipy.special import expit, ndtr
 
+from bai_gym import validation
 from bai_gym.bandits.base import Bandit, check_num_arms
 from bai_gym.bandits.bernoulli import BernoulliBandit
 from bai_gym.bandits.gaussian import GaussianBandit
 from bai_gym.bandits.poisson import PoissonBandit
 from bai_gym.bandits.wrapped import WrappedBandit
-from bai_gym.errors import InstanceError, ParameterError
+from bai_gym.errors import InstanceError
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import ROWS, choice, real
 
 __all__ = ["LINKS", "FeatureBandit", "check_features", "check_link", "linear_bandit"]
 
@@ -125,7 +127,7 @@ def linear_bandit(
     means = mean(scores)
     rewards: Bandit
     if link == "identity":
-        rewards = GaussianBandit(means, check_variance(noise_variance))
+        rewards = GaussianBandit(means, real(noise_variance, "noise_variance", above=0))
     elif link == "log":
         rewards = PoissonBandit(means)
     else:
@@ -139,22 +141,7 @@ def check_link(link: object) -> str:
     Raises:
         ParameterError: If there is none of that name.
     """
-    if not isinstance(link, str) or link not in LINKS:
-        raise ParameterError(f"link must be one of {', '.join(LINKS)}, not {link!r}")
-    return link
-
-
-def check_variance(variance: object, name: str = "noise_variance") -> float:
-    """Return the variance of noise as a float.
-
-    Raises:
-        ParameterError: If it is not a finite number above 0.
-    """
-    if isinstance(variance, bool) or not isinstance(variance, int | float | np.integer | np.floating):
-        raise ParameterError(f"{name} must be a number above 0, not {variance!r}")
-    if not 0 < variance < np.inf:
-        raise ParameterError(f"{name} must be a finite number above 0, not {variance!r}")
-    return float(variance)
+    return choice(link, LINKS, "link")
 
 
 def check_features(features: object, num_arms: int | None = None) -> FloatArray:
@@ -167,7 +154,7 @@ def check_features(features: object, num_arms: int | None = None) -> FloatArray:
     Raises:
         InstanceError: If they are not finite numbers of such a shape, or fewer than two arms.
     """
-    array = _floats(features, "features")
+    array = validation.array(features, "features", finite=False, kind=ROWS, error=InstanceError)
     if array.ndim not in (2, 3) or 0 in array.shape:
         raise InstanceError(f"features must have shape (K, d) or (N, K, d), not {array.shape}")
     if array.ndim == 2:
@@ -186,22 +173,11 @@ def check_features(features: object, num_arms: int | None = None) -> FloatArray:
 
 def _check_theta(theta: object, dimension: int) -> FloatArray:
     """Return parameters as ``(N, d)`` floats."""
-    array = np.atleast_1d(_floats(theta, "theta"))
+    array = np.atleast_1d(validation.array(theta, "theta", kind=ROWS, error=InstanceError))
     if array.ndim == 1:
         array = array[None]
     if array.ndim != 2 or array.shape[0] == 0:
         raise InstanceError(f"theta must have shape (d,) or (N, d), not {array.shape}")
     if array.shape[1] != dimension:
         raise InstanceError(f"theta has {array.shape[1]} entries, and the features have dimension {dimension}")
-    if not np.isfinite(array).all():
-        raise InstanceError(f"theta has the entry {array[~np.isfinite(array)][0]}; every entry must be a finite number")
     return array
-
-
-def _floats(values: object, name: str) -> FloatArray:
-    try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InstanceError(f"{name} must be numbers, in rows of equal length, and are not") from None
-    except OverflowError:  # a whole number of hundreds of digits
-        raise InstanceError(f"{name} must be finite numbers of at most 1.8e308, and one is larger") from None

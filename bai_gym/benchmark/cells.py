@@ -29,6 +29,7 @@ from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.problems import FixedProblem
 from bai_gym.seeding import generator
+from bai_gym.validation import choice, integer
 
 __all__ = ["CHUNK_RUNS", "Cell", "Checkpoints", "checkpoint_grid"]
 
@@ -59,12 +60,8 @@ def checkpoint_grid(checkpoints: Checkpoints, budget: int) -> tuple[int, ...]:
         [checkpoints] if not isinstance(checkpoints, list | tuple | range | np.ndarray) else list(checkpoints)
     )
     for point in points:
-        whole = isinstance(point, int | np.integer) and not isinstance(point, bool)
-        if not whole or not 1 <= point <= budget:
-            raise ParameterError(
-                f"checkpoints must be a whole number of pulls from 1 to the budget, {budget}, or a list of such; "
-                f"{point!r} is none"
-            )
+        rule = f"a whole number of pulls from 1 to the budget, {budget}, or a list of such"
+        integer(point, "checkpoints", least=1, most=budget, rule=rule)
     if not points:
         raise ParameterError("checkpoints must not be an empty list; leave them out, or write 100 for every 100 pulls")
     if isinstance(checkpoints, int | np.integer):
@@ -125,8 +122,7 @@ class Cell:
                 f"{env.label} is a real experiment with unknown true means, so agents cannot be compared by their "
                 "errors; use bai_gym.identify to find its best arm"
             )
-        if path not in PATHS:
-            raise ParameterError(f"path must be one of {', '.join(PATHS)}, not {path!r}")
+        choice(path, PATHS, "path")
         if path == "blocks" and not allocates(made):
             raise ParameterError(f"{describe(made)} has no allocate(observation): it can only be run with path='steps'")
         points = checkpoint_grid(checkpoints, budget)

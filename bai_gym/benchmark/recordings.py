@@ -25,6 +25,7 @@ from bai_gym.results.writer import ResultsWriter
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray, IntArray, Observation
+from bai_gym.validation import integer
 
 __all__ = ["check_record", "record_cells"]
 
@@ -35,9 +36,7 @@ def check_record(record: int, runs: int, out: Path | None) -> None:
     Raises:
         ParameterError: If it is no whole number from 0 to the number of runs, or there is no folder to write them to.
     """
-    whole = isinstance(record, int | np.integer) and not isinstance(record, bool)
-    if not whole or not 0 <= record <= runs:
-        raise ParameterError(f"record must be a whole number of runs, from 0 to {runs}, not {record!r}")
+    integer(record, "record", least=0, most=runs, rule=f"a whole number of runs, from 0 to {runs}")
     if record and out is None:
         raise ParameterError("recordings are files: name an output folder (--out), too")
 

@@ -17,6 +17,7 @@ from bai_gym.parallel import check_memory, on_cluster, parallel, plays_elsewhere
 from bai_gym.results.result import Comparison, Episodes, summarize
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import integer
 
 __all__ = ["OnChunk", "check_cells", "check_runs", "run_cells"]
 
@@ -42,12 +43,9 @@ def check_runs(runs: int, workers: int | None) -> None:
     Raises:
         ParameterError: If ``runs`` is no whole number of at least 1, or ``workers`` neither one nor -1 nor None.
     """
-    if isinstance(runs, bool) or not isinstance(runs, int | np.integer) or runs < 1:
-        raise ParameterError(f"runs must be a whole number of at least 1, not {runs!r}")
-    check_memory(int(runs), RUN_BYTES, "runs", ParameterError)
-    whole = isinstance(workers, int | np.integer) and not isinstance(workers, bool)
-    if workers is not None and not (whole and (workers >= 1 or workers == -1)):
-        raise ParameterError(f"workers must be a whole number of at least 1, or -1 for all cores, not {workers!r}")
+    check_memory(integer(runs, "runs", least=1), RUN_BYTES, "runs", ParameterError)
+    if workers is not None and workers != -1:
+        integer(workers, "workers", least=1, rule="a whole number of at least 1, or -1 for all cores")
 
 
 def check_cells(cells: Sequence[Cell], runs: int = CHUNK_RUNS) -> None:

@@ -10,8 +10,8 @@ from bai_gym.analysis.optimum import Optima
 from bai_gym.cli.console import ERR, OUT
 from bai_gym.errors import MissingPackageError, OutputError
 from bai_gym.report.figures import Axis, error_curves
-from bai_gym.report.rivals import rivals_table, rivals_to_csv, rivals_to_markdown
-from bai_gym.report.tables import checkpoint_table, rich_table, to_csv, to_markdown
+from bai_gym.report.rivals import rivals_table
+from bai_gym.report.tables import checkpoint_table, results_table
 from bai_gym.results.result import Comparison, Result, Rival
 from bai_gym.results.writer import ResultsWriter, check_replaceable
 from bai_gym.theory import BOUNDS, CONFIDENCE_BOUNDS, THRESHOLD_BOUNDS
@@ -46,12 +46,13 @@ KINDS = {
 
 
 def print_results(results: Comparison, optima: Optima | None = None) -> None:
-    """Print the table; some checkpoints are in a separate table."""
-    OUT.print(rich_table(results.final, optima))
+    """Print the table; of checkpoints some, in a table of their own."""
+    OUT.print(results_table(results.final, optima).rich())
     for env, budget in dict.fromkeys((row.env, row.budget) for row in results if row.checkpoint is not None):
-        OUT.print(f"{env}, budget {budget:,}: error probability at intermediate budgets", soft_wrap=True)
-        OUT.print(checkpoint_table([row for row in results if (row.env, row.budget) == (env, budget)]))
-    OUT.print("Intervals: Wilson, 95 %. Agents are compared on the same instances.")
+        OUT.print(f"{env}, budget {budget:,}: error probability after so many pulls", soft_wrap=True)
+        rows = [row for row in results if (row.env, row.budget) == (env, budget)]
+        OUT.print(checkpoint_table(rows).rich())
+    OUT.print("Intervals: Wilson, 95 %. Agents are compared on the same drawn instances.")
     if optima:
         OUT.print(
             "Optimality gap: difference to the exact probability that the best agent given only the prior is correct."
@@ -92,26 +93,28 @@ def save_results(
     """Write the table as Parquet, CSV and Markdown; the facts are for :mod:`bai_gym.results.reader`."""
     store = ResultsWriter(folder)
     parquet, csv, markdown = result_files(name)
+    table = results_table(results, optima)
     return [
         store.save_results(results, parquet, optima=optima, facts=facts),
-        store.save_text(csv, to_csv(results, optima)),
-        store.save_text(markdown, to_markdown(results, optima)),
+        store.save_text(csv, table.csv()),
+        store.save_text(markdown, table.markdown()),
     ]
 
 
 def print_rivals(reference: str, rivals: Sequence[Rival]) -> None:
-    """Print the paired comparisons of an agent with the others."""
-    OUT.print(rivals_table(reference, rivals))
-    OUT.print("Below 0: fewer errors. Tango intervals and exact McNemar tests, without correction for multiple tests.")
+    """Print how an agent compares with the others."""
+    OUT.print(rivals_table(reference, rivals).rich())
+    OUT.print("Below 0: it errs less. Tango intervals, exact McNemar tests, each for itself (no correction for many).")
 
 
 def save_rivals(reference: str, rivals: Sequence[Rival], folder: Path, name: str) -> list[Path]:
     """Write the same as CSV and Markdown."""
     store = ResultsWriter(folder)
     csv, markdown = rival_files(name)
+    table = rivals_table(reference, rivals)
     return [
-        store.save_text(csv, rivals_to_csv(reference, rivals)),
-        store.save_text(markdown, rivals_to_markdown(reference, rivals)),
+        store.save_text(csv, table.csv()),
+        store.save_text(markdown, table.markdown()),
     ]
 
 

@@ -33,7 +33,8 @@ from scipy import sparse
 from bai_gym.datasets.files import replace_file
 from bai_gym.datasets.locate import cache_directory
 from bai_gym.datasets.ratings import Ratings, read_ratings
-from bai_gym.errors import DataError, MissingDataError, ParameterError
+from bai_gym.errors import DataError, MissingDataError
+from bai_gym.validation import integer, real
 
 __all__ = ["CompletedRatings", "Factors", "complete", "completed", "factorize"]
 
@@ -308,13 +309,10 @@ def _only(ratings: Ratings, kept: npt.NDArray[np.intp]) -> Ratings:
 
 
 def _check(*, regularization: float, **whole: int) -> None:
-    """Raise :class:`ParameterError` for a keyword outside its range."""
-    if not (np.isfinite(regularization) and regularization > 0):
-        raise ParameterError(f"regularization must be a number above 0, not {regularization!r}")
+    """Refuse a keyword that is outside its range."""
+    real(regularization, "regularization", above=0)
     for name, value in whole.items():
-        least = 0 if name == "seed" else 1
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
+        integer(value, name, least=0 if name == "seed" else 1)
 
 
 def _ratings_digest(ratings: Ratings) -> str:

@@ -11,8 +11,8 @@ import numpy as np
 
 from bai_gym.datasets.columns import identify, read_columns
 from bai_gym.datasets.locate import require
-from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import choice
 
 __all__ = ["REGRESSION_TABLES", "RegressionTable", "regression_table"]
 
@@ -72,10 +72,8 @@ def regression_table(name: str) -> RegressionTable:
         MissingDataError: Its data set is not in the data directory.
         DataError: Its files cannot be used.
     """
-    if name == "diabetes":
+    if choice(name, REGRESSION_TABLES, "data") == "diabetes":
         return _diabetes()
-    if not isinstance(name, str) or name not in _WINES:
-        raise ParameterError(f"data must be one of {', '.join(map(repr, REGRESSION_TABLES))}, not {name!r}")
     parts = [_wine(*identify(require("wine-quality", kind), f"winequality-{kind}.csv")) for kind in _WINES[name]]
     return _table(name, np.concatenate(parts))
 

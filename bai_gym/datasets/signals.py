@@ -24,9 +24,10 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from bai_gym.datasets.columns import identify
-from bai_gym.errors import DataError, ParameterError
+from bai_gym.errors import DataError
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import flag
 
 __all__ = ["Signals", "read_signals", "traffic_like"]
 
@@ -69,9 +70,7 @@ def read_signals(path: str | os.PathLike[str], header: bool | None = None) -> Si
         DataError: It is damaged, or no such matrix; or a value is missing or not a finite number.
         ParameterError: ``header`` is neither None, True nor False.
     """
-    if header is not None and not isinstance(header, bool):
-        raise ParameterError(f"header must be None, True or False, not {header!r}")
-    return _read(*identify(path, _WHAT), header)
+    return _read(*identify(path, _WHAT), None if header is None else flag(header, "header"))
 
 
 @lru_cache(maxsize=2)

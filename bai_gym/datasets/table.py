@@ -26,6 +26,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from bai_gym.errors import DataError, MissingDataError, ParameterError
+from bai_gym.validation import integer
 
 __all__ = ["ArmSamples", "read_table"]
 
@@ -157,8 +158,8 @@ def _check(
     character = isinstance(separator, str) and len(separator) == 1 and separator.isascii() and separator not in '"\r\n'
     if separator is not None and not character:
         raise ParameterError(f"separator must be one ASCII character, such as ',' or ';', not {separator!r}")
-    if bins is not None and (isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 2):
-        raise ParameterError(f"bins must be a whole number of at least 2, not {bins!r}")
+    if bins is not None:
+        integer(bins, "bins", least=2)
     if arms is not None and bins is not None:
         raise ParameterError("arms and bins exclude each other: bins makes arms of its own; leave one of them out")
     if arms is not None and (isinstance(arms, str) or not isinstance(arms, Sized) or len(arms) < 2):

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.designs.inputs import BoolArray, instances, whole
+from bai_gym.designs.inputs import BoolArray, instances
 from bai_gym.designs.span import Span, cross_variances, span
 from bai_gym.designs.start import basis, uniform
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import integer
 
 __all__ = ["DifferenceDesign", "xy_optimal"]
 
@@ -71,7 +72,7 @@ def xy_optimal(
     x, _, shape = instances(features, None)
     _, mask, outer = instances(features, candidates)
     x = np.broadcast_to(x.reshape(*shape, *x.shape[-2:]), (*outer, *x.shape[-2:])).reshape(-1, *x.shape[-2:])
-    whole("max_iterations", max_iterations, 0)
+    integer(max_iterations, "max_iterations", least=0)
     try:
         goals = np.broadcast_to(np.asarray(-np.inf if target is None else target, dtype=np.float64), outer).reshape(-1)
     except (TypeError, ValueError, OverflowError):

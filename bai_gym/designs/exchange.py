@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.designs.inputs import BoolArray, allocations, budgets, designs, instances, whole
+from bai_gym.designs.inputs import BoolArray, allocations, budgets, designs, instances
 from bai_gym.designs.rounding import round_design
 from bai_gym.designs.span import Span, cross_variances, span
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import integer
 
 __all__ = ["exchange_design"]
 
@@ -58,7 +59,7 @@ def exchange_design(
     """
     x, mask, outer = instances(features, active)
     shares = allocations(designs(weights), mask, outer)
-    whole("max_exchanges", max_exchanges, 0)
+    integer(max_exchanges, "max_exchanges", least=0)
     pulls = budgets(budget)
     try:
         pulls = np.broadcast_to(pulls, outer).reshape(-1)

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.designs.inputs import BoolArray, instances, number, one_of, whole
+from bai_gym.designs.inputs import BoolArray, instances
 from bai_gym.designs.span import Span, span, spread
 from bai_gym.designs.start import basis, uniform
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import choice, integer, real
 
 __all__ = ["Design", "frank_wolfe", "g_optimal", "wynn"]
 
@@ -144,8 +145,8 @@ def wynn(
 
     Source: Wynn (1970); Fedorov (1972).
     """
-    exact = one_of("step", step, ("exact", "harmonic")) == "exact"
-    one_of("start", start, ("uniform", "basis"))
+    exact = choice(step, ("exact", "harmonic"), "step") == "exact"
+    choice(start, ("uniform", "basis"), "start")
 
     def forward(batch: _Batch) -> tuple[IntArray, FloatArray]:
         arm, variance = batch.largest()
@@ -194,8 +195,8 @@ def frank_wolfe(
 
     Source: Azizi, Kveton and Ghavamzadeh (2022), Algorithm 2; its rounding: :func:`bai_gym.designs.round_design`.
     """
-    exact = one_of("search", search, ("exact", "grid")) == "exact"
-    one_of("start", start, ("uniform", "basis"))
+    exact = choice(search, ("exact", "grid"), "search") == "exact"
+    choice(start, ("uniform", "basis"), "start")
 
     def line(batch: _Batch) -> tuple[IntArray, FloatArray]:
         arm, variance = batch.largest()
@@ -311,8 +312,8 @@ def _solve(
         keep_best: Whether to return the best design that was met, instead of the last one.
     """
     x, mask, outer = instances(features, active)
-    number("tolerance", tolerance)
-    whole("max_iterations", max_iterations, 0)
+    real(tolerance, "tolerance", above=0)
+    integer(max_iterations, "max_iterations", least=0)
     found = span(x, mask)
     weights = uniform(mask)
     if start == "basis":

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.designs.inputs import BoolArray, budgets, instances, number, one_of
+from bai_gym.designs.inputs import BoolArray, budgets, instances
 from bai_gym.designs.span import Span, cross_variances, span
 from bai_gym.designs.start import basis
 from bai_gym.errors import BudgetError, ParameterError
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import choice, real
 
 __all__ = ["greedy_allocation"]
 
@@ -66,9 +67,9 @@ def greedy_allocation(
         pulls = np.broadcast_to(pulls, outer).reshape(-1)
     except ValueError:
         raise ParameterError(f"budget has shape {pulls.shape}: give one number, or one for each of {outer}") from None
-    by_variance = one_of("criterion", criterion, ("G", "D")) == "G"
-    from_basis = one_of("start", start, ("basis", "ridge")) == "basis"
-    number("ridge", ridge)
+    by_variance = choice(criterion, ("G", "D"), "criterion") == "G"
+    from_basis = choice(start, ("basis", "ridge"), "start") == "basis"
+    real(ridge, "ridge", above=0)
     found = span(x, mask)
     short = pulls < found.rank
     if from_basis and short.any():

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
+from bai_gym import validation
 from bai_gym.errors import BudgetError, InstanceError, ParameterError
 from bai_gym.statistics import FloatArray, IntArray
 
@@ -16,12 +17,7 @@ __all__ = [
     "allocations",
     "budgets",
     "designs",
-    "floats",
     "instances",
-    "number",
-    "numbers",
-    "one_of",
-    "whole",
 ]
 
 BoolArray = npt.NDArray[np.bool_]
@@ -35,7 +31,9 @@ def instances(features: ArrayLike, active: ArrayLike | None) -> tuple[FloatArray
 
     Features ``(K, d)`` go with masks ``(..., K)`` and the other way round.
     """
-    x = floats("features", features, "an array of numbers: one row for each arm", InstanceError)
+    x = validation.array(
+        features, "features", finite=False, kind="an array of numbers: one row for each arm", error=InstanceError
+    )
     if x.ndim < 2 or 0 in x.shape[-2:]:
         raise InstanceError(f"features have shape {x.shape}: give (..., arms, dimension), with at least one of each")
     if active is None:
@@ -104,55 +102,8 @@ def budgets(budget: ArrayLike) -> IntArray:
     return array.astype(np.int64)
 
 
-def floats(
-    name: str,
-    values: ArrayLike,
-    kind: str = "a number or an array of numbers, not {!r}",
-    error: type[ParameterError] = ParameterError,
-) -> FloatArray:
-    """Return numbers as floats, any shape; ``kind`` says what they must be, with ``{!r}`` for what was given."""
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise error(f"{name} must be {kind.format(values)}") from None
-    except OverflowError:  # a whole number of hundreds of digits
-        raise error(f"{name} must be finite numbers of at most 1.8e308, and one is larger") from None
-
-
-def numbers(name: str, values: ArrayLike) -> FloatArray:
-    """Return finite numbers of at least 0, any shape."""
-    array = floats(name, values)
-    if not (np.isfinite(array).all() and (array >= 0).all()):
-        wrong = array[~(np.isfinite(array) & (array >= 0))][0]
-        raise ParameterError(f"{name} must be finite and at least 0, not {wrong:g}")
-    return array
-
-
-def number(name: str, value: float) -> float:
-    """Return a positive finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise ParameterError(f"{name} must be a positive number, not {value!r}")
-    if not (math.isfinite(value) and value > 0):
-        raise ParameterError(f"{name} must be a positive number, not {value!r}")
-    return float(value)
-
-
-def whole(name: str, value: int, least: int) -> int:
-    """Return a whole number of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}")
-    return int(value)
-
-
-def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
-    """Return a value if it is one of the allowed words."""
-    if value not in allowed:
-        raise ParameterError(f"{name} must be {' or '.join(map(repr, allowed))}, not {value!r}")
-    return value
-
-
 def _weights(weights: ArrayLike) -> FloatArray:
-    array = numbers("weights", weights)
+    array = validation.array(weights, "weights", least=0)
     if array.ndim == 0 or array.shape[-1] == 0:
         raise ParameterError(f"weights have shape {array.shape}: the last axis holds the arms, at least one")
     return array

@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
-from bai_gym.designs.inputs import budgets, designs, numbers, one_of
+from bai_gym.designs.inputs import budgets, designs
 from bai_gym.errors import BudgetError, ParameterError
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
+from bai_gym.validation import array, choice
 
 __all__ = ["ROUNDINGS", "ceil_allocation", "round_design", "rounding_bound", "rounding_factor"]
 
@@ -65,7 +66,7 @@ def round_design(
     Source: ``"efficient"``: Pukelsheim and Rieder (1992), and Pukelsheim (1993), chapter 12; in elections it is the
     method of Adams, and ``"largest-remainder"`` that of Hamilton. ``"ceil"``: Yang and Tan (2022), Algorithm 1.
     """
-    one_of("method", method, ROUNDINGS)
+    choice(method, ROUNDINGS, "method")
     shares, pulls, outer = _cases(weights, budget)
     order = np.broadcast_to(np.arange(shares.shape[-1]), shares.shape)
     if rng is not None:
@@ -105,7 +106,7 @@ def ceil_allocation(weights: ArrayLike, mass: ArrayLike) -> IntArray:
 
     Source: Yang and Tan (2022), Algorithm 1.
     """
-    masses = numbers("mass", mass)
+    masses = array(mass, "mass", least=0)
     shares, masses, outer = _alike(designs(weights), masses, "mass")
     return _up(shares, masses).reshape(outer)
 
@@ -123,7 +124,7 @@ def rounding_factor(weights: ArrayLike, counts: ArrayLike) -> FloatArray:
     Raises:
         ParameterError: If an argument is malformed.
     """
-    shares, pulls = designs(weights), numbers("counts", counts)
+    shares, pulls = designs(weights), array(counts, "counts", least=0)
     if pulls.ndim == 0 or pulls.shape[-1] != shares.shape[-1]:
         raise ParameterError(
             f"counts have shape {pulls.shape}: there are {shares.shape[-1]} arms, give one count for each"
@@ -159,7 +160,7 @@ def rounding_bound(weights: ArrayLike, budget: ArrayLike, method: str = "efficie
 
     Source: Pukelsheim (1993), section 12.8, whose efficiency bound 1 - s / n is the inverse of n / (n - s).
     """
-    one_of("method", method, ROUNDINGS)
+    choice(method, ROUNDINGS, "method")
     shares, pulls, outer = _cases(weights, budget)
     held = shares > 0
     arms = held.sum(axis=-1)

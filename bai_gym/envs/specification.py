@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
-
-import numpy as np
 
 from bai_gym.bandits import Bandit
 from bai_gym.errors import BudgetError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import Task, make_task
+from bai_gym.validation import choice, flag, integer, real
 
 __all__ = ["RewardKind", "EpisodeSpec", "check_budget"]
 
@@ -27,9 +25,8 @@ def check_budget(budget: object) -> int:
     Raises:
         BudgetError: If it is not a whole number of at least 1 (and at most 2^53, up to which floats count exactly).
     """
-    if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or not 1 <= budget <= 2**53:
-        raise BudgetError(f"budget must be a whole number of pulls, at least 1 (and at most 2^53), not {budget!r}")
-    return int(budget)
+    rule = "a whole number of pulls, at least 1 (and at most 2^53)"
+    return integer(budget, "budget", least=1, most=2**53, rule=rule, error=BudgetError)
 
 
 @dataclass(frozen=True)
@@ -70,16 +67,13 @@ class EpisodeSpec:
         Raises:
             BaiGymError: If one is invalid; the message is one line.
         """
-        if reward not in get_args(RewardKind):
-            raise ParameterError(f"reward must be 'correct', 'simple_regret' or 'estimate', not {reward!r}")
-        if isinstance(pull_cost, bool) or not isinstance(pull_cost, int | float) or not 0 <= pull_cost < math.inf:
-            raise ParameterError(f"pull_cost must be a number of at least 0, not {pull_cost!r}")
-        if not isinstance(fixed_confidence, bool):
-            raise ParameterError(f"fixed_confidence must be True or False, not {fixed_confidence!r}")
+        choice(reward, get_args(RewardKind), "reward")
+        pull_cost = real(pull_cost, "pull_cost", least=0)
+        fixed_confidence = flag(fixed_confidence, "fixed_confidence")
         if pull_cost and not fixed_confidence:
             raise ParameterError("pull_cost needs fixed_confidence=True: a fixed budget is spent in any case")
         made = make_task(task, num_arms=num_arms, m=m, num_bandits=num_bandits, epsilon=epsilon, threshold=threshold)
-        return cls(check_budget(budget), made, cast(RewardKind, reward), fixed_confidence, float(pull_cost))
+        return cls(check_budget(budget), made, cast(RewardKind, reward), fixed_confidence, pull_cost)
 
     def problem_info(self, bandit: Bandit, knows: Iterable[str] = (), checkpoints: Iterable[int] = ()) -> ProblemInfo:
         """Return what agents receive before they play the given instances.

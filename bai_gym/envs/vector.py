@@ -20,6 +20,7 @@ from bai_gym.problems import Problem, ProblemInfo
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray, IntArray, Observation
 from bai_gym.tasks import Task
+from bai_gym.validation import integer
 
 __all__ = ["BestArmVectorEnv"]
 
@@ -80,13 +81,12 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
             raise ParameterError(
                 "a native batch has no render_mode: use gym.make(...), or vectorization_mode='sync' in gym.make_vec"
             )
-        if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
-            raise ParameterError(f"num_envs must be a whole number of at least 1, not {num_envs!r}")
+        num_envs = integer(num_envs, "num_envs", least=1)
         self._mode = _check_mode(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self._mode}
         self.render_mode = None
         self.problem = make_problem(problem, keywords)
-        self.num_envs = num_envs = int(num_envs)
+        self.num_envs = num_envs
         self.num_arms = self.problem.num_arms
         self.episode_spec = EpisodeSpec.of(
             self.num_arms,

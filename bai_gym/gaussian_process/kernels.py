@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from bai_gym.errors import ParameterError, unknown_name
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import real
 
 __all__ = ["KERNELS", "SMOOTHNESS", "check_kernel", "kernel_matrix"]
 
@@ -52,10 +52,7 @@ def check_kernel(kernel: str, length: float, nu: float) -> None:
     """
     if kernel not in KERNELS:
         raise unknown_name("kernel", kernel, KERNELS, f"known: {', '.join(KERNELS)}")
-    if isinstance(length, bool) or not isinstance(length, int | float | np.integer | np.floating):
-        raise ParameterError(f"length of a kernel must be a number above 0, not {length!r}")
-    if not 0 < length < math.inf:
-        raise ParameterError(f"length of a kernel must be a finite number above 0, not {length}")
+    real(length, "length of a kernel", above=0)
     if nu not in SMOOTHNESS:
         raise ParameterError(f"nu of the Matern kernel must be {', '.join(map(str, SMOOTHNESS))}, not {nu!r}")
 

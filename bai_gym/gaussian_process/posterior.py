@@ -11,6 +11,7 @@ from bai_gym.errors import ParameterError
 from bai_gym.gaussian_process.forms import Form, RowForm, WeightForm
 from bai_gym.gaussian_process.prior import GaussianPrior
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import array
 
 __all__ = ["GaussianPosterior"]
 
@@ -57,11 +58,9 @@ class GaussianPosterior:
         """Begin with the prior."""
         if prior.rows not in (1, batch):
             raise ParameterError(f"the prior is given for {prior.rows} runs, and there are {batch}")
-        noise = np.array(noise_variance, dtype=np.float64)
+        noise = array(noise_variance, "the noise variance", least=0)
         if noise.ndim > 1 or (noise.ndim and noise.size not in (1, batch)):
             raise ParameterError(f"the noise variance must be a number, or one for each of {batch} runs")
-        if not (np.isfinite(noise).all() and (noise >= 0).all()):
-            raise ParameterError(f"the noise variance must be finite numbers of at least 0, not {noise_variance!r}")
         self.prior = prior
         self.noise: FloatArray = np.maximum(np.broadcast_to(noise.reshape(-1), (batch,)), prior.noise_floor)
         self._start = np.broadcast_to(prior.mean, (batch, prior.num_arms))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from bai_gym import validation
 from bai_gym.errors import ParameterError
 from bai_gym.gaussian_process.kernels import kernel_matrix
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import ROWS, real
 
 __all__ = ["GaussianPrior"]
 
@@ -40,11 +41,10 @@ class GaussianPrior:
 
     def __init__(self, covariance: object, mean: object = 0.0) -> None:
         """Check and copy."""
-        matrices = _numbers(covariance, "the prior covariance")
+        matrices = validation.array(covariance, "the prior covariance", kind=ROWS)
         if matrices.ndim not in (2, 3) or matrices.shape[-1] != matrices.shape[-2] or matrices.size == 0:
             raise ParameterError(f"the prior covariance must have shape (K, K) or (N, K, K), not {matrices.shape}")
         matrices = matrices if matrices.ndim == 3 else matrices[None]
-        _check_finite(matrices, "the prior covariance")
         scale = np.abs(matrices).max(axis=(1, 2))
         turned = np.swapaxes(matrices, 1, 2)
         skew = np.abs(matrices - turned)
@@ -91,11 +91,10 @@ class GaussianPrior:
         """
         if np.ndim(features) == 3 and np.asarray(features).strides[0] == 0:  # one matrix, shown N times
             features = features[0]
-        array = _numbers(features, "features")
+        array = validation.array(features, "features", kind=ROWS)
         if array.ndim not in (2, 3) or 0 in array.shape:
             raise ParameterError(f"features must have shape (K, d) or (N, K, d), not {array.shape}")
-        _check_finite(array, "features")
-        scale = _positive(amplitude, "amplitude")
+        scale = real(amplitude, "amplitude", above=0)
         if array.ndim == 3 and (array == array[:1]).all():
             array = array[0]
         rows = array if array.ndim == 3 else array[None]
@@ -119,8 +118,7 @@ class GaussianPrior:
             assert factor is not None
             shape = factor.shape[:2]
             self.variance = np.einsum("nkd,nkd->nk", factor, factor)
-        centre = _numbers(mean, "the prior mean")
-        _check_finite(centre, "the prior mean")
+        centre = validation.array(mean, "the prior mean", kind=ROWS)
         if centre.ndim > 2 or (centre.ndim and centre.shape[-1] != shape[1]):
             raise ParameterError(
                 f"the prior mean must be a number, or one for each of {shape[1]} arms, not of shape {centre.shape}"
@@ -196,7 +194,7 @@ class GaussianPrior:
 
     def scaled(self, amplitude: float = 1.0, mean: object = None) -> GaussianPrior:
         """Return the prior with its covariance times amplitude^2, and with another mean where one is given."""
-        scale = _positive(amplitude, "amplitude")
+        scale = real(amplitude, "amplitude", above=0)
         if scale == 1.0 and mean is None:
             return self
         made = type(self).__new__(type(self))
@@ -220,25 +218,3 @@ class GaussianPrior:
         if len(self.factor) == 1:
             return np.asarray(normals @ self.factor[0].T)
         return np.asarray((self.factor @ normals[..., None])[..., 0])
-
-
-def _numbers(values: object, name: str) -> FloatArray:
-    try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"{name} must be numbers, in rows of equal length, and is not") from None
-    except OverflowError:  # a whole number of hundreds of digits
-        raise ParameterError(f"{name} must be finite numbers of at most 1.8e308, and one is larger") from None
-
-
-def _check_finite(values: FloatArray, name: str) -> None:
-    if not np.isfinite(values).all():
-        raise ParameterError(f"{name} holds {values[~np.isfinite(values)][0]}: every entry must be a finite number")
-
-
-def _positive(value: object, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise ParameterError(f"{name} must be a number above 0, not {value!r}")
-    if not 0 < value < math.inf:
-        raise ParameterError(f"{name} must be a finite number above 0, not {value}")
-    return float(value)

@@ -8,10 +8,11 @@ import numpy as np
 
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.base import check_num_arms
-from bai_gym.errors import InstanceError, ParameterError
+from bai_gym.errors import InstanceError
 from bai_gym.parallel import check_memory
+from bai_gym.validation import integer
 
-__all__ = ["FixedProblem", "FrozenProblem", "Problem", "check_flag", "count_features", "whole_arms"]
+__all__ = ["FixedProblem", "FrozenProblem", "Problem", "count_features", "whole_arms"]
 
 
 ARM_BYTES = 128  # at least, per arm and instance: mean, variance, and the statistics of an episode
@@ -23,22 +24,10 @@ def whole_arms(num_arms: object) -> int:
     Raises:
         InstanceError: If it is not a whole number of at least 2.
     """
-    if isinstance(num_arms, bool) or not isinstance(num_arms, int | np.integer):
-        raise InstanceError(f"num_arms must be a whole number of at least 2, not {num_arms!r}")
-    check_num_arms(int(num_arms))
-    check_memory(int(num_arms), ARM_BYTES, "num_arms", InstanceError)
-    return int(num_arms)
-
-
-def check_flag(value: object, name: str) -> bool:
-    """Return a switch as a bool.
-
-    Raises:
-        ParameterError: If it is neither True nor False; otherwise the text ``"False"`` would count as true.
-    """
-    if not isinstance(value, bool | np.bool_):
-        raise ParameterError(f"{name} must be True or False, not {value!r}")
-    return bool(value)
+    arms = integer(num_arms, "num_arms", rule="a whole number of at least 2", error=InstanceError)
+    check_num_arms(arms)
+    check_memory(arms, ARM_BYTES, "num_arms", InstanceError)
+    return arms
 
 
 def count_features(bandit: Bandit) -> int | None:

@@ -22,6 +22,7 @@ from bai_gym.bandits.linear import check_link
 from bai_gym.datasets import ArmSamples, read_table
 from bai_gym.errors import ParameterError
 from bai_gym.problems.base import FixedProblem
+from bai_gym.validation import choice
 
 __all__ = ["custom_linear_problem", "custom_problem", "table_problem"]
 
@@ -49,9 +50,7 @@ def custom_problem(means: object = None, variances: object = None, distribution:
         InstanceError: Malformed means or variances.
         ParameterError: An unknown distribution, variances of Bernoulli arms, or variances without means.
     """
-    if distribution not in ("gaussian", "bernoulli"):
-        raise ParameterError(f"distribution must be 'gaussian' or 'bernoulli', not {distribution!r}")
-    if distribution == "bernoulli" and variances is not None:
+    if choice(distribution, ("gaussian", "bernoulli"), "distribution") == "bernoulli" and variances is not None:
         raise ParameterError("variances cannot be given with distribution='bernoulli': the means determine them")
     notes: tuple[str, ...] = ()
     if means is None:

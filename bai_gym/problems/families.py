@@ -28,6 +28,7 @@ from bai_gym.problems.setups import bernoulli_setup, multi_bandit_setup
 from bai_gym.problems.thresholding import thresholding_setup
 from bai_gym.problems.traffic import traffic_problem
 from bai_gym.seeding import check_seed
+from bai_gym.validation import choice
 
 __all__ = ["FAMILIES", "build"]
 
@@ -124,9 +125,7 @@ def build(family: str, *, instance: str = "random", instance_seed: int | None = 
         if keyword not in allowed:
             names = ", ".join([*allowed, "instance", "instance_seed", *OF_EPISODES, "render_mode"])
             raise ParameterError(f"{keyword!r} is not a keyword of the {family} environments; allowed: {names}")
-    if instance not in ("random", "fixed"):
-        raise ParameterError(f"instance must be 'random' or 'fixed', not {instance!r}")
-    if instance == "random":
+    if choice(instance, ("random", "fixed"), "instance") == "random":
         if instance_seed is not None:
             raise ParameterError("instance_seed is the seed of a fixed instance: give instance='fixed' with it")
         return builder(**keywords)

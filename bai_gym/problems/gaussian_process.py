@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from bai_gym.bandits import FeatureBandit, GaussianBandit, PriorBandit
-from bai_gym.bandits.linear import check_variance
 from bai_gym.errors import ParameterError
 from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems.base import Problem, whole_arms
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import real
 
 __all__ = ["GaussianProcessProblem"]
 
@@ -59,13 +58,10 @@ class GaussianProcessProblem(Problem):
     ) -> None:
         """Compute the prior."""
         self.num_arms = whole_arms(num_arms)
-        self.noise_variance = check_variance(noise_variance)
+        self.noise_variance = real(noise_variance, "noise_variance", above=0)
         if not isinstance(kernel, str):
             raise ParameterError(f"kernel must be a name, not {kernel!r}")
-        if isinstance(spacing, bool) or not isinstance(spacing, int | float | np.integer | np.floating):
-            raise ParameterError(f"spacing must be a number above 0, not {spacing!r}")
-        if not 0 < spacing < math.inf:
-            raise ParameterError(f"spacing must be a finite number above 0, not {spacing}")
+        real(spacing, "spacing", above=0)
         self._kernel: dict[str, Any] = {"kernel": kernel, "length": length, "amplitude": amplitude, "nu": nu}
         self.locations = spacing * np.arange(self.num_arms, dtype=np.float64)[:, None]
         self.prior = self.prior_at(self.locations)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from bai_gym.bandits import FeatureBandit, linear_bandit
-from bai_gym.bandits.linear import check_variance
-from bai_gym.errors import InstanceError, ParameterError
+from bai_gym.errors import InstanceError
 from bai_gym.problems.base import FixedProblem, Problem, whole_arms
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import choice, integer, real
 
 __all__ = [
     "LinearCornerProblem",
@@ -48,8 +47,7 @@ def adaptive_problem(num_arms: int = 16, angle: float = 0.1, noise_variance: flo
     8.1, after Soare, Lazaric and Munos (2014).
     """
     arms = _at_least(num_arms, 3)
-    if not 0 < _number(angle, "angle") <= math.pi:
-        raise ParameterError(f"angle must be above 0 and at most pi, not {angle!r}")
+    real(angle, "angle", above=0, most=math.pi, rule="above 0 and at most pi")
     features = np.vstack([np.eye(arms - 1), np.zeros(arms - 1)])
     features[-1, :2] = math.cos(angle), math.sin(angle)
     return FixedProblem(linear_bandit(features, features[0], noise_variance=noise_variance))
@@ -72,8 +70,7 @@ def static_problem(num_arms: int = 16, gap: float = 0.1, noise_variance: float =
     Source: Azizi, Kveton and Ghavamzadeh (2022), section 8.2, after Xu, Honda and Sugiyama (2018).
     """
     arms = whole_arms(num_arms)
-    if not 0 < _number(gap, "gap") < math.inf:
-        raise ParameterError(f"gap must be a finite number above 0, not {gap!r}")
+    real(gap, "gap", above=0)
     return FixedProblem(linear_bandit(np.eye(arms), gap * np.eye(arms)[0], noise_variance=noise_variance))
 
 
@@ -101,8 +98,8 @@ class LinearSphereProblem(Problem):
     def __init__(self, num_arms: int = 16, num_features: int = 10, *, noise_variance: float = 10.0) -> None:
         """Check the sizes."""
         self.num_arms = whole_arms(num_arms)
-        self.num_features = _dimension(num_features, 2)
-        self.noise_variance = check_variance(noise_variance)
+        self.num_features = integer(num_features, "num_features", least=2, error=InstanceError)
+        self.noise_variance = real(noise_variance, "noise_variance", above=0)
 
     def draw(self, batch: int, rng: np.random.Generator) -> FeatureBandit:
         """Return freshly drawn arms."""
@@ -137,7 +134,7 @@ class LinearCornerProblem(Problem):
     def __init__(self, num_arms: int = 12, *, noise_variance: float = 1.0) -> None:
         """Check the number of arms."""
         self.num_arms = _at_least(num_arms, 3)
-        self.noise_variance = check_variance(noise_variance)
+        self.noise_variance = real(noise_variance, "noise_variance", above=0)
 
     def draw(self, batch: int, rng: np.random.Generator) -> FeatureBandit:
         """Return freshly drawn arms."""
@@ -169,10 +166,8 @@ class LogisticProblem(Problem):
     def __init__(self, num_arms: int = 8, num_features: int = 5, *, theta_sd: str = "sqrt(3/d)") -> None:
         """Check the sizes."""
         self.num_arms = whole_arms(num_arms)
-        self.num_features = _dimension(num_features, 1)
-        if not isinstance(theta_sd, str) or theta_sd not in EXPONENTS:
-            raise ParameterError(f"theta_sd must be one of {', '.join(map(repr, EXPONENTS))}, not {theta_sd!r}")
-        self.theta_sd = theta_sd
+        self.num_features = integer(num_features, "num_features", least=1, error=InstanceError)
+        self.theta_sd = choice(theta_sd, EXPONENTS, "theta_sd")
 
     def draw(self, batch: int, rng: np.random.Generator) -> FeatureBandit:
         """Return freshly drawn arms and parameters."""
@@ -201,15 +196,3 @@ def _at_least(num_arms: object, least: int) -> int:
     if arms < least:
         raise InstanceError(f"this environment needs at least {least} arms, not {arms}")
     return arms
-
-
-def _dimension(num_features: object, least: int) -> int:
-    if isinstance(num_features, bool) or not isinstance(num_features, int | np.integer) or num_features < least:
-        raise InstanceError(f"num_features must be a whole number of at least {least}, not {num_features!r}")
-    return int(num_features)
-
-
-def _number(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise ParameterError(f"{name} must be a number, not {value!r}")
-    return float(value)

@@ -10,10 +10,11 @@ import numpy as np
 
 from bai_gym.bandits import EmpiricalBandit, SampleTable
 from bai_gym.datasets import CompletedRatings, completed, movielens_like, require
-from bai_gym.errors import DataError, ParameterError
-from bai_gym.problems.base import Problem, check_flag, whole_arms
+from bai_gym.errors import DataError
+from bai_gym.problems.base import Problem, whole_arms
 from bai_gym.problems.heterogeneous import draw_moments
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import choice, flag
 
 __all__ = ["MovieLensProblem", "look_alike_source", "movielens_source"]
 
@@ -78,14 +79,12 @@ class MovieLensProblem(Problem):
             raise DataError(
                 f"{num_arms} arms asked for, but only {movies} movies have enough ratings; give at most that many"
             )
-        if matching not in ("rescaled", "raw"):
-            raise ParameterError(f"matching must be 'rescaled' or 'raw', not {matching!r}")
-        self.noisy_best = check_flag(noisy_best, "noisy_best")
+        self.noisy_best = flag(noisy_best, "noisy_best")
         self.notes = notes
         rewards: Any = np.asarray(source.matrix).reshape(-1)  # float32
         self._table = SampleTable(rewards, np.arange(movies + 1) * users, source.means, source.variances)
         low, high = VARIANCE_RANGE
-        rescaled = matching == "rescaled"
+        rescaled = choice(matching, ("rescaled", "raw"), "matching") == "rescaled"
         self._means = _rescale(source.means, 0.0, 1.0) if rescaled else source.means
         self._variances = _rescale(source.variances, low, high) if rescaled else source.variances
 

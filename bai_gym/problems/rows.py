@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.bandits import FeatureBandit, GaussianBandit
-from bai_gym.bandits.linear import check_variance
 from bai_gym.datasets import MOTOR_TARGETS, PRICE, FeatureTable, automobile_like, read_automobile, read_motor, require
-from bai_gym.errors import DataError, ParameterError
-from bai_gym.problems.base import Problem, check_flag, whole_arms
+from bai_gym.errors import DataError
+from bai_gym.problems.base import Problem, whole_arms
 from bai_gym.statistics import IntArray
+from bai_gym.validation import choice, flag, real
 
 __all__ = [
     "RowsProblem",
@@ -65,8 +65,8 @@ class RowsProblem(Problem):
             raise DataError(
                 f"{num_arms} arms asked for, but the data have only {table.num_rows} rows; give at most that many"
             )
-        self.noise_variance = check_variance(noise_variance)
-        self.intercept = check_flag(intercept, "intercept")
+        self.noise_variance = real(noise_variance, "noise_variance", above=0)
+        self.intercept = flag(intercept, "intercept")
         self.notes = table.notes
         self._table = table
         self._target = table.columns.index(target)
@@ -156,8 +156,7 @@ def electric_motor_problem(
 
     Source: Azizi, Kveton and Ghavamzadeh (2022), appendix E.2, figure 5 (b).
     """
-    if not isinstance(target, str) or target not in MOTOR_TARGETS:
-        raise ParameterError(f"target must be one of {', '.join(MOTOR_TARGETS)}, not {target!r}")
+    choice(target, MOTOR_TARGETS, "target")
     table = read_motor(require("electric-motor") if path is None else path)
     return RowsProblem(table, target, num_arms, noise_variance=noise_variance, intercept=intercept)
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bai_gym.bandits import GaussianBandit
-from bai_gym.errors import ParameterError, unknown_name
+from bai_gym.errors import unknown_name
 from bai_gym.problems.base import Problem
+from bai_gym.validation import choice
 
 __all__ = ["THRESHOLDING_SETUPS", "ThresholdingProblem", "thresholding_setup"]
 
@@ -73,10 +74,8 @@ class ThresholdingProblem(Problem):
         """Look up the set-up."""
         if not isinstance(setup, str) or setup not in THRESHOLDING_SETUPS:
             raise unknown_name("setup", str(setup), THRESHOLDING_SETUPS, f"allowed: {', '.join(THRESHOLDING_SETUPS)}")
-        if spread not in ("variance", "deviation"):
-            raise ParameterError(f"spread must be 'variance' or 'deviation', not {spread!r}")
         self.setup = setup
-        self.spread = spread
+        self.spread = choice(spread, ("variance", "deviation"), "spread")
 
     def draw(self, batch: int, rng: np.random.Generator) -> GaussianBandit:
         """Return instances with freshly drawn variances."""

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
-from bai_gym.designs.inputs import whole
-from bai_gym.regression.inputs import Data, find_link, grouped, penalty_of, starts
+from bai_gym.regression.inputs import Data, find_link, grouped, starts
 from bai_gym.regression.linear import Axes, ridge, unscaled
 from bai_gym.regression.links import Link
 from bai_gym.regression.newton import Likelihood
 from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import integer, real
 
 __all__ = ["FALLBACK_PENALTY", "Fit", "generalized_linear"]
 
@@ -102,8 +102,8 @@ def generalized_linear(
     """
     data = grouped(features, pulls, means)
     model = find_link(link, data)
-    penalty = penalty_of(penalty)
-    whole("max_iterations", max_iterations, 1)
+    penalty = real(penalty, "penalty", least=0)
+    integer(max_iterations, "max_iterations", least=1)
     first = starts(start, data)
     used = np.full(len(data.features), penalty)
     if link == "identity":

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.designs.inputs import floats, numbers
+from bai_gym import validation
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.regression.links import LINKS, Link
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 
-__all__ = ["Data", "exponents", "find_link", "grouped", "penalty_of", "starts"]
+__all__ = ["Data", "exponents", "find_link", "grouped", "starts"]
 
 NUMBERS = "an array of numbers"
 FARTHEST = 1e100  # a start beyond this, in the units of the data, is none
@@ -56,13 +56,13 @@ class Data:
 
 def grouped(features: ArrayLike, pulls: ArrayLike, means: ArrayLike) -> Data:
     """Return data grouped by arm, broadcast."""
-    x = floats("features", features, NUMBERS, InstanceError)
+    x = validation.array(features, "features", finite=False, kind=NUMBERS, error=InstanceError)
     if x.ndim < 2 or 0 in x.shape[-2:]:
         raise InstanceError(f"features have shape {x.shape}: give (..., arms, dimension), with at least one of each")
     if not np.isfinite(x).all():
         raise InstanceError(f"features must be finite numbers, not {x[~np.isfinite(x)][0]}: repair them")
-    times = numbers("pulls", pulls)
-    averages = floats("means", means, NUMBERS)
+    times = validation.array(pulls, "pulls", least=0)
+    averages = validation.array(means, "means", finite=False, kind=NUMBERS)
     num_arms = x.shape[-2]
     for name, array in (("pulls", times), ("means", averages)):
         if array.ndim == 0 or array.shape[-1] != num_arms:
@@ -94,9 +94,7 @@ def exponents(values: FloatArray) -> IntArray:
 
 def find_link(name: str, data: Data) -> Link:
     """Return the link of that name, and check that it allows the means."""
-    if not isinstance(name, str) or name not in LINKS:
-        raise ParameterError(f"link must be one of {', '.join(LINKS)}, not {name!r}")
-    link, means = LINKS[name], data.means
+    link, means = LINKS[validation.choice(name, LINKS, "link")], data.means
     allowed = link.allows(means, ROUNDING)
     if not allowed.all():
         raise ParameterError(
@@ -106,27 +104,16 @@ def find_link(name: str, data: Data) -> Link:
     return link
 
 
-def penalty_of(value: float) -> float:
-    """Return a penalty as a float."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise ParameterError(f"penalty must be a number of at least 0, not {value!r}")
-    if not (math.isfinite(value) and value >= 0):
-        raise ParameterError(f"penalty must be a finite number of at least 0, not {value!r}")
-    return float(value)
-
-
 def starts(start: ArrayLike | None, data: Data) -> FloatArray | None:
     """Return the starting point, ``(N, d)`` in the units of the data, or None."""
     if start is None:
         return None
-    array = floats("start", start, NUMBERS)
+    array = validation.array(start, "start", kind=NUMBERS)
     shape = (*data.outer, data.features.shape[-1])
     try:
         array = np.broadcast_to(array, shape)
     except ValueError:
         raise ParameterError(f"start has shape {array.shape}: give {shape}, one vector for each instance") from None
-    if not np.isfinite(array).all():
-        raise ParameterError(f"start must be finite numbers, not {array[~np.isfinite(array)][0]}")
     with np.errstate(over="ignore"):
         scaled = np.ldexp(array.reshape(len(data.unit), shape[-1]), data.unit[:, None])
     near = (np.abs(scaled) < FARTHEST).all(axis=-1, keepdims=True)

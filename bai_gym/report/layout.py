@@ -9,14 +9,17 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    import rich.table
 
-__all__ = ["Sheet", "csv_text", "decimals", "escape_latex", "exact", "knows_words", "number_notes", "with_interval"]
+    from bai_gym.analysis.bootstrap import Estimate
+    from bai_gym.analysis.optimum import Gap
+
+__all__ = ["Column", "Table", "decimals", "escape_latex", "estimate_fields", "exact", "knows_words", "with_interval"]
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -44,64 +47,82 @@ _LATEX = {
 _MINUS = re.compile(r"(?<![\w.)])-(?=\d)")
 
 
+Row = TypeVar("Row")
+
+
 @dataclass(frozen=True)
-class Sheet:
-    """A table, independent of its output format.
+class Column(Generic[Row]):
+    """A column for people.
 
     Attributes:
-        columns: Headings, each with whether its column is numeric.
-        rows: Their cells.
-        marks: Of each row, the numbers of its footnotes.
-        notes: The footnotes, the first has number 1.
-        marked: The cell of a row that carries its marks, counted from 0.
+        heading: Its heading.
+        cell: Returns the text of a row.
+        numeric: Whether it is aligned to the right.
+        terminal: Whether it is shown in the terminal alone.
+    """
+
+    heading: str
+    cell: Callable[[Row], str]
+    numeric: bool = True
+    terminal: bool = False
+
+
+@dataclass(frozen=True)
+class Table(Generic[Row]):
+    """A table that can be written in four forms.
+
+    Attributes:
+        rows: What it has a row for, in order.
+        columns: The columns of all forms but CSV.
+        fields: The columns of CSV, by their headings: each returns the field of a row. Without any, CSV has the cells.
+        notes: Returns the footnotes of a row; equal ones of several rows are one, with one number.
+        marked: The column whose cells carry the numbers of footnotes, counted from 0.
+        title: Title in the terminal; None: the sentence above, if there is one.
         above: A sentence above the table; empty: none.
         remarks: Sentences below it, without a number.
     """
 
-    columns: tuple[tuple[str, bool], ...]
-    rows: tuple[tuple[str, ...], ...]
-    marks: tuple[tuple[int, ...], ...] = ()
-    notes: tuple[str, ...] = ()
+    rows: Sequence[Row]
+    columns: Sequence[Column[Row]]
+    fields: Mapping[str, Callable[[Row], object]] = field(default_factory=dict)
+    notes: Callable[[Row], Sequence[str]] = lambda _: ()
     marked: int = 0
+    title: str | None = None
     above: str = ""
-    remarks: tuple[str, ...] = ()
+    remarks: Sequence[str] = ()
 
-    def terminal(self, title: str | None = None) -> Table:
-        """Lay it out for the terminal; footnotes and remarks become its caption.
-
-        Args:
-            title: The title; None: the sentence above, if there is one.
-        """
+    def rich(self) -> rich.table.Table:
+        """Lay it out for the terminal; footnotes and remarks become its caption."""
         from rich.table import Table
         from rich.text import Text
 
-        heading = title or self.above
-        below = [*(f"[{number}] {note}" for number, note in enumerate(self.notes, start=1)), *self.remarks]
+        heading = self.title or self.above
+        below = [*(f"[{number}] {note}" for note, number in self._numbers().items()), *self.remarks]
         # Text, not str: square brackets in a str would be read as markup.
         table = Table(
             title=Text(heading) if heading else None,
             caption=Text("\n".join(below)) if below else None,
             caption_justify="left",
         )
-        for name, numeric in self.columns:
-            table.add_column(Text(name), justify="right" if numeric else "left")
-        for row, marks in self._numbered():
-            cells = list(row)
+        for column in self.columns:
+            table.add_column(Text(column.heading), justify="right" if column.numeric else "left")
+        for cells, marks in self._cells(self.columns):
             cells[self.marked] += "".join(f" [{number}]" for number in marks)
             table.add_row(*map(Text, cells))
         return table
 
     def markdown(self) -> str:
         """Write it as Markdown, ending in a line break."""
+        columns = self._filed()
         lines = [self.above, ""] if self.above else []
-        lines.append("| " + " | ".join(heading for heading, _ in self.columns) + " |")
-        lines.append("| " + " | ".join("---:" if numeric else "---" for _, numeric in self.columns) + " |")
-        for row, marks in self._numbered():
-            cells = [cell.replace("|", "\\|") for cell in row]
+        lines.append("| " + " | ".join(column.heading for column in columns) + " |")
+        lines.append("| " + " | ".join("---:" if column.numeric else "---" for column in columns) + " |")
+        for cells, marks in self._cells(columns):
+            cells = [cell.replace("|", "\\|") for cell in cells]
             cells[self.marked] += f" <sup>{', '.join(map(str, marks))}</sup>" if marks else ""
             lines.append("| " + " | ".join(cells) + " |")
-        if self.notes:
-            lines += ["", *(f"{number}. {note}" for number, note in enumerate(self.notes, start=1))]
+        if numbers := self._numbers():
+            lines += ["", *(f"{number}. {note}" for note, number in numbers.items())]
         for remark in self.remarks:
             lines += ["", remark]
         return "\n".join(lines) + "\n"
@@ -112,52 +133,58 @@ class Sheet:
         Notes and remarks follow in a paragraph below. Everything is escaped; the preamble only needs
         ``\usepackage{booktabs}``.
         """
+        columns = self._filed()
         lines = [r"% Needs \usepackage{booktabs} in the preamble."]
         if self.above:
             lines += [escape_latex(self.above), "", r"\medskip"]
         lines += [
-            r"\begin{tabular}{" + "".join("r" if numeric else "l" for _, numeric in self.columns) + "}",
+            r"\begin{tabular}{" + "".join("r" if column.numeric else "l" for column in columns) + "}",
             r"\toprule",
-            " & ".join(escape_latex(heading) for heading, _ in self.columns) + r" \\",
+            " & ".join(escape_latex(column.heading) for column in columns) + r" \\",
             r"\midrule",
         ]
-        for row, marks in self._numbered():
-            cells = [escape_latex(cell) for cell in row]
+        for cells, marks in self._cells(columns):
+            cells = [escape_latex(cell) for cell in cells]
             # An opening bracket or a star after the end of a row would be read as an argument of it.
             cells[0] = f"{{{cells[0]}}}" if cells[0].startswith(("[", "*")) else cells[0]
             cells[self.marked] += rf"\textsuperscript{{{','.join(map(str, marks))}}}" if marks else ""
             lines.append(" & ".join(cells) + r" \\")
         lines += [r"\bottomrule", r"\end{tabular}"]
         below = [
-            *(rf"\textsuperscript{{{number}}} {escape_latex(note)}" for number, note in enumerate(self.notes, start=1)),
+            *(rf"\textsuperscript{{{number}}} {escape_latex(note)}" for note, number in self._numbers().items()),
             *map(escape_latex, self.remarks),
         ]
         if below:
             lines += ["", r"\medskip", r"{\footnotesize\raggedright", *(line + r"\par" for line in below), "}"]
         return "\n".join(lines) + "\n"
 
-    def _numbered(self) -> Iterable[tuple[tuple[str, ...], tuple[int, ...]]]:
-        return zip(self.rows, self.marks or ((),) * len(self.rows), strict=True)
+    def csv(self) -> str:
+        """Write it as CSV: a header line and a line for each row, each ending in a line feed."""
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        fields = self.fields or {column.heading: column.cell for column in self.columns}
+        writer.writerow(fields)
+        writer.writerows([read(row) for read in fields.values()] for row in self.rows)
+        return buffer.getvalue()
 
+    def _filed(self) -> list[Column[Row]]:
+        return [column for column in self.columns if not column.terminal]
 
-def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Write a header line and a line for each row, each ending in a line feed."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return buffer.getvalue()
+    def _numbers(self) -> dict[str, int]:
+        """Number each distinct note, from 1, in order of appearance."""
+        notes = dict.fromkeys(note for row in self.rows for note in self.notes(row))
+        return {note: number for number, note in enumerate(notes, start=1)}
+
+    def _cells(self, columns: Sequence[Column[Row]]) -> Iterator[tuple[list[str], list[int]]]:
+        """Yield the cells of each row, and the numbers of its notes."""
+        numbers = self._numbers()
+        for row in self.rows:
+            yield [column.cell(row) for column in columns], [numbers[note] for note in self.notes(row)]
 
 
 def escape_latex(text: str) -> str:
     """Escape text for LaTeX; a hyphen before a number, unless in a name, becomes a minus."""
     return "".join(_LATEX.get(letter, letter) for letter in _MINUS.sub("−", text))
-
-
-def number_notes(groups: Iterable[Sequence[str]]) -> dict[str, int]:
-    """Number each distinct note, from 1, in order of appearance."""
-    notes = dict.fromkeys(note for group in groups for note in group)
-    return {note: number for number, note in enumerate(notes, start=1)}
 
 
 def decimals(uncertainty: float) -> int:
@@ -183,3 +210,12 @@ def knows_words(knows: Sequence[str] | None) -> str:
 def exact(value: float) -> str:
     """Write the shortest decimal form that reads back to the same float."""
     return repr(float(value))
+
+
+def estimate_fields(name: str, read: Callable[[Row], Gap | Estimate | None]) -> dict[str, Callable[[Row], object]]:
+    """Return the fields of an estimate and the ends of its interval; those of an unknown one are empty."""
+
+    def field_of(end: str) -> Callable[[Row], object]:
+        return lambda row: "" if (found := read(row)) is None else exact(getattr(found, end))
+
+    return {name: field_of("value"), f"{name}_lower": field_of("lower"), f"{name}_upper": field_of("upper")}

@@ -3,131 +3,76 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 from bai_gym.analysis.leaderboard import Leaderboard, Standing
-from bai_gym.report.layout import Sheet, csv_text, decimals, exact, knows_words, number_notes, with_interval
+from bai_gym.report.layout import Column, Table, decimals, estimate_fields, exact, knows_words, with_interval
 
-if TYPE_CHECKING:
-    from rich.table import Table
+__all__ = ["leaderboards_table"]
 
-__all__ = [
-    "leaderboards_table",
-    "leaderboards_to_csv",
-    "leaderboards_to_latex",
-    "leaderboards_to_markdown",
-]
-
-CSV_COLUMNS = (
-    "env",
-    "budgets",
-    "agent",
-    "rank",
-    "rank_lower",
-    "rank_upper",
-    "runs",
-    "error_probability",
-    "error_probability_lower",
-    "error_probability_upper",
-    "optimality_gap",
-    "optimality_gap_lower",
-    "optimality_gap_upper",
-    "level",
-    "paired",
-    "knows",
-    "notes",
-)
+Line: TypeAlias = tuple[Leaderboard, Standing]
 
 
-def leaderboards_table(boards: Sequence[Leaderboard]) -> Table:
-    """Lay leaderboards out for the terminal, one below the other in the order given."""
-    return _sheet(boards).terminal(boards[0].env if len({board.env for board in boards}) == 1 else None)
+def leaderboards_table(boards: Sequence[Leaderboard]) -> Table[Line]:
+    """Lay leaderboards out in one table, one below the other in the order given.
 
-
-def leaderboards_to_markdown(boards: Sequence[Leaderboard]) -> str:
-    """Lay leaderboards out as one Markdown table, in the order given, ending in a line break."""
-    return _sheet(boards).markdown()
-
-
-def leaderboards_to_latex(boards: Sequence[Leaderboard]) -> str:
-    """Lay leaderboards out as one LaTeX table with the rules of booktabs, in the order given."""
-    return _sheet(boards).latex()
-
-
-def leaderboards_to_csv(boards: Sequence[Leaderboard]) -> str:
-    """Write leaderboards as CSV, with every digit, in the order given.
-
-    Returns:
-        The file: a header line and a line per agent. `budgets` are joined by spaces, several in an overall leaderboard;
-        `knows` is ``none``, ``unknown``, or names joined by ``;``, as are `notes`; `paired` is ``yes`` where all
-        agents of the leaderboard were compared run by run, else ``no``. The columns of an unknown gap are empty.
+    In CSV, `budgets` are joined by spaces, several in an overall leaderboard; `knows` is ``nothing``, ``unknown``, or
+    names joined by ``;``, as are `notes`; `paired` is ``yes`` where all agents of the leaderboard were compared run by
+    run, else ``no``. The columns of an unknown gap are empty.
     """
-    return csv_text(
-        CSV_COLUMNS,
-        (
-            (
-                board.env,
-                " ".join(map(str, board.budgets)),
-                row.agent,
-                row.rank,
-                *row.rank_interval,
-                row.runs,
-                exact(row.error_probability),
-                *map(exact, row.interval),
-                *(("",) * 3 if row.gap is None else map(exact, (row.gap.value, row.gap.lower, row.gap.upper))),
-                exact(board.level),
-                "yes" if board.paired else "no",
-                knows_words(row.knows).replace(", ", ";"),
-                ";".join(row.notes),
-            )
-            for board in boards
-            for row in board.standings
-        ),
-    )
-
-
-def _sheet(boards: Sequence[Leaderboard]) -> Sheet:
     rows = [(board, row) for board in boards for row in board.standings]
     several = len({board.env for board in boards}) > 1
     gaps = any(row.gap is not None for _, row in rows)
     levels = sorted({board.level for board in boards})
     share = " to ".join(f"{100 * level:g} %" for level in levels) or "95 %"
-    numbers = number_notes(row.notes for _, row in rows)
-    return Sheet(
-        columns=(
-            *([("env", False)] if several else []),
-            ("budget", True),
-            (f"rank [{share}]", True),
-            ("agent", False),
-            ("runs", True),
-            (f"error probability [{share}]", True),
-            *([(f"optimality gap [{share}]", True)] if gaps else []),
-            ("oracle knowledge", False),
-        ),
-        rows=tuple(_cells(board, row, several, gaps) for board, row in rows),
-        marks=tuple(tuple(numbers[note] for note in row.notes) for _, row in rows),
-        notes=tuple(numbers),
+    return Table(
+        rows,
+        [
+            *([Column[Line]("env", lambda line: line[0].env, False)] if several else []),
+            Column("budget", lambda line: _budget(line[0])),
+            Column(f"rank [{share}]", lambda line: "{} [{}, {}]".format(line[1].rank, *line[1].rank_interval)),
+            Column("agent", lambda line: line[1].agent, False),
+            Column("runs", lambda line: f"{line[1].runs:,}"),
+            Column(
+                f"error probability [{share}]",
+                lambda line: with_interval(line[1].error_probability, *line[1].interval),
+            ),
+            *([Column[Line](f"optimality gap [{share}]", lambda line: _gap(line[1]))] if gaps else []),
+            Column("knows", lambda line: knows_words(line[1].knows), False),
+        ],
+        {
+            "env": lambda line: line[0].env,
+            "budgets": lambda line: " ".join(map(str, line[0].budgets)),
+            "agent": lambda line: line[1].agent,
+            "rank": lambda line: line[1].rank,
+            "rank_lower": lambda line: line[1].rank_interval[0],
+            "rank_upper": lambda line: line[1].rank_interval[1],
+            "runs": lambda line: line[1].runs,
+            "error_probability": lambda line: exact(line[1].error_probability),
+            "error_probability_lower": lambda line: exact(line[1].interval[0]),
+            "error_probability_upper": lambda line: exact(line[1].interval[1]),
+            **estimate_fields("optimality_gap", lambda line: line[1].gap),
+            "level": lambda line: exact(line[0].level),
+            "paired": lambda line: "yes" if line[0].paired else "no",
+            "knows": lambda line: knows_words(line[1].knows).replace(", ", ";"),
+            "notes": lambda line: ";".join(line[1].notes),
+        },
+        notes=lambda line: line[1].notes,
         marked=3 if several else 2,
+        title=None if several or not boards else boards[0].env,
         remarks=_remarks(boards, share),
     )
 
 
-def _cells(board: Leaderboard, row: Standing, several: bool, gaps: bool) -> tuple[str, ...]:
-    first, last = row.rank_interval
+def _budget(board: Leaderboard) -> str:
+    return f"mean of {len(board.budgets)}" if board.overall else f"{board.budgets[0]:,}"
+
+
+def _gap(row: Standing) -> str:
+    if row.gap is None:
+        return "unknown"
     places = decimals((row.interval[1] - row.interval[0]) / 2)
-    gap = "unknown"
-    if row.gap is not None:
-        gap = f"{row.gap.value:.{places}f} [{row.gap.lower:.{places}f}, {row.gap.upper:.{places}f}]"
-    return (
-        *([board.env] if several else []),
-        f"mean of {len(board.budgets)}" if board.overall else f"{board.budgets[0]:,}",
-        f"{row.rank} [{first}, {last}]",
-        row.agent,
-        f"{row.runs:,}",
-        with_interval(row.error_probability, *row.interval),
-        *([gap] if gaps else []),
-        knows_words(row.knows),
-    )
+    return f"{row.gap.value:.{places}f} [{row.gap.lower:.{places}f}, {row.gap.upper:.{places}f}]"
 
 
 def _remarks(boards: Sequence[Leaderboard], share: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from bai_gym.errors import AgentError
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.sequential import Sequential
 from bai_gym.statistics import IntArray
+from bai_gym.validation import integer
 
 __all__ = ["Request", "check_request"]
 
@@ -32,9 +33,7 @@ def check_request(request: object, batch: int, num_arms: int, remaining: int) ->
         AgentError: Wrong shape or type, negative counts, unequal totals, or more pulls than are left.
     """
     if isinstance(request, Sequential):
-        total = request.steps
-        if isinstance(total, bool) or not isinstance(total, int | np.integer) or total < 0:
-            raise AgentError(f"steps must be a whole number of at least 0, not {total!r}")
+        total = integer(request.steps, "steps", least=0, error=AgentError)
         _check_arms(request.arms, batch, num_arms)
         shape = (batch, num_arms) if request.arms is None else request.arms.shape
         if request.window is not None and request.window.pulls.shape != shape:

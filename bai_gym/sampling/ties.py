@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
-from bai_gym.errors import ParameterError
+from bai_gym.validation import choice
 
 __all__ = ["TieRule", "check_tie_rule"]
 
@@ -18,6 +18,4 @@ def check_tie_rule(tie: str) -> TieRule:
     Raises:
         ParameterError: If it is not.
     """
-    if tie not in get_args(TieRule):
-        raise ParameterError(f"tie must be 'random' or 'first', not {tie!r}")
-    return tie  # type: ignore[return-value]
+    return cast(TieRule, choice(tie, get_args(TieRule), "tie"))

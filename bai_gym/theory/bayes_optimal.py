@@ -20,7 +20,6 @@ import numpy.typing as npt
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.theory.beta_arms import BetaArms, check_prior, count_nodes
-from bai_gym.theory.inputs import positive, whole
 from bai_gym.theory.pull_counts import (
     Parts,
     box_sizes,
@@ -30,6 +29,7 @@ from bai_gym.theory.pull_counts import (
     partitions,
     rank_table,
 )
+from bai_gym.validation import choice, integer, real
 
 __all__ = ["MEMORY_LIMIT", "OBJECTIVES", "BayesSolution", "check_objective", "optimal_value", "solve_bayes"]
 
@@ -43,9 +43,7 @@ KEEP_SOLVED = 4
 
 def check_objective(objective: str) -> str:
     """Return the objective, or raise :class:`ParameterError`."""
-    if objective not in OBJECTIVES:
-        raise ParameterError(f"objective must be 'correct' or 'simple_regret', not {objective!r}")
-    return objective
+    return choice(objective, OBJECTIVES, "objective")
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +135,7 @@ def solve_bayes(
     Raises:
         ParameterError: If a parameter is out of range, or the problem is too large for the limit.
     """
-    num_arms, budget = whole("num_arms", num_arms, 2), whole("budget", budget, 0)
+    num_arms, budget = integer(num_arms, "num_arms", least=2), integer(budget, "budget", least=0)
     check_objective(objective)
     prior = check_prior(alpha, beta)
     _check_size(num_arms, budget, *prior, memory_limit)
@@ -146,7 +144,7 @@ def solve_bayes(
 
 def _check_size(num_arms: int, budget: int, alpha: float, beta: float, memory_limit: float) -> None:
     """Raise :class:`ParameterError` if the computation takes more than the limit, in gigabytes."""
-    limit = float(positive("memory_limit", memory_limit)) * 1e9
+    limit = real(memory_limit, "memory_limit", above=0) * 1e9
     least = least_size(budget, num_arms)
     if 8 * least > limit:  # and possibly too large to count
         size = f"more than {_short(least)} states"

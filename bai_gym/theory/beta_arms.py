@@ -9,9 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import special
 
-from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray
-from bai_gym.theory.inputs import positive
+from bai_gym.validation import real
 
 __all__ = ["BetaArms", "check_prior", "count_nodes"]
 
@@ -26,10 +25,8 @@ def check_prior(alpha: float, beta: float) -> tuple[float, float]:
     Raises:
         ParameterError: If one is not a number from 0.1 to 1,000.
     """
-    for name, value in (("alpha", alpha), ("beta", beta)):
-        if positive(name, value).ndim or not LEAST <= value <= MOST:
-            raise ParameterError(f"{name} must be a number from {LEAST:g} to {MOST:g}, not {value!r}")
-    return float(alpha), float(beta)
+    low, high = (real(value, name, least=LEAST, most=MOST) for name, value in (("alpha", alpha), ("beta", beta)))
+    return low, high
 
 
 class BetaArms:

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from bai_gym.errors import BudgetError
 from bai_gym.statistics import FloatArray
-from bai_gym.theory.inputs import arms, at_least_zero, positive, split, spreads, whole
+from bai_gym.theory.inputs import arms, split, spreads
+from bai_gym.validation import array, integer
 
 __all__ = [
     "best_arm_h1",
@@ -74,7 +75,7 @@ def top_gaps(means: ArrayLike, m: int = 1, num_bandits: int = 1) -> FloatArray:
     flat = arms(means, num_bandits)
     bandits = split(flat, num_bandits)
     size = bandits.shape[-1]
-    whole("m", m, 1, size - 1)
+    integer(m, "m", least=1, most=size - 1)
     border = np.partition(bandits, (size - m - 1, size - m), axis=-1)
     last_in, first_out = border[..., size - m, None], border[..., size - m - 1, None]
     return np.where(bandits >= last_in, bandits - first_out, last_in - bandits).reshape(flat.shape)
@@ -190,7 +191,7 @@ def ugape_complexity(
     Source: Gabillon, Ghavamzadeh and Lazaric (2012), equation 6.
     """
     terms = hardness(_aims(top_gaps(means, m, num_bandits), epsilon))
-    return np.asarray((positive("b", b)[..., None] ** 2 * terms).sum(axis=-1))
+    return np.asarray((array(b, "b", above=0)[..., None] ** 2 * terms).sum(axis=-1))
 
 
 def ugape_v_complexity(
@@ -225,7 +226,7 @@ def ugape_v_complexity(
     """
     aims = _aims(top_gaps(means, m, num_bandits), epsilon)
     variance = spreads(variances, aims)
-    root = np.sqrt(variance) + np.sqrt(variance + (7.0 / 3.0) * positive("b", b)[..., None] * aims)
+    root = np.sqrt(variance) + np.sqrt(variance + (7.0 / 3.0) * array(b, "b", above=0)[..., None] * aims)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         terms = np.where(aims > 0, (root / aims) ** 2, np.inf)
     return np.asarray(terms.sum(axis=-1))
@@ -256,5 +257,5 @@ def reward_bound(means: FloatArray, variances: FloatArray, budget: int) -> Float
 
 def _aims(gap: FloatArray, epsilon: float) -> FloatArray:
     """Return max((gap + epsilon) / 2, epsilon), to which the width of an arm must shrink."""
-    tolerance = at_least_zero("epsilon", epsilon)
+    tolerance = array(epsilon, "epsilon", least=0)
     return np.maximum((gap + tolerance) / 2.0, tolerance)

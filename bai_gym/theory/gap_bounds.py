@@ -18,7 +18,8 @@ from bai_gym.theory.complexity import (
     log_bar,
     ugape_complexity,
 )
-from bai_gym.theory.inputs import arms, at_least_zero, budgets, confidence, positive, spreads
+from bai_gym.theory.inputs import arms, budgets, confidence, spreads
+from bai_gym.validation import array
 
 __all__ = [
     "gape_bound",
@@ -106,7 +107,7 @@ def gape_bound(
     """
     mu, n = arms(means, num_bandits), budgets(budget)
     size = mu.shape[-1]
-    most = 4.0 / 9.0 * (n - size) / gape_complexity(mu, positive("b", b), num_bandits)
+    most = 4.0 / 9.0 * (n - size) / gape_complexity(mu, array(b, "b", above=0), num_bandits)
     return _exploration_bound(2.0 * size * n, 1.0 / 64.0, a, most, n >= size)
 
 
@@ -139,7 +140,7 @@ def gape_v_bound(
     """
     mu, n = arms(means, num_bandits), budgets(budget)
     size = mu.shape[-1]
-    complexity = gape_v_complexity(mu, spreads(variances, mu), positive("b", b), num_bandits)
+    complexity = gape_v_complexity(mu, spreads(variances, mu), array(b, "b", above=0), num_bandits)
     most = 8.0 / 9.0 * (n - 2 * size) / complexity
     return _exploration_bound(6.0 * size * n, 9.0 / 4096.0, a, most, n >= 2 * size)
 
@@ -248,7 +249,7 @@ def _exploration_bound(
     if a is None:
         exploration, inside = most, enough
     else:
-        exploration = at_least_zero("a", a)
+        exploration = array(a, "a", least=0)
         # An agent computes the largest a itself, with other rounding errors.
         inside = enough & (exploration <= most * (1.0 + ROUNDING))
     with np.errstate(under="ignore", over="ignore"):

@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike
 
 from bai_gym.statistics import FloatArray
 from bai_gym.theory.complexity import gaps, hardness, ugape_complexity
-from bai_gym.theory.inputs import arms, budgets, positive, whole
+from bai_gym.theory.inputs import arms, budgets
+from bai_gym.validation import array, integer
 
 __all__ = ["bayesgap_bound", "gse_glm_bound", "gse_linear_bound", "od_linbai_bound"]
 
@@ -48,12 +49,12 @@ def gse_linear_bound(
     Source: Azizi, Kveton and Ghavamzadeh (2022), Theorem 4.1 and appendix A, corrected.
     """
     mu, n = arms(means), budgets(budget)
-    whole("dimension", dimension, 1)
-    stages = _stages(mu.shape[-1], whole("eta", eta, 2))
+    integer(dimension, "dimension", least=1)
+    stages = _stages(mu.shape[-1], integer(eta, "eta", least=2))
     pulls = n // stages
     inside = pulls >= dimension
-    width = 4.0 * dimension / np.maximum(pulls, 1) if spread is None else positive("spread", spread)
-    exponent = gaps(mu).min(axis=-1) ** 2 / (2.0 * positive("noise_variance", noise_variance) * width)
+    width = 4.0 * dimension / np.maximum(pulls, 1) if spread is None else array(spread, "spread", above=0)
+    exponent = gaps(mu).min(axis=-1) ** 2 / (2.0 * array(noise_variance, "noise_variance", above=0) * width)
     with np.errstate(under="ignore"):
         return np.where(inside, 2.0 * eta * stages * np.exp(-exponent), np.nan)
 
@@ -90,12 +91,12 @@ def gse_glm_bound(
     Source: Azizi, Kveton and Ghavamzadeh (2022), Theorem 5.1.
     """
     mu, n = arms(scores), budgets(budget)
-    whole("dimension", dimension, 1)
-    stages = _stages(mu.shape[-1], whole("eta", eta, 2))
+    integer(dimension, "dimension", least=1)
+    stages = _stages(mu.shape[-1], integer(eta, "eta", least=2))
     pulls = n // stages
-    width = dimension / np.maximum(pulls, 1) if norm is None else positive("norm", norm)
-    signal = gaps(mu).min(axis=-1) * positive("least_slope", least_slope)
-    exponent = signal**2 / (8.0 * positive("noise_variance", noise_variance) * width)
+    width = dimension / np.maximum(pulls, 1) if norm is None else array(norm, "norm", above=0)
+    signal = gaps(mu).min(axis=-1) * array(least_slope, "least_slope", above=0)
+    exponent = signal**2 / (8.0 * array(noise_variance, "noise_variance", above=0) * width)
     with np.errstate(under="ignore"):
         return np.where(pulls >= dimension, 2.0 * eta * stages * np.exp(-exponent), np.nan)
 
@@ -123,13 +124,13 @@ def od_linbai_bound(means: ArrayLike, dimension: int, budget: ArrayLike, noise_v
     """
     mu, n = arms(means), budgets(budget)
     size = mu.shape[-1]
-    rank = whole("dimension", dimension, 1, size)
+    rank = integer(dimension, "dimension", least=1, most=size)
     phases = (rank - 1).bit_length()
     later = sum(-(-rank // 2**phase) for phase in range(1, phases))
     pulls = (n - min(size, rank * (rank + 1) // 2) - later) / max(phases, 1)
     # Ascending gaps: the best arm's own comes first, and equals the second.
     terms = hardness(np.sort(gaps(mu), axis=-1)[..., :rank]) * np.arange(1, rank + 1)
-    scale = 32.0 * positive("noise_variance", noise_variance) * terms.max(axis=-1)
+    scale = 32.0 * array(noise_variance, "noise_variance", above=0) * terms.max(axis=-1)
     with np.errstate(under="ignore", over="ignore"):
         bound = (4.0 * size / rank + 3.0 * np.log2(rank)) * np.exp(-pulls / scale)
     return np.where((pulls > 0) & (rank > 1), bound, np.nan)
@@ -169,11 +170,10 @@ def bayesgap_bound(
     """
     mu, n = arms(means), budgets(budget)
     size = mu.shape[-1]
-    norms = positive("squared_norms", squared_norms)
+    norms = array(squared_norms, "squared_norms", above=0)
     kappa = (1.0 / np.broadcast_to(norms, (*norms.shape[:-1], size))).sum(axis=-1)
-    precision = (n - size) / positive("noise_variance", noise_variance) + kappa / positive(
-        "prior_variance", prior_variance
-    )
+    noise, prior = array(noise_variance, "noise_variance", above=0), array(prior_variance, "prior_variance", above=0)
+    precision = (n - size) / noise + kappa / prior
     with np.errstate(under="ignore"):
         bound = size * n * np.exp(-precision / (8.0 * ugape_complexity(mu, 1, epsilon)))
     return np.where(n > size, bound, np.nan)

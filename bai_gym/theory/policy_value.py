@@ -12,7 +12,7 @@ from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.theory.bayes_optimal import MEMORY_LIMIT, check_objective
 from bai_gym.theory.beta_arms import BetaArms, check_prior
-from bai_gym.theory.inputs import positive, whole
+from bai_gym.validation import integer, real
 
 __all__ = ["Policy", "policy_value"]
 
@@ -51,10 +51,10 @@ def policy_value(
         ParameterError: If a parameter is out of range, the problem is too large for the limit, or a policy does not
             return probabilities.
     """
-    num_arms, budget = whole("num_arms", num_arms, 2), whole("budget", budget, 0)
+    num_arms, budget = integer(num_arms, "num_arms", least=2), integer(budget, "budget", least=0)
     check_objective(objective)
     states = math.comb(budget + 2 * num_arms - 1, budget)
-    limit = float(positive("memory_limit", memory_limit)) * 1e9
+    limit = real(memory_limit, "memory_limit", above=0) * 1e9
     if 16 * states > limit:
         raise ParameterError(
             f"{states:,} states of {num_arms} arms after {budget} pulls are too many (limit {limit / 1e9:g} GB): take "

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bai_gym.statistics import FloatArray
-from bai_gym.theory.inputs import arms, budgets, positive
+from bai_gym.theory.inputs import arms, budgets
 from bai_gym.theory.thresholding import threshold_h1, threshold_h2, threshold_sigma_h1, threshold_sigma_h2
+from bai_gym.validation import array
 
 __all__ = ["apt_bound", "augucb_bound", "csar_bound", "ucbev_bound"]
 
@@ -104,7 +105,7 @@ def apt_bound(
     """
     mu, n = arms(means), budgets(budget)
     size = mu.shape[-1]
-    complexity = positive("proxy", proxy) * threshold_h1(mu, threshold, epsilon)
+    complexity = array(proxy, "proxy", above=0) * threshold_h1(mu, threshold, epsilon)
     with np.errstate(under="ignore"):
         bound = (size * (np.log(n) + 1.0)) ** 2 * np.exp(-n / (64.0 * complexity))
     return np.where(n >= 2 * size, bound, np.nan)

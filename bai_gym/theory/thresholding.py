@@ -11,11 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bai_gym.designs.inputs import floats
-from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray
 from bai_gym.theory.complexity import hardness, ranked_maximum
-from bai_gym.theory.inputs import arms, at_least_zero, positive, spreads
+from bai_gym.theory.inputs import arms, spreads
+from bai_gym.validation import array
 
 __all__ = ["threshold_gaps", "threshold_h1", "threshold_h2", "threshold_sigma_h1", "threshold_sigma_h2"]
 
@@ -33,9 +32,7 @@ def threshold_gaps(means: ArrayLike, threshold: ArrayLike) -> FloatArray:
     Raises:
         ParameterError: If the threshold is not a finite number.
     """
-    border = floats("threshold", threshold)
-    if not np.isfinite(border).all():
-        raise ParameterError(f"threshold must be a finite number, not {threshold!r}")
+    border = array(threshold, "threshold")
     return np.abs(arms(means) - border[..., None])
 
 
@@ -55,7 +52,7 @@ def threshold_h1(means: ArrayLike, threshold: ArrayLike, epsilon: float = 0.0) -
 
     Source: Locatelli, Gutzeit and Carpentier (2016), equation 2; Mukherjee et al. (2017), section 3.
     """
-    return np.asarray(hardness(threshold_gaps(means, threshold) + at_least_zero("epsilon", epsilon)).sum(axis=-1))
+    return np.asarray(hardness(threshold_gaps(means, threshold) + array(epsilon, "epsilon", least=0)).sum(axis=-1))
 
 
 def threshold_h2(means: ArrayLike, threshold: ArrayLike) -> FloatArray:
@@ -134,6 +131,6 @@ def _sigma_terms(
 ) -> FloatArray:
     gap = threshold_gaps(means, threshold)
     variance = spreads(variances, gap)
-    root = np.sqrt(variance) + np.sqrt(variance + (16.0 / 3.0) * positive("b", b)[..., None] * gap)
+    root = np.sqrt(variance) + np.sqrt(variance + (16.0 / 3.0) * array(b, "b", above=0)[..., None] * gap)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(gap > 0, (root**2 if squared else root) / gap**2, np.inf)

@@ -14,6 +14,7 @@ from torch import nn
 from bai_gym.agents.learned.features import ARM_FEATURES, STATE_FEATURES, Rewards, check_rewards, features
 from bai_gym.agents.learned.network import FIRST, ArmNetwork
 from bai_gym.errors import ParameterError
+from bai_gym.validation import integer
 
 __all__ = ["ArmFeatures", "ArmPolicy", "NormalisedFeatures", "export"]
 
@@ -141,10 +142,8 @@ class ArmPolicy(ActorCriticPolicy):
                 "ArmPolicy recommends one arm after a fixed budget, actions Discrete(K): use 'MultiInputPolicy' for "
                 "other tasks, or for fixed confidence"
             )
-        if isinstance(width, bool) or not isinstance(width, int) or width < 1:
-            raise ParameterError(f"width of ArmPolicy must be a whole number of at least 1, not {width!r}")
         self.rewards = check_rewards(rewards)
-        self.width = width
+        self.width = integer(width, "width of ArmPolicy", least=1)
         keywords |= {"features_extractor_class": ArmFeatures, "net_arch": []}
         keywords["features_extractor_kwargs"] = {"rewards": self.rewards}
         super().__init__(observation_space, action_space, lr_schedule, **keywords)

@@ -20,6 +20,7 @@ from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError, unknown_name
 from bai_gym.seeding import check_seed
 from bai_gym.tasks import BestArm
+from bai_gym.validation import integer, real
 
 __all__ = ["ALGORITHMS", "NETWORKS", "Recipe", "recipe_for"]
 
@@ -82,13 +83,9 @@ class Recipe:
         check_seed(self.seed)
         least = {"width": 1, "steps": 0, "num_envs": 1, "imitated_steps": 1, "epochs": 1}
         for name, bound in least.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < bound:
-                raise ParameterError(f"{name} must be a whole number of at least {bound}, not {value!r}")
-        if not (_number(self.learning_rate) and 0.0 < self.learning_rate < np.inf):
-            raise ParameterError(f"learning_rate must be a positive number, not {self.learning_rate!r}")
-        if not (_number(self.entropy) and 0.0 <= self.entropy < np.inf):
-            raise ParameterError(f"entropy must be a number of at least 0, not {self.entropy!r}")
+            integer(getattr(self, name), name, least=bound)
+        real(self.learning_rate, "learning_rate", above=0)
+        real(self.entropy, "entropy", least=0)
         if self.steps == 0 and self.imitate is None:
             raise ParameterError("nothing to do: give steps of at least 1, or an agent to imitate")
 
@@ -175,10 +172,6 @@ def recipe_for(env: str, env_kwargs: Mapping[str, Any] | None = None, **changes:
 
 def _one_arm(env: BestArmEnv) -> bool:
     return isinstance(env.episode_spec.task, BestArm) and not env.episode_spec.fixed_confidence
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _plain(value: Any) -> Any:

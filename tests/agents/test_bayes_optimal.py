@@ -161,7 +161,7 @@ def test_whole_rewards_beside_0_and_1_are_refused(rewards: list[list[float]], tr
     ("parameters", "message"),
     [
         ({"objective": "regret"}, "objective must be 'correct' or 'simple_regret', not 'regret'"),
-        ({"alpha": -1.0}, "alpha must be a positive number, not -1.0"),
+        ({"alpha": -1.0}, "alpha must be a number from 0.1 to 1000, not -1.0"),
         ({"beta": "b"}, "beta of BayesOptimal must be a number, not 'b'"),
         ({"memory_limit": 1e-6}, "3 arms with budget 12 is too large to compute .* limit 1e-06 GB"),
     ],

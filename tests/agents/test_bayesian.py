@@ -225,7 +225,12 @@ def test_only_pulled_arms_where_that_is_asked_for() -> None:
 @pytest.mark.each(
     ("name", "parameters", "error", "message"),
     [
-        ("BayesGap", {"output": "first"}, ParameterError, "output of BayesGap must be 'best' or 'last' or 'mean', not"),
+        (
+            "BayesGap",
+            {"output": "first"},
+            ParameterError,
+            "output of BayesGap must be one of 'best', 'last', 'mean', not",
+        ),
         ("EI", {"output": "best"}, ParameterError, "output of EI must be 'mean' or 'pulled', not 'best'"),
         ("EI", {"xi": -1.0}, ParameterError, "xi of EI must be a number of at least 0, not -1.0"),
         ("PI", {"xi": math.nan}, ParameterError, "xi of PI must be"),
@@ -249,8 +254,8 @@ def test_only_pulled_arms_where_that_is_asked_for() -> None:
         ("EI", {"kernel": "matern", "nu": 2.0}, ParameterError, "nu of the Matern kernel must be 0.5, 1.5, 2.5, not 2"),
         ("EI", {"kernel": np.eye(4), "length": 2.0}, ParameterError, "length of EI has no effect here: give it with"),
         ("EI", {"nu": 2.5}, ParameterError, "nu of EI has no effect here"),
-        ("EI", {"amplitude": 0.0}, ParameterError, "amplitude must be a finite number above 0, not 0"),
-        ("EI", {"prior_mean": math.inf}, ParameterError, "the prior mean holds inf"),
+        ("EI", {"amplitude": 0.0}, ParameterError, "amplitude must be a positive number, not 0"),
+        ("EI", {"prior_mean": math.inf}, ParameterError, "the prior mean must be a finite number, not inf"),
     ],
 )
 def test_what_is_wrong_is_named(name: str, parameters: dict[str, Any], error: type[Exception], message: str) -> None:

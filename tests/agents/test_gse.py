@@ -219,7 +219,7 @@ def test_other_links(link: str) -> None:
         ("GSE-Lin-Wynn", {"iterations": 0.5}, "iterations of GSE-Lin-Wynn must be a whole number of at least 1"),
         ("GSE-Log-FWG", {"iterations": -3}, "iterations of GSE-Log-FWG must be a whole number of at least 1, not -3"),
         ("GSE-Lin-FWG", {"rounding": "up"}, "rounding of GSE-Lin-FWG must be 'exchange' or 'efficient', not 'up'"),
-        ("GSE-Log", {"link": "cloglog"}, "link must be one of identity, logit, probit, log, not 'cloglog'"),
+        ("GSE-Log", {"link": "cloglog"}, "link must be one of 'identity', 'logit', 'probit', 'log', not 'cloglog'"),
         ("GSE-Log", {"penalty": -1.0}, "penalty of GSE-Log must be a number of at least 0, not -1.0"),
     ],
 )

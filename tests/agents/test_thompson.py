@@ -242,8 +242,8 @@ def test_extreme_rewards_give_no_warning(kind: Any, posterior: str) -> None:
 @pytest.mark.each(
     ("agent", "message"),
     [
-        (TS(posterior="cauchy"), "posterior of TS must be 'student' or 'bernoulli' or 'normal', not 'cauchy'"),
-        (TTTS(posterior=""), "posterior of TTTS must be 'student'"),
+        (TS(posterior="cauchy"), "posterior of TS must be one of 'student', 'bernoulli', 'normal', not 'cauchy'"),
+        (TTTS(posterior=""), "posterior of TTTS must be one of 'student'"),
         (TS(sigma=0.0), "sigma of TS must be a positive number, not 0.0"),
         (TTTS(sigma=math.nan), "sigma of TTTS must be a positive number, not nan"),
         (TTTS(beta=0.0), "beta of TTTS must lie strictly between 0 and 1, not 0.0"),

@@ -192,7 +192,7 @@ def test_rewards_between_0_and_1_are_allowed(trace: Play) -> None:
 @pytest.mark.each(
     ("agent", "says"),
     [
-        (UCBGLM(link="tobit"), "link of UCB-GLM must be 'identity' or 'logit' or 'probit' or 'log', not 'tobit'"),
+        (UCBGLM(link="tobit"), "link of UCB-GLM must be one of 'identity', 'logit', 'probit', 'log', not 'tobit'"),
         (UCBGLM(alpha=-0.1), "alpha of UCB-GLM must be a number of at least 0, not -0.1"),
         (UCBGLM(alpha=math.inf), "alpha of UCB-GLM must be a number of at least 0, not inf"),
         (UCBGLM(alpha="theory"), "alpha of UCB-GLM must be a number, not 'theory'"),  # type: ignore[arg-type]

@@ -149,17 +149,17 @@ BAD: list[tuple[object, object, dict[str, object], type[BaiGymError], str]] = [
     ([[1.0], [1.0, 2.0]], [1.0], {}, InstanceError, "rows of equal length"),
     ([[10**400], [1.0]], [1.0], {}, InstanceError, "at most 1.8e308"),
     (X, [1.0], {}, InstanceError, "theta has 1 entries, and the features have dimension 2"),
-    (X, [1.0, math.nan], {}, InstanceError, "theta has the entry nan"),
+    (X, [1.0, math.nan], {}, InstanceError, "theta must be finite numbers, not nan"),
     (X, np.zeros((1, 1, 2)), {}, InstanceError, r"theta must have shape \(d,\) or \(N, d\)"),
     ([X, Y], np.zeros((3, 2)), {}, InstanceError, "for 2 instances, and theta for 3"),
     ([[1e200], [0.0]], [1e200], {}, InstanceError, "means: arm 0 has inf"),
     ([[1e200], [0.0]], [1e200], {"link": "log"}, InstanceError, "means: arm 0 has inf"),
     ([[14.0], [0.0]], [1.0], {"link": "log"}, InstanceError, "a Poisson mean lies in"),
-    (X, [1.0, 1.0], {"link": "tobit"}, ParameterError, "identity, logit, probit, log, not 'tobit'"),
+    (X, [1.0, 1.0], {"link": "tobit"}, ParameterError, "'identity', 'logit', 'probit', 'log', not 'tobit'"),
     (X, [1.0, 1.0], {"link": None}, ParameterError, "not None"),
-    (X, [1.0, 1.0], {"noise_variance": 0}, ParameterError, "finite number above 0, not 0"),
-    (X, [1.0, 1.0], {"noise_variance": math.nan}, ParameterError, "finite number above 0, not nan"),
-    (X, [1.0, 1.0], {"noise_variance": "1"}, ParameterError, "a number above 0, not '1'"),
+    (X, [1.0, 1.0], {"noise_variance": 0}, ParameterError, "positive number, not 0"),
+    (X, [1.0, 1.0], {"noise_variance": math.nan}, ParameterError, "positive number, not nan"),
+    (X, [1.0, 1.0], {"noise_variance": "1"}, ParameterError, "a positive number, not '1'"),
 ]
 
 

@@ -97,7 +97,7 @@ def test_a_cell_is_played_by_the_rules_of_the_environment_with_a_budget_of_its_o
 
 
 def test_unknown_path() -> None:
-    with pytest.raises(ParameterError, match="path must be one of auto, blocks, steps, not 'fast'"):
+    with pytest.raises(ParameterError, match="path must be one of 'auto', 'blocks', 'steps', not 'fast'"):
         cell(how="fast")
 
 

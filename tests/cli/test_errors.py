@@ -104,7 +104,7 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
         ((*RUN, "--seed", "-1"), ("seed must be an integer of at least 0, not -1",)),
         ((*RUN, "--budget", "0"), ("budget must be a whole number of pulls, at least 1", "not 0")),
         ((*RUN, "--budget", "3"), ("budget 3 is below the minimum of ", "4 arms", "give at least ")),
-        ((*RUN, "--path", "fast"), ("path must be one of auto, blocks, steps, not 'fast'",)),
+        ((*RUN, "--path", "fast"), ("path must be one of 'auto', 'blocks', 'steps', not 'fast'",)),
         ((*RUN, "--agent", "SH", "--agent", "SH"), ("SH is given twice",)),
         ((*RUN, "--agent", "SH(delta=1)"), ("SH has no parameter 'delta'; it has: tie, ",)),
         ((*RUN, "--agent", "SH(tie="), ("'SH(tie='", "NAME(parameter=value, ...)")),
@@ -145,7 +145,7 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
         ),
         (
             ("run", "BAI-ElectricMotor-v0", "--runs", "5", "--set", "target=torque"),
-            ("target must be one of pm, stator_winding", "not 'torque'"),
+            ("target must be one of 'pm', 'stator_winding'", "not 'torque'"),
         ),
         (
             ("run", "BAI-AutomobileLike-v0", "--runs", "5", "--set", "num_arms=206"),

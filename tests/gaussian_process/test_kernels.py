@@ -67,14 +67,14 @@ def test_equal_arms_have_all_in_common() -> None:
         (
             {"kernel": "matern", "length": 0.0},
             ParameterError,
-            "length of a kernel must be a finite number above 0, not 0",
+            "length of a kernel must be a positive number, not 0",
         ),
         (
             {"kernel": "linear", "length": math.nan},
             ParameterError,
-            "length of a kernel must be a finite number above 0",
+            "length of a kernel must be a positive number",
         ),
-        ({"kernel": "matern", "length": "1"}, ParameterError, "length of a kernel must be a number above 0, not '1'"),
+        ({"kernel": "matern", "length": "1"}, ParameterError, "length of a kernel must be a positive number, not '1'"),
         ({"kernel": lambda x: x}, ParameterError, r"returned shape \(7, 3\) for 7 arms; it must be \(7, 7\)"),
         ({"kernel": lambda x: x @ x}, ParameterError, "the kernel function cannot be called with features"),
     ],

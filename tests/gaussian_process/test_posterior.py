@@ -195,8 +195,8 @@ def test_few_runs_of_many_pulls_take_little_memory() -> None:
 @pytest.mark.each(
     ("prior", "noise", "batch", "message"),
     [
-        (np.eye(2), -1.0, 1, "the noise variance must be finite numbers of at least 0, not -1.0"),
-        (np.eye(2), np.nan, 1, "the noise variance must be finite numbers of at least 0"),
+        (np.eye(2), -1.0, 1, "the noise variance must be a number of at least 0, not -1.0"),
+        (np.eye(2), np.nan, 1, "the noise variance must be a number of at least 0"),
         (np.eye(2), np.ones(3), 2, "the noise variance must be a number, or one for each of 2 runs"),
         (np.stack([np.eye(2)] * 3), 1.0, 2, "the prior is given for 3 runs, and there are 2"),
     ],

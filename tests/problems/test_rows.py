@@ -99,7 +99,7 @@ def test_no_more_rows_than_there_are() -> None:
     ("keywords", "error", "match"),
     [
         ({"num_arms": 1}, InstanceError, "at least 2"),
-        ({"noise_variance": 0.0}, ParameterError, "noise_variance must be a finite number above 0"),
+        ({"noise_variance": 0.0}, ParameterError, "noise_variance must be a positive number"),
         ({"intercept": "yes"}, ParameterError, "intercept must be True or False, not 'yes'"),
     ],
 )
@@ -189,7 +189,7 @@ def test_other_targets_are_refused_before_the_file_is_looked_for(
     target: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BAI_GYM_DATA", str(tmp_path))
-    with pytest.raises(ParameterError, match="target must be one of pm, stator_winding, .*, motor_speed, not "):
+    with pytest.raises(ParameterError, match="target must be one of 'pm', 'stator_winding', .*, 'motor_speed', not "):
         build("electric-motor", target=target)
 
 

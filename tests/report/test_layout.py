@@ -9,13 +9,15 @@ import re
 import pytest
 from rich.console import Console
 
-from bai_gym.report.layout import Sheet, csv_text, decimals, escape_latex, number_notes, with_interval
+from bai_gym.report.layout import Column, Table, decimals, escape_latex, with_interval
 
-SHEET = Sheet(
-    columns=(("agent", False), ("error [95 %]", True)),
-    rows=(("[a] & b_c", "-0.1 [-0.2, 0.1]"), ("d|e", "1 ± 2")),
-    marks=((), (1, 2)),
-    notes=("50 % of {x}", "another"),
+Row = tuple[str, str, tuple[str, ...]]
+AGENT: Column[Row] = Column("agent", lambda row: row[0], numeric=False)
+ERROR: Column[Row] = Column("error [95 %]", lambda row: row[1])
+SHEET = Table(
+    [("[a] & b_c", "-0.1 [-0.2, 0.1]", ()), ("d|e", "1 ± 2", ("50 % of {x}", "another"))],
+    [AGENT, ERROR],
+    notes=lambda row: row[2],
     above="A sentence.",
     remarks=("A remark #1.",),
 )
@@ -55,7 +57,7 @@ def test_latex_in_full() -> None:
 
 
 def test_nothing_is_below_a_table_without_notes() -> None:
-    plain = Sheet(columns=(("a", False),), rows=(("b",),))
+    plain: Table[Row] = Table([("b", "", ())], [AGENT])
     assert plain.latex().endswith("\\end{tabular}\n") and plain.markdown().endswith("| b |\n")
 
 
@@ -82,23 +84,33 @@ def test_every_special_character_of_latex_is_escaped() -> None:
 
 def test_the_terminal_shows_marks_and_notes() -> None:
     console = Console(file=io.StringIO(), width=80, color_system=None)
-    console.print(SHEET.terminal())
+    console.print(SHEET.rich())
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert "A sentence." in text and "d|e [1] [2]" in text and "[2] another" in text and "A remark #1." in text
 
 
 def test_marks_may_stand_elsewhere() -> None:
-    sheet = Sheet(columns=(("rank", True), ("agent", False)), rows=(("1", "a"),), marks=((1,),), notes=("n",), marked=1)
-    assert "| 1 | a <sup>1</sup> |" in sheet.markdown()
-    assert "1 & a\\textsuperscript{1} \\\\" in sheet.latex()
+    table = Table([("a", "1", ("n",))], [ERROR, AGENT], notes=lambda row: row[2], marked=1)
+    assert "| 1 | a <sup>1</sup> |" in table.markdown()
+    assert "1 & a\\textsuperscript{1} \\\\" in table.latex()
+
+
+def test_some_columns_are_for_the_terminal() -> None:
+    table: Table[Row] = Table([("a", "1", ())], [AGENT, Column("seconds", lambda _: "9", terminal=True)])
+    assert str(table.rich().columns[1].header) == "seconds"
+    assert "9" not in table.markdown() + table.latex()
 
 
 def test_csv_quotes_what_needs_it() -> None:
-    assert csv_text(("a", "b"), [("x, y", 1), ('"', None)]) == 'a,b\n"x, y",1\n"""",\n'
+    rows = [("x, y", 1), ('"', None)]
+    table = Table(rows, [], {"a": lambda row: row[0], "b": lambda row: row[1]})
+    assert table.csv() == 'a,b\n"x, y",1\n"""",\n'
+    assert Table(rows, [Column("c", lambda row: str(row[1]))]).csv() == "c\n1\nNone\n"
 
 
 def test_notes_are_numbered_by_appearance() -> None:
-    assert number_notes([("b", "a"), ("a", "c")]) == {"b": 1, "a": 2, "c": 3}
+    table = Table([("x", "", ("b", "a")), ("y", "", ("a", "c"))], [AGENT], notes=lambda row: row[2])
+    assert table.markdown().endswith("| x <sup>1, 2</sup> |\n| y <sup>2, 3</sup> |\n\n1. b\n2. a\n3. c\n")
 
 
 def test_numbers_are_as_precise_as_their_intervals() -> None:

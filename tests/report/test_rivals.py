@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from bai_gym.analysis.paired import paired_test
-from bai_gym.report.rivals import rivals_table, rivals_to_csv, rivals_to_latex, rivals_to_markdown
+from bai_gym.report.rivals import rivals_table
 from bai_gym.results.result import Rival
 
 # In 1,000 runs: 40 against 80, 5 against 5, and 60 against 20 discordant ones.
@@ -23,13 +23,13 @@ RIVALS = [WORSE, EQUAL, BETTER]
 
 def text_of(reference: str, rivals: list[Rival]) -> str:
     console = Console(file=io.StringIO(), width=160, color_system=None)
-    console.print(rivals_table(reference, rivals))
+    console.print(rivals_table(reference, rivals).rich())
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
 def test_markdown_in_full() -> None:
     low, high = WORSE.test.interval
-    assert rivals_to_markdown("a", [WORSE]) == (
+    assert rivals_table("a", [WORSE]).markdown() == (
         "a against each other agent, on the same instances.\n\n"
         "| against | budget | difference of the error probabilities [95 %] | p-value |\n"
         "| --- | ---: | ---: | ---: |\n"
@@ -39,20 +39,21 @@ def test_markdown_in_full() -> None:
 
 def test_latex_has_the_same_cells() -> None:
     low, high = (f"{end:+.3f}".replace("-", "$-$") for end in WORSE.test.interval)
-    latex = rivals_to_latex("a_b", [WORSE])
+    latex = rivals_table("a_b", [WORSE]).latex()
     assert "a\\_b against each other agent, on the same instances.\n" in latex
     assert f"b[1] & 100 & $-$0.040 [{low}, {high}] & {WORSE.test.p_value:.4f} \\\\" in latex
 
 
 def test_the_strongest_rival_comes_first() -> None:
     more = [*RIVALS, Rival("z", "E", 20, paired_test(0, 9, 1000))]
-    agents = [line.split(" | ")[0] for line in rivals_to_markdown("a", more).splitlines()[4:]]
+    agents = [line.split(" | ")[0] for line in rivals_table("a", more).markdown().splitlines()[4:]]
     assert agents == ["| z", "| e", "| c\\|d", "| b[1]"]
 
 
-@pytest.mark.parametrize("write", [rivals_to_markdown, rivals_to_csv, rivals_to_latex, text_of])
-def test_order_of_the_input_does_not_matter(write: object) -> None:
-    assert write("a", RIVALS) == write("a", RIVALS[::-1])  # type: ignore[operator]
+@pytest.mark.parametrize("form", ["markdown", "csv", "latex"])
+def test_order_of_the_input_does_not_matter(form: str) -> None:
+    first, second = (getattr(rivals_table("a", rivals), form)() for rivals in (RIVALS, RIVALS[::-1]))
+    assert first == second and text_of("a", RIVALS) == text_of("a", RIVALS[::-1])
 
 
 def test_the_terminal_shows_brackets_as_they_are() -> None:
@@ -64,17 +65,17 @@ def test_the_terminal_shows_brackets_as_they_are() -> None:
 
 def test_several_environments_have_a_column() -> None:
     both = [WORSE, Rival("b", "F", 100, paired_test(1, 2, 1000))]
-    assert "| against | env | budget |" in rivals_to_markdown("a", both)
-    assert "| b | F | 100 |" in rivals_to_markdown("a", both)
+    assert "| against | env | budget |" in rivals_table("a", both).markdown()
+    assert "| b | F | 100 |" in rivals_table("a", both).markdown()
     assert " env " in text_of("a", both)
 
 
 def test_the_level_is_that_of_the_intervals() -> None:
-    assert "[99.5 %]" in rivals_to_markdown("a", [Rival("b", "E", 9, paired_test(1, 2, 100, level=0.995))])
+    assert "[99.5 %]" in rivals_table("a", [Rival("b", "E", 9, paired_test(1, 2, 100, level=0.995))]).markdown()
 
 
 def test_csv_has_every_digit() -> None:
-    rows = list(csv.DictReader(io.StringIO(rivals_to_csv("a", RIVALS))))
+    rows = list(csv.DictReader(io.StringIO(rivals_table("a", RIVALS).csv())))
     assert [row["agent"] for row in rows] == ["e", "c|d", "b[1]"]
     assert {row["reference"] for row in rows} == {"a"}
     for row, rival in zip(rows, (BETTER, EQUAL, WORSE), strict=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,8 @@ from rich.console import Console
 
 from bai_gym.analysis.aggregate import Aggregate, aggregate
 from bai_gym.analysis.leaderboard import leaderboards
-from bai_gym.report.aggregates import aggregate_table, aggregate_to_csv, aggregate_to_latex, aggregate_to_markdown
-from bai_gym.report.standings import (
-    leaderboards_table,
-    leaderboards_to_csv,
-    leaderboards_to_latex,
-    leaderboards_to_markdown,
-)
+from bai_gym.report.aggregates import aggregate_table
+from bai_gym.report.standings import leaderboards_table
 from bai_gym.results.result import Episodes, Result, summarize
 
 
@@ -51,8 +45,8 @@ def terminal(table: Any) -> str:
 
 
 def test_leaderboard_as_markdown() -> None:
-    lines = leaderboards_to_markdown(BOARDS).splitlines()
-    assert lines[0] == "| budget | rank [95 %] | agent | runs | error probability [95 %] | oracle knowledge |"
+    lines = leaderboards_table(BOARDS).markdown().splitlines()
+    assert lines[0] == "| budget | rank [95 %] | agent | runs | error probability [95 %] | knows |"
     assert lines[2] == "| 50 | 1 [1, 1] | A_1 | 40 | 0.000 [0.000, 0.088] | range, variances |"
     # Wilson of 20 in 40: half of the width is 0.148, so two decimals are enough.
     assert lines[3] == "| 50 | 2 [2, 3] | B <sup>1</sup> | 40 | 0.50 [0.35, 0.65] | nothing |"
@@ -63,16 +57,16 @@ def test_leaderboard_as_markdown() -> None:
 
 
 def test_leaderboard_as_latex_and_in_the_terminal() -> None:
-    latex = leaderboards_to_latex(BOARDS)
+    latex = leaderboards_table(BOARDS).latex()
     assert "\\begin{tabular}{rrlrrl}" in latex
     assert "50 & 1 [1, 1] & A\\_1 & 40 & 0.000 [0.000, 0.088] & range, variances \\\\" in latex
     assert "C\\textbar{}\\textsuperscript{1,2}" in latex and "\\textsuperscript{1} a note; 5 \\%\\par" in latex
-    shown = terminal(leaderboards_table(BOARDS))
+    shown = terminal(leaderboards_table(BOARDS).rich())
     assert shown.splitlines()[0].strip() == "E" and "C| [1] [2]" in shown
 
 
 def test_leaderboard_as_csv_has_every_digit() -> None:
-    read = list(csv.DictReader(io.StringIO(leaderboards_to_csv(BOARDS))))
+    read = list(csv.DictReader(io.StringIO(leaderboards_table(BOARDS).csv())))
     assert [(row["budgets"], row["agent"]) for row in read[:4]] == [
         ("50", "A_1"),
         ("50", "B"),
@@ -92,19 +86,19 @@ def test_leaderboards_say_what_a_reader_must_know() -> None:
     others = {("A_1", "F", 50): episodes(3), ("B", "F", 50): episodes(3)}
     optima = {("F", 50): 0.95}
     boards = leaderboards({**OUTCOMES, **others}, optima=optima)
-    text = leaderboards_to_markdown(boards)
+    text = leaderboards_table(boards).markdown()
     assert "| env | budget | rank [95 %] |" in text and "| optimality gap [95 %] |" in text
     assert "| F | 50 | 1 [1, 2] | A_1 | 40 |" in text and "unknown |" in text
-    assert "not paired" not in text and "The tests are not paired" in leaderboards_to_markdown(leaderboards(ROWS))
+    assert "not paired" not in text and "The tests are not paired" in leaderboards_table(leaderboards(ROWS)).markdown()
     mixed = leaderboards({**OUTCOMES, ("D", "E", 50): episodes(3, 50)})
-    text = leaderboards_to_markdown(mixed)
+    text = leaderboards_table(mixed).markdown()
     assert "Some tests are not paired" in text and "Not in the mean over budgets on E: D, for want" in text
-    gap = next(csv.DictReader(io.StringIO(leaderboards_to_csv(leaderboards(others, optima=optima)))))
+    gap = next(csv.DictReader(io.StringIO(leaderboards_table(leaderboards(others, optima=optima)).csv())))
     assert float(gap["optimality_gap"]) == pytest.approx(3 / 40 - 0.05)
 
 
 def test_aggregate_as_markdown() -> None:
-    lines = aggregate_to_markdown(scores()).splitlines()
+    lines = aggregate_table(scores()).markdown().splitlines()
     assert lines[0] == (
         "| agent | interquartile mean [95 %] | mean [95 %] | median [95 %] | optimality gap [95 %] | oracle knowledge |"
     )
@@ -116,10 +110,10 @@ def test_aggregate_as_markdown() -> None:
 
 
 def test_aggregate_in_the_other_formats() -> None:
-    latex = aggregate_to_latex(scores(chance="one arm"))
+    latex = aggregate_table(scores(chance="one arm")).latex()
     assert "\\begin{tabular}{lrrrrl}" in latex and "A\\_1 & 1.0" in latex and "a random guess scores 0" in latex
-    assert "C| [1] [2]" in terminal(aggregate_table(scores()))
-    read = list(csv.DictReader(io.StringIO(aggregate_to_csv(scores()))))
+    assert "C| [1] [2]" in terminal(aggregate_table(scores()).rich())
+    read = list(csv.DictReader(io.StringIO(aggregate_table(scores()).csv())))
     assert [row["agent"] for row in read] == ["A_1", "B", "C|"]
     for row, score in zip(read, scores(), strict=True):
         assert float(row["iqm"]) == score.iqm.value and float(row["median_lower"]) == score.median.lower
@@ -130,10 +124,11 @@ def test_aggregate_in_the_other_formats() -> None:
 
 def test_tasks_left_out_are_counted() -> None:
     some = {key: runs for key, runs in OUTCOMES.items() if key != ("B", "E", 100)}
-    assert "have played them" not in aggregate_to_markdown(aggregate(OUTCOMES))
-    assert "played them: 1 task." in aggregate_to_markdown(aggregate(some, common=True))
+    assert "have played them" not in aggregate_table(aggregate(OUTCOMES)).markdown()
+    assert "played them: 1 task." in aggregate_table(aggregate(some, common=True)).markdown()
 
 
-@pytest.mark.parametrize("write", [leaderboards_to_markdown, leaderboards_to_csv, leaderboards_to_latex])
-def test_no_leaderboards_give_headings_only(write: Callable[[Any], str]) -> None:
-    assert "agent" in write(()) and "nan" not in write(())
+@pytest.mark.each("form", ["markdown", "csv", "latex"])
+def test_no_leaderboards_give_headings_only(form: str) -> None:
+    text = getattr(leaderboards_table(()), form)()
+    assert "agent" in text and "nan" not in text

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from bai_gym.analysis.intervals import wilson
-from bai_gym.report.tables import checkpoint_table, rich_table, to_csv, to_latex, to_markdown
+from bai_gym.report.tables import checkpoint_table, results_table
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ ROWS = [
 
 def text_of(rows: list[Row], optima: dict[tuple[str, int], float] | None = None) -> str:
     console = Console(file=io.StringIO(), width=160, color_system=None)
-    console.print(rich_table(rows, optima))
+    console.print(results_table(rows, optima).rich())
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
@@ -67,21 +67,22 @@ def body_of(markdown: str) -> list[list[str]]:
 
 
 def test_rows_are_sorted_by_budget_then_error() -> None:
-    agents = [(cells[1], cells[0].split(" ")[0]) for cells in body_of(to_markdown(ROWS))]
+    agents = [(cells[1], cells[0].split(" ")[0]) for cells in body_of(results_table(ROWS).markdown())]
     assert agents == [("500", "SHVar"), ("500", "VBR"), ("500", "uniform"), ("5,000", "SHVar"), ("5,000", "SH")]
 
 
-@pytest.mark.each("write", [to_markdown, to_csv, to_latex, text_of])
-def test_order_of_the_input_does_not_matter(write: object) -> None:
+@pytest.mark.each("form", ["markdown", "csv", "latex"])
+def test_order_of_the_input_does_not_matter(form: str) -> None:
     # Footnotes are numbered by the sorted rows, so they do not move either.
-    assert write(ROWS) == write(ROWS[::-1])  # type: ignore[operator]
+    first, second = (getattr(results_table(rows), form)() for rows in (ROWS, ROWS[::-1]))
+    assert first == second and text_of(ROWS) == text_of(ROWS[::-1])
 
 
 def test_markdown_row_in_full() -> None:
     # 80 errors of 1,000: Wilson's 95 % interval is (0.0647, 0.0985), half width 0.017: three decimals.
     row = Row("SHVar", 80, budget=5000, knows=("variances", "complexity"))
-    assert to_markdown([row]) == (
-        "| agent | budget | runs | error probability [95 %] | simple regret ± se | oracle knowledge |\n"
+    assert results_table([row]).markdown() == (
+        "| agent | budget | runs | error probability [95 %] | simple regret ± se | knows |\n"
         "| --- | ---: | ---: | ---: | ---: | --- |\n"
         "| SHVar | 5,000 | 1,000 | 0.080 [0.065, 0.098] | 0.0123 ± 0.0011 | variances, complexity |\n"
     )
@@ -89,7 +90,7 @@ def test_markdown_row_in_full() -> None:
 
 def test_latex_row_in_full() -> None:
     row = Row("SH_Var", 80, budget=5000, knows=("variances", "complexity"), notes=("5 % more",))
-    assert to_latex([row]) == (
+    assert results_table([row]).latex() == (
         "% Needs \\usepackage{booktabs} in the preamble.\n"
         "\\begin{tabular}{lrrrrl}\n\\toprule\n"
         "agent & budget & runs & error probability [95 \\%] & simple regret $\\pm$ se & "
@@ -101,14 +102,14 @@ def test_latex_row_in_full() -> None:
 
 
 def test_every_table_says_what_an_agent_knows() -> None:
-    for text in (to_markdown(ROWS), to_csv(ROWS), to_latex(ROWS), text_of(ROWS)):
+    for text in (results_table(ROWS).markdown(), results_table(ROWS).csv(), results_table(ROWS).latex(), text_of(ROWS)):
         lines = [line for line in text.splitlines() if "SH" in line]
         assert ["variances" in line for line in lines] == ["SHVar" in line for line in lines]
         assert ["none" in line for line in lines] == ["SHVar" not in line for line in lines]
 
 
 def test_notes_are_numbered_once_each() -> None:
-    markdown = to_markdown(ROWS)
+    markdown = results_table(ROWS).markdown()
     assert "| VBR <sup>1</sup> |" in markdown
     assert "| uniform <sup>2, 1</sup> |" in markdown
     assert markdown.endswith("\n\n1. reading A of the schedule; the paper could not be consulted\n2. a second note\n")
@@ -119,20 +120,20 @@ def test_notes_are_numbered_once_each() -> None:
 
 def test_environments_get_a_column_where_there_are_several() -> None:
     rows = [*ROWS, replace(ROWS[0], env="BAI-Bernoulli|16-v0")]
-    assert "| agent | env | budget |" in to_markdown(rows)
-    assert "| SH | BAI-Bernoulli\\|16-v0 | 5,000 |" in to_markdown(rows)
+    assert "| agent | env | budget |" in results_table(rows).markdown()
+    assert "| SH | BAI-Bernoulli\\|16-v0 | 5,000 |" in results_table(rows).markdown()
     assert "BAI-Gaussian64-v0" in text_of(ROWS).splitlines()[0]
 
 
 def test_agents_that_stop_by_themselves_show_their_pulls() -> None:
     stops = replace(ROWS[0], sample_complexity=1234.5, sample_quantiles=(1000.0, 1100.0, 1200.0, 1300.0, 2000.0))
-    assert "pulls" not in to_markdown(ROWS)
-    markdown = to_markdown([*ROWS[1:], stops])
+    assert "pulls" not in results_table(ROWS).markdown()
+    markdown = results_table([*ROWS[1:], stops]).markdown()
     assert "| pulls: mean [5 %, 95 %] |" in markdown and "| 1,234 [1,000, 2,000] |" in markdown
     assert "truncated" not in markdown
     capped = replace(stops, truncated=3)
-    assert "| truncated |" in to_markdown([capped]) and "| 3 |" in to_markdown([capped])
-    (record,) = csv.DictReader(io.StringIO(to_csv([capped])))
+    assert "| truncated |" in results_table([capped]).markdown() and "| 3 |" in results_table([capped]).markdown()
+    (record,) = csv.DictReader(io.StringIO(results_table([capped]).csv()))
     assert (record["truncated"], record["sample_complexity"]) == ("3", "1234.5")
     assert record["sample_complexity_quantiles"] == "1000.0 1100.0 1200.0 1300.0 2000.0"
 
@@ -142,12 +143,12 @@ def test_markup_in_names_is_printed_as_it_is() -> None:
 
 
 def test_unknown_standard_error_says_so() -> None:
-    assert "0.0123 ± unknown" in to_markdown([replace(ROWS[0], simple_regret_se=math.nan)])
+    assert "0.0123 ± unknown" in results_table([replace(ROWS[0], simple_regret_se=math.nan)]).markdown()
 
 
 def test_csv_reads_back_exactly() -> None:
     third = Row("SH", 1, runs=3, simple_regret=1 / 3, mean_pulls=np.array([1 / 3, 499 + 2 / 3]), notes=("a, b", "c"))
-    (record,) = csv.DictReader(io.StringIO(to_csv([third])))
+    (record,) = csv.DictReader(io.StringIO(results_table([third]).csv()))
     assert float(record["error_probability"]) == 1 / 3
     assert (float(record["error_probability_lower"]), float(record["error_probability_upper"])) == third.interval
     assert float(record["simple_regret"]) == 1 / 3
@@ -157,21 +158,21 @@ def test_csv_reads_back_exactly() -> None:
 
 def test_files_do_not_depend_on_the_time_it_took_and_the_terminal_shows_it() -> None:
     slow = [replace(row, seconds=row.seconds * 7) for row in ROWS]
-    assert to_csv(ROWS) == to_csv(slow)
-    assert to_markdown(ROWS) == to_markdown(slow)
+    assert results_table(ROWS).csv() == results_table(slow).csv()
+    assert results_table(ROWS).markdown() == results_table(slow).markdown()
     assert "8.8" in text_of(slow) and text_of(ROWS) != text_of(slow)
 
 
 def test_csv_does_not_depend_on_the_type_of_the_numbers() -> None:
     row = ROWS[0]
     numpy_row = replace(row, simple_regret=np.float64(row.simple_regret), unspent=np.float64(0.0))
-    assert to_csv([row]) == to_csv([numpy_row])
-    assert "float64" not in to_csv([numpy_row])
+    assert results_table([row]).csv() == results_table([numpy_row]).csv()
+    assert "float64" not in results_table([numpy_row]).csv()
 
 
 def test_no_results_give_headings_only() -> None:
-    assert len(to_markdown([]).splitlines()) == 2
-    assert len(to_csv([]).splitlines()) == 1
+    assert len(results_table([]).markdown().splitlines()) == 2
+    assert len(results_table([]).csv().splitlines()) == 1
     assert "agent" in text_of([])
 
 
@@ -187,37 +188,40 @@ def test_checkpoints_have_a_column_and_a_table_of_their_own() -> None:
         for agent, errors in (("SH", 900), ("A", 800))
         for point in range(100, 501, 100)
     ]
-    read = list(csv.DictReader(io.StringIO(to_csv(rows))))
+    read = list(csv.DictReader(io.StringIO(results_table(rows).csv())))
     # By checkpoint, then error: A before SH.
     assert [(row["agent"], row["checkpoint"]) for row in read][:3] == [("A", "100"), ("SH", "100"), ("A", "200")]
-    assert "| agent | budget | after | runs |" in to_markdown(rows)
-    assert "checkpoint" not in to_csv(ROWS) and "after" not in to_markdown(ROWS)
-    shown = text_of_table(checkpoint_table(rows))
+    assert "| agent | budget | after | runs |" in results_table(rows).markdown()
+    assert "checkpoint" not in results_table(ROWS).csv() and "after" not in results_table(ROWS).markdown()
+    shown = text_of_table(checkpoint_table(rows).rich())
     assert shown.index("A ") < shown.index("SH")
     assert all(f" {point} " in shown for point in range(100, 501, 100))
     assert "0.750" in shown and "0.850" in shown  # (800 - 50) / 1000 and (900 - 50) / 1000
-    few = text_of_table(checkpoint_table(rows, most=2))  # every third from the last on
+    few = text_of_table(checkpoint_table(rows, most=2).rich())  # every third from the last on
     assert " 500 " in few and " 200 " in few and " 300 " not in few and " 100 " not in few
 
 
 def test_gaps_to_the_optimum_have_columns_where_an_optimum_is_known() -> None:
     optima = {("BAI-Gaussian64-v0", 500): 0.8}
     rows = [replace(ROWS[0], budget=500), ROWS[1]]  # 120 errors of 1,000, Wilson (0.101, 0.142); another budget
-    markdown = to_markdown(rows, optima)
+    markdown = results_table(rows, optima).markdown()
     assert "| error probability [95 %] | optimality gap [95 %] | simple regret ± se |" in markdown
     assert [cells[4] for cells in body_of(markdown)] == ["-0.080 [-0.099, -0.058]", "unknown"]
     assert "-0.080 [-0.099, -0.058]" in text_of(rows, optima)
-    known, unknown = csv.DictReader(io.StringIO(to_csv(rows, optima)))
+    known, unknown = csv.DictReader(io.StringIO(results_table(rows, optima).csv()))
     assert float(known["optimum"]) == 0.8
     assert float(known["optimality_gap"]) == pytest.approx(0.12 - 0.2)
     assert float(known["optimality_gap_lower"]) == pytest.approx(rows[0].interval[0] - 0.2)
     assert float(known["optimality_gap_upper"]) == pytest.approx(rows[0].interval[1] - 0.2)
     assert {unknown[name] for name in unknown if name.startswith("optim")} == {""}
-    for write in (to_markdown, to_csv, text_of):
-        assert write(rows, {}) == write(rows) and "optim" not in write(rows)
+    assert (
+        results_table(rows, {}).markdown() == results_table(rows).markdown()
+        and "optim" not in results_table(rows).markdown()
+    )
+    assert results_table(rows, {}).csv() == results_table(rows).csv() and "optim" not in results_table(rows).csv()
 
 
 def test_seeds_have_a_column_where_there_are_several() -> None:
     rows = [Row("SH", 120), Row("SH", 130, seed=7)]
-    assert [line["seed"] for line in csv.DictReader(io.StringIO(to_csv(rows)))] == ["0", "7"]
-    assert "seed" in to_markdown(rows) and "seed" not in to_markdown(rows[:1])
+    assert [line["seed"] for line in csv.DictReader(io.StringIO(results_table(rows).csv()))] == ["0", "7"]
+    assert "seed" in results_table(rows).markdown() and "seed" not in results_table(rows[:1]).markdown()

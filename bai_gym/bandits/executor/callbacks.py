@@ -20,6 +20,7 @@ import cloudpickle
 from bai_gym.bandits.executor.functions import FailedPullError, Functions, Stream, one_line
 from bai_gym.bandits.executor.worker import read, write
 from bai_gym.errors import ParameterError
+from bai_gym.validation import choice
 
 __all__ = ["PLACES", "Callback", "make_callback"]
 
@@ -63,8 +64,7 @@ def make_callback(functions: Functions, timeout: float | None, run_in: str) -> C
     Raises:
         ParameterError: An unknown place, a timeout that cannot be kept there, or functions that cannot be sent.
     """
-    if run_in not in PLACES:
-        raise ParameterError(f"run_in must be one of {', '.join(map(repr, PLACES))}, not {run_in!r}")
+    choice(run_in, PLACES, "run_in")
     if run_in == "here" and timeout is not None:
         raise ParameterError("run_in='here' cannot keep a timeout: give run_in='process' or 'thread', or no timeout")
     if run_in == "here" or (run_in == "auto" and timeout is None):

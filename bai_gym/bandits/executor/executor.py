@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from bai_gym.bandits.executor.callbacks import Callback, make_callback
 from bai_gym.bandits.executor.functions import FailedPullError, Functions, Stream, one_line
 from bai_gym.errors import ParameterError, PullError
+from bai_gym.validation import choice, integer, real
 
 __all__ = ["POLICIES", "Outcome", "Executor"]
 
@@ -74,9 +72,10 @@ class Executor:
         self._functions = Functions(pull, num_arms)
         self.num_arms = self._functions.num_arms
         self.takes_rng = self._functions.takes_rng
-        self._timeout = None if timeout is None else _number(timeout, "timeout", "a number of seconds above 0", above=0)
-        if on_error not in POLICIES:
-            raise ParameterError(f"on_error must be one of {', '.join(map(repr, POLICIES))}, not {on_error!r}")
+        self._timeout = (
+            None if timeout is None else real(timeout, "timeout", above=0, rule="a number of seconds above 0")
+        )
+        choice(on_error, POLICIES, "on_error")
         if on_error == "raise" and worst is not None:
             raise ParameterError(
                 "worst is given, but failed pulls are raised: give on_error='worst' or 'retry' with it"
@@ -84,12 +83,10 @@ class Executor:
         if on_error == "worst" and worst is None:
             raise ParameterError("on_error='worst' needs worst=, the reward that counts when a pull fails")
         if on_error != "retry" and retries is not None:
-            raise ParameterError("retries is given, but failed pulls are not repeated: give on_error='retry' with it")
-        retries = RETRIES if retries is None else retries
-        if isinstance(retries, bool) or not isinstance(retries, int | np.integer) or retries < 1:
-            raise ParameterError(f"retries must be a whole number of at least 1, not {retries!r}")
-        self._worst = None if worst is None else _number(worst, "worst", "a finite number")
-        self._attempts = 1 + int(retries) if on_error == "retry" else 1
+            raise ParameterError("retries is given, but failed pulls are not made again: give on_error='retry' with it")
+        retries = integer(RETRIES if retries is None else retries, "retries", least=1)
+        self._worst = None if worst is None else real(worst, "worst")
+        self._attempts = 1 + retries if on_error == "retry" else 1
         self._run_in = run_in
         self._callback: Callback | None = None
         if run_in != "auto" or timeout is not None:
@@ -136,10 +133,3 @@ class Executor:
     def __getstate__(self) -> dict[str, Any]:
         """Leave the worker out of copies: each starts its own."""
         return {**self.__dict__, "_callback": None}
-
-
-def _number(value: object, name: str, rule: str, above: float = -math.inf) -> float:
-    """Return a finite number above a bound."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not above < value < math.inf:
-        raise ParameterError(f"{name} must be {rule}, not {value!r}")
-    return float(value)

@@ -11,6 +11,7 @@ import numpy as np
 
 from bai_gym.errors import ParameterError
 from bai_gym.seeding import generator
+from bai_gym.validation import integer
 
 __all__ = ["FailedPullError", "Functions", "Stream", "as_reward", "one_line"]
 
@@ -60,9 +61,7 @@ class Functions:
         if not several and num_arms is None:
             raise ParameterError("num_arms is missing: with one function for all arms, say how many arms there are")
         counted = len(functions) if num_arms is None else num_arms
-        if isinstance(counted, bool) or not isinstance(counted, int | np.integer) or counted < 2:
-            raise ParameterError(f"num_arms must be a whole number of at least 2, not {counted!r}")
-        self.num_arms = int(counted)
+        self.num_arms = integer(counted, "num_arms", least=2)
         self._by_arm = functions if several else None
         self._function: Callable[..., Any] = functions[0]
         self._takes_rng = [_takes_rng(function) for function in functions]

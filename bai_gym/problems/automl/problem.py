@@ -17,6 +17,7 @@ from bai_gym.problems.automl.cache import cached_scores
 from bai_gym.problems.automl.grid import MODELS, Model, similarity
 from bai_gym.problems.base import FixedProblem
 from bai_gym.statistics import FloatArray
+from bai_gym.validation import choice, integer
 
 __all__ = ["SHIPPED", "AutoMLProblem", "automl_problem"]
 
@@ -109,18 +110,16 @@ def automl_problem(
         MissingDataError: The data are not in the data directory.
         DataError: The data cannot be used.
     """
-    if isinstance(splits, bool) or not isinstance(splits, int | np.integer) or splits < 2:
-        raise ParameterError(f"splits must be a whole number of at least 2, not {splits!r}")
-    if not isinstance(data, str) or data not in REGRESSION_TABLES:
-        raise ParameterError(f"data must be one of {', '.join(map(repr, REGRESSION_TABLES))}, not {data!r}")
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers == 0):
-        raise ParameterError(f"workers must be a number of processes, -1 for all cores, or None, not {workers!r}")
+    splits = integer(splits, "splits", least=2)
+    choice(data, REGRESSION_TABLES, "data")
+    if workers is not None and workers != -1:
+        integer(workers, "workers", least=1, rule="a number of processes, -1 for all cores, or None")
     if cache is not None and not isinstance(cache, str | os.PathLike):
         raise ParameterError(f"cache must be the path of a folder, or None, not {cache!r}")
     scores = _shipped() if data == "diabetes" and cache is None else None
     if scores is None or len(scores) < splits:
         folder = cache_directory() if cache is None else Path(cache)
-        scores = cached_scores(regression_table(data), MODELS, int(splits), cache=folder, workers=workers)
+        scores = cached_scores(regression_table(data), MODELS, splits, cache=folder, workers=workers)
     return AutoMLProblem(scores[:splits])
 
 

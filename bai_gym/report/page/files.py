@@ -7,16 +7,18 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from bai_gym.analysis.aggregate import Aggregate, Profile
 from bai_gym.benchmark.runner import OnChunk
-from bai_gym.report.aggregates import aggregate_to_csv, aggregate_to_latex, aggregate_to_markdown
+from bai_gym.report.aggregates import aggregate_table
 from bai_gym.report.figures import Axis, error_curves
+from bai_gym.report.layout import Table
 from bai_gym.report.page.collect import Content, Group
 from bai_gym.report.page.standings import Standings
 from bai_gym.report.scores import aggregate_intervals, performance_profiles
-from bai_gym.report.standings import leaderboards_to_csv, leaderboards_to_latex, leaderboards_to_markdown
-from bai_gym.report.tables import to_csv, to_latex, to_markdown
+from bai_gym.report.standings import leaderboards_table
+from bai_gym.report.tables import results_table
 from bai_gym.results.result import Result
 from bai_gym.results.writer import write_atomically
 
@@ -38,25 +40,18 @@ def save_tables(content: Content, ranked: Sequence[Standings], folder: Path) -> 
     """
     paths = []
     for (name, group), found in zip(_named(content), ranked, strict=True):
-        rows = group.results, group.optima
-        texts = {
-            f"{name}.md": to_markdown(*rows),
-            f"{name}.csv": to_csv(*rows),
-            f"{name}.tex": to_latex(*rows),
-            f"{name}-leaderboard.md": leaderboards_to_markdown(found.boards),
-            f"{name}-leaderboard.csv": leaderboards_to_csv(found.boards),
-            f"{name}-leaderboard.tex": leaderboards_to_latex(found.boards),
+        tables: dict[str, Table[Any]] = {
+            name: results_table(group.results, group.optima),
+            f"{name}-leaderboard": leaderboards_table(found.boards),
         }
         if found.aggregate is not None:
-            texts |= {
-                f"{name}-scores.md": aggregate_to_markdown(found.aggregate),
-                f"{name}-scores.csv": aggregate_to_csv(found.aggregate),
-                f"{name}-scores.tex": aggregate_to_latex(found.aggregate),
-            }
-        for file, text in texts.items():
-            with write_atomically(folder / file) as draft:
-                draft.write_text(text, encoding="utf-8")
-            paths.append(folder / file)
+            tables[f"{name}-scores"] = aggregate_table(found.aggregate)
+        for file, table in tables.items():
+            for suffix, text in ((".md", table.markdown()), (".csv", table.csv()), (".tex", table.latex())):
+                path = folder / f"{file}{suffix}"
+                with write_atomically(path) as draft:
+                    draft.write_text(text, encoding="utf-8")
+                paths.append(path)
     return paths
 
 

@@ -1,0 +1,145 @@
+"""Checks of what users give: each function returns the value in its plain type, or raises an error of one line.
+
+The line names the thing, the rule and the value: ``runs must be a whole number of at least 1, not 0``. True and False
+are no numbers; NumPy's numbers are; NaN and infinity are where ``finite=False``. Where ``rule`` is given, the line says
+that instead of what follows from the bounds.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Collection
+
+import numpy as np
+import numpy.typing as npt
+
+from bai_gym.errors import BaiGymError, ParameterError
+
+__all__ = ["ROWS", "array", "choice", "flag", "integer", "probability", "real"]
+
+ROWS = "numbers, in rows of equal length, and are not"
+NUMBERS = "a number or an array of numbers, not {!r}"
+
+
+def integer(
+    value: object,
+    name: str,
+    *,
+    least: int | None = None,
+    most: int | None = None,
+    rule: str | None = None,
+    error: type[BaiGymError] = ParameterError,
+) -> int:
+    """Return a whole number from ``least`` to ``most``."""
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        number = int(value)
+        if (least is None or number >= least) and (most is None or number <= most):
+            return number
+    limits = f" in {least}..{most}" if least is not None and most is not None else _limits(None, least, most)
+    raise _refusal(name, rule or f"a whole number{limits}", value, error)
+
+
+def real(
+    value: object,
+    name: str,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    most: float | None = None,
+    finite: bool = True,
+    rule: str | None = None,
+    error: type[BaiGymError] = ParameterError,
+) -> float:
+    """Return a number above ``above`` and from ``least`` to ``most``."""
+    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
+        huge = isinstance(value, int) and abs(value) > sys.float_info.max
+        number = math.nan if huge else float(value)
+        if not huge and _allowed(number, above, least, most, finite).all():
+            return number
+    raise _refusal(name, rule or _rule(above, least, most, finite), value, error)
+
+
+def probability(value: object, name: str, *, error: type[BaiGymError] = ParameterError) -> float:
+    """Return a number strictly between 0 and 1."""
+    number = real(value, name, finite=False, error=error)
+    if not 0.0 < number < 1.0:
+        raise error(f"{name} must lie strictly between 0 and 1, not {_shown(value)}")
+    return number
+
+
+def choice(value: object, allowed: Collection[str], name: str, *, error: type[BaiGymError] = ParameterError) -> str:
+    """Return one of the allowed words."""
+    if isinstance(value, str) and value in allowed:
+        return value
+    words = [repr(word) for word in allowed]
+    raise _refusal(name, " or ".join(words) if len(words) < 3 else f"one of {', '.join(words)}", value, error)
+
+
+def flag(value: object, name: str, *, error: type[BaiGymError] = ParameterError) -> bool:
+    """Return True or False; the text ``"False"`` would otherwise count as true."""
+    if not isinstance(value, bool | np.bool_):
+        raise _refusal(name, "True or False", value, error)
+    return bool(value)
+
+
+def array(
+    values: object,
+    name: str,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    finite: bool = True,
+    kind: str = NUMBERS,
+    error: type[BaiGymError] = ParameterError,
+) -> npt.NDArray[np.float64]:
+    """Return new floats of any shape, above ``above`` and at least ``least``.
+
+    ``kind`` says what they must be, with ``{!r}`` for what was given.
+    """
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise error(f"{name} must be {kind.format(values)}") from None
+    except OverflowError:  # a whole number of hundreds of digits
+        raise error(f"{name} must be finite numbers of at most 1.8e308, and one is larger") from None
+    right = _allowed(numbers, above, least, None, finite)
+    if not right.all():
+        wrong = float(numbers[~right][0])
+        raise _refusal(name, _rule(above, least, None, finite, several=numbers.ndim > 0), wrong, error)
+    return numbers
+
+
+def _allowed(
+    numbers: float | npt.NDArray[np.float64], above: float | None, least: float | None, most: float | None, finite: bool
+) -> npt.NDArray[np.bool_]:
+    right = np.isfinite(numbers) if finite else np.ones(np.shape(numbers), np.bool_)
+    if above is not None:
+        right = right & (numbers > above)
+    if least is not None:
+        right = right & (numbers >= least)
+    return np.asarray(right if most is None else right & (numbers <= most))
+
+
+def _rule(above: float | None, least: float | None, most: float | None, finite: bool, *, several: bool = False) -> str:
+    limits = _limits(above, least, most)
+    kind = ("finite " if finite and (several or not limits) else "") + ("numbers" if several else "number")
+    if limits == " above 0":
+        kind, limits = f"positive {kind.removeprefix('finite ')}", ""
+    return f"{'' if several else 'a '}{kind}{limits}"
+
+
+def _limits(above: float | None, least: float | None, most: float | None) -> str:
+    if least is not None and most is not None:
+        return f" from {least:g} to {most:g}"
+    words = {"above": above, "of at least": least, "of at most": most}
+    return "".join(f" {word} {bound:g}" for word, bound in words.items() if bound is not None)
+
+
+def _refusal(name: str, rule: str, value: object, error: type[BaiGymError]) -> BaiGymError:
+    return error(f"{name} must be {rule}, not {_shown(value)}")
+
+
+def _shown(value: object) -> str:
+    """Write NumPy's numbers as Python's own are written."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
