@@ -75,7 +75,7 @@ def test_changes_are_taken_and_none_leaves_the_default() -> None:
     [
         ({"algo": "dqn"}, "unknown algo 'dqn'.*allowed: ppo, a2c"),
         ({"network": "arm"}, "unknown network 'arm'. Did you mean arms.*allowed: arms, mlp"),
-        ({"rewards": "ratings"}, "rewards must be one of 'any', 'binary', not 'ratings'"),
+        ({"rewards": "ratings"}, "rewards must be 'any' or 'binary', not 'ratings'"),
         ({"seed": -1}, "seed must be an integer of at least 0, not -1"),
         ({"width": 0}, "width must be a whole number of at least 1, not 0"),
         ({"steps": -1}, "steps must be a whole number of at least 0, not -1"),
