@@ -191,8 +191,8 @@ class Aggregate(Sequence[AgentScore]):
     def words(self) -> str:
         """Description of a score."""
         if (self.zero, self.one) == (NEVER, ALWAYS):
-            return "score: probability of a right recommendation"
-        return f"score: probability of a right recommendation, scaled so that {self.zero} scores 0 and {self.one} 1"
+            return "score: probability of a correct recommendation"
+        return f"score: probability of a correct recommendation, scaled so that {self.zero} scores 0 and {self.one} 1"
 
     def find(self, agent: str) -> AgentScore:
         """Return the scores of an agent.

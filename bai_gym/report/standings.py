@@ -88,8 +88,8 @@ def _remarks(boards: Sequence[Leaderboard], share: str) -> tuple[str, ...]:
         whole = all(not pair.paired for board in ranked for pair in board.pairs)
         remarks.append(
             ("The" if whole else "Some")
-            + " tests are not paired, for want of outcomes of single runs or of equal numbers of runs: they tell fewer "
-            "agents apart."
+            + " tests are not paired, for want of outcomes of single runs or of equal numbers of runs: they are less "
+            "powerful."
         )
     for board in boards:
         if board.left_out:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bai_gym import agents, compare
-from bai_gym.benchmark import chunk
+from bai_gym.benchmark import sources
 from bai_gym.cli import console, reproduce
 from bai_gym.cli.main import app
 from bai_gym.datasets import CompletedRatings, registry
@@ -276,7 +276,7 @@ def little_look_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     matrix = rng.normal(rng.uniform(1, 5, (80, 1)), rng.uniform(0.2, 1, (80, 1)), (80, 20))
     source = CompletedRatings(matrix.astype(np.float32), np.arange(80), matrix.mean(axis=-1), matrix.var(axis=-1))
     monkeypatch.setattr(families, "look_alike_source", lambda: source)
-    monkeypatch.setattr(chunk, "_BUILT", {})
+    monkeypatch.setattr(sources, "_BUILT", {})
 
 
 def verdicts(text: str, experiment: Experiment) -> list[str]:

@@ -49,7 +49,7 @@ def test_leaderboard_as_markdown() -> None:
     assert lines[0] == "| budget | rank [95 %] | agent | runs | error probability [95 %] | knows |"
     assert lines[2] == "| 50 | 1 [1, 1] | A_1 | 40 | 0.000 [0.000, 0.088] | range, variances |"
     # Wilson of 20 in 40: half of the width is 0.148, so two decimals are enough.
-    assert lines[3] == "| 50 | 2 [2, 3] | B <sup>1</sup> | 40 | 0.50 [0.35, 0.65] | nothing |"
+    assert lines[3] == "| 50 | 2 [2, 3] | B <sup>1</sup> | 40 | 0.50 [0.35, 0.65] | none |"
     assert lines[4].startswith("| 50 | 3 [2, 3] | C\\| <sup>1, 2</sup> | 40 |")
     assert [line.split(" | ")[0] for line in lines[2:11]] == ["| 50"] * 3 + ["| 100"] * 3 + ["| mean of 2"] * 3
     assert "1. a note; 5 %" in lines and "2. another" in lines
