@@ -189,7 +189,7 @@ def test_a_page_of_facts_says_them(pages: dict[str, Page]) -> None:
         ["pulls", "2", "8", "24", "64", "160", "384", "896"],  # K log2 K
     ]
     assert "BAI-Gaussian64-v0" in page.sections["where-it-plays"]
-    assert "SHVar cannot do the task 'thresholding'" in page.sections["where-it-plays"]
+    assert "SHVar does not support the task 'thresholding'" in page.sections["where-it-plays"]
     page = pages["environments/BAI-TopM-Bernoulli-Setup4-v0.html"]
     facts = {row[0]: row[1] for row in page.rows[""][1:]}
     assert (facts["arms"], facts["task"], facts["default budget"]) == ("6", "the m = 2 best arms", "600 pulls")
