@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from bai_gym.analysis.leaderboard import Leaderboard, leaderboards
     from bai_gym.analysis.paired import PairedTest
     from bai_gym.api import compare, evaluate
-    from bai_gym.live import Identification, identify
+    from bai_gym.live.evidence import Identification
+    from bai_gym.live.identify import identify
     from bai_gym.parallel import cluster
     from bai_gym.results.result import Comparison, Result
 

@@ -46,13 +46,13 @@ KINDS = {
 
 
 def print_results(results: Comparison, optima: Optima | None = None) -> None:
-    """Print the table; of checkpoints some, in a table of their own."""
+    """Print the table; some checkpoints are in a separate table."""
     OUT.print(results_table(results.final, optima).rich())
     for env, budget in dict.fromkeys((row.env, row.budget) for row in results if row.checkpoint is not None):
-        OUT.print(f"{env}, budget {budget:,}: error probability after so many pulls", soft_wrap=True)
+        OUT.print(f"{env}, budget {budget:,}: error probability at intermediate budgets", soft_wrap=True)
         rows = [row for row in results if (row.env, row.budget) == (env, budget)]
         OUT.print(checkpoint_table(rows).rich())
-    OUT.print("Intervals: Wilson, 95 %. Agents are compared on the same drawn instances.")
+    OUT.print("Intervals: Wilson, 95 %. Agents are compared on the same instances.")
     if optima:
         OUT.print(
             "Optimality gap: difference to the exact probability that the best agent given only the prior is correct."
@@ -102,9 +102,9 @@ def save_results(
 
 
 def print_rivals(reference: str, rivals: Sequence[Rival]) -> None:
-    """Print how an agent compares with the others."""
+    """Print the paired comparisons of an agent with the others."""
     OUT.print(rivals_table(reference, rivals).rich())
-    OUT.print("Below 0: it errs less. Tango intervals, exact McNemar tests, each for itself (no correction for many).")
+    OUT.print("Below 0: fewer errors. Tango intervals and exact McNemar tests, without correction for multiple tests.")
 
 
 def save_rivals(reference: str, rivals: Sequence[Rival], folder: Path, name: str) -> list[Path]:

@@ -45,7 +45,7 @@ def aggregate_table(scores: Aggregate) -> Table[AgentScore]:
     for word in AGGREGATES:
         columns.append(Column(f"{NAMES[word]} [{level}]", partial(_estimate, word)))
         fields |= estimate_fields(word, attrgetter(word))
-    columns.append(Column("knows", lambda row: knows_words(row.knows), False))
+    columns.append(Column("oracle knowledge", lambda row: knows_words(row.knows), False))
     fields |= {
         "level": lambda _: exact(scores.level),
         "tasks": lambda _: len(scores.tasks),

@@ -16,7 +16,7 @@ Line: TypeAlias = tuple[Leaderboard, Standing]
 def leaderboards_table(boards: Sequence[Leaderboard]) -> Table[Line]:
     """Lay leaderboards out in one table, one below the other in the order given.
 
-    In CSV, `budgets` are joined by spaces, several in an overall leaderboard; `knows` is ``nothing``, ``unknown``, or
+    In CSV, `budgets` are joined by spaces, several in an overall leaderboard; `knows` is ``none``, ``unknown``, or
     names joined by ``;``, as are `notes`; `paired` is ``yes`` where all agents of the leaderboard were compared run by
     run, else ``no``. The columns of an unknown gap are empty.
     """
@@ -38,7 +38,7 @@ def leaderboards_table(boards: Sequence[Leaderboard]) -> Table[Line]:
                 lambda line: with_interval(line[1].error_probability, *line[1].interval),
             ),
             *([Column[Line](f"optimality gap [{share}]", lambda line: _gap(line[1]))] if gaps else []),
-            Column("knows", lambda line: knows_words(line[1].knows), False),
+            Column("oracle knowledge", lambda line: knows_words(line[1].knows), False),
         ],
         {
             "env": lambda line: line[0].env,

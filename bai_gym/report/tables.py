@@ -105,13 +105,13 @@ def results_table(results: Sequence[ResultLike], optima: Optima | None = None) -
 
     In CSV, equal results give equal bytes, however they were computed: floats are written by ``repr``, the shortest
     form that reads back to the same number, and the seconds, which differ between two runs of anything, are in the
-    terminal alone. There, `knows` is ``nothing`` or names joined by ``;``, `mean_pulls` holds K numbers joined by
+    terminal alone. There, `knows` is ``none`` or names joined by ``;``, `mean_pulls` holds K numbers joined by
     spaces, `sample_complexity_quantiles` those at 5, 25, 50, 75 and 95 %, `notes` are joined by ``;``, and the columns
     of an unknown optimum are empty.
 
     Args:
         results: The results, in any order.
-        optima: Where given and not empty, there are columns of the optimality gap.
+        optima: If not empty, there are columns of the optimality gap.
 
     Returns:
         A table with a row per result; in the terminal with the name of the environment above it, where it is one.
@@ -128,7 +128,7 @@ def results_table(results: Sequence[ResultLike], optima: Optima | None = None) -
 
 
 def checkpoint_table(results: Sequence[ResultLike], most: int = 8) -> Table[ResultLike]:
-    """Lay out how error probabilities fall with the pulls.
+    """Lay out error probabilities at intermediate budgets.
 
     Args:
         results: Results at checkpoints, of one environment and budget.
@@ -182,7 +182,7 @@ def _columns(rows: Sequence[ResultLike], optima: Optima | None, several: bool) -
         (True, Column("simple regret ± se", _regret)),
         (stops, Column("pulls: mean [5 %, 95 %]", _pulls)),
         (any(row.truncated for row in rows), Column("truncated", lambda row: f"{row.truncated:,}")),
-        (True, Column("knows", lambda row: knows_words(row.knows), False)),
+        (True, Column("oracle knowledge", lambda row: knows_words(row.knows), False)),
         (True, Column("seconds", lambda row: f"{row.seconds:.1f}", terminal=True)),
     ]
     return [column for shown, column in columns if shown]
@@ -205,7 +205,7 @@ def _fields(rows: Sequence[ResultLike], optima: Optima | None) -> dict[str, Call
         "sample_complexity": lambda row: exact(row.sample_complexity),
         "sample_complexity_quantiles": lambda row: " ".join(map(exact, row.sample_quantiles)),
         "truncated": lambda row: int(row.truncated),
-        "knows": lambda row: ";".join(row.knows) or "nothing",
+        "knows": lambda row: ";".join(row.knows) or "none",
         "mean_pulls": lambda row: " ".join(map(exact, row.mean_pulls)),
         "notes": lambda row: ";".join(row.notes),
     }

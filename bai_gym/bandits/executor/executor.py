@@ -83,7 +83,7 @@ class Executor:
         if on_error == "worst" and worst is None:
             raise ParameterError("on_error='worst' needs worst=, the reward that counts when a pull fails")
         if on_error != "retry" and retries is not None:
-            raise ParameterError("retries is given, but failed pulls are not made again: give on_error='retry' with it")
+            raise ParameterError("retries is given, but failed pulls are not repeated: give on_error='retry' with it")
         retries = integer(RETRIES if retries is None else retries, "retries", least=1)
         self._worst = None if worst is None else real(worst, "worst")
         self._attempts = 1 + retries if on_error == "retry" else 1
