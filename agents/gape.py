@@ -175,9 +175,7 @@ def rule_parameters(agent: GapE | GapEV | AGapE | AGapEV, a: FloatArray | float)
 def checked_bound(agent: GapE | GapEV | AGapE | AGapEV, info: ProblemInfo) -> FloatArray:
     """Check the parameters, and return the ``(N,)`` bounds of the rewards."""
     real(agent.scale, f"scale of {agent.name}", least=0)
-    if agent.b is not None:
-        real(agent.b, f"b of {agent.name}", above=0)
-    return reward_bounds(agent.b, info)
+    return reward_bounds(agent.b, info, agent.name)
 
 
 @dataclass(kw_only=True)

@@ -12,6 +12,7 @@ from bai_gym.agents.choosing import best_recommendation, shuffled_arms, spread_e
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Played, Rule, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.validation import real
 
 __all__ = ["SequentialAgent", "first_block", "reward_bounds"]
 
@@ -88,9 +89,9 @@ def first_block(agent: Agent, pulls: int) -> Block:
     return Block(np.take_along_axis(counts, arms, 1), arms)
 
 
-def reward_bounds(b: float | None, info: ProblemInfo) -> FloatArray:
-    """Return ``(N,)`` bounds of the rewards: b, or the bound from the problem info if b is None."""
+def reward_bounds(b: float | None, info: ProblemInfo, agent: str) -> FloatArray:
+    """Return ``(N,)`` bounds of the rewards: an agent's b, checked, or if it is None the one of the problem info."""
     if b is not None:
-        return np.full(info.batch, float(b))
+        return np.full(info.batch, real(b, f"b of {agent}", above=0))
     # Rewards that are all negative have no bound of this form; a tiny one leaves the widths to the variances.
     return np.maximum(info.reward_bound, SMALLEST_BOUND)

@@ -64,10 +64,8 @@ class UCBE(SequentialAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and compute the exploration."""
         real(self.c, f"c of {self.name}", above=0)
-        if self.b is not None:
-            real(self.b, f"b of {self.name}", above=0)
         self.exploration: FloatArray = self._exploration(info)
-        self.parameters = columns(self.batch, reward_bounds(self.b, info) * np.sqrt(self.exploration))
+        self.parameters = columns(self.batch, reward_bounds(self.b, info, self.name) * np.sqrt(self.exploration))
 
     def _exploration(self, info: ProblemInfo) -> FloatArray:
         if self.a is None:
@@ -154,7 +152,6 @@ class AdaptiveUCBE(SequentialAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         real(self.c, f"c of {self.name}", above=0)
-        if self.b is not None:
-            real(self.b, f"b of {self.name}", above=0)
+        real(self.b, f"b of {self.name}", above=0)
         ends = phase_ends(self.num_arms, self.budget)
         self.parameters = columns(self.batch, 0.0, self.b * math.sqrt(self.c * self.budget), *ends, self.budget)

@@ -8,7 +8,7 @@ are the m arms of smallest B, its value is their largest B; u has the largest U 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -53,8 +53,7 @@ def select_one(e: Episode, rng: np.random.Generator) -> int:
     u = second if low == first else first
     value = min(value, of_first)
     least = np.inf if e.pulled < 0 else e.memory[KEPT]
-    e.memory[VALUE] = value
-    e.memory[SETS] = low if value < least else e.memory[SETS]
+    e.memory[VALUE], e.memory[SETS] = value, low if value < least else e.memory[SETS]
     e.memory[KEPT] = min(value, least) + e.parameters[LAST]
     wider = value_of(e.first, u) - e.mean[u] - (value_of(e.first, low) - e.mean[low])
     if abs(wider) <= 1e-14 * (abs(e.mean[u]) + abs(top(e.first))):  # widths that differ by rounding alone are equal
@@ -121,25 +120,22 @@ def estimate(e: Episode, rng: np.random.Generator) -> int:
 
 def prepare(agent: UGapEb | UGapEbV | AUGapEb | AUGapEbV | UGapEc | UGapEcV, info: ProblemInfo) -> None:
     """Check the parameters and set the rule."""
-    if agent.b is not None:
-        real(agent.b, f"b of {agent.name}", above=0)
     given = range_of(agent.b, agent.sigma, agent.name) if isinstance(agent, UGapEc) else agent.b
-    b, v, one = reward_bounds(given, info), agent.uses_variances, agent.task.m * agent.task.num_bandits == 1
+    b, v, one = reward_bounds(given, info, agent.name), agent.uses_variances, agent.task.m * agent.task.num_bandits == 1
     if isinstance(agent, UGapEc | UGapEcV):
         probability(agent.delta, f"delta of {agent.name}")
         real(agent.c, f"c of {agent.name}", above=0)
         return agent.set_rule(Rule(choose=select_until_accurate), 0.0, b, v, np.inf, agent.c, 0.0, agent.delta)
     real(agent.scale, f"scale of {agent.name}", least=0)
     rate = agent.scale * max(agent.budget - agent.first_pulls * agent.num_arms, 0) / (2.0 if v else 4.0)
+    rule = Rule(upper, select_one) if one else Rule(choose=select_arm)
     if isinstance(agent, AUGapEb | AUGapEbV):
-        every = 2 * agent.num_arms if agent.refresh is None else agent.refresh
+        every = agent.num_arms * 2 if agent.refresh is None else agent.refresh
         integer(every, f"refresh of {agent.name}", least=1)
-        rule = Rule(upper, select_one, refresh=estimate) if one else Rule(choose=select_arm, refresh=estimate)
-        return agent.set_rule(rule, 0.0, b, v, np.inf, rate, every)
+        return agent.set_rule(replace(rule, refresh=estimate), 0.0, b, v, np.inf, rate, every)
     choice(agent.output, ("best", "last"), f"output of {agent.name}")
     task = agent.task.m, agent.task.epsilon, b, agent.task.num_bandits
     a = rate / (ugape_v_complexity(info.means, info.variances, *task) if v else ugape_complexity(info.means, *task))
-    rule = Rule(upper, select_one) if one else Rule(choose=select_arm)
     agent.set_rule(rule, a, b, v, 0.0 if agent.output == "best" else np.inf)
 
 
