@@ -123,8 +123,9 @@ def cases_of(mark: pytest.Mark) -> list[tuple[str, dict[str, Any]]]:
     names, cases, ids = argument_names(mark), [], mark.kwargs.get("ids")
     for number, value in enumerate(mark.args[1]):
         given = value.values if hasattr(value, "marks") else value if len(names) > 1 else (value,)
-        named = ids(value) if callable(ids) else list(ids)[number] if ids else getattr(value, "id", None)
-        label = named or ", ".join(str(getattr(one, "__name__", one)) for one in given)
+        named = list(ids)[number] if ids and not callable(ids) else getattr(value, "id", None)
+        shown = ids if callable(ids) else lambda one: getattr(one, "__name__", one)
+        label = named or ", ".join(str(shown(one)) for one in given)
         skips = [m for m in getattr(value, "marks", ()) if m.name == "skip" or (m.name == "skipif" and m.args[0])]
         if not skips:
             cases.append((label[:120], dict(zip(names, given, strict=True))))
@@ -147,6 +148,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
         if "tmp_path" in fixtures:
             given["tmp_path"] = fixtures["tmp_path"] / f"case{number}"
             given["tmp_path"].mkdir()
+        if "monkeypatch" in fixtures:  # one of its own: what other fixtures have set stays
+            given["monkeypatch"] = pytest.MonkeyPatch()
         try:
             pyfuncitem.obj(**{**fixtures, **given})
         except pytest.skip.Exception as reason:
@@ -156,7 +159,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
             failures.append(failure if isinstance(failure, Exception) else AssertionError(str(failure)))
         finally:
             if "monkeypatch" in fixtures:
-                fixtures["monkeypatch"].undo()
+                given["monkeypatch"].undo()
             if "capsys" in fixtures:
                 fixtures["capsys"].readouterr()
     if len(failures) == 1:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import binomtest
 
 from bai_gym.errors import ParameterError
 from bai_gym.validation import integer
@@ -67,6 +66,8 @@ def clopper_pearson(errors: int, runs: int, level: float = 0.95) -> tuple[float,
 
 
 def _interval(errors: int, runs: int, level: float, method: str) -> tuple[float, float]:
+    from scipy.stats import binomtest  # takes longer to import than everything else together
+
     runs = integer(runs, "runs", least=1)
     errors = integer(errors, "errors", least=0, most=runs)
     low, high = binomtest(errors, runs).proportion_ci(check_level(level), method)

@@ -70,7 +70,8 @@ def read_signals(path: str | os.PathLike[str], header: bool | None = None) -> Si
         DataError: It is damaged, or no such matrix; or a value is missing or not a finite number.
         ParameterError: ``header`` is neither None, True nor False.
     """
-    return _read(*identify(path, _WHAT), None if header is None else flag(header, "header"))
+    header = None if header is None else flag(header, "header")
+    return _read(*identify(path, _WHAT), header)
 
 
 @lru_cache(maxsize=2)

@@ -94,6 +94,7 @@ def choice(agent: Any, exploration: float, seen: list[list[float]]) -> int:
     return min(range(len(seen)), key=lambda arm: (index(arm), len(seen[arm]), arm))
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(
         [

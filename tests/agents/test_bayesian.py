@@ -249,7 +249,7 @@ def test_only_pulled_arms_where_that_is_asked_for() -> None:
             "EI",
             {"kernel": "matern", "length": -1.0},
             ParameterError,
-            "length of a kernel must be a finite number above",
+            "length of a kernel must be a positive number",
         ),
         ("EI", {"kernel": "matern", "nu": 2.0}, ParameterError, "nu of the Matern kernel must be 0.5, 1.5, 2.5, not 2"),
         ("EI", {"kernel": np.eye(4), "length": 2.0}, ParameterError, "length of EI has no effect here: give it with"),

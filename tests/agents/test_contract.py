@@ -232,6 +232,7 @@ def test_easy_worlds_are_solved_in_every_run(variant: tuple[str, dict[str, Any]]
     np.testing.assert_array_equal(rollout.recommendation, best)
 
 
+@pytest.mark.slow
 @pytest.mark.each("make_bandit", [spread, without_variance, all_equal_and_certain, negative])
 @pytest.mark.each("variant", SEVERAL, ids=variant_id)
 @pytest.mark.each("num_arms", [2, 4, 10])

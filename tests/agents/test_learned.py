@@ -347,7 +347,13 @@ def test_the_agent_does_what_the_network_prefers(trace: Callable[..., Any]) -> N
 def test_it_works_without_torch_and_stable_baselines3(tmp_path: Path) -> None:
     code = """if True:
         import sys
-        sys.modules["torch"] = sys.modules["stable_baselines3"] = None  # as if they were not installed
+
+        class Missing:
+            def find_spec(self, name, path=None, target=None):
+                if name.split(".")[0] in ("torch", "stable_baselines3"):
+                    raise ModuleNotFoundError(name)
+
+        sys.meta_path.insert(0, Missing())  # as if they were not installed
         from bai_gym import evaluate
         print(evaluate("Learned", "BAI-Gaussian8-v0", budget=40, runs=20, seed=1).errors)
     """

@@ -62,6 +62,7 @@ def test_every_group_gets_the_outcomes_of_its_own_blocks() -> None:
     assert (rollout.pulls[[0, 4], 1] == 1).all()
 
 
+@pytest.mark.slow
 def test_the_law_of_outcomes_is_that_of_whole_blocks() -> None:
     # Sums of 9 pulls in parts of 4, 2 and 3, of 1 and 5, or at once: mean and variance of the sample mean.
     agent = Mixed()

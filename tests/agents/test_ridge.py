@@ -115,6 +115,7 @@ def check(x: np.ndarray, ridge: Ridge, lam: float, played: Played, tolerance: fl
     )
 
 
+@pytest.mark.slow
 @pytest.mark.each(("name", "x"), CASES, ids=lambda v: str(v.shape) if isinstance(v, np.ndarray) else v)
 @pytest.mark.each("lam", [1.0, 1e-4, 50.0])
 @pytest.mark.each("swept", [False, True])

@@ -406,6 +406,7 @@ def play(agent: Agent, bandit: Any, budget: int, task: Task | None = None, fixed
     return play_blocks(agent, bandit, budget, np.random.default_rng(2), task)
 
 
+@pytest.mark.slow
 @pytest.mark.each("tie", ["first", "random"])
 @pytest.mark.each("num_arms", [2, 3, 8])
 @pytest.mark.each(

@@ -257,7 +257,7 @@ def test_comparisons_and_what_agents_know() -> None:
     ]
     scores = bai_gym.aggregate(comparisons, chance="one arm")
     assert scores.find("SHVar").knows == ("variances",) and scores.find("Uniform").knows == ()
-    assert "(knows variances)" in str(scores)
+    assert "(oracle knowledge: variances)" in str(scores)
     right = 1 - comparisons[0].find("SHVar", budget=64).error_probability
     index = scores.tasks.index(("BAI-Gaussian8-v0", 64))
     assert scores.scores[scores.agents.index("SHVar"), index] == pytest.approx((right - 1 / 8) / (7 / 8))
@@ -323,7 +323,7 @@ def test_unknown_names_are_refused() -> None:
     scores = aggregate(random_outcomes())
     with pytest.raises(UnknownNameError, match="agents scored"):
         scores.find("Z")
-    with pytest.raises(ParameterError, match="iqm, mean, median, optimality_gap"):
+    with pytest.raises(ParameterError, match="one of 'iqm', 'mean', 'median', 'optimality_gap'"):
         scores.difference("A", "B", "mode")
     with pytest.raises(ParameterError, match="'simple_regret'"):
         scores.improvement("A", "B", by="luck")  # type: ignore[arg-type]

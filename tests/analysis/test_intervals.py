@@ -69,6 +69,7 @@ def test_a_higher_level_is_wider(count: tuple[int, int]) -> None:
         assert wide[0] <= narrow[0] and narrow[1] <= wide[1] and wide != narrow
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(runs=st.integers(1, 60), p=st.floats(1e-9, 1 - 1e-9), level=st.sampled_from([0.8, 0.95, 0.99]))
 def test_clopper_pearson_covers_at_least_its_level(runs: int, p: float, level: float) -> None:

@@ -104,7 +104,7 @@ def test_what_agents_know_comes_from_results_alone() -> None:
     assert leaderboards(OUTCOMES)[0].standings[0].knows is None
     told = leaderboards(OUTCOMES, results=rows_of(OUTCOMES, knows=("variances",)))[0]
     assert told.paired and told.standings[0].knows == ("variances",)
-    assert "knows unknown" in str(leaderboards(OUTCOMES)[0]) and "knows variances" in str(told)
+    assert "oracle knowledge: unknown" in str(leaderboards(OUTCOMES)[0]) and "oracle knowledge: variances" in str(told)
 
 
 def test_over_several_budgets_runs_count_as_one() -> None:

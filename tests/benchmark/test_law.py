@@ -141,6 +141,7 @@ def smallest_p_value(agent: Any, a: Rollout, b: Rollout) -> float:
     return min(p_values) * len(p_values)
 
 
+@pytest.mark.slow
 @pytest.mark.each(
     ("variant", "kind"),
     [*((variant, kind) for variant in FIND_ONE for kind in BANDITS), *((variant, "bernoulli") for variant in BINARY)],
@@ -187,6 +188,7 @@ SEVERAL = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.each(
     ("variant", "task"), SEVERAL, ids=lambda v: repr(v) if isinstance(v, Task) else agents.make(v[0], **v[1]).label
 )
@@ -206,7 +208,7 @@ STOPS: list[tuple[str, dict[str, Any], Task, int]] = [
     ("UGapEc", {"b": 0.3}, BestArm(0.3), 1000),
     ("UGapEc", {"b": 0.25}, TopM(2, 0.3), 1000),
     ("UGapEc", {"b": 0.25}, BestOfEach(2, 0.3), 1000),
-    ("UGapEc-V", {"b": 0.01}, BestArm(0.3), 1000),
+    ("UGapEc-V", {"b": 0.01, "c": 0.5}, BestArm(0.3), 1000),
     ("LUCB", {"b": 0.35}, BestArm(0.3), 1000),
     ("LUCB", {"b": 0.3}, TopM(2, 0.3), 1000),
 ]
@@ -219,6 +221,7 @@ def stopped_blocks(agent: Any, task: Task, bandit: Bandit, seed: int = 0) -> Rol
     return play_blocks(agent, bandit, CAP, generator(seed, "rewards"), task)
 
 
+@pytest.mark.slow
 @pytest.mark.each(("name", "parameters", "task", "runs"), STOPS, ids=lambda v: str(v) if v else "")
 def test_stopping_has_the_same_law_by_single_steps(
     name: str, parameters: dict[str, Any], task: Task, runs: int

@@ -74,6 +74,7 @@ def test_the_law_is_that_of_the_benchmark() -> None:
     assert stats.chi2_contingency(np.stack([seen[likely], fast[likely]])).pvalue > 0.001
 
 
+@pytest.mark.slow
 @pytest.mark.each("name", agents.names())
 def test_every_agent_can_be_recorded(name: str) -> None:
     env, budget, keywords = "BAI-Bernoulli4-v0", 60, {}
@@ -147,6 +148,7 @@ def test_several_arms_are_recommended() -> None:
     assert len(episode.recommendation) == len(episode.correct_recommendation) > 1 and episode.task.endswith("best arms")
 
 
+@pytest.mark.slow
 def test_the_folder_is_the_same_for_any_number_of_workers_and_goes_on(
     tmp_path: Path, contents: Callable[[Path], dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

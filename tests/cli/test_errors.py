@@ -58,7 +58,7 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
     assert [part for part in parts if part not in outcome.err] == []
 
 
-@pytest.mark.each(
+@pytest.mark.parametrize(
     ("words", "parts"),
     [
         # Names.
@@ -161,7 +161,7 @@ def test_mistakes(command: Command, words: tuple[str, ...], parts: tuple[str, ..
     assert_refused(command(*words), *parts)
 
 
-@pytest.mark.each(
+@pytest.mark.parametrize(
     ("log", "parts"),
     [
         ("side,sales\na,1\nb,2\n", ("log.csv has no column 'page'", "It has 'side', 'sales'")),
@@ -186,7 +186,7 @@ def test_an_arm_without_rows(command: Command, tmp_path: Path) -> None:
     assert_refused(outcome, "arm 'c' has no rows", "log.csv has the arms", "'b'")
 
 
-@pytest.mark.each("below", ["", "/deep/down"])
+@pytest.mark.parametrize("below", ["", "/deep/down"])
 def test_an_output_folder_that_cannot_be_written(command: Command, tmp_path: Path, below: str) -> None:
     # A file in the way stops every user, even root, whom permissions do not.
     (tmp_path / "taken").write_text("mine")
@@ -196,7 +196,7 @@ def test_an_output_folder_that_cannot_be_written(command: Command, tmp_path: Pat
     assert (tmp_path / "taken").read_text() == "mine"
 
 
-@pytest.mark.each(
+@pytest.mark.parametrize(
     ("words", "file"),
     [
         *((RUN, name) for name in ("figure.png", "results.parquet", "results.csv", "results.md")),
@@ -217,7 +217,7 @@ def test_a_folder_with_the_name_of_a_file_is_found_before_the_work(
     assert [path.name for path in (tmp_path / "out" / file).parent.iterdir()] == [Path(file).name]
 
 
-@pytest.mark.each(
+@pytest.mark.parametrize(
     ("pair", "rule"),
     [
         ("arm_column=['page']", "arm_column must be the name of a column, as text, not ['page']"),
@@ -248,7 +248,7 @@ def test_the_budget_that_the_error_names_is_enough(command: Command) -> None:
     assert command(*RUN, "--agent", "VBR", "--budget", str(int(least) - 1)).code == 2
 
 
-@pytest.mark.each("words", [(), ("list",)])
+@pytest.mark.parametrize("words", [(), ("list",)])
 def test_no_command_shows_the_help(command: Command, words: tuple[str, ...]) -> None:
     outcome = command(*words)
     assert (outcome.code, outcome.out) == (2, "")
@@ -295,7 +295,7 @@ def test_as_a_program(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-@pytest.mark.each("words", ["run BAI-Bernoulli3-v0 --agent SH --runs 20 --budget 30", "list envs", "--version"])
+@pytest.mark.parametrize("words", ["run BAI-Bernoulli3-v0 --agent SH --runs 20 --budget 30", "list envs", "--version"])
 def test_output_that_nobody_takes_is_no_traceback(words: str) -> None:
     command = [sys.executable, "-c", "from bai_gym.cli import main; main()", *words.split()]
     with open("/dev/full", "w") as full:

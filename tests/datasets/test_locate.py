@@ -222,7 +222,7 @@ def test_what_can_only_be_had_by_hand_says_how(data: Path) -> None:
         assert message == (
             f"data set 'electric-motor' is not in {data}: download measures_v2.csv from"
             " https://www.kaggle.com/datasets/wkirgsn/electric-motor-temperature in a browser (it wants you to sign in)"
-            " and put it into electric-motor in that folder, or set BAI_GYM_DATA to a folder that has"
+            " and place it in electric-motor in that folder, or set BAI_GYM_DATA to a folder that has"
             " electric-motor/measures_v2.csv"
         )
     path = put(data, "measures_v2.csv")

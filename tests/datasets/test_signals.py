@@ -121,7 +121,7 @@ def test_objects_are_not_unpickled(tmp_path: Path) -> None:
 def test_a_missing_file_and_a_header_that_is_no_switch(tmp_path: Path) -> None:
     with pytest.raises(MissingDataError, match="there is no file"):
         read_signals(tmp_path / "speeds.csv")
-    with pytest.raises(ParameterError, match="header must be None, True or False"):
+    with pytest.raises(ParameterError, match="header must be"):
         read_signals(tmp_path / "speeds.csv", header="no")  # type: ignore[arg-type]
 
 

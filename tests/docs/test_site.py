@@ -24,6 +24,8 @@ pytest.importorskip("mkdocs")
 pytest.importorskip("mkdocstrings")
 from filelock import FileLock  # noqa: E402 (comes with virtualenv, and so with pre-commit)
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 WRITTEN = ROOT / "docs" / "agents"
 ENVIRONMENT_SECTIONS = (

@@ -259,7 +259,7 @@ MISTAKES: list[tuple[str, dict[str, Any], type[BaiGymError], str]] = [
     ),
     ("BAI-CustomLinear-v0", {"link": "cauchit"}, ParameterError, "'identity', 'logit', 'probit', 'log', not 'cauchit'"),
     ("BAI-CustomLinear-v0", {"link": ["log"]}, ParameterError, "link must be one of"),
-    ("BAI-CustomLinear-v0", {"theta": [1.0, 2.0]}, ParameterError, "given together"),
+    ("BAI-CustomLinear-v0", {"theta": [1.0, 2.0]}, ParameterError, "must both be given"),
     ("BAI-CustomLinear-v0", {"noise_variance": 0.0}, ParameterError, "positive number, not 0.0"),
     ("BAI-CustomLogistic-v0", {"noise_variance": 1.0}, ParameterError, "cannot be given with link='logit'"),
     (

@@ -289,6 +289,7 @@ def test_a_journal_that_the_agent_would_not_have_written_is_refused(tmp_path: Pa
         bai_gym.identify(noisy, 4, 20, journal=journal)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
 @pytest.mark.each("timeout", [None, 60.0], ids=["here", "in a process"])
 def test_a_killed_experiment_goes_on_where_it_stopped(timeout: float | None, tmp_path: Path) -> None:

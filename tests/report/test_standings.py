@@ -46,7 +46,7 @@ def terminal(table: Any) -> str:
 
 def test_leaderboard_as_markdown() -> None:
     lines = leaderboards_table(BOARDS).markdown().splitlines()
-    assert lines[0] == "| budget | rank [95 %] | agent | runs | error probability [95 %] | knows |"
+    assert lines[0] == "| budget | rank [95 %] | agent | runs | error probability [95 %] | oracle knowledge |"
     assert lines[2] == "| 50 | 1 [1, 1] | A_1 | 40 | 0.000 [0.000, 0.088] | range, variances |"
     # Wilson of 20 in 40: half of the width is 0.148, so two decimals are enough.
     assert lines[3] == "| 50 | 2 [2, 3] | B <sup>1</sup> | 40 | 0.50 [0.35, 0.65] | none |"

@@ -82,7 +82,7 @@ def test_markdown_row_in_full() -> None:
     # 80 errors of 1,000: Wilson's 95 % interval is (0.0647, 0.0985), half width 0.017: three decimals.
     row = Row("SHVar", 80, budget=5000, knows=("variances", "complexity"))
     assert results_table([row]).markdown() == (
-        "| agent | budget | runs | error probability [95 %] | simple regret ± se | knows |\n"
+        "| agent | budget | runs | error probability [95 %] | simple regret ± se | oracle knowledge |\n"
         "| --- | ---: | ---: | ---: | ---: | --- |\n"
         "| SHVar | 5,000 | 1,000 | 0.080 [0.065, 0.098] | 0.0123 ± 0.0011 | variances, complexity |\n"
     )

@@ -19,7 +19,7 @@ from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.reader import read_outcomes, read_recordings, read_results
 from bai_gym.results.schema import SCHEMA_VERSION
 
-OLD = Path(__file__).parents[1] / "benchmark" / "data" / "results-v1"
+OLD = Path(__file__).parent / "data" / "results-v1"
 ENV = "BAI-Bernoulli4-v0"
 AGENTS = ["SH", "TTTS(posterior=bernoulli)"]
 

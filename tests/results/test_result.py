@@ -87,10 +87,10 @@ def test_as_text(comparison: Comparison) -> None:
     low, high = wilson(5, 10)
     assert str(comparison[0]) == (
         "Alternating on BAI-Custom-v0(means=[1.0, 0.25, 0.5], variances=0.0), budget 6: "
-        f"error probability 0.5000 [{low:.4f}, {high:.4f}] in 10 runs (knows range)"
+        f"error probability 0.5000 [{low:.4f}, {high:.4f}] in 10 runs (oracle knowledge: range)"
     )
     assert str(comparison).splitlines() == [str(row) for row in comparison]
-    assert "(knows nothing)" in str(comparison[1])
+    assert "(oracle knowledge: none)" in str(comparison[1])
 
 
 def test_find(comparison: Comparison) -> None:

@@ -147,6 +147,7 @@ def test_a_rule_over_all_arms_starts_from_all_samples() -> None:
     assert agent.outcome[0] == [[3, 1]]
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=30), min_size=2, max_size=3))
 def test_whole_rewards_are_recovered_exactly(rewards: list[list[int]]) -> None:
     longest = max(map(len, rewards))

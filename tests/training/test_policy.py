@@ -223,6 +223,6 @@ def test_mistakes_have_one_line() -> None:
     assert "actions Discrete(K)" in message(ours, spaces.Discrete(4))
     for width in (0, -1, 1.5, "32", True):
         assert f"at least 1, not {width!r}" in message(ours, spaces.Discrete(3), width=width)
-    assert "'any', 'binary', not 'ratings'" in message(ours, spaces.Discrete(3), rewards="ratings")
-    with pytest.raises(ParameterError, match="'any', 'binary', not 'ratings'"):
+    assert "'any' or 'binary', not 'ratings'" in message(ours, spaces.Discrete(3), rewards="ratings")
+    with pytest.raises(ParameterError, match="'any' or 'binary', not 'ratings'"):
         NormalisedFeatures(ours, "ratings")  # type: ignore[arg-type]
