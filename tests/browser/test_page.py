@@ -103,7 +103,7 @@ def test_hovering_tells_the_numbers(browser: Any, sweep: Path) -> None:
     browser.open(sweep)
     browser.look_at("curves")
     text = browser.run("return document.querySelector('#curves .plot').data[0].text[0]")
-    assert "Uniform" in text and " of 40 runs" in text and "no oracle knowledge" in text
+    assert "Uniform" in text and " of 40 runs" in text and "oracle knowledge: none" in text
 
 
 def test_the_leaderboard_can_be_sorted(browser: Any, sweep: Path) -> None:

@@ -16,7 +16,7 @@ from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("plotly")
-V1 = Path(__file__).parents[1] / "benchmark" / "data" / "results-v1"
+V1 = Path(__file__).parents[1] / "results" / "data" / "results-v1"
 Contents = Callable[[Path], dict[str, bytes]]
 Command = Callable[..., tuple[str, str]]
 

@@ -231,7 +231,7 @@ SENTENCES = {
         agent(before="knows = frozenset({'variances', 'prior'})"),
         "it declares to know prior, variances; in this assignment an agent receives only arms and budget.",
     ),
-    "knowledge that does not exist": (agent(before="knows = 'answers'"), "an agent cannot declare to know 'answers'"),
+    "knowledge that does not exist": (agent(before="knows = {'answers'}"), "an agent cannot declare to know 'answers'"),
 }
 
 
