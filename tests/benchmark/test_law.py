@@ -36,7 +36,7 @@ from bai_gym.tasks import BestArm, BestOfEach, Task, Thresholding, TopM
 
 pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 
-RUNS = 20_000
+RUNS = 8_000
 BUDGET = 48  # both stages of sequential halving use it up, so that no pull of the steps is an idle one
 LEVEL = 0.001  # per agent and bandit; corrected for the number of statistics that are compared
 
