@@ -20,6 +20,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from bai_gym.agents.choosing import SLACK
+from bai_gym.agents.scanning import largest
 from bai_gym.bandits.linear import check_features
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.problems import ProblemInfo
@@ -160,20 +161,6 @@ def add(e: Episode) -> None:
             part[j] -= factor * taken[j]
     r.numbers[LOG_DET] += math.log1p(square)
     r.numbers[SCALE] = max(r.numbers[SCALE], abs(e.reward))
-
-
-def largest(values: FloatArray) -> float:
-    """Return the largest value."""
-    a = b = c = d = -np.inf
-    whole = values.size - values.size % 4
-    for i in range(0, whole, 4):
-        a = values[i] if values[i] > a else a
-        b = values[i + 1] if values[i + 1] > b else b
-        c = values[i + 2] if values[i + 2] > c else c
-        d = values[i + 3] if values[i + 3] > d else d
-    for i in range(whole, values.size):
-        a = values[i] if values[i] > a else a
-    return max(max(a, b), max(c, d))
 
 
 def largest_place(e: Episode, values: FloatArray, scale: float, rng: np.random.Generator) -> int:
