@@ -6,6 +6,7 @@ order), so that the first of several tied slots is a random arm.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -110,13 +111,17 @@ class SetAgent(Agent):
         chosen = memory[:, SETS : SETS + m * bandits].astype(np.int64).reshape(self.batch, bandits, m)
         return self._recommended(np.take_along_axis(slots, chosen, 2))
 
-    def doubts(self, bandit: Bandit) -> tuple[str, ...]:
-        """Return a note if the confidence guarantee of an agent that stops does not cover the rewards of a bandit."""
+    @property
+    def doubts(self) -> Callable[[Bandit], tuple[str, ...]] | None:
+        """Returns a note if the confidence guarantee does not cover the rewards of a bandit; None without one."""
+        return self._uncovered if self.stops else None
+
+    def _uncovered(self, bandit: Bandit) -> tuple[str, ...]:
         low, high = bandit.limits()
         b, sigma = getattr(self, "b", None), getattr(self, "sigma", None)
         if sigma is not None and bandit.scale() > sigma * (1.0 + ROUNDING):
             return (f"{self.name}: its confidence is proved for {sigma:g}-sub-Gaussian rewards, and these need not be",)
-        if not self.stops or sigma is not None or (b is not None and low >= 0.0 and high <= b):
+        if sigma is not None or (b is not None and low >= 0.0 and high <= b):
             return ()
         way = "; give it sigma=" if hasattr(self, "sigma") else ""
         kind = "unbounded" if np.isinf(high - low) else f"in [{low:.4g}, {high:.4g}]"
