@@ -79,7 +79,7 @@ class Statistics:
     """Pulls, means and unbiased variances of arms, all of one shape.
 
     Attributes:
-        pulls: Number of pulls of each arm, int64 (float64 in a :meth:`window`).
+        pulls: Number of pulls of each arm, int64.
         means: Sample means; 0 for arms without a pull.
         variances: Unbiased sample variances (divisor: pulls minus one); 0 below two pulls.
     """
@@ -127,21 +127,6 @@ class Statistics:
         flat = arms + np.arange(arms.shape[0])[:, None] * self.pulls.shape[-1]
         spread = self.variances.take(flat) if variances else zeros(arms.shape)
         return Statistics(self.pulls.take(flat), self.means.take(flat), spread)
-
-    def window(self) -> Statistics:
-        """Return a copy of ``(N, k)`` statistics with the arm axis first, ``(k, N)``, and pulls as float64.
-
-        The form in which sampling rules keep them: one type for all three saves conversions at every step.
-        """
-        return Statistics(
-            self.pulls.T.astype(np.float64, order="C"),
-            self.means.T.copy("C"),
-            self.variances.T.copy("C"),
-        )
-
-    def unwindow(self) -> Statistics:
-        """Return a copy in the usual form, ``(N, k)`` with whole pulls; the inverse of :meth:`window`."""
-        return Statistics(self.pulls.T.astype(np.int64, order="C"), self.means.T.copy("C"), self.variances.T.copy("C"))
 
     def add(
         self, flat: IntArray | int, rewards: FloatArray | float, *, variances: bool = True

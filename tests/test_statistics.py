@@ -197,26 +197,6 @@ def test_take_picks_arms_row_by_row() -> None:
     assert not (statistics.means == 99.0).any()
 
 
-def test_window_and_unwindow_are_copies_and_inverse() -> None:
-    statistics = random_statistics(np.random.default_rng(2), (3, 5))
-    window = statistics.window()
-    assert window.pulls.dtype == np.float64 and window.pulls.flags.c_contiguous
-    np.testing.assert_array_equal(window.means, statistics.means.T)
-    back = window.unwindow()
-    assert back.pulls.dtype == np.int64
-    for name in ("pulls", "means", "variances"):
-        np.testing.assert_array_equal(getattr(back, name), getattr(statistics, name))
-        assert not np.shares_memory(getattr(window, name), getattr(statistics, name))
-        assert not np.shares_memory(getattr(back, name), getattr(window, name))
-
-
-def test_a_window_is_updated_in_place_by_add() -> None:
-    window = Statistics.zeros((2, 3)).window()
-    window.add(np.array([0, 5]), np.array([1.0, 2.0]))  # slot 0 of episode 0, slot 2 of episode 1
-    assert window.means.tolist() == [[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]]
-    assert window.unwindow().pulls.tolist() == [[1, 0, 0], [0, 0, 1]]
-
-
 @given(rewards_of_an_arm.filter(bool))
 def test_sums_and_squares(rewards: list[float]) -> None:
     statistics = by_single_pulls([np.array(rewards)])

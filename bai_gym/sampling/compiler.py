@@ -230,22 +230,20 @@ def note(name: str) -> Iterator[None]:
     """Report a long compilation on standard error; loading from disk is silent."""
     from numba.core import event
 
-    compiling = threading.Event()
+    def say() -> None:
+        print(f"bai-gym compiles {name}; this happens once on this machine", file=sys.stderr, flush=True)
+
+    timer = threading.Timer(NOTE_AFTER, say)
+    timer.daemon = True
 
     class Listener(event.Listener):  # type: ignore[misc]
         def on_start(self, event: Any) -> None:
-            compiling.set()
+            if timer.ident is None:
+                timer.start()
 
         def on_end(self, event: Any) -> None:
             pass
 
-    def say() -> None:
-        if compiling.is_set():
-            print(f"bai-gym compiles {name}; this happens once on this machine", file=sys.stderr, flush=True)
-
-    timer = threading.Timer(NOTE_AFTER, say)
-    timer.daemon = True
-    timer.start()
     try:
         with event.install_listener("numba:compile", Listener()):
             yield
