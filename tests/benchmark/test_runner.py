@@ -106,6 +106,14 @@ def test_the_seed_decides() -> None:
     assert first.mean_pulls.tolist() != other.mean_pulls.tolist()
 
 
+def test_chunks_are_joined_and_independent() -> None:
+    comparison = compare(["SH"], ENV, runs=2 * CHUNK_RUNS + 1, budgets=[8])
+    correct = comparison.outcome(comparison[0]).correct
+    assert comparison[0].runs == correct.size == 2 * CHUNK_RUNS + 1
+    assert 0 < comparison[0].errors < comparison[0].runs
+    assert (correct[:CHUNK_RUNS] != correct[CHUNK_RUNS:-1]).any()  # of one instance, so the rewards differ
+
+
 def test_every_chunk_is_told(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
 
