@@ -18,14 +18,17 @@ if TYPE_CHECKING:
     from bai_gym.live.evidence import Identification
     from bai_gym.live.identify import identify
     from bai_gym.parallel import cluster
+    from bai_gym.planning import BudgetPlan, Plans, plan
     from bai_gym.results.result import Comparison, Result
 
 __all__ = [
     "Aggregate",
+    "BudgetPlan",
     "Comparison",
     "Identification",
     "Leaderboard",
     "PairedTest",
+    "Plans",
     "Result",
     "__version__",
     "aggregate",
@@ -34,16 +37,19 @@ __all__ = [
     "evaluate",
     "identify",
     "leaderboards",
+    "plan",
 ]
 
 __version__ = version("bai-gym")
 
 _HOMES = {
     "Aggregate": "bai_gym.analysis.aggregate",
+    "BudgetPlan": "bai_gym.planning",
     "Comparison": "bai_gym.results.result",
     "Identification": "bai_gym.live",
     "Leaderboard": "bai_gym.analysis.leaderboard",
     "PairedTest": "bai_gym.analysis.paired",
+    "Plans": "bai_gym.planning",
     "Result": "bai_gym.results.result",
     "aggregate": "bai_gym.analysis.aggregate",
     "cluster": "bai_gym.parallel",
@@ -51,6 +57,7 @@ _HOMES = {
     "evaluate": "bai_gym.api",
     "identify": "bai_gym.live",
     "leaderboards": "bai_gym.analysis.leaderboard",
+    "plan": "bai_gym.planning",
 }
 
 register_all()
