@@ -73,7 +73,7 @@ class BudgetPlan:
 
     def __str__(self) -> str:
         """One line for display."""
-        goal = f"{self.measure} of {self.target:g}"
+        goal = f"{self.measure} to {self.target:g}"
         knows = f"(oracle knowledge: {', '.join(self.knows) or 'none'})"
         if self.confirmed is None:
             last = self.results[-1]
@@ -82,8 +82,8 @@ class BudgetPlan:
             )
         value, upper = self.value(self.confirmed), self.upper(self.confirmed)
         return (
-            f"{self.agent}: {self.budget:,} pulls bring the {goal}; on fresh seeds it is {value:.4g}, at most {upper:.4g} "
-            f"at 95 %, in {self.confirmed.runs:,} runs {knows}"
+            f"{self.agent}: {self.budget:,} pulls bring the {goal}; on fresh seeds it is {value:.4g}, at most "
+            f"{upper:.4g} at 95 %, in {self.confirmed.runs:,} runs {knows}"
         )
 
 
@@ -107,11 +107,11 @@ class Plans(Sequence[BudgetPlan]):
         sentence = f"Take {best.agent} with {best.budget:,} pulls"
         if best.knows:
             return f"{sentence}, if you know the {' and the '.join(best.knows)}."
-        others = [plan for plan in reached if not plan.knows and plan is not best]
-        if others:
-            last = others[-1]
-            assert last.budget is not None and best.budget is not None
-            sentence += f"; {last.agent} needs {last.budget / best.budget:.2g} times as many"
+        slowest = [plan for plan in reached if not plan.knows][-1]
+        assert slowest.budget is not None and best.budget is not None
+        ratio = slowest.budget / best.budget
+        if ratio >= 1.1:
+            sentence += f"; {slowest.agent} needs {ratio:.2g} times as many"
         return sentence + "."
 
     def __getitem__(self, index: int) -> BudgetPlan:  # type: ignore[override]

@@ -66,7 +66,7 @@ def test_simple_regret_as_the_target() -> None:
 
 
 def test_a_target_that_cannot_be_reached(tmp_path: Path) -> None:
-    """Two arms of equal means have no best arm that more pulls would show; both are correct, three of them are not."""
+    """Sixty pulls do not tell means of 0.1 and 0.09 apart."""
     plans = plan(["Uniform", "SH"], "BAI-Custom-v0", error=0.01, most=60, env_kwargs={"means": [0.1, 0.09, 0.0]})
     assert [found.budget for found in plans] == [None, None]
     assert "larger" in plans.advice
