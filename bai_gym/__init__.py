@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from bai_gym.live.evidence import Identification
     from bai_gym.live.identify import identify
     from bai_gym.parallel import cluster
-    from bai_gym.planning import BudgetPlan, Plans, plan
+    from bai_gym.planning import Advice, BudgetPlan, Plans, advise, plan
     from bai_gym.results.result import Comparison, Result
 
 __all__ = [
+    "Advice",
     "Aggregate",
     "BudgetPlan",
     "Comparison",
@@ -31,6 +32,7 @@ __all__ = [
     "Plans",
     "Result",
     "__version__",
+    "advise",
     "aggregate",
     "cluster",
     "compare",
@@ -43,6 +45,7 @@ __all__ = [
 __version__ = version("bai-gym")
 
 _HOMES = {
+    "Advice": "bai_gym.planning",
     "Aggregate": "bai_gym.analysis.aggregate",
     "BudgetPlan": "bai_gym.planning",
     "Comparison": "bai_gym.results.result",
@@ -51,6 +54,7 @@ _HOMES = {
     "PairedTest": "bai_gym.analysis.paired",
     "Plans": "bai_gym.planning",
     "Result": "bai_gym.results.result",
+    "advise": "bai_gym.planning",
     "aggregate": "bai_gym.analysis.aggregate",
     "cluster": "bai_gym.parallel",
     "compare": "bai_gym.api",

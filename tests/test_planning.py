@@ -1,4 +1,4 @@
-"""Planned budgets: right on fresh seeds, smallest, repeatable; bad input."""
+"""Planned budgets: right on fresh seeds, smallest, repeatable; advice on agents; bad input."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from bai_gym import evaluate, plan
-from bai_gym.errors import BaiGymError
+from bai_gym import advise, evaluate, plan
+from bai_gym.agents import registry
+from bai_gym.errors import BaiGymError, ParameterError
 from bai_gym.report.plans import plan_curves, plans_table
 
 TWO_ARMS = {"means": [0.5, 0.0], "variances": 1.0}
@@ -99,3 +100,23 @@ def test_errors(keywords: dict[str, Any], words: str) -> None:
     with pytest.raises(BaiGymError, match=words) as caught:
         plan(**arguments)
     assert "\n" not in str(caught.value)
+
+
+def test_advice_ranks_agents_without_oracle_knowledge(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "names", lambda: ("Uniform", "SH", "SHVar", "APT", "SR"))
+    advice = advise("BAI-Custom-v0", budget=11, runs=400, env_kwargs={"means": [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]})
+    assert {row.agent for row in advice.screened} == {"Uniform", "SR"}
+    assert "variances" in advice.left_out["SHVar"]
+    assert "18" in advice.left_out["SH"]  # its least budget: 6 arms, 3 stages
+    assert "thresholding" in advice.left_out["APT"]
+    first, second = advice.words.split(". ")
+    assert advice.agent in first
+    other = ({"Uniform", "SR"} - {advice.agent}).pop()
+    assert other in second or "worse" in second
+
+
+def test_advice_needs_an_agent() -> None:
+    with pytest.raises(BaiGymError, match="at least 2 arms"):
+        advise("BAI-Custom-v0", env_kwargs={"means": [1.0]})
+    with pytest.raises(ParameterError, match="runs"):
+        advise("BAI-Custom-v0", runs=10)

@@ -26,6 +26,7 @@ app = typer.Typer(
 app.add_typer(listing.app, name="list")
 app.command("run")(run.run)
 app.command("plan")(plan.plan)
+app.command("advise")(plan.advise)
 app.command("reproduce")(reproduce.reproduce)
 app.command("report")(report.report)
 app.command("train")(train.train)

@@ -1,4 +1,4 @@
-"""``bai-gym plan``: the smallest budget for a target."""
+"""``bai-gym plan`` and ``bai-gym advise``: the smallest budget for a target, and the agent to use."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from bai_gym.cli.console import ERR, OUT, progress_bars
 from bai_gym.cli.options import WHOLE, Out, Seed, Workers, keywords
 from bai_gym.cli.output import check_files, print_paths
 from bai_gym.errors import MissingPackageError, ParameterError
+from bai_gym.planning import advise as advise_agent
 from bai_gym.planning import plan as plan_budgets
 from bai_gym.report.plans import plan_curves, plans_table
+from bai_gym.report.standings import leaderboards_table
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.theory import bechhofer_pulls
 
-__all__ = ["plan"]
+__all__ = ["advise", "plan"]
 
 DEFAULT_AGENTS = ["Uniform", "SH", "SR", "TTTS"]
 FILES = ("plan.md", "plan.csv", "plan.png")
@@ -89,3 +91,33 @@ def plan(
     except MissingPackageError as missing:
         ERR.print(f"no figure: {missing}", soft_wrap=True)
     print_paths(paths)
+
+
+def advise(
+    env: Annotated[str, typer.Argument(help="Id of the environment, for example BAI-Pilot-v0.")],
+    budget: Annotated[
+        int | None, typer.Option(**WHOLE, help="Pulls of the experiment. [default: that of the environment]")
+    ] = None,
+    runs: Annotated[int, typer.Option(**WHOLE, help="Runs of the agents that are left after a first round.")] = 2000,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Keyword of the environment, repeatable: --set num_arms=8 --set path=log.csv"),
+    ] = None,
+    seed: Seed = 0,
+    workers: Workers = 1,
+    out: Out = None,
+) -> None:
+    """Advise which agent to use: those that need no oracle knowledge, ranked by simulation on instances like yours."""
+    with progress_bars() as on_stage:
+        advice = advise_agent(
+            env,
+            budget=budget,
+            runs=runs,
+            seed=seed,
+            workers=workers,
+            env_kwargs=keywords(set_ or []),
+            out=out,
+            on_round=lambda words: on_stage(words, 0, None),
+        )
+    OUT.print(leaderboards_table([advice.leaderboard]).rich())
+    OUT.print(advice.words, soft_wrap=True)
