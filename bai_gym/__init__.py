@@ -18,39 +18,50 @@ if TYPE_CHECKING:
     from bai_gym.live.evidence import Identification
     from bai_gym.live.identify import identify
     from bai_gym.parallel import cluster
+    from bai_gym.planning import Advice, BudgetPlan, Plans, advise, plan
     from bai_gym.results.result import Comparison, Result
 
 __all__ = [
+    "Advice",
     "Aggregate",
+    "BudgetPlan",
     "Comparison",
     "Identification",
     "Leaderboard",
     "PairedTest",
+    "Plans",
     "Result",
     "__version__",
+    "advise",
     "aggregate",
     "cluster",
     "compare",
     "evaluate",
     "identify",
     "leaderboards",
+    "plan",
 ]
 
 __version__ = version("bai-gym")
 
 _HOMES = {
+    "Advice": "bai_gym.planning",
     "Aggregate": "bai_gym.analysis.aggregate",
+    "BudgetPlan": "bai_gym.planning",
     "Comparison": "bai_gym.results.result",
     "Identification": "bai_gym.live",
     "Leaderboard": "bai_gym.analysis.leaderboard",
     "PairedTest": "bai_gym.analysis.paired",
+    "Plans": "bai_gym.planning",
     "Result": "bai_gym.results.result",
+    "advise": "bai_gym.planning",
     "aggregate": "bai_gym.analysis.aggregate",
     "cluster": "bai_gym.parallel",
     "compare": "bai_gym.api",
     "evaluate": "bai_gym.api",
     "identify": "bai_gym.live",
     "leaderboards": "bai_gym.analysis.leaderboard",
+    "plan": "bai_gym.planning",
 }
 
 register_all()

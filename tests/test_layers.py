@@ -29,7 +29,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "envs": frozenset({"envs"}),
     "agents": frozenset({"agents", "sampling"}),
     "benchmark": frozenset({"analysis", "benchmark", "results"}),
-    "doors": frozenset({"__init__", "api", "cli", "experiments", "live", "report", "rerun", "training"}),
+    "doors": frozenset({"__init__", "api", "cli", "experiments", "live", "planning", "report", "rerun", "training"}),
 }
 HEIGHT = {room: height for height, rooms in enumerate(LAYERS.values()) for room in rooms}
 
@@ -48,8 +48,10 @@ BESIDE: dict[str, set[str]] = {
     "api": {"rerun"},
     "live": {"api"},
     "training": {"api"},
-    "cli": {"api", "experiments", "report", "rerun", "training"},
-    "__init__": {"api", "live"},
+    "planning": {"api", "rerun"},
+    "report": {"planning"},
+    "cli": {"api", "experiments", "planning", "report", "rerun", "training"},
+    "__init__": {"api", "live", "planning"},
 }
 
 # Rooms that do not import each other although their layers could: agents are handed to the runner, which takes anything

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from bai_gym.cli import data, listing, report, reproduce, run, train
+from bai_gym.cli import data, listing, plan, report, reproduce, run, train
 from bai_gym.cli.console import ERR
 from bai_gym.errors import BaiGymError
 
@@ -25,6 +25,8 @@ app = typer.Typer(
 )
 app.add_typer(listing.app, name="list")
 app.command("run")(run.run)
+app.command("plan")(plan.plan)
+app.command("advise")(plan.advise)
 app.command("reproduce")(reproduce.reproduce)
 app.command("report")(report.report)
 app.command("train")(train.train)

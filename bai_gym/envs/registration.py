@@ -306,6 +306,12 @@ IDS: tuple[Registration, ...] = (
         1000,
         "your own logged data: path=, arm_column=, reward_column=; else a synthetic A/B test for demonstration",
     ),
+    Registration(
+        "BAI-Pilot-v0",
+        "pilot",
+        1000,
+        "the means that your pilot leaves possible: path=, arm_column=, reward_column=; else a synthetic A/B test",
+    ),
 )
 """Every registered id."""
 

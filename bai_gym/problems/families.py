@@ -23,6 +23,7 @@ from bai_gym.problems.linear import (
     static_problem,
 )
 from bai_gym.problems.movielens import MovieLensProblem, look_alike_source, movielens_source
+from bai_gym.problems.pilot import pilot_problem
 from bai_gym.problems.rows import automobile_like_problem, automobile_problem, electric_motor_problem
 from bai_gym.problems.setups import bernoulli_setup, multi_bandit_setup
 from bai_gym.problems.thresholding import thresholding_setup
@@ -95,6 +96,7 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "custom-linear": custom_linear_problem,
     "function": function_problem,
     "table": table_problem,
+    "pilot": pilot_problem,
 }
 """Builders of problems, by the name of the family."""
 

@@ -1,8 +1,9 @@
 """Complexity measures of instances, also the oracle knowledge of some agents, and bounds on error probabilities.
 
 Best arm and top m: :mod:`bai_gym.theory.complexity`; thresholding: :mod:`bai_gym.theory.thresholding`; bounds, with a
-table of them by agent: :mod:`bai_gym.theory.bounds`. The optimal value on small Bernoulli bandits:
-:mod:`bai_gym.theory.bayes_optimal`; the value of a given policy there: :mod:`bai_gym.theory.policy_value`.
+table of them by agent: :mod:`bai_gym.theory.bounds`; ranking and selection: :mod:`bai_gym.theory.selection`. The
+optimal value on small Bernoulli bandits: :mod:`bai_gym.theory.bayes_optimal`; the value of a given policy there:
+:mod:`bai_gym.theory.policy_value`.
 """
 
 from bai_gym.theory.bayes_optimal import BayesSolution, optimal_value, solve_bayes
@@ -42,6 +43,7 @@ from bai_gym.theory.complexity import (
     ugape_v_complexity,
 )
 from bai_gym.theory.policy_value import policy_value
+from bai_gym.theory.selection import bechhofer_constant, bechhofer_pulls, rinott_constant, rinott_pulls
 from bai_gym.theory.thresholding import (
     threshold_gaps,
     threshold_h1,
@@ -59,6 +61,8 @@ __all__ = [
     "apt_bound",
     "augucb_bound",
     "bayesgap_bound",
+    "bechhofer_constant",
+    "bechhofer_pulls",
     "best_arm_h1",
     "best_arm_h2",
     "csar_bound",
@@ -73,6 +77,8 @@ __all__ = [
     "optimal_value",
     "policy_value",
     "reward_bound",
+    "rinott_constant",
+    "rinott_pulls",
     "sequential_halving_bound",
     "shadavar_bound",
     "shvar_bound",

@@ -1,0 +1,123 @@
+"""``bai-gym plan`` and ``bai-gym advise``: the smallest budget for a target, and the agent to use."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bai_gym.cli.console import ERR, OUT, progress_bars
+from bai_gym.cli.options import WHOLE, Out, Seed, Workers, keywords
+from bai_gym.cli.output import check_files, print_paths
+from bai_gym.errors import MissingPackageError, ParameterError
+from bai_gym.planning import advise as advise_agent
+from bai_gym.planning import plan as plan_budgets
+from bai_gym.report.plans import plan_curves, plans_table
+from bai_gym.report.standings import leaderboards_table
+from bai_gym.results.writer import ResultsWriter
+from bai_gym.theory import bechhofer_pulls
+
+__all__ = ["advise", "plan"]
+
+DEFAULT_AGENTS = ["Uniform", "SH", "SR", "TTTS"]
+FILES = ("plan.md", "plan.csv", "plan.png")
+
+
+def plan(
+    env: Annotated[
+        str | None,
+        typer.Argument(help="Id of the environment, for example BAI-Custom-v0; leave it out with --zone."),
+    ] = None,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(help="Agent, repeatable; parameters in brackets: 'SHAdaVar(delta=0.1)'. [default: four of them]"),
+    ] = None,
+    error: Annotated[float | None, typer.Option(help="Largest error probability wanted. [default: 0.05]")] = None,
+    regret: Annotated[float | None, typer.Option(help="Largest simple regret wanted, instead of --error.")] = None,
+    most: Annotated[int, typer.Option(**WHOLE, help="Largest budget to try.")] = 100_000,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Keyword of the environment, repeatable: --set means=[0.5,0.4,0.4]"),
+    ] = None,
+    zone: Annotated[
+        float | None,
+        typer.Option(help="No means are known, but the best one exceeds the others by this much (indifference zone)."),
+    ] = None,
+    arms: Annotated[int, typer.Option(**WHOLE, help="Number of arms, with --zone.")] = 10,
+    deviation: Annotated[float, typer.Option(help="Standard deviation of a reward, with --zone.")] = 1.0,
+    seed: Seed = 0,
+    workers: Workers = 1,
+    out: Out = None,
+) -> None:
+    """Plan a budget: the smallest number of pulls with which each agent reaches a target, found by simulation."""
+    if out is not None:
+        check_files(out, FILES)
+    given = keywords(set_ or [])
+    if (env is None) == (zone is None):
+        raise ParameterError("give the id of an environment, or --zone with --arms and --deviation")
+    if zone is not None:
+        if given:
+            raise ParameterError("--set belongs to an environment; with --zone there is none")
+        if regret is not None:
+            raise ParameterError("--zone plans an error probability; leave --regret out")
+        pulls = bechhofer_pulls(arms, 1.0 - (0.05 if error is None else error), zone, deviation)
+        OUT.print(
+            f"Bechhofer's procedure: {pulls:,} pulls of each arm, {arms * pulls:,} in all, whatever the means are."
+        )
+        OUT.print("The plans are for the hardest means, where all other arms are equal and the zone below the best.")
+        env, given = "BAI-Custom-v0", {"means": [zone] + [0.0] * (arms - 1), "variances": deviation**2}
+    assert env is not None
+    with progress_bars() as on_stage:
+        plans = plan_budgets(
+            agent or DEFAULT_AGENTS,
+            env,
+            error=error,
+            regret=regret,
+            most=most,
+            seed=seed,
+            workers=workers,
+            env_kwargs=given,
+            out=out,
+            on_budget=lambda name, budget: on_stage(f"{name}, {budget:,} pulls", 0, None),
+        )
+    table = plans_table(plans)
+    OUT.print(table.rich())
+    if out is None:
+        return
+    writer = ResultsWriter(out)
+    paths = [writer.save_text("plan.md", table.markdown()), writer.save_text("plan.csv", table.csv())]
+    try:
+        paths.append(plan_curves(plans, out / "plan.png"))
+    except MissingPackageError as missing:
+        ERR.print(f"no figure: {missing}", soft_wrap=True)
+    print_paths(paths)
+
+
+def advise(
+    env: Annotated[str, typer.Argument(help="Id of the environment, for example BAI-Pilot-v0.")],
+    budget: Annotated[
+        int | None, typer.Option(**WHOLE, help="Pulls of the experiment. [default: that of the environment]")
+    ] = None,
+    runs: Annotated[int, typer.Option(**WHOLE, help="Runs of the agents that are left after a first round.")] = 2000,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Keyword of the environment, repeatable: --set num_arms=8 --set path=log.csv"),
+    ] = None,
+    seed: Seed = 0,
+    workers: Workers = 1,
+    out: Out = None,
+) -> None:
+    """Advise which agent to use: those that need no oracle knowledge, ranked by simulation on instances like yours."""
+    with progress_bars() as on_stage:
+        advice = advise_agent(
+            env,
+            budget=budget,
+            runs=runs,
+            seed=seed,
+            workers=workers,
+            env_kwargs=keywords(set_ or []),
+            out=out,
+            on_round=lambda words: on_stage(words, 0, None),
+        )
+    OUT.print(leaderboards_table([advice.leaderboard]).rich())
+    OUT.print(advice.words, soft_wrap=True)

@@ -1,0 +1,6 @@
+"""Before an experiment: how large a budget it needs, and which agent to use."""
+
+from bai_gym.planning.advice import Advice, advise
+from bai_gym.planning.budget import BudgetPlan, Plans, plan
+
+__all__ = ["Advice", "BudgetPlan", "Plans", "advise", "plan"]

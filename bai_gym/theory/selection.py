@@ -1,0 +1,124 @@
+"""Ranking and selection with an indifference zone: how many pulls of every arm are enough.
+
+The best mean is assumed to exceed all others by at least the width of the zone. Then the arm of largest sample mean is
+the best one with the probability asked for, whatever the means are.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtr, roots_hermitenorm
+from scipy.stats import chi2
+
+from bai_gym.errors import ParameterError
+from bai_gym.statistics import FloatArray
+from bai_gym.validation import integer, probability, real
+
+__all__ = ["bechhofer_constant", "bechhofer_pulls", "rinott_constant", "rinott_pulls"]
+
+NODES = 200  # of the quadratures, whose errors are below 1e-8 then
+
+
+def bechhofer_constant(num_arms: int, confidence: float) -> float:
+    """Return h with P(the best of K means is the largest, h standard errors above the others) = confidence.
+
+    It solves E[Phi(X + h)^(K - 1)] = confidence, X standard normal.
+
+    Args:
+        num_arms: K, at least 2.
+        confidence: Probability of a correct selection, between 1/K and 1.
+
+    Raises:
+        ParameterError: If an argument is out of range.
+
+    Source: Bechhofer (1954), "A Single-Sample Multiple Decision Procedure for Ranking Means of Normal Populations with
+    Known Variances". Tables of h / sqrt(2) are as common.
+    """
+    integer(num_arms, "num_arms", least=2)
+    _check_confidence(confidence, num_arms)
+    points, weights = roots_hermitenorm(NODES)
+    weights = weights / math.sqrt(2.0 * math.pi)
+
+    def excess(h: float) -> float:
+        return float(weights @ ndtr(points + h) ** (num_arms - 1)) - confidence
+
+    return float(brentq(excess, 0.0, 40.0, xtol=1e-10))
+
+
+def bechhofer_pulls(num_arms: int, confidence: float, zone: float, deviation: float) -> int:
+    """Return the pulls of every arm by Bechhofer's procedure, ceil((h sigma / delta)^2).
+
+    Args:
+        num_arms: K, at least 2.
+        confidence: Probability of a correct selection, between 1/K and 1.
+        zone: delta, by which the best mean exceeds all others at least; positive, in the unit of the reward.
+        deviation: Common standard deviation sigma of the rewards; positive.
+
+    Raises:
+        ParameterError: If an argument is out of range.
+    """
+    zone, deviation = real(zone, "zone", above=0), real(deviation, "deviation", above=0)
+    return math.ceil((bechhofer_constant(num_arms, confidence) * deviation / zone) ** 2)
+
+
+@cache
+def rinott_constant(num_arms: int, confidence: float, first_pulls: int) -> float:
+    """Return the h of Rinott's two-stage procedure.
+
+    With nu = n_0 - 1 and X, Y independent chi-square variables of nu degrees of freedom, it solves
+    E_Y[E_X[Phi(h / sqrt(nu (1/X + 1/Y)))]^(K - 1)] = confidence.
+
+    Args:
+        num_arms: K, at least 2.
+        confidence: Probability of a correct selection, between 1/K and 1.
+        first_pulls: n_0 of every arm in the first stage, at least 2.
+
+    Raises:
+        ParameterError: If an argument is out of range.
+
+    Source: Rinott (1978), "On two-stage selection procedures and related probability-inequalities".
+    """
+    integer(num_arms, "num_arms", least=2)
+    _check_confidence(confidence, num_arms)
+    freedom = integer(first_pulls, "first_pulls", least=2) - 1
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    # The nodes crowd at both ends, where the chi-square distribution has its tails.
+    u = 0.5 * (nodes + 1.0)
+    chances, slopes = u**3 * (10.0 - 15.0 * u + 6.0 * u**2), 30.0 * (u * (1.0 - u)) ** 2
+    weights = 0.5 * weights * slopes
+    inverse: FloatArray = 1.0 / chi2.ppf(chances, freedom)
+    spread = np.sqrt(freedom * (inverse[:, None] + inverse))
+
+    def excess(h: float) -> float:
+        inner = ndtr(h / spread) @ weights
+        return float(weights @ inner ** (num_arms - 1)) - confidence
+
+    return float(brentq(excess, 0.0, 1e4, xtol=1e-10))
+
+
+def rinott_pulls(num_arms: int, confidence: float, zone: float, first_pulls: int, deviations: FloatArray) -> FloatArray:
+    """Return the pulls of each arm after Rinott's second stage, max(n_0, ceil((h S / delta)^2)).
+
+    Args:
+        num_arms: K, at least 2.
+        confidence: Probability of a correct selection, between 1/K and 1.
+        zone: delta, by which the best mean exceeds all others at least; positive, in the unit of the reward.
+        first_pulls: n_0, at least 2.
+        deviations: ``(..., K)`` sample standard deviations S of the first stage.
+
+    Raises:
+        ParameterError: If an argument is out of range.
+    """
+    h = rinott_constant(num_arms, confidence, first_pulls)
+    pulls = np.ceil((h * np.asarray(deviations, np.float64) / real(zone, "zone", above=0)) ** 2)
+    return np.asarray(np.maximum(pulls, first_pulls))
+
+
+def _check_confidence(confidence: float, num_arms: int) -> None:
+    probability(confidence, "confidence")
+    if confidence <= 1.0 / num_arms:
+        raise ParameterError(f"confidence must be above 1/K = {1.0 / num_arms:g}, that of a guess, not {confidence}")
