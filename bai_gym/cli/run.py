@@ -41,7 +41,10 @@ def run(
     env: Annotated[str, typer.Argument(help="Id of the environment, for example BAI-Gaussian64-v0.")],
     agent: Annotated[
         list[str] | None,
-        typer.Option(help="Agent, repeatable; parameters in brackets: 'SHAdaVar(delta=0.1)'. [default: four of them]"),
+        typer.Option(
+            help="Agent, repeatable; parameters in brackets: 'SHAdaVar(delta=0.1)'. Your own: mine.py:Thirds, or "
+            "package.module:Thirds. [default: four of them]"
+        ),
     ] = None,
     budget: Annotated[
         list[int] | None,
