@@ -13,8 +13,8 @@ __all__ = ["leaderboards_table"]
 Line: TypeAlias = tuple[Leaderboard, Standing]
 
 
-def leaderboards_table(boards: Sequence[Leaderboard]) -> Table[Line]:
-    """Lay leaderboards out in one table, one below the other in the order given.
+def leaderboards_table(boards: Sequence[Leaderboard], remarks: Sequence[str] = ()) -> Table[Line]:
+    """Lay leaderboards out in one table, one below the other in the order given; further remarks come last.
 
     In CSV, `budgets` are joined by spaces, several in an overall leaderboard; `knows` is ``none``, ``unknown``, or
     names joined by ``;``, as are `notes`; `paired` is ``yes`` where all agents of the leaderboard were compared run by
@@ -60,7 +60,7 @@ def leaderboards_table(boards: Sequence[Leaderboard]) -> Table[Line]:
         notes=lambda line: line[1].notes,
         marked=3 if several else 2,
         title=None if several or not boards else boards[0].env,
-        remarks=_remarks(boards, share),
+        remarks=(*_remarks(boards, share), *remarks),
     )
 
 

@@ -262,9 +262,8 @@ def _result(row: Mapping[str, Any]) -> Result:
     """Return a row; fields missing in earlier versions have their defaults."""
     known = {item.name for item in fields(Result)}
     values = {name: value for name, value in row.items() if name in known}
-    values.setdefault("mean_pulls_by_rank", ())
-    for name in ("sample_quantiles", "knows", "notes", "mean_pulls_by_rank"):
-        values[name] = tuple(values[name])
+    for name in ("sample_quantiles", "knows", "notes", "mean_pulls_by_rank", "arm_names", "arm_means", "recommended"):
+        values[name] = tuple(values.get(name, ()))
     values["mean_pulls"] = np.array(values["mean_pulls"], float)
     interval = (row["error_probability_lower"], row["error_probability_upper"])
     return Result(**values, interval=interval, seconds=0.0)

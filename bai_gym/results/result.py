@@ -122,6 +122,9 @@ class Result:
             by the true rank of the arm, K numbers, the best arm first. Otherwise, and at checkpoints, empty.
         digest: Hash of the code, the parameters and the data behind the row, independent of the budget; empty if
             nothing was stored.
+        arm_names: Names of the K arms, in a fixed instance whose arms have names; else empty.
+        arm_means: Their true means.
+        recommended: Number of runs that recommend each of them (or a set with it); at checkpoints empty.
     """
 
     agent: str
@@ -146,6 +149,23 @@ class Result:
     rerun: str = ""
     mean_pulls_by_rank: tuple[float, ...] = ()
     digest: str = ""
+    arm_names: tuple[str, ...] = ()
+    arm_means: tuple[float, ...] = ()
+    recommended: tuple[int, ...] = ()
+
+    @property
+    def best_arms(self) -> tuple[str, ...]:
+        """The names of the arms with the largest true mean; empty where arms have no names."""
+        top = max(self.arm_means, default=0.0)
+        return tuple(name for name, mean in zip(self.arm_names, self.arm_means, strict=True) if mean == top)
+
+    @property
+    def most_recommended(self) -> tuple[str, float] | None:
+        """The name of the arm that most runs recommend, and the share of these runs; None where that is unknown."""
+        if not self.recommended:
+            return None
+        arm = int(np.argmax(self.recommended))
+        return self.arm_names[arm], self.recommended[arm] / self.runs
 
     @property
     def at_end(self) -> bool:
@@ -157,9 +177,11 @@ class Result:
         low, high = self.interval
         knows = ", ".join(self.knows) or "none"
         after = "" if self.checkpoint is None else f", after {self.checkpoint} pulls"
+        favourite = self.most_recommended
+        most = "" if favourite is None else f", {favourite[1]:.1%} of them recommend {favourite[0]!r}"
         return (
             f"{self.agent} on {self.env}, budget {self.budget}{after}: error probability {self.error_probability:.4f} "
-            f"[{low:.4f}, {high:.4f}] in {self.runs} runs (oracle knowledge: {knows})"
+            f"[{low:.4f}, {high:.4f}] in {self.runs} runs{most} (oracle knowledge: {knows})"
         )
 
 
@@ -174,8 +196,12 @@ def summarize(
     seed: int | None = None,
     rerun: str = "",
     digest: str = "",
+    arms: Sequence[tuple[str, float]] = (),
 ) -> Result:
-    """Return the result of some episodes, at their end or at one of their checkpoints."""
+    """Return the result of some episodes, at their end or at one of their checkpoints.
+
+    ``arms`` are the names and true means of the arms, in a fixed instance whose arms have names.
+    """
     point = episodes if at is None else at
     runs = point.correct.size
     errors = int(np.count_nonzero(~point.correct))
@@ -205,7 +231,18 @@ def summarize(
         rerun=rerun,
         mean_pulls_by_rank=_by_rank(episodes) if at is None else (),
         digest=digest,
+        arm_names=tuple(name for name, _ in arms),
+        arm_means=tuple(mean for _, mean in arms),
+        recommended=_recommended(episodes) if arms and at is None else (),
     )
+
+
+def _recommended(episodes: Episodes) -> tuple[int, ...]:
+    """Return the number of runs that recommend each arm, where one arm or a set of arms is recommended."""
+    num_arms, found = episodes.pulls.size, episodes.recommendation
+    if found.ndim == 1:
+        return tuple(np.bincount(found, minlength=num_arms).tolist())
+    return tuple(found.sum(axis=0).tolist()) if found.shape[1] == num_arms else ()
 
 
 def _by_rank(episodes: Episodes) -> tuple[float, ...]:

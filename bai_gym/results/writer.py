@@ -206,6 +206,9 @@ class ResultsWriter:
                 "rerun": [r.rerun for r in results],
                 "mean_pulls_by_rank": pa.array([list(r.mean_pulls_by_rank) for r in results], pa.list_(pa.float64())),
                 "digest": [r.digest for r in results],
+                "arm_names": pa.array([list(r.arm_names) for r in results], pa.list_(pa.string())),
+                "arm_means": pa.array([list(r.arm_means) for r in results], pa.list_(pa.float64())),
+                "recommended": pa.array([list(r.recommended) for r in results], pa.list_(pa.int64())),
                 "optimum": pa.array([(optima or {}).get((r.env, r.budget)) for r in results], pa.float64()),
             }
         ).replace_schema_metadata({**metadata_now(), "facts": json.dumps(dict(facts or {}))})

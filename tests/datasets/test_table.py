@@ -95,7 +95,7 @@ def test_words_are_ones_and_zeros(tmp_path: Path, clicks: object) -> None:
     "page, clicks",
     [
         (["b", "a", "", "b", "a", None, "a", "a"], ["1", "2", "5", "3", "6", "7", "4", ""]),
-        (["b", "a", "nan", "b", "a", " ", "a", "b"], ["1", "2", "5", "3", "6", "inf", "4", "N/A"]),
+        (["b", "a", "nan", "b", "a", " ", "a", "b"], ["1", "2", "5", "3", "6", "7", "4", "N/A"]),
         (["b", "a", None, "b", "a", "a", "a", "b"], [1.0, 2.0, 5.0, 3.0, 6.0, float("nan"), 4.0, None]),
     ],
 )

@@ -37,6 +37,10 @@ class Row:
     notes: tuple[str, ...] = ()
     checkpoint: int | None = None
     seed: int | None = 0
+    arm_names: tuple[str, ...] = ()
+    arm_means: tuple[float, ...] = ()
+    best_arms: tuple[str, ...] = ()
+    most_recommended: tuple[str, float] | None = None
 
     @property
     def error_probability(self) -> float:

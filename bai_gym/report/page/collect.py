@@ -11,6 +11,7 @@ import numpy as np
 
 from bai_gym.analysis.optimum import Optima, optimality_gap
 from bai_gym.report.page.numbers import short
+from bai_gym.report.tables import best_words
 from bai_gym.results.reader import ResultTable
 from bai_gym.results.recording import Recording
 from bai_gym.results.result import Result
@@ -174,6 +175,7 @@ def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
     for agent in group.agents:
         agents(agent)
     arms = {result.env: int(result.mean_pulls.size) for result in group.results}
+    named = {result.env: result.arm_names for result in group.results if result.arm_names}
     rows = []
     for result in group.results:
         last = result.at_end
@@ -206,6 +208,7 @@ def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
                 "pullsLow": short(result.sample_quantiles[0]),
                 "pullsHigh": short(result.sample_quantiles[-1]),
                 "truncated": result.truncated,
+                "favourite": list(result.most_recommended) if result.most_recommended else None,
                 "knows": knows(tuple(result.knows)),
                 "notes": [notes(note) for note in result.notes],
                 "rerun": commands(result.rerun),
@@ -221,6 +224,8 @@ def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
         "agents": agents.things,
         "envs": envs.things,
         "arms": [arms[env] for env in envs.things],
+        "armNames": [list(named.get(env, ())) for env in envs.things],
+        "best": {env: words for env in named for words in best_words(r for r in group.results if r.env == env)},
         "knows": [list(words) for words in knows.things],
         "notes": notes.things,
         "reruns": commands.things,

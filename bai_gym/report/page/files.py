@@ -18,7 +18,7 @@ from bai_gym.report.page.collect import Content, Group
 from bai_gym.report.page.standings import Standings
 from bai_gym.report.scores import aggregate_intervals, performance_profiles
 from bai_gym.report.standings import leaderboards_table
-from bai_gym.report.tables import results_table
+from bai_gym.report.tables import best_words, results_table
 from bai_gym.results.result import Result
 from bai_gym.results.writer import write_atomically
 
@@ -42,7 +42,7 @@ def save_tables(content: Content, ranked: Sequence[Standings], folder: Path) -> 
     for (name, group), found in zip(_named(content), ranked, strict=True):
         tables: dict[str, Table[Any]] = {
             name: results_table(group.results, group.optima),
-            f"{name}-leaderboard": leaderboards_table(found.boards),
+            f"{name}-leaderboard": leaderboards_table(found.boards, best_words(group.results)),
         }
         if found.aggregate is not None:
             tables[f"{name}-scores"] = aggregate_table(found.aggregate)

@@ -84,6 +84,7 @@ function columnsOf(rows) {
       key: (row) => row.pulls,
       cell: (row) => `${count(row.pulls)} [${count(row.pullsLow)}, ${count(row.pullsHigh)}]`,
     },
+    rows.some((row) => row.favourite) && { id: "favourite", text: "Most recommended", sorts: true, key: (row) => row.favourite?.[0] ?? "", cell: (row) => (row.favourite ? `${row.favourite[0]} (${Math.round(100 * row.favourite[1])} %)` : "") },
     rows.some((row) => row.truncated) && { id: "truncated", text: "Truncated", class: right, sorts: true, key: (row) => row.truncated, cell: (row) => count(row.truncated) },
     { id: "rerun", text: "Run it again", cell: (row) => copyButton(group().reruns[row.rerun], group().agents[row.agent]) },
   ].filter(Boolean);
@@ -120,10 +121,11 @@ function reading(rows) {
   const each = runs.length === 1 ? `${count(runs[0])} runs` : `${count(Math.min(...runs))} to ${count(Math.max(...runs))} runs`;
   const ranked = rows.some((row) => row.rank !== null);
   const stops = rows.some((row) => row.truncated || row.pullsLow !== row.pullsHigh);
+  const best = group().best[group().envs[state.env]];
   const when = stops ? `when it stops by itself, at the latest after ${count(state.budget)} pulls` : `after ${count(state.budget)} pulls`;
   return `How often each agent recommends wrongly ${when}: ${each} each, on the same drawn instances. Brackets: Wilson intervals at 95 %${
     ranked ? ", and the ranks that the runs leave possible" : ""
-  }. Oracle knowledge makes the task easier.`;
+  }. Oracle knowledge makes the task easier.${best ? ` ${best}` : ""}`;
 }
 
 /** The same over all budgets of the environment, collapsed. */
