@@ -55,7 +55,7 @@ def print_results(results: Comparison, optima: Optima | None = None) -> None:
     OUT.print("Intervals: Wilson, 95 %. Agents are compared on the same instances.")
     if optima:
         OUT.print(
-            "Optimality gap: difference to the exact probability that the best agent given only the prior is correct."
+            "Excess error: error probability minus the smallest possible one, that of the best agent given only the prior."
         )
 
 

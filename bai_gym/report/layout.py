@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import rich.table
 
     from bai_gym.analysis.bootstrap import Estimate
-    from bai_gym.analysis.optimum import Gap
+    from bai_gym.analysis.optimum import ExcessError
 
 __all__ = ["Column", "Table", "decimals", "escape_latex", "estimate_fields", "exact", "knows_words", "with_interval"]
 
@@ -212,7 +212,7 @@ def exact(value: float) -> str:
     return repr(float(value))
 
 
-def estimate_fields(name: str, read: Callable[[Row], Gap | Estimate | None]) -> dict[str, Callable[[Row], object]]:
+def estimate_fields(name: str, read: Callable[[Row], ExcessError | Estimate | None]) -> dict[str, Callable[[Row], object]]:
     """Return the fields of an estimate and the ends of its interval; those of an unknown one are empty."""
 
     def field_of(end: str) -> Callable[[Row], object]:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from bai_gym.analysis.optimum import Gap, Optima, optimality_gap
+from bai_gym.analysis.optimum import ExcessError, Optima, excess_error
 from bai_gym.report.layout import Column, Table, decimals, estimate_fields, exact, knows_words
 
 __all__ = ["ResultLike", "best_words", "checkpoint_table", "results_table"]
@@ -127,7 +127,7 @@ def results_table(results: Sequence[ResultLike], optima: Optima | None = None) -
 
     Args:
         results: The results, in any order.
-        optima: If not empty, there are columns of the optimality gap.
+        optima: If not empty, there are columns of the excess error over them.
 
     Returns:
         A table with a row per result; in the terminal with the name of the environment above it, where it is one.
@@ -206,7 +206,7 @@ def _columns(rows: Sequence[ResultLike], optima: Optima | None, several: bool) -
         (_several_seeds(rows), Column("seed", lambda row: "unknown" if row.seed is None else str(row.seed))),
         (True, Column("runs", lambda row: f"{row.runs:,}")),
         (True, Column("error probability [95 %]", lambda row: _share(row.error_probability, *row.interval, row))),
-        (bool(optima), Column("optimality gap [95 %]", lambda row: _gap_words(row, optima or {}))),
+        (bool(optima), Column("excess error [95 %]", lambda row: _excess_words(row, optima or {}))),
         (True, Column("simple regret ± se", _regret)),
         (stops, Column("pulls: mean [5 %, 95 %]", _pulls)),
         (any(row.most_recommended for row in rows), Column("most recommended", _favourite, False)),
@@ -249,18 +249,18 @@ def _fields(rows: Sequence[ResultLike], optima: Optima | None) -> dict[str, Call
         fields["seed"] = lambda row: row.seed
     if optima:
         fields["optimum"] = lambda row: exact(optima[row.env, row.budget]) if (row.env, row.budget) in optima else ""
-        fields |= estimate_fields("optimality_gap", partial(_gap, optima=optima))
+        fields |= estimate_fields("excess_error", partial(_excess, optima=optima))
     return fields
 
 
-def _gap(row: ResultLike, optima: Optima) -> Gap | None:
+def _excess(row: ResultLike, optima: Optima) -> ExcessError | None:
     optimum = optima.get((row.env, row.budget))
-    return None if optimum is None else optimality_gap(row.error_probability, row.interval, optimum)
+    return None if optimum is None else excess_error(row.error_probability, row.interval, optimum)
 
 
-def _gap_words(row: ResultLike, optima: Optima) -> str:
-    gap = _gap(row, optima)
-    return "unknown" if gap is None else _share(gap.value, gap.lower, gap.upper, row)
+def _excess_words(row: ResultLike, optima: Optima) -> str:
+    excess = _excess(row, optima)
+    return "unknown" if excess is None else _share(excess.value, excess.lower, excess.upper, row)
 
 
 def _places(row: ResultLike) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bai_gym.analysis.optimum import Optima, optimality_gap
+from bai_gym.analysis.optimum import Optima, excess_error
 from bai_gym.report.page.numbers import short
 from bai_gym.report.tables import best_words
 from bai_gym.results.reader import ResultTable
@@ -183,7 +183,7 @@ def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
         optimum = group.optima.get((result.env, result.budget))
         gap: tuple[float | None, ...] = (None, None, None)
         if optimum is not None and last:
-            found = optimality_gap(result.error_probability, result.interval, optimum)
+            found = excess_error(result.error_probability, result.interval, optimum)
             gap = (short(found.value), short(found.lower), short(found.upper))
         pulls = result.mean_pulls.sum()
         rows.append(

@@ -69,7 +69,7 @@ function columnsOf(rows) {
     { id: "knows", text: "Oracle knowledge", sorts: true, key: (row) => words(group().knows[row.knows]), cell: knowledge },
     rows.some((row) => row.gap !== null) && {
       id: "gap",
-      text: "Gap to the optimum [95 %]",
+      text: "Excess error [95 %]",
       class: right,
       sorts: true,
       key: (row) => row.gap,
@@ -141,7 +141,7 @@ function overBudgets() {
     ...(gaps ? [row.gap ? withInterval(...row.gap) : "unknown"] : []),
     words(knowledgeOf(row.agent)),
   ]);
-  const headings = ["Agent", "Rank", "Mean error probability [95 %]", ...(gaps ? ["Gap to the optimum [95 %]"] : []), "Oracle knowledge"];
+  const headings = ["Agent", "Rank", "Mean error probability [95 %]", ...(gaps ? ["Excess error [95 %]"] : []), "Oracle knowledge"];
   return h(
     "details",
     {},

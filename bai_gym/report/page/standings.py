@@ -66,8 +66,8 @@ class Standings:
                         "low": short(row.interval[0]),
                         "high": short(row.interval[1]),
                         "gap": None
-                        if row.gap is None
-                        else [short(v) for v in (row.gap.value, row.gap.lower, row.gap.upper)],
+                        if row.excess_error is None
+                        else [short(v) for v in (row.excess_error.value, row.excess_error.lower, row.excess_error.upper)],
                     }
                     for row in board.standings
                 ],
