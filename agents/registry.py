@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from bai_gym.agents.base import Agent
-from bai_gym.agents.references import is_reference, load
+from bai_gym.agents.loading import is_reference, load
 from bai_gym.errors import ParameterError, unknown_name
 
 __all__ = ["BUILT_IN", "build", "find", "is_shared", "make", "names", "register"]
@@ -104,7 +104,7 @@ def find(name: str) -> Callable[..., Any]:
 
     Args:
         name: One of :func:`names`, or a reference such as ``"mine.py:Thirds"``, see
-            :func:`bai_gym.agents.references.load`.
+            :func:`bai_gym.agents.loading.load`.
 
     Raises:
         UnknownNameError: If there is none; the message names the nearest ones.

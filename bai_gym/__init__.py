@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bai_gym.envs.registration import register_all
 
 if TYPE_CHECKING:
+    from bai_gym.agents.citations import cite
     from bai_gym.analysis.aggregate import Aggregate, aggregate
     from bai_gym.analysis.leaderboard import Leaderboard, leaderboards
     from bai_gym.analysis.paired import PairedTest
@@ -29,6 +30,7 @@ __all__ = [
     "Result",
     "__version__",
     "aggregate",
+    "cite",
     "cluster",
     "compare",
     "evaluate",
@@ -46,6 +48,7 @@ _HOMES = {
     "PairedTest": "bai_gym.analysis.paired",
     "Result": "bai_gym.results.result",
     "aggregate": "bai_gym.analysis.aggregate",
+    "cite": "bai_gym.agents.citations",
     "cluster": "bai_gym.parallel",
     "compare": "bai_gym.api",
     "evaluate": "bai_gym.api",

@@ -14,7 +14,7 @@ from typing import Any, overload
 
 import gymnasium as gym
 
-from bai_gym.agents.references import is_reference, split_reference
+from bai_gym.agents.loading import is_reference, split_reference
 from bai_gym.agents.registry import build, find, is_shared, names
 from bai_gym.benchmark.cells import Cell, Checkpoints
 from bai_gym.benchmark.protocol import check_agent, describe
@@ -277,7 +277,7 @@ def evaluate(
 
 def compare(
     agents: Iterable[Any],
-    env: str | BestArmEnv,
+    env: str | BestArmEnv | Sequence[str | BestArmEnv],
     *,
     budgets: Sequence[int] | None = None,
     runs: int = 1000,
@@ -290,16 +290,16 @@ def compare(
     record: int = 0,
     on_chunk: OnChunk | None = None,
 ) -> Comparison:
-    """Evaluate several agents, at several budgets, on the same instances.
+    """Evaluate several agents, at several budgets, on the same instances of one or several environments.
 
     Args:
         agents: Names, classes or instances, see :func:`evaluate`.
-        env: A registered id, or an environment object.
-        budgets: Pulls per episode; None: the environment's budget.
+        env: A registered id or an environment object, or a list of them.
+        budgets: Pulls per episode, the same in all environments; None: each environment's own budget.
         runs: Independent episodes of each agent at each budget.
         seed: At least 0.
         workers: Processes, see :func:`evaluate`.
-        env_kwargs: Keyword arguments for ``gym.make``.
+        env_kwargs: Keyword arguments for ``gym.make``, of all environments.
         out: Folder for finished chunks and the results (`results.parquet`), which join those of earlier calls; `bai-gym
             report` reads it.
         path: See :func:`evaluate`.
@@ -318,10 +318,16 @@ def compare(
     check_record(record, runs, folder)
     if folder is not None:
         check_replaceable(folder / RESULTS)
-    cells = make_cells(agents, env, budgets, seed, env_kwargs, path, checkpoints)
+    players = _listed(agents, "agents")
+    envs = [env] if isinstance(env, str | gym.Env) or not isinstance(env, Iterable) else list(env)
+    if not envs:
+        raise ParameterError("give at least one environment")
+    parts = [make_cells(players, one, budgets, seed, env_kwargs, path, checkpoints) for one in envs]
+    cells = [cell for part in parts for cell in part]
     comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk, rerun=rerun_command)
     if folder is not None:
-        table = gather(folder / RESULTS, comparison.results, rerun_command(cells, runs))
+        commands = "\n".join(command for part in parts if (command := rerun_command(part, runs)))
+        table = gather(folder / RESULTS, comparison.results, commands)
         ResultsWriter(folder).save_results(table.results, optima=table.optima, facts={"command": table.command})
         record_cells(cells, record, runs, out=folder, workers=workers, on_chunk=on_chunk)
     return comparison

@@ -1,4 +1,4 @@
-"""The command line: ``bai-gym list | run | reproduce | report | train | data``."""
+"""The command line: ``bai-gym list | run | reproduce | report | train | cite | data``."""
 
 from bai_gym.cli.main import main
 

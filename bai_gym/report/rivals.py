@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bai_gym.report.layout import Column, Table, decimals, exact
+from bai_gym.results.layout import Column, Table, decimals, exact
 from bai_gym.results.result import Rival
 
 __all__ = ["rivals_table"]

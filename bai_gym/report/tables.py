@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 from bai_gym.analysis.optimum import ExcessError, Optima, excess_error
-from bai_gym.report.layout import Column, Table, decimals, estimate_fields, exact, knows_words
+from bai_gym.results.layout import Column, Table, decimals, estimate_fields, exact, knows_words
 
 __all__ = ["ResultLike", "best_words", "checkpoint_table", "results_table"]
 

@@ -100,7 +100,7 @@ def gather(path: Path, results: Iterable[Result], command: str = "", optima: Opt
     Args:
         path: The file, which may be missing. A damaged file causes a warning.
         results: The new results.
-        command: The command that reproduces them, if any.
+        command: The commands that reproduce them, if any, one per line.
         optima: The known optima.
 
     Raises:
@@ -127,7 +127,7 @@ def gather(path: Path, results: Iterable[Result], command: str = "", optima: Opt
         if other is None or _weight(other) <= _weight(row):
             kept[_place(row)] = row
     known = earlier.optima if earlier is not None else {}
-    lines = dict.fromkeys(line for line in (*commands, command) if line)
+    lines = dict.fromkeys((*commands, *command.splitlines()))
     return ResultTable(path, tuple(kept.values()), command="\n".join(lines), optima={**known, **(optima or {})})
 
 

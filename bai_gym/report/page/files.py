@@ -13,7 +13,7 @@ from bai_gym.analysis.aggregate import Aggregate, Profile
 from bai_gym.benchmark.runner import OnChunk
 from bai_gym.report.aggregates import aggregate_table
 from bai_gym.report.figures import Axis, error_curves
-from bai_gym.report.layout import Table
+from bai_gym.results.layout import Table
 from bai_gym.report.page.collect import Content, Group
 from bai_gym.report.page.standings import Standings
 from bai_gym.report.scores import aggregate_intervals, performance_profiles
