@@ -258,6 +258,8 @@ def evaluate(
     Raises:
         BaiGymError: If an argument is invalid; the message is one line.
     """
+    if not isinstance(env, str | gym.Env) and isinstance(env, Iterable):
+        raise ParameterError("env must be one environment; bai_gym.compare takes several")
     budgets = None if budget is None else [budget]
     rows = compare(
         [agent],

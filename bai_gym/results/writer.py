@@ -28,7 +28,7 @@ from bai_gym.results.recording import Recording
 from bai_gym.results.result import Checkpoint, Episodes, Result
 from bai_gym.results.schema import OLD_NAMES, check_schema, metadata_now, schema_of
 
-__all__ = ["RESULTS", "ResultsWriter", "check_replaceable", "read_chunk", "write_atomically"]
+__all__ = ["RESULTS", "ResultsWriter", "arrow_table", "check_replaceable", "read_chunk", "write_atomically"]
 
 RESULTS = "results.parquet"
 """Name of the file with the results of a command."""
