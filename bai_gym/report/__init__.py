@@ -7,8 +7,8 @@ if TYPE_CHECKING:
     from bai_gym.report.aggregates import aggregate_table
     from bai_gym.report.figures import error_curves, instance_plot
     from bai_gym.report.posterior import posterior_plot
-    from bai_gym.report.rivals import rivals_table
-    from bai_gym.report.runs import allocation_map, arms_plot, regret_boxes
+    from bai_gym.report.rivals import pulls_table, rivals_table
+    from bai_gym.report.runs import allocation_map, arms_plot, regret_boxes, stopping_times
     from bai_gym.report.scores import aggregate_intervals, performance_profiles
     from bai_gym.report.standings import leaderboards_table
     from bai_gym.report.tables import checkpoint_table, results_table
@@ -24,9 +24,11 @@ __all__ = [
     "leaderboards_table",
     "performance_profiles",
     "posterior_plot",
+    "pulls_table",
     "regret_boxes",
     "results_table",
     "rivals_table",
+    "stopping_times",
 ]
 
 _HOMES = {
@@ -40,9 +42,11 @@ _HOMES = {
     "leaderboards_table": "standings",
     "performance_profiles": "scores",
     "posterior_plot": "posterior",
+    "pulls_table": "rivals",
     "regret_boxes": "runs",
     "results_table": "tables",
     "rivals_table": "rivals",
+    "stopping_times": "runs",
 }
 
 

@@ -208,9 +208,9 @@ def _columns(rows: Sequence[ResultLike], optima: Optima | None, several: bool) -
         (True, Column("error probability [95 %]", lambda row: _share(row.error_probability, *row.interval, row))),
         (bool(optima), Column("excess error [95 %]", lambda row: _excess_words(row, optima or {}))),
         (True, Column("simple regret ± se", _regret)),
-        (stops, Column("pulls: mean [5 %, 95 %]", _pulls)),
+        (stops, Column("pulls: mean / median / 95 %", _pulls)),
         (any(row.most_recommended for row in rows), Column("most recommended", _favourite, False)),
-        (any(row.truncated for row in rows), Column("truncated", lambda row: f"{row.truncated:,}")),
+        (any(row.truncated for row in rows), Column("stopped by the cap", lambda row: f"{100 * row.truncated / row.runs:.1f} %")),
         (True, Column("oracle knowledge", lambda row: knows_words(row.knows), False)),
         (True, Column("seconds", lambda row: f"{row.seconds:.1f}", terminal=True)),
     ]
@@ -283,5 +283,5 @@ def _regret(row: ResultLike) -> str:
 
 
 def _pulls(row: ResultLike) -> str:
-    low, *_, high = row.sample_quantiles
-    return f"{row.sample_complexity:,.0f} [{low:,.0f}, {high:,.0f}]"
+    _, _, median, _, high = row.sample_quantiles
+    return f"{row.sample_complexity:,.0f} / {median:,.0f} / {high:,.0f}"

@@ -64,6 +64,11 @@ class Content:
     recordings: tuple[Recording, ...]
     notes: tuple[str, ...] = field(default=())
 
+    @property
+    def agents(self) -> list[str]:
+        """The agents of all groups; their order decides how agents look."""
+        return list(dict.fromkeys(agent for group in self.groups for agent in group.agents))
+
 
 def collect(tables: Iterable[ResultTable], recordings: Iterable[Recording] = ()) -> Content:
     """Sort the content of folders: sweeps first, then panels.
@@ -108,7 +113,7 @@ def to_json(content: Content, standings: Sequence[Standings]) -> dict[str, Any]:
     return {
         "version": version("bai-gym"),
         "notes": list(content.notes),
-        "groups": [_group_json(*both) for both in zip(content.groups, standings, strict=True)],
+        "groups": [_group_json(*both, content.agents) for both in zip(content.groups, standings, strict=True)],
     }
 
 
@@ -170,7 +175,7 @@ class _Table:
         return list(self.numbers)
 
 
-def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
+def _group_json(group: Group, standings: Standings, order: Sequence[str]) -> dict[str, Any]:
     agents, envs, knows, notes, commands = (_Table() for _ in range(5))
     for agent in group.agents:
         agents(agent)
@@ -206,7 +211,10 @@ def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
                 "gapHigh": gap[2],
                 "pulls": short(result.sample_complexity),
                 "pullsLow": short(result.sample_quantiles[0]),
+                "pullsMedian": short(result.sample_quantiles[2]),
                 "pullsHigh": short(result.sample_quantiles[-1]),
+                "morePulls": standings.more_pulls(result) if last else None,
+                "stopping": standings.stopping(result),
                 "truncated": result.truncated,
                 "favourite": list(result.most_recommended) if result.most_recommended else None,
                 "knows": knows(tuple(result.knows)),
@@ -222,6 +230,7 @@ def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
         "title": group.title,
         "seeds": [str(seed) for seed in sorted({r.seed for r in group.results if r.seed is not None})],
         "agents": agents.things,
+        "looks": [order.index(agent) for agent in agents.things],
         "envs": envs.things,
         "arms": [arms[env] for env in envs.things],
         "armNames": [list(named.get(env, ())) for env in envs.things],

@@ -7,6 +7,7 @@ import { brief, count, withError, withInterval, words } from "./format.js";
 import { look } from "./palette.js";
 import { copyButton } from "./rerun.js";
 import { group, onChange, state } from "./state.js";
+import { morePulls } from "./stopping.js";
 import { swatch } from "./swatch.js";
 import { onTheme } from "./theme.js";
 
@@ -78,14 +79,15 @@ function columnsOf(rows) {
     { id: "regret", text: "Simple regret ± se", class: right, sorts: true, key: (row) => row.regret, cell: (row) => withError(row.regret, row.regretSe) },
     varies && {
       id: "pulls",
-      text: "Pulls: mean [5 %, 95 %]",
+      text: "Pulls: mean / median / 95 %",
       class: right,
       sorts: true,
       key: (row) => row.pulls,
-      cell: (row) => `${count(row.pulls)} [${count(row.pullsLow)}, ${count(row.pullsHigh)}]`,
+      cell: (row) => `${count(row.pulls)} / ${count(row.pullsMedian)} / ${count(row.pullsHigh)}`,
     },
+    rows.some((row) => row.morePulls) && { id: "more", text: "More pulls than the fewest [95 %]", class: right, sorts: true, key: (row) => row.pulls, cell: morePulls },
     rows.some((row) => row.favourite) && { id: "favourite", text: "Most recommended", sorts: true, key: (row) => row.favourite?.[0] ?? "", cell: (row) => (row.favourite ? `${row.favourite[0]} (${Math.round(100 * row.favourite[1])} %)` : "") },
-    rows.some((row) => row.truncated) && { id: "truncated", text: "Truncated", class: right, sorts: true, key: (row) => row.truncated, cell: (row) => count(row.truncated) },
+    rows.some((row) => row.truncated) && { id: "truncated", text: "Stopped by the cap", class: right, sorts: true, key: (row) => row.truncated / row.runs, cell: (row) => `${((100 * row.truncated) / row.runs).toFixed(1)} %` },
     { id: "rerun", text: "Run it again", cell: (row) => copyButton(group().reruns[row.rerun], group().agents[row.agent]) },
   ].filter(Boolean);
 }
