@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from typing import Any
 
 from bai_gym.agents.base import Agent
+from bai_gym.agents.loading import is_reference, load
 from bai_gym.errors import ParameterError, unknown_name
 
-__all__ = ["BUILT_IN", "find", "is_built_in", "make", "names", "register"]
+__all__ = ["BUILT_IN", "build", "find", "is_shared", "make", "names", "register"]
 
 BUILT_IN: dict[str, str] = {
     "Uniform": "uniform:Uniform",
@@ -69,9 +70,9 @@ BUILT_IN: dict[str, str] = {
 _AGENTS: dict[str, Callable[..., Any] | str] = dict(BUILT_IN)
 
 
-def is_built_in(name: str) -> bool:
-    """Return whether the agent of that name is part of the library, so that everybody has it."""
-    return name in BUILT_IN
+def is_shared(name: str) -> bool:
+    """Return whether another process finds the agent of that name: in the library, in a file or in a module."""
+    return name in BUILT_IN or (name not in _AGENTS and is_reference(name))
 
 
 def names() -> tuple[str, ...]:
@@ -101,9 +102,16 @@ def register(name: str, agent: Callable[..., Any]) -> None:
 def find(name: str) -> Callable[..., Any]:
     """Return the factory of the agent of that name.
 
+    Args:
+        name: One of :func:`names`, or a reference such as ``"mine.py:Thirds"``, see
+            :func:`bai_gym.agents.loading.load`.
+
     Raises:
         UnknownNameError: If there is none; the message names the nearest ones.
+        AgentError: If the file that it refers to cannot be loaded.
     """
+    if name not in _AGENTS and is_reference(name):
+        return load(name)
     if name not in _AGENTS:
         raise unknown_name("agent", name, _AGENTS, "`bai-gym list agents` shows all")
     agent = _AGENTS[name]
@@ -117,14 +125,18 @@ def make(name: str, **parameters: Any) -> Any:
     """Return a new agent.
 
     Args:
-        name: One of :func:`names`.
+        name: One of :func:`names`, or a reference, see :func:`find`.
         **parameters: The agent's parameters, see its class.
 
     Raises:
         UnknownNameError: If there is no such agent.
         ParameterError: If a parameter does not exist.
     """
-    factory = find(name)
+    return build(name, find(name), parameters)
+
+
+def build(name: str, factory: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
+    """Return a new agent of a factory that :func:`find` has returned; see :func:`make`."""
     if isinstance(factory, type) and issubclass(factory, Agent) and is_dataclass(factory):
         allowed = [field.name for field in fields(factory)]
         for parameter in parameters:

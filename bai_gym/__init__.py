@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bai_gym.envs.registration import register_all
 
 if TYPE_CHECKING:
+    from bai_gym.agents.citations import cite
     from bai_gym.analysis.aggregate import Aggregate, aggregate
     from bai_gym.analysis.leaderboard import Leaderboard, leaderboards
     from bai_gym.analysis.paired import PairedTest
@@ -34,6 +35,7 @@ __all__ = [
     "__version__",
     "advise",
     "aggregate",
+    "cite",
     "cluster",
     "compare",
     "evaluate",
@@ -56,6 +58,7 @@ _HOMES = {
     "Result": "bai_gym.results.result",
     "advise": "bai_gym.planning",
     "aggregate": "bai_gym.analysis.aggregate",
+    "cite": "bai_gym.agents.citations",
     "cluster": "bai_gym.parallel",
     "compare": "bai_gym.api",
     "evaluate": "bai_gym.api",
@@ -71,3 +74,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

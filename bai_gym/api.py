@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import dataclasses
 import functools
 import inspect
 import os
@@ -13,9 +14,10 @@ from typing import Any, overload
 
 import gymnasium as gym
 
-from bai_gym.agents.registry import find, is_built_in, make
+from bai_gym.agents.loading import is_reference, split_reference
+from bai_gym.agents.registry import build, find, is_shared, names
 from bai_gym.benchmark.cells import Cell, Checkpoints
-from bai_gym.benchmark.protocol import check_agent
+from bai_gym.benchmark.protocol import check_agent, describe
 from bai_gym.benchmark.recordings import check_record, record_cells
 from bai_gym.benchmark.runner import OnChunk, check_runs, run_cells
 from bai_gym.benchmark.sources import AgentSource, EnvSource
@@ -35,8 +37,8 @@ def agent_source(agent: Any) -> AgentSource:
     """Return a source of fresh copies of an agent.
 
     Args:
-        agent: A registered name (with parameters in brackets, if any: ``"SHAdaVar(delta=0.1)"``), a class, or an
-            instance.
+        agent: A registered name (with parameters in brackets, if any: ``"SHAdaVar(delta=0.1)"``), a reference to a
+            file or a module (``"mine.py:Thirds"``, ``"package.module:Thirds"``), a class, or an instance.
 
     Raises:
         UnknownNameError: If there is no agent of that name.
@@ -46,10 +48,12 @@ def agent_source(agent: Any) -> AgentSource:
     source: AgentSource
     if isinstance(agent, str):
         name, parameters = parse_agent(agent)
+        factory = find(name)
         # The factory, not its name: agents that the user has registered are unknown in worker processes.
-        source = AgentSource(functools.partial(find(name), **parameters), spec=agent if is_built_in(name) else "")
-        first: Callable[[], Any] = functools.partial(make, name, **parameters)
-        remedy = "see `bai-gym list agents` for its parameters"
+        source = AgentSource(functools.partial(factory, **parameters), spec=agent.strip() if is_shared(name) else "")
+        first: Callable[[], Any] = functools.partial(build, name, factory, parameters)
+        own = is_reference(name)
+        remedy = "write its parameters in brackets" if own else "see `bai-gym list agents` for its parameters"
     elif inspect.isclass(agent):
         source = AgentSource(agent)
         first, remedy = agent, "give an instance, if it needs arguments"
@@ -61,6 +65,9 @@ def agent_source(agent: Any) -> AgentSource:
     except TypeError as error:
         raise AgentError(f"agent {_shown(agent)} cannot be made: {error}; {remedy}") from None
     check_agent(made)
+    if isinstance(agent, str) and parameters and not hasattr(made, "label"):
+        words = ", ".join(f"{word}={value}" for word, value in parameters.items())
+        return dataclasses.replace(source, label=f"{describe(made)}({words})")
     return source
 
 
@@ -105,14 +112,18 @@ def _folder(out: Any) -> Path | None:
 
 
 def parse_agent(text: str) -> tuple[str, dict[str, Any]]:
-    """Split ``"SHAdaVar(delta=0.1)"`` into the name and its parameters.
+    """Split ``"SHAdaVar(delta=0.1)"`` or ``"mine.py:Thirds(share=3)"`` into the name and its parameters.
 
     Raises:
         ParameterError: If the brackets do not hold ``name=value`` pairs, with values as Python writes them.
     """
     name, bracket, rest = text.partition("(")
+    split = split_reference(text)
+    if split is not None and name.strip() not in names():  # not a parameter with such a value
+        name, rest = split
+        bracket, rest = rest[:1], rest[1:]
     if not bracket:
-        return text.strip(), {}
+        return name.strip(), {}
     try:
         call = ast.parse(f"f({rest}", mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
@@ -223,7 +234,8 @@ def evaluate(
     """Estimate the error probability of an agent.
 
     Args:
-        agent: A name (``"SHAdaVar"``, ``"SHAdaVar(delta=0.1)"``), a class, or an instance; anything that has
+        agent: A name (``"SHAdaVar"``, ``"SHAdaVar(delta=0.1)"``), a reference to a file or a module
+            (``"mine.py:Thirds"``, ``"package.module:Thirds"``), a class, or an instance; anything that has
             ``act(observation)``, or ``allocate(observation)`` and ``recommend(observation)``.
         env: A registered id, or an environment object, as ``gym.make`` returns it.
         budget: Pulls per episode, over all arms; None: the environment's.
@@ -246,6 +258,8 @@ def evaluate(
     Raises:
         BaiGymError: If an argument is invalid; the message is one line.
     """
+    if not isinstance(env, str | gym.Env) and isinstance(env, Iterable):
+        raise ParameterError("env must be one environment; bai_gym.compare takes several")
     budgets = None if budget is None else [budget]
     rows = compare(
         [agent],
@@ -265,7 +279,7 @@ def evaluate(
 
 def compare(
     agents: Iterable[Any],
-    env: str | BestArmEnv,
+    env: str | BestArmEnv | Sequence[str | BestArmEnv],
     *,
     budgets: Sequence[int] | None = None,
     runs: int = 1000,
@@ -278,16 +292,16 @@ def compare(
     record: int = 0,
     on_chunk: OnChunk | None = None,
 ) -> Comparison:
-    """Evaluate several agents, at several budgets, on the same instances.
+    """Evaluate several agents, at several budgets, on the same instances of one or several environments.
 
     Args:
         agents: Names, classes or instances, see :func:`evaluate`.
-        env: A registered id, or an environment object.
-        budgets: Pulls per episode; None: the environment's budget.
+        env: A registered id or an environment object, or a list of them.
+        budgets: Pulls per episode, the same in all environments; None: each environment's own budget.
         runs: Independent episodes of each agent at each budget.
         seed: At least 0.
         workers: Processes, see :func:`evaluate`.
-        env_kwargs: Keyword arguments for ``gym.make``.
+        env_kwargs: Keyword arguments for ``gym.make``, of all environments.
         out: Folder for finished chunks and the results (`results.parquet`), which join those of earlier calls; `bai-gym
             report` reads it.
         path: See :func:`evaluate`.
@@ -306,10 +320,16 @@ def compare(
     check_record(record, runs, folder)
     if folder is not None:
         check_replaceable(folder / RESULTS)
-    cells = make_cells(agents, env, budgets, seed, env_kwargs, path, checkpoints)
+    players = _listed(agents, "agents")
+    envs = [env] if isinstance(env, str | gym.Env) or not isinstance(env, Iterable) else list(env)
+    if not envs:
+        raise ParameterError("give at least one environment")
+    parts = [make_cells(players, one, budgets, seed, env_kwargs, path, checkpoints) for one in envs]
+    cells = [cell for part in parts for cell in part]
     comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk, rerun=rerun_command)
     if folder is not None:
-        table = gather(folder / RESULTS, comparison.results, rerun_command(cells, runs))
+        commands = "\n".join(command for part in parts if (command := rerun_command(part, runs)))
+        table = gather(folder / RESULTS, comparison.results, commands)
         ResultsWriter(folder).save_results(table.results, optima=table.optima, facts={"command": table.command})
         record_cells(cells, record, runs, out=folder, workers=workers, on_chunk=on_chunk)
     return comparison

@@ -10,6 +10,7 @@ import numpy as np
 
 from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit
 from bai_gym.benchmark.cells import Cell
+from bai_gym.benchmark.content import is_own
 from bai_gym.benchmark.protocol import doubts
 from bai_gym.tasks import BestArm, Thresholding, TopM
 from bai_gym.theory import BOUNDS, CONFIDENCE_BOUNDS, THRESHOLD_BOUNDS, Bound
@@ -22,8 +23,8 @@ NO_MATTER = {"tie", "allow_small_budget"}
 def proved_bounds(cells: Sequence[Cell]) -> dict[tuple[str, str, int], float]:
     """Return the bounds on the error probabilities of those cells that a theorem covers.
 
-    A theorem covers an agent whose parameters and rewards satisfy its assumptions, for one best arm or for
-    thresholding. With a fresh instance per episode, the bound is averaged over 1,000 instances, each clipped to 1.
+    A theorem covers an agent of this library, not a class derived from it, whose parameters and rewards satisfy its
+    assumptions, for one best arm or for thresholding. With a fresh instance per episode, the bound is averaged over 1,000 instances, each clipped to 1.
 
     Args:
         cells: Agents on environments.
@@ -42,6 +43,8 @@ def proved_bounds(cells: Sequence[Cell]) -> dict[tuple[str, str, int], float]:
 def _bound(cell: Cell) -> float | None:
     agent = cell.agent.prototype
     task = cell.episode_spec.task
+    if is_own(agent):
+        return None
     if str(getattr(agent, "name", "")) in CONFIDENCE_BOUNDS:
         return _bound_with_confidence(cell, agent)
     bounds = THRESHOLD_BOUNDS if isinstance(task, Thresholding) else BOUNDS

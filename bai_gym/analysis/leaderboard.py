@@ -23,7 +23,7 @@ import numpy as np
 from bai_gym.analysis.bootstrap import check_samples, interval, resample
 from bai_gym.analysis.evaluations import Evaluation, Source, collect, declared
 from bai_gym.analysis.intervals import check_level, wilson
-from bai_gym.analysis.optimum import Gap, Optima, optimality_gap
+from bai_gym.analysis.optimum import ExcessError, Optima, excess_error
 from bai_gym.analysis.paired import mcnemar_exact
 from bai_gym.analysis.ranks import holm, random_signs, rank_intervals, unpaired
 from bai_gym.results.result import Result
@@ -65,7 +65,7 @@ class Standing:
         runs: Runs, of each budget.
         error_probability: Estimated, over several budgets the mean.
         interval: Its Wilson interval; over several budgets, that of the bootstrap.
-        gap: Difference of its probability of being correct to that of the best possible agent, if known.
+        excess_error: Error probability minus that of the best possible agent, if known.
         knows: Oracle knowledge of the agent; None if unknown.
         notes: Remarks that a reader of the numbers needs.
     """
@@ -76,7 +76,7 @@ class Standing:
     runs: int
     error_probability: float
     interval: tuple[float, float]
-    gap: Gap | None
+    excess_error: ExcessError | None
     knows: tuple[str, ...] | None
     notes: tuple[str, ...]
 
@@ -188,8 +188,8 @@ def _at_budget(entries: Sequence[Evaluation], optima: Optima, level: float) -> L
     lines = []
     for entry in entries:
         share, bounds = entry.errors / entry.runs, wilson(entry.errors, entry.runs, level)
-        gap = None if optimum is None else optimality_gap(share, bounds, optimum)
-        lines.append((entry.agent, entry.runs, share, bounds, gap, entry.knows, entry.notes))
+        excess = None if optimum is None else excess_error(share, bounds, optimum)
+        lines.append((entry.agent, entry.runs, share, bounds, excess, entry.knows, entry.notes))
     return _board(entries[0].env, (entries[0].budget,), level, lines, tests)
 
 
@@ -247,8 +247,8 @@ def _overall(
         share = sum(row.errors for row in rows) / (runs * len(rows))
         low, high = interval(share, drawn[tasks[0][0], agent], level)
         bounds = (float(low), float(high)) if runs > 1 else (float("nan"), float("nan"))
-        gap = None if optimum is None else optimality_gap(share, bounds, optimum)
-        lines.append((agent, runs, share, bounds, gap, *declared(rows)))
+        excess = None if optimum is None else excess_error(share, bounds, optimum)
+        lines.append((agent, runs, share, bounds, excess, *declared(rows)))
     wrong = {agent: np.sum([row.wrong for row in rows], axis=0, dtype=np.int64) for agent, rows in complete.items()}
     tests = []
     for a, b in combinations(complete, 2):
@@ -257,7 +257,7 @@ def _overall(
     return _board(tasks[0][0], tuple(budget for _, budget in tasks), level, lines, tests, left_out)
 
 
-_Line = tuple[str, int, float, tuple[float, float], Gap | None, tuple[str, ...] | None, tuple[str, ...]]
+_Line = tuple[str, int, float, tuple[float, float], ExcessError | None, tuple[str, ...] | None, tuple[str, ...]]
 
 
 def _board(
@@ -289,8 +289,8 @@ def _board(
         pairs.append(Pair(lines[i][0], lines[j][0], difference, p_value, corrected, paired))
     shares = [share for _, _, share, *_ in lines]
     standings = [
-        Standing(agent, 1 + sum(other < share for other in shares), ranks, runs, share, bounds, gap, knows, notes)
-        for (agent, runs, share, bounds, gap, knows, notes), ranks in zip(lines, rank_intervals(better), strict=True)
+        Standing(agent, 1 + sum(other < share for other in shares), ranks, runs, share, bounds, excess, knows, notes)
+        for (agent, runs, share, bounds, excess, knows, notes), ranks in zip(lines, rank_intervals(better), strict=True)
     ]
     standings.sort(key=lambda row: (row.error_probability, row.agent))
     return Leaderboard(env, budgets, level, tuple(standings), tuple(pairs), left_out)

@@ -1,4 +1,8 @@
-"""The error of the best possible agent on an environment, where known, and the gap of an agent to it."""
+"""The error of the best possible agent on an environment, where known, and the excess error of an agent over it.
+
+The excess error, as the excess risk of a classifier, is an error probability minus the smallest possible one. The
+optimality gap of :mod:`bai_gym.analysis.aggregate` is something else: by how much scores fall short of 1.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +15,19 @@ from bai_gym.problems import BernoulliPriorProblem
 from bai_gym.tasks import BestArm
 from bai_gym.theory import optimal_value
 
-__all__ = ["Gap", "Optima", "known_optima", "optimality_gap"]
+__all__ = ["ExcessError", "Optima", "excess_error", "known_optima"]
 
 Optima = dict[tuple[str, int], float]
 """Largest possible probability of a correct recommendation, by environment and budget as in the results."""
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
-    """The optimality gap: difference to the probability that the best possible agent is correct.
+class ExcessError:
+    """The excess error: error probability minus that of the best possible agent.
 
     Attributes:
-        value: The optimum's probability of being correct minus the agent's, estimated.
-        lower: Lower end of its interval; below 0 if chance can explain the gap.
+        value: The agent's error probability, estimated, minus the optimum's, which is exact.
+        lower: Lower end of its interval; below 0 if chance can explain the difference.
         upper: Upper end.
     """
 
@@ -32,8 +36,8 @@ class Gap:
     upper: float
 
 
-def optimality_gap(error_probability: float, interval: tuple[float, float], optimum: float) -> Gap:
-    """Return the gap: the optimum is exact, so its interval is that of the error probability, shifted.
+def excess_error(error_probability: float, interval: tuple[float, float], optimum: float) -> ExcessError:
+    """Return the excess error: the optimum is exact, so its interval is that of the error probability, shifted.
 
     Args:
         error_probability: The agent's, estimated.
@@ -41,7 +45,7 @@ def optimality_gap(error_probability: float, interval: tuple[float, float], opti
         optimum: Probability that the best possible agent is correct.
     """
     least = 1.0 - optimum
-    return Gap(error_probability - least, interval[0] - least, interval[1] - least)
+    return ExcessError(error_probability - least, interval[0] - least, interval[1] - least)
 
 
 def known_optima(cells: Iterable[Cell]) -> tuple[Optima, list[str]]:

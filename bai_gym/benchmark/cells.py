@@ -149,6 +149,13 @@ class Cell:
         doubtful = doubts(agent, self.instances()) if callable(getattr(agent, "doubts", None)) else ()
         return tuple(sorted(knowledge(agent))), (*notes(agent), *doubtful, *extra, *self.env.problem.notes)
 
+    def named_arms(self) -> tuple[tuple[str, float], ...]:
+        """Return name and true mean of each arm; none if arms have no names, or no fixed means."""
+        problem = self.env.problem
+        if problem.arm_names is None or not isinstance(problem, FixedProblem):
+            return ()
+        return tuple(zip(problem.arm_names, self.instances().means[0].tolist(), strict=True))
+
     def instances(self) -> Bandit:
         """Return the first instances of the cell, for notes, bounds and optima."""
         problem = self.env.problem

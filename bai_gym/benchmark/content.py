@@ -25,7 +25,9 @@ from bai_gym.errors import AgentError
 
 __all__ = ["content_digest", "is_own", "library_digest"]
 
-LATER_ROOMS = frozenset({"analysis", "api.py", "cli", "experiments", "live", "report", "rerun.py", "training"})
+LATER_ROOMS = frozenset(
+    {"analysis", "api.py", "citations.py", "cli", "experiments", "live", "papers.bib", "report", "rerun.py", "training"}
+)
 """Parts of the library that do not affect outcomes."""
 _IGNORED = frozenset(
     {

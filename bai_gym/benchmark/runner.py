@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import joblib
 import numpy as np
@@ -144,8 +145,9 @@ def run_cells(
         knows, notes = cell.describe_agent()
         name = cell.label, cell.env.label, cell.budget
         command, digest = "" if rerun is None else rerun([cell], runs), "" if store is None else cell.digest
+        facts: dict[str, Any] = {"seed": cell.seed, "rerun": command, "digest": digest, "arms": cell.named_arms()}
         for point in (*episodes.checkpoints, None):
-            result = summarize(*name, episodes, knows, notes, at=point, seed=cell.seed, rerun=command, digest=digest)
+            result = summarize(*name, episodes, knows, notes, at=point, **facts)
             results.append(result)
             outcomes[*name, result.checkpoint] = episodes if point is None else point
     return Comparison(tuple(results), outcomes)

@@ -43,7 +43,7 @@ Seed = Annotated[int, typer.Option(**WHOLE, help="The same seed gives the same r
 Workers = Annotated[int, typer.Option(**WHOLE, help="Processes; -1 for all cores.")]
 Bounds = Annotated[bool, typer.Option("--bounds", help="Show proved bounds on the error probability, drawn dotted.")]
 Optimum = Annotated[
-    bool, typer.Option("--optimum", help="Show the optimality gap of each agent, where the optimum is known.")
+    bool, typer.Option("--optimum", help="Show the excess error of each agent over the optimum, where that is known.")
 ]
 Out = Annotated[
     Path | None,

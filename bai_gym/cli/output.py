@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bai_gym.analysis.optimum import Optima
+from bai_gym.analysis.pulls import against_fewest
 from bai_gym.cli.console import ERR, OUT
 from bai_gym.errors import MissingPackageError, OutputError
 from bai_gym.report.figures import Axis, error_curves
-from bai_gym.report.rivals import rivals_table
+from bai_gym.report.rivals import pulls_table, rivals_table
+from bai_gym.report.runs import stopping_times
 from bai_gym.report.tables import checkpoint_table, results_table
+from bai_gym.results.reader import read_outcomes
 from bai_gym.results.result import Comparison, Result, Rival
 from bai_gym.results.writer import ResultsWriter, check_replaceable
 from bai_gym.theory import BOUNDS, CONFIDENCE_BOUNDS, THRESHOLD_BOUNDS
@@ -19,6 +22,7 @@ from bai_gym.theory import BOUNDS, CONFIDENCE_BOUNDS, THRESHOLD_BOUNDS
 __all__ = [
     "check_files",
     "draw_curves",
+    "draw_stopping",
     "print_bounds",
     "print_missing",
     "print_paths",
@@ -53,9 +57,12 @@ def print_results(results: Comparison, optima: Optima | None = None) -> None:
         rows = [row for row in results if (row.env, row.budget) == (env, budget)]
         OUT.print(checkpoint_table(rows).rich())
     OUT.print("Intervals: Wilson, 95 %. Agents are compared on the same instances.")
+    pulls = against_fewest({(r.agent, r.env, r.budget): results.pulls(r.agent, r.budget, r.env) for r in results.final})
+    if pulls:
+        OUT.print(pulls_table(pulls).rich())
     if optima:
         OUT.print(
-            "Optimality gap: difference to the exact probability that the best agent given only the prior is correct."
+            "Excess error: error probability minus the smallest possible one, that of the best agent given only the prior."
         )
 
 
@@ -127,11 +134,29 @@ def draw_curves(
     title: str | None = None,
     bounds: Mapping[tuple[str, str, int], float] | None = None,
     one_arm: bool = True,
+    agents: Sequence[str] | None = None,
 ) -> list[Path]:
     """Draw the figure; without matplotlib, print a message and continue."""
     chance: Literal["one arm"] | None = "one arm" if one_arm else None
     try:
-        return [error_curves(results, path, x=x, x_name=x_name, title=title, bounds=bounds, chance=chance, log=True)]
+        drawn = error_curves(
+            results, path, x=x, x_name=x_name, title=title, bounds=bounds, chance=chance, log=True, agents=agents
+        )
+        return [drawn]
+    except MissingPackageError as error:
+        ERR.print(f"no figure: {error}", soft_wrap=True)
+        return []
+
+
+def draw_stopping(
+    results: Sequence[Result], folder: Path, path: Path, *, title: str | None = None, agents: Sequence[str] | None = None
+) -> list[Path]:
+    """Draw the stopping times of runs in a folder, those with the largest cap; without matplotlib, print a message."""
+    cap = max(row.budget for row in results)
+    rows = [row for row in results if row.budget == cap]
+    found = {agent: episodes.spent for (agent, _, _), episodes in read_outcomes(folder, rows).items()}
+    try:
+        return [stopping_times([r for r in rows if r.agent in found], found, path, title=title, agents=agents)]
     except MissingPackageError as error:
         ERR.print(f"no figure: {error}", soft_wrap=True)
         return []

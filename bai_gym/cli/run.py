@@ -17,6 +17,7 @@ from bai_gym.cli.options import WHOLE, Bounds, Optimum, Out, Record, Seed, keywo
 from bai_gym.cli.output import (
     check_files,
     draw_curves,
+    draw_stopping,
     print_bounds,
     print_missing,
     print_paths,
@@ -41,7 +42,10 @@ def run(
     env: Annotated[str, typer.Argument(help="Id of the environment, for example BAI-Gaussian64-v0.")],
     agent: Annotated[
         list[str] | None,
-        typer.Option(help="Agent, repeatable; parameters in brackets: 'SHAdaVar(delta=0.1)'. [default: four of them]"),
+        typer.Option(
+            help="Agent, repeatable; parameters in brackets: 'SHAdaVar(delta=0.1)'. Your own: mine.py:Thirds, or "
+            "package.module:Thirds. [default: four of them]"
+        ),
     ] = None,
     budget: Annotated[
         list[int] | None,
@@ -96,16 +100,25 @@ def run(
             if row.at_end:
                 shown.setdefault((row.env, row.seed), []).append(row)
         own = comparison[0].env, seed
-        paths += draw_curves(
-            shown[own] if checkpoints is None else comparison,
-            out / FIGURE,
-            x="budget" if checkpoints is None else "checkpoint",
-            title=comparison[0].env,
-            bounds=proved,
-            one_arm=isinstance(cells[0].episode_spec.task, BestArm),
-        )
+        agents = list(dict.fromkeys(row.agent for row in table.results))
+        if cells[0].episode_spec.fixed_confidence:
+            paths += draw_stopping(shown[own], out, out / FIGURE, agents=agents)
+        else:
+            paths += draw_curves(
+                shown[own] if checkpoints is None else comparison,
+                out / FIGURE,
+                x="budget" if checkpoints is None else "checkpoint",
+                title=comparison[0].env,
+                bounds=proved,
+                one_arm=isinstance(cells[0].episode_spec.task, BestArm),
+                agents=agents,
+            )
         if len(shown) > 1:
             for number, ((name, its_seed), rows) in enumerate(shown.items(), start=1):
                 words = name if len({seed for _, seed in shown}) == 1 else f"{name}, seed {its_seed}"
-                paths += draw_curves(rows, out / f"figure-{number}-{slug(words)}.png", title=words, one_arm=False)
+                path_of = out / f"figure-{number}-{slug(words)}.png"
+                if all(row.stops for row in rows):
+                    paths += draw_stopping(rows, out, path_of, title=words, agents=agents)
+                else:
+                    paths += draw_curves(rows, path_of, title=words, one_arm=False, agents=agents)
         print_paths(paths)

@@ -26,13 +26,16 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from bai_gym.errors import DataError, MissingDataError, ParameterError
-from bai_gym.validation import integer
+from bai_gym.validation import choice, integer
 
 __all__ = ["ArmSamples", "read_table"]
 
 _SEPARATORS = (",", ";", "\t", "|")
 _HEAD = 1 << 20  # bytes in which the header line must end
 _SHOWN = 12  # names shown in an error
+_ONE, _ZERO = ("true", "yes"), ("false", "no")  # words for the rewards 1 and 0
+_MISSING = ("", "na", "n/a", "nan", "none", "null")  # words for a reward that is missing
+_DROP = "; missing='drop' leaves out rows without a value"
 _UTF8 = "; the file is not in UTF-8: save it in that encoding"
 
 
@@ -44,11 +47,13 @@ class ArmSamples:
         names: Name of each arm, K of them.
         rewards: All rewards, ``(R,)`` float64, those of one arm contiguous, in the order of the file.
         offsets: Arm k has ``rewards[offsets[k]:offsets[k + 1]]``, ``(K + 1,)`` int64.
+        dropped: Rows of the file that were left out because their arm or their reward is missing.
     """
 
     names: tuple[str, ...]
     rewards: npt.NDArray[np.float64]
     offsets: npt.NDArray[np.int64]
+    dropped: int = 0
 
     @property
     def num_arms(self) -> int:
@@ -80,6 +85,7 @@ def read_table(
     separator: str | None = None,
     arms: Sequence[str | int | float] | None = None,
     bins: int | None = None,
+    missing: str = "error",
 ) -> ArmSamples:
     """Read logged rewards, one row per observation.
 
@@ -89,13 +95,17 @@ def read_table(
     Args:
         path: A CSV file with a header line (UTF-8, may be gzipped) or a Parquet file; recognised by content.
         arm_column: Name of the column that names the arm.
-        reward_column: Name of the column with the reward, a finite number in each row.
+        reward_column: Name of the column with the reward: a finite number in each row, or in each row a word of
+            true, false, yes and no, which count as 1 and 0.
         separator: One character between the fields of a CSV file. None looks for it among comma, semicolon,
             tab and ``|``: the one that yields both columns.
         arms: The arms wanted, in this order; rows of others are left out. None means all arms.
         bins: Cut a numeric arm column into this many arms, at least 2, with about equally many rows (at its
             quantiles; equal values share a bin). Each is named after the smallest and largest value in it, such as
             ``"8.4..9.5"``, or the value where there is only one. None makes each value an arm.
+        missing: What happens to rows without an arm or a reward (empty or NaN; a reward also "NA", "N/A", "null" and
+            "None", and so does an arm with ``bins``): ``"error"`` (default) rejects the file, ``"drop"`` leaves them
+            out. Other text is an error in either case.
 
     Returns:
         The samples of at least two arms.
@@ -108,6 +118,7 @@ def read_table(
     """
     path = Path(path)
     _check(arm_column, reward_column, separator, arms, bins)
+    choice(missing, ("error", "drop"), "missing")
     raw = _content(path)
     if raw.startswith(b"PAR1"):
         table = _parquet(path, raw, arm_column, reward_column)
@@ -115,7 +126,13 @@ def read_table(
         table = _csv(path, raw, arm_column, reward_column, separator)
     if not table.num_rows:
         raise DataError(f"{path} has a header but no rows; expected one row per observation")
-    rewards = _numbers(path, reward_column, table.column(reward_column), "reward")
+    all_rows = table.num_rows
+    if missing == "drop":
+        no_arm = ("", "nan") if bins is None else _MISSING  # an arm may be called NA
+        table = table.filter(pc.and_(_present(table, arm_column, no_arm), _present(table, reward_column, _MISSING)))
+        if not table.num_rows:
+            raise DataError(f"no row of {path} has both {arm_column!r} and {reward_column!r}; expected some that do")
+    rewards = _numbers(path, reward_column, table.column(reward_column), "reward", words=True)
     column = table.column(arm_column)
     if bins is None:
         names, codes = _labels(path, arm_column, column)
@@ -131,7 +148,8 @@ def read_table(
     if len(names) < 2:
         raise DataError(f"column {arm_column!r} of {path} has only one arm, {names[0]!r}; expected at least two")
     order = np.argsort(codes, kind="stable")
-    samples = ArmSamples(tuple(names), rewards[order], np.concatenate(([0], np.cumsum(counts))).astype(np.int64))
+    offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    samples = ArmSamples(tuple(names), rewards[order], offsets, dropped=all_rows - table.num_rows)
     with np.errstate(over="ignore", invalid="ignore"):
         bounded = np.isfinite(samples.variances)
     if not bounded.all():
@@ -247,13 +265,36 @@ def _require(path: Path, header: Sequence[str], *columns: str, hint: str = "") -
             raise DataError(f"{path} has no column {column!r}.{guess} It has {_listing(header)}{hint}")
 
 
-def _numbers(path: Path, name: str, column: pa.ChunkedArray, what: str) -> npt.NDArray[np.float64]:
-    """A column as finite float64 ``(R,)``; the error names the first row that is not a finite number."""
+def _plain_text(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, bool]:
+    """Return a column without categories and spaces around its text, and whether it is text."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-    if text:
-        column = pc.utf8_trim_whitespace(column)
+    return (pc.utf8_trim_whitespace(column) if text else column), text
+
+
+def _among(column: pa.ChunkedArray, words: Sequence[str]) -> pa.ChunkedArray:
+    """Whether each entry of a column of text is one of some words, in any case."""
+    return pc.is_in(pc.utf8_lower(column), value_set=pa.array(words, column.type))
+
+
+def _present(table: pa.Table, name: str, words: Sequence[str]) -> pa.ChunkedArray:
+    """Whether each row has a value in a column; the words stand for none."""
+    column, text = _plain_text(table.column(name))
+    absent = pc.is_null(column, nan_is_null=pa.types.is_floating(column.type))
+    return pc.invert(pc.or_(absent, _among(column, words)) if text else absent)
+
+
+def _numbers(
+    path: Path, name: str, column: pa.ChunkedArray, what: str, words: bool = False
+) -> npt.NDArray[np.float64]:
+    """A column as finite float64 ``(R,)``; the error names the first row that is not a finite number.
+
+    With ``words``, a column of true, false, yes and no is one of numbers.
+    """
+    column, text = _plain_text(column)
+    if words and text and pc.all(_among(column, (*_ONE, *_ZERO))).as_py():
+        column = _among(column, _ONE)
     try:
         values = np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)  # null becomes NaN
     except pa.ArrowException:
@@ -269,9 +310,12 @@ def _numbers(path: Path, name: str, column: pa.ChunkedArray, what: str) -> npt.N
         row = int(bad[0])
         value = column[row].as_py()
         shown = "empty" if value is None or value == "" else f"{value!r}"[:60]
+        hint = _DROP if str(value).lower() in _MISSING else ""
+        if words and str(value).lower() in (*_ONE, *_ZERO):
+            hint = "; true, false, yes and no are rewards where all rows have one of them"
         raise DataError(
             f"column {name!r} of {path}, row {row + 1}, is {shown}; every {what} must be a finite number"
-            f" ({len(bad)} of {len(values)} rows are not)"
+            f" ({len(bad)} of {len(values)} rows are not){hint}"
         )
     return values
 
@@ -292,7 +336,7 @@ def _labels(path: Path, name: str, column: pa.ChunkedArray) -> tuple[list[str], 
     if len(nameless):
         raise DataError(
             f"column {name!r} of {path} names no arm in row {nameless[0] + 1} ({len(nameless)} of {len(codes)} rows"
-            " name none); every row must name its arm"
+            f" name none); every row must name its arm{_DROP}"
         )
     return names, codes
 

@@ -220,7 +220,7 @@ class Experiment:
         instances: For figures that only show instances: how many to draw; 0 for all others.
         claims_are: Source of the claims: the heading of the verdicts.
         reference: The agent, one of ``agents``, to compare each other agent with by paired tests; empty: none.
-        optimum: Whether tables show the gap to the best possible agent.
+        optimum: Whether tables show the excess error over the best possible agent.
     """
 
     id: str

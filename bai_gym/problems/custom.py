@@ -101,6 +101,7 @@ def table_problem(
     separator: str | None = None,
     bins: int | None = None,
     arms: Sequence[str | int | float] | None = None,
+    missing: str = "error",
 ) -> FixedProblem:
     """Return the problem whose arms are the values of one column of a log; a pull returns the reward of a random row.
 
@@ -108,10 +109,11 @@ def table_problem(
         path: A CSV or Parquet file, see :func:`bai_gym.datasets.read_table`. None, with all else left out too: the
             synthetic log of an A/B test, four variants of a page shown to 1,000 visitors each, reward 1 for a sign-up.
         arm_column: The column that names the arm.
-        reward_column: The column with the reward.
+        reward_column: The column with the reward: numbers, or true, false, yes and no.
         separator: One character between the fields of a CSV file; None looks for it.
         bins: Cut a numeric arm column into this many arms.
         arms: The arms wanted, in this order; None: all.
+        missing: ``"error"``, or ``"drop"`` to leave out rows without an arm or a reward.
 
     Raises:
         ParameterError: Some of ``path``, ``arm_column`` and ``reward_column`` are given, but not all.
@@ -120,9 +122,19 @@ def table_problem(
     notes: tuple[str, ...] = ()
     if path is not None and arm_column is not None and reward_column is not None:
         samples = read_table(
-            path, arm_column=arm_column, reward_column=reward_column, separator=separator, bins=bins, arms=arms
+            path,
+            arm_column=arm_column,
+            reward_column=reward_column,
+            separator=separator,
+            bins=bins,
+            arms=arms,
+            missing=missing,
         )
-    elif any(given is not None for given in (path, arm_column, reward_column, separator, bins, arms)):
+        if samples.dropped:
+            notes = (f"rows of {Path(path).name} without an arm or a reward, left out: {samples.dropped:,}",)
+    elif missing != "error" or any(
+        given is not None for given in (path, arm_column, reward_column, separator, bins, arms)
+    ):
         raise ParameterError("BAI-Table needs path=, arm_column= and reward_column= of your CSV or Parquet file")
     else:
         samples = _demo_log()

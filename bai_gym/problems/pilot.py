@@ -100,6 +100,7 @@ def pilot_problem(
     separator: str | None = None,
     bins: int | None = None,
     arms: Sequence[str | int | float] | None = None,
+    missing: str = "error",
 ) -> PilotProblem:
     """Return the problem of a pilot whose rewards stand in a file.
 
@@ -110,12 +111,13 @@ def pilot_problem(
         separator: One character between the fields of a CSV file; None looks for it.
         bins: Cut a numeric arm column into this many arms.
         arms: The arms wanted, in this order; None: all.
+        missing: ``"error"``, or ``"drop"`` to leave out rows without an arm or a reward.
 
     Raises:
         ParameterError: Some of ``path``, ``arm_column`` and ``reward_column`` are given, but not all.
         DataError: The file cannot be used, or its rewards do not suffice.
     """
-    log = table_problem(path, arm_column, reward_column, separator, bins, arms)
+    log = table_problem(path, arm_column, reward_column, separator, bins, arms, missing)
     bandit = log.draw(1, np.random.default_rng(0))
     assert isinstance(bandit, EmpiricalBandit)
     return PilotProblem(bandit.samples, log.notes, log.arm_names)

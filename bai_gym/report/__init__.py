@@ -1,1 +1,60 @@
-"""Tables, figures and web pages from results."""
+"""Tables, figures and web pages from results; a name is loaded when it is first used."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bai_gym.report.aggregates import aggregate_table
+    from bai_gym.report.figures import error_curves, instance_plot
+    from bai_gym.report.posterior import posterior_plot
+    from bai_gym.report.rivals import pulls_table, rivals_table
+    from bai_gym.report.runs import allocation_map, arms_plot, regret_boxes, stopping_times
+    from bai_gym.report.scores import aggregate_intervals, performance_profiles
+    from bai_gym.report.standings import leaderboards_table
+    from bai_gym.report.tables import checkpoint_table, results_table
+
+__all__ = [
+    "aggregate_intervals",
+    "aggregate_table",
+    "allocation_map",
+    "arms_plot",
+    "checkpoint_table",
+    "error_curves",
+    "instance_plot",
+    "leaderboards_table",
+    "performance_profiles",
+    "posterior_plot",
+    "pulls_table",
+    "regret_boxes",
+    "results_table",
+    "rivals_table",
+    "stopping_times",
+]
+
+_HOMES = {
+    "aggregate_intervals": "scores",
+    "aggregate_table": "aggregates",
+    "allocation_map": "runs",
+    "arms_plot": "runs",
+    "checkpoint_table": "tables",
+    "error_curves": "figures",
+    "instance_plot": "figures",
+    "leaderboards_table": "standings",
+    "performance_profiles": "scores",
+    "posterior_plot": "posterior",
+    "pulls_table": "rivals",
+    "regret_boxes": "runs",
+    "results_table": "tables",
+    "rivals_table": "rivals",
+    "stopping_times": "runs",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"bai_gym.report.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from bai_gym.analysis.aggregate import AGGREGATES, AgentScore, Aggregate
 from bai_gym.analysis.bootstrap import Estimate
-from bai_gym.report.layout import Column, Table, estimate_fields, exact, knows_words, with_interval
+from bai_gym.results.layout import Column, Table, estimate_fields, exact, knows_words, with_interval
 
 __all__ = ["NAMES", "aggregate_table"]
 

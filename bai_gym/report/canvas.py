@@ -10,13 +10,13 @@ from __future__ import annotations
 import contextlib
 import io
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 
-__all__ = ["COLOURS", "DASHES", "MARKERS", "look", "named", "save", "settings", "target_of", "write_sentence"]
+__all__ = ["COLOURS", "DASHES", "MARKERS", "look", "named", "places", "save", "settings", "target_of", "write_sentence"]
 
 # M. Okabe and K. Ito's colours, distinct for colour-blind readers too, without their yellow, which is too pale for
 # lines.
@@ -55,6 +55,16 @@ def look(index: int) -> tuple[str, str, Any]:
         MARKERS[index % len(MARKERS)],
         DASHES[index // len(COLOURS) % len(DASHES)],
     )
+
+
+def places(names: Iterable[str], agents: Sequence[str] | None) -> dict[str, int]:
+    """Return the number of each agent for :func:`look`.
+
+    Args:
+        names: The agents of a figure.
+        agents: All agents of a report, so that an agent looks the same in all of its figures; None: those of the figure.
+    """
+    return {name: number for number, name in enumerate(dict.fromkeys((*(agents or ()), *names)))}
 
 
 def named(agent: str, knows: Sequence[str] | None) -> str:

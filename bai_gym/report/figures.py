@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bai_gym.errors import ParameterError
-from bai_gym.report.canvas import COLOURS, MARKERS, look, named, save, settings, target_of, write_sentence
+from bai_gym.report.canvas import COLOURS, MARKERS, look, named, places, save, settings, target_of, write_sentence
 
 if TYPE_CHECKING:
     from bai_gym.report.tables import ResultLike
@@ -39,6 +39,7 @@ def error_curves(
     bounds: Mapping[tuple[str, str, int], float] | None = None,
     chance: float | Literal["one arm"] | None = "one arm",
     log: bool = False,
+    agents: Sequence[str] | None = None,
 ) -> Path:
     """Draw error probability with its 95 % interval against budget or number of arms, one curve per agent.
 
@@ -58,6 +59,8 @@ def error_curves(
             (``"one arm"``), a number in [0, 1] for other tasks, or None for no such line. On a linear axis that
             ends far below it, the sentence under the figure gives the number instead of a line.
         log: Whether the error probability has a logarithmic axis.
+        agents: The agents of all figures that belong together, in one order: an agent then has the same colour in all of
+            them. None: those of this figure.
 
     Returns:
         The path of the file.
@@ -69,6 +72,7 @@ def error_curves(
         OutputError: If the file cannot be written.
     """
     curves = _curves(results, x, x_name)
+    numbers = places((row.agent for row in results), agents)
     target = target_of(path)
     if chance not in (None, "one arm") and (isinstance(chance, str) or not 0.0 <= chance <= 1.0):
         raise ParameterError(f'chance is {chance!r}; it must be a number in [0, 1], "one arm" or None')
@@ -82,10 +86,11 @@ def error_curves(
         handles = {}
         for i, (name, rows) in enumerate(curves.items()):
             offset = 5.0 * (i - (len(curves) - 1) / 2)
-            handles[name] = _draw_curve(axes, rows, i, x, log, offset)
+            number = numbers[rows[0].agent] if agents is not None else i
+            handles[name] = _draw_curve(axes, rows, number, x, log, offset)
             ends = [row for row in rows if row.checkpoint in (None, row.budget)]  # of the theorems
             bounded = [(_x_of(row, x), (bounds or {}).get((row.agent, row.env, row.budget))) for row in ends]
-            _draw_bound(axes, [(at, value) for at, value in bounded if value is not None], i)
+            _draw_bound(axes, [(at, value) for at, value in bounded if value is not None], number)
         _place_x_axis(axes, sorted({_x_of(row, x) for row in results}), x, x_name)
         _place_y_axis(axes, results, log)
         sentence = _reading(results, log)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bai_gym.planning import BudgetPlan, Plans
 from bai_gym.report.canvas import look, named, save, settings, target_of, write_sentence
-from bai_gym.report.layout import Column, Table, exact, knows_words
+from bai_gym.results.layout import Column, Table, exact, knows_words
 from bai_gym.results.result import Result
 
 __all__ = ["plan_curves", "plans_table"]

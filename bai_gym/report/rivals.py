@@ -1,17 +1,19 @@
 """Tables of one agent against each of the others: for the terminal, as Markdown, as LaTeX, and as CSV.
 
-All hold the same rows in the same order: by environment and budget, then by the difference of the error
+Those of errors hold the same rows in the same order: by environment and budget, then by the difference of the error
 probabilities, the strongest rival first.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-from bai_gym.report.layout import Column, Table, decimals, exact
+from bai_gym.analysis.pulls import PullsAgainst
+from bai_gym.results.layout import Column, Table, decimals, exact
 from bai_gym.results.result import Rival
 
-__all__ = ["rivals_table"]
+__all__ = ["pulls_table", "rivals_table"]
 
 
 def rivals_table(reference: str, rivals: Sequence[Rival]) -> Table[Rival]:
@@ -31,7 +33,7 @@ def rivals_table(reference: str, rivals: Sequence[Rival]) -> Table[Rival]:
             *([Column[Rival]("env", lambda row: row.env, False)] if several else []),
             Column("budget", lambda row: f"{row.budget:,}"),
             Column(f"difference of the error probabilities [{100 * rows[0].test.level:g} %]", _difference),
-            Column("p-value", lambda row: "< 0.0001" if row.test.p_value < 1e-4 else f"{row.test.p_value:.4f}"),
+            Column("p-value", lambda row: _p_value(row.test.p_value)),
         ],
         {
             "reference": lambda _: reference,
@@ -50,6 +52,54 @@ def rivals_table(reference: str, rivals: Sequence[Rival]) -> Table[Rival]:
         title=heading,
         above=f"{heading}.",
     )
+
+
+def pulls_table(rows: Sequence[PullsAgainst]) -> Table[PullsAgainst]:
+    """Lay out how many more pulls agents need than the one that needs the fewest.
+
+    Args:
+        rows: What :func:`bai_gym.analysis.pulls.against_fewest` returns; at least one.
+    """
+    several = len({row.env for row in rows}) > 1
+    heading = "Pulls of each agent against the one with the fewest, on the same instances"
+    return Table(
+        rows,
+        [
+            Column("agent", lambda row: row.agent, False),
+            Column("fewest", lambda row: row.reference, False),
+            *([Column[PullsAgainst]("env", lambda row: row.env, False)] if several else []),
+            Column("at most", lambda row: f"{row.budget:,}"),
+            Column(f"difference of the mean pulls [{100 * rows[0].test.level:g} %]", _more_pulls),
+            Column("ratio", lambda row: f"{row.test.ratio:.2f}"),
+            Column("p-value", lambda row: _p_value(row.test.p_value)),
+        ],
+        {
+            "agent": lambda row: row.agent,
+            "reference": lambda row: row.reference,
+            "env": lambda row: row.env,
+            "budget": lambda row: row.budget,
+            "runs": lambda row: row.test.runs,
+            "difference": lambda row: exact(row.test.difference),
+            "difference_lower": lambda row: exact(row.test.interval[0]),
+            "difference_upper": lambda row: exact(row.test.interval[1]),
+            "level": lambda row: exact(row.test.level),
+            "ratio": lambda row: exact(row.test.ratio),
+            "p_value": lambda row: exact(row.test.p_value),
+        },
+        title=heading,
+        above=f"{heading}.",
+        remarks=("Paired t-tests and intervals, without correction for multiple tests; runs at the cap count with it.",),
+    )
+
+
+def _more_pulls(row: PullsAgainst) -> str:
+    lower, upper = row.test.interval
+    ends = "unknown" if math.isnan(lower) else f"{lower:+,.0f}, {upper:+,.0f}"
+    return f"{row.test.difference:+,.0f} [{ends}]"
+
+
+def _p_value(value: float) -> str:
+    return "< 0.0001" if value < 1e-4 else f"{value:.4f}"
 
 
 def _difference(row: Rival) -> str:

@@ -1,4 +1,4 @@
-"""Figures of single runs: simple regrets, and the arms that agents pulled and recommended."""
+"""Figures of single runs: simple regrets, stopping times, and the arms that agents pulled and recommended."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bai_gym.errors import ParameterError
-from bai_gym.report.canvas import COLOURS, named, save, settings, target_of, write_sentence
+from bai_gym.report.canvas import COLOURS, look, named, places, save, settings, target_of, write_sentence
 
 if TYPE_CHECKING:
     from bai_gym.report.tables import ResultLike
 
-__all__ = ["allocation_map", "arms_plot", "regret_boxes"]
+__all__ = ["allocation_map", "arms_plot", "regret_boxes", "stopping_times"]
 
 MOST = 12  # groups of arms up to which a figure names them
 
@@ -70,6 +70,118 @@ def regret_boxes(regrets: Mapping[str, ArrayLike], path: str | Path, *, title: s
             "means.",
         )
         return save(figure, target)
+
+
+def stopping_times(
+    results: Sequence[ResultLike],
+    pulls: Mapping[str, ArrayLike],
+    path: str | Path,
+    *,
+    title: str | None = None,
+    agents: Sequence[str] | None = None,
+) -> Path:
+    """Draw the share of runs that have not stopped yet against the number of pulls, on a logarithmic axis.
+
+    Runs that the cap ended have not stopped by themselves: a curve that does not come down to 0 ends there, at their
+    share. The legend also says how many runs are wrong.
+
+    Args:
+        results: One result for each agent, of one environment with one cap, the budget.
+        pulls: Pulls of each run, ``(R,)``, by the name of the agent.
+        path: The file to write, ``.png``, ``.svg`` or ``.pdf``; missing folders are made.
+        title: Title of the figure; None: the environment and the cap.
+        agents: See :func:`bai_gym.report.figures.error_curves`.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        ParameterError: If there is nothing to draw, results are of several environments or caps, pulls are missing or
+            not positive, or the file's ending is unknown.
+        MissingPackageError: If matplotlib is not installed.
+        OutputError: If the file cannot be written.
+    """
+    env, cap = _one_setting(results, "a figure of stopping times")
+    names = [row.agent for row in results]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ParameterError(f"agent {twice} has several results; draw one figure for each setting")
+    made = {}
+    for name in names:
+        made[name] = np.sort(np.asarray(pulls.get(name, ()), dtype=np.float64))
+        if made[name].ndim != 1 or not made[name].size or not (np.isfinite(made[name]) & (made[name] > 0)).all():
+            raise ParameterError(f"the pulls of {name} must be numbers above 0, one for each of at least one run")
+    numbers = places(names, agents)
+    target = target_of(path)
+    with settings():
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import FuncFormatter
+
+        figure = Figure(figsize=(8.0, 4.5), layout="constrained")
+        axes = figure.add_subplot()
+        least, most = min(values[0] for values in made.values()), max(values[-1] for values in made.values())
+        for row in results:
+            at, share = survival(made[row.agent], row.truncated, cap)
+            colour, marker, dashes = look(numbers[row.agent])
+            label = f"{named(row.agent, row.knows)}: {row.errors:,} of {row.runs:,} runs wrong"
+            axes.plot(
+                [least / 1.1, *at],
+                [1.0, *share],
+                drawstyle="steps-post",
+                color=colour,
+                linestyle=dashes,
+                linewidth=1.8,
+                label=textwrap.fill(label, 34, subsequent_indent="  ", break_on_hyphens=False),
+            )
+            median = float(np.quantile(made[row.agent], 0.5))
+            face = "white" if row.knows else colour
+            axes.plot(median, 0.5, marker=marker, color=colour, markerfacecolor=face, markersize=7, zorder=3)
+        axes.set_xscale("log")
+        axes.set_xlim(least / 1.1, most * 1.1)
+        axes.set_ylim(-0.02, 1.02)
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        axes.xaxis.set_minor_formatter(
+            FuncFormatter(lambda value, _: f"{value:,.10g}" if most < 30 * least and f"{value:e}"[0] in "25" else "")
+        )
+        if any(row.truncated for row in results):
+            axes.axvline(cap, linestyle="--", color="#555555", linewidth=1.2, zorder=1)
+        axes.set_xlabel("pulls")
+        axes.set_ylabel("share of runs that have not stopped")
+        axes.set_title(title or f"{env}, at most {cap:,} pulls", loc="left", fontweight="bold", fontsize=12)
+        figure.legend(loc="outside right upper", fontsize=10)
+        sentence = "Further left is better: an agent stops when it is confident of its recommendation. Markers: medians."
+        if any(row.truncated for row in results):
+            sentence += f" Dashed: the cap of {cap:,} pulls; a curve that reaches it ends at the share of runs stopped by it."
+        if any(row.knows for row in results):
+            sentence += " Hollow markers: agents with oracle knowledge."
+        write_sentence(figure, sentence)
+        return save(figure, target)
+
+
+def survival(pulls: ArrayLike, truncated: int, cap: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the share of runs that have not stopped by themselves after some numbers of pulls.
+
+    Args:
+        pulls: ``(R,)`` pulls of each run.
+        truncated: Runs that the cap ended, all with ``cap`` pulls.
+        cap: Largest number of pulls.
+
+    Returns:
+        Numbers of pulls, ascending, and the shares from each of them on.
+    """
+    values = np.asarray(pulls)
+    at, counts = np.unique(values, return_counts=True)
+    counts = np.where(at == cap, counts - truncated, counts)
+    return at.astype(np.float64), 1.0 - np.cumsum(counts) / values.size
+
+
+def _one_setting(results: Sequence[ResultLike], what: str) -> tuple[str, int]:
+    """Return the environment and the budget of results."""
+    cells = sorted({(row.env, row.budget) for row in results})
+    if len(cells) != 1:
+        words = "; ".join(f"{env} with budget {budget:,}" for env, budget in cells) or "none"
+        raise ParameterError(f"{what} shows one environment with one budget, not {len(cells)} ({words})")
+    return cells[0]
 
 
 def arms_plot(
@@ -166,10 +278,7 @@ def allocation_map(
         MissingPackageError: If matplotlib is not installed.
         OutputError: If the file cannot be written.
     """
-    cells = sorted({(row.env, row.budget) for row in results})
-    if len(cells) != 1:
-        words = "; ".join(f"{env} with budget {budget:,}" for env, budget in cells) or "none"
-        raise ParameterError(f"a heat map shows one environment with one budget, not {len(cells)} ({words})")
+    env, budget = _one_setting(results, "a heat map")
     names = [named(row.agent, row.knows) for row in results]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -208,7 +317,6 @@ def allocation_map(
         step = max(1, -(-arms.size // 16))
         axes.set_xticks(np.arange(0, arms.size, step) + 0.5, [str(arm) for arm in arms[::step]])
         axes.set_xlabel("arm" if means is None else "arm, the best first")
-        env, budget = cells[0]
         axes.set_title(title or f"{env}, budget {budget:,}", loc="left", fontweight="bold", fontsize=12)
         write_sentence(
             figure,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,18 +11,22 @@ import numpy as np
 from bai_gym.analysis.aggregate import AGGREGATES, Aggregate, Profile
 from bai_gym.analysis.bootstrap import Estimate
 from bai_gym.report.aggregates import NAMES
-from bai_gym.report.canvas import look, named, save, settings, target_of, write_sentence
+from bai_gym.report.canvas import look, named, places, save, settings, target_of, write_sentence
 
 __all__ = ["aggregate_intervals", "performance_profiles"]
 
 
-def aggregate_intervals(scores: Aggregate, path: str | Path, *, title: str | None = None) -> Path:
+def aggregate_intervals(
+    scores: Aggregate, path: str | Path, *, title: str | None = None, agents: Sequence[str] | None = None
+) -> Path:
     """Draw the aggregate scores of agents as dots with whiskers: a panel for each aggregate, a line for each agent.
 
     Args:
         scores: What :func:`bai_gym.aggregate` returns.
         path: The file to write, ``.png``, ``.svg`` or ``.pdf``; missing folders are made.
         title: Title of the figure.
+        agents: The agents of all figures that belong together, in one order: an agent then has the same colour in all of
+            them. None: those of this figure.
 
     Returns:
         The path of the file.
@@ -31,6 +36,7 @@ def aggregate_intervals(scores: Aggregate, path: str | Path, *, title: str | Non
         MissingPackageError: If matplotlib is not installed.
         OutputError: If the file cannot be written.
     """
+    numbers = places((row.agent for row in scores), agents)
     target = target_of(path)
     with settings():
         from matplotlib.figure import Figure
@@ -41,7 +47,7 @@ def aggregate_intervals(scores: Aggregate, path: str | Path, *, title: str | Non
         for axes, word in zip(panels, AGGREGATES, strict=True):
             for line, row in enumerate(scores):
                 estimate: Estimate = getattr(row, word)
-                colour, marker, _ = look(line)
+                colour, marker, _ = look(numbers[row.agent])
                 reach = np.nan_to_num([[estimate.value - estimate.lower], [estimate.upper - estimate.value]])
                 axes.errorbar(
                     estimate.value,
@@ -75,13 +81,17 @@ def aggregate_intervals(scores: Aggregate, path: str | Path, *, title: str | Non
         return save(figure, target)
 
 
-def performance_profiles(profile: Profile, path: str | Path, *, title: str | None = None) -> Path:
+def performance_profiles(
+    profile: Profile, path: str | Path, *, title: str | None = None, agents: Sequence[str] | None = None
+) -> Path:
     """Draw performance profiles: a curve for each agent, with its pointwise intervals as a band.
 
     Args:
         profile: What :meth:`bai_gym.Aggregate.profile` or :meth:`bai_gym.Aggregate.run_profile` returns.
         path: The file to write, ``.png``, ``.svg`` or ``.pdf``; missing folders are made.
         title: Title of the figure.
+        agents: The agents of all figures that belong together, in one order: an agent then has the same colour in all of
+            them. None: those of this figure.
 
     Returns:
         The path of the file.
@@ -92,6 +102,7 @@ def performance_profiles(profile: Profile, path: str | Path, *, title: str | Non
         OutputError: If the file cannot be written.
     """
     target = target_of(path)
+    numbers = places(profile.agents, agents)
     tasks = profile.of == "tasks"
     with settings():
         from matplotlib.figure import Figure
@@ -100,7 +111,7 @@ def performance_profiles(profile: Profile, path: str | Path, *, title: str | Non
         axes = figure.add_subplot()
         tau = profile.thresholds
         for i, (agent, knows) in enumerate(zip(profile.agents, profile.knows, strict=True)):
-            colour, marker, dashes = look(i)
+            colour, marker, dashes = look(numbers[agent])
             # A curve jumps at each task or run, and is constant in between.
             axes.fill_between(
                 tau, profile.lower[i], profile.upper[i], step="post", color=colour, alpha=0.15, linewidth=0, zorder=2

@@ -6,23 +6,23 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from bai_gym.analysis.leaderboard import Leaderboard, Standing
-from bai_gym.report.layout import Column, Table, decimals, estimate_fields, exact, knows_words, with_interval
+from bai_gym.results.layout import Column, Table, decimals, estimate_fields, exact, knows_words, with_interval
 
 __all__ = ["leaderboards_table"]
 
 Line: TypeAlias = tuple[Leaderboard, Standing]
 
 
-def leaderboards_table(boards: Sequence[Leaderboard]) -> Table[Line]:
-    """Lay leaderboards out in one table, one below the other in the order given.
+def leaderboards_table(boards: Sequence[Leaderboard], remarks: Sequence[str] = ()) -> Table[Line]:
+    """Lay leaderboards out in one table, one below the other in the order given; further remarks come last.
 
     In CSV, `budgets` are joined by spaces, several in an overall leaderboard; `knows` is ``none``, ``unknown``, or
     names joined by ``;``, as are `notes`; `paired` is ``yes`` where all agents of the leaderboard were compared run by
-    run, else ``no``. The columns of an unknown gap are empty.
+    run, else ``no``. The columns of an unknown excess error are empty.
     """
     rows = [(board, row) for board in boards for row in board.standings]
     several = len({board.env for board in boards}) > 1
-    gaps = any(row.gap is not None for _, row in rows)
+    known = any(row.excess_error is not None for _, row in rows)
     levels = sorted({board.level for board in boards})
     share = " to ".join(f"{100 * level:g} %" for level in levels) or "95 %"
     return Table(
@@ -37,7 +37,7 @@ def leaderboards_table(boards: Sequence[Leaderboard]) -> Table[Line]:
                 f"error probability [{share}]",
                 lambda line: with_interval(line[1].error_probability, *line[1].interval),
             ),
-            *([Column[Line](f"optimality gap [{share}]", lambda line: _gap(line[1]))] if gaps else []),
+            *([Column[Line](f"excess error [{share}]", lambda line: _excess(line[1]))] if known else []),
             Column("oracle knowledge", lambda line: knows_words(line[1].knows), False),
         ],
         {
@@ -51,7 +51,7 @@ def leaderboards_table(boards: Sequence[Leaderboard]) -> Table[Line]:
             "error_probability": lambda line: exact(line[1].error_probability),
             "error_probability_lower": lambda line: exact(line[1].interval[0]),
             "error_probability_upper": lambda line: exact(line[1].interval[1]),
-            **estimate_fields("optimality_gap", lambda line: line[1].gap),
+            **estimate_fields("excess_error", lambda line: line[1].excess_error),
             "level": lambda line: exact(line[0].level),
             "paired": lambda line: "yes" if line[0].paired else "no",
             "knows": lambda line: knows_words(line[1].knows).replace(", ", ";"),
@@ -60,7 +60,7 @@ def leaderboards_table(boards: Sequence[Leaderboard]) -> Table[Line]:
         notes=lambda line: line[1].notes,
         marked=3 if several else 2,
         title=None if several or not boards else boards[0].env,
-        remarks=_remarks(boards, share),
+        remarks=(*_remarks(boards, share), *remarks),
     )
 
 
@@ -68,11 +68,12 @@ def _budget(board: Leaderboard) -> str:
     return f"mean of {len(board.budgets)}" if board.overall else f"{board.budgets[0]:,}"
 
 
-def _gap(row: Standing) -> str:
-    if row.gap is None:
+def _excess(row: Standing) -> str:
+    if row.excess_error is None:
         return "unknown"
+    excess = row.excess_error
     places = decimals((row.interval[1] - row.interval[0]) / 2)
-    return f"{row.gap.value:.{places}f} [{row.gap.lower:.{places}f}, {row.gap.upper:.{places}f}]"
+    return f"{excess.value:.{places}f} [{excess.lower:.{places}f}, {excess.upper:.{places}f}]"
 
 
 def _remarks(boards: Sequence[Leaderboard], share: str) -> tuple[str, ...]:

@@ -8,16 +8,16 @@ complexity make the task easier.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from bai_gym.analysis.optimum import Gap, Optima, optimality_gap
-from bai_gym.report.layout import Column, Table, decimals, estimate_fields, exact, knows_words
+from bai_gym.analysis.optimum import ExcessError, Optima, excess_error
+from bai_gym.results.layout import Column, Table, decimals, estimate_fields, exact, knows_words
 
-__all__ = ["ResultLike", "checkpoint_table", "results_table"]
+__all__ = ["ResultLike", "best_words", "checkpoint_table", "results_table"]
 
 
 class ResultLike(Protocol):
@@ -99,6 +99,22 @@ class ResultLike(Protocol):
     def seed(self) -> int | None:
         """The user's seed; None if unknown."""
 
+    @property
+    def arm_names(self) -> tuple[str, ...]:
+        """Names of the arms, in a fixed instance whose arms have names."""
+
+    @property
+    def arm_means(self) -> tuple[float, ...]:
+        """Their true means."""
+
+    @property
+    def best_arms(self) -> tuple[str, ...]:
+        """Names of the best arms."""
+
+    @property
+    def most_recommended(self) -> tuple[str, float] | None:
+        """The arm that most runs recommend, and their share."""
+
 
 def results_table(results: Sequence[ResultLike], optima: Optima | None = None) -> Table[ResultLike]:
     """Lay results out.
@@ -111,7 +127,7 @@ def results_table(results: Sequence[ResultLike], optima: Optima | None = None) -
 
     Args:
         results: The results, in any order.
-        optima: If not empty, there are columns of the optimality gap.
+        optima: If not empty, there are columns of the excess error over them.
 
     Returns:
         A table with a row per result; in the terminal with the name of the environment above it, where it is one.
@@ -124,7 +140,19 @@ def results_table(results: Sequence[ResultLike], optima: Optima | None = None) -
         _fields(rows, optima),
         notes=lambda row: row.notes,
         title=None if several or not rows else rows[0].env,
+        remarks=best_words(rows),
     )
+
+
+def best_words(results: Iterable[ResultLike]) -> tuple[str, ...]:
+    """Return a sentence for each environment with named arms: which of them is best."""
+    found: dict[str, str] = {}
+    for row in results:
+        if row.best_arms and row.env not in found:
+            top, others = max(row.arm_means), [mean for mean in row.arm_means if mean < max(row.arm_means)]
+            second = f"; the next mean is {max(others):.4g}" if others else ""
+            found[row.env] = f"best of {row.env}: {' and '.join(row.best_arms)}, with a mean of {top:.4g}{second}"
+    return tuple(f"{words[0].upper()}{words[1:]}." for words in found.values())
 
 
 def checkpoint_table(results: Sequence[ResultLike], most: int = 8) -> Table[ResultLike]:
@@ -178,10 +206,11 @@ def _columns(rows: Sequence[ResultLike], optima: Optima | None, several: bool) -
         (_several_seeds(rows), Column("seed", lambda row: "unknown" if row.seed is None else str(row.seed))),
         (True, Column("runs", lambda row: f"{row.runs:,}")),
         (True, Column("error probability [95 %]", lambda row: _share(row.error_probability, *row.interval, row))),
-        (bool(optima), Column("optimality gap [95 %]", lambda row: _gap_words(row, optima or {}))),
+        (bool(optima), Column("excess error [95 %]", lambda row: _excess_words(row, optima or {}))),
         (True, Column("simple regret ± se", _regret)),
-        (stops, Column("pulls: mean [5 %, 95 %]", _pulls)),
-        (any(row.truncated for row in rows), Column("truncated", lambda row: f"{row.truncated:,}")),
+        (stops, Column("pulls: mean / median / 95 %", _pulls)),
+        (any(row.most_recommended for row in rows), Column("most recommended", _favourite, False)),
+        (any(row.truncated for row in rows), Column("stopped by the cap", lambda row: f"{100 * row.truncated / row.runs:.1f} %")),
         (True, Column("oracle knowledge", lambda row: knows_words(row.knows), False)),
         (True, Column("seconds", lambda row: f"{row.seconds:.1f}", terminal=True)),
     ]
@@ -209,24 +238,29 @@ def _fields(rows: Sequence[ResultLike], optima: Optima | None) -> dict[str, Call
         "mean_pulls": lambda row: " ".join(map(exact, row.mean_pulls)),
         "notes": lambda row: ";".join(row.notes),
     }
+    if any(row.arm_names for row in rows):
+        fields["arms"] = lambda row: ";".join(row.arm_names)
+        fields["best_arms"] = lambda row: ";".join(row.best_arms)
+        fields["most_recommended"] = lambda row: row.most_recommended[0] if row.most_recommended else ""
+        fields["most_recommended_share"] = lambda row: exact(row.most_recommended[1]) if row.most_recommended else ""
     if _has_checkpoints(rows):
         fields["checkpoint"] = lambda row: row.checkpoint
     if _several_seeds(rows):
         fields["seed"] = lambda row: row.seed
     if optima:
         fields["optimum"] = lambda row: exact(optima[row.env, row.budget]) if (row.env, row.budget) in optima else ""
-        fields |= estimate_fields("optimality_gap", partial(_gap, optima=optima))
+        fields |= estimate_fields("excess_error", partial(_excess, optima=optima))
     return fields
 
 
-def _gap(row: ResultLike, optima: Optima) -> Gap | None:
+def _excess(row: ResultLike, optima: Optima) -> ExcessError | None:
     optimum = optima.get((row.env, row.budget))
-    return None if optimum is None else optimality_gap(row.error_probability, row.interval, optimum)
+    return None if optimum is None else excess_error(row.error_probability, row.interval, optimum)
 
 
-def _gap_words(row: ResultLike, optima: Optima) -> str:
-    gap = _gap(row, optima)
-    return "unknown" if gap is None else _share(gap.value, gap.lower, gap.upper, row)
+def _excess_words(row: ResultLike, optima: Optima) -> str:
+    excess = _excess(row, optima)
+    return "unknown" if excess is None else _share(excess.value, excess.lower, excess.upper, row)
 
 
 def _places(row: ResultLike) -> int:
@@ -238,6 +272,10 @@ def _share(value: float, lower: float, upper: float, row: ResultLike) -> str:
     return f"{value:.{places}f} [{lower:.{places}f}, {upper:.{places}f}]"
 
 
+def _favourite(row: ResultLike) -> str:
+    return "" if row.most_recommended is None else f"{row.most_recommended[0]} ({100 * row.most_recommended[1]:.0f} %)"
+
+
 def _regret(row: ResultLike) -> str:
     places = decimals(row.simple_regret_se)
     error = "unknown" if math.isnan(row.simple_regret_se) else f"{row.simple_regret_se:.{places}f}"
@@ -245,5 +283,5 @@ def _regret(row: ResultLike) -> str:
 
 
 def _pulls(row: ResultLike) -> str:
-    low, *_, high = row.sample_quantiles
-    return f"{row.sample_complexity:,.0f} [{low:,.0f}, {high:,.0f}]"
+    _, _, median, _, high = row.sample_quantiles
+    return f"{row.sample_complexity:,.0f} / {median:,.0f} / {high:,.0f}"

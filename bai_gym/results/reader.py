@@ -100,7 +100,7 @@ def gather(path: Path, results: Iterable[Result], command: str = "", optima: Opt
     Args:
         path: The file, which may be missing. A damaged file causes a warning.
         results: The new results.
-        command: The command that reproduces them, if any.
+        command: The commands that reproduce them, if any, one per line.
         optima: The known optima.
 
     Raises:
@@ -127,7 +127,7 @@ def gather(path: Path, results: Iterable[Result], command: str = "", optima: Opt
         if other is None or _weight(other) <= _weight(row):
             kept[_place(row)] = row
     known = earlier.optima if earlier is not None else {}
-    lines = dict.fromkeys(line for line in (*commands, command) if line)
+    lines = dict.fromkeys((*commands, *command.splitlines()))
     return ResultTable(path, tuple(kept.values()), command="\n".join(lines), optima={**known, **(optima or {})})
 
 
@@ -262,9 +262,8 @@ def _result(row: Mapping[str, Any]) -> Result:
     """Return a row; fields missing in earlier versions have their defaults."""
     known = {item.name for item in fields(Result)}
     values = {name: value for name, value in row.items() if name in known}
-    values.setdefault("mean_pulls_by_rank", ())
-    for name in ("sample_quantiles", "knows", "notes", "mean_pulls_by_rank"):
-        values[name] = tuple(values[name])
+    for name in ("sample_quantiles", "knows", "notes", "mean_pulls_by_rank", "arm_names", "arm_means", "recommended"):
+        values[name] = tuple(values.get(name, ()))
     values["mean_pulls"] = np.array(values["mean_pulls"], float)
     interval = (row["error_probability_lower"], row["error_probability_upper"])
     return Result(**values, interval=interval, seconds=0.0)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bai_gym.analysis.intervals import wilson
 from bai_gym.analysis.paired import PairedTest, compare_paired
-from bai_gym.errors import ParameterError, UnknownNameError, unknown_name
+from bai_gym.analysis.pulls import PairedPulls, compare_pulls
+from bai_gym.errors import MissingPackageError, ParameterError, UnknownNameError, unknown_name
+from bai_gym.results.paper import paper_table
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["QUANTILES", "Checkpoint", "Comparison", "Episodes", "Result", "Rival", "summarize"]
@@ -122,6 +125,9 @@ class Result:
             by the true rank of the arm, K numbers, the best arm first. Otherwise, and at checkpoints, empty.
         digest: Hash of the code, the parameters and the data behind the row, independent of the budget; empty if
             nothing was stored.
+        arm_names: Names of the K arms, in a fixed instance whose arms have names; else empty.
+        arm_means: Their true means.
+        recommended: Number of runs that recommend each of them (or a set with it); at checkpoints empty.
     """
 
     agent: str
@@ -146,6 +152,28 @@ class Result:
     rerun: str = ""
     mean_pulls_by_rank: tuple[float, ...] = ()
     digest: str = ""
+    arm_names: tuple[str, ...] = ()
+    arm_means: tuple[float, ...] = ()
+    recommended: tuple[int, ...] = ()
+
+    @property
+    def best_arms(self) -> tuple[str, ...]:
+        """The names of the arms with the largest true mean; empty where arms have no names."""
+        top = max(self.arm_means, default=0.0)
+        return tuple(name for name, mean in zip(self.arm_names, self.arm_means, strict=True) if mean == top)
+
+    @property
+    def most_recommended(self) -> tuple[str, float] | None:
+        """The name of the arm that most runs recommend, and the share of these runs; None where that is unknown."""
+        if not self.recommended:
+            return None
+        arm = int(np.argmax(self.recommended))
+        return self.arm_names[arm], self.recommended[arm] / self.runs
+
+    @property
+    def stops(self) -> bool:
+        """Whether the number of pulls varies from run to run: the agent decides when to stop."""
+        return bool(self.truncated) or self.sample_quantiles[0] != self.sample_quantiles[-1]
 
     @property
     def at_end(self) -> bool:
@@ -157,9 +185,17 @@ class Result:
         low, high = self.interval
         knows = ", ".join(self.knows) or "none"
         after = "" if self.checkpoint is None else f", after {self.checkpoint} pulls"
+        favourite = self.most_recommended
+        most = "" if favourite is None else f", {favourite[1]:.1%} of them recommend {favourite[0]!r}"
+        if self.stops:
+            median, high_pulls = self.sample_quantiles[2], self.sample_quantiles[4]
+            most += (
+                f", pulls: mean {self.sample_complexity:.0f}, median {median:.0f}, 95 % quantile {high_pulls:.0f}, "
+                f"{self.truncated / self.runs:.1%} stopped by the cap"
+            )
         return (
             f"{self.agent} on {self.env}, budget {self.budget}{after}: error probability {self.error_probability:.4f} "
-            f"[{low:.4f}, {high:.4f}] in {self.runs} runs (oracle knowledge: {knows})"
+            f"[{low:.4f}, {high:.4f}] in {self.runs} runs{most} (oracle knowledge: {knows})"
         )
 
 
@@ -174,8 +210,12 @@ def summarize(
     seed: int | None = None,
     rerun: str = "",
     digest: str = "",
+    arms: Sequence[tuple[str, float]] = (),
 ) -> Result:
-    """Return the result of some episodes, at their end or at one of their checkpoints."""
+    """Return the result of some episodes, at their end or at one of their checkpoints.
+
+    ``arms`` are the names and true means of the arms, in a fixed instance whose arms have names.
+    """
     point = episodes if at is None else at
     runs = point.correct.size
     errors = int(np.count_nonzero(~point.correct))
@@ -205,7 +245,18 @@ def summarize(
         rerun=rerun,
         mean_pulls_by_rank=_by_rank(episodes) if at is None else (),
         digest=digest,
+        arm_names=tuple(name for name, _ in arms),
+        arm_means=tuple(mean for _, mean in arms),
+        recommended=_recommended(episodes) if arms and at is None else (),
     )
+
+
+def _recommended(episodes: Episodes) -> tuple[int, ...]:
+    """Return the number of runs that recommend each arm, where one arm or a set of arms is recommended."""
+    num_arms, found = episodes.pulls.size, episodes.recommendation
+    if found.ndim == 1:
+        return tuple(np.bincount(found, minlength=num_arms).tolist())
+    return tuple(found.sum(axis=0).tolist()) if found.shape[1] == num_arms else ()
 
 
 def _by_rank(episodes: Episodes) -> tuple[float, ...]:
@@ -337,14 +388,69 @@ class Comparison(Sequence[Result]):
         """
         return self.outcome(self.find(agent, budget, env, checkpoint)).simple_regret
 
+    def pulls(self, agent: str, budget: int | None = None, env: str | None = None) -> IntArray:
+        """Return the number of pulls of each run of an agent, ``(R,)``; the arguments are those of :meth:`find`.
+
+        Runs that reach the cap of an environment of fixed confidence count with it.
+        """
+        return self._episodes(agent, budget, env).spent
+
+    def paired_pulls(
+        self, agent_a: str, agent_b: str, budget: int | None = None, env: str | None = None, level: float = 0.95
+    ) -> PairedPulls:
+        """Compare the numbers of pulls of two agents run by run, on their common instances.
+
+        Args:
+            agent_a: Name of the first agent in the results.
+            agent_b: Name of the second agent.
+            budget: Needed where there are several.
+            env: Needed where there are several.
+            level: Confidence level of the interval, in (0, 1).
+
+        Returns:
+            The difference of the mean numbers of pulls, first minus second, with interval and p-value.
+        """
+        return compare_pulls(self.pulls(agent_a, budget, env), self.pulls(agent_b, budget, env), level)
+
+    def to_pandas(self) -> Any:
+        """Return the results as a pandas data frame, a row for each, with the columns of ``results.parquet``.
+
+        Raises:
+            MissingPackageError: If pandas is not installed.
+        """
+        from bai_gym.results.writer import arrow_table
+
+        try:
+            return arrow_table(self.results).to_pandas()
+        except ImportError as error:
+            raise MissingPackageError("to_pandas() needs pandas; pip install pandas") from error
+
+    def to_latex(self, measure: str = "error_probability", level: float = 0.95) -> str:
+        r"""Return the table of a paper: agents as rows, environments and budgets as columns, the best in bold.
+
+        In bold is also every agent that is not significantly worse than the best one on the same instances, by paired
+        tests at joint level ``level`` in each column. The preamble needs ``\usepackage{booktabs}``.
+
+        Args:
+            measure: ``"error_probability"``, or ``"pulls"`` for agents that decide when to stop.
+            level: In (0, 1).
+
+        Raises:
+            ParameterError: If there is no such measure, or the level is out of range.
+        """
+        return paper_table(self, measure, level).latex()
+
     def recommendations(self, agent: str, budget: int | None = None, env: str | None = None) -> IntArray:
         """Return the final recommendation of an agent in each run, ``(R, ...)``, in the form of the task.
 
         The arguments are those of :meth:`find`.
         """
+        return self._episodes(agent, budget, env).recommendation
+
+    def _episodes(self, agent: str, budget: int | None, env: str | None) -> Episodes:
         episodes = self.outcome(self.find(agent, budget, env))
         assert isinstance(episodes, Episodes)  # the end of the runs, not a checkpoint
-        return episodes.recommendation
+        return episodes
 
     def outcome(self, result: Result) -> Episodes | Checkpoint:
         """Return the single runs behind a result."""

@@ -28,7 +28,7 @@ from bai_gym.results.recording import Recording
 from bai_gym.results.result import Checkpoint, Episodes, Result
 from bai_gym.results.schema import OLD_NAMES, check_schema, metadata_now, schema_of
 
-__all__ = ["RESULTS", "ResultsWriter", "check_replaceable", "read_chunk", "write_atomically"]
+__all__ = ["RESULTS", "ResultsWriter", "arrow_table", "check_replaceable", "read_chunk", "write_atomically"]
 
 RESULTS = "results.parquet"
 """Name of the file with the results of a command."""
@@ -180,35 +180,8 @@ class ResultsWriter:
         """
         path = self.folder / name
         check_replaceable(path)
-        table = pa.table(
-            {
-                "agent": [r.agent for r in results],
-                "env": [r.env for r in results],
-                "budget": [r.budget for r in results],
-                "runs": [r.runs for r in results],
-                "errors": [r.errors for r in results],
-                "error_probability": [r.error_probability for r in results],
-                "error_probability_lower": [r.interval[0] for r in results],
-                "error_probability_upper": [r.interval[1] for r in results],
-                "simple_regret": [r.simple_regret for r in results],
-                "simple_regret_se": [r.simple_regret_se for r in results],
-                "mean_pulls": [r.mean_pulls.tolist() for r in results],
-                "unspent": [r.unspent for r in results],
-                "sample_complexity": [r.sample_complexity for r in results],
-                "sample_quantiles": [list(r.sample_quantiles) for r in results],
-                "truncated": [r.truncated for r in results],
-                "knows": pa.array([list(r.knows) for r in results], pa.list_(pa.string())),
-                "notes": pa.array([list(r.notes) for r in results], pa.list_(pa.string())),
-                "checkpoint": pa.array([r.checkpoint for r in results], pa.int64()),
-                "seed": pa.array(
-                    [r.seed if r.seed is not None and r.seed < 2**64 else None for r in results], pa.uint64()
-                ),
-                "rerun": [r.rerun for r in results],
-                "mean_pulls_by_rank": pa.array([list(r.mean_pulls_by_rank) for r in results], pa.list_(pa.float64())),
-                "digest": [r.digest for r in results],
-                "optimum": pa.array([(optima or {}).get((r.env, r.budget)) for r in results], pa.float64()),
-            }
-        ).replace_schema_metadata({**metadata_now(), "facts": json.dumps(dict(facts or {}))})
+        metadata = {**metadata_now(), "facts": json.dumps(dict(facts or {}))}
+        table = arrow_table(results, optima).replace_schema_metadata(metadata)
         with write_atomically(path) as draft:
             pq.write_table(table, draft)
         return path
@@ -219,6 +192,42 @@ class ResultsWriter:
         with write_atomically(path) as draft:
             draft.write_text(text, encoding="utf-8")
         return path
+
+
+def arrow_table(results: Sequence[Result], optima: Optima | None = None) -> pa.Table:
+    """Return results as a table with a row for each and the columns of ``results.parquet``."""
+    return pa.table(
+        {
+            "agent": [r.agent for r in results],
+            "env": [r.env for r in results],
+            "budget": [r.budget for r in results],
+            "runs": [r.runs for r in results],
+            "errors": [r.errors for r in results],
+            "error_probability": [r.error_probability for r in results],
+            "error_probability_lower": [r.interval[0] for r in results],
+            "error_probability_upper": [r.interval[1] for r in results],
+            "simple_regret": [r.simple_regret for r in results],
+            "simple_regret_se": [r.simple_regret_se for r in results],
+            "mean_pulls": [r.mean_pulls.tolist() for r in results],
+            "unspent": [r.unspent for r in results],
+            "sample_complexity": [r.sample_complexity for r in results],
+            "sample_quantiles": [list(r.sample_quantiles) for r in results],
+            "truncated": [r.truncated for r in results],
+            "knows": pa.array([list(r.knows) for r in results], pa.list_(pa.string())),
+            "notes": pa.array([list(r.notes) for r in results], pa.list_(pa.string())),
+            "checkpoint": pa.array([r.checkpoint for r in results], pa.int64()),
+            "seed": pa.array(
+                [r.seed if r.seed is not None and r.seed < 2**64 else None for r in results], pa.uint64()
+            ),
+            "rerun": [r.rerun for r in results],
+            "mean_pulls_by_rank": pa.array([list(r.mean_pulls_by_rank) for r in results], pa.list_(pa.float64())),
+            "digest": [r.digest for r in results],
+            "arm_names": pa.array([list(r.arm_names) for r in results], pa.list_(pa.string())),
+            "arm_means": pa.array([list(r.arm_means) for r in results], pa.list_(pa.float64())),
+            "recommended": pa.array([list(r.recommended) for r in results], pa.list_(pa.int64())),
+            "optimum": pa.array([(optima or {}).get((r.env, r.budget)) for r in results], pa.float64()),
+        }
+    )
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from mkdocs.utils import meta
 
 from bai_gym import agents
 from bai_gym.agents import Agent
+from bai_gym.agents.citations import cite
 from bai_gym.agents.registry import find
 from bai_gym.problems import KNOWLEDGE
 from generate.docstrings import parse, roles_to_code
@@ -96,6 +97,9 @@ def agent_text(name: str, environments: tuple[Environment, ...], found: Verdicts
         *_places(name, environments, found),
         "## Try it",
         *_try_it(name, environments, found),
+        "## Citation",
+        f"`bai-gym cite {name}` prints:",
+        f"```bibtex\n{cite(name)}\n```",
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -154,12 +154,12 @@ def test_a_single_run_has_no_interval_over_budgets() -> None:
 def test_gaps_to_the_optimum() -> None:
     outcomes = {("A", "E", budget): episodes(first(errors)) for budget, errors in ((50, 8), (100, 4))}
     low, high, both = leaderboards(outcomes, optima={("E", 50): 0.9, ("E", 100): 0.95})
-    assert low.standings[0].gap is not None and both.standings[0].gap is not None
-    assert low.standings[0].gap.value == pytest.approx(0.2 - 0.1)
-    assert both.standings[0].gap.value == pytest.approx(0.15 - 0.075)
-    assert both.standings[0].gap.lower == pytest.approx(both.standings[0].interval[0] - 0.075)
+    assert low.standings[0].excess_error is not None and both.standings[0].excess_error is not None
+    assert low.standings[0].excess_error.value == pytest.approx(0.2 - 0.1)
+    assert both.standings[0].excess_error.value == pytest.approx(0.15 - 0.075)
+    assert both.standings[0].excess_error.lower == pytest.approx(both.standings[0].interval[0] - 0.075)
     some = leaderboards(outcomes, optima={("E", 50): 0.9})
-    assert [board.standings[0].gap is None for board in some] == [False, True, True]
+    assert [board.standings[0].excess_error is None for board in some] == [False, True, True]
 
 
 def test_order_of_the_input_does_not_matter_and_a_seed_gives_the_same_again() -> None:

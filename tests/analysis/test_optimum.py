@@ -1,4 +1,4 @@
-"""Which environments have a known optimum, and the gap to it."""
+"""Which environments have a known optimum, and the excess error over it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bai_gym.analysis.optimum import known_optima, optimality_gap
+from bai_gym.analysis.optimum import known_optima, excess_error
 from bai_gym.api import make_cells
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.problems import BernoulliPriorProblem
@@ -53,5 +53,5 @@ def test_elsewhere_one_sentence_says_why_there_is_none(
 
 
 def test_the_gap_is_the_error_probability_shifted() -> None:
-    gap = optimality_gap(0.25, (0.2, 0.31), optimum=0.8)
+    gap = excess_error(0.25, (0.2, 0.31), optimum=0.8)
     assert (gap.value, gap.lower, gap.upper) == pytest.approx((0.05, 0.0, 0.11))

@@ -89,22 +89,22 @@ def test_run_shows_the_gap_to_the_optimum(command: Command, tmp_path: Path) -> N
     words = ("run", "BAI-Bernoulli3-v0", "--runs", "50", "--agent", "Uniform", "--agent", "BayesOptimal", "--optimum")
     out, err = command(*words, "--budget", "9", "--out", "results")
     assert (
-        err == "" and "optimality gap [95 %]" in out and "\nOptimality gap: difference to the exact probability" in out
+        err == "" and "excess error [95 %]" in out and "\nExcess error: error probability minus" in out
     )
     rows = list(csv.DictReader(io.StringIO((tmp_path / "results" / "results.csv").read_text())))
     assert {row["agent"] for row in rows} == {"Uniform", "BayesOptimal"}
     for row in rows:
         assert float(row["optimum"]) == optimal_value(3, 9)
         gap = float(row["error_probability"]) - (1 - optimal_value(3, 9))
-        assert float(row["optimality_gap"]) == pytest.approx(gap)
+        assert float(row["excess_error"]) == pytest.approx(gap)
         assert f" {gap:.2f} [" in out
-    assert "optimality gap" in (tmp_path / "results" / "results.md").read_text()
+    assert "excess error" in (tmp_path / "results" / "results.md").read_text()
 
 
 def test_run_says_why_there_is_no_optimum(command: Command) -> None:
     out, _ = command(*SMALL, "--agent", "SH", "--optimum")
     assert "\nNo optimum of BAI-Custom-v0 with budget 40: it is known for Bernoulli arms" in out
-    assert "optimality gap" not in out.lower()
+    assert "excess error" not in out.lower()
 
 
 def test_run_without_a_folder_writes_nothing(command: Command, tmp_path: Path) -> None:
@@ -322,7 +322,7 @@ def test_reproduce_holds_agents_against_the_optimum_and_each_other(
     experiment = at_points(monkeypatch, "learned-5", (10,))
     out, err = command("reproduce", "learned-5", "--runs", "30", "--workers", "1")
     assert err == ""
-    assert "optimality gap [95 %]" in out and "\nHypotheses of this library, at joint level 95 % each:" in out
+    assert "excess error [95 %]" in out and "\nHypotheses of this library, at joint level 95 % each:" in out
     assert "Claims of the paper" not in out
     assert "BayesOptimal against each other agent, on the same instances" in out
     folder = tmp_path / "results" / "learned-5"

@@ -77,6 +77,46 @@ def test_parquet_is_read(tmp_path: Path, page: object, clicks: object) -> None:
     check(read(parquet(tmp_path, page, clicks)))
 
 
+@pytest.mark.each(
+    "clicks",
+    [
+        ["true", "FALSE", "True", "false", " true"],
+        ["yes", "no", "Yes", "NO", "YES"],
+        pa.array([True, False, True, False, True]),
+        pa.array(["yes", "no", "yes", "no", "yes"]).dictionary_encode(),
+    ],
+)
+def test_words_are_ones_and_zeros(tmp_path: Path, clicks: object) -> None:
+    samples = read(parquet(tmp_path, ["b", "a", "b", "a", "a"], clicks))
+    assert samples.rewards.tolist() == [0.0, 0.0, 1.0, 1.0, 1.0]
+
+
+@pytest.mark.each(
+    "page, clicks",
+    [
+        (["b", "a", "", "b", "a", None, "a", "a"], ["1", "2", "5", "3", "6", "7", "4", ""]),
+        (["b", "a", "nan", "b", "a", " ", "a", "b"], ["1", "2", "5", "3", "6", "7", "4", "N/A"]),
+        (["b", "a", None, "b", "a", "a", "a", "b"], [1.0, 2.0, 5.0, 3.0, 6.0, float("nan"), 4.0, None]),
+    ],
+)
+def test_rows_without_an_arm_or_a_reward_can_be_left_out(tmp_path: Path, page: object, clicks: object) -> None:
+    path = parquet(tmp_path, page, clicks)
+    samples = read(path, missing="drop")
+    check(samples)
+    assert samples.dropped == 3
+    with pytest.raises(DataError, match="missing='drop' leaves out rows without a value"):
+        read(path)
+
+
+def test_what_is_no_value_depends_on_the_column(tmp_path: Path) -> None:
+    path = write(tmp_path, "page,clicks\nNA,yes\nNA,na\nb,no\nb,no\n")
+    samples = read(path, missing="drop")
+    assert (samples.names, samples.rewards.tolist(), samples.dropped) == (("NA", "b"), [1.0, 0.0, 0.0], 1)
+    path = write(tmp_path, "page,clicks\nNA,1\n1,1\n2,3\n,4\n")
+    samples = read(path, missing="drop", bins=2)
+    assert (samples.names, samples.rewards.tolist(), samples.dropped) == (("1", "2"), [1.0, 3.0], 2)
+
+
 def test_moments_are_those_of_the_rows(tmp_path: Path) -> None:
     samples = read(write(tmp_path, LOG))
     assert samples.num_arms == 2
@@ -151,6 +191,7 @@ def test_equal_values_stay_in_one_bin(tmp_path: Path) -> None:
         ("page,clicks\na,1\n,2\nb,3\n", r"names no arm in row 2 \(1 of 3 rows"),
         ("page,clicks\na,1\nNaN,2\nb,3\n", "names no arm in row 2"),
         ("page,clicks\na,1\na,2\n", "has only one arm, 'a'; expected at least two"),
+        ("page,clicks\na,yes\nb,2\n", "row 1, is 'yes'; .*; true, false, yes and no are rewards where all rows have"),
         ("page,clicks\na,1\nb,2,3\n", "is malformed: .*Expected 2 columns, got 3"),
         ("page,clicks\na,1e200\na,-1e200\nb,1\n", "arm 'a' .* too large for a finite variance; rescale 'clicks'"),
         (b"page,clicks\n\xff\xfe,1\nb,2\n", "is malformed: .*UTF8"),
@@ -187,6 +228,20 @@ def test_a_parquet_file_that_cannot_be_used_says_why(
 ) -> None:
     with pytest.raises(DataError, match=complaint):
         read(parquet(tmp_path, page, clicks))
+
+
+@pytest.mark.each(
+    "content, complaint",
+    [
+        ("page,clicks\na,\n,2\n", "no row of .* has both 'page' and 'clicks'"),
+        ("page,clicks\na,1\nb,many\nb,\n", "row 2, is 'many'"),
+        ("page,clicks\na,1\nb,inf\n", "row 2, is 'inf'"),
+        ("page,clicks\na,1\na,3\nb,\n", "has only one arm, 'a'"),
+    ],
+)
+def test_leaving_rows_out_hides_no_mistake(tmp_path: Path, content: str, complaint: str) -> None:
+    with pytest.raises(DataError, match=complaint):
+        read(write(tmp_path, content), missing="drop")
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -240,6 +295,7 @@ def test_more_bins_than_the_values_allow_are_refused(tmp_path: Path) -> None:
             for value in (5, [","], True, b",")
         ),
         ({"arms": 5}, "^arms must list at least two arms, not 5$"),
+        ({"missing": "ignore"}, "^missing must be 'error' or 'drop', not 'ignore'$"),
     ],
 )
 def test_a_keyword_that_cannot_be_used_is_named(tmp_path: Path, keywords: dict[str, object], complaint: str) -> None:

@@ -83,6 +83,14 @@ def test_a_log_becomes_arms(tmp_path: Path) -> None:
     assert set(bandit.pull(np.ones(99, np.int64), RNG)) == {1.0, 3.0}
 
 
+def test_rows_that_are_left_out_are_noted(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("page,clicks\nb,no\na,yes\nb,\na,no\n")
+    problem = build("table", path=path, arm_column="page", reward_column="clicks", missing="drop")
+    assert problem.notes == ("rows of log.csv without an arm or a reward, left out: 1",)
+    assert problem.draw(1, RNG).means.tolist() == [[0.5, 0.0]]
+
+
 def test_numbers_are_cut_into_bins(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("dose;effect\n1;0\n2;0\n3;1\n4;1\n")
@@ -100,10 +108,10 @@ def test_the_demonstration_log() -> None:
     assert ["synthetic" in note for note in problem.notes] == [True]
 
 
-@pytest.mark.each("given", ["path", "arm_column", "reward_column", "separator", "bins"])
+@pytest.mark.each("given", ["path", "arm_column", "reward_column", "separator", "bins", "missing"])
 def test_half_of_what_a_table_needs_is_refused(given: str) -> None:
     with pytest.raises(ParameterError, match="path=, arm_column= and reward_column="):
-        build("table", **{given: 2 if given == "bins" else ";"})
+        build("table", **{given: {"bins": 2, "missing": "drop"}.get(given, ";")})
 
 
 @pytest.mark.each("left_out", ["path", "arm_column", "reward_column"])

@@ -77,7 +77,7 @@ def test_leaderboard_as_csv_has_every_digit() -> None:
     for row, standing in zip(read, (row for board in BOARDS for row in board.standings), strict=True):
         assert (int(row["rank_lower"]), int(row["rank_upper"])) == standing.rank_interval
         assert float(row["error_probability_upper"]) == standing.interval[1]
-        assert (row["optimality_gap"], row["paired"], row["level"]) == ("", "yes", "0.95")
+        assert (row["excess_error"], row["paired"], row["level"]) == ("", "yes", "0.95")
     assert (read[0]["knows"], read[1]["knows"]) == ("range;variances", "none")
     assert read[2]["notes"] == "a note; 5 %;another"
 
@@ -87,14 +87,14 @@ def test_leaderboards_say_what_a_reader_must_know() -> None:
     optima = {("F", 50): 0.95}
     boards = leaderboards({**OUTCOMES, **others}, optima=optima)
     text = leaderboards_table(boards).markdown()
-    assert "| env | budget | rank [95 %] |" in text and "| optimality gap [95 %] |" in text
+    assert "| env | budget | rank [95 %] |" in text and "| excess error [95 %] |" in text
     assert "| F | 50 | 1 [1, 2] | A_1 | 40 |" in text and "unknown |" in text
     assert "not paired" not in text and "The tests are not paired" in leaderboards_table(leaderboards(ROWS)).markdown()
     mixed = leaderboards({**OUTCOMES, ("D", "E", 50): episodes(3, 50)})
     text = leaderboards_table(mixed).markdown()
     assert "Some tests are not paired" in text and "Not in the mean over budgets on E: D, for want" in text
     gap = next(csv.DictReader(io.StringIO(leaderboards_table(leaderboards(others, optima=optima)).csv())))
-    assert float(gap["optimality_gap"]) == pytest.approx(3 / 40 - 0.05)
+    assert float(gap["excess_error"]) == pytest.approx(3 / 40 - 0.05)
 
 
 def test_aggregate_as_markdown() -> None:

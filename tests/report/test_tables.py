@@ -37,6 +37,10 @@ class Row:
     notes: tuple[str, ...] = ()
     checkpoint: int | None = None
     seed: int | None = 0
+    arm_names: tuple[str, ...] = ()
+    arm_means: tuple[float, ...] = ()
+    best_arms: tuple[str, ...] = ()
+    most_recommended: tuple[str, float] | None = None
 
     @property
     def error_probability(self) -> float:
@@ -205,14 +209,14 @@ def test_gaps_to_the_optimum_have_columns_where_an_optimum_is_known() -> None:
     optima = {("BAI-Gaussian64-v0", 500): 0.8}
     rows = [replace(ROWS[0], budget=500), ROWS[1]]  # 120 errors of 1,000, Wilson (0.101, 0.142); another budget
     markdown = results_table(rows, optima).markdown()
-    assert "| error probability [95 %] | optimality gap [95 %] | simple regret ± se |" in markdown
+    assert "| error probability [95 %] | excess error [95 %] | simple regret ± se |" in markdown
     assert [cells[4] for cells in body_of(markdown)] == ["-0.080 [-0.099, -0.058]", "unknown"]
     assert "-0.080 [-0.099, -0.058]" in text_of(rows, optima)
     known, unknown = csv.DictReader(io.StringIO(results_table(rows, optima).csv()))
     assert float(known["optimum"]) == 0.8
-    assert float(known["optimality_gap"]) == pytest.approx(0.12 - 0.2)
-    assert float(known["optimality_gap_lower"]) == pytest.approx(rows[0].interval[0] - 0.2)
-    assert float(known["optimality_gap_upper"]) == pytest.approx(rows[0].interval[1] - 0.2)
+    assert float(known["excess_error"]) == pytest.approx(0.12 - 0.2)
+    assert float(known["excess_error_lower"]) == pytest.approx(rows[0].interval[0] - 0.2)
+    assert float(known["excess_error_upper"]) == pytest.approx(rows[0].interval[1] - 0.2)
     assert {unknown[name] for name in unknown if name.startswith("optim")} == {""}
     assert (
         results_table(rows, {}).markdown() == results_table(rows).markdown()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,8 @@ import pytest
 from bai_gym import Comparison, Result, compare, evaluate
 from bai_gym.analysis.intervals import wilson
 from bai_gym.errors import ParameterError, UnknownNameError
+from bai_gym.report.tables import results_table
+from bai_gym.results.reader import read_results
 from bai_gym.results.result import Episodes, summarize
 
 ARMS = {"means": [1.0, 0.25, 0.5], "variances": 0.0}
@@ -91,6 +96,47 @@ def test_as_text(comparison: Comparison) -> None:
     )
     assert str(comparison).splitlines() == [str(row) for row in comparison]
     assert "(oracle knowledge: none)" in str(comparison[1])
+
+
+def test_arms_of_a_log_have_names(tmp_path: Path) -> None:
+    """The first arm, a, is the worst, and Alternating recommends it in half of the runs, else b."""
+    (tmp_path / "log.csv").write_text("page,bought\na,no\nb,yes\nc,yes\nc,yes\n")
+    log = {"path": str(tmp_path / "log.csv"), "arm_column": "page", "reward_column": "bought"}
+    played = compare([Named, "Uniform"], "BAI-Table-v0", budgets=[6], runs=10, env_kwargs=log, out=tmp_path / "results")
+    (table,) = read_results(tmp_path / "results")
+    for row in (played[0], table.results[0]):
+        assert row.arm_names == ("a", "b", "c") and row.arm_means == (0.0, 1.0, 1.0)
+        assert row.best_arms == ("b", "c") and row.recommended == (4, 6, 0)
+        assert row.most_recommended == ("b", 0.6)
+        assert "60.0% of them recommend 'b'" in str(row)
+    text = results_table(table.results).markdown()
+    assert "| most recommended |" in text and "| b (60 %) |" in text
+    assert f"\nBest of {played[0].env}: b and c, with a mean of 1; the next mean is 0.\n" in text
+    line = next(csv.DictReader(io.StringIO(results_table(table.results).csv())))
+    assert (line["agent"], line["arms"], line["best_arms"]) == ("Uniform", "a;b;c", "b;c")
+
+
+class Named(Best):
+    """Recommends arm 0 in 4 of 10 runs, and arm 1 in the others."""
+
+    name = "Named"
+
+    def recommend(self, observation: Any) -> Any:
+        return np.minimum(np.arange(self.batch) % 10 // 4, 1)
+
+
+def test_sets_of_named_arms_are_counted_by_arm() -> None:
+    episodes = Episodes(
+        recommendation=np.array([[1, 1, 0], [1, 0, 1]]),
+        correct_recommendation=np.array([[1, 1, 0]] * 2),
+        correct=np.array([True, False]),
+        simple_regret=np.zeros(2),
+        spent=np.array([6, 6]),
+        truncated=np.zeros(2, bool),
+        pulls=np.array([4, 4, 4]),
+    )
+    row = summarize("A", "E", 6, episodes, (), (), arms=[("a", 3.0), ("b", 2.0), ("c", 1.0)])
+    assert row.recommended == (2, 1, 1) and row.best_arms == ("a",) and row.most_recommended == ("a", 1.0)
 
 
 def test_find(comparison: Comparison) -> None:

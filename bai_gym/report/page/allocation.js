@@ -21,11 +21,13 @@ function rowsShown() {
     .filter((row) => shown.has(row.agent) && row.share)
     .sort((a, b) => a.agent - b.agent);
   const byRank = rows.some((row) => row.byRank);
-  return { byRank, rows: rows.filter((row) => row.byRank === byRank) };
+  const names = byRank ? [] : group().armNames[state.env];
+  const label = (arm) => names[arm] ?? String(arm + (byRank ? 1 : 0));
+  return { byRank, named: names.length > 0, label, rows: rows.filter((row) => row.byRank === byRank) };
 }
 
 function drawShares(plot) {
-  const { byRank, rows } = rowsShown();
+  const { byRank, named, label, rows } = rowsShown();
   const arms = group().arms[state.env];
   const names = rows.map((row) => plain(group().agents[row.agent]));
   const narrow = plot.clientWidth < 560;
@@ -35,7 +37,7 @@ function drawShares(plot) {
       {
         type: "heatmap",
         z: rows.map((row) => row.share.map((share) => share / 100)),
-        x: Array.from({ length: arms }, (_, arm) => arm + (byRank ? 1 : 0)),
+        x: Array.from({ length: arms }, (_, arm) => (named ? plain(label(arm)) : arm + (byRank ? 1 : 0))),
         y: names,
         colorscale: [[0, ink("--shade-0")], [0.5, ink("--shade-1")], [1, ink("--shade-2")]], // one hue, so that no pair of colours is mixed up
         zmin: 0,
@@ -49,23 +51,23 @@ function drawShares(plot) {
     frame({
       height: 110 + 34 * Math.max(rows.length, 1) + (narrow ? 70 : 0),
       margin: { l: 8, r: 8, t: 8, b: narrow ? 110 : 44 },
-      xaxis: { title: { text: byRank ? "true rank of the arm" : "arm" }, showgrid: false, dtick: [1, 2, 5, 10, 20, 50, 100].find((step) => arms / step <= (narrow ? 8 : 20)) ?? 500, tickangle: 0 },
+      xaxis: { title: { text: byRank ? "true rank of the arm" : "arm" }, showgrid: false, ...(named ? { type: "category" } : {}), dtick: [1, 2, 5, 10, 20, 50, 100].find((step) => arms / step <= (narrow ? 8 : 20)) ?? 500, tickangle: named ? "auto" : 0 },
       yaxis: { autorange: "reversed", showgrid: false, ticks: "", type: "category" },
     }),
   );
   const where = `${group().envs[state.env]}, budget ${count(state.budget)}`;
   return {
     label: `Share of the pulls that each of ${arms} arms gets from ${rows.length} agents, ${where}. The same numbers are in the table below.`,
-    sentence: `${where}: what share of its pulls each agent gives to ${byRank ? "the arm of each true rank (1: the best arm of the run)" : "each arm (counted from 0)"}, averaged over all runs.`,
+    sentence: `${where}: what share of its pulls each agent gives to ${byRank ? "the arm of each true rank (1: the best arm of the run)" : named ? "each arm" : "each arm (counted from 0)"}, averaged over all runs.`,
   };
 }
 
 function shareTable() {
-  const { byRank, rows } = rowsShown();
+  const { byRank, label, rows } = rowsShown();
   const arms = Array.from({ length: group().arms[state.env] }, (_, arm) => arm);
   return table(
     "Share of the pulls, in %",
     [byRank ? "True rank" : "Arm", ...rows.map((row) => group().agents[row.agent])],
-    arms.map((arm) => [String(arm + (byRank ? 1 : 0)), ...rows.map((row) => (row.share[arm] / 100).toFixed(2))]),
+    arms.map((arm) => [label(arm), ...rows.map((row) => (row.share[arm] / 100).toFixed(2))]),
   );
 }

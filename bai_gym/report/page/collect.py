@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bai_gym.analysis.optimum import Optima, optimality_gap
+from bai_gym.analysis.optimum import Optima, excess_error
 from bai_gym.report.page.numbers import short
+from bai_gym.report.tables import best_words
 from bai_gym.results.reader import ResultTable
 from bai_gym.results.recording import Recording
 from bai_gym.results.result import Result
@@ -63,6 +64,11 @@ class Content:
     recordings: tuple[Recording, ...]
     notes: tuple[str, ...] = field(default=())
 
+    @property
+    def agents(self) -> list[str]:
+        """The agents of all groups; their order decides how agents look."""
+        return list(dict.fromkeys(agent for group in self.groups for agent in group.agents))
+
 
 def collect(tables: Iterable[ResultTable], recordings: Iterable[Recording] = ()) -> Content:
     """Sort the content of folders: sweeps first, then panels.
@@ -107,7 +113,7 @@ def to_json(content: Content, standings: Sequence[Standings]) -> dict[str, Any]:
     return {
         "version": version("bai-gym"),
         "notes": list(content.notes),
-        "groups": [_group_json(*both) for both in zip(content.groups, standings, strict=True)],
+        "groups": [_group_json(*both, content.agents) for both in zip(content.groups, standings, strict=True)],
     }
 
 
@@ -169,11 +175,12 @@ class _Table:
         return list(self.numbers)
 
 
-def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
+def _group_json(group: Group, standings: Standings, order: Sequence[str]) -> dict[str, Any]:
     agents, envs, knows, notes, commands = (_Table() for _ in range(5))
     for agent in group.agents:
         agents(agent)
     arms = {result.env: int(result.mean_pulls.size) for result in group.results}
+    named = {result.env: result.arm_names for result in group.results if result.arm_names}
     rows = []
     for result in group.results:
         last = result.at_end
@@ -181,7 +188,7 @@ def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
         optimum = group.optima.get((result.env, result.budget))
         gap: tuple[float | None, ...] = (None, None, None)
         if optimum is not None and last:
-            found = optimality_gap(result.error_probability, result.interval, optimum)
+            found = excess_error(result.error_probability, result.interval, optimum)
             gap = (short(found.value), short(found.lower), short(found.upper))
         pulls = result.mean_pulls.sum()
         rows.append(
@@ -204,8 +211,12 @@ def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
                 "gapHigh": gap[2],
                 "pulls": short(result.sample_complexity),
                 "pullsLow": short(result.sample_quantiles[0]),
+                "pullsMedian": short(result.sample_quantiles[2]),
                 "pullsHigh": short(result.sample_quantiles[-1]),
+                "morePulls": standings.more_pulls(result) if last else None,
+                "stopping": standings.stopping(result),
                 "truncated": result.truncated,
+                "favourite": list(result.most_recommended) if result.most_recommended else None,
                 "knows": knows(tuple(result.knows)),
                 "notes": [notes(note) for note in result.notes],
                 "rerun": commands(result.rerun),
@@ -219,8 +230,11 @@ def _group_json(group: Group, standings: Standings) -> dict[str, Any]:
         "title": group.title,
         "seeds": [str(seed) for seed in sorted({r.seed for r in group.results if r.seed is not None})],
         "agents": agents.things,
+        "looks": [order.index(agent) for agent in agents.things],
         "envs": envs.things,
         "arms": [arms[env] for env in envs.things],
+        "armNames": [list(named.get(env, ())) for env in envs.things],
+        "best": {env: words for env in named for words in best_words(r for r in group.results if r.env == env)},
         "knows": [list(words) for words in knows.things],
         "notes": notes.things,
         "reruns": commands.things,

@@ -2,12 +2,14 @@
 
 import { agentToggles, visibleAgents } from "./agents.js";
 import { axesOf, logTicks } from "./axes.js";
+import { finalRows } from "./data.js";
 import { checkbox, choice, h, table } from "./dom.js";
 import { figure } from "./figure.js";
 import { brief, count, withError, withInterval, words } from "./format.js";
 import { ink, look, pale } from "./palette.js";
 import { draw, frame, plain } from "./plots.js";
 import { choose, group, onChange, state } from "./state.js";
+import { drawStopping, stoppingRows, stoppingTable } from "./stopping.js";
 
 const DENSE = 25; // points of a curve from which on it has a band instead of bars
 const Z = 1.96;
@@ -38,34 +40,45 @@ const MEASURES = {
     say: (row) => `${count(row.pulls)} pulls on average, 90 % of the runs ${count(row.pullsLow)} to ${count(row.pullsHigh)}`,
     interval: "mean, and from the 5 % to the 95 % quantile",
   },
+  stopping: { text: "Share of runs that have not stopped" },
 };
 
-/** The relevant quantities: pulls only if agents decide when to stop. */
+/** The relevant quantities: pulls and stopping times only if agents decide when to stop. */
 function measuresHere() {
   const varies = group().rows.some((row) => row.env === state.env && row.pullsLow !== row.pullsHigh);
-  return Object.entries(MEASURES).filter(([id]) => id !== "pulls" || varies);
+  return Object.entries(MEASURES).filter(([id]) => (id === "pulls" ? varies : id === "stopping" ? stoppingRows().length : true));
 }
 
+/** What the reader has chosen; if nothing, stopping times where all agents decide when to stop, else errors. */
 function currentMeasure() {
-  return Object.fromEntries(measuresHere())[state.measure] ?? MEASURES.error;
+  const chosen = Object.fromEntries(measuresHere())[state.measure];
+  const all = finalRows(group(), state.env, state.budget).every((row) => row.stopping);
+  return chosen ?? (all ? MEASURES.stopping : MEASURES.error);
 }
 
 /** @param {HTMLElement} section */
 export function curves(section) {
   const controls = h("div", { class: "controls" });
-  const picture = figure({ name: "bai-gym-curves", render: drawCurves, table: curveTable });
+  const stops = () => currentMeasure() === MEASURES.stopping;
+  const picture = figure({
+    name: "bai-gym-curves",
+    render: (plot) => (stops() ? drawStopping(plot) : drawCurves(plot)),
+    table: () => (stops() ? stoppingTable() : curveTable()),
+  });
+  let stopped = null; // as the controls are built; they stay where they are otherwise, and keep the focus
   const build = () => {
+    stopped = stops();
     const axes = axesOf(group(), state.env, state.budget);
     const axis = currentAxis();
     controls.replaceChildren(
       choice("Vertical axis", measuresHere().map(([value, m]) => ({ value, text: m.text })), Object.keys(MEASURES).find((id) => MEASURES[id] === currentMeasure()), (measure) => choose({ measure })),
-      choice("Horizontal axis", axes.map((a) => ({ value: a.id, text: a.text })), axis.id, (id) => choose({ axis: id })),
-      checkbox("Logarithmic vertical axis", state.logY, (logY) => choose({ logY })),
-      axis.categories ? "" : checkbox("Logarithmic horizontal axis", state.logX, (logX) => choose({ logX })),
+      stops() ? "" : choice("Horizontal axis", axes.map((a) => ({ value: a.id, text: a.text })), axis.id, (id) => choose({ axis: id })),
+      stops() ? "" : checkbox("Logarithmic vertical axis", state.logY, (logY) => choose({ logY })),
+      axis.categories && !stops() ? "" : checkbox("Logarithmic horizontal axis", state.logX, (logX) => choose({ logX })),
     );
   };
   onChange((change) => {
-    if ("group" in change || "env" in change || "budget" in change) build();
+    if ("group" in change || "env" in change || "budget" in change || stopped !== stops()) build();
   });
   build();
   section.append(h("div", { class: "beside" }, h("div", {}, controls, picture.element), agentToggles()));

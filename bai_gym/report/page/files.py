@@ -9,16 +9,17 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from bai_gym.analysis.aggregate import Aggregate, Profile
 from bai_gym.benchmark.runner import OnChunk
 from bai_gym.report.aggregates import aggregate_table
 from bai_gym.report.figures import Axis, error_curves
-from bai_gym.report.layout import Table
+from bai_gym.results.layout import Table
 from bai_gym.report.page.collect import Content, Group
 from bai_gym.report.page.standings import Standings
+from bai_gym.report.rivals import pulls_table
+from bai_gym.report.runs import stopping_times
 from bai_gym.report.scores import aggregate_intervals, performance_profiles
 from bai_gym.report.standings import leaderboards_table
-from bai_gym.report.tables import results_table
+from bai_gym.report.tables import best_words, results_table
 from bai_gym.results.result import Result
 from bai_gym.results.writer import write_atomically
 
@@ -42,8 +43,10 @@ def save_tables(content: Content, ranked: Sequence[Standings], folder: Path) -> 
     for (name, group), found in zip(_named(content), ranked, strict=True):
         tables: dict[str, Table[Any]] = {
             name: results_table(group.results, group.optima),
-            f"{name}-leaderboard": leaderboards_table(found.boards),
+            f"{name}-leaderboard": leaderboards_table(found.boards, best_words(group.results)),
         }
+        if found.pulls:
+            tables[f"{name}-pulls"] = pulls_table(found.pulls)
         if found.aggregate is not None:
             tables[f"{name}-scores"] = aggregate_table(found.aggregate)
         for file, table in tables.items():
@@ -73,12 +76,17 @@ def save_figures(
     jobs: list[Callable[[str], Path]] = []
     for (name, group), found in zip(_named(content), ranked, strict=True):
         for own, title, rows, x in _curves(name, group):
-            jobs.append(partial(_draw_curves, folder / own, rows, x, title))
+            jobs.append(partial(_draw_curves, folder / own, rows, x, title, content.agents))
+        for env, budget in dict.fromkeys((env, budget) for _, env, budget in found.spent):
+            rows = [row for row in group.results if row.at_end and (row.env, row.budget) == (env, budget)]
+            path = folder / f"{name if len(group.envs) == 1 else f'{name}-{slug(env)}'}-pulls-{budget}"
+            jobs.append(partial(_draw_stopping, path, rows, found, content.agents))
         if found.aggregate is not None:
-            jobs.append(partial(_draw, aggregate_intervals, found.aggregate, folder / f"{name}-scores", group.title))
+            scores = folder / f"{name}-scores"
+            jobs.append(partial(_draw, aggregate_intervals, found.aggregate, scores, group.title, content.agents))
             for profile in found.profiles:
                 path = folder / f"{name}-profile-{profile.of}"
-                jobs.append(partial(_draw, performance_profiles, profile, path, group.title))
+                jobs.append(partial(_draw, performance_profiles, profile, path, group.title, content.agents))
     paths = []
     for job, suffix in product(jobs, FORMATS):
         paths.append(job(suffix))
@@ -87,12 +95,22 @@ def save_figures(
     return paths
 
 
-def _draw_curves(path: Path, rows: Sequence[Result], x: Axis, title: str, suffix: str) -> Path:
-    return error_curves(rows, f"{path}{suffix}", x=x, title=title, log=True, chance=None)
+def _draw_curves(
+    path: Path, rows: Sequence[Result], x: Axis, title: str, agents: Sequence[str], suffix: str
+) -> Path:
+    return error_curves(rows, f"{path}{suffix}", x=x, title=title, log=True, chance=None, agents=agents)
 
 
-def _draw(figure: Callable[..., Path], what: Aggregate | Profile, path: Path, title: str, suffix: str) -> Path:
-    return figure(what, f"{path}{suffix}", title=title)
+def _draw_stopping(path: Path, rows: Sequence[Result], found: Standings, agents: Sequence[str], suffix: str) -> Path:
+    stopped = {row.agent: found.spent[key] for row in rows if (key := (row.agent, row.env, row.budget)) in found.spent}
+    shown = [row for row in rows if row.agent in stopped]
+    return stopping_times(shown, stopped, f"{path}{suffix}", agents=agents)
+
+
+def _draw(
+    figure: Callable[..., Path], what: Any, path: Path, title: str, agents: Sequence[str], suffix: str
+) -> Path:
+    return figure(what, f"{path}{suffix}", title=title, agents=agents)
 
 
 def _curves(name: str, group: Group) -> Iterator[tuple[str, str, Sequence[Result], Axis]]:

@@ -7,6 +7,7 @@ import { brief, count, withError, withInterval, words } from "./format.js";
 import { look } from "./palette.js";
 import { copyButton } from "./rerun.js";
 import { group, onChange, state } from "./state.js";
+import { morePulls } from "./stopping.js";
 import { swatch } from "./swatch.js";
 import { onTheme } from "./theme.js";
 
@@ -69,7 +70,7 @@ function columnsOf(rows) {
     { id: "knows", text: "Oracle knowledge", sorts: true, key: (row) => words(group().knows[row.knows]), cell: knowledge },
     rows.some((row) => row.gap !== null) && {
       id: "gap",
-      text: "Gap to the optimum [95 %]",
+      text: "Excess error [95 %]",
       class: right,
       sorts: true,
       key: (row) => row.gap,
@@ -78,13 +79,15 @@ function columnsOf(rows) {
     { id: "regret", text: "Simple regret ± se", class: right, sorts: true, key: (row) => row.regret, cell: (row) => withError(row.regret, row.regretSe) },
     varies && {
       id: "pulls",
-      text: "Pulls: mean [5 %, 95 %]",
+      text: "Pulls: mean / median / 95 %",
       class: right,
       sorts: true,
       key: (row) => row.pulls,
-      cell: (row) => `${count(row.pulls)} [${count(row.pullsLow)}, ${count(row.pullsHigh)}]`,
+      cell: (row) => `${count(row.pulls)} / ${count(row.pullsMedian)} / ${count(row.pullsHigh)}`,
     },
-    rows.some((row) => row.truncated) && { id: "truncated", text: "Truncated", class: right, sorts: true, key: (row) => row.truncated, cell: (row) => count(row.truncated) },
+    rows.some((row) => row.morePulls) && { id: "more", text: "More pulls than the fewest [95 %]", class: right, sorts: true, key: (row) => row.pulls, cell: morePulls },
+    rows.some((row) => row.favourite) && { id: "favourite", text: "Most recommended", sorts: true, key: (row) => row.favourite?.[0] ?? "", cell: (row) => (row.favourite ? `${row.favourite[0]} (${Math.round(100 * row.favourite[1])} %)` : "") },
+    rows.some((row) => row.truncated) && { id: "truncated", text: "Stopped by the cap", class: right, sorts: true, key: (row) => row.truncated / row.runs, cell: (row) => `${((100 * row.truncated) / row.runs).toFixed(1)} %` },
     { id: "rerun", text: "Run it again", cell: (row) => copyButton(group().reruns[row.rerun], group().agents[row.agent]) },
   ].filter(Boolean);
 }
@@ -120,10 +123,11 @@ function reading(rows) {
   const each = runs.length === 1 ? `${count(runs[0])} runs` : `${count(Math.min(...runs))} to ${count(Math.max(...runs))} runs`;
   const ranked = rows.some((row) => row.rank !== null);
   const stops = rows.some((row) => row.truncated || row.pullsLow !== row.pullsHigh);
+  const best = group().best[group().envs[state.env]];
   const when = stops ? `when it stops by itself, at the latest after ${count(state.budget)} pulls` : `after ${count(state.budget)} pulls`;
   return `How often each agent recommends wrongly ${when}: ${each} each, on the same drawn instances. Brackets: Wilson intervals at 95 %${
     ranked ? ", and the ranks that the runs leave possible" : ""
-  }. Oracle knowledge makes the task easier.`;
+  }. Oracle knowledge makes the task easier.${best ? ` ${best}` : ""}`;
 }
 
 /** The same over all budgets of the environment, collapsed. */
@@ -139,7 +143,7 @@ function overBudgets() {
     ...(gaps ? [row.gap ? withInterval(...row.gap) : "unknown"] : []),
     words(knowledgeOf(row.agent)),
   ]);
-  const headings = ["Agent", "Rank", "Mean error probability [95 %]", ...(gaps ? ["Gap to the optimum [95 %]"] : []), "Oracle knowledge"];
+  const headings = ["Agent", "Rank", "Mean error probability [95 %]", ...(gaps ? ["Excess error [95 %]"] : []), "Oracle knowledge"];
   return h(
     "details",
     {},

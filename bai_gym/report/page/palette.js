@@ -1,16 +1,19 @@
 /** Colours, markers and dashes of agents: the same as in the figures. */
 
+import { group } from "./state.js";
+
 /** M. Okabe and K. Ito's colours without their yellow; the last one is the colour of the text, for dark pages too. */
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", null];
 const MARKERS = ["circle", "square", "triangle-up", "diamond", "triangle-down", "pentagon", "x", "triangle-left"];
 const DASHES = ["solid", "dash", "dot"];
 
-/** @returns {{colour: string, marker: string, dash: string}} how an agent is drawn, by its place in the comparison */
+/** @returns {{colour: string, marker: string, dash: string}} how an agent is drawn: the same in all comparisons */
 export function look(agent) {
+  const number = group().looks[agent] ?? agent;
   return {
-    colour: COLOURS[agent % COLOURS.length] ?? ink("--text"),
-    marker: MARKERS[agent % MARKERS.length],
-    dash: DASHES[Math.floor(agent / COLOURS.length) % DASHES.length],
+    colour: COLOURS[number % COLOURS.length] ?? ink("--text"),
+    marker: MARKERS[number % MARKERS.length],
+    dash: DASHES[Math.floor(number / COLOURS.length) % DASHES.length],
   };
 }
 

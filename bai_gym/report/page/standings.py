@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,12 +13,17 @@ from bai_gym.analysis.aggregate import Aggregate, Profile, aggregate
 from bai_gym.analysis.bootstrap import Estimate
 from bai_gym.analysis.evaluations import Outcomes, matching
 from bai_gym.analysis.leaderboard import Leaderboard, leaderboards
+from bai_gym.analysis.pulls import PullsAgainst, against_fewest
 from bai_gym.errors import ParameterError
 from bai_gym.report.page.collect import Group
 from bai_gym.report.page.numbers import short
+from bai_gym.report.runs import survival
 from bai_gym.results.result import Result
+from bai_gym.statistics import IntArray
 
 __all__ = ["Standings", "standings"]
+
+PLACES = 200  # of a curve of stopping times: more than a picture shows
 
 
 @dataclass(frozen=True)
@@ -29,11 +34,34 @@ class Standings:
         boards: Leaderboards of each environment and budget, and of each environment over its budgets.
         aggregate: Scores over environments and budgets, None where there are none.
         reason: Reason why there are none; empty if none are expected.
+        spent: ``(R,)`` pulls of each run, by (agent, env, budget), of agents that decide when to stop.
     """
 
     boards: tuple[Leaderboard, ...]
     aggregate: Aggregate | None
     reason: str = ""
+    spent: Mapping[tuple[str, str, int], IntArray] = field(default_factory=dict)
+
+    @cached_property
+    def pulls(self) -> tuple[PullsAgainst, ...]:
+        """Comparisons of the pulls of agents that decide when to stop."""
+        return tuple(against_fewest(self.spent))
+
+    def more_pulls(self, result: Result) -> list[float | None] | None:
+        """Return difference, interval and p-value of the pulls of a result against the fewest, for the page's script."""
+        for row in self.pulls:
+            if (row.agent, row.env, row.budget) == (result.agent, result.env, result.budget):
+                return [short(value) for value in (row.test.difference, *row.test.interval, row.test.p_value)]
+        return None
+
+    def stopping(self, result: Result) -> list[list[float | None]] | None:
+        """Return the share of runs that have not stopped after some pulls, at up to 200 places, for the page's script."""
+        spent = self.spent.get((result.agent, result.env, result.budget))
+        if spent is None or not result.at_end:
+            return None
+        at, share = survival(spent, result.truncated, result.budget)
+        kept = np.unique(np.linspace(0, at.size - 1, PLACES).round().astype(int))
+        return [[short(value) for value in values[kept]] for values in (at, share)]
 
     @cached_property
     def profiles(self) -> tuple[Profile, ...]:
@@ -66,8 +94,8 @@ class Standings:
                         "low": short(row.interval[0]),
                         "high": short(row.interval[1]),
                         "gap": None
-                        if row.gap is None
-                        else [short(v) for v in (row.gap.value, row.gap.lower, row.gap.upper)],
+                        if row.excess_error is None
+                        else [short(v) for v in (row.excess_error.value, row.excess_error.lower, row.excess_error.upper)],
                     }
                     for row in board.standings
                 ],
@@ -111,12 +139,16 @@ def standings(group: Group, outcomes: Outcomes) -> Standings:
     ends = [result for result in group.results if result.at_end]
     own = matching(ends, outcomes)
     boards = leaderboards(own, results=ends, optima=group.optima)
+    spent = {
+        key: own[key].spent for row in ends if row.stops and (key := (row.agent, row.env, row.budget)) in own
+    }
     if len(group.envs) < 2:
-        return Standings(boards, None)
+        return Standings(boards, None, spent=spent)
     try:
-        return Standings(boards, aggregate(own, results=ends, agents=_scored(ends), optima=group.optima, common=True))
+        scores = aggregate(own, results=ends, agents=_scored(ends), optima=group.optima, common=True)
+        return Standings(boards, scores, spent=spent)
     except ParameterError as error:
-        return Standings(boards, None, str(error))
+        return Standings(boards, None, str(error), spent)
 
 
 def _scored(ends: Sequence[Result]) -> list[str]:

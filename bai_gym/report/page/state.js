@@ -5,7 +5,7 @@ import { budgetsOf, report } from "./data.js";
 const listeners = new Set();
 
 /** The choice: a comparison, an environment and budget in it, agents that are hidden, how curves are drawn. */
-export const state = { group: 0, env: 0, budget: 0, hidden: new Set(), measure: "error", axis: null, logY: true, logX: true };
+export const state = { group: 0, env: 0, budget: 0, hidden: new Set(), measure: null, axis: null, logY: true, logX: true };
 
 /** @returns {Object} the comparison that is shown */
 export function group() {

@@ -9,7 +9,7 @@ import re
 import pytest
 from rich.console import Console
 
-from bai_gym.report.layout import Column, Table, decimals, escape_latex, with_interval
+from bai_gym.results.layout import Column, Table, decimals, escape_latex, with_interval
 
 Row = tuple[str, str, tuple[str, ...]]
 AGENT: Column[Row] = Column("agent", lambda row: row[0], numeric=False)

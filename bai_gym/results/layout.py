@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import rich.table
 
     from bai_gym.analysis.bootstrap import Estimate
-    from bai_gym.analysis.optimum import Gap
+    from bai_gym.analysis.optimum import ExcessError
 
 __all__ = ["Column", "Table", "decimals", "escape_latex", "estimate_fields", "exact", "knows_words", "with_interval"]
 
@@ -59,12 +59,14 @@ class Column(Generic[Row]):
         cell: Returns the text of a row.
         numeric: Whether it is aligned to the right.
         terminal: Whether it is shown in the terminal alone.
+        bold: Returns whether the cell of a row is in bold.
     """
 
     heading: str
     cell: Callable[[Row], str]
     numeric: bool = True
     terminal: bool = False
+    bold: Callable[[Row], bool] = lambda _: False
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,9 @@ class Table(Generic[Row]):
         )
         for column in self.columns:
             table.add_column(Text(column.heading), justify="right" if column.numeric else "left")
-        for cells, marks in self._cells(self.columns):
+        for cells, marks, bold in self._cells(self.columns):
             cells[self.marked] += "".join(f" [{number}]" for number in marks)
-            table.add_row(*map(Text, cells))
+            table.add_row(*(Text(cell, "bold" if heavy else "") for cell, heavy in zip(cells, bold, strict=True)))
         return table
 
     def markdown(self) -> str:
@@ -117,8 +119,9 @@ class Table(Generic[Row]):
         lines = [self.above, ""] if self.above else []
         lines.append("| " + " | ".join(column.heading for column in columns) + " |")
         lines.append("| " + " | ".join("---:" if column.numeric else "---" for column in columns) + " |")
-        for cells, marks in self._cells(columns):
+        for cells, marks, bold in self._cells(columns):
             cells = [cell.replace("|", "\\|") for cell in cells]
+            cells = [f"**{cell}**" if heavy else cell for cell, heavy in zip(cells, bold, strict=True)]
             cells[self.marked] += f" <sup>{', '.join(map(str, marks))}</sup>" if marks else ""
             lines.append("| " + " | ".join(cells) + " |")
         if numbers := self._numbers():
@@ -143,8 +146,9 @@ class Table(Generic[Row]):
             " & ".join(escape_latex(column.heading) for column in columns) + r" \\",
             r"\midrule",
         ]
-        for cells, marks in self._cells(columns):
+        for cells, marks, bold in self._cells(columns):
             cells = [escape_latex(cell) for cell in cells]
+            cells = [rf"\textbf{{{cell}}}" if heavy else cell for cell, heavy in zip(cells, bold, strict=True)]
             # An opening bracket or a star after the end of a row would be read as an argument of it.
             cells[0] = f"{{{cells[0]}}}" if cells[0].startswith(("[", "*")) else cells[0]
             cells[self.marked] += rf"\textsuperscript{{{','.join(map(str, marks))}}}" if marks else ""
@@ -175,11 +179,12 @@ class Table(Generic[Row]):
         notes = dict.fromkeys(note for row in self.rows for note in self.notes(row))
         return {note: number for number, note in enumerate(notes, start=1)}
 
-    def _cells(self, columns: Sequence[Column[Row]]) -> Iterator[tuple[list[str], list[int]]]:
-        """Yield the cells of each row, and the numbers of its notes."""
+    def _cells(self, columns: Sequence[Column[Row]]) -> Iterator[tuple[list[str], list[int], list[bool]]]:
+        """Yield the cells of each row, the numbers of its notes, and which cells are in bold."""
         numbers = self._numbers()
         for row in self.rows:
-            yield [column.cell(row) for column in columns], [numbers[note] for note in self.notes(row)]
+            cells, bold = [column.cell(row) for column in columns], [column.bold(row) for column in columns]
+            yield cells, [numbers[note] for note in self.notes(row)], bold
 
 
 def escape_latex(text: str) -> str:
@@ -212,7 +217,7 @@ def exact(value: float) -> str:
     return repr(float(value))
 
 
-def estimate_fields(name: str, read: Callable[[Row], Gap | Estimate | None]) -> dict[str, Callable[[Row], object]]:
+def estimate_fields(name: str, read: Callable[[Row], ExcessError | Estimate | None]) -> dict[str, Callable[[Row], object]]:
     """Return the fields of an estimate and the ends of its interval; those of an unknown one are empty."""
 
     def field_of(end: str) -> Callable[[Row], object]:

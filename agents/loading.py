@@ -1,0 +1,149 @@
+"""Agents that are named by where they are: ``mine.py:Thirds`` in a file, ``package.module:Thirds`` in a module."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import importlib
+import inspect
+import sys
+import traceback
+import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bai_gym.errors import AgentError, ParameterError, UnknownNameError, unknown_name
+
+__all__ = ["is_reference", "load", "split_reference"]
+
+METHODS = ("act", "allocate", "plan")
+SUFFIX = ".py"
+
+
+def is_reference(name: str) -> bool:
+    """Return whether a name refers to a file or a module."""
+    return ":" in name or name.endswith(SUFFIX)
+
+
+def split_reference(text: str) -> tuple[str, str] | None:
+    """Split ``"mine.py:Thirds(share=3)"`` into the name and the rest; None if it refers to no file.
+
+    The path of the file may contain brackets.
+    """
+    path, found, rest = text.partition(f"{SUFFIX}:")
+    if not found:
+        return None
+    name, bracket, parameters = rest.partition("(")
+    return f"{path}{SUFFIX}:{name}".strip(), bracket + parameters
+
+
+def load(reference: str) -> Callable[..., Any]:
+    """Return the factory of the agent that a reference names: the class or function, or a function that copies the agent.
+
+    The file runs at every call, so that a changed file gives a changed agent. It may import modules of its own folder,
+    and a module those of the current folder. Such modules are private to this call: they are not left in
+    ``sys.modules``, so that worker processes receive their code by value, and files in different folders may import
+    different modules of one name.
+
+    Args:
+        reference: ``"<path>.py:<name>"`` or ``"<module>:<name>"``, the name of a class, of a function that returns an
+            agent, or of an agent.
+
+    Raises:
+        UnknownNameError: If there is no such file, module or name.
+        AgentError: If the file cannot be run, or the name is that of something else.
+    """
+    place, colon, name = reference.rpartition(":")
+    if not colon:
+        raise ParameterError(f"agent {reference!r} names a file without an agent: write {reference}:NAME")
+    module = _run(Path(place)) if place.endswith(SUFFIX) else _import(place)
+    if not hasattr(module, name):
+        own = [word for word, value in vars(module).items() if not word.startswith("_") and _may_be_agent(value)]
+        raise unknown_name("agent", name, own, f"{place} has: {', '.join(own) or 'no agents'}")
+    value = getattr(module, name)
+    if not _may_be_agent(value):
+        raise AgentError(
+            f"{reference} is a {type(value).__name__}: name a class, an agent, or a function that returns an agent"
+        )
+    return functools.partial(_copy, reference, value) if _is_instance(value) else value
+
+
+def _copy(reference: str, agent: Any, **parameters: Any) -> Any:
+    if parameters:
+        raise ParameterError(f"{reference} is an agent, not a class, and takes no parameters: leave out the brackets")
+    return copy.deepcopy(agent)
+
+
+def _is_instance(value: Any) -> bool:
+    return not inspect.isclass(value) and any(callable(getattr(value, method, None)) for method in METHODS)
+
+
+def _may_be_agent(value: Any) -> bool:
+    return callable(value) or _is_instance(value)
+
+
+def _run(path: Path) -> types.ModuleType:
+    """Run a file as a module."""
+    try:
+        source = path.read_bytes()
+    except FileNotFoundError:
+        raise UnknownNameError(f"there is no file {path} in {Path.cwd()}; give the path of the agent's file") from None
+    except OSError as error:
+        raise UnknownNameError(f"{path} cannot be read: {error.strerror}; give the path of the agent's file") from None
+    # The name differs from that of any module: a file called math.py is not the math of Python.
+    module = types.ModuleType(f"agent-file-{path.stem}")
+    module.__file__ = str(path.resolve())
+    with _private_modules(path.resolve().parent), _explained(str(path)):
+        sys.modules[module.__name__] = module  # dataclasses look their module up
+        try:
+            exec(compile(source, str(path), "exec"), vars(module))
+        finally:
+            del sys.modules[module.__name__]
+    return module
+
+
+def _import(name: str) -> types.ModuleType:
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise UnknownNameError(f"there is no module {name!r}; write FILE.py:NAME or package.module:NAME")
+    with _private_modules(Path.cwd()), _explained(name):
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{name}.".startswith(f"{error.name}."):  # missing is what it imports
+                raise
+            raise UnknownNameError(
+                f"there is no module {name!r}, installed or in {Path.cwd()}; write FILE.py:NAME or package.module:NAME"
+            ) from None
+
+
+@contextmanager
+def _private_modules(folder: Path) -> Iterator[None]:
+    """Let modules of a folder be imported, and forget those that have been."""
+    before = set(sys.modules)
+    importlib.invalidate_caches()
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name in set(sys.modules) - before:
+            top = name.partition(".")[0]
+            file = getattr(sys.modules[name], "__file__", None)
+            homes = (folder / f"{top}{SUFFIX}", folder / top)
+            if top != "bai_gym" and file and any(Path(file).is_relative_to(home) for home in homes):
+                del sys.modules[name]
+
+
+@contextmanager
+def _explained(what: str) -> Iterator[None]:
+    """Report errors of code that is run in one line."""
+    try:
+        yield
+    except UnknownNameError:
+        raise
+    except (Exception, SystemExit) as error:
+        inside = [step.lineno for step in traceback.extract_tb(error.__traceback__) if step.filename == what]
+        place = f" (line {inside[-1]})" if inside else ""  # the text of a SyntaxError says where it is
+        raise AgentError(f"{what} cannot be loaded: {type(error).__name__}: {error}{place}") from None

@@ -1,0 +1,114 @@
+"""The table of a paper: agents as rows, environments or budgets as columns, the best of each column in bold.
+
+In bold is the best agent of a column, and with it every agent that is not significantly worse: paired tests against the
+best one on the same instances, the exact McNemar test for error probabilities and the paired t-test for pulls, with
+Holm's correction for the number of agents.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bai_gym.analysis.intervals import check_level
+from bai_gym.analysis.ranks import holm
+from bai_gym.results.layout import Column, Table, knows_words, with_interval
+from bai_gym.validation import choice
+
+if TYPE_CHECKING:
+    from bai_gym.results.result import Comparison, Result
+
+__all__ = ["MEASURES", "paper_table"]
+
+MEASURES = ("error_probability", "pulls")
+Setting = tuple[str, int]  # environment and budget
+
+
+def paper_table(comparison: Comparison, measure: str = "error_probability", level: float = 0.95) -> Table[str]:
+    """Lay a comparison out with a row for each agent and a column for each environment and budget.
+
+    Args:
+        comparison: The results; those at intermediate budgets are left out.
+        measure: ``"error_probability"``: with Wilson intervals. ``"pulls"``: means with standard errors, for agents
+            that decide when to stop.
+        level: Joint confidence level of the tests of a column, in (0, 1).
+
+    Raises:
+        ParameterError: If there is no such measure, or the level is out of range.
+    """
+    choice(measure, MEASURES, "measure")
+    check_level(level)
+    rows: dict[str, dict[Setting, Result]] = {}
+    for result in comparison.final:
+        rows.setdefault(result.agent, {})[result.env, result.budget] = result
+    settings = list(dict.fromkeys((result.env, result.budget) for result in comparison.final))
+    bold = {setting: _best(comparison, setting, measure, level) for setting in settings}
+
+    def cell_of(setting: Setting) -> Callable[[str], str]:
+        return lambda agent: _cell(comparison, rows[agent].get(setting), measure)
+
+    def is_bold(setting: Setting) -> Callable[[str], bool]:
+        return lambda agent: agent in bold[setting]
+
+    def notes_of(agent: str) -> list[str]:
+        results = rows[agent].values()
+        knows = sorted({word for result in results for word in result.knows})
+        said = [f"is given oracle knowledge: {knows_words(knows)}"] if knows else []
+        return [*said, *dict.fromkeys(note for result in results for note in result.notes)]
+
+    return Table(
+        list(rows),
+        [
+            Column("agent", lambda agent: agent, numeric=False),
+            *(Column(_heading(s, settings), cell_of(s), bold=is_bold(s)) for s in settings),
+        ],
+        notes=notes_of,
+        remarks=(_remark(comparison, settings, measure, level),),
+    )
+
+
+def _heading(setting: Setting, settings: list[Setting]) -> str:
+    env, budget = setting
+    if len({other for other, _ in settings}) == 1:
+        return f"n = {budget:,}"
+    return env if len({other for other, _ in settings}) == len(settings) else f"{env}, n = {budget:,}"
+
+
+def _cell(comparison: Comparison, result: Result | None, measure: str) -> str:
+    if result is None:
+        return "-"
+    if measure == "error_probability":
+        return with_interval(result.error_probability, *result.interval)
+    pulls = comparison.pulls(result.agent, result.budget, result.env)
+    error = pulls.std(ddof=1) / math.sqrt(pulls.size) if pulls.size > 1 else math.nan
+    places = 0 if not 0 < error < 10 else 1
+    return f"{pulls.mean():,.{places}f} ± " + ("unknown" if math.isnan(error) else f"{error:,.{places}f}")
+
+
+def _best(comparison: Comparison, setting: Setting, measure: str, level: float) -> set[str]:
+    """Return the agents of a column that are in bold."""
+    env, budget = setting
+    results = [result for result in comparison.final if (result.env, result.budget) == setting]
+    values = [r.error_probability if measure == "error_probability" else r.sample_complexity for r in results]
+    best = results[int(np.argmin(values))].agent
+    others = [result.agent for result in results if result.agent != best]
+    test = comparison.paired if measure == "error_probability" else comparison.paired_pulls
+    adjusted = holm([test(agent, best, budget, env).p_value for agent in others])
+    return {best, *(agent for agent, p in zip(others, adjusted, strict=True) if p > 1 - level)}
+
+
+def _remark(comparison: Comparison, settings: list[Setting], measure: str, level: float) -> str:
+    runs = sorted({result.runs for result in comparison.final})
+    count = f"{runs[0]:,}" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,}"
+    envs = {env for env, _ in settings}
+    where = f" on {next(iter(envs))}" if len(envs) == 1 else ""
+    errors = measure == "error_probability"
+    what = "Error probabilities with 95 % Wilson intervals" if errors else "Mean numbers of pulls ± standard error"
+    tests = "exact McNemar tests" if errors else "paired t-tests"
+    return (
+        f"{what}{where}, {count} runs. Bold: the best of a column, and all agents that are not significantly worse "
+        f"({tests} against the best on the same instances, with Holm's correction, level {100 * (1 - level):.3g} %)."
+    )

@@ -1,0 +1,60 @@
+"""BibTeX entries of the library and of the agents' papers."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+import bai_gym
+from bai_gym import agents
+from bai_gym.agents.citations import cite, papers
+from bai_gym.agents.registry import BUILT_IN
+from bai_gym.cli.main import app
+from bai_gym.errors import UnknownNameError
+
+PAPERS = Path(__file__).parents[2] / "agents" / "papers.bib"
+
+
+def test_every_agent_has_a_paper_and_every_paper_an_agent() -> None:
+    text = PAPERS.read_text(encoding="utf-8")
+    named = {name for line in re.findall(r"  agents = \{(.*)\}", text) for name in line.split(", ")}
+    assert named <= set(BUILT_IN)
+    assert all(papers(name) for name in BUILT_IN)
+    keys, titles = re.findall(r"^@\w+\{(\w+),$", text, re.M), re.findall(r"^  title = (.*),$", text, re.M)
+    assert len(set(keys)) == len(keys) == len(set(titles)) == text.count("\n@")
+    assert set(keys) | {"baigym"} == {key for name in BUILT_IN for key in papers(name)}
+
+
+@pytest.mark.each("key", sorted({key for name in BUILT_IN for key in papers(name)}))
+def test_entries_are_whole(key: str) -> None:
+    entry = next(cite(name) for name in BUILT_IN if key in papers(name))
+    for part in entry.split("\n\n"):
+        assert part.count("{") == part.count("}") and part.startswith("@") and part.endswith("\n}")
+        assert "agents =" not in part and "  author = {" in part and "  title = {" in part
+        # Every field but the last one ends with a comma.
+        assert all(line.endswith("},") for line in part.splitlines()[1:-2])
+
+
+def test_an_agent_is_cited_by_its_name_in_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not app(["cite", "SHAdaVar(delta=0.1)", "SHVar", "SH"], standalone_mode=False)
+    out = capsys.readouterr().out
+    assert re.findall(r"@\w+\{(\w+)", out) == ["lalitha2023fixed", "karnin2013almost"]
+    assert bai_gym.cite("SHVar", "SH") + "\n" == out
+
+
+def test_the_library_is_cited_with_its_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not app(["cite"], standalone_mode=False)
+    out = capsys.readouterr().out
+    assert out.startswith("@misc{baigym,") and f"Version {version('bai-gym')}" in out
+    assert out == cite("Learned") + "\n"
+
+
+def test_other_agents_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean SHVar"):
+        cite("SHvr")
+    monkeypatch.setattr(agents.registry, "_AGENTS", {**BUILT_IN, "Mine": object})
+    with pytest.raises(UnknownNameError, match="Mine is not part of the library"):
+        cite("Mine")

@@ -1,0 +1,160 @@
+"""Agents named by the file or the module that they are in."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from bai_gym import compare
+from bai_gym.agents import make
+from bai_gym.api import agent_source, parse_agent
+from bai_gym.cli.main import app
+from bai_gym.errors import AgentError, BaiGymError, ParameterError, UnknownNameError
+
+MINE = """
+from __future__ import annotations
+import helpers
+from dataclasses import dataclass
+from bai_gym.agents import SequentialHalving
+
+@dataclass
+class First:
+    start: int = 0
+    def act(self, observation):
+        exploring = observation["remaining"][0] > 0
+        return (int(observation["pulls"].sum()) + self.start) % 2 if exploring else helpers.choose(observation)
+
+class Same(SequentialHalving):
+    pass
+
+def ready(start=1):
+    return First(start)
+
+instance = First(1)
+number = 3
+def broken():
+    return 3
+"""
+HELPERS = "def choose(observation):\n    return int(observation['means'].argmax())\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with an agent's file and a module beside it."""
+    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "helpers.py").write_text(HELPERS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def command(folder: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    def run(*words: str) -> str:
+        assert not app(list(words), standalone_mode=False)
+        return str(capsys.readouterr().out)
+
+    return run
+
+
+@pytest.mark.each(
+    "reference, start",
+    [
+        ("mine.py:First", 0),
+        ("mine.py:First(start=1)", 1),
+        ("mine.py:instance", 1),
+        ("mine.py:ready", 1),
+        ("mine.py:ready(start=0)", 0),
+        ("mine:First", 0),
+    ],
+)
+def test_a_class_a_function_or_an_agent(folder: Path, reference: str, start: int) -> None:
+    name, parameters = parse_agent(reference)
+    made = make(name, **parameters)
+    assert made.start == start and make(name, **parameters) is not made
+    assert "mine" not in sys.modules and "helpers" not in sys.modules
+    assert str(folder) not in sys.path
+
+
+def test_folders_have_modules_of_their_own(folder: Path) -> None:
+    other = folder / "a (b)"
+    other.mkdir()
+    (other / "mine.py").write_text(MINE)
+    (other / "helpers.py").write_text(HELPERS.replace("argmax", "argmin"))
+    observation = {"means": np.array([1.0, 2.0]), "remaining": np.zeros(1)}
+    assert [make(f"{path}:First").act(observation) for path in ("mine.py", "a (b)/mine.py", "mine.py")] == [1, 0, 1]
+    assert parse_agent("a (b)/mine.py:First(start=1)") == ("a (b)/mine.py:First", {"start": 1})
+
+
+def test_a_command_plays_them_and_names_them_in_its_rerun_command(command: Callable[..., str], folder: Path) -> None:
+    words = ["--agent", "mine.py:First", "--agent", "mine.py:First(start=1)", "--agent", "SH", "--runs", "40"]
+    out = command("run", "BAI-Bernoulli3-v0", "--budget", "9", *words, "--bounds", "--optimum", "--out", "a")
+    assert "│ First(start=1) " in out and "Karnin" in out
+    rows = pq.read_table("a/results.parquet").to_pylist()
+    assert [row["agent"] for row in rows] == ["First", "First(start=1)", "SH"]
+    assert "mine.py:First(start=1)" in rows[1]["rerun"]
+    for number, row in enumerate(rows):
+        command(*shlex.split(row["rerun"])[1:], "--out", f"again{number}")
+        (again,) = pq.read_table(f"again{number}/results.parquet").to_pylist()
+        assert again["errors"] == row["errors"] and again["digest"] == row["digest"]
+
+
+def test_a_theorem_does_not_cover_a_class_that_is_derived_from_its_agent(command: Callable[..., str]) -> None:
+    """Such a class may play differently under the inherited name."""
+    words = ("run", "BAI-Bernoulli3-v0", "--runs", "5", "--budget", "90", "--bounds", "--agent")
+    assert "Karnin" in command(*words, "SH")
+    assert "Karnin" not in command(*words, "mine.py:Same")
+
+
+@pytest.mark.slow
+def test_worker_processes_have_them_too(command: Callable[..., str], folder: Path) -> None:
+    compare(["SH"], "BAI-Bernoulli3-v0", budgets=[9], runs=2000, workers=2)  # processes that started before
+    errors = [
+        compare(["mine.py:First", "mine:First(start=1)"], "BAI-Bernoulli3-v0", budgets=[9], runs=2000, workers=workers)
+        for workers in (1, 2)
+    ]
+    assert [row.errors for row in errors[0]] == [row.errors for row in errors[1]]
+
+
+def test_a_change_of_the_file_or_of_what_it_imports_is_seen(folder: Path) -> None:
+    digests = [agent_source("mine.py:First").fingerprint() for _ in range(2)]
+    (folder / "helpers.py").write_text(HELPERS.replace("argmax", "argmin "))  # another length: another time stamp
+    digests.append(agent_source("mine.py:First").fingerprint())
+    (folder / "mine.py").write_text(MINE.replace("% 2", "% 3"))
+    digests.append(agent_source("mine.py:First").fingerprint())
+    assert digests[0] == digests[1] and len(set(digests)) == 3
+
+
+@pytest.mark.each(
+    "reference, error, words",
+    [
+        ("nine.py:First", UnknownNameError, "there is no file nine.py in "),
+        ("nine:First", UnknownNameError, "there is no module 'nine', installed or in "),
+        ("mine.py:Frist", UnknownNameError, "unknown agent 'Frist'. Did you mean First? (mine.py has: "),
+        ("mine.py", ParameterError, "names a file without an agent: write mine.py:NAME"),
+        ("mine.py:number", AgentError, "mine.py:number is a int: name a class, an agent, or a function"),
+        ("mine.py:broken", AgentError, "int is not an agent: it needs act"),
+        ("mine.py:First(stop=1)", AgentError, "unexpected keyword argument 'stop'; write its parameters in brackets"),
+        ("mine.py:Same(delta=1)", ParameterError, "mine.py:Same has no parameter 'delta'; it has: "),
+        ("mine.py:instance(start=1)", ParameterError, "is an agent, not a class, and takes no parameters"),
+        ("mine.py:First(", ParameterError, "cannot be read; write NAME or NAME(parameter=value, ...)"),
+        ("bad.py:First", AgentError, "bad.py cannot be loaded: ZeroDivisionError: division by zero (line 3)"),
+        ("worse.py:First", AgentError, "worse.py cannot be loaded: SyntaxError: "),
+        ("bad:First", AgentError, "bad cannot be loaded: ZeroDivisionError"),
+        ("needs.py:First", AgentError, "needs.py cannot be loaded: ModuleNotFoundError: No module named 'nothing'"),
+        ("needs:First", AgentError, "needs cannot be loaded: ModuleNotFoundError: No module named 'nothing'"),
+        ("first agent:First", UnknownNameError, "there is no module 'first agent'"),
+    ],
+)
+def test_mistakes_are_one_line(folder: Path, reference: str, error: type[BaiGymError], words: str) -> None:
+    (folder / "bad.py").write_text("\n\nfirst = 1 / 0\n")
+    (folder / "worse.py").write_text("class First(\n")
+    (folder / "needs.py").write_text("import nothing.here\n")
+    with pytest.raises(error) as caught:
+        agent_source(reference)
+    assert words in str(caught.value) and "\n" not in str(caught.value)

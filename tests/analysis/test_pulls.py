@@ -1,0 +1,91 @@
+"""Paired comparisons of numbers of pulls: by hand, against SciPy, and in extreme cases."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bai_gym.analysis.pulls import against_fewest, compare_pulls
+from bai_gym.errors import ParameterError
+
+
+def test_by_hand() -> None:
+    """Differences 1, 2, 3, 2: mean 2, standard deviation sqrt(2/3), standard error sqrt(1/6), t = 2 sqrt(6)."""
+    test = compare_pulls([11, 12, 13, 12], [10, 10, 10, 10], level=0.9)
+    assert (test.difference, test.ratio, test.runs, test.level) == (2.0, 1.2, 4, 0.9)
+    reach = 2.3533634 * math.sqrt(1 / 6)  # the 95 % quantile of Student's distribution with 3 degrees of freedom
+    assert test.interval == pytest.approx((2 - reach, 2 + reach))
+    assert test.p_value == 2 / 2**4  # the t-test's 0.0163 is less than any test of four signs can give
+
+
+def test_it_is_the_paired_t_test() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.geometric(0.01, 200), rng.geometric(0.012, 200)
+    test, expected = compare_pulls(a, b), stats.ttest_rel(a, b)
+    bounds = expected.confidence_interval(0.95)
+    assert test.p_value == pytest.approx(expected.pvalue, rel=1e-9)
+    assert test.interval == pytest.approx((bounds.low, bounds.high), rel=1e-9)
+
+
+def test_the_reverse_comparison_is_the_mirror_image() -> None:
+    a, b = [30, 41, 28, 77], [31, 36, 90, 52]
+    one, other = compare_pulls(a, b), compare_pulls(b, a)
+    assert one.difference == -other.difference and one.p_value == other.p_value
+    assert one.interval == pytest.approx((-other.interval[1], -other.interval[0]))
+    assert one.ratio == pytest.approx(1 / other.ratio)
+
+
+@pytest.mark.each(
+    "a, b, p",
+    [([5, 6, 7], [5, 6, 7], 1.0), ([6, 7, 8], [5, 6, 7], 1 / 4), ([6], [5], 1.0)],
+)
+def test_equal_differences_are_no_certainty(a: list[int], b: list[int], p: float) -> None:
+    test = compare_pulls(a, b)
+    assert test.p_value == p and all(map(math.isnan, test.interval))
+
+
+@pytest.mark.slow
+def test_the_level_is_kept_with_skewed_stopping_times() -> None:
+    """Equal means, other shapes: of 2,000 tests at 5 %, 61 to 139 may reject (4 standard errors)."""
+    rng = np.random.default_rng(1)
+    a, b = rng.exponential(100.0, (2000, 100)) + 50, rng.gamma(4.0, 25.0, (2000, 100)) + 50
+    rejected = sum(compare_pulls(x, y).p_value <= 0.05 for x, y in zip(a, b, strict=True))
+    assert 61 <= rejected <= 139
+
+
+def test_each_agent_against_the_one_with_the_fewest() -> None:
+    pulls = {
+        ("A", "E", 90): [50, 60, 70],
+        ("B", "E", 90): [30, 40, 90],
+        ("C", "E", 90): [20, 50, 60],
+        ("D", "E", 90): [20, 50],  # other runs
+        ("A", "fixed", 90): [90, 90, 90],
+        ("B", "fixed", 90): [90, 90, 90],
+    }
+    found = against_fewest({key: np.array(values) for key, values in pulls.items() if key[0] != "D"})
+    assert [(row.agent, row.reference, row.env, row.budget) for row in found] == [
+        ("B", "C", "E", 90),
+        ("A", "C", "E", 90),
+    ]
+    assert found[1].test == compare_pulls([50, 60, 70], [20, 50, 60])
+    every = against_fewest({key: np.array(values) for key, values in pulls.items()})
+    assert every == []  # the fewest has other runs than all others
+
+
+@pytest.mark.each(
+    "a, b, words",
+    [
+        ([1, 2], [1], "2 runs of A and 1 of B cannot be paired"),
+        ([], [], "pulls_a must hold the number of pulls of each run"),
+        ([[1]], [1], "pulls_a must hold"),
+        ([True], [1], "pulls_a must hold"),
+        ([1], [0], "pulls_b must be finite numbers above 0"),
+        ([math.inf], [1], "pulls_a must be finite"),
+    ],
+)
+def test_what_is_refused(a: object, b: object, words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        compare_pulls(a, b)  # type: ignore[arg-type]

@@ -1,0 +1,139 @@
+"""The table of a paper, on results made by hand, and comparisons over several environments."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from bai_gym import Comparison, compare, evaluate
+from bai_gym.analysis.pulls import compare_pulls
+from bai_gym.errors import MissingPackageError, ParameterError
+from bai_gym.results.paper import paper_table
+from bai_gym.results.reader import read_results
+from bai_gym.results.result import Episodes, summarize
+
+
+def comparison(*cells: tuple[str, str, int, str, list[int] | None], knows: tuple[str, ...] = ()) -> Comparison:
+    """Return results of agents with some errors (a 1 for each wrong run) and pulls."""
+    results, outcomes = [], {}
+    for agent, env, budget, errors, spent in cells:
+        wrong = np.array([word == "1" for word in errors])
+        runs = wrong.size
+        episodes = Episodes(
+            recommendation=wrong.astype(int),
+            correct_recommendation=np.zeros(runs, int),
+            correct=~wrong,
+            simple_regret=wrong * 0.1,
+            spent=np.full(runs, budget) if spent is None else np.array(spent),
+            truncated=np.zeros(runs, bool),
+            pulls=np.array([runs, runs]),
+        )
+        results.append(summarize(agent, env, budget, episodes, knows if agent == "B" else (), ()))
+        outcomes[agent, env, budget, None] = episodes
+    return Comparison(tuple(results), outcomes)
+
+
+NONE, FEW, MANY = 30 * "0", 3 * "1" + 27 * "0", 15 * "1" + 15 * "0"
+
+
+def bold_of(text: str) -> list[list[bool]]:
+    """Which cells of a LaTeX table are bold, row by row."""
+    body = text.partition("\\midrule\n")[2].partition("\\bottomrule")[0]
+    return [["\\textbf" in cell for cell in line.split(" & ")[1:]] for line in body.splitlines()]
+
+
+def test_the_best_is_bold_and_what_cannot_be_told_from_it() -> None:
+    """Against no error, 3 discordant runs of 30 have p = 1/4 (exact), and 15 have p = 2^-14."""
+    found = comparison(("A", "E", 50, MANY, None), ("B", "E", 50, NONE, None), ("C", "E", 50, FEW, None), knows=("means",))
+    text = found.to_latex()
+    assert bold_of(text) == [[False], [True], [True]]
+    assert "agent & n = 50 \\\\" in text
+    assert "A & 0.50 [0.33, 0.67]" in text  # Wilson
+    assert "B\\textsuperscript{1} & \\textbf{" in text and "\\textsuperscript{1} is given oracle knowledge: means" in text
+    assert "on E, 30 runs" in text
+    # 5 discordant runs have p = 1/16, at which a level of 90 % rejects: Holm multiplies the smallest of 2 by 2.
+    five = 5 * "1" + 25 * "0"
+    found = comparison(("A", "E", 50, five, None), ("B", "E", 50, NONE, None))
+    assert bold_of(found.to_latex(level=0.9)) == [[False], [True]]
+    assert bold_of(found.to_latex(level=0.95)) == [[True], [True]]
+    found = comparison(("A", "E", 50, five, None), ("B", "E", 50, NONE, None), ("C", "E", 50, five, None))
+    assert bold_of(found.to_latex(level=0.9)) == [[True], [True], [True]]
+
+
+@pytest.mark.each(
+    "settings, headings",
+    [
+        ([("E", 50), ("E", 1000)], ["n = 50", "n = 1,000"]),
+        ([("E", 50), ("F", 50)], ["E", "F"]),
+        ([("E", 50), ("F", 50), ("F", 60)], ["E, n = 50", "F, n = 50", "F, n = 60"]),
+    ],
+)
+def test_columns_are_what_differs(settings: list[tuple[str, int]], headings: list[str]) -> None:
+    table = paper_table(comparison(*(("A", env, budget, FEW, None) for env, budget in settings)))
+    assert [column.heading for column in table.columns] == ["agent", *headings]
+
+
+def test_an_agent_may_lack_a_column() -> None:
+    table = paper_table(comparison(("A", "E", 50, FEW, None), ("A", "F", 50, FEW, None), ("B", "F", 50, NONE, None)))
+    assert "| B | - | **0.00" in table.markdown() and "| A | **0.10" in table.markdown()
+
+
+def test_pulls_of_agents_that_stop() -> None:
+    pulls = {"A": list(range(100, 130)), "B": list(range(60, 90)), "C": [61, 59] * 15}
+    pulls["C"] = [value + (-1) ** number * 3 for number, value in enumerate(pulls["B"])]
+    found = comparison(*((agent, "E", 500, NONE, pulls[agent]) for agent in "ABC"))
+    assert bold_of(found.to_latex("pulls")) == [[False], [True], [True]]
+    assert "A & 114.5 $\\pm$ 1.6" in found.to_latex("pulls")  # sqrt(77.5 / 30)
+    assert found.paired_pulls("A", "B") == compare_pulls(pulls["A"], pulls["B"])
+    assert str(found[0]).endswith(
+        "pulls: mean 114, median 114, 95 % quantile 128, 0.0% stopped by the cap (oracle knowledge: none)"
+    )
+
+
+@pytest.mark.each("arguments, words", [(("regret",), "measure must be"), (("pulls", 1.0), "level")])
+def test_what_is_refused(arguments: tuple[Any, ...], words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        comparison(("A", "E", 50, FEW, None)).to_latex(*arguments)
+
+
+def test_as_a_data_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = compare(["SH", "Uniform"], "BAI-Bernoulli3-v0", budgets=[9, 12], runs=20, out=tmp_path)
+    pd.testing.assert_frame_equal(found.to_pandas(), pd.read_parquet(tmp_path / "results.parquet"))
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingPackageError, match=r"^to_pandas\(\) needs pandas; pip install pandas$"):
+        found.to_pandas()
+
+
+# ------------------------------------------------------------------------------------------------ environments
+
+
+def test_several_environments_are_several_comparisons(tmp_path: Path) -> None:
+    envs = ["BAI-Bernoulli3-v0", gym.make("BAI-Custom-v0", budget=30), "BAI-Bernoulli4-v0"]
+    agents = (name for name in ("SH", "Uniform"))
+    found = compare(agents, envs, runs=20, seed=3, out=tmp_path)
+    alone = [compare(["SH", "Uniform"], env, runs=20, seed=3) for env in envs]
+    assert [(row.agent, row.env, row.budget, row.errors) for row in found] == [
+        (row.agent, row.env, row.budget, row.errors) for part in alone for row in part
+    ]
+    assert found.paired("SH", "Uniform", env="BAI-Bernoulli4-v0") == alone[2].paired("SH", "Uniform")
+    (table,) = read_results(tmp_path)
+    assert len(table.results) == 6
+    commands = table.command.splitlines()  # none for the object
+    assert [command.split()[2] for command in commands] == ["BAI-Bernoulli3-v0", "BAI-Bernoulli4-v0"]
+    assert len(pq.read_table(tmp_path / "results.parquet")) == 6
+
+
+def test_a_list_of_environments_has_distinct_entries_and_is_for_comparisons() -> None:
+    with pytest.raises(ParameterError, match="SH is given twice for BAI-Bernoulli3-v0"):
+        compare(["SH"], ["BAI-Bernoulli3-v0", "BAI-Bernoulli3-v0"], runs=2)
+    with pytest.raises(ParameterError, match="give at least one environment"):
+        compare(["SH"], [], runs=2)
+    with pytest.raises(ParameterError, match="env must be one environment; bai_gym.compare takes several"):
+        evaluate("SH", ["BAI-Bernoulli3-v0"], runs=2)  # type: ignore[call-overload]
