@@ -149,9 +149,13 @@ def stopping_times(
         axes.set_ylabel("share of runs that have not stopped")
         axes.set_title(title or f"{env}, at most {cap:,} pulls", loc="left", fontweight="bold", fontsize=12)
         figure.legend(loc="outside right upper", fontsize=10)
-        sentence = "Further left is better: an agent stops when it is confident of its recommendation. Markers: medians."
+        sentence = (
+            "Further left is better: an agent stops when it is confident of its recommendation. Markers: medians."
+        )
         if any(row.truncated for row in results):
-            sentence += f" Dashed: the cap of {cap:,} pulls; a curve that reaches it ends at the share of runs stopped by it."
+            sentence += (
+                f" Dashed: the cap of {cap:,} pulls; a curve that reaches it ends at the share of runs stopped by it."
+            )
         if any(row.knows for row in results):
             sentence += " Hollow markers: agents with oracle knowledge."
         write_sentence(figure, sentence)

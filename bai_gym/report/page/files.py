@@ -95,9 +95,7 @@ def save_figures(
     return paths
 
 
-def _draw_curves(
-    path: Path, rows: Sequence[Result], x: Axis, title: str, agents: Sequence[str], suffix: str
-) -> Path:
+def _draw_curves(path: Path, rows: Sequence[Result], x: Axis, title: str, agents: Sequence[str], suffix: str) -> Path:
     return error_curves(rows, f"{path}{suffix}", x=x, title=title, log=True, chance=None, agents=agents)
 
 
@@ -107,9 +105,7 @@ def _draw_stopping(path: Path, rows: Sequence[Result], found: Standings, agents:
     return stopping_times(shown, stopped, f"{path}{suffix}", agents=agents)
 
 
-def _draw(
-    figure: Callable[..., Path], what: Any, path: Path, title: str, agents: Sequence[str], suffix: str
-) -> Path:
+def _draw(figure: Callable[..., Path], what: Any, path: Path, title: str, agents: Sequence[str], suffix: str) -> Path:
     return figure(what, f"{path}{suffix}", title=title, agents=agents)
 
 

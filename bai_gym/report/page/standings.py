@@ -95,7 +95,9 @@ class Standings:
                         "high": short(row.interval[1]),
                         "gap": None
                         if row.excess_error is None
-                        else [short(v) for v in (row.excess_error.value, row.excess_error.lower, row.excess_error.upper)],
+                        else [
+                            short(v) for v in (row.excess_error.value, row.excess_error.lower, row.excess_error.upper)
+                        ],
                     }
                     for row in board.standings
                 ],
@@ -139,9 +141,7 @@ def standings(group: Group, outcomes: Outcomes) -> Standings:
     ends = [result for result in group.results if result.at_end]
     own = matching(ends, outcomes)
     boards = leaderboards(own, results=ends, optima=group.optima)
-    spent = {
-        key: own[key].spent for row in ends if row.stops and (key := (row.agent, row.env, row.budget)) in own
-    }
+    spent = {key: own[key].spent for row in ends if row.stops and (key := (row.agent, row.env, row.budget)) in own}
     if len(group.envs) < 2:
         return Standings(boards, None, spent=spent)
     try:
