@@ -33,11 +33,11 @@ def test_two_arms_have_the_posterior_of_a_flat_prior() -> None:
 def test_means_are_shrunk_as_far_as_the_data_support_it() -> None:
     """With arms that differ by chance alone, the spread of the drawn means is far below that of the sample means."""
     rng = np.random.default_rng(1)
-    noise, signal = PilotProblem(pilot([0.0] * 30, 20)), PilotProblem(pilot(np.linspace(0, 20, 30).tolist(), 20))
-    for problem, least, most in ((noise, 0.0, 0.75), (signal, 0.98, 1.02)):
-        drawn = problem.draw(4000, rng).means
+    noise, signal = pilot([0.0] * 30, 20), pilot(np.linspace(0, 20, 30).tolist(), 20)
+    for rewards, least, most in ((noise, 0.0, 0.75), (signal, 0.98, 1.02)):
+        drawn = PilotProblem(rewards).draw(4000, rng).means
         expected, spread = drawn.mean(axis=0), np.std(drawn, axis=1).mean()
-        assert least < np.std(expected) / np.std(problem._means) < most
+        assert least < np.std(expected) / np.std(rewards.means) < most
         assert spread > np.std(expected)  # single truths vary more than their average
 
 
