@@ -62,7 +62,7 @@ def print_results(results: Comparison, optima: Optima | None = None) -> None:
         OUT.print(pulls_table(pulls).rich())
     if optima:
         OUT.print(
-            "Excess error: error probability minus the smallest possible one, that of the best agent given only the prior."
+            "Excess error: error probability minus the smallest possible one, of the best agent given only the prior."
         )
 
 
@@ -149,7 +149,12 @@ def draw_curves(
 
 
 def draw_stopping(
-    results: Sequence[Result], folder: Path, path: Path, *, title: str | None = None, agents: Sequence[str] | None = None
+    results: Sequence[Result],
+    folder: Path,
+    path: Path,
+    *,
+    title: str | None = None,
+    agents: Sequence[str] | None = None,
 ) -> list[Path]:
     """Draw the stopping times of runs in a folder, those with the largest cap; without matplotlib, print a message."""
     cap = max(row.budget for row in results)

@@ -61,7 +61,8 @@ def train(
         list[str] | None, typer.Option("--set", help="Keyword of the environment, repeatable: --set budget=60")
     ] = None,
     agent: Annotated[
-        list[str] | None, typer.Option(help="Agents to compare with at the end, repeatable; see `bai-gym run`. [default: some]")
+        list[str] | None,
+        typer.Option(help="Agents to compare with at the end, repeatable; see `bai-gym run`. [default: some]"),
     ] = None,
     runs: Annotated[int, typer.Option(**WHOLE, help="Episodes of each agent in that comparison.")] = 4000,
     workers: Workers = 1,

@@ -285,9 +285,7 @@ def _present(table: pa.Table, name: str, words: Sequence[str]) -> pa.ChunkedArra
     return pc.invert(pc.or_(absent, _among(column, words)) if text else absent)
 
 
-def _numbers(
-    path: Path, name: str, column: pa.ChunkedArray, what: str, words: bool = False
-) -> npt.NDArray[np.float64]:
+def _numbers(path: Path, name: str, column: pa.ChunkedArray, what: str, words: bool = False) -> npt.NDArray[np.float64]:
     """A column as finite float64 ``(R,)``; the error names the first row that is not a finite number.
 
     With ``words``, a column of true, false, yes and no is one of numbers.

@@ -88,7 +88,9 @@ def pulls_table(rows: Sequence[PullsAgainst]) -> Table[PullsAgainst]:
         },
         title=heading,
         above=f"{heading}.",
-        remarks=("Paired t-tests and intervals, without correction for multiple tests; runs at the cap count with it.",),
+        remarks=(
+            "Paired t-tests and intervals, without correction for multiple tests; runs at the cap count with it.",
+        ),
     )
 
 

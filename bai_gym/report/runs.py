@@ -153,7 +153,9 @@ def stopping_times(
         figure.legend(loc="outside right upper", fontsize=10)
         sentence = "Further left is better: an agent stops when it is confident of its recommendation."
         if any(row.truncated for row in results):
-            sentence += f" Dashed: the cap of {cap:,} pulls; a curve that reaches it ends at the share of runs stopped by it."
+            sentence += (
+                f" Dashed: the cap of {cap:,} pulls; a curve that reaches it ends at the share of runs stopped by it."
+            )
         if any(row.knows for row in results):
             sentence += " Hollow markers: agents with oracle knowledge."
         write_sentence(figure, sentence)

@@ -210,7 +210,10 @@ def _columns(rows: Sequence[ResultLike], optima: Optima | None, several: bool) -
         (True, Column("simple regret ± se", _regret)),
         (stops, Column("pulls: mean / median / 95 %", _pulls)),
         (any(row.most_recommended for row in rows), Column("most recommended", _favourite, False)),
-        (any(row.truncated for row in rows), Column("stopped by the cap", lambda row: f"{100 * row.truncated / row.runs:.1f} %")),
+        (
+            any(row.truncated for row in rows),
+            Column("stopped by the cap", lambda row: f"{100 * row.truncated / row.runs:.1f} %"),
+        ),
         (True, Column("oracle knowledge", lambda row: knows_words(row.knows), False)),
         (True, Column("seconds", lambda row: f"{row.seconds:.1f}", terminal=True)),
     ]

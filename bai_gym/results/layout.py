@@ -217,7 +217,9 @@ def exact(value: float) -> str:
     return repr(float(value))
 
 
-def estimate_fields(name: str, read: Callable[[Row], ExcessError | Estimate | None]) -> dict[str, Callable[[Row], object]]:
+def estimate_fields(
+    name: str, read: Callable[[Row], ExcessError | Estimate | None]
+) -> dict[str, Callable[[Row], object]]:
     """Return the fields of an estimate and the ends of its interval; those of an unknown one are empty."""
 
     def field_of(end: str) -> Callable[[Row], object]:

@@ -216,9 +216,7 @@ def arrow_table(results: Sequence[Result], optima: Optima | None = None) -> pa.T
             "knows": pa.array([list(r.knows) for r in results], pa.list_(pa.string())),
             "notes": pa.array([list(r.notes) for r in results], pa.list_(pa.string())),
             "checkpoint": pa.array([r.checkpoint for r in results], pa.int64()),
-            "seed": pa.array(
-                [r.seed if r.seed is not None and r.seed < 2**64 else None for r in results], pa.uint64()
-            ),
+            "seed": pa.array([r.seed if r.seed is not None and r.seed < 2**64 else None for r in results], pa.uint64()),
             "rerun": [r.rerun for r in results],
             "mean_pulls_by_rank": pa.array([list(r.mean_pulls_by_rank) for r in results], pa.list_(pa.float64())),
             "digest": [r.digest for r in results],

@@ -88,9 +88,7 @@ def test_the_same_command_gives_the_same_bytes(command: Command, contents: Conte
 def test_run_shows_the_gap_to_the_optimum(command: Command, tmp_path: Path) -> None:
     words = ("run", "BAI-Bernoulli3-v0", "--runs", "50", "--agent", "Uniform", "--agent", "BayesOptimal", "--optimum")
     out, err = command(*words, "--budget", "9", "--out", "results")
-    assert (
-        err == "" and "excess error [95 %]" in out and "\nExcess error: error probability minus" in out
-    )
+    assert err == "" and "excess error [95 %]" in out and "\nExcess error: error probability minus" in out
     rows = list(csv.DictReader(io.StringIO((tmp_path / "results" / "results.csv").read_text())))
     assert {row["agent"] for row in rows} == {"Uniform", "BayesOptimal"}
     for row in rows:

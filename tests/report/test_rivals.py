@@ -92,7 +92,10 @@ def test_pulls_against_the_fewest() -> None:
     pulls = {("A", "E", 90): [51, 62, 73], ("B", "E", 90): [40, 60, 80], ("C", "E", 90): [40, 60, 77]}
     table = pulls_table(against_fewest({key: np.array(values) for key, values in pulls.items()}))
     rows = list(csv.DictReader(io.StringIO(table.csv())))
-    assert [(row["agent"], row["reference"], float(row["difference"])) for row in rows] == [("B", "C", 1.0), ("A", "C", 3.0)]
+    assert [(row["agent"], row["reference"], float(row["difference"])) for row in rows] == [
+        ("B", "C", 1.0),
+        ("A", "C", 3.0),
+    ]
     # Differences 11, 2, -4: standard deviation 7.55, so the half width is 4.303 x 7.55 / sqrt(3) = 18.75.
     assert "| A | C | 90 | +3 [-16, +22] | 1.05 | 0.56" in table.markdown()
     equal = pulls_table(against_fewest({("A", "E", 9): np.array([4, 5]), ("B", "E", 9): np.array([5, 6])}))

@@ -51,12 +51,16 @@ def bold_of(text: str) -> list[list[bool]]:
 
 def test_the_best_is_bold_and_what_cannot_be_told_from_it() -> None:
     """Against no error, 3 discordant runs of 30 have p = 1/4 (exact), and 15 have p = 2^-14."""
-    found = comparison(("A", "E", 50, MANY, None), ("B", "E", 50, NONE, None), ("C", "E", 50, FEW, None), knows=("means",))
+    found = comparison(
+        ("A", "E", 50, MANY, None), ("B", "E", 50, NONE, None), ("C", "E", 50, FEW, None), knows=("means",)
+    )
     text = found.to_latex()
     assert bold_of(text) == [[False], [True], [True]]
     assert "agent & n = 50 \\\\" in text
     assert "A & 0.50 [0.33, 0.67]" in text  # Wilson
-    assert "B\\textsuperscript{1} & \\textbf{" in text and "\\textsuperscript{1} is given oracle knowledge: means" in text
+    assert (
+        "B\\textsuperscript{1} & \\textbf{" in text and "\\textsuperscript{1} is given oracle knowledge: means" in text
+    )
     assert "on E, 30 runs" in text
     # 5 discordant runs have p = 1/16, at which a level of 90 % rejects: Holm multiplies the smallest of 2 by 2.
     five = 5 * "1" + 25 * "0"

@@ -12,7 +12,6 @@ from typing import Any
 from bai_gym.benchmark.runner import OnChunk
 from bai_gym.report.aggregates import aggregate_table
 from bai_gym.report.figures import Axis, error_curves
-from bai_gym.results.layout import Table
 from bai_gym.report.page.collect import Content, Group
 from bai_gym.report.page.standings import Standings
 from bai_gym.report.rivals import pulls_table
@@ -20,6 +19,7 @@ from bai_gym.report.runs import stopping_times
 from bai_gym.report.scores import aggregate_intervals, performance_profiles
 from bai_gym.report.standings import leaderboards_table
 from bai_gym.report.tables import best_words, results_table
+from bai_gym.results.layout import Table
 from bai_gym.results.result import Result
 from bai_gym.results.writer import write_atomically
 
@@ -95,9 +95,7 @@ def save_figures(
     return paths
 
 
-def _draw_curves(
-    path: Path, rows: Sequence[Result], x: Axis, title: str, agents: Sequence[str], suffix: str
-) -> Path:
+def _draw_curves(path: Path, rows: Sequence[Result], x: Axis, title: str, agents: Sequence[str], suffix: str) -> Path:
     return error_curves(rows, f"{path}{suffix}", x=x, title=title, log=True, chance=None, agents=agents)
 
 
@@ -107,9 +105,7 @@ def _draw_stopping(path: Path, rows: Sequence[Result], found: Standings, agents:
     return stopping_times(shown, stopped, f"{path}{suffix}", agents=agents)
 
 
-def _draw(
-    figure: Callable[..., Path], what: Any, path: Path, title: str, agents: Sequence[str], suffix: str
-) -> Path:
+def _draw(figure: Callable[..., Path], what: Any, path: Path, title: str, agents: Sequence[str], suffix: str) -> Path:
     return figure(what, f"{path}{suffix}", title=title, agents=agents)
 
 

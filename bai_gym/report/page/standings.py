@@ -48,14 +48,14 @@ class Standings:
         return tuple(against_fewest(self.spent))
 
     def more_pulls(self, result: Result) -> list[float | None] | None:
-        """Return difference, interval and p-value of the pulls of a result against the fewest, for the page's script."""
+        """Return difference, interval and p-value of the pulls against the fewest, for the page's script."""
         for row in self.pulls:
             if (row.agent, row.env, row.budget) == (result.agent, result.env, result.budget):
                 return [short(value) for value in (row.test.difference, *row.test.interval, row.test.p_value)]
         return None
 
     def stopping(self, result: Result) -> list[list[float | None]] | None:
-        """Return the share of runs that have not stopped after some pulls, at up to 200 places, for the page's script."""
+        """Return the share of runs that have not stopped after some pulls, for the page's script."""
         spent = self.spent.get((result.agent, result.env, result.budget))
         if spent is None or not result.at_end:
             return None
@@ -95,7 +95,9 @@ class Standings:
                         "high": short(row.interval[1]),
                         "gap": None
                         if row.excess_error is None
-                        else [short(v) for v in (row.excess_error.value, row.excess_error.lower, row.excess_error.upper)],
+                        else [
+                            short(v) for v in (row.excess_error.value, row.excess_error.lower, row.excess_error.upper)
+                        ],
                     }
                     for row in board.standings
                 ],
@@ -139,9 +141,7 @@ def standings(group: Group, outcomes: Outcomes) -> Standings:
     ends = [result for result in group.results if result.at_end]
     own = matching(ends, outcomes)
     boards = leaderboards(own, results=ends, optima=group.optima)
-    spent = {
-        key: own[key].spent for row in ends if row.stops and (key := (row.agent, row.env, row.budget)) in own
-    }
+    spent = {key: own[key].spent for row in ends if row.stops and (key := (row.agent, row.env, row.budget)) in own}
     if len(group.envs) < 2:
         return Standings(boards, None, spent=spent)
     try:
