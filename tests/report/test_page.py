@@ -498,3 +498,23 @@ def test_named_arms_are_shown() -> None:
     assert group["armNames"] == [["red", "blue"], []]
     assert group["best"] == {"BAI-A-v0": "Best of BAI-A-v0: red, with a mean of 0.5; the next mean is 0.25."}
     assert group["rows"]["favourite"] == [["red", 0.75], None]
+
+
+def test_the_table_of_a_paper_needs_paired_runs(tmp_path: Path) -> None:
+    rows = [
+        result(agent, env=env, errors=errors)
+        for env in ("BAI-A-v0", "BAI-B-v0")
+        for agent, errors in (("A", 0), ("B", 20))
+    ]
+    runs = {
+        (row.agent, row.env, row.budget): dataclasses.replace(
+            outcomes(row, np.random.default_rng(0)), correct=np.arange(row.runs) >= row.errors
+        )
+        for row in rows
+    }
+    content = collect([table(*rows)])
+    paths = {path.name: path for path in save_tables(content, [standings(content.groups[0], runs)], tmp_path)}
+    text = paths["2-environments-paper.tex"].read_text()
+    assert "agent & BAI-A-v0 & BAI-B-v0 \\\\" in text and "A & \\textbf{0.00" in text and "B & 1.00" in text
+    del runs["A", "BAI-A-v0", 100]
+    assert standings(content.groups[0], runs).paper is None

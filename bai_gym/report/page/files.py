@@ -29,7 +29,7 @@ FORMATS = (".png", ".svg", ".pdf")
 
 
 def save_tables(content: Content, ranked: Sequence[Standings], folder: Path) -> list[Path]:
-    """Write results, leaderboards and scores of each group as Markdown, CSV and LaTeX.
+    """Write results, leaderboards, scores and the table of a paper of each group as Markdown, CSV and LaTeX.
 
     Args:
         content: The results.
@@ -45,6 +45,8 @@ def save_tables(content: Content, ranked: Sequence[Standings], folder: Path) -> 
             name: results_table(group.results, group.optima),
             f"{name}-leaderboard": leaderboards_table(found.boards, best_words(group.results)),
         }
+        if found.paper is not None:
+            tables[f"{name}-paper"] = found.paper
         if found.pulls:
             tables[f"{name}-pulls"] = pulls_table(found.pulls)
         if found.aggregate is not None:
