@@ -40,7 +40,7 @@ def split_reference(text: str) -> tuple[str, str] | None:
 
 
 def load(reference: str) -> Callable[..., Any]:
-    """Return the factory of the agent that a reference names: the class or function, or a function that copies the agent.
+    """Return the factory of the agent that a reference names: a class, a function, or one that copies the agent.
 
     The file runs at every call, so that a changed file gives a changed agent. It may import modules of its own folder,
     and a module those of the current folder. Such modules are private to this call: they are not left in

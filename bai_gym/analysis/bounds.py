@@ -24,7 +24,8 @@ def proved_bounds(cells: Sequence[Cell]) -> dict[tuple[str, str, int], float]:
     """Return the bounds on the error probabilities of those cells that a theorem covers.
 
     A theorem covers an agent of this library, not a class derived from it, whose parameters and rewards satisfy its
-    assumptions, for one best arm or for thresholding. With a fresh instance per episode, the bound is averaged over 1,000 instances, each clipped to 1.
+    assumptions, for one best arm or for thresholding. With a fresh instance per episode, the bound is averaged over
+    1,000 instances, each clipped to 1.
 
     Args:
         cells: Agents on environments.

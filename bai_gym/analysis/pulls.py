@@ -1,9 +1,9 @@
 """Paired comparison of the numbers of pulls of two agents that decide when to stop.
 
-The quantity of interest with fixed confidence is the expected number of pulls, so :func:`compare_pulls` tests means: by
-the paired t-test, on common instances. Stopping times are skewed to the right. Wilcoxon's signed-rank test would be about
-the centre of symmetry of the differences, which is not their mean then, and a bootstrap would need a seed; the mean of
-hundreds of differences is close to normal in any case. With few runs the interval is approximate.
+The quantity of interest with fixed confidence is the expected number of pulls, so :func:`compare_pulls` tests means,
+by the paired t-test on common instances. Stopping times are skewed to the right. Wilcoxon's signed-rank test would be
+about the centre of symmetry of the differences, which then is not their mean, and a bootstrap would need a seed; the
+mean of hundreds of differences is close to normal in any case. With few runs the interval is approximate.
 
 Runs that reach the cap count with it, so means are those of capped stopping times.
 

@@ -62,7 +62,7 @@ def print_results(results: Comparison, optima: Optima | None = None) -> None:
         OUT.print(pulls_table(pulls).rich())
     if optima:
         OUT.print(
-            "Excess error: error probability minus the smallest possible one, that of the best agent given only the prior."
+            "Excess error: error probability minus the smallest possible one, of the best agent given only the prior."
         )
 
 

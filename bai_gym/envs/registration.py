@@ -304,7 +304,7 @@ IDS: tuple[Registration, ...] = (
         "BAI-Table-v0",
         "table",
         1000,
-        "your own logged data: path=, arm_column=, reward_column=, missing=; else a synthetic A/B test for demonstration",
+        "your own logged data: path=, arm_column=, reward_column=; else a synthetic A/B test for demonstration",
     ),
     Registration(
         "BAI-Pilot-v0",

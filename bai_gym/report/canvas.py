@@ -62,7 +62,7 @@ def places(names: Iterable[str], agents: Sequence[str] | None) -> dict[str, int]
 
     Args:
         names: The agents of a figure.
-        agents: All agents of a report, so that an agent looks the same in all of its figures; None: those of the figure.
+        agents: All agents of a report, so that an agent looks the same in all its figures; None: those of the figure.
     """
     return {name: number for number, name in enumerate(dict.fromkeys((*(agents or ()), *names)))}
 

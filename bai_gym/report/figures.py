@@ -59,8 +59,8 @@ def error_curves(
             (``"one arm"``), a number in [0, 1] for other tasks, or None for no such line. On a linear axis that
             ends far below it, the sentence under the figure gives the number instead of a line.
         log: Whether the error probability has a logarithmic axis.
-        agents: The agents of all figures that belong together, in one order: an agent then has the same colour in all of
-            them. None: those of this figure.
+        agents: The agents of all figures that belong together, in one order: an agent then has the same colour in
+            all of them. None: those of this figure.
 
     Returns:
         The path of the file.

@@ -131,11 +131,13 @@ def stopping_times(
                 color=colour,
                 linestyle=dashes,
                 linewidth=1.8,
+                marker=marker,
+                markevery=max(1, len(at) // 8),
+                markerfacecolor="white" if row.knows else colour,
+                markeredgewidth=1.4,
+                markersize=6.5,
                 label=textwrap.fill(label, 34, subsequent_indent="  ", break_on_hyphens=False),
             )
-            median = float(np.quantile(made[row.agent], 0.5))
-            face = "white" if row.knows else colour
-            axes.plot(median, 0.5, marker=marker, color=colour, markerfacecolor=face, markersize=7, zorder=3)
         axes.set_xscale("log")
         axes.set_xlim(least / 1.1, most * 1.1)
         axes.set_ylim(-0.02, 1.02)
@@ -149,9 +151,7 @@ def stopping_times(
         axes.set_ylabel("share of runs that have not stopped")
         axes.set_title(title or f"{env}, at most {cap:,} pulls", loc="left", fontweight="bold", fontsize=12)
         figure.legend(loc="outside right upper", fontsize=10)
-        sentence = (
-            "Further left is better: an agent stops when it is confident of its recommendation. Markers: medians."
-        )
+        sentence = "Further left is better: an agent stops when it is confident of its recommendation."
         if any(row.truncated for row in results):
             sentence += (
                 f" Dashed: the cap of {cap:,} pulls; a curve that reaches it ends at the share of runs stopped by it."

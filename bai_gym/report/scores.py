@@ -25,8 +25,8 @@ def aggregate_intervals(
         scores: What :func:`bai_gym.aggregate` returns.
         path: The file to write, ``.png``, ``.svg`` or ``.pdf``; missing folders are made.
         title: Title of the figure.
-        agents: The agents of all figures that belong together, in one order: an agent then has the same colour in all of
-            them. None: those of this figure.
+        agents: The agents of all figures that belong together, in one order: an agent then has the same colour in
+            all of them. None: those of this figure.
 
     Returns:
         The path of the file.
@@ -90,8 +90,8 @@ def performance_profiles(
         profile: What :meth:`bai_gym.Aggregate.profile` or :meth:`bai_gym.Aggregate.run_profile` returns.
         path: The file to write, ``.png``, ``.svg`` or ``.pdf``; missing folders are made.
         title: Title of the figure.
-        agents: The agents of all figures that belong together, in one order: an agent then has the same colour in all of
-            them. None: those of this figure.
+        agents: The agents of all figures that belong together, in one order: an agent then has the same colour in
+            all of them. None: those of this figure.
 
     Returns:
         The path of the file.

@@ -24,6 +24,7 @@ MODULES: dict[str, str] = {
     "bai_gym.results.result": "episodes, results and comparisons",
     "bai_gym.analysis.leaderboard": "leaderboards: ranks with confidence",
     "bai_gym.analysis.aggregate": "scores over environments",
+    "bai_gym.analysis.pulls": "paired comparisons of numbers of pulls",
     "bai_gym.analysis.bootstrap": "estimates with bootstrap intervals",
     "bai_gym.results.reader": "reads results from disk",
     "bai_gym.results.recording": "recordings: episodes pull by pull",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bai_gym.analysis.optimum import known_optima, excess_error
+from bai_gym.analysis.optimum import excess_error, known_optima
 from bai_gym.api import make_cells
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.problems import BernoulliPriorProblem

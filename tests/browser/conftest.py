@@ -87,6 +87,16 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def stopping(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of two agents that decide when to stop."""
+    folder = tmp_path_factory.mktemp("stopping")
+    arms = {"means": [0.9, 0.3, 0.1], "distribution": "bernoulli"}
+    names = ["UGapEc", "UGapEc(delta=0.001)"]
+    compare(names, "BAI-FC-Custom-v0", budgets=[5000], runs=100, env_kwargs=arms, out=folder / "results")
+    return report(folder / "results", folder / "report")
+
+
+@pytest.fixture(scope="session")
 def panel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a panel over the number of arms, with claims; without single runs, so there are no scores."""
     folder = tmp_path_factory.mktemp("panel")

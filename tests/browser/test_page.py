@@ -99,6 +99,26 @@ def test_a_line_does_not_rise_to_points_without_errors(browser: Any, sweep: Path
     assert limits and joined and all(40 * y == pytest.approx(round(40 * y)) for y in joined)  # shares of 40 runs
 
 
+def test_agents_that_stop_are_compared_by_their_stopping_times(browser: Any, stopping: Path) -> None:
+    browser.open(stopping)
+    browser.look_at("curves")
+    assert browser.run("return document.querySelector('#curves select').value") == "stopping"
+    axes = browser.run("return document.querySelector('#curves .plot').layout")
+    assert (axes["xaxis"]["type"], axes["xaxis"]["title"]["text"]) == ("log", "pulls")
+    curves = browser.run("return document.querySelector('#curves .plot').data.map((t) => [t.x, t.y, t.line.shape])")
+    assert len(curves) == 2
+    for x, y, shape in curves:
+        assert shape == "hv" and y[0] == 1 and x == sorted(x) and y == sorted(y, reverse=True)
+    text = browser.run("return document.querySelector('#leaderboard').textContent")
+    assert "Pulls: mean / median / 95 %" in text and "Stopped by the cap" in text
+    assert "fewest" in text and "p < 0.0001" in text
+    browser.run(
+        "const s = document.querySelector('#curves select'); s.value = 'error'; s.dispatchEvent(new Event('change'))"
+    )
+    browser.wait("document.querySelector('#curves .plot').layout.yaxis.title.text === 'error probability'")
+    assert browser.run("return document.querySelectorAll('#curves select').length") == 2
+
+
 def test_hovering_tells_the_numbers(browser: Any, sweep: Path) -> None:
     browser.open(sweep)
     browser.look_at("curves")

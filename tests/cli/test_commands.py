@@ -25,6 +25,7 @@ from bai_gym.problems import families
 from bai_gym.theory import optimal_value
 
 SMALL = ("run", "BAI-Custom-v0", "--budget", "40", "--runs", "30")
+BERNOULLI = {"means": [0.9, 0.3, 0.1], "distribution": "bernoulli"}
 Contents = Callable[[Path], dict[str, bytes]]
 Command = Callable[..., tuple[str, str]]
 
@@ -103,6 +104,18 @@ def test_run_says_why_there_is_no_optimum(command: Command) -> None:
     out, _ = command(*SMALL, "--agent", "SH", "--optimum")
     assert "\nNo optimum of BAI-Custom-v0 with budget 40: it is known for Bernoulli arms" in out
     assert "excess error" not in out.lower()
+
+
+def test_run_shows_pulls_where_agents_decide_when_to_stop(command: Command, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    words = ("run", "BAI-FC-Custom-v0", "--set", "means=[0.9, 0.3, 0.1]", "--set", "distribution=bernoulli")
+    agents = ("--agent", "UGapEc", "--agent", "UGapEc(delta=0.001)")
+    out, _ = command(*words, *agents, "--runs", "40", "--budget", "5000", "--out", "results")
+    played = compare(agents[1::2], "BAI-FC-Custom-v0", budgets=[5000], runs=40, env_kwargs=BERNOULLI)
+    assert f"│ {played[0].sample_complexity:,.0f} / {played[0].sample_quantiles[2]:,.0f} / " in out
+    test = played.paired_pulls("UGapEc(delta=0.001)", "UGapEc")
+    assert f"│ {test.difference:+,.0f} [{test.interval[0]:+,.0f}, {test.interval[1]:+,.0f}] │" in out
+    assert (tmp_path / "results" / "figure.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_run_without_a_folder_writes_nothing(command: Command, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from bai_gym.analysis.intervals import wilson
 from bai_gym.errors import MissingPackageError, ParameterError
+from bai_gym.report.canvas import places
 from bai_gym.report.page import build, build_page, bundle, collect, standings
 from bai_gym.report.page.episodes import facts, pack
 from bai_gym.report.page.files import save_tables
@@ -450,3 +451,70 @@ def test_shares_are_those_of_true_ranks_where_these_are_known() -> None:
     rows = [result("SH", mean_pulls_by_rank=(90.0, 10.0)), result("SR")]
     (group,) = data_of(page_of(table(*rows)))["groups"]
     assert group["rows"]["share"] == [[9000, 1000], [6000, 4000]] and group["rows"]["byRank"] == [True, False]
+
+
+def test_agents_that_stop_have_stopping_times_and_tests(tmp_path: Path) -> None:
+    low, high = (20.0, 20.0, 25.0, 32.5, 38.5), (70.0, 90.0, 100.0, 100.0, 100.0)
+    rows = [
+        result("A", runs=4, errors=0, sample_complexity=27.5, sample_quantiles=low),
+        result("B", runs=4, errors=1, sample_complexity=92.5, sample_quantiles=high, truncated=3),
+        result("C", env="BAI-B-v0"),
+    ]
+    spent = {"A": [40, 20, 20, 30], "B": [100, 100, 100, 70]}
+    zeros = np.zeros(4, int)
+    runs = {
+        (row.agent, row.env, row.budget): Episodes(
+            zeros, zeros, np.arange(4) >= row.errors, zeros + 0.0, np.array(spent[row.agent]), zeros > 0, row.mean_pulls
+        )
+        for row in rows[:2]
+    }
+    content = collect([table(*rows)])
+    found = standings(content.groups[0], runs)
+    (group,) = data_of(build_page(content, [found]))["groups"]
+    assert group["rows"]["stopping"] == [[[20, 30, 40], [0.5, 0.25, 0]], [[70, 100], [0.75, 0.75]], None]
+    less, more, other = group["rows"]["morePulls"]
+    assert less is None and other is None
+    # Differences 60, 80, 80, 40: mean 65, standard deviation 19.15, half width 3.182 x 19.15 / 2; p is that of 4 signs.
+    assert more == [65.0, pytest.approx(34.53, abs=0.01), pytest.approx(95.47, abs=0.01), 0.125]
+    assert group["rows"]["pullsMedian"][0] == 25.0
+    (path,) = (path for path in save_tables(content, [found], tmp_path) if path.name.endswith("-pulls.md"))
+    assert "| B | A | 100 | +65 [" in path.read_text()
+
+
+def test_an_agent_looks_the_same_in_all_comparisons() -> None:
+    """In palette.js and in canvas.py the number of an agent decides its look."""
+    page = page_of(table(result("A"), result("B")), table(result("C"), result("B"), result("A"), title="figure 1"))
+    groups = data_of(page)["groups"]
+    assert [dict(zip(group["agents"], group["looks"], strict=True)) for group in groups] == [
+        {"A": 0, "B": 1},
+        {"C": 2, "B": 1, "A": 0},
+    ]
+    assert places(["B", "D"], ["A", "B"]) == {"A": 0, "B": 1, "D": 2}
+
+
+def test_named_arms_are_shown() -> None:
+    named = {"arm_names": ("red", "blue"), "arm_means": (0.5, 0.25), "recommended": (15, 5)}
+    (group,) = data_of(page_of(table(result(**named), result(env="BAI-B-v0"))))["groups"]
+    assert group["armNames"] == [["red", "blue"], []]
+    assert group["best"] == {"BAI-A-v0": "Best of BAI-A-v0: red, with a mean of 0.5; the next mean is 0.25."}
+    assert group["rows"]["favourite"] == [["red", 0.75], None]
+
+
+def test_the_table_of_a_paper_needs_paired_runs(tmp_path: Path) -> None:
+    rows = [
+        result(agent, env=env, errors=errors)
+        for env in ("BAI-A-v0", "BAI-B-v0")
+        for agent, errors in (("A", 0), ("B", 20))
+    ]
+    runs = {
+        (row.agent, row.env, row.budget): dataclasses.replace(
+            outcomes(row, np.random.default_rng(0)), correct=np.arange(row.runs) >= row.errors
+        )
+        for row in rows
+    }
+    content = collect([table(*rows)])
+    paths = {path.name: path for path in save_tables(content, [standings(content.groups[0], runs)], tmp_path)}
+    text = paths["2-environments-paper.tex"].read_text()
+    assert "agent & BAI-A-v0 & BAI-B-v0 \\\\" in text and "A & \\textbf{0.00" in text and "B & 1.00" in text
+    del runs["A", "BAI-A-v0", 100]
+    assert standings(content.groups[0], runs).paper is None

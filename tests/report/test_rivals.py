@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from bai_gym.analysis.paired import paired_test
-from bai_gym.report.rivals import rivals_table
+from bai_gym.analysis.pulls import against_fewest
+from bai_gym.report.rivals import pulls_table, rivals_table
 from bai_gym.results.result import Rival
 
 # In 1,000 runs: 40 against 80, 5 against 5, and 60 against 20 discordant ones.
@@ -84,3 +86,17 @@ def test_csv_has_every_digit() -> None:
         assert (float(row["difference_lower"]), float(row["difference_upper"])) == test.interval
         assert (row["only_reference_errs"], row["only_agent_errs"]) == (str(test.only_a_errs), str(test.only_b_errs))
         assert (row["runs"], row["budget"], row["env"], row["level"]) == ("1000", "100", "E", "0.95")
+
+
+def test_pulls_against_the_fewest() -> None:
+    pulls = {("A", "E", 90): [51, 62, 73], ("B", "E", 90): [40, 60, 80], ("C", "E", 90): [40, 60, 77]}
+    table = pulls_table(against_fewest({key: np.array(values) for key, values in pulls.items()}))
+    rows = list(csv.DictReader(io.StringIO(table.csv())))
+    assert [(row["agent"], row["reference"], float(row["difference"])) for row in rows] == [
+        ("B", "C", 1.0),
+        ("A", "C", 3.0),
+    ]
+    # Differences 11, 2, -4: standard deviation 7.55, so the half width is 4.303 x 7.55 / sqrt(3) = 18.75.
+    assert "| A | C | 90 | +3 [-16, +22] | 1.05 | 0.56" in table.markdown()
+    equal = pulls_table(against_fewest({("A", "E", 9): np.array([4, 5]), ("B", "E", 9): np.array([5, 6])}))
+    assert "| B | A | 9 | +1 [unknown] | 1.22 | 0.5000 |" in equal.markdown()

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from bai_gym.errors import OutputError, ParameterError
-from bai_gym.report import runs
-from bai_gym.report.runs import allocation_map, arms_plot, regret_boxes
+from bai_gym.report import canvas, runs
+from bai_gym.report.runs import allocation_map, arms_plot, regret_boxes, stopping_times, survival
 from bai_gym.results.result import Episodes, Result, summarize
 
 REGRETS: dict[str, Any] = {"regrets": {"one": [0.0, 1.0, 2.0, 3.0, 9.0], "an agent of long name": [0.5, 0.5]}}
@@ -159,3 +159,56 @@ def test_allocations_have_the_same_bytes_again(tmp_path: Path, suffix: str) -> N
 def test_allocations_that_mislead_are_refused(results: list[Result], options: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         allocation_map(results, "figure.png", **options)
+
+
+# ------------------------------------------------------------------------------------------------ stopping times
+
+
+def stopped(agent: str, spent: list[int], truncated: int = 0, wrong: int = 0, knows: tuple[str, ...] = ()) -> Result:
+    zeros = np.zeros(len(spent), int)
+    correct, capped = np.arange(zeros.size) >= wrong, np.arange(zeros.size) < truncated
+    runs = Episodes(zeros, zeros, correct, zeros + 0.0, np.array(spent), capped, np.array([5, 5]))
+    return summarize(agent, "E", 90, runs, knows, ())
+
+
+PULLS = {"one": [40, 20, 20, 30], "other": [90, 90, 90, 60]}
+STOPPED = [stopped("one", PULLS["one"]), stopped("other", PULLS["other"], 2, 1, ("range",))]
+
+
+def test_the_share_of_runs_that_have_not_stopped() -> None:
+    """Of the three runs with 90 pulls, the cap ended two, and one stopped by itself."""
+    at, share = survival(PULLS["one"], 0, 90)
+    assert (at.tolist(), share.tolist()) == ([20, 30, 40], [0.5, 0.25, 0.0])
+    at, share = survival(PULLS["other"], 2, 90)
+    assert (at.tolist(), share.tolist()) == ([60, 90], [0.75, 0.5])
+
+
+def test_stopping_times_are_drawn_where_they_belong(drawn: dict[str, Any]) -> None:
+    stopping_times(STOPPED, PULLS, "figure.png", agents=["third", "other", "one"])
+    (axes,) = drawn["figure"].axes
+    assert axes.get_xscale() == "log" and axes.get_title(loc="left") == "E, at most 90 pulls"
+    one, other, cap = axes.lines
+    assert one.get_ydata().tolist() == [1.0, 0.5, 0.25, 0.0] and one.get_xdata()[1:].tolist() == [20, 30, 40]
+    assert other.get_ydata().tolist() == [1.0, 0.75, 0.5] and cap.get_xdata() == [90, 90]
+    assert one.get_drawstyle() == "steps-post"
+    assert [line.get_color() for line in (other, one)] == list(canvas.COLOURS[1:3])
+    (legend,) = drawn["figure"].legends
+    assert [" ".join(text.get_text().split()) for text in legend.get_texts()] == [
+        "one: 0 of 4 runs wrong",
+        "other (knows range): 1 of 4 runs wrong",
+    ]
+
+
+@pytest.mark.each(
+    ("results", "pulls", "message"),
+    [
+        ([], {}, "one environment with one budget, not 0"),
+        ([STOPPED[0], replace(STOPPED[1], budget=80)], PULLS, "not 2"),
+        ([STOPPED[0], STOPPED[0]], PULLS, "agent one has several results"),
+        (STOPPED, {"one": [1]}, "the pulls of other must be numbers above 0, one for each"),
+        (STOPPED[:1], {"one": [0, 3]}, "the pulls of one must be numbers above 0"),
+    ],
+)
+def test_stopping_times_that_mislead_are_refused(results: list[Result], pulls: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        stopping_times(results, pulls, "figure.png")

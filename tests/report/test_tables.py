@@ -133,10 +133,11 @@ def test_agents_that_stop_by_themselves_show_their_pulls() -> None:
     stops = replace(ROWS[0], sample_complexity=1234.5, sample_quantiles=(1000.0, 1100.0, 1200.0, 1300.0, 2000.0))
     assert "pulls" not in results_table(ROWS).markdown()
     markdown = results_table([*ROWS[1:], stops]).markdown()
-    assert "| pulls: mean [5 %, 95 %] |" in markdown and "| 1,234 [1,000, 2,000] |" in markdown
-    assert "truncated" not in markdown
+    assert "| pulls: mean / median / 95 % |" in markdown and "| 1,234 / 1,200 / 2,000 |" in markdown
+    assert "cap" not in markdown
     capped = replace(stops, truncated=3)
-    assert "| truncated |" in results_table([capped]).markdown() and "| 3 |" in results_table([capped]).markdown()
+    text = results_table([capped]).markdown()
+    assert "| stopped by the cap |" in text and "| 0.3 % |" in text
     (record,) = csv.DictReader(io.StringIO(results_table([capped]).csv()))
     assert (record["truncated"], record["sample_complexity"]) == ("3", "1234.5")
     assert record["sample_complexity_quantiles"] == "1000.0 1100.0 1200.0 1300.0 2000.0"

@@ -12,7 +12,6 @@ from typing import Any
 from bai_gym.benchmark.runner import OnChunk
 from bai_gym.report.aggregates import aggregate_table
 from bai_gym.report.figures import Axis, error_curves
-from bai_gym.results.layout import Table
 from bai_gym.report.page.collect import Content, Group
 from bai_gym.report.page.standings import Standings
 from bai_gym.report.rivals import pulls_table
@@ -20,6 +19,7 @@ from bai_gym.report.runs import stopping_times
 from bai_gym.report.scores import aggregate_intervals, performance_profiles
 from bai_gym.report.standings import leaderboards_table
 from bai_gym.report.tables import best_words, results_table
+from bai_gym.results.layout import Table
 from bai_gym.results.result import Result
 from bai_gym.results.writer import write_atomically
 
@@ -29,7 +29,7 @@ FORMATS = (".png", ".svg", ".pdf")
 
 
 def save_tables(content: Content, ranked: Sequence[Standings], folder: Path) -> list[Path]:
-    """Write results, leaderboards and scores of each group as Markdown, CSV and LaTeX.
+    """Write results, leaderboards, scores and the table of a paper of each group as Markdown, CSV and LaTeX.
 
     Args:
         content: The results.
@@ -45,6 +45,8 @@ def save_tables(content: Content, ranked: Sequence[Standings], folder: Path) -> 
             name: results_table(group.results, group.optima),
             f"{name}-leaderboard": leaderboards_table(found.boards, best_words(group.results)),
         }
+        if found.paper is not None:
+            tables[f"{name}-paper"] = found.paper
         if found.pulls:
             tables[f"{name}-pulls"] = pulls_table(found.pulls)
         if found.aggregate is not None:

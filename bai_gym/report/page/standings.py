@@ -18,7 +18,9 @@ from bai_gym.errors import ParameterError
 from bai_gym.report.page.collect import Group
 from bai_gym.report.page.numbers import short
 from bai_gym.report.runs import survival
-from bai_gym.results.result import Result
+from bai_gym.results.layout import Table
+from bai_gym.results.paper import paper_table
+from bai_gym.results.result import Comparison, Result
 from bai_gym.statistics import IntArray
 
 __all__ = ["Standings", "standings"]
@@ -35,12 +37,14 @@ class Standings:
         aggregate: Scores over environments and budgets, None where there are none.
         reason: Reason why there are none; empty if none are expected.
         spent: ``(R,)`` pulls of each run, by (agent, env, budget), of agents that decide when to stop.
+        paper: Agents as rows, environments and budgets as columns; None where runs cannot be paired.
     """
 
     boards: tuple[Leaderboard, ...]
     aggregate: Aggregate | None
     reason: str = ""
     spent: Mapping[tuple[str, str, int], IntArray] = field(default_factory=dict)
+    paper: Table[str] | None = None
 
     @cached_property
     def pulls(self) -> tuple[PullsAgainst, ...]:
@@ -48,14 +52,14 @@ class Standings:
         return tuple(against_fewest(self.spent))
 
     def more_pulls(self, result: Result) -> list[float | None] | None:
-        """Return difference, interval and p-value of the pulls of a result against the fewest, for the page's script."""
+        """Return difference, interval and p-value of the pulls against the fewest, for the page's script."""
         for row in self.pulls:
             if (row.agent, row.env, row.budget) == (result.agent, result.env, result.budget):
                 return [short(value) for value in (row.test.difference, *row.test.interval, row.test.p_value)]
         return None
 
     def stopping(self, result: Result) -> list[list[float | None]] | None:
-        """Return the share of runs that have not stopped after some pulls, at up to 200 places, for the page's script."""
+        """Return the share of runs that have not stopped after some pulls, for the page's script."""
         spent = self.spent.get((result.agent, result.env, result.budget))
         if spent is None or not result.at_end:
             return None
@@ -142,13 +146,22 @@ def standings(group: Group, outcomes: Outcomes) -> Standings:
     own = matching(ends, outcomes)
     boards = leaderboards(own, results=ends, optima=group.optima)
     spent = {key: own[key].spent for row in ends if row.stops and (key := (row.agent, row.env, row.budget)) in own}
+    paper = _paper(ends, own)
     if len(group.envs) < 2:
-        return Standings(boards, None, spent=spent)
+        return Standings(boards, None, spent=spent, paper=paper)
     try:
         scores = aggregate(own, results=ends, agents=_scored(ends), optima=group.optima, common=True)
-        return Standings(boards, scores, spent=spent)
+        return Standings(boards, scores, spent=spent, paper=paper)
     except ParameterError as error:
-        return Standings(boards, None, str(error), spent)
+        return Standings(boards, None, str(error), spent, paper)
+
+
+def _paper(ends: Sequence[Result], outcomes: Outcomes) -> Table[str] | None:
+    """Return the table of a paper, if all runs are known and equally many."""
+    keys = {(row.agent, row.env, row.budget): row for row in ends}
+    if len({row.runs for row in ends}) > 1 or not outcomes.keys() >= keys.keys():
+        return None
+    return paper_table(Comparison(tuple(ends), {(*key, row.checkpoint): outcomes[key] for key, row in keys.items()}))
 
 
 def _scored(ends: Sequence[Result]) -> list[str]:
