@@ -59,7 +59,7 @@ def look(index: int) -> tuple[str, str, Any]:
 
 def named(agent: str, knows: Sequence[str] | None) -> str:
     """Return the name of an agent in a legend, with its oracle knowledge."""
-    return f"{agent} (knows {', '.join(knows)})" if knows else agent
+    return f"{agent} (oracle knowledge: {', '.join(knows)})" if knows else agent
 
 
 def target_of(path: str | Path) -> Path:

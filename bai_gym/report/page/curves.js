@@ -53,7 +53,7 @@ function currentMeasure() {
 /** @param {HTMLElement} section */
 export function curves(section) {
   const controls = h("div", { class: "controls" });
-  const picture = figure({ name: "bai-gym-curves", render: drawCurves, table: curveTable });
+  const picture = figure({ name: "bai-gym-curves", label: "Curves of all agents", render: drawCurves, table: curveTable });
   const build = () => {
     const axes = axesOf(group(), state.env, state.budget);
     const axis = currentAxis();
