@@ -506,7 +506,7 @@ def test_names_are_shown_and_never_run(browser: Any, evil: Path) -> None:
     browser.run("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     browser.pick("Agent", EVIL)
     assert browser.run(
-        "return [...document.querySelectorAll('.leaderboard th')].some((th) => th.textContent === arguments[0])", EVIL
+        "return [...document.querySelectorAll('main th')].some((th) => th.textContent === arguments[0])", EVIL
     )
     assert browser.run("return document.querySelectorAll('img, .plot a').length") == 0
     assert browser.run("return window.attacked") is None
