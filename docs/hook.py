@@ -14,6 +14,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 
 from bai_gym import agents
 from generate.agents import agent_index, agent_text, written_pages
+from generate.agents import group_of as group_of_agent
 from generate.api import MODULES, api_index, api_page, api_text, whole_package
 from generate.environments import environment_index, environment_text, group_of
 from generate.instances import Environment, environments
@@ -93,9 +94,12 @@ def _fill_navigation(navigation: Any, everything: tuple[Environment, ...]) -> No
     for environment in everything:
         page = f"{ENVIRONMENTS}/{environment_page(environment.entry.id)}"
         groups.setdefault(group_of(environment), []).append(page)
+    families: dict[str, list[str]] = {}
+    for name in agents.names():
+        families.setdefault(group_of_agent(name), []).append(f"{AGENTS}/{agent_page(name)}")
     added: dict[str, list[Any]] = {
         ENVIRONMENTS: [{title: pages} for title, pages in groups.items()],
-        AGENTS: [f"{AGENTS}/{agent_page(name)}" for name in agents.names()],
+        AGENTS: [{title: pages} for title, pages in families.items()],
         API: [f"{API}/{api_page(module)}" for module in MODULES],
     }
     for section in navigation:

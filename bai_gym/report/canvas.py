@@ -69,7 +69,7 @@ def places(names: Iterable[str], agents: Sequence[str] | None) -> dict[str, int]
 
 def named(agent: str, knows: Sequence[str] | None) -> str:
     """Return the name of an agent in a legend, with its oracle knowledge."""
-    return f"{agent} (knows {', '.join(knows)})" if knows else agent
+    return f"{agent} (oracle knowledge: {', '.join(knows)})" if knows else agent
 
 
 def target_of(path: str | Path) -> Path:

@@ -12,7 +12,7 @@ from typing import Any
 from mkdocs.utils import meta
 
 from bai_gym import agents
-from bai_gym.agents import Agent
+from bai_gym.agents import Agent, SequentialAgent
 from bai_gym.agents.citations import cite
 from bai_gym.agents.registry import find
 from bai_gym.problems import KNOWLEDGE
@@ -21,7 +21,7 @@ from generate.instances import Environment
 from generate.markdown import WIDE, agent_page, environment_page, facts, filterable, links, table
 from generate.players import Verdicts
 
-__all__ = ["Written", "agent_index", "agent_text", "written_pages"]
+__all__ = ["Written", "agent_index", "agent_text", "group_of", "written_pages"]
 
 ARMS = (2, 4, 8, 16, 32, 64, 128)
 FEATURES = 5
@@ -64,6 +64,22 @@ def written_pages(folder: Path) -> Written:
                 raise ValueError(f"{file.name} is about {name}, and so is another file")
             found[name] = text.strip()
     return found
+
+
+def group_of(name: str) -> str:
+    """Return the heading in the navigation for an agent: what it needs or solves, else how it decides."""
+    agent = agents.make(name)
+    if "best-arm" not in agent.tasks:
+        return "Thresholding"
+    if agent.stops:
+        return "Fixed confidence"
+    if agent.needs_features:
+        return "Arms with features"
+    if "prior" in agent.knows:
+        return "With a prior"
+    if "top-m" in agent.tasks and "thresholding" not in agent.tasks:
+        return "Several best arms"
+    return "Sequential" if isinstance(agent, SequentialAgent) else "Staged"
 
 
 def agent_text(name: str, environments: tuple[Environment, ...], found: Verdicts, written: str | None) -> str:

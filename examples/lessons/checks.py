@@ -22,6 +22,7 @@ import numpy as np
 SECONDS = 10.0  # after which a call counts as one that never ends
 DRAWS = 400  # random choices that are looked at where ties must be broken at random
 _PASSED: dict[str, bool] = {}
+_ANSWERED: list[str] = []  # calls of the present check that have returned something
 
 
 class NotDone(Exception):
@@ -48,12 +49,16 @@ def _check(say: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
         def run(solution: Any) -> None:
             name = check.__name__
             _PASSED[name] = False
+            _ANSWERED.clear()
             try:
                 if not callable(solution):
                     raise NotRight(f"{name} should be a function, and it is {_shown(solution)}.")
                 check(solution)
-            except NotDone:
-                print(f"Not done yet: {name} returns nothing. Write your code, run its cell, then this one.")
+            except NotDone as call:
+                if _ANSWERED:  # no template: some path of it has no return
+                    print(f"Not right yet: {call} returned nothing, while {_ANSWERED[0]} returned an answer.")
+                else:
+                    print(f"Not done yet: {name} returns nothing. Write your code, run its cell, then this one.")
             except NotRight as reason:
                 print(f"Not right yet: {reason}")
             else:
@@ -76,7 +81,7 @@ def _shown(value: Any) -> str:
         text = np.array2string(value, precision=4, separator=", ", threshold=12)
         return f"an array {text} of shape {value.shape}" if value.ndim != 1 else f"the array {text}"
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return f"{value:.6g}.0" if value.is_integer() and abs(value) < 1e6 else f"{value:.6g}"
     text = " ".join(repr(value).split())
     return text if len(text) <= 80 else text[:77] + "..."
 
@@ -120,11 +125,12 @@ def _call(function: Callable[..., Any], *arguments: Any, words: str = "") -> Any
     except (NotDone, NotRight):
         raise
     except NotImplementedError:
-        raise NotDone from None
+        raise NotDone(what) from None
     except Exception as error:
         raise NotRight(f"{what} raised {type(error).__name__}: {error}{_place(function, error)}.") from None
     if answer is None or answer is Ellipsis:
-        raise NotDone
+        raise NotDone(what)
+    _ANSWERED.append(what)
     return answer
 
 
@@ -140,11 +146,15 @@ def _place(function: Callable[..., Any], error: BaseException) -> str:
 
 def _whole(value: Any, call: str, expected: str) -> int:
     """Return a whole number that the student has returned as an int."""
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value[()]
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+    if not _is_whole(value):
         raise NotRight(f"{call} returned {_shown(value)}; expected {expected}, as a whole number (an int).")
     return int(value)
+
+
+def _is_whole(value: Any) -> bool:
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _numbers(value: Any, call: str, shape: tuple[int, ...], what: str) -> np.ndarray:
@@ -295,7 +305,7 @@ def pulls_per_arm(solution: Callable[..., Any]) -> None:
         sum_ = f"{expected} = {budget} / ({rounds} rounds x {active} active arms), rounded down"
         answer = _call(solution, budget, num_arms, active)
         if isinstance(answer, float | np.floating):
-            raise NotRight(f"{call} is {answer:.6g}; expected the whole number {sum_}.")
+            raise NotRight(f"{call} is {_shown(answer)}; expected the whole number {sum_}.")
         pulls = _whole(answer, call, sum_)
         if pulls == expected:
             continue
@@ -379,8 +389,13 @@ class Pulls:
 
     def __call__(self, arm: Any, times: Any) -> np.ndarray:
         expected = f"an arm from 0 to {len(self.means) - 1}"
-        arm = _whole(arm, f"your call pull({_shown(arm)}, {_shown(times)})", expected)
-        times = _whole(times, f"your call pull({arm}, {_shown(times)})", "a number of pulls")
+        for value, what in ((arm, "the arm"), (times, "the number of pulls")):
+            if not _is_whole(value):
+                raise NotRight(
+                    f"your code calls pull({_shown(arm)}, {_shown(times)}); expected {what} as a whole number (an "
+                    f"int), not {_shown(value)}."
+                )
+        arm, times = int(arm), int(times)
         if not 0 <= arm < len(self.means) or times < 1:
             raise NotRight(f"your code calls pull({arm}, {times}); expected {expected} and at least 1 pull.")
         spent = sum(made for _, made in self.log)
@@ -407,10 +422,16 @@ def sequential_halving(solution: Callable[..., Any]) -> None:
     eight, five = [0.3, 0.1, 0.8, 0.5, 0.2, 0.9, 0.4, 0.6], [0.2, 0.7, 0.1, 0.9, 0.4]
     for means, budget in ((eight, 240), (five, 200), ([0.4, 0.6], 11)):
         pull, arms = Pulls(means, budget), len(means)
-        answer = _call(solution, pull, arms, budget, np.random.default_rng(0), words=f"pull, {arms}, {budget}, rng")
-        _check_course(pull)
         best = int(np.argmax(means))
         call = f"with {arms} arms of means {means}, your code"
+        try:
+            answer = _call(solution, pull, arms, budget, np.random.default_rng(0), words=f"pull, {arms}, {budget}, rng")
+        except NotDone:
+            if not pull.log:
+                raise
+            _check_course(pull)
+            raise NotRight(f"{call} makes {sum(pull.totals)} pulls and returns nothing; expected arm {best}.") from None
+        _check_course(pull)
         arm = _whole(answer, call, f"the arm that is left, {best}")
         if arm != best:
             raise NotRight(
@@ -492,7 +513,7 @@ def _check_course(pull: Pulls) -> None:
 @_check("pulls in proportion to the variances make all means equally uncertain.")
 def shares(solution: Callable[..., Any]) -> None:
     """`shares(variances, budget)` returns budget x variance / sum of the variances."""
-    for variances, budget in ((np.array([1.0, 4.0, 3.0]), 80), (np.array([0.1, 0.9]), 50), (np.ones(5), 20)):
+    for variances, budget in ((np.array([1.0, 4.0, 3.0]), 80), (np.array([0.1, 0.9]), 50), (np.ones(3), 20)):
         copy, call = variances.copy(), f"shares({variances.tolist()}, {budget})"
         answer = _numbers(_call(solution, variances, budget), call, variances.shape, "one number of pulls for each arm")
         _untouched([variances], [copy], call)
@@ -505,6 +526,8 @@ def shares(solution: Callable[..., Any]) -> None:
             raise NotRight(f"{seen}: yours is in proportion to the standard deviations, not to the variances.")
         if np.allclose(answer, budget / variances / (1 / variances).sum()):
             raise NotRight(f"{seen}: yours gives the noisy arms fewer pulls, not more.")
+        if any(np.array_equal(answer, whole(expected)) for whole in (np.floor, np.rint, np.ceil)):
+            raise NotRight(f"{seen}: yours are rounded; shares need not be whole numbers.")
         if np.allclose(answer, variances / variances.sum()):
             raise NotRight(f"{seen}: yours are shares of 1, not of the budget of {budget}.")
         if not np.isclose(answer.sum(), budget):

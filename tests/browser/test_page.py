@@ -11,7 +11,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 EVIL = "<img src=x onerror=alert(1)>"
-SECTIONS = ["leaderboard", "curves", "player", "pulls", "scores", "rerun"]
+SECTIONS = ["overall", "leaderboard", "curves", "player", "pulls", "scores", "rerun"]
 LINES = "document.querySelector('#curves .plot').data.filter((trace) => trace.error_y).length"
 FOCUSABLE = 'a[href], button, select, input, summary, [tabindex="0"]'
 TAB, RIGHT, LEFT, HOME, END, SPACE = "\ue004", "\ue014", "\ue012", "\ue011", "\ue010", " "
@@ -40,6 +40,29 @@ def test_nothing_is_fetched(browser: Any, sweep: Path) -> None:
     browser.open(sweep)
     browser.look_at_all()
     assert [url for url in browser.requests() if url.partition(":")[0] not in ("file", "data", "blob", "about")] == []
+
+
+def test_the_page_begins_with_the_answer_and_the_overall_table(browser: Any, sweep: Path) -> None:
+    """Without scrolling: what is best, and the table over all tasks; the choices below do not concern it."""
+    browser.size(1280, 900)
+    browser.open(sweep)
+    answer, end, choices = browser.run(
+        """
+        const end = (query) => document.querySelector(query).getBoundingClientRect().bottom;
+        return [document.querySelector(".answer").textContent, end("#overall table"), end(".toolbar")];
+        """
+    )
+    assert " overall, " in answer and " over 25 tasks" in answer
+    assert end < 900 and end < choices
+    assert browser.run("return document.querySelectorAll('#overall tbody tr').length") == 8
+
+
+def test_one_environment_begins_with_the_leaderboard_over_its_budgets(browser: Any, lengths: Path, evil: Path) -> None:
+    browser.open(lengths)  # a single budget: the leaderboard below is the overall one
+    assert browser.run("return document.querySelectorAll('#overall table').length") == 0
+    assert "lowest error probability" in browser.run("return document.querySelector('.answer').textContent")
+    browser.open(evil)  # names are text here, too
+    assert browser.run("return document.querySelectorAll('.answer img').length") == 0
 
 
 # ------------------------------------------------------------------------------------------------ results
@@ -418,6 +441,60 @@ def test_a_phone_does_not_scroll_sideways(browser: Any, page: str, request: pyte
     assert small == []  # WCAG 2.2, 2.5.8: targets of at least 24 pixels
 
 
+def test_a_phone_shows_the_key_numbers_without_scrolling_sideways(browser: Any, sweep: Path) -> None:
+    browser.size(390, 844)
+    browser.open(sweep)
+    for section, column in (("overall", 2), ("leaderboard", 3)):
+        right = browser.run(
+            """
+            const box = document.querySelector(`#${arguments[0]} .scroll`).getBoundingClientRect();
+            const cells = [...document.querySelectorAll(`#${arguments[0]} tr > :nth-child(${arguments[1]})`)];
+            return box.right - Math.max(...cells.map((cell) => cell.getBoundingClientRect().right));
+            """,
+            section,
+            column,
+        )
+        assert right >= 0, section
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1280, 900)])
+def test_the_player_fits_the_window_with_its_controls(browser: Any, sweep: Path, width: int, height: int) -> None:
+    browser.size(width, height)
+    browser.open(sweep)
+    browser.look_at("player")
+    ends = browser.run(
+        """
+        const parts = [".buttons", ".slide", ".options", ".panel .outcome", ".panel .arms", ".panel .timeline"];
+        return parts.map((query) => {
+          const { top, bottom } = document.querySelector(`#player ${query}`).getBoundingClientRect();
+          return [top, bottom];
+        });
+        """
+    )
+    bar = browser.run("return document.querySelector('.toolbar').getBoundingClientRect().bottom")
+    assert bar <= min(top for top, _ in ends) and max(bottom for _, bottom in ends) <= height, ends
+
+
+def test_the_episode_is_chosen_in_a_fold_on_a_phone(browser: Any, sweep: Path) -> None:
+    browser.size(390, 844)
+    browser.open(sweep)
+    browser.look_at("player")
+    shown = "document.querySelector('#player .controls').checkVisibility()"
+    assert not browser.run(f"return {shown}")
+    browser.click("#player summary")
+    assert browser.run(f"return {shown}")
+    browser.size(1280, 900)
+    browser.wait("document.querySelector('#player summary').hidden")
+    assert browser.run(f"return {shown}")
+
+
+def test_pictures_have_a_name_before_they_are_drawn(browser: Any, sweep: Path) -> None:
+    browser.open(sweep)
+    unnamed = "[...document.querySelectorAll('[role=img]')].filter((e) => !e.getAttribute('aria-label')).length"
+    assert browser.run("return document.querySelector('#scores .plot').dataset.drawn") is None
+    assert browser.run(f"return [document.querySelectorAll('[role=img]').length > 0, {unnamed}]") == [True, 0]
+
+
 def test_pictures_follow_the_width_of_the_window(browser: Any, sweep: Path) -> None:
     browser.size(1280, 900)
     browser.open(sweep)
@@ -449,7 +526,7 @@ def test_names_are_shown_and_never_run(browser: Any, evil: Path) -> None:
     browser.run("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     browser.pick("Agent", EVIL)
     assert browser.run(
-        "return [...document.querySelectorAll('.leaderboard th')].some((th) => th.textContent === arguments[0])", EVIL
+        "return [...document.querySelectorAll('main th')].some((th) => th.textContent === arguments[0])", EVIL
     )
     assert browser.run("return document.querySelectorAll('img, .plot a').length") == 0
     assert browser.run("return window.attacked") is None

@@ -206,7 +206,12 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
     "a float": (
         "number_of_rounds",
         lambda k: np.ceil(np.log2(k)),
-        "number_of_rounds(8) returned 3; expected 3, as a whole number (an int)",
+        "number_of_rounds(8) returned 3.0; expected 3, as a whole number (an int)",
+    ),
+    "powers of two alone": (
+        "number_of_rounds",
+        lambda k: next((r for r in range(11) if 2**r == k), None),
+        "(5) returned nothing, while ",
     ),
     "the budget of one round": (
         "pulls_per_arm",
@@ -232,7 +237,7 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
     "pulls not rounded": (
         "pulls_per_arm",
         lambda n, k, active: n / math.ceil(math.log2(k)) / active,
-        "is 10; expected the whole number 10",
+        "is 10.0; expected the whole number 10",
     ),
     "the worse half": (
         "better_half",
@@ -340,7 +345,24 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
     "half a pull": (
         "sequential_halving",
         lambda pull, k, n, rng: pull(0, n / 3 / k),
-        "your call pull(0, 10) returned 10; expected a number of pulls",
+        "your code calls pull(0, 10.0); expected the number of pulls as a whole number (an int), not 10.0",
+    ),
+    "an arm that is no number": (
+        "sequential_halving",
+        lambda pull, k, n, rng: pull(0.5, 1),
+        "your code calls pull(0.5, 1); expected the arm as a whole number (an int), not 0.5",
+    ),
+    "a round too few, so that several arms are left": (
+        "sequential_halving",
+        halving(
+            rounds=lambda arms: int(math.log2(arms)), answer=lambda active: active[0] if len(active) == 1 else None
+        ),
+        "with 5 arms and a budget of 200, your code pulls each arm that is dropped after round 1 20 times; expected 13",
+    ),
+    "no return": (
+        "sequential_halving",
+        halving(answer=lambda active: None),
+        "0.4, 0.6], your code makes 240 pulls and returns nothing; expected arm 5",
     ),
     "no pull at all": (
         "sequential_halving",
@@ -359,6 +381,11 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         "shares",
         lambda v, n: n / v / (1 / v).sum(),
         "yours gives the noisy arms fewer pulls, not more",
+    ),
+    "whole pulls": (
+        "shares",
+        lambda v, n: (n * v / v.sum()).astype(int),
+        "is [6, 6, 6]; expected [6.667, 6.667, 6.667]",
     ),
     "shares of 1": ("shares", lambda v, n: v / v.sum(), "yours are shares of 1, not of the budget of 80"),
     "not normalised": ("shares", lambda v, n: n * v, "yours are 640 pulls together, not 80"),

@@ -33,6 +33,7 @@ seed = 5
 runs = 1000
 level = 0.01
 seconds = 60.0
+answer_seconds = 15.0
 allowed_knowledge = []
 
 [[parts]]
@@ -260,6 +261,25 @@ def test_a_time_limit_ends_what_takes_too_long(code: str, grade: ModuleType, rub
     assert "it took longer than the time limit of 0.5 seconds (when asked to " in result.lines[0].reason
 
 
+def test_after_a_time_out_the_agent_is_not_asked_again(grade: ModuleType, rubric: Any, tmp_path: Path) -> None:
+    """A single answer has a limit, too: a file that hangs costs it once, in whatever part it hangs."""
+    parts = tuple(
+        replace(rubric.parts[0], name=name, budget=budget) for name, budget in (("a", 64), ("b", 65), ("c", 64))
+    )
+    code = agent(allocate=f"while self.budget == 65: pass\n        {UNIFORM}")
+    asked: list[str] = []
+    file = tmp_path / "student.py"
+    file.write_text(textwrap.dedent(code), encoding="utf-8")
+    plays = replace(rubric.criteria[0], parts=("a", "b", "c"))
+    changed = replace(rubric, parts=parts, criteria=(plays,), runs=10, answer_seconds=1.0)
+    result = grade.grade(file, changed, on_part=asked.append)
+    assert asked == ["a", "b"] and [line.points > 0 for line in result.lines] == [True, False, False]
+    assert result.lines[1].reason == (
+        "it did not answer within 1 seconds (when asked to allocate); is there a loop that never ends?"
+    )
+    assert result.lines[2].reason == "not played, because the agent ran out of time in part b."
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="looks for processes as POSIX has them")
 def test_what_the_agent_has_started_ends_with_it(grade: ModuleType, rubric: Any, tmp_path: Path) -> None:
     note = tmp_path / "pid"
@@ -370,7 +390,8 @@ def test_many_files_are_graded_into_a_folder(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "agent.py").write_text(code, encoding="utf-8")
     done = command(tmp_path / "anna" / "agent.py", tmp_path / "ben" / "agent.py", "--rubric", rubric, "--out", out)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    assert done.stderr == "anna-agent, file 1 of 2: playing noisy\nben-agent, file 2 of 2: playing noisy\n"
     assert done.stdout.splitlines()[1] == "ben-agent: 0 of 7 points, bonus 0"
     assert sorted(path.name for path in out.iterdir()) == [
         "anna-agent.json",
@@ -399,6 +420,7 @@ def test_many_files_are_graded_into_a_folder(tmp_path: Path) -> None:
         ("runs = 1000", "runs = true", "runs of the rubric must be of the type int, not True"),
         ("level = 0.01", "level = 1.5", "level must be between 0 and 1, not 1.5"),
         ("seconds = 60.0", "seconds = 0", "seconds must be above 0, not 0"),
+        ("answer_seconds = 15.0", "answer_seconds = -1", "answer_seconds must be above 0, not -1"),
         ("allowed_knowledge = []", 'allowed_knowledge = ["prior"]', "can hold variances and range, not 'prior'"),
         ("BAI-Gaussian64-v0", "BAI-Gaussian65-v0", "part 'noisy': unknown environment 'BAI-Gaussian65-v0'"),
         ("BAI-Gaussian64-v0", "BAI-FC-Gaussian64-v0", "part 'noisy' must ask for the best arm, with a fixed budget"),
@@ -454,7 +476,7 @@ def test_students_can_grade_the_template() -> None:
     done = subprocess.run(
         [sys.executable, "-B", *shlex.split(command)], cwd=ASSIGNMENT, capture_output=True, text=True, timeout=300
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0 and all(": playing " in line for line in done.stderr.splitlines())
     assert done.stdout.startswith("# Find the best arm: agent.py\n\n**3 of 12 points**\n")
 
 
@@ -479,7 +501,7 @@ def test_the_commands_of_the_teachers_page_run(tmp_path: Path) -> None:
             text=True,
             check=False,
         )
-        assert (done.returncode, done.stderr) == (0, "")
+        assert done.returncode == 0 and all(": playing " in line for line in done.stderr.splitlines())
     assert (lessons / "solved.ipynb").is_file()
     assert (lessons / "assignment" / "grades" / "ben-agent.md").is_file()
 

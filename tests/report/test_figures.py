@@ -109,7 +109,7 @@ def test_png_has_the_promised_size(tmp_path: Path) -> None:
 def test_what_a_reader_needs_is_written_down(tmp_path: Path) -> None:
     text = text_of(error_curves(ROWS, tmp_path / "figure.svg", log=True))
     assert "BAI-Gaussian4-v0" in text and "error probability" in text and "budget (pulls)" in text
-    assert "SHVar (knows variances)" in text and "SH (knows" not in text
+    assert "SHVar (oracle knowledge: variances)" in text and "SH (oracle" not in text
     assert "2,000 runs" in text and "95 % Wilson intervals" in text
     assert "1 − 1/K = 0.75" in text
     assert "no error seen" in text
@@ -134,7 +134,7 @@ def test_curves_over_the_pulls_of_a_run(tmp_path: Path) -> None:
     ]
     path = error_curves(rows, tmp_path / "pulls.svg", x="checkpoint", chance=None, log=True)
     text = text_of(path)
-    assert " pulls " in f" {text} " and "budget" not in text and "SHVar (knows variances)" in text
+    assert " pulls " in f" {text} " and "budget" not in text and "SHVar (oracle knowledge: variances)" in text
     assert "3,000" in text and "1,000" in text  # a linear axis: checkpoints are times
     few = error_curves(rows[:5], tmp_path / "few.svg", x="checkpoint", chance=None).read_text("utf-8")
     assert path.read_text("utf-8").count("PolyCollection") + path.read_text("utf-8").count("FillBetween") >= 2

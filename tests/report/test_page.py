@@ -21,6 +21,7 @@ from bai_gym.report.canvas import places
 from bai_gym.report.page import build, build_page, bundle, collect, standings
 from bai_gym.report.page.episodes import facts, pack
 from bai_gym.report.page.files import save_tables
+from bai_gym.report.page.summary import summary
 from bai_gym.results.reader import Judgement, ResultTable
 from bai_gym.results.recording import Recording, Stage
 from bai_gym.results.result import Episodes, Result
@@ -224,6 +225,79 @@ def test_outcomes_of_another_evaluation_are_not_mixed_in() -> None:
     (group,) = collect([table(mine, result("SR"))]).groups
     board = standings(group, {("SH", "BAI-A-v0", 100): outcomes(longer, rng)}).boards[0]
     assert not board.paired and {row.runs for row in board.standings} == {20}
+
+
+# ------------------------------------------------------------------------------------------------ the answer
+
+
+def answer(*rows: Result, counts_only: bool = False, **others: Any) -> str:
+    """Return the sentences; errors are in the first runs, so those of few errors are among those of many."""
+
+    def runs(row: Result) -> Episodes:
+        correct = np.arange(row.runs) >= row.errors
+        arms, spent = np.where(correct, 0, 1), np.full(row.runs, row.budget)
+        return Episodes(arms, np.zeros_like(arms), correct, 0.1 * ~correct, spent, spent < 0, np.array([60, 40]))
+
+    (group,) = collect([table(*rows, title=", ".join(dict.fromkeys(row.env for row in rows)), **others)]).groups
+    outcomes = {} if counts_only else {(row.agent, row.env, row.budget): runs(row) for row in rows}
+    return summary(group, standings(group, outcomes))
+
+
+def rows_of(**errors: list[int]) -> list[Result]:
+    """Return the results of agents: their errors in 200 runs on environments A, B, ..."""
+    return [
+        result(agent, f"BAI-{env}-v0", errors=wrong, runs=200)
+        for agent, all_wrong in errors.items()
+        for env, wrong in zip("ABC", all_wrong, strict=False)
+    ]
+
+
+def test_the_answer_names_the_best_agent_of_several_environments() -> None:
+    text = answer(*rows_of(SH=[20, 20], SR=[80, 90], Uniform=[90, 80]))
+    assert re.fullmatch(r"SH is the best agent overall, with a score of 0\.900 \[[0-9., ]*\] over 2 tasks\.", text)
+
+
+def test_the_answer_says_where_agents_cannot_be_told_apart() -> None:
+    text = answer(*rows_of(SH=[20, 20], SR=[21, 20], Uniform=[90, 80]))
+    assert "but cannot be told apart from SR. It cannot be told apart from others on any single environment." in text
+    text = answer(*rows_of(SH=[20, 20, 20], SR=[21, 150, 150], Uniform=[90, 80, 70]))
+    assert "best agent overall" in text and text.endswith("It cannot be told apart from others on BAI-A-v0.")
+    text = answer(*rows_of(SH=[60, 20, 20], SR=[20, 150, 150], Uniform=[190, 80, 70]))
+    assert "best agent overall" in text and text.endswith("Others are better on BAI-A-v0 (SR).")
+
+
+def test_the_answer_of_one_environment_is_the_lowest_error() -> None:
+    better, worse = result("SHVar", errors=20, runs=200, knows=("variances",)), result("SH", errors=90, runs=200)
+    assert answer(better, worse, result("SR", errors=95, runs=200)) == (
+        "SHVar (oracle knowledge: variances) has the lowest error probability, 0.100 [0.066, 0.149]. "
+        "Of those without oracle knowledge, SH is first."
+    )
+    budgets = [
+        result(a, budget=n, errors=e, runs=200)
+        for n, gap in ((100, 90), (400, 1))
+        for a, e in (("SH", 9), ("SR", 9 + gap))
+    ]
+    text = answer(*budgets)
+    assert ", averaged over 2 budgets. It cannot be told apart from others with 400 pulls." in text
+
+
+def test_the_answer_without_single_runs_counts_the_cases() -> None:
+    assert answer(*rows_of(SH=[20, 20, 60], SR=[90, 21, 20]), counts_only=True) == (
+        "SH has the lowest error probability in 2 of 3 cases; it can be told apart from all others in 1 of these."
+    )
+
+
+def test_the_answer_of_agents_that_stop_is_about_pulls() -> None:
+    often = {"sample_quantiles": (10.0, 20.0, 30.0, 40.0, 50.0)}
+    rows = [result(agent, sample_complexity=pulls, **often) for agent, pulls in (("LUCB", 30.0), ("UGapEc", 25.0))]
+    assert answer(*rows) == "UGapEc stops earliest, after 25 pulls on average."
+
+
+def test_the_answer_begins_with_claims_and_one_agent_has_none() -> None:
+    claims = tuple(Judgement("A claim.", word) for word in ("confirmed", "confirmed", "undecided"))
+    text = answer(result(errors=2), result("SR", errors=3), claims=claims)
+    assert text.startswith("Of 3 claims, 2 confirmed and 1 undecided. SH has the lowest error probability, ")
+    assert answer(result()) == ""
 
 
 # ------------------------------------------------------------------------------------------------ recordings

@@ -54,7 +54,7 @@ def test_aggregates_stand_where_they_belong(tmp_path: Path, monkeypatch: pytest.
     aggregate_intervals(scores, tmp_path / "figure.png")
     panels = drawn["figure"].axes
     assert [axes.get_title() for axes in panels] == ["interquartile mean", "mean", "median", "optimality gap"]
-    assert [label.get_text() for label in panels[0].get_yticklabels()] == ["A", "B (knows range)"]
+    assert [label.get_text() for label in panels[0].get_yticklabels()] == ["A", "B (oracle knowledge: range)"]
     for axes, name in zip(panels, ("iqm", "mean", "median", "optimality_gap"), strict=True):
         for line, (row, bars) in enumerate(zip(scores, axes.containers, strict=True)):
             estimate = getattr(row, name)
@@ -81,10 +81,10 @@ def test_profiles_stand_where_they_belong(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_what_a_reader_needs_is_written_down(tmp_path: Path, scores: Aggregate) -> None:
     text = text_of(aggregate_intervals(scores, tmp_path / "a.svg", title="A title"))
-    for words in ("A title", "95 % bootstrap intervals", "4 tasks", "B (knows range)", "Hollow markers"):
+    for words in ("A title", "95 % bootstrap intervals", "4 tasks", "B (oracle knowledge: range)", "Hollow markers"):
         assert words in text
     text = text_of(performance_profiles(scores.profile(), tmp_path / "b.svg", title="A title"))
-    for words in ("A title", "score τ", "share of tasks", "each point for itself", "B (knows range)"):
+    for words in ("A title", "score τ", "share of tasks", "each point for itself", "B (oracle knowledge: range)"):
         assert words in text
     text = text_of(performance_profiles(scores.run_profile(), tmp_path / "c.svg"))
     assert "simple regret τ" in text and "share of runs" in text

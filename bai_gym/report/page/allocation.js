@@ -11,7 +11,7 @@ import { group, state } from "./state.js";
 
 /** @param {HTMLElement} section */
 export function allocation(section) {
-  section.append(figure({ name: "bai-gym-pulls", render: drawShares, table: shareTable }).element);
+  section.append(figure({ name: "bai-gym-pulls", label: "Shares of the pulls", render: drawShares, table: shareTable }).element);
 }
 
 /** The rows by true rank; where no row knows it (an earlier version wrote them), those by arm. */

@@ -11,6 +11,7 @@ import numpy as np
 
 from bai_gym.analysis.optimum import Optima, excess_error
 from bai_gym.report.page.numbers import short
+from bai_gym.report.page.summary import summary
 from bai_gym.report.tables import best_words
 from bai_gym.results.reader import ResultTable
 from bai_gym.results.recording import Recording
@@ -240,6 +241,7 @@ def _group_json(group: Group, standings: Standings, order: Sequence[str]) -> dic
         "reruns": commands.things,
         "commands": list(dict.fromkeys(line for table in group.tables for line in table.command.splitlines())),
         "rows": columns,
+        "summary": summary(group, standings),
         "overall": standings.overall(agents.things, envs.things),
         "scores": standings.scores(agents.things),
         "claims": [

@@ -62,6 +62,7 @@ export function curves(section) {
   const stops = () => currentMeasure() === MEASURES.stopping;
   const picture = figure({
     name: "bai-gym-curves",
+    label: "Curves of all agents",
     render: (plot) => (stops() ? drawStopping(plot) : drawCurves(plot)),
     table: () => (stops() ? stoppingTable() : curveTable()),
   });

@@ -97,3 +97,9 @@ export function numbers(summary, make) {
   box.addEventListener("toggle", show);
   return { element: box, refresh: show };
 }
+
+/** An estimate and its uncertainty, such as "0.12 [0.08, 0.17]", which breaks between the two where space is short. */
+export function estimate(text) {
+  const [value, ...range] = text.split(" ");
+  return range.length ? [h("b", {}, value), " ", h("span", { class: "range" }, range.join(" "))] : [value];
+}

@@ -1,14 +1,15 @@
 /** The leaderboard: a sortable table for the chosen environment and budget. */
 
 import { knowledgeOf } from "./agents.js";
-import { finalRows } from "./data.js";
-import { h, scrollBox, svg, table } from "./dom.js";
-import { brief, count, withError, withInterval, words } from "./format.js";
+import { budgetsOf, finalRows } from "./data.js";
+import { estimate, h, scrollBox, svg } from "./dom.js";
+import { count, withError, withInterval, words } from "./format.js";
+import { overBudgets } from "./overall.js";
 import { look } from "./palette.js";
 import { copyButton } from "./rerun.js";
 import { group, onChange, state } from "./state.js";
 import { morePulls } from "./stopping.js";
-import { swatch } from "./swatch.js";
+import { named } from "./swatch.js";
 import { onTheme } from "./theme.js";
 
 let order = { column: "error", down: false };
@@ -29,7 +30,7 @@ export function leaderboard(section) {
     const head = h("tr", {}, columns.map((c) => heading(c, render)));
     const body = sorted.map((row) => h("tr", {}, columns.map((c) => h(c.id === "agent" ? "th" : "td", { class: c.class, scope: c.id === "agent" && "row" }, c.cell(row)))));
     const board = h("table", { class: "leaderboard" }, h("caption", {}, caption), h("thead", {}, head), h("tbody", {}, body));
-    place.replaceChildren(scrollBox(`Leaderboard: ${caption}`, board), footnotes(rows), overBudgets());
+    place.replaceChildren(scrollBox(`Leaderboard: ${caption}`, board), footnotes(rows), allBudgets());
     if (focus) place.querySelector(`[data-column="${focus}"]`)?.focus();
   };
   onChange((change) => {
@@ -65,7 +66,7 @@ function columnsOf(rows) {
   return [
     rows.some((row) => row.rank !== null) && { id: "rank", text: "Rank", class: right, sorts: true, key: (row) => row.rank, cell: rank },
     { id: "agent", text: "Agent", sorts: true, key: (row) => group().agents[row.agent].toLowerCase(), cell: name },
-    { id: "error", text: "Error probability [95 %]", class: right, sorts: true, key: (row) => row.error, cell: (row) => withInterval(row.error, row.low, row.high) },
+    { id: "error", text: "Error probability [95 %]", class: right, sorts: true, key: (row) => row.error, cell: (row) => estimate(withInterval(row.error, row.low, row.high)) },
     { id: "bar", text: h("span", { class: "hidden" }, "Picture of the interval"), cell: (row) => bar(row, bars) },
     { id: "knows", text: "Oracle knowledge", sorts: true, key: (row) => words(group().knows[row.knows]), cell: knowledge },
     rows.some((row) => row.gap !== null) && {
@@ -74,9 +75,9 @@ function columnsOf(rows) {
       class: right,
       sorts: true,
       key: (row) => row.gap,
-      cell: (row) => (row.gap === null ? "unknown" : withInterval(row.gap, row.gapLow, row.gapHigh)),
+      cell: (row) => (row.gap === null ? "unknown" : estimate(withInterval(row.gap, row.gapLow, row.gapHigh))),
     },
-    { id: "regret", text: "Simple regret ± se", class: right, sorts: true, key: (row) => row.regret, cell: (row) => withError(row.regret, row.regretSe) },
+    { id: "regret", text: "Simple regret ± se", class: right, sorts: true, key: (row) => row.regret, cell: (row) => estimate(withError(row.regret, row.regretSe)) },
     varies && {
       id: "pulls",
       text: "Pulls: mean / median / 95 %",
@@ -95,12 +96,12 @@ function columnsOf(rows) {
 function rank(row) {
   if (row.rank === null) return "";
   const range = row.rankLow === row.rankHigh ? `[${row.rankLow}]` : `[${row.rankLow}, ${row.rankHigh}]`;
-  return [h("b", {}, String(row.rank)), " ", h("span", { class: "range" }, range)];
+  return estimate(`${row.rank} ${range}`);
 }
 
 function name(row) {
   const marks = row.notes.map((note) => noteNumber(row, note)).join(", ");
-  return h("span", { class: "named" }, swatch(row.agent), h("span", {}, group().agents[row.agent]), marks && h("sup", {}, marks));
+  return named(row.agent, marks && h("sup", {}, marks));
 }
 
 function knowledge(row) {
@@ -130,27 +131,10 @@ function reading(rows) {
   }. Oracle knowledge makes the task easier.${best ? ` ${best}` : ""}`;
 }
 
-/** The same over all budgets of the environment, collapsed. */
-function overBudgets() {
-  const board = group().overall.find(({ env }) => env === state.env);
-  if (!board) return h("span");
-  const gaps = board.rows.some((row) => row.gap);
-  const names = board.leftOut.map((agent) => group().agents[agent]);
-  const rows = board.rows.map((row) => [
-    h("span", { class: "named" }, swatch(row.agent), h("span", {}, group().agents[row.agent])),
-    h("span", {}, rank(row)),
-    row.low === null ? brief(row.error) : withInterval(row.error, row.low, row.high),
-    ...(gaps ? [row.gap ? withInterval(...row.gap) : "unknown"] : []),
-    words(knowledgeOf(row.agent)),
-  ]);
-  const headings = ["Agent", "Rank", "Mean error probability [95 %]", ...(gaps ? ["Excess error [95 %]"] : []), "Oracle knowledge"];
-  return h(
-    "details",
-    {},
-    h("summary", {}, `Leaderboard over all ${count(board.budgets.length)} budgets of this environment`),
-    names.length ? h("p", { class: "reading" }, `Not in it, since not played at all budgets: ${names.join(", ")}.`) : null,
-    table(`${group().envs[state.env]}, mean over the budgets ${board.budgets.map(count).join(", ")}`, headings, rows),
-  );
+/** The same over all budgets of the environment, collapsed; where it is the only one, the page begins with it. */
+function allBudgets() {
+  const board = group().envs.length > 1 && overBudgets(state.env);
+  return board ? h("details", {}, h("summary", {}, `Leaderboard over all ${count(budgetsOf(group(), state.env).length)} budgets of this environment`), board) : h("span");
 }
 
 /** The bars share one scale, from 0 to the largest upper end. */

@@ -1,13 +1,12 @@
-/** Scores over all environments and budgets: interquartile means, and performance profiles. */
+/** Performance profiles over all environments and budgets. */
 
-import { knowledgeOf, visibleAgents } from "./agents.js";
-import { choice, h, scrollBox, table } from "./dom.js";
+import { visibleAgents } from "./agents.js";
+import { choice, h, table } from "./dom.js";
 import { figure } from "./figure.js";
-import { brief, count, many, withInterval, words } from "./format.js";
+import { brief, withInterval } from "./format.js";
 import { look, pale } from "./palette.js";
 import { draw, frame, plain } from "./plots.js";
 import { group, onChange } from "./state.js";
-import { swatch } from "./swatch.js";
 
 const PROFILES = {
   tasks: { text: "by score: share of the tasks", x: "score", y: "share of tasks with a higher score" },
@@ -18,49 +17,20 @@ let shown = "tasks";
 /** @param {HTMLElement} section */
 export function scores(section) {
   const place = h("div");
-  const picture = figure({ name: "bai-gym-profiles", render: drawProfile, table: profileTable });
+  const picture = figure({ name: "bai-gym-profiles", label: "Performance profiles", render: drawProfile, table: profileTable });
   const pick = choice("Performance profile", Object.entries(PROFILES).map(([value, { text }]) => ({ value, text })), shown, (value) => {
     shown = value;
     picture.refresh();
   });
-  const lower = h("div", {}, h("h3", {}, "Performance profiles"), h("div", { class: "controls" }, pick), picture.element);
+  const lower = h("div", {}, h("div", { class: "controls" }, pick), picture.element);
   section.append(place, lower);
   const render = () => {
     const found = group().scores;
     lower.hidden = !found?.rows;
-    place.replaceChildren(...(found ? [found.rows ? scoreTable(found) : h("p", { class: "notice" }, `No scores over environments: ${found.reason}.`)] : []));
+    place.replaceChildren(...(found && !found.rows ? [h("p", { class: "notice" }, `No scores over environments: ${found.reason}.`)] : []));
   };
   onChange((change) => "group" in change && render());
   render();
-}
-
-function scoreTable(found) {
-  const [least, most] = found.runs;
-  const left = found.leftOut ? ` ${many(found.leftOut, "task is", "tasks are")} left out, because not all agents have played them.` : "";
-  const without = found.without.length ? ` Without agents that have played fewer tasks: ${found.without.join(", ")}.` : "";
-  const cells = (row) => [row.iqm, row.mean, row.median, row.gap].map((estimate) => (estimate[1] === null ? brief(estimate[0]) : withInterval(...estimate)));
-  const name = (row) => h("span", { class: "named" }, swatch(row.agent), h("span", {}, group().agents[row.agent]));
-  const headings = ["Agent", "Interquartile mean [95 %]", "Mean [95 %]", "Median [95 %]", "Optimality gap [95 %]", "Oracle knowledge"];
-  const caption = `Scores over ${many(found.tasks, "task")}`;
-  return h(
-    "div",
-    {},
-    h("p", { class: "reading" }, `Over ${many(found.tasks, "task")} (an environment with a budget), ${least === most ? count(least) : `${count(least)} to ${count(most)}`} runs of each. ${capital(found.words)}. The interquartile mean leaves out the lowest and the highest quarter of the tasks; the optimality gap is what is missing to 1. Intervals: bootstrap of whole runs.${left}${without}`),
-    scrollBox(
-      caption,
-      h(
-        "table",
-        { class: "leaderboard" },
-        h("caption", {}, caption),
-        h("thead", {}, h("tr", {}, headings.map((text, i) => h("th", { scope: "col", class: i > 0 && i < 5 && "number" }, text)))),
-        h("tbody", {}, found.rows.map((row) => h("tr", {}, h("th", { scope: "row" }, name(row)), cells(row).map((text) => h("td", { class: "number" }, text)), h("td", {}, words(knowledgeOf(row.agent)))))),
-      ),
-    ),
-  );
-}
-
-function capital(text) {
-  return text[0].toUpperCase() + text.slice(1);
 }
 
 function profileShown() {
@@ -71,7 +41,7 @@ function profileShown() {
 
 function drawProfile(plot) {
   const profile = profileShown();
-  if (!profile) return { label: "", sentence: "" };
+  if (!profile) return { label: "No performance profile.", sentence: "" };
   const x = profile.thresholds;
   const traces = profile.curves.flatMap(({ agent, share, low, high }) => {
     const { colour, dash } = look(agent);

@@ -1,7 +1,8 @@
 /** The small picture beside an agent's name: its line and marker. */
 
-import { svg } from "./dom.js";
+import { h, svg } from "./dom.js";
 import { look } from "./palette.js";
+import { group } from "./state.js";
 
 const DASH = { solid: "none", dash: "6 3", dot: "2 3" };
 const SHAPES = {
@@ -24,4 +25,9 @@ export function swatch(agent) {
     svg("path", { d: "M0 7h30", stroke: colour, "stroke-width": 2, "stroke-dasharray": DASH[dash], fill: "none" }),
     svg("path", { d: SHAPES[marker], fill: colour }),
   );
+}
+
+/** An agent's name in a table, with its picture. @param {...Node} marks after it */
+export function named(agent, ...marks) {
+  return h("span", { class: "named" }, swatch(agent), h("span", {}, group().agents[agent]), marks);
 }

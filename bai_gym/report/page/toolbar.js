@@ -1,12 +1,13 @@
 /** The choices that hold for the whole page: comparison, environment, budget. */
 
 import { budgetsOf, report } from "./data.js";
-import { choice } from "./dom.js";
+import { choice, h } from "./dom.js";
 import { count } from "./format.js";
 import { choose, group, onChange, state } from "./state.js";
 
-/** Fills the toolbar. @param {HTMLElement} place */
-export function toolbar(place) {
+/** @returns {HTMLElement} the toolbar */
+export function toolbar() {
+  const place = h("div", { class: "toolbar", role: "group", "aria-label": "What is shown below" });
   const fields = {};
   const build = () => {
     const focused = Object.keys(fields).find((name) => fields[name].contains(document.activeElement));
@@ -29,4 +30,5 @@ export function toolbar(place) {
     if ("group" in change || "env" in change || "budget" in change) build();
   });
   build();
+  return place;
 }

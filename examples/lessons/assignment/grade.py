@@ -1,6 +1,7 @@
 """Grades agents: `python grade.py agent.py` prints a report; `--out FOLDER` writes one for each of many files.
 
-Each agent runs in a process of its own, with a time limit, and plays against the rubric's agents on the same instances.
+Each agent runs in a process of its own, with time limits, and plays against the rubric's agents on the same instances.
+After a first time-out it is not asked again. Progress goes to standard error.
 The same seed gives the same report. A file that fails in any way gets a sentence that says why, and the exit code 0;
 the exit code 2 is for mistakes in the rubric or on the command line.
 """
@@ -12,7 +13,7 @@ import csv
 import json
 import sys
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -23,12 +24,13 @@ from bai_gym.api import agent_source
 from bai_gym.benchmark.sources import EnvSource
 from bai_gym.errors import BaiGymError
 from bai_gym.tasks import BestArm
-from referee import LABEL, Process, StudentError, student
+from referee import LABEL, Process, StudentError, TimeLimitError, student
 
 HERE = Path(__file__).resolve().parent
 ASKS = ("plays", "better", "not worse")
 MOST_WORDS = 1000  # characters of a reason
 GRANTED = ("variances", "range")  # oracle knowledge that can be sent to another process
+ANSWER_SECONDS = 15.0  # for a single answer, where the rubric does not say
 
 
 class RubricError(Exception):
@@ -75,6 +77,7 @@ class Rubric:
     runs: int
     level: float
     seconds: float
+    answer_seconds: float
     allowed_knowledge: tuple[str, ...]
     parts: tuple[Part, ...]
     criteria: tuple[Criterion, ...]
@@ -140,18 +143,21 @@ def load_rubric(path: Path) -> Rubric:
         "runs": int,
         "level": float,
         "seconds": float,
+        "answer_seconds": float,
         "allowed_knowledge": list,
         "parts": list,
         "criteria": list,
     }
+    data = {"answer_seconds": ANSWER_SECONDS, **data}
     _check_keys(data, wanted, wanted, "the rubric")
     for name, least in (("seed", 0), ("runs", 1)):
         if data[name] < least:
             raise RubricError(f"{name} must be at least {least}, not {data[name]}")
     if not 0 < data["level"] < 1:
         raise RubricError(f"level must be between 0 and 1, not {data['level']}")
-    if not data["seconds"] > 0:
-        raise RubricError(f"seconds must be above 0, not {data['seconds']}")
+    for name in ("seconds", "answer_seconds"):
+        if not data[name] > 0:
+            raise RubricError(f"{name} must be above 0, not {data[name]}")
     for word in data["allowed_knowledge"]:
         if word not in GRANTED:
             raise RubricError(f"allowed_knowledge can hold {' and '.join(GRANTED)}, not {word!r}")
@@ -169,6 +175,7 @@ def load_rubric(path: Path) -> Rubric:
         runs=data["runs"],
         level=float(data["level"]),
         seconds=float(data["seconds"]),
+        answer_seconds=float(data["answer_seconds"]),
         allowed_knowledge=tuple(data["allowed_knowledge"]),
         parts=parts,
         criteria=criteria,
@@ -227,7 +234,14 @@ def _criterion(table: Any, names: list[str]) -> Criterion:
     return criterion
 
 
-def grade(file: Path, rubric: Rubric, *, name: str | None = None, log: IO[bytes] | None = None) -> Grade:
+def grade(
+    file: Path,
+    rubric: Rubric,
+    *,
+    name: str | None = None,
+    log: IO[bytes] | None = None,
+    on_part: Callable[[str], object] | None = None,
+) -> Grade:
     """Grade a student's file.
 
     Args:
@@ -235,16 +249,26 @@ def grade(file: Path, rubric: Rubric, *, name: str | None = None, log: IO[bytes]
         rubric: What is asked for.
         name: What the report calls the file; None: its name.
         log: Where the prints of the student's code go; None: nowhere.
+        on_part: Called with the name of each part before it is played.
 
     Raises:
         BaiGymError: If the rubric's own agents cannot play.
     """
     lines: list[Line] = []
+    too_slow_in = ""
     for part in rubric.parts:
+        comparison: bai_gym.Comparison | str
         try:
-            comparison: bai_gym.Comparison | str = _play(file, rubric, part, log)
+            if too_slow_in:
+                raise StudentError(f"not played, because the agent ran out of time in part {too_slow_in}")
+            _check_rivals(rubric, part)
+            if on_part is not None:
+                on_part(part.name)
+            comparison = _play(file, rubric, part, log)
         except StudentError as error:
-            comparison = f"{_in_one_line(str(error)).rstrip('.')}."
+            comparison = _in_one_line(str(error))
+            if isinstance(error, TimeLimitError):
+                too_slow_in = part.name
         for criterion in rubric.criteria:
             if part.name not in criterion.parts:
                 continue
@@ -266,23 +290,32 @@ def grade(file: Path, rubric: Rubric, *, name: str | None = None, log: IO[bytes]
 
 
 def _in_one_line(words: str) -> str:
-    """Return what a student's code may have said so that it stays in its cell of the report."""
+    """Return what a student's code may have said so that it stays in its cell of the report, as a sentence."""
     line = " ".join(words.split())
-    return line if len(line) <= MOST_WORDS else f"{line[:MOST_WORDS]}..."
+    line = line if len(line) <= MOST_WORDS else f"{line[:MOST_WORDS]}..."
+    return line if line.endswith("?") else f"{line.rstrip('.')}."
 
 
 def _play(file: Path, rubric: Rubric, part: Part, log: IO[bytes] | None) -> bai_gym.Comparison:
     """Play a part, in a fresh process."""
-    how = {"budgets": [part.budget], "runs": rubric.runs, "seed": rubric.seed, "env_kwargs": part.settings}
-    rivals = rubric.rivals(part)
-    if rivals:  # alone and briefly first: what goes wrong here is the rubric's fault
-        bai_gym.compare(rivals, part.env, **{**how, "runs": 1})
-    with Process(file, rubric.seconds, log) as process:
+    with Process(file, rubric.seconds, rubric.answer_seconds, log) as process:
         player = student(process, rubric.class_name, rubric.allowed_knowledge)
         try:
-            return bai_gym.compare([player, *rivals], part.env, **how)
+            return _compare([player, *rubric.rivals(part)], part, rubric, rubric.runs)
         except BaiGymError as error:
             raise StudentError(str(error)) from None
+
+
+def _check_rivals(rubric: Rubric, part: Part) -> None:
+    """Let the rubric's agents play briefly, without the student's: errors in this are mistakes in the rubric."""
+    if rivals := rubric.rivals(part):
+        _compare(rivals, part, rubric, runs=1)
+
+
+def _compare(players: list[Any], part: Part, rubric: Rubric, runs: int) -> bai_gym.Comparison:
+    return bai_gym.compare(
+        players, part.env, budgets=[part.budget], runs=runs, seed=rubric.seed, env_kwargs=part.settings
+    )
 
 
 def _judge(comparison: bai_gym.Comparison, criterion: Criterion, level: float) -> tuple[bool, str]:
@@ -347,9 +380,10 @@ def main(words: Sequence[str] | None = None) -> None:
         for file in given.files:
             if not file.is_file():
                 raise RubricError(f"there is no file {file}")
-        grades = [
-            _grade_and_write(*pair, rubric, given.out) for pair in zip(given.files, names_of(given.files), strict=True)
-        ]
+        names, grades = names_of(given.files), []
+        for number, (file, name) in enumerate(zip(given.files, names, strict=True), 1):
+            where = f"{name}, file {number} of {len(names)}"
+            grades.append(_grade_and_write(file, name, rubric, given.out, where))
         if given.out is not None:
             with (given.out / "grades.csv").open("w", newline="", encoding="utf-8") as table:
                 writer = csv.writer(table)
@@ -360,18 +394,22 @@ def main(words: Sequence[str] | None = None) -> None:
         sys.exit(2)
 
 
-def _grade_and_write(file: Path, name: str, rubric: Rubric, out: Path | None) -> Grade:
-    """Grade a file; print its report, or write it and print a line."""
+def _grade_and_write(file: Path, name: str, rubric: Rubric, out: Path | None, where: str) -> Grade:
+    """Grade a file, with its progress on standard error; print its report, or write it and print a line."""
+
+    def show(part: str) -> None:
+        print(f"{where}: playing {part}", file=sys.stderr, flush=True)
+
     if out is None:
-        result = grade(file, rubric)
+        result = grade(file, rubric, on_part=show)
         print(result.markdown())
         return result
     out.mkdir(parents=True, exist_ok=True)
     with (out / f"{name}.log").open("wb") as log:
-        result = grade(file, rubric, name=name, log=log)
+        result = grade(file, rubric, name=name, log=log, on_part=show)
     (out / f"{name}.md").write_text(result.markdown(), encoding="utf-8")
     (out / f"{name}.json").write_text(result.json(), encoding="utf-8")
-    print(f"{name}: {result.points:g} of {result.of:g} points, bonus {result.bonus:g}")
+    print(f"{name}: {result.points:g} of {result.of:g} points, bonus {result.bonus:g}", flush=True)
     return result
 
 

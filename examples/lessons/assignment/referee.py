@@ -34,17 +34,23 @@ class StudentError(Exception):
     """The student's agent cannot be graded; the message is a sentence for the student."""
 
 
+class TimeLimitError(StudentError):
+    """The student's agent takes too long; it is not asked again."""
+
+
 class Process:
-    """The process of one agent, with its time limit.
+    """The process of one agent, with its time limits.
 
     Args:
         file: The student's file.
-        seconds: That its answers may take, all of them together.
+        seconds: Time limit of all its answers together.
+        answer_seconds: Time limit of a single answer, after which it is taken to hang.
         log: Where its prints go; None: nowhere.
     """
 
-    def __init__(self, file: Path, seconds: float, log: IO[bytes] | None = None) -> None:
+    def __init__(self, file: Path, seconds: float, answer_seconds: float, log: IO[bytes] | None = None) -> None:
         self._seconds = self._left = seconds
+        self._answer_seconds = answer_seconds
         one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         self._process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("player.py")), str(file)],
@@ -83,16 +89,22 @@ class Process:
         """Return the answer to a question.
 
         Raises:
-            StudentError: If the student's code fails or takes too long.
+            TimeLimitError: If the student's code takes too long.
+            StudentError: If it fails.
         """
         assert self._process.stdin is not None
         started = time.perf_counter()
         try:
             with contextlib.suppress(BrokenPipeError):  # it has ended, which is seen below
                 write(self._process.stdin, pack({"do": what, **facts}, arrays))
-            return self._wait(self._left)
+            return self._wait(min(self._left, self._answer_seconds))
         except queue.Empty:
-            raise StudentError(
+            if self._answer_seconds < self._left:
+                raise TimeLimitError(
+                    f"it did not answer within {self._answer_seconds:g} seconds (when asked to {what}); "
+                    "is there a loop that never ends?"
+                ) from None
+            raise TimeLimitError(
                 f"it took longer than the time limit of {self._seconds:g} seconds (when asked to {what}); "
                 "is there a loop that never ends, or one over single pulls that is too slow?"
             ) from None

@@ -25,10 +25,10 @@ export class Panel {
       "article",
       { class: "panel" },
       h("h3", {}, swatch(this.place), " ", episode.agent, " ", knowledge),
+      this.verdict,
       this.pictureBox,
       this.timelineBox,
       this.facts,
-      this.verdict,
       this.data.element,
     );
   }

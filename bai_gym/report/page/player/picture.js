@@ -40,7 +40,7 @@ export class Picture {
     this.arms = episode.instance.means.length;
     this.width = Math.max(place.clientWidth, 240);
     this.step = (this.width - MARGIN.left - MARGIN.right) / this.arms;
-    this.root = svg("svg", { class: "arms", width: this.width, height: HEIGHT, viewBox: `0 0 ${this.width} ${HEIGHT}`, role: "img", "aria-label": "" });
+    this.root = svg("svg", { class: "arms", width: this.width, height: HEIGHT, viewBox: `0 0 ${this.width} ${HEIGHT}`, role: "img", "aria-label": "Estimated means of the arms" });
     this.clip(place);
     this.axis();
     this.marks = Array.from({ length: this.arms }, (_, arm) => this.mark(arm));

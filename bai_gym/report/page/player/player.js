@@ -38,15 +38,23 @@ class Player {
       (playing) => this.showPlaying(playing),
     );
     const choices = h("div", { class: "controls" });
+    const summary = h("summary", {}, "Choose the episode and the agents");
+    const folder = h("details", {}, summary, choices);
+    const narrow = window.matchMedia("(max-width: 560px)");
+    const fold = () => {
+      summary.hidden = !narrow.matches; // where there is room, the choices are always open
+      folder.open = !narrow.matches;
+    };
+    narrow.addEventListener("change", fold);
+    fold();
     this.stage = h("div", { class: "stage", tabindex: "0", role: "group", "aria-label": "The episode. Space plays and pauses, arrow keys go a pull back or on, Home and End to the start and the end.", onkeydown: (event) => this.key(event) });
     this.task = h("p", { class: "reading" });
     section.append(
-      h("p", { class: "reading" }, "Both agents play the same instance. Dots are estimated means with their normal 95 % intervals, bars below count the pulls; arms that the agent has dropped fade. The strip shows the pulls in their order."),
       ...[note].filter(Boolean),
-      choices,
+      folder,
       this.transport(),
-      this.task,
       this.stage,
+      this.task,
       this.live,
     );
     this.choices = new Choices(choices, () => this.load());
@@ -126,7 +134,7 @@ class Player {
     this.scale = scaleOf(episodes.map((episode) => new Knowledge(episode).goTo(episode.length)));
     this.stage.replaceChildren(...this.panels.map((panel) => panel.element));
     const [first] = episodes;
-    this.task.textContent = `Task: ${first.instance.task}. ${many(first.instance.means.length, "arm")}.`;
+    this.task.textContent = `Task: ${first.instance.task}. ${many(first.instance.means.length, "arm")}. Both agents play the same instance. Dots are estimated means with their normal 95 % intervals, bars below count the pulls; arms that the agent has dropped fade. The strip shows the pulls in their order.`;
     this.slider.max = this.last;
     this.setRate();
     this.layOut();
