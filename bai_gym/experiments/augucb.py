@@ -22,6 +22,7 @@ MARGIN = 0.05
 UNIFORM = "Uniform(mode=random)"
 UNAWARE = ("UCBE", "APT", "CSAR", UNIFORM)
 AGENTS = ("AugUCB", "UCBEV", *UNAWARE)
+UCBEVS = ("AugUCB", "UCBEV(c=0.25)", "UCBEV", "UCBEV(c=256)")
 
 CURVE_NOTE = (
     "Curves show intermediate budgets of runs of 10,000 pulls: UCBE, UCBEV, AugUCB and CSAR plan with all of them."
@@ -66,12 +67,13 @@ def _in_code(name: str) -> dict[str, str]:
     }
 
 
-def _panels(number: int, name: str) -> tuple[Panel, ...]:
+def _panels(number: int, name: str, agents: tuple[str, ...]) -> tuple[Panel, ...]:
     env = f"BAI-Thresholding100-{name}-v0"
+    in_code = {agent: form for agent, form in _in_code(name).items() if agent in agents}
     readings: tuple[tuple[str, str, dict[str, str], dict[str, str]], ...] = (
         ("", "spreads as variances", {}, {}),
         ("deviations", "spreads as standard deviations", {"spread": "deviation"}, {}),
-        ("code", "as in the authors' program", {"spread": "code"}, _in_code(name)),
+        ("code", "as in the authors' program", {"spread": "code"}, in_code),
     )
     return tuple(
         Panel(
@@ -118,7 +120,7 @@ def _figure(letter: str, number: int, name: str, title: str, claims: tuple[Claim
         f"augucb-1{letter}",
         f"Thresholding: {title}",
         f"Mukherjee et al. (2017), Figure 1({letter}), experiment {number}",
-        _panels(number, name),
+        _panels(number, name, AGENTS),
         AGENTS,
         (*claims, _as_published(PUBLISHED[name])),
         runs=500,
@@ -157,8 +159,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         "augucb-1f",
         "Thresholding: UCBEV with other explorations",
         "Mukherjee et al. (2017), Figure 1(f), experiment 6",
-        _panels(6, "Advanced"),
-        ("AugUCB", "UCBEV(c=0.25)", "UCBEV", "UCBEV(c=256)"),
+        _panels(6, "Advanced", UCBEVS),
+        UCBEVS,
         (
             Claim(
                 "UCBEV with 1/4 or 256 times the exploration is significantly outperformed by AugUCB.",
