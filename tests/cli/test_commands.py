@@ -356,7 +356,8 @@ def test_reproduce_draws_curves_over_the_pulls_of_a_run(
     pytest.importorskip("matplotlib")
     full = EXPERIMENTS["augucb-1f"]
     panel = dataclasses.replace(full.panels[0], checkpoints=5000)
-    short = dataclasses.replace(full, panels=(panel,), agents=("AugUCB", "UCBEV(c=0.25)", "UCBEV(c=256)"))
+    agents = ("AugUCB", "UCBEV(c=0.25)", "UCBEV(c=256)")
+    short = dataclasses.replace(full, panels=(panel,), agents=agents, claims=full.claims[:1])
     monkeypatch.setattr(reproduce, "find", {short.id: short}.__getitem__)
     out, err = command("reproduce", "augucb-1f", "--runs", "3", "--workers", "1")
     assert err == "" and "error probability at intermediate budgets" in out
@@ -372,11 +373,11 @@ def test_reproduce_without_data_says_that_it_uses_the_look_alike(
 ) -> None:
     experiment = at_points(monkeypatch, "shvar-5", (1000, 10000))
     out, _ = command("reproduce", "shvar-5", "--runs", "4", "--workers", "1", "--out", "here")
-    (data,) = [line for line in out.splitlines() if line.startswith("Data: ")]
+    (data,) = {line for line in out.splitlines() if line.startswith("Data: ")}  # one for all panels
     assert "synthetic look-alike BAI-MovieLensLike64-v0, NOT the real data" in data
     assert "bai-gym data fetch movielens-1m" in data
     assert "64 movies (synthetic look-alike)\n" in out
-    assert len(verdicts(out, experiment)) == len(experiment.claims)
+    assert len(verdicts(out, experiment)) == 2 * len(experiment.claims)
     folder = tmp_path / "here" / "shvar-5"
     assert data in (folder / "shvar-5-claims.txt").read_text().splitlines()
     assert "BAI-MovieLensLike64-v0" in (folder / "shvar-5.csv").read_text()
