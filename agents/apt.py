@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
+from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Rule, columns
 from bai_gym.statistics import FloatArray
@@ -70,25 +71,43 @@ class ThresholdUCBE(SequentialAgent):
 
     Args:
         c: Factor of the exploration, positive; default 1. The experiments of Locatelli et al. (2016) have powers of 4.
+        a: The exploration itself, at least 0, in place of c (n - K) / H_1; None (default): not given.
 
-    Knows the complexity. Minimum budget: K.
+    Knows the complexity, unless ``a`` is given. Minimum budget: K.
     """
 
     c: float = 1.0
+    a: float | None = None
 
     name: ClassVar[str] = "UCBE"
-    knows: ClassVar[frozenset[str]] = frozenset({"complexity"})
     tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
     uses_variances: ClassVar[bool] = False
     rule: ClassVar[Rule] = Rule(index=plain_index)
 
+    @property
+    def knows(self) -> frozenset[str]:  # type: ignore[override]
+        """The complexity, unless ``a`` is given."""
+        return frozenset({"complexity"} if self.a is None else ())
+
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameter and compute the exploration."""
-        real(self.c, f"c of {self.name}", above=0)
+        """Check the parameters and compute the exploration."""
         free = max(self.budget - self.num_arms, 0)
         assert isinstance(self.task, Thresholding)  # as tasks says
-        self.exploration: FloatArray = self.c * (free / threshold_h1(info.means, self.task.threshold))
+        given = given_exploration(self)
+        if given is None:
+            given = self.c * (free / threshold_h1(info.means, self.task.threshold))
+        self.exploration: FloatArray = given
         self.parameters = columns(self.batch, self.task.threshold, np.sqrt(self.exploration))
+
+
+def given_exploration(agent: ThresholdUCBE | ThresholdUCBEV) -> FloatArray | None:
+    """Check c and a, and return the ``(N,)`` exploration a if it is given."""
+    real(agent.c, f"c of {agent.name}", above=0)
+    if agent.a is None:
+        return None
+    if agent.c != 1.0:
+        raise ParameterError(f"c of {agent.name} has no effect where a is given: leave one of them out")
+    return np.full(agent.batch, real(agent.a, f"a of {agent.name}", least=0))
 
 
 def bernstein_index(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
@@ -110,15 +129,17 @@ class ThresholdUCBEV(SequentialAgent):
         index: ``"printed"`` (default): |mean - threshold| - sqrt(a / T). ``"bernstein"``: the width of GapE-V,
             sqrt(2 a v / T) + 7 a / (3 (T - 1)), with the sample variance v and a = c (8/9) (n - 2K) / H, where H is
             H_sigma,1 with its numerators squared, as in Gabillon et al. (2011); it has two first pulls of every arm.
+        a: The exploration itself, at least 0, in place of one of the above; None (default): not given.
 
-    Knows the complexity. Minimum budget: 2 K.
+    Knows the complexity, unless ``a`` is given. Minimum budget: 2 K.
     """
 
     c: float = 1.0
     index: str = "printed"
+    a: float | None = None
 
     name: ClassVar[str] = "UCBEV"
-    knows: ClassVar[frozenset[str]] = frozenset({"complexity"})
+    knows = ThresholdUCBE.knows
     tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
 
     @property
@@ -143,12 +164,14 @@ class ThresholdUCBEV(SequentialAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and compute the exploration."""
         choice(self.index, ("printed", "bernstein"), f"index of {self.name}")
-        real(self.c, f"c of {self.name}", above=0)
         squared = self.index == "bernstein"
         free = max(self.budget - 2 * self.num_arms, 0) * (8.0 / 9.0 if squared else 1.0)
         assert isinstance(self.task, Thresholding)  # as tasks says
-        complexity = threshold_sigma_h1(info.means, info.variances, self.task.threshold, squared=squared)
-        self.exploration: FloatArray = self.c * (free / complexity)
+        given = given_exploration(self)
+        if given is None:
+            complexity = threshold_sigma_h1(info.means, info.variances, self.task.threshold, squared=squared)
+            given = self.c * (free / complexity)
+        self.exploration: FloatArray = given
         width = self.exploration if squared else np.sqrt(self.exploration)
         self.parameters = columns(self.batch, self.task.threshold, width)
 

@@ -29,26 +29,29 @@ class Round:
         epsilon: epsilon_m, 2^-m.
         psi: psi_m, the exploration factor.
         pulls: l_m: pulls of the round for each arm that is active at its beginning.
-        deviation: s of an arm with one pull and no variance; in general it is that times sqrt((v + 1) / T).
+        deviation: s of an arm with one pull and variance 1, but for the term without v.
+        plus: What is added to v: s is deviation times sqrt((v + plus) / T). It is 1 as printed.
     """
 
     epsilon: float
     psi: float
     pulls: int
     deviation: float
+    plus: float = 1.0
 
 
-def schedule(num_arms: int, budget: int, rho: float = 1.0 / 3.0) -> list[Round]:
+def schedule(num_arms: int, budget: int, rho: float = 1.0 / 3.0, width: str = "printed") -> list[Round]:
     """Return the rounds of AugUCB that a budget can reach.
 
     With A = log((3/16) K log K) and epsilon = 2^-m: psi = n epsilon / (128 A^2), l = ceil(2 psi log(n epsilon) /
-    epsilon), s = sqrt(rho psi log(n epsilon) / 4) for T = 1 and v = 0, for m = 0, ..., M + 1, where M =
+    epsilon), s = sqrt(rho psi log(n epsilon) / 4) for T = 1 and v + 1 = 1, for m = 0, ..., M + 1, where M =
     floor(log2(n / e) / 2).
 
     Args:
         num_arms: K. |A| is replaced by 1/2 where it is smaller, which is the case for three to five arms.
         budget: n, at least 2.
         rho: The elimination parameter, positive.
+        width: ``"printed"`` or ``"code"``, see :class:`AugUCB`.
 
     Source: Mukherjee et al. (2017), Algorithm 1. The brackets around l and M are read as ceiling and floor, as in a
     public implementation.
@@ -61,12 +64,14 @@ def schedule(num_arms: int, budget: int, rho: float = 1.0 / 3.0) -> list[Round]:
         psi = budget * epsilon / (128.0 * log**2)
         growth = math.log(budget * epsilon)
         pulls = max(math.ceil(2.0 * psi * growth / epsilon), 1)
-        rounds.append(Round(epsilon, psi, pulls, math.sqrt(rho * psi * growth / 4.0)))
+        plus = 1.0 if width == "printed" else max(math.log(psi * budget * epsilon), 0.0) / (psi * growth)
+        rounds.append(Round(epsilon, psi, pulls, math.sqrt(rho * psi * growth / 4.0), plus))
     return rounds
 
 
-# Where what stands in the parameters of the rule: the rounds follow, each with its deviation and its pulls per arm.
-THRESHOLD, FACTOR, GOES_ON, TIE_FIRST, ROUNDS = range(5)
+# Where what stands in the parameters of the rule: the rounds follow, each with its deviation, what it adds to v, and
+# its pulls per arm.
+THRESHOLD, FACTOR, PLUS, GOES_ON, TIE_FIRST, ROUNDS = range(6)
 # In its memory, and the states of an episode.
 STATE, ROUND = range(2)
 BEGUN, FRESH, CHECKED, AS_APT = range(4)
@@ -75,13 +80,13 @@ BEGUN, FRESH, CHECKED, AS_APT = range(4)
 def index(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
     """Return 2 s - |mean - threshold|, below 0 for the arms to drop; with factor 0 the index of APT.
 
-    The factor is 2 s of an arm with one pull and no variance. The variance given has the divisor T - 1.
+    The factor is that of sqrt((v + plus) / T) in 2 s. The variance given has the divisor T - 1.
     """
     factor: float = parameters[FACTOR]
     distance: float = abs(mean - parameters[THRESHOLD])
     if factor == 0.0:
         return -math.sqrt(pulls) * distance
-    return factor * math.sqrt((pulls - 1.0) * variance + pulls) / pulls - distance
+    return factor * math.sqrt((pulls - 1.0) * variance + parameters[PLUS] * pulls) / pulls - distance
 
 
 def drop(e: Episode, arm: int, rng: np.random.Generator) -> None:
@@ -112,9 +117,10 @@ def next_round(e: Episode, rng: np.random.Generator) -> int:
         look(e, rng)
         e.memory[ROUND] += 1
     e.memory[STATE] = BEGUN
-    at = ROUNDS + 2 * int(e.memory[ROUND])
+    at = ROUNDS + 3 * int(e.memory[ROUND])
     e.parameters[FACTOR] = 2.0 * e.parameters[at]
-    length = int(e.parameters[at + 1])
+    e.parameters[PLUS] = e.parameters[at + 1]
+    length = int(e.parameters[at + 2])
     return before + e.active.sum() * length if length > 0 else NEVER
 
 
@@ -148,12 +154,15 @@ class AugUCB(SequentialAgent):
     Args:
         rho: Elimination parameter, positive; default 1/3, as in the paper's theorem and experiments.
         after: ``"stop"`` (default), or ``"continue"``: once no arm is active, continue as APT with epsilon 0.
+        width: ``"printed"`` (default), or ``"code"``, as in the authors' program, where the term without variance has
+            no factor psi: s = sqrt(rho (psi v log(n epsilon) + max(log(psi n epsilon), 0)) / (4 T)).
 
     Requires no oracle knowledge. Minimum budget: K. Its theory needs at least five arms; with fewer it warns.
     """
 
     rho: float = 1.0 / 3.0
     after: str = "stop"
+    width: str = "printed"
 
     name: ClassVar[str] = "AugUCB"
     tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
@@ -164,14 +173,15 @@ class AugUCB(SequentialAgent):
         """Check the parameters and compute the rounds."""
         real(self.rho, f"rho of {self.name}", above=0)
         choice(self.after, ("stop", "continue"), f"after of {self.name}")
+        choice(self.width, ("printed", "code"), f"width of {self.name}")
         assert isinstance(self.task, Thresholding)  # as tasks says
         if self.num_arms < 5:
             warnings.warn(
                 f"{self.name} is not designed for {self.num_arms} arms: its exploration takes log((3/16) K log K)",
                 stacklevel=2,
             )
-        rounds = schedule(self.num_arms, self.budget, self.rho)
-        table = [value for one in rounds for value in (one.deviation, float(one.pulls))]
+        rounds = schedule(self.num_arms, self.budget, self.rho, self.width)
+        table = [value for one in rounds for value in (one.deviation, one.plus, float(one.pulls))]
         table[-1] = 0.0  # the last round has no end
         tie_first, goes_on = float(self.tie == "first"), float(self.after == "continue")
-        self.parameters = columns(self.batch, self.task.threshold, 0.0, goes_on, tie_first, *table)
+        self.parameters = columns(self.batch, self.task.threshold, 0.0, 1.0, goes_on, tie_first, *table)

@@ -10,13 +10,61 @@ import numpy as np
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_recommendation, shuffled_arms, spread_evenly
 from bai_gym.agents.rejects import phase_lengths
+from bai_gym.agents.sequential import first_block
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Block
-from bai_gym.statistics import ROUNDING, IntArray, Observation, Statistics
+from bai_gym.sampling import NEVER, STOP, Block, Episode, Rule, Sequential, columns, leader
+from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import Thresholding
 from bai_gym.validation import choice
 
 __all__ = ["CSAR", "csar_lengths"]
+
+
+# The parameters of the rule of `schedule="code"`, and the end of its phases.
+THRESHOLD, LENGTHS = range(2)
+ENDED = -1
+
+
+def fewest_pulls(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+    """Return an index by which the active arms are pulled in turn."""
+    return -pulls
+
+
+def drop_lowest(e: Episode) -> None:
+    """Drop the active arm of smallest mean, if that mean is below the threshold."""
+    lowest, least = -1, e.parameters[THRESHOLD]
+    for arm in range(e.pulls.size):
+        if e.active[arm] == 1 and e.mean[arm] < least:
+            lowest, least = arm, e.mean[arm]
+    if lowest >= 0:
+        e.active[lowest] = 0
+
+
+def next_phase(e: Episode, rng: np.random.Generator) -> int:
+    """End a phase, begin the next one that has pulls, and return when it ends. Memory: the phases begun, or ENDED."""
+    arms, begun = e.pulls.size, int(e.memory[0])
+    if begun > 0:
+        drop_lowest(e)
+    while begun < arms:
+        missing = 0.0
+        for arm in range(arms):
+            if e.active[arm] == 1:
+                missing += e.parameters[LENGTHS + begun] - e.pulls[arm]
+        begun += 1
+        if missing > 0.0:
+            e.memory[0] = begun
+            return e.made + int(missing)
+        drop_lowest(e)
+    e.memory[0] = ENDED
+    return NEVER
+
+
+def arm_in_turn(e: Episode, rng: np.random.Generator) -> int:
+    """Return the active arm of fewest pulls, or stop."""
+    return STOP if e.memory[0] == ENDED else leader(e.first)
+
+
+FROM_BELOW = Rule(index=fewest_pulls, choose=arm_in_turn, refresh=next_phase)
 
 
 @dataclass(kw_only=True)
@@ -31,7 +79,9 @@ class CSAR(Agent):
     section 4, use it for thresholding. The schedule is from a secondary description.
 
     Args:
-        schedule: ``"csar"`` (default), or ``"sr"``: the K - 1 phases of successive rejects.
+        schedule: ``"csar"`` (default), ``"sr"``: the K - 1 phases of successive rejects, or ``"code"``: as in the
+            program of Mukherjee et al. In its phases k = 0, ..., K - 1, T_k = ceil((n - K) / ((1/2 + log~(K)) (K - k +
+            1))), and each classifies only the arm of smallest mean, if that is below the threshold.
 
     Requires no oracle knowledge. Minimum budget: K + 1.
     """
@@ -49,7 +99,7 @@ class CSAR(Agent):
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameter."""
-        choice(self.schedule, ("csar", "sr"), f"schedule of {self.name}")
+        choice(self.schedule, ("csar", "sr", "code"), f"schedule of {self.name}")
 
     def plan(self) -> Plan:
         """Run the phases."""
@@ -57,6 +107,13 @@ class CSAR(Agent):
         active = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
         if self.budget <= self.num_arms:
             yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng), active)
+            return self.recommend(self._seen)
+        if self.schedule == "code":
+            yield first_block(self, self.num_arms)
+            lengths = code_lengths(self.num_arms, self.budget).astype(float)
+            parameters = columns(self.batch, self.task.threshold, *lengths)
+            left = self.budget - self.num_arms
+            yield Sequential(FROM_BELOW, left, parameters, self.tie, self.rng, memory=1, agent=self.name)
             return self.recommend(self._seen)
         lengths = csar_lengths if self.schedule == "csar" else phase_lengths
         for each in np.diff(lengths(self.num_arms, self.budget), prepend=0).tolist():
@@ -71,6 +128,15 @@ class CSAR(Agent):
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arms above the threshold: the means of classified arms no longer change."""
         return best_recommendation(Statistics.of(observation), self.task, self.tie, self.rng)
+
+
+def code_lengths(num_arms: int, budget: int) -> IntArray:
+    """Return ``(K,)`` the pulls of an arm at the end of each phase of ``schedule="code"``, see :class:`CSAR`.
+
+    Source: Mukherjee et al. (2017), code/CSAR.py in https://github.com/Subhojyoti/tbandit_IJCAI.
+    """
+    parts = (1.5 + (1.0 / np.arange(2, num_arms + 1)).sum()) * np.arange(num_arms + 1, 1, -1)
+    return np.asarray(np.ceil(max(budget - num_arms, 0) / parts * (1.0 - ROUNDING)).astype(np.int64))
 
 
 def csar_lengths(num_arms: int, budget: int) -> IntArray:

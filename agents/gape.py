@@ -178,6 +178,11 @@ def checked_bound(agent: GapE | GapEV | AGapE | AGapEV, info: ProblemInfo) -> Fl
     return reward_bounds(agent.b, info, agent.name)
 
 
+def complexity_bound(agent: GapE | GapEV) -> FloatArray:
+    """Return the ``(N,)`` bounds b of the complexity H."""
+    return agent.bound if agent.b_in_complexity else np.ones(agent.batch)
+
+
 @dataclass(kw_only=True)
 class GapE(SequentialAgent):
     """Pulls the arm of largest B = -gap + b sqrt(a / T), with the estimated gap to the best other arm.
@@ -194,6 +199,8 @@ class GapE(SequentialAgent):
         scale: Multiplies a; at least 0, default 1.
         b: Bound of the rewards, which lie in [0, b]; None (default): max over arms of mean + sigma sqrt(log n), as in
             Lalitha et al. (2023), section 5, which takes knowledge of the range.
+        b_in_complexity: True (default): H as in Theorem 1 of Gabillon et al., so that b cancels in the width. False:
+            H is the sum of 1 / gap^2, which makes the width b times as large.
 
     Knows the complexity H, and the range of the rewards unless ``b`` is given. Minimum budget: K.
     """
@@ -201,6 +208,7 @@ class GapE(SequentialAgent):
     b: float | None = None
     scale: float = 1.0
     rescaled: bool = True
+    b_in_complexity: bool = True
 
     name: ClassVar[str] = "GapE"
     uses_variances: ClassVar[bool] = False
@@ -224,7 +232,7 @@ class GapE(SequentialAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Compute the exploration from the true complexity."""
         self.bound: FloatArray = checked_bound(self, info)
-        complexity = gape_complexity(info.means, self.bound, self.task.num_bandits)
+        complexity = gape_complexity(info.means, complexity_bound(self), self.task.num_bandits)
         complexity /= rescaling(144.0, self.num_arms, self.rescaled)
         self.exploration: FloatArray = self.scale * (4.0 / 9.0) * max(self.budget - self.num_arms, 0) / complexity
         self.parameters = rule_parameters(self, self.exploration)
@@ -243,6 +251,7 @@ class GapEV(SequentialAgent):
         rescaled: True (default): H is divided by 128 / log2 K, as in Lalitha et al. False: the original constant.
         scale: Multiplies a; at least 0, default 1.
         b: Bound of the rewards, as for GapE.
+        b_in_complexity: True (default): H as in Theorem 2 of Gabillon et al. False: H as for b = 1.
 
     Knows the complexity H, and the range of the rewards unless ``b`` is given. Minimum budget: 2 K.
     """
@@ -250,6 +259,7 @@ class GapEV(SequentialAgent):
     b: float | None = None
     scale: float = 1.0
     rescaled: bool = True
+    b_in_complexity: bool = True
 
     name: ClassVar[str] = "GapE-V"
     first_pulls: ClassVar[int] = 2
@@ -261,7 +271,7 @@ class GapEV(SequentialAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Compute the exploration from the true complexity."""
         self.bound: FloatArray = checked_bound(self, info)
-        complexity = gape_v_complexity(info.means, info.variances, self.bound, self.task.num_bandits)
+        complexity = gape_v_complexity(info.means, info.variances, complexity_bound(self), self.task.num_bandits)
         complexity /= rescaling(512.0, self.num_arms, self.rescaled)
         self.exploration: FloatArray = self.scale * (8.0 / 9.0) * max(self.budget - 2 * self.num_arms, 0) / complexity
         self.parameters = rule_parameters(self, self.exploration)

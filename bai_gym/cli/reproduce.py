@@ -111,7 +111,7 @@ def _reproduce(
                 cell
                 for setting in panel.settings
                 for cell in make_cells(
-                    experiment.agents_at(setting),
+                    experiment.agents_at(panel, setting),
                     setting.env,
                     [setting.budget],
                     seed,

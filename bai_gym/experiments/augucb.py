@@ -8,7 +8,11 @@ Names of agents are those of the tables, with parameters in the order of the cla
 
 from __future__ import annotations
 
-from bai_gym.experiments.model import Claim, Close, Experiment, Lower, Panel, Setting
+from collections.abc import Mapping
+
+from bai_gym.experiments.model import Above, Below, Claim, Close, Experiment, Lower, Panel, Setting
+from bai_gym.problems.thresholding import IN_CODE
+from bai_gym.theory import threshold_h1, threshold_sigma_h1
 
 __all__ = ["EXPERIMENTS"]
 
@@ -18,6 +22,7 @@ MARGIN = 0.05
 UNIFORM = "Uniform(mode=random)"
 UNAWARE = ("UCBE", "APT", "CSAR", UNIFORM)
 AGENTS = ("AugUCB", "UCBEV", *UNAWARE)
+UCBEVS = ("AugUCB", "UCBEV(c=0.25)", "UCBEV", "UCBEV(c=256)")
 
 CURVE_NOTE = (
     "Curves show intermediate budgets of runs of 10,000 pulls: UCBE, UCBEV, AugUCB and CSAR plan with all of them."
@@ -26,22 +31,73 @@ SPREAD_NOTE = (
     "Two readings of the paper's variances: as its text has it, and as standard deviations, with which the errors are "
     "small enough to compare."
 )
+CODE_NOTE = (
+    "A third reading, as in the authors' program (https://github.com/Subhojyoti/tbandit_IJCAI, code/): standard "
+    "deviations, its set-ups and its forms of the algorithms. UCBE and UCBEV are given the exploration a that the "
+    "program computes from the true means and spreads of arms 0 to 9: its complexities leave the 90 others out."
+)
+
+# Error percentages after 10,000 pulls in the files that the paper's figures plot: 500 runs, results/budgetTest*/ in
+# https://github.com/Subhojyoti/tbandit_IJCAI, as named in expt.tex.
+PUBLISHED: Mapping[str, Mapping[str, float]] = {
+    "Arithmetic": {"AugUCB": 9.8, "UCBEV": 8.8, "UCBE": 22.6, "APT": 16.8, "CSAR": 32.8, UNIFORM: 55.0},
+    "Geometric": {"AugUCB": 9.6, "UCBEV": 3.6, "UCBE": 18.4, "APT": 16.0, "CSAR": 34.8, UNIFORM: 52.6},
+    "ThreeGroups": {"AugUCB": 7.0, "UCBEV": 4.4, "UCBE": 20.0, "APT": 12.0, "CSAR": 25.0, UNIFORM: 48.4},
+    "TwoGroups": {"AugUCB": 41.0, "UCBEV": 46.4, "UCBE": 52.0, "APT": 48.6, "CSAR": 78.8, UNIFORM: 87.2},
+    "Advanced": {"AugUCB": 43.2, "UCBEV": 46.6, "UCBE": 74.2, "APT": 75.8, "CSAR": 94.6, UNIFORM: 81.8},
+}
+PUBLISHED_UCBEV = {"UCBEV(c=0.25)": 99.0, "UCBEV(c=256)": 80.2}  # of experiment 6
 
 
-def _panels(number: int, name: str) -> tuple[Panel, ...]:
+def _in_code(name: str) -> dict[str, str]:
+    """Return the forms that the agents have in the authors' program.
+
+    It takes the standard deviations for variances in the complexity of UCBEV as well.
+    """
+    setup = IN_CODE[name]
+    a = (BUDGET - 100) / threshold_h1(setup.means, 0.5)
+    spreads = [setup.below] * 5 + [setup.above] * 5
+    a_v = (8 / 9) * (BUDGET - 200) / threshold_sigma_h1(setup.means, spreads, 0.5, squared=True)
+    explorations = {"UCBEV": a_v, "UCBEV(c=0.25)": 0.25 * a_v, "UCBEV(c=256)": 256 * a_v}
+    return {
+        "AugUCB": "AugUCB(width=code)",
+        "UCBE": f"UCBE(a={a:.4g})",
+        "CSAR": "CSAR(schedule=code)",
+        **{agent: f"UCBEV(index=bernstein, a={value:.4g})" for agent, value in explorations.items()},
+    }
+
+
+def _panels(number: int, name: str, agents: tuple[str, ...]) -> tuple[Panel, ...]:
     env = f"BAI-Thresholding100-{name}-v0"
+    in_code = {agent: form for agent, form in _in_code(name).items() if agent in agents}
+    readings: tuple[tuple[str, str, dict[str, str], dict[str, str]], ...] = (
+        ("", "spreads as variances", {}, {}),
+        ("deviations", "spreads as standard deviations", {"spread": "deviation"}, {}),
+        ("code", "as in the authors' program", {"spread": "code"}, in_code),
+    )
     return tuple(
         Panel(
             short,
-            f"experiment {number}, spreads as {words}",
+            f"experiment {number}, {words}",
             (Setting(env, BUDGET, BUDGET, keywords),),
             "checkpoint",
             EVERY,
+            variants=variants,
         )
-        for short, words, keywords in (
-            ("", "variances", {}),
-            ("deviations", "standard deviations", {"spread": "deviation"}),
-        )
+        for short, words, keywords, variants in readings
+    )
+
+
+def _as_published(errors: Mapping[str, float]) -> Claim:
+    statements: list[Above | Below] = []
+    for agent, percent in errors.items():
+        statements += [Below(agent, round(percent / 100 + MARGIN, 3))] if percent < 100 * (1 - MARGIN) else []
+        statements += [Above(agent, round(percent / 100 - MARGIN, 3))] if percent > 100 * MARGIN else []
+    shown = ", ".join(f"{agent} {percent} %" for agent, percent in errors.items())
+    return Claim(
+        f"Errors after 10,000 pulls are within 5 % of those in the authors' data files: {shown}.",
+        tuple(statements),
+        panels=frozenset({"code"}),
     )
 
 
@@ -64,11 +120,11 @@ def _figure(letter: str, number: int, name: str, title: str, claims: tuple[Claim
         f"augucb-1{letter}",
         f"Thresholding: {title}",
         f"Mukherjee et al. (2017), Figure 1({letter}), experiment {number}",
-        _panels(number, name),
+        _panels(number, name, AGENTS),
         AGENTS,
-        claims,
+        (*claims, _as_published(PUBLISHED[name])),
         runs=500,
-        notes=(CURVE_NOTE, SPREAD_NOTE),
+        notes=(CURVE_NOTE, SPREAD_NOTE, CODE_NOTE),
     )
 
 
@@ -103,16 +159,19 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         "augucb-1f",
         "Thresholding: UCBEV with other explorations",
         "Mukherjee et al. (2017), Figure 1(f), experiment 6",
-        _panels(6, "Advanced"),
-        ("AugUCB", "UCBEV(c=0.25)", "UCBEV", "UCBEV(c=256)"),
+        _panels(6, "Advanced", UCBEVS),
+        UCBEVS,
         (
             Claim(
                 "UCBEV with 1/4 or 256 times the exploration is significantly outperformed by AugUCB.",
                 _better("AugUCB", ("UCBEV(c=0.25)", "UCBEV(c=256)")),
             ),
+            _as_published(
+                {**{agent: PUBLISHED["Advanced"][agent] for agent in ("AugUCB", "UCBEV")}, **PUBLISHED_UCBEV}
+            ),
         ),
         runs=500,
-        notes=(CURVE_NOTE, SPREAD_NOTE),
+        notes=(CURVE_NOTE, SPREAD_NOTE, CODE_NOTE),
     ),
 )
 """The experiments, in order."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -75,6 +75,8 @@ class Panel:
         checkpoints: Step between the intermediate budgets; 0: only the end of the runs.
         picture: ``"errors"``: errors over the axis. ``"regrets"``: simple regrets as boxes, of one setting.
             ``"arms"``: pulls and recommendations of each arm of a fixed instance, of one setting.
+        variants: Agents that other ones replace here, by name: another reading of a paper. Claims about an agent are
+            judged on its variant. Read-only.
     """
 
     name: str
@@ -83,6 +85,11 @@ class Panel:
     x: Literal["budget", "num_arms", "setup", "gap", "checkpoint"] = "budget"
     checkpoints: int = 0
     picture: Literal["errors", "regrets", "arms"] = "errors"
+    variants: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Make the variants read-only."""
+        object.__setattr__(self, "variants", MappingProxyType(dict(self.variants)))
 
 
 @dataclass(frozen=True)
@@ -236,9 +243,9 @@ class Experiment:
     reference: str = ""
     optimum: bool = False
 
-    def agents_at(self, setting: Setting) -> tuple[str, ...]:
-        """Return the agents that play at a point."""
-        return tuple(agent for agent in self.agents if agent not in setting.without)
+    def agents_at(self, panel: Panel, setting: Setting) -> tuple[str, ...]:
+        """Return the agents that play at a point of a panel."""
+        return tuple(panel.variants.get(agent, agent) for agent in self.agents if agent not in setting.without)
 
 
 def judge(claim: Claim, panel: Panel, comparison: Comparison, env_label: Callable[[Setting], str]) -> Judged:
@@ -255,7 +262,7 @@ def judge(claim: Claim, panel: Panel, comparison: Comparison, env_label: Callabl
     """
     checks = [
         (statement, setting, point)
-        for statement in claim.statements
+        for statement in (_varied(statement, panel.variants) for statement in claim.statements)
         for setting in panel.settings
         for point in (_points(statement, setting, panel) if panel.x == "checkpoint" else (None,))
         if point is not None or statement.at is None or setting.x in statement.at
@@ -288,6 +295,17 @@ def judge(claim: Claim, panel: Panel, comparison: Comparison, env_label: Callabl
         for wanted in (Verdict.REFUTED, Verdict.UNDECIDED)
     }
     return Judged(claim, verdict, chosen[Verdict.REFUTED], chosen[Verdict.UNDECIDED])
+
+
+def _varied(statement: Statement, variants: Mapping[str, str]) -> Statement:
+    """Return the statement about the variants of its agents."""
+
+    def varied(value: Any) -> Any:
+        if isinstance(value, BestOf):
+            return replace(value, agents=tuple(variants.get(agent, agent) for agent in value.agents))
+        return variants.get(value, value) if isinstance(value, str) else value
+
+    return replace(statement, **{part.name: varied(getattr(statement, part.name)) for part in fields(statement)})
 
 
 def _points(statement: Statement, setting: Setting, panel: Panel) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ The text gives no grids of budgets and numbers of arms (except their ends in fig
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from bai_gym.experiments.model import Above, Below, Claim, Close, Experiment, Lower, Panel, Setting
 
@@ -28,6 +28,13 @@ PARITY_NOTE = (
     "The text makes the arms of even number noisy, so that the best arm is a quiet one; the figures behave as if it "
     "were noisy. Both are shown."
 )
+GAPE_NOTE = (
+    "GapE is given H, the sum of b^2 / gap^2, as in the theorem that the paper cites; then b cancels in its width "
+    "b sqrt(a / T). The paper may instead have taken the sum of 1 / gap^2, with a width b times as large: a second "
+    "reading, in panels of their own (H of GapE-V is then that of b = 1)."
+)
+WIDE_GAPE = {agent: f"{agent}(b_in_complexity=False)" for agent in ("GapE", "GapE-V")}
+WIDE = "widths of GapE b times as large"
 ORACLE_NOTE = "GapE and GapE-V are given the complexity and the range of the rewards, SHVar the variances."
 
 
@@ -37,6 +44,10 @@ def _over_budgets(env: str, budgets: tuple[int, ...], **keywords: Any) -> tuple[
 
 def _over_arms(budget: int, **keywords: Any) -> tuple[Setting, ...]:
     return tuple(Setting(f"BAI-Gaussian{arms}-v0", budget, arms, keywords) for arms in ARMS)
+
+
+def _with_wide_gape(title: str, settings: tuple[Setting, ...], x: Literal["budget", "num_arms"] = "budget") -> Panel:
+    return Panel("wide-gape", f"{title}; {WIDE}", settings, x, variants=WIDE_GAPE)
 
 
 def _all_better(
@@ -81,6 +92,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (
             Panel("", NOISY_BEST, _over_budgets("BAI-Gaussian64-v0", BUDGETS)),
             Panel("literal", QUIET_BEST, _over_budgets("BAI-Gaussian64-v0", BUDGETS, noisy_best=False)),
+            _with_wide_gape(NOISY_BEST, _over_budgets("BAI-Gaussian64-v0", BUDGETS)),
         ),
         AGENTS,
         (
@@ -106,7 +118,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
                 (Close("SHAdaVar", "SHVar", 0.01, (20000,)),),
             ),
         ),
-        notes=(GRID_NOTE, PARITY_NOTE, ORACLE_NOTE),
+        notes=(GRID_NOTE, PARITY_NOTE, GAPE_NOTE, ORACLE_NOTE),
     ),
     Experiment(
         "shvar-3",
@@ -115,6 +127,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (
             Panel("", NOISY_BEST, _over_arms(5000), "num_arms"),
             Panel("literal", QUIET_BEST, _over_arms(5000, noisy_best=False), "num_arms"),
+            _with_wide_gape(NOISY_BEST, _over_arms(5000), "num_arms"),
         ),
         AGENTS,
         (
@@ -137,7 +150,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
                 tuple(Above(agent, 0.1, (64,)) for agent in PRIOR),
             ),
         ),
-        notes=(GRID_NOTE, PARITY_NOTE, ORACLE_NOTE),
+        notes=(GRID_NOTE, PARITY_NOTE, GAPE_NOTE, ORACLE_NOTE),
     ),
     Experiment(
         "shvar-4",
@@ -150,7 +163,10 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         "shvar-5",
         "MovieLens bandit with 64 movies, over the budget",
         f"{PAPER}, figure 5",
-        (Panel("", "64 movies", _over_budgets("BAI-MovieLens64-v0", BUDGETS)),),
+        (
+            Panel("", "64 movies", _over_budgets("BAI-MovieLens64-v0", BUDGETS)),
+            _with_wide_gape("64 movies", _over_budgets("BAI-MovieLens64-v0", BUDGETS)),
+        ),
         AGENTS,
         (
             BEST_FOR_MOST_BUDGETS,
@@ -166,13 +182,16 @@ EXPERIMENTS: tuple[Experiment, ...] = (
                 (Close("VBR", "SHVar", 0.02, LARGE), Close("VBR", "SHAdaVar", 0.02, LARGE)),
             ),
         ),
-        notes=(GRID_NOTE, ORACLE_NOTE),
+        notes=(GRID_NOTE, GAPE_NOTE, ORACLE_NOTE),
     ),
     Experiment(
         "shvar-6",
         "MovieLens bandit with 128 movies, over the budget",
         f"{PAPER}, figure 6",
-        (Panel("", "128 movies", _over_budgets("BAI-MovieLens128-v0", LARGE_BUDGETS)),),
+        (
+            Panel("", "128 movies", _over_budgets("BAI-MovieLens128-v0", LARGE_BUDGETS)),
+            _with_wide_gape("128 movies", _over_budgets("BAI-MovieLens128-v0", LARGE_BUDGETS)),
+        ),
         AGENTS,
         (
             BEST_FOR_MOST_BUDGETS,
@@ -184,7 +203,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
                 _all_better(("SHVar", "SHAdaVar"), ("VBR",)),
             ),
         ),
-        notes=(GRID_NOTE, ORACLE_NOTE),
+        notes=(GRID_NOTE, GAPE_NOTE, ORACLE_NOTE),
     ),
 )
 """The figures, in order."""

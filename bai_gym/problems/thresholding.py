@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,6 +48,14 @@ THRESHOLDING_SETUPS: Mapping[str, _SetUp] = {
 }
 """Experiments 1 to 5 of the paper, by the names of their figures; experiment 6 has the instances of the fifth."""
 
+IN_CODE: Mapping[str, _SetUp] = {
+    name: replace(setup, others=(0.3, 0.4)) for name, setup in THRESHOLDING_SETUPS.items() if name != "Advanced"
+} | {
+    "Arithmetic": _SetUp((0.2, 0.25, 0.3, 0.35, 0.45, 0.55, 0.6, 0.65, 0.7, 0.75), others=(0.3, 0.4)),
+    "Advanced": THRESHOLDING_SETUPS["Advanced"],
+}
+"""The same in the authors' program, which differs from the paper's text in two places."""
+
 
 class ThresholdingProblem(Problem):
     """A hundred Gaussian arms, of which arms 5 to 9 have a mean above 1/2.
@@ -59,13 +67,16 @@ class ThresholdingProblem(Problem):
         setup: ``"Arithmetic"``, ``"Geometric"``, ``"ThreeGroups"``, ``"TwoGroups"`` or ``"Advanced"``.
         spread: Meaning of the paper's numbers: ``"variance"`` (default), as the text says, or ``"deviation"``,
             as a program has it that passes them to a generator of normal numbers which expects standard deviations.
-            With the first, nearly all runs of nearly all algorithms end with an error.
+            With the first, nearly all runs of nearly all algorithms end with an error. ``"code"``: standard deviations,
+            and the set-ups of the authors' program. There arms 10 to 99 of experiments 1 to 4 have deviations in
+            [0.3, 0.4], not in [0.38, 0.42], and arms 6 to 9 of experiment 1 have means 0.6 to 0.75, not 0.65 to 0.8.
 
     Raises:
         UnknownNameError: If there is no such set-up.
-        ParameterError: If ``spread`` is neither word.
+        ParameterError: If ``spread`` is none of these words.
 
-    Source: Mukherjee et al. (2017), "Thresholding Bandits with Augmented UCB", section 4, experiments 1 to 5.
+    Source: Mukherjee et al. (2017), "Thresholding Bandits with Augmented UCB", section 4, experiments 1 to 5; the
+    authors' program is code/create_environment.py in https://github.com/Subhojyoti/tbandit_IJCAI.
     """
 
     num_arms = NUM_ARMS
@@ -75,18 +86,18 @@ class ThresholdingProblem(Problem):
         if not isinstance(setup, str) or setup not in THRESHOLDING_SETUPS:
             raise unknown_name("setup", str(setup), THRESHOLDING_SETUPS, f"allowed: {', '.join(THRESHOLDING_SETUPS)}")
         self.setup = setup
-        self.spread = choice(spread, ("variance", "deviation"), "spread")
+        self.spread = choice(spread, ("variance", "deviation", "code"), "spread")
 
     def draw(self, batch: int, rng: np.random.Generator) -> GaussianBandit:
         """Return instances with freshly drawn variances."""
-        setup = THRESHOLDING_SETUPS[self.setup]
+        setup = (IN_CODE if self.spread == "code" else THRESHOLDING_SETUPS)[self.setup]
         means = np.full(NUM_ARMS, OTHER_MEAN)
         means[:10] = setup.means
         variances = np.empty((batch, NUM_ARMS))
         variances[:, :5] = setup.below
         variances[:, 5:10] = setup.above
         variances[:, 10:] = rng.uniform(*setup.others, size=(batch, NUM_ARMS - 10))
-        if self.spread == "deviation":
+        if self.spread != "variance":
             variances **= 2
         return GaussianBandit(np.tile(means, (batch, 1)), variances)
 

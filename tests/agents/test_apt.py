@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bai_gym.agents import APT, ThresholdUCBE, ThresholdUCBEV
 from bai_gym.bandits import GaussianBandit
-from bai_gym.errors import BudgetError
+from bai_gym.errors import BudgetError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import Thresholding
 
@@ -39,6 +39,8 @@ def begun(agent: Any, budget: int, variances: Any = 0.0, **options: Any) -> Any:
         # Squared: 32 x 4/3; 32 x (1 + 1.5275252)^2 = 204.4283. 8/9 of n - 2 K.
         (ThresholdUCBEV(index="bernstein"), 0.0, 8 / 9 * 30 / (32 * 4 / 3)),
         (ThresholdUCBEV(index="bernstein"), 1.0, 8 / 9 * 30 / 204.4283),
+        (ThresholdUCBE(a=3.5), 1.0, 3.5),
+        (ThresholdUCBEV(index="bernstein", a=0.25), 1.0, 0.25),
     ],
 )
 def test_exploration_by_hand(agent: Any, variance: float, exploration: float) -> None:
@@ -50,6 +52,12 @@ def test_an_arm_at_the_threshold_leaves_no_exploration() -> None:
         truth = GaussianBandit([0.5, 0.25, 0.75])
         agent.reset(ProblemInfo(3, 60, task=HALF, truth=truth, knows=agent.knows))
         assert agent.exploration.tolist() == [0.0]
+
+
+def test_the_exploration_is_given_once() -> None:
+    for agent in (ThresholdUCBE(c=2.0, a=1.0), ThresholdUCBEV(c=2.0, a=1.0)):
+        with pytest.raises(ParameterError, match="c of UCBEV? has no effect where a is given: leave one of them out"):
+            begun(agent, 34)
 
 
 def test_budgets_that_the_explorations_need() -> None:
@@ -124,4 +132,5 @@ def test_every_pull_is_that_of_the_formula(trace: Play, agent: Any, seed: int, n
 def test_what_is_told() -> None:
     assert APT().knows == frozenset()
     assert ThresholdUCBE().knows == ThresholdUCBEV().knows == {"complexity"}
+    assert ThresholdUCBE(a=1.0).knows == ThresholdUCBEV(a=1.0).knows == frozenset()
     assert not ThresholdUCBEV().uses_variances and ThresholdUCBEV(index="bernstein").uses_variances

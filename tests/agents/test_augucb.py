@@ -70,6 +70,21 @@ def test_rounds_end_by_that_schedule() -> None:
     assert np.ptp(engine.statistics.pulls) <= 1
 
 
+def test_the_width_of_the_authors_program_by_hand() -> None:
+    # log(psi n epsilon) / (psi log(n epsilon)): log 39304 = 10.5791 by 36.2004, then log 9826 = 9.1928 by 16.7380.
+    printed, code = schedule(100, 10_000), schedule(100, 10_000, width="code")
+    assert [one.plus for one in printed] == [1.0] * len(printed)
+    assert [one.plus for one in code[:2]] == pytest.approx([0.29224, 0.54922], rel=1e-4)
+    assert [(one.deviation, one.pulls) for one in code] == [(one.deviation, one.pulls) for one in printed]
+
+
+@few_arms
+def test_without_variance_that_width_may_vanish(trace: Play) -> None:
+    # Below, psi n = 0.275 has a negative logarithm, which counts as 0: s = 0, and both arms are dropped at once.
+    played = trace(AugUCB(tie="first", width="code"), [[0.6], [0.55]], 8, task=Thresholding(0.5))
+    assert (played.arms, played.recommendation) == ([0, 1, 1], [1, 1])
+
+
 @pytest.mark.parametrize(("num_arms", "log"), [(2, 1.347), (3, 0.5), (4, 0.5), (5, 0.5), (6, 0.701)])
 def test_few_arms_have_a_least_logarithm(num_arms: int, log: float) -> None:
     # log(0.1875 K log K): -1.347, -0.481, 0.039, 0.412, 0.701.
@@ -114,9 +129,9 @@ def test_an_arm_at_the_threshold_is_in(trace: Play) -> None:
 
 
 def reference(
-    rewards: Any, budget: int, threshold: float, rho: float, after: str = "stop"
+    rewards: Any, budget: int, threshold: float, rho: float, after: str = "stop", form: str = "printed"
 ) -> tuple[list[int], set[int]]:
-    """Algorithm 1 of the paper as it is printed, with the readings that the class states; ties by the first rule."""
+    """Algorithm 1 of the paper, with the readings that the class states; ties by the first rule."""
     num_arms = len(rewards)
     log = max(abs(math.log(3 / 16 * num_arms * math.log(num_arms))), 0.5)
     active = set(range(num_arms))
@@ -136,7 +151,9 @@ def reference(
         return math.ceil(2 * psi() * math.log(budget * epsilon) / epsilon)
 
     def width(arm: int) -> float:
-        return math.sqrt(rho * psi() * (np.var(seen[arm]) + 1) * math.log(budget * epsilon) / (4 * len(seen[arm])))
+        growth = math.log(budget * epsilon)
+        plain = psi() * growth if form == "printed" else max(math.log(psi() * budget * epsilon), 0.0)
+        return math.sqrt(rho * (psi() * np.var(seen[arm]) * growth + plain) / (4 * len(seen[arm])))
 
     def mean(arm: int) -> float:
         return float(np.mean(seen[arm]))
@@ -177,15 +194,16 @@ def reference(
     rho=st.sampled_from([1 / 3, 0.05, 0.01]),
     spread=st.sampled_from([0.05, 0.5, 3.0]),
     after=st.sampled_from(["stop", "continue"]),
+    form=st.sampled_from(["printed", "code"]),
 )
 def test_every_pull_is_that_of_the_pseudo_code(
-    trace: Play, seed: int, num_arms: int, more: int, rho: float, spread: float, after: str
+    trace: Play, seed: int, num_arms: int, more: int, rho: float, spread: float, after: str, form: str
 ) -> None:
     rng = np.random.default_rng(seed)
     rewards = 0.5 + spread * rng.standard_normal((num_arms, 1)) + rng.standard_normal((num_arms, 50))
     budget = num_arms + more
-    played = trace(AugUCB(tie="first", rho=rho, after=after), rewards, budget, task=Thresholding(0.5))
-    pulls, above = reference(rewards, budget, 0.5, rho, after)
+    played = trace(AugUCB(tie="first", rho=rho, after=after, width=form), rewards, budget, task=Thresholding(0.5))
+    pulls, above = reference(rewards, budget, 0.5, rho, after, form)
     assert played.arms == pulls
     assert {arm for arm, inside in enumerate(played.recommendation) if inside} == above
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bai_gym.agents import CSAR
-from bai_gym.agents.csar import csar_lengths
+from bai_gym.agents.csar import code_lengths, csar_lengths
 from bai_gym.agents.rejects import phase_lengths
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
@@ -49,6 +49,24 @@ def test_with_the_phases_of_successive_rejects(trace: Play) -> None:
     played = trace(CSAR(schedule="sr", tie="first"), [[0.1], [0.55], [0.7]], 11, task=HALF)
     assert played.arms == [0, 1, 2, 0, 1, 2, 1, 2]
     assert played.recommendation == [0, 1, 1]
+
+
+@pytest.mark.each(
+    ("means", "arms", "above"),
+    [
+        # log = 1/2 + 11/6 = 7/3, n = 17: 14 / (7/3) = 6, shared by 4, 3 and 2: T = 2, 2, 3. Arm 0 is dropped first.
+        ((0.1, 0.55, 0.7), [0, 1, 2, 0, 1, 2, 1, 2], [0, 1, 1]),
+        ((0.4, 0.1, 0.7), [0, 1, 2, 0, 1, 2, 2], [0, 0, 1]),  # the second phase, without pulls, drops arm 0
+        ((0.9, 0.8, 0.5), [0, 1, 2, 0, 1, 2, 0, 1, 2], [1, 1, 1]),  # none is below
+        ((0.1, 0.2, 0.3), [0, 1, 2, 0, 1, 2, 2], [0, 0, 0]),
+    ],
+)
+def test_the_authors_form_drops_arms_from_below(
+    trace: Play, means: tuple[float, ...], arms: list[int], above: list[int]
+) -> None:
+    assert code_lengths(3, 17).tolist() == [2, 2, 3]
+    played = trace(CSAR(schedule="code", tie="first"), [[mean] for mean in means], 17, task=HALF)
+    assert (played.arms, played.recommendation) == (arms, above)
 
 
 def test_what_counts_is_the_distance_on_either_side(trace: Play) -> None:

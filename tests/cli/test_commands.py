@@ -305,20 +305,29 @@ def test_reproduce_judges_every_claim(command: Command, monkeypatch: pytest.Monk
     assert experiment.title in out and experiment.source in out
     assert all(note in out for note in experiment.notes)
     given = verdicts(out, experiment)
-    assert len(given) == 2 * len(experiment.claims)
+    assert len(given) == 3 * len(experiment.claims)
     assert set(given) <= {"confirmed", "refuted", "undecided"}
     folder = tmp_path / "results" / "shvar-3"
-    names = {f"{panel}{end}" for panel in ("shvar-3", "shvar-3-literal") for end in (".parquet", ".csv", ".md", ".png")}
-    names |= {"shvar-3-claims.txt", "shvar-3-literal-claims.txt"}
+    panels = ("shvar-3", "shvar-3-literal", "shvar-3-wide-gape")
+    names = {f"{panel}{end}" for panel in panels for end in (".parquet", ".csv", ".md", ".png")}
+    names |= {f"{panel}-claims.txt" for panel in panels}
     assert {path.name for path in folder.iterdir()} == {"chunks", *names}
     assert [name for name in names if f": {Path('results', 'shvar-3', name)}\n" not in out] == []
     # The file says the same as the terminal, and what it was computed from.
-    said = [(folder / f"shvar-3{panel}-claims.txt").read_text() for panel in ("", "-literal")]
+    said = [(folder / f"{panel}-claims.txt").read_text() for panel in panels]
     assert [word for text in said for word in verdicts(text, experiment)] == given
     assert all("20 runs, seed 0" in text for text in said)
     results = pq.read_table(folder / "shvar-3-literal.parquet").to_pylist()
     assert len(results) == 2 * len(experiment.agents)
     assert {row["env"] for row in results} == {f"BAI-Gaussian{k}-v0(noisy_best=false)" for k in (32, 64)}
+    # The second reading of GapE: the results of all other agents are those of the first panel.
+    one, other = (
+        {(row["agent"], row["env"]): row["errors"] for row in pq.read_table(folder / f"{panel}.parquet").to_pylist()}
+        for panel in (panels[0], panels[2])
+    )
+    wide = {"GapE(b_in_complexity=False)", "GapE-V(b_in_complexity=False)"}
+    assert {agent for agent, _ in set(other) - set(one)} == wide
+    assert [key for key in set(one) & set(other) if one[key] != other[key]] == []
     # Every verdict but a confirmation comes with the points that it is due to.
     lines = out.splitlines()
     due = [lines[i + 1].split()[0] for i, line in enumerate(lines) if line.startswith(("  refuted ", "  undecided "))]
@@ -358,7 +367,8 @@ def test_reproduce_draws_curves_over_the_pulls_of_a_run(
     pytest.importorskip("matplotlib")
     full = EXPERIMENTS["augucb-1f"]
     panel = dataclasses.replace(full.panels[0], checkpoints=5000)
-    short = dataclasses.replace(full, panels=(panel,), agents=("AugUCB", "UCBEV(c=0.25)", "UCBEV(c=256)"))
+    agents = ("AugUCB", "UCBEV(c=0.25)", "UCBEV(c=256)")
+    short = dataclasses.replace(full, panels=(panel,), agents=agents, claims=full.claims[:1])
     monkeypatch.setattr(reproduce, "find", {short.id: short}.__getitem__)
     out, err = command("reproduce", "augucb-1f", "--runs", "3", "--workers", "1")
     assert err == "" and "error probability at intermediate budgets" in out
@@ -374,11 +384,11 @@ def test_reproduce_without_data_says_that_it_uses_the_look_alike(
 ) -> None:
     experiment = at_points(monkeypatch, "shvar-5", (1000, 10000))
     out, _ = command("reproduce", "shvar-5", "--runs", "4", "--workers", "1", "--out", "here")
-    (data,) = [line for line in out.splitlines() if line.startswith("Data: ")]
+    (data,) = {line for line in out.splitlines() if line.startswith("Data: ")}  # one for all panels
     assert "synthetic look-alike BAI-MovieLensLike64-v0, NOT the real data" in data
     assert "bai-gym data fetch movielens-1m" in data
     assert "64 movies (synthetic look-alike)\n" in out
-    assert len(verdicts(out, experiment)) == len(experiment.claims)
+    assert len(verdicts(out, experiment)) == 2 * len(experiment.claims)
     folder = tmp_path / "here" / "shvar-5"
     assert data in (folder / "shvar-5-claims.txt").read_text().splitlines()
     assert "BAI-MovieLensLike64-v0" in (folder / "shvar-5.csv").read_text()

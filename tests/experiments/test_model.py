@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import Any
 
@@ -17,6 +18,7 @@ from bai_gym.datasets import registry
 from bai_gym.envs.registration import IDS
 from bai_gym.errors import ParameterError, UnknownNameError
 from bai_gym.experiments import EXPERIMENTS, Claim, Experiment, Judged, Panel, Setting, find, judge
+from bai_gym.experiments.augucb import PUBLISHED, PUBLISHED_UCBEV
 from bai_gym.experiments.model import Above, Below, BestOf, Close, Falls, Lower, LowerRegret, Statement
 from bai_gym.experiments.verdicts import Verdict
 from bai_gym.results.result import Checkpoint, Comparison, Episodes, Result, summarize
@@ -78,7 +80,7 @@ def test_what_is_played_exists(experiment: Experiment) -> None:
             assert panel.picture == "errors" or len(panel.settings) == 1
             assert (panel.checkpoints > 0) == (panel.x == "checkpoint")
             assert setting.without <= set(experiment.agents)
-            for agent in experiment.agents_at(setting):
+            for agent in experiment.agents_at(panel, setting):
                 made = agent_source(agent).make()
                 assert least_budget(made, arms, None if entry.data else problem.num_features) <= setting.budget
 
@@ -98,21 +100,26 @@ def test_claims_speak_of_what_is_played(experiment: Experiment) -> None:
     # The names of the results are those that the agents give themselves.
     labels = {describe(agent_source(agent).make()) for agent in experiment.agents}
     assert len(labels) == len(experiment.agents)
+    for panel in experiment.panels:
+        assert set(panel.variants) <= set(experiment.agents) - {experiment.reference}
+        assert all(describe(agent_source(name).make()) == name for name in panel.variants.values())
+        assert not set(panel.variants.values()) & labels
     for claim in experiment.claims:
         assert claim.text.endswith(".") and claim.statements
         for statement in claim.statements:
             assert agents_of(statement) <= labels
             assert not isinstance(statement, Lower | LowerRegret | Close) or len(agents_of(statement)) >= 2
             for panel in filter(claim.speaks_of, experiment.panels):
-                points = {setting.x: experiment.agents_at(setting) for setting in panel.settings}
+                points = {setting.x: experiment.agents_at(panel, setting) for setting in panel.settings}
                 if panel.x == "checkpoint":
                     last = panel.settings[0]
                     points |= dict.fromkeys(
-                        range(panel.checkpoints, last.budget, panel.checkpoints), experiment.agents_at(last)
+                        range(panel.checkpoints, last.budget, panel.checkpoints), experiment.agents_at(panel, last)
                     )
                 assert set(statement.at or ()) <= set(points)
                 for x in statement.at or points:
-                    assert agents_of(statement) <= {describe(agent_source(a).make()) for a in points[x]}
+                    speaks_of = {panel.variants.get(agent, agent) for agent in agents_of(statement)}
+                    assert speaks_of <= {describe(agent_source(a).make()) for a in points[x]}
                 assert not isinstance(statement, Falls) or statement.start in points
         assert claim.panels is None or claim.panels <= {panel.name for panel in experiment.panels}
     texts = [claim.text for claim in experiment.claims]
@@ -277,6 +284,30 @@ def test_the_points_against_and_open_are_named() -> None:
     )
     assert judged.open == ("a better than b at budget 200",)
     assert judged.claim.text == "It is so."
+
+
+def test_a_claim_is_judged_on_the_variants_of_its_panel() -> None:
+    other = dataclasses.replace(PANEL, variants={"a": "a2"})
+    errors = {"a": (10,) * 3, "b": (50,) * 3, "a2": (90,) * 3}
+    statements = (LOWER, Below("a", 0.03), Close("a", "b", 0.0), Lower(BestOf("the best", ("a",)), "b"))
+    for statement, name in zip(statements, ("a2", "a2", "a2", "the best"), strict=True):
+        assert verdict(claim(statement), **errors).verdict is CONFIRMED
+        judged = verdict(claim(statement), other, **errors)
+        assert judged.verdict is REFUTED and judged.against[0].startswith(f"{name} ")
+    experiment = Experiment("e", "t", "s", (PANEL, other), agents=("a", "b"))
+    assert [experiment.agents_at(panel, panel.settings[0]) for panel in experiment.panels] == [("a", "b"), ("a2", "b")]
+
+
+def test_the_published_errors_are_those_of_the_data_files() -> None:
+    # 500 runs: multiples of 0.2 %. The exploration of UCBE by hand: 9900 / (10 / 0.05^2), as the program computes it.
+    for errors in (*PUBLISHED.values(), PUBLISHED_UCBEV):
+        assert all(round(5 * percent, 9) == int(round(5 * percent)) for percent in errors.values())
+    panel = EXPERIMENTS["augucb-1d"].panels[-1]
+    assert panel.variants["UCBE"] == "UCBE(a=2.475)"
+    # 5 (sqrt s + sqrt(s + 0.8/3))^2 / 0.05^2 of s = 0.5, and of 0.6: 2000 (2.5049 + 2.9089) = 10827.7.
+    assert panel.variants["UCBEV"] == "UCBEV(index=bernstein, a=0.8045)"
+    (as_published,) = [one for one in EXPERIMENTS["augucb-1d"].claims if one.panels == {"code"}]
+    assert {Above("UCBEV", 0.414), Below("UCBEV", 0.514)} <= set(as_published.statements)
 
 
 def test_a_confirmed_claim_has_nothing_against_it() -> None:

@@ -42,6 +42,24 @@ def test_instances_are_those_of_the_paper(setup: str) -> None:
 
 
 @pytest.mark.each("setup", THRESHOLDING_SETUPS)
+def test_numbers_as_deviations_and_as_in_the_authors_program(setup: str) -> None:
+    text, deviations, code = (
+        ThresholdingProblem(setup, spread=spread).draw(50, np.random.default_rng(0))
+        for spread in ("variance", "deviation", "code")
+    )
+    np.testing.assert_allclose(deviations.variances, text.variances**2)
+    np.testing.assert_array_equal(deviations.means, text.means)
+    np.testing.assert_allclose(code.variances[:, :10], text.variances[:, :10] ** 2)
+    low, high = (0.04, 0.09) if setup == "Advanced" else (0.09, 0.16)
+    assert low <= code.variances[:, 10:].min() < 1.01 * low and 0.99 * high < code.variances[:, 10:].max() <= high
+    arms = code.means[0, :10]
+    if setup == "Arithmetic":  # 0.6 + (0, ..., 3) 0.05 above the threshold, where the text has 0.65
+        assert arms.tolist() == [*FIRST_TEN[setup][:6], 0.6, 0.65, 0.7, 0.75]
+    else:
+        assert arms.tolist() == FIRST_TEN[setup]
+
+
+@pytest.mark.each("setup", THRESHOLDING_SETUPS)
 def test_ids_ask_for_the_five_arms_above_one_half(setup: str) -> None:
     env = gym.make(f"BAI-Thresholding100-{setup}-v0").unwrapped
     assert env.get_wrapper_attr("budget") == 10_000
