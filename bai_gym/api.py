@@ -303,10 +303,10 @@ def compare(
     """
     folder = _folder(out)
     check_runs(runs, workers)
-    check_record(record, runs, folder)
     if folder is not None:
         check_replaceable(folder / RESULTS)
     cells = make_cells(agents, env, budgets, seed, env_kwargs, path, checkpoints)
+    check_record(record, runs, folder, cells)
     comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk, rerun=rerun_command)
     if folder is not None:
         table = gather(folder / RESULTS, comparison.results, rerun_command(cells, runs))
