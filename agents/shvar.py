@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,6 +15,8 @@ from bai_gym.sampling import Block, TieRule
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["SHVar", "greedy_counts", "variance_index"]
+
+NUMBERS_AT_ONCE = 2**17  # of arrays that stay in the cache
 
 
 @dataclass(kw_only=True)
@@ -70,16 +73,30 @@ def greedy_counts(variances: FloatArray, pulls: int, tie: TieRule, rng: np.rando
         rng: Source of randomness for ties.
 
     Returns:
-        ``(N, k)`` counts that sum to ``pulls``.
+        ``(N, k)`` counts that sum to ``pulls``; the time grows with k log k.
     """
+    rows = max(1, NUMBERS_AT_ONCE // variances.shape[-1])
+    parts = [variances[first : first + rows] for first in range(0, len(variances), rows)]
+    return np.concatenate([_greedy_counts(part, pulls, tie, rng) for part in parts])
+
+
+def _greedy_counts(variances: FloatArray, pulls: int, tie: TieRule, rng: np.random.Generator) -> IntArray:
     size = variances.shape[-1]
+    variances = np.where(variances.any(axis=-1, keepdims=True), variances, 1.0)  # if all are 0, they are equal
     counts = np.zeros(variances.shape)
     if pulls > size:
-        # All pulls of priority above this level come before any other. Their number is at most `pulls`, because
-        # ceil(x) < x + 1. The level is raised by more than a rounding error, so that no pull is counted that belongs
-        # below it.
-        level = variances.sum(axis=-1, keepdims=True) / (pulls - size) * (1.0 + 1e-9)
-        counts = np.maximum(np.ceil(variances / np.where(level > 0, level, 1.0)), 1.0)
+        # All pulls of index above a level come before any other. Above the high level there are at most `pulls` of
+        # them, because ceil(x) < x + 1; above the low one there are more.
+        total = variances.sum(axis=-1, keepdims=True)
+        high, low = total / (pulls - size), total / pulls
+        counts = _pulls_above(high, variances)
+        # Without better levels, the loop below would go around in steps of the largest count: up to K times.
+        for _ in range(math.ceil(math.log2(max(1.0, counts.max() * size / pulls)))):
+            middle = 0.5 * (high + low)
+            more = _pulls_above(middle, variances)
+            fits = more.sum(axis=-1, keepdims=True) <= pulls
+            counts = np.where(fits, more, counts)
+            high, low = np.where(fits, middle, high), np.where(fits, low, middle)
     while (rows := np.flatnonzero(counts.sum(axis=-1) < pulls)).size:
         now = counts[rows]
         index = variance_index(variances[rows], now)
@@ -92,6 +109,14 @@ def greedy_counts(variances: FloatArray, pulls: int, tie: TieRule, rng: np.rando
             due[many] = _first(index[many], now[many], missing[many], tie, rng)
         counts[rows] = now + due
     return counts.astype(np.int64)
+
+
+def _pulls_above(level: FloatArray, variances: FloatArray) -> FloatArray:
+    """Return how many pulls of each arm have an index above ``(N, 1)`` levels, at least one.
+
+    The level is raised by more than a rounding error, so that no pull is counted that belongs below it.
+    """
+    return np.maximum(np.ceil(variances / (level * (1.0 + 1e-9))), 1.0)
 
 
 def _first(

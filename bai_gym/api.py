@@ -317,7 +317,6 @@ def compare(
     """
     folder = _folder(out)
     check_runs(runs, workers)
-    check_record(record, runs, folder)
     if folder is not None:
         check_replaceable(folder / RESULTS)
     players = _listed(agents, "agents")
@@ -326,6 +325,7 @@ def compare(
         raise ParameterError("give at least one environment")
     parts = [make_cells(players, one, budgets, seed, env_kwargs, path, checkpoints) for one in envs]
     cells = [cell for part in parts for cell in part]
+    check_record(record, runs, folder, cells)
     comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk, rerun=rerun_command)
     if folder is not None:
         commands = "\n".join(command for part in parts if (command := rerun_command(part, runs)))

@@ -27,19 +27,27 @@ from bai_gym.benchmark.protocol import (
 from bai_gym.benchmark.sources import AgentSource, EnvSource
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
+from bai_gym.parallel import check_memory
 from bai_gym.problems import FixedProblem
 from bai_gym.seeding import generator
 from bai_gym.validation import choice, integer
 
-__all__ = ["CHUNK_RUNS", "Cell", "Checkpoints", "checkpoint_grid"]
+__all__ = ["ARM_NUMBERS", "CHUNK_BYTES", "CHUNK_RUNS", "Cell", "Checkpoints", "checkpoint_grid"]
 
 Checkpoints = int | Sequence[int] | None
 """Intermediate budgets at which recommendations are scored: a step, or a list of pull counts; None: none."""
 
 CHUNK_RUNS = 1000
-"""Runs per chunk. Fixed: the random numbers of a run depend on it."""
+"""Runs per chunk, at most. Fixed: the random numbers of a run depend on it."""
+
+CHUNK_BYTES = 2**28
+"""Memory of a chunk, about: with many arms it has fewer runs. Fixed likewise."""
+
+ARM_NUMBERS = 10
+"""Floats that an arm of a run takes while its chunk is played, without features."""
 
 INSTANCES = 1000  # random instances over which bounds are averaged
+POINT_BYTES = 200  # of a checkpoint in a list
 PATHS = ("auto", "blocks", "steps")
 PROBES = 16  # rewards of each arm that distinguish problems with the same means and variances
 
@@ -65,6 +73,7 @@ def checkpoint_grid(checkpoints: Checkpoints, budget: int) -> tuple[int, ...]:
     if not points:
         raise ParameterError("checkpoints must not be an empty list; leave them out, or write 100 for every 100 pulls")
     if isinstance(checkpoints, int | np.integer):
+        check_memory(budget // int(checkpoints), POINT_BYTES, "number of checkpoints", ParameterError)
         points = list(range(int(checkpoints), budget, int(checkpoints)))
     return tuple(sorted({int(point) for point in points} - {budget}))
 
@@ -135,9 +144,20 @@ class Cell:
             )
         return cls(env, agent, agent.label or describe(made), budget, seed, path, points)
 
+    @property
+    def chunk_runs(self) -> int:
+        """Runs of a full chunk; they depend on the number of arms and features alone, so all agents play the same."""
+        problem = self.env.problem
+        run_bytes = 8 * problem.num_arms * (ARM_NUMBERS + (problem.num_features or 0))
+        return min(CHUNK_RUNS, max(1, CHUNK_BYTES // run_bytes))
+
+    def chunk_sizes(self, runs: int) -> list[int]:
+        """Return the number of runs of each chunk."""
+        return [min(self.chunk_runs, runs - start) for start in range(0, runs, self.chunk_runs)]
+
     def first_run(self, chunk: int) -> int:
         """Return the number of the first run of a chunk."""
-        return chunk * CHUNK_RUNS
+        return chunk * self.chunk_runs
 
     def describe_agent(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the agent's oracle knowledge, and the notes about it and about the problem."""
@@ -159,7 +179,8 @@ class Cell:
     def instances(self) -> Bandit:
         """Return the first instances of the cell, for notes, bounds and optima."""
         problem = self.env.problem
-        return problem.draw(1 if isinstance(problem, FixedProblem) else INSTANCES, generator(self.seed, "instances", 0))
+        number = 1 if isinstance(problem, FixedProblem) else min(INSTANCES, self.chunk_runs)
+        return problem.draw(number, generator(self.seed, "instances", 0))
 
     def check(self) -> Any:
         """Fail early: reset an agent for one run, as a chunk would, and return it.
@@ -184,8 +205,8 @@ class Cell:
             raise
         except MemoryError:
             raise ParameterError(
-                f"there is not enough memory for {where}, of which {CHUNK_RUNS} runs are played at once; use fewer "
-                "arms, runs or workers"
+                f"there is not enough memory for {where}, of which {self.chunk_runs} runs are played at once; use "
+                "fewer arms, runs or workers"
             ) from None
         except Exception as error:
             error.add_note(f"raised while {where} was played")
@@ -206,7 +227,7 @@ class Cell:
     def fingerprint(self) -> str:
         """Hash of everything that the outcome depends on."""
         own_rules = repr(self.env.built.episode_spec)  # with the environment's budget, as in stored chunks
-        facts = [self.digest, self.budget, self.seed, self.path, CHUNK_RUNS, own_rules, *self.checkpoints]
+        facts = [self.digest, self.budget, self.seed, self.path, self.chunk_runs, own_rules, *self.checkpoints]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
     @functools.cached_property

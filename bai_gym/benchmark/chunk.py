@@ -44,16 +44,20 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
     Args:
         cell: The cell.
         chunk: Number of the chunk, from 0.
-        runs: Episodes in it, at most :data:`CHUNK_RUNS`.
+        runs: Episodes in it, at most ``cell.chunk_runs``.
     """
+    with cell.named_in_errors():
+        return _play_chunk(cell, chunk, runs)
+
+
+def _play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
     started = time.perf_counter()
     if runs * cell.env.problem.num_arms > COLLECTED:
         gc.collect()
     bandit = cell.env.problem.draw(runs, generator(cell.seed, "instances", chunk))
     names = (cell.label, cell.budget, chunk)
     rewards, own = (generator(cell.seed, stream, *names) for stream in ("rewards", "agent"))
-    with cell.named_in_errors():
-        rollout, idle = _play(cell, bandit, rewards, own)
+    rollout, idle = _play(cell, bandit, rewards, own)
     means, task = bandit.means, cell.episode_spec.task
     pulls = rollout.pulls - (0 if idle is None else idle)
     spent = pulls.sum(axis=-1)

@@ -11,7 +11,7 @@ import numpy as np
 
 from bai_gym.bandits import Bandit
 from bai_gym.bandits.wrapped import WrappedBandit
-from bai_gym.benchmark.cells import CHUNK_RUNS, Cell
+from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.protocol import acts_on_batches, allocates, knowledge, reset
 from bai_gym.benchmark.rollout import play_single_steps
 from bai_gym.benchmark.runner import OnChunk
@@ -19,7 +19,7 @@ from bai_gym.benchmark.sources import GivenInstances
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
-from bai_gym.parallel import parallel, plays_elsewhere
+from bai_gym.parallel import check_memory, parallel, plays_elsewhere
 from bai_gym.results.recording import Recording, Stage
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.sampling import Stepper
@@ -29,16 +29,21 @@ from bai_gym.validation import integer
 
 __all__ = ["check_record", "record_cells"]
 
+NOTE_BYTES = 200  # of a pull that is noted
 
-def check_record(record: int, runs: int, out: Path | None) -> None:
+
+def check_record(record: int, runs: int, out: Path | None, cells: Sequence[Cell] = ()) -> None:
     """Check the number of runs of each cell to record.
 
     Raises:
-        ParameterError: If it is no whole number from 0 to the number of runs, or there is no folder to write them to.
+        ParameterError: If it is no whole number from 0 to the number of runs, there is no folder to write them to, or
+            the pulls of a run do not fit into memory.
     """
     integer(record, "record", least=0, most=runs, rule=f"a whole number of runs, from 0 to {runs}")
     if record and out is None:
         raise ParameterError("recordings are files: name an output folder (--out), too")
+    for cell in cells if record else ():
+        check_memory(cell.budget, NOTE_BYTES, "budget", ParameterError)
 
 
 def record_cells(
@@ -66,8 +71,9 @@ def record_cells(
     total = record * len(cells)
     jobs = []
     for cell in cells:
+        sizes = cell.chunk_sizes(runs)
         for run in range(record):
-            size = min(CHUNK_RUNS, runs - run // CHUNK_RUNS * CHUNK_RUNS)
+            size = sizes[run // cell.chunk_runs]
             if not store.has_recording(cell, run, size):
                 jobs.append((cell, run, size))
     if on_chunk is not None and total:
@@ -99,7 +105,7 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
         run: Number of the run whose instance is played.
         size: Runs of the chunk that it belongs to.
     """
-    chunk, row = divmod(run, CHUNK_RUNS)
+    chunk, row = divmod(run, cell.chunk_runs)
     drawn = cell.env.problem.draw(size, generator(cell.seed, "instances", chunk))
     bandit = _Noting(drawn.select(np.array([row])))
     names = (cell.label, cell.budget, run)

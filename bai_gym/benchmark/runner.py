@@ -11,19 +11,23 @@ from typing import Any
 import joblib
 import numpy as np
 
-from bai_gym.benchmark.cells import CHUNK_RUNS, Cell
+from bai_gym.benchmark.cells import ARM_NUMBERS, CHUNK_BYTES, CHUNK_RUNS, Cell
 from bai_gym.benchmark.chunk import play_chunk
+from bai_gym.benchmark.protocol import allocates
 from bai_gym.errors import ClusterError, ParameterError
-from bai_gym.parallel import check_memory, on_cluster, parallel, plays_elsewhere
+from bai_gym.parallel import available_memory, check_memory, num_workers, on_cluster, parallel, plays_elsewhere
 from bai_gym.results.result import Comparison, Episodes, summarize
 from bai_gym.results.writer import ResultsWriter
+from bai_gym.sampling import Rule
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import integer
 
 __all__ = ["OnChunk", "check_cells", "check_runs", "run_cells"]
 
 RUN_BYTES = 80  # bytes of the outcome of a run, twice while outcomes are joined
-PAIR_BYTES = 64  # bytes of an arm of a run while its chunk is played
+CHUNK_OBJECT = 1000  # bytes of a chunk to be played, and of its outcome without the pulls of each arm
+PULL_SECONDS = 3e-8  # of a pull that is decided after the previous one, by the fastest agents
+DAYS = 30  # longest computation that is started
 
 OnChunk = Callable[[int, int], None]
 """Called after each chunk with (finished chunks, all chunks)."""
@@ -71,9 +75,29 @@ def check_cells(cells: Sequence[Cell], runs: int = CHUNK_RUNS) -> None:
 
 
 def _check_chunk(cell: Cell, runs: int) -> None:
-    """Reject a number of arms whose chunk exceeds the memory; the runs of a chunk are fixed."""
-    bytes_each = PAIR_BYTES * min(runs, CHUNK_RUNS)
-    check_memory(cell.env.problem.num_arms, bytes_each, "num_arms", ParameterError)
+    """Reject arms or checkpoints with which a chunk exceeds the memory, and runs whose chunks do."""
+    arms, size = cell.env.problem.num_arms, min(runs, cell.chunk_runs)
+    # A chunk with more arms has fewer runs, unless it has less memory than chunks are made for.
+    most = 1 if available_memory() > CHUNK_BYTES else min(runs, CHUNK_RUNS)
+    numbers = ARM_NUMBERS + (cell.env.problem.num_features or 0)
+    check_memory(arms, 8 * numbers * most, "num_arms", ParameterError)
+    check_memory(len(cell.checkpoints), 8 * arms * size, "number of checkpoints", ParameterError)
+    check_memory(runs, RUN_BYTES + (CHUNK_OBJECT + 16 * arms) / cell.chunk_runs, "runs", ParameterError)
+
+
+def _check_time(cell: Cell, runs: int, workers: int) -> None:
+    """Reject episodes that even the fastest agents would play pull by pull for longer than :data:`DAYS`."""
+    agent = cell.agent.prototype
+    pull_by_pull = cell.path == "steps" or not allocates(agent) or isinstance(getattr(agent, "rule", None), Rule)
+    if cell.episode_spec.fixed_confidence or not pull_by_pull:
+        return
+    pulls, most = runs * cell.budget, int(DAYS * 86400 * workers / PULL_SECONDS)
+    if pulls > most:
+        fitting = [f"{most // runs} pulls"] * (most >= runs) + [f"{most // cell.budget} runs"] * (most >= cell.budget)
+        raise ParameterError(
+            f"{cell.label} would take at least {pulls / most * DAYS:,.0f} days for {runs} runs of {cell.budget} pulls "
+            f"with workers={workers}; in {DAYS} days it makes at most {' or '.join(fitting)}"
+        )
 
 
 def run_cells(
@@ -110,14 +134,17 @@ def run_cells(
         raise ParameterError(f"workers={workers} counts processes of this machine; on a cluster leave it out")
     check_cells(cells, runs)
     elsewhere = plays_elsewhere()
+    if workers is not None and not elsewhere:
+        for cell in cells:
+            _check_time(cell, runs, num_workers(workers, len(cell.chunk_sizes(runs))))
     store = ResultsWriter(out) if out is not None else None
     parts: list[dict[int, Episodes]] = [{} for _ in cells]
     jobs = []
     for index, cell in enumerate(cells):
         probe = cell.env.probe if elsewhere else None
-        for chunk, start in enumerate(range(0, runs, CHUNK_RUNS)):
-            job = _Job(cell, index, chunk, min(CHUNK_RUNS, runs - start), probe)
-            found = store.load(cell, chunk, job.runs) if store is not None else None
+        for chunk, size in enumerate(cell.chunk_sizes(runs)):
+            job = _Job(cell, index, chunk, size, probe)
+            found = store.load(cell, chunk, size) if store is not None else None
             if found is None:
                 jobs.append(job)
             else:

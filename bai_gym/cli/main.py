@@ -64,6 +64,9 @@ def main() -> None:
         code = 2
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
+    except MemoryError:
+        _show_error("there is not enough memory; use fewer arms, runs or workers")
+        code = 2
     except OSError as error:
         if error.filename is not None:  # not an error of standard output
             raise

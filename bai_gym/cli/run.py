@@ -77,11 +77,11 @@ def run(
         check_files(out, (*result_files(), FIGURE))
     check_runs(runs, workers)
     check_backend_options(backend, address, workers)
-    check_record(record, runs, out)
     with connected(backend, address, workers, 1) as processes:
         with progress_bar("playing") as on_chunk:
             points = read_checkpoints(checkpoints)
             cells = make_cells(agent or DEFAULT_AGENTS, env, budget, seed, keywords(set_ or []), path, points)
+            check_record(record, runs, out, cells)
             comparison = run_cells(cells, runs, workers=processes, out=out, on_chunk=on_chunk, rerun=rerun_command)
         if out is not None and record:
             with progress_bar("recording") as on_episode:

@@ -1,7 +1,17 @@
 """Parallel work through joblib, on processes of this machine or on a cluster."""
 
 from bai_gym.parallel.cluster import BACKENDS, check_backend, cluster
-from bai_gym.parallel.memory import check_memory
-from bai_gym.parallel.pool import on_cluster, parallel, plays_elsewhere
+from bai_gym.parallel.memory import available_memory, check_memory
+from bai_gym.parallel.pool import num_workers, on_cluster, parallel, plays_elsewhere
 
-__all__ = ["BACKENDS", "check_backend", "check_memory", "cluster", "on_cluster", "parallel", "plays_elsewhere"]
+__all__ = [
+    "BACKENDS",
+    "available_memory",
+    "check_backend",
+    "check_memory",
+    "cluster",
+    "num_workers",
+    "on_cluster",
+    "parallel",
+    "plays_elsewhere",
+]

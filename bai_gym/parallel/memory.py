@@ -2,43 +2,58 @@
 
 from __future__ import annotations
 
+import math
 import os
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["check_memory", "total_memory"]
+__all__ = ["available_memory", "check_memory"]
 
 LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of containers
 
 
-def total_memory() -> float:
-    """Return the memory limit of this process in bytes; infinite if unknown."""
+def available_memory() -> float:
+    """Return the bytes that this process could allocate at most; infinite if unknown.
+
+    That is the memory of the machine or the container, and what is left of a limit on the address space of the process
+    (``ulimit -v``).
+    """
     limits = [float("inf")]
     with suppress(AttributeError, OSError, ValueError):  # not on Windows
         limits.append(float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")))
     with suppress(ImportError, OSError, ValueError):
         import resource
 
-        limits += [float(limit) for limit in resource.getrlimit(resource.RLIMIT_AS) if limit != resource.RLIM_INFINITY]
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit != resource.RLIM_INFINITY:
+            limits.append(max(0.0, float(limit - _address_space())))
     for file in LIMITS:
         with suppress(OSError, ValueError):  # "max"
             limits.append(float(Path(file).read_text()))
     return min(limits)
 
 
-def check_memory(count: int, each: float, name: str, error: type[Exception]) -> None:
+def _address_space() -> int:
+    """Return the size of this process's address space in bytes; 0 if unknown."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
+def check_memory(count: int, each: float, name: str, error: type[Exception], *, power: int = 1) -> None:
     """Raise an error if a number of things cannot fit into memory.
 
     Args:
         count: How many.
-        each: Bytes that each takes.
+        each: Bytes that each takes; with ``power=2`` each pair of them.
         name: Their name, such as ``"num_arms"``.
         error: Type of the error.
+        power: The memory grows with this power of ``count``.
     """
-    memory = total_memory()
-    if count * each > memory:
-        needed = count * each / 1e9
-        raise error(
-            f"{name}={count} would take about {needed:,.0f} GB of memory, and there are {memory / 1e9:,.1f}; "
-            f"the largest {name} that fits is {int(memory / each)}"
-        )
+    each = math.ceil(each)
+    memory, needed = available_memory(), count**power * each
+    if needed > memory:
+        gigabytes = f"{min(needed, 10**30) / 1e9:,.1f} GB of memory, and there are {memory / 1e9:,.1f}"
+        largest = int((memory / each) ** (1 / power))
+        raise error(f"{name}={count} would take about {gigabytes}; the largest {name} that fits is {largest}")

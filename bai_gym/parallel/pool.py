@@ -10,7 +10,7 @@ from typing import Any
 
 from bai_gym.errors import BaiGymError
 
-__all__ = ["on_cluster", "parallel", "plays_elsewhere"]
+__all__ = ["num_workers", "on_cluster", "parallel", "plays_elsewhere"]
 
 
 @contextmanager
@@ -29,10 +29,7 @@ def parallel(workers: int | None, *, ordered: bool = True, tasks: int | None = N
     import joblib  # here, because most sessions play a single run, or find everything on disk
 
     if workers is not None and not plays_elsewhere():
-        cores = joblib.cpu_count()
-        # At least two, if there are two tasks: one would be this process itself.
-        workers = cores if workers == -1 else min(workers, max(cores, 2))
-        workers = workers if tasks is None else min(workers, max(tasks, 1))
+        workers = num_workers(workers, tasks)
     with _explained(), warnings.catch_warnings():
         # joblib replaces a worker that has grown by 300 MB, and says so by a warning in the thread that manages the
         # workers. Where warnings are errors, this thread would die, and the program wait forever.
@@ -43,6 +40,16 @@ def parallel(workers: int | None, *, ordered: bool = True, tasks: int | None = N
             # A cluster receives all tasks at once, so that workers that join later find work.
             pre_dispatch="all" if on_cluster() else "2 * n_jobs",
         )
+
+
+def num_workers(workers: int, tasks: int | None = None) -> int:
+    """Return the number of processes on this machine: at most one for each task and each core; -1 means all cores."""
+    import joblib
+
+    cores = int(joblib.cpu_count())
+    # At least two, if there are two tasks: one would be this process itself.
+    workers = cores if workers == -1 else min(workers, max(cores, 2))
+    return workers if tasks is None else min(workers, max(tasks, 1))
 
 
 @contextmanager

@@ -18,15 +18,21 @@ __all__ = ["FixedProblem", "FrozenProblem", "Problem", "count_features", "whole_
 ARM_BYTES = 128  # at least, per arm and instance: mean, variance, and the statistics of an episode
 
 
-def whole_arms(num_arms: object) -> int:
+def whole_arms(num_arms: object, *, num_features: int = 0, pair_bytes: int = 0) -> int:
     """Return the number of arms as an int.
 
+    Args:
+        num_arms: K.
+        num_features: Length of each arm's features, if they are drawn.
+        pair_bytes: Memory that each pair of arms takes.
+
     Raises:
-        InstanceError: If it is not a whole number of at least 2.
+        InstanceError: If it is not a whole number of at least 2, or the arms do not fit into memory.
     """
     arms = integer(num_arms, "num_arms", rule="a whole number of at least 2", error=InstanceError)
     check_num_arms(arms)
-    check_memory(arms, ARM_BYTES, "num_arms", InstanceError)
+    check_memory(arms, ARM_BYTES + 8 * num_features, "num_arms", InstanceError)
+    check_memory(arms, pair_bytes, "num_arms", InstanceError, power=2)
     return arms
 
 

@@ -57,7 +57,7 @@ class GaussianProcessProblem(Problem):
         spacing: float = SPACING,
     ) -> None:
         """Compute the prior."""
-        self.num_arms = whole_arms(num_arms)
+        self.num_arms = whole_arms(num_arms, pair_bytes=24)
         self.noise_variance = real(noise_variance, "noise_variance", above=0)
         if not isinstance(kernel, str):
             raise ParameterError(f"kernel must be a name, not {kernel!r}")

@@ -46,7 +46,7 @@ def adaptive_problem(num_arms: int = 16, angle: float = 0.1, noise_variance: flo
     Source: Azizi, Kveton and Ghavamzadeh (2022), "Fixed-Budget Best-Arm Identification in Structured Bandits", section
     8.1, after Soare, Lazaric and Munos (2014).
     """
-    arms = _at_least(num_arms, 3)
+    arms = _at_least(num_arms, 3, pair_bytes=24)
     real(angle, "angle", above=0, most=math.pi, rule="above 0 and at most pi")
     features = np.vstack([np.eye(arms - 1), np.zeros(arms - 1)])
     features[-1, :2] = math.cos(angle), math.sin(angle)
@@ -69,7 +69,7 @@ def static_problem(num_arms: int = 16, gap: float = 0.1, noise_variance: float =
 
     Source: Azizi, Kveton and Ghavamzadeh (2022), section 8.2, after Xu, Honda and Sugiyama (2018).
     """
-    arms = whole_arms(num_arms)
+    arms = whole_arms(num_arms, pair_bytes=24)
     real(gap, "gap", above=0)
     return FixedProblem(linear_bandit(np.eye(arms), gap * np.eye(arms)[0], noise_variance=noise_variance))
 
@@ -97,8 +97,8 @@ class LinearSphereProblem(Problem):
 
     def __init__(self, num_arms: int = 16, num_features: int = 10, *, noise_variance: float = 10.0) -> None:
         """Check the sizes."""
-        self.num_arms = whole_arms(num_arms)
         self.num_features = integer(num_features, "num_features", least=2, error=InstanceError)
+        self.num_arms = whole_arms(num_arms, num_features=self.num_features, pair_bytes=8)
         self.noise_variance = real(noise_variance, "noise_variance", above=0)
 
     def draw(self, batch: int, rng: np.random.Generator) -> FeatureBandit:
@@ -165,8 +165,8 @@ class LogisticProblem(Problem):
 
     def __init__(self, num_arms: int = 8, num_features: int = 5, *, theta_sd: str = "sqrt(3/d)") -> None:
         """Check the sizes."""
-        self.num_arms = whole_arms(num_arms)
         self.num_features = integer(num_features, "num_features", least=1, error=InstanceError)
+        self.num_arms = whole_arms(num_arms, num_features=self.num_features)
         self.theta_sd = choice(theta_sd, EXPONENTS, "theta_sd")
 
     def draw(self, batch: int, rng: np.random.Generator) -> FeatureBandit:
@@ -191,8 +191,8 @@ def closest_pairs(features: FloatArray) -> IntArray:
     return np.sort(pairs, axis=1)  # or rounding would decide which comes first
 
 
-def _at_least(num_arms: object, least: int) -> int:
-    arms = whole_arms(num_arms)
+def _at_least(num_arms: object, least: int, *, pair_bytes: int = 0) -> int:
+    arms = whole_arms(num_arms, pair_bytes=pair_bytes)
     if arms < least:
         raise InstanceError(f"this environment needs at least {least} arms, not {arms}")
     return arms

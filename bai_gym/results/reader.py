@@ -290,21 +290,33 @@ def _longest(chunks: Mapping[tuple[int, int], Path]) -> list[Path]:
     sizes: dict[int, int] = {}
     for number, runs in chunks:
         sizes[number] = max(runs, sizes.get(number, 0))
-    paths = []
+    paths, full = [], _full_size(chunks)
     for number in range(len(sizes)):
         if number not in sizes:
             break
         paths.append(chunks[number, sizes[number]])
-        if sizes[number] < CHUNK_RUNS:
+        if sizes[number] < full:
             break
     return paths
 
 
 def _of_runs(chunks: Mapping[tuple[int, int], Path], runs: int) -> list[Path]:
     """Return the chunks of an evaluation with a number of runs; none if one is missing."""
-    sizes = [min(CHUNK_RUNS, runs - start) for start in range(0, runs, CHUNK_RUNS)]
+    full = min(runs, _full_size(chunks))
+    sizes = [min(full, runs - start) for start in range(0, runs, full)]
     paths = [chunks.get(pair) for pair in enumerate(sizes)]
     return [path for path in paths if path is not None] if None not in paths else []
+
+
+def _full_size(chunks: Mapping[tuple[int, int], Path]) -> int:
+    """Return the runs of a full chunk, from the number of the first run of a later one; if there is none, CHUNK_RUNS.
+
+    With many arms chunks have fewer runs; the number of arms is not in their names.
+    """
+    for (number, _), path in chunks.items():
+        if number:
+            return int(pq.read_table(path, columns=["run"])["run"][0].as_py()) // number
+    return CHUNK_RUNS
 
 
 def _gives(episodes: Episodes, result: Result) -> bool:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from bai_gym.agents import SequentialHalving, SHVar
+from bai_gym.agents import SequentialHalving, SHVar, shvar
 from bai_gym.agents.shvar import greedy_counts, variance_index
 from bai_gym.sampling import TieRule
 
@@ -81,6 +81,20 @@ def test_lemma_1_exact_counts(shares: list[int], unit: float) -> None:
 )
 def test_counts_by_hand(variances: list[float], pulls: int, counts: list[int]) -> None:
     assert counts_first(variances, pulls) == counts
+
+
+def test_operations_grow_like_k_log_k(monkeypatch: pytest.MonkeyPatch) -> None:
+    # K pulls of the noisy arm have an index above 1, 2.5 K an index above 0.4, that of the others after their first
+    # pull: so all pulls but the first ones go to the noisy arm, one after the other.
+    operations = []
+    for name in ("variance_index", "_pulls_above"):
+        original = getattr(shvar, name)
+        monkeypatch.setattr(shvar, name, lambda x, y, f=original: operations.append(max(x.size, y.size)) or f(x, y))
+    for size in (64, 4096):
+        operations.clear()
+        counts = counts_first([size * 1.0] + [0.4] * (size - 1), 3 * size)
+        assert counts == [2 * size + 1] + [1] * (size - 1)
+        assert sum(operations) <= 2 * size * np.log2(size)
 
 
 @pytest.mark.each(("size", "extra"), [(4, 1), (4, 2), (3, 1)])

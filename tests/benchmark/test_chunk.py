@@ -117,6 +117,26 @@ def test_a_user_id_travels_to_processes_that_do_not_know_it(monkeypatch: pytest.
         gym.registry.pop("Mine-v0", None)
 
 
+# ------------------------------------------------------------------------------------------------ sizes
+
+
+@pytest.mark.each(
+    ("env", "arms", "runs"),
+    [
+        (ENV, 32, 1000),
+        (ENV, 3355, 1000),  # 2^28 bytes, 80 for each arm of a run
+        (ENV, 10_000, 335),
+        (ENV, 10**7, 1),
+        ("BAI-LinearSphere64-v0", 10_000, 167),  # and 80 for its 10 features
+    ],
+)
+def test_a_chunk_with_many_arms_has_fewer_runs(env: str, arms: int, runs: int) -> None:
+    large = cell("Uniform", env, budget=10**8, num_arms=arms)
+    assert large.chunk_runs == cell("Uniform", env, budget=10**9, seed=4, num_arms=arms).chunk_runs == runs
+    assert large.chunk_sizes(2 * runs + 1) == [runs, runs, 1]
+    assert large.first_run(2) == 2 * runs
+
+
 # ------------------------------------------------------------------------------------------------ fingerprints
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,20 +14,82 @@ import bai_gym
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.parallel import memory
 
+GAUSSIAN = "BAI-Gaussian8-v0"
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "name"),
+
+@pytest.mark.each(
+    ("env", "arguments", "name"),
     [
-        ({"runs": 10**12}, "runs"),
-        ({"runs": 2, "env_kwargs": {"num_arms": 10**10}}, "num_arms"),
-        ({"runs": 1000, "env_kwargs": {"num_arms": 10**8}}, "num_arms"),
+        (GAUSSIAN, {"runs": 10**12}, "runs"),
+        (GAUSSIAN, {"runs": 10**400}, "runs"),
+        (GAUSSIAN, {"runs": 2, "env_kwargs": {"num_arms": 10**10}}, "num_arms"),
+        (GAUSSIAN, {"runs": 1000, "env_kwargs": {"num_arms": 10**9}}, "num_arms"),
+        ("BAI-LinearSphere64-v0", {"runs": 2, "env_kwargs": {"num_arms": 10**5}}, "num_arms"),  # pairs of arms
+        ("BAI-GP10-v0", {"runs": 2, "env_kwargs": {"num_arms": 10**5}}, "num_arms"),
+        ("BAI-LinearAdaptive64-v0", {"runs": 2, "env_kwargs": {"num_arms": 10**5}}, "num_arms"),
+        (GAUSSIAN, {"runs": 10, "budget": 10**9, "checkpoints": 1}, "number of checkpoints"),
+        (GAUSSIAN, {"runs": 1000, "budget": 10**6, "checkpoints": 5}, "number of checkpoints"),
     ],
 )
-def test_the_largest_that_fits_is_named(arguments: dict[str, Any], name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "total_memory", lambda: 64e9)
-    with pytest.raises(ParameterError, match=rf"^{name}=.* the largest {name} that fits is \d+$"):
-        bai_gym.evaluate("SH", "BAI-Gaussian8-v0", **arguments)
+def test_the_largest_that_fits_is_named(
+    env: str, arguments: dict[str, Any], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "available_memory", lambda: 8e9)
+    with pytest.raises((ParameterError, InstanceError), match=rf"^{name}=.* the largest {name} that fits is \d+$"):
+        bai_gym.evaluate("Uniform", env, **arguments)
+
+
+def test_recorded_pulls_must_fit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(memory, "available_memory", lambda: 8e9)
+    with pytest.raises(ParameterError, match=r"^budget=.* the largest budget that fits is 40000000$"):
+        bai_gym.compare(["SH"], GAUSSIAN, budgets=[10**9], runs=2, record=1, out=tmp_path)
+
+
+@pytest.mark.each(
+    ("agent", "arguments", "fits"),
+    [  # 30 days at 3e-8 seconds per pull are 8.64e13 pulls
+        ("UCB-E", {"runs": 1000, "budget": 10**12}, "86400000000 pulls or 86 runs"),
+        ("UCB-E", {"runs": 10**5, "budget": 10**15}, "864000000 pulls"),
+        ("SH", {"runs": 1000, "budget": 10**12, "path": "steps"}, "86400000000 pulls or 86 runs"),
+    ],
+)
+def test_what_takes_months_is_refused(agent: str, arguments: dict[str, Any], fits: str) -> None:
+    with pytest.raises(ParameterError, match=f"in 30 days it makes at most {fits}$"):
+        bai_gym.evaluate(agent, GAUSSIAN, **arguments)
+
+
+def test_blocks_of_any_size_take_no_time() -> None:
+    assert bai_gym.evaluate("SH", GAUSSIAN, runs=10, budget=10**12).errors == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kilobytes there")
+def test_many_arms_stay_within_memory() -> None:
+    # Three chunks of 335 runs; more of them take no more.
+    words = f"bai_gym.evaluate('SHVar', {GAUSSIAN!r}, budget=10**6, runs=700, env_kwargs={{'num_arms': 10**4}})"
+    peak = "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss"
+    code = f"import resource, bai_gym; {words}; print({peak})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) * 1024 < 0.7e9
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space")
+def test_a_limit_of_memory_ends_in_one_line() -> None:
+    arguments = "'SH', 'BAI-Gaussian8-v0', budget=10**6, runs=400, env_kwargs={'num_arms': 10**4}"
+    code = (
+        "import resource, bai_gym\n"
+        "from bai_gym.parallel import memory\n"
+        "bai_gym.evaluate('SH', 'BAI-Gaussian8-v0', runs=2)\n"
+        "limit = memory._address_space() + 3 * 10**8\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (limit, limit))\n"
+        "try:\n"
+        f"    bai_gym.evaluate({arguments})\n"
+        "except bai_gym.errors.ParameterError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert re.fullmatch(r"(there is not enough memory for SH|num_arms=10000 would take) .*\n", done.stdout)
 
 
 def test_what_is_named_fits() -> None:

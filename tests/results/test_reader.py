@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bai_gym import compare
+from bai_gym.benchmark import cells
 from bai_gym.cli import main
 from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.reader import read_outcomes, read_recordings, read_results
@@ -333,6 +334,19 @@ def test_a_chunk_after_a_short_one_is_not_counted_on(tmp_path: Path) -> None:
     full.unlink()
     (episodes,) = read_outcomes(tmp_path).values()
     assert episodes.recommendation.tolist() == short.recommendations("SH").tolist()
+
+
+def test_chunks_of_many_arms_have_fewer_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cells, "CHUNK_BYTES", 80 * 4 * 50)  # 50 runs of 4 arms
+    for runs in (130, 50, 30):
+        played = compare(["SH"], ENV, budgets=[20], runs=runs, out=tmp_path)
+        (episodes,) = read_outcomes(tmp_path, played.results).values()
+        assert episodes.recommendation.tolist() == played.recommendations("SH").tolist()
+    assert len(list(tmp_path.glob("chunks/*/*.parquet"))) == 4  # 50, 50 and 30, and 30 beside the first
+    compare(["SH"], ENV, budgets=[20], runs=130, out=tmp_path, record=60)  # on the instances of the runs
+    (episodes,) = read_outcomes(tmp_path).values()
+    best = [recording.correct_recommendation for recording in read_recordings(tmp_path)]
+    assert best == [(arm,) for arm in episodes.correct_recommendation[:60].tolist()]
 
 
 @pytest.mark.each("name", ["chunks", "recordings"])
