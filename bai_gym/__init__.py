@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bai_gym.api import compare, evaluate
     from bai_gym.live.evidence import Identification
     from bai_gym.live.identify import identify
+    from bai_gym.live.study import Study
     from bai_gym.parallel import cluster
     from bai_gym.results.result import Comparison, Result
 
@@ -27,6 +28,7 @@ __all__ = [
     "Leaderboard",
     "PairedTest",
     "Result",
+    "Study",
     "__version__",
     "aggregate",
     "cluster",
@@ -45,6 +47,7 @@ _HOMES = {
     "Leaderboard": "bai_gym.analysis.leaderboard",
     "PairedTest": "bai_gym.analysis.paired",
     "Result": "bai_gym.results.result",
+    "Study": "bai_gym.live",
     "aggregate": "bai_gym.analysis.aggregate",
     "cluster": "bai_gym.parallel",
     "compare": "bai_gym.api",

@@ -1,10 +1,10 @@
 """Executes a plan of one episode with several pulls outstanding at a time, as parallel experiments need.
 
-Pulls are handed out by :meth:`Dispatcher.ask` and their rewards arrive, in any order, by :meth:`Dispatcher.tell`. Rewards
-of one arm enter the statistics in the order in which its pulls were handed out: a result that arrives early, because
-good rewards are fast, waits for the slower ones before it, so that speed does not select rewards. A block ends when the
-rewards of all its pulls have arrived; an agent that plays by blocks is therefore the same whatever the order. A
-sequential rule decides each pull on the rewards that have arrived; with one pull outstanding, that is all of them.
+Pulls are handed out by :meth:`Dispatcher.ask` and their rewards arrive, in any order, by :meth:`Dispatcher.tell`.
+Rewards of one arm enter the statistics in the order in which its pulls were handed out: a reward that arrives early
+waits for those before it, so that speed does not select rewards. A block ends when the rewards of all its pulls have
+arrived; an agent that plays by blocks is therefore the same whatever the order. A sequential rule decides each pull on
+the rewards that have arrived; with one pull outstanding, that is all of them.
 """
 
 from __future__ import annotations
@@ -90,6 +90,11 @@ class Dispatcher:
         """Whether no further pull will be handed out."""
         return self._stopped or self.recommendation is not None or len(self.arms) == self._budget
 
+    @property
+    def stopped_by_rule(self) -> bool:
+        """Whether the rule of the last request has ended it, and not its number of steps."""
+        return isinstance(self._request, _Sequential) and self._request.stopped
+
     def ask(self) -> int | None:
         """Return the arm of the next pull, whose number is then ``len(arms)``.
 
@@ -130,8 +135,8 @@ class Dispatcher:
     def stop(self) -> None:
         """Hand out no more pulls; the agent recommends when it has been told the rewards of all outstanding ones.
 
-        An agent that recommends at any time does; for others, their sequential request ends as at its last step. Failing
-        both, the arm of largest mean is recommended, the first of several.
+        An agent that recommends at any time does; for others, their sequential request ends as at its last step.
+        Failing both, the arm of largest mean is recommended, the first of several.
         """
         self._stopped = True
         self._end_if_complete()
@@ -236,18 +241,18 @@ class _Sequential:
         self._arms = range(seen.pulls.shape[1]) if request.arms is None else request.arms[0].tolist()
         self._to_ask = self._missing = request.steps
         self._before: Any = None  # the state before the choice that was made after the last reward
-        self._stopped = False
+        self.stopped = False
 
     @property
     def ended(self) -> bool:
-        return self._stopped or self._missing == 0
+        return self.stopped or self._missing == 0
 
     @property
     def outcome(self) -> Any:
         return self._engine.outcome
 
     def next(self) -> int | None:
-        if self._to_ask == 0 or self._stopped:
+        if self._to_ask == 0 or self.stopped:
             return None
         slot = self._choose()
         if slot < 0:
@@ -270,7 +275,7 @@ class _Sequential:
             self._engine.restore(self._before)
         slot = int(self._engine.choose()[0])
         if slot < 0:
-            self._stopped = True
+            self.stopped = True
         elif chosen is not None:
             self._engine.restore(chosen)
         return slot
