@@ -235,18 +235,21 @@ def _parquet(path: Path, raw: bytes, arm_column: str, reward_column: str) -> pa.
 
 def _frame(frame: Any, name: Path, *columns: str) -> pa.Table:
     """The two columns of a data frame in memory."""
-    header = getattr(frame, "column_names", None) or list(getattr(frame, "columns", None) or _keys(frame))
+    if isinstance(frame, pa.Table):
+        header: Iterable[Any] = frame.column_names
+    elif isinstance(frame, Mapping):
+        header = frame
+    elif hasattr(frame, "columns"):
+        header = frame.columns
+    else:
+        raise ParameterError(f"data must be the path of a file or a data frame, not {frame!r}"[:200])
     _require(name, [str(column) for column in header], *columns)
+    if isinstance(frame, pa.Table):
+        return frame.select(list(columns))
     try:
         return pa.table({column: pa.array(list(frame[column])) for column in columns})
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise DataError(f"{name} has columns that cannot be read: {_line(error)}") from None
-
-
-def _keys(frame: Any) -> list[Any]:
-    if isinstance(frame, Mapping):
-        return list(frame)
-    raise ParameterError(f"data must be the path of a file or a data frame, not a {type(frame).__name__}")
 
 
 def _is_utf8(raw: bytes) -> bool:

@@ -69,8 +69,8 @@ class Study:
     the same journal with the same arguments. Rewards of one arm count in the order in which its pulls were handed out,
     so it does not matter which of them are fast. Agents that play by blocks (SR, SH) therefore recommend exactly what
     they would recommend if pulls were made one after the other. Sequential agents (TTTS, LUCB) decide each pull on what
-    has been told: with one pull outstanding that is the published algorithm, with more it is the algorithm with delayed
-    rewards.
+    has been told: with one pull outstanding that is the published algorithm; with more, rewards are delayed, and the
+    agent assumes that those outstanding are near the means (:class:`bai_gym.sampling.Dispatcher`).
 
     Every tell is on the disk when it returns. A pull that was handed out and never told, because its worker died, is
     handed out again after ``lease`` seconds, or after :meth:`release`; it has the same number, so the budget holds. If

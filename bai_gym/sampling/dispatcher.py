@@ -4,11 +4,15 @@ Pulls are handed out by :meth:`Dispatcher.ask` and their rewards arrive, in any 
 Rewards of one arm enter the statistics in the order in which its pulls were handed out: a reward that arrives early
 waits for those before it, so that speed does not select rewards. A block ends when the rewards of all its pulls have
 arrived; an agent that plays by blocks is therefore the same whatever the order. A sequential rule decides each pull on
-the rewards that have arrived; with one pull outstanding, that is all of them.
+the rewards that have arrived; with one pull outstanding, that is all of them. For others that are outstanding it
+assumes a reward near the arm's mean, so that not all go to one arm: the hallucinated observations of Desautels, Krause
+and Burdick (2014), "Parallelizing Exploration-Exploitation Tradeoffs in Gaussian Process Bandit Optimization". Assumed
+rewards guide the choice, and enter no statistics.
 """
 
 from __future__ import annotations
 
+import bisect
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +25,7 @@ from bai_gym.sampling.block import Block
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.plans import start
 from bai_gym.sampling.requests import check_request
+from bai_gym.sampling.sequential import Sequential
 from bai_gym.statistics import FloatArray, Observation, Statistics
 from bai_gym.tasks import BestArm
 
@@ -67,6 +72,7 @@ class Dispatcher:
         self._encoding = ActionEncoding(num_arms, BestArm(), fixed_confidence=False)
         self._queues: dict[int, deque[int]] = {arm: deque() for arm in range(num_arms)}  # outstanding, by arm
         self._rewards: dict[int, float] = {}  # told, and not yet in the statistics
+        self._taken: list[list[float]] = [[] for _ in range(num_arms)]  # rewards of each arm, ascending
         self._outstanding = 0
         self._stopped = False
         self._statistics = Statistics.zeros((1, num_arms)) if earlier is None else earlier.copy()
@@ -143,10 +149,11 @@ class Dispatcher:
 
     def _take_in(self, number: int, arm: int, reward: float) -> None:
         self._statistics.add(arm, reward)
+        bisect.insort(self._taken[arm], reward)
         self._outstanding -= 1
         if self._plan is None:
             self._remaining[...] -= 1
-        elif self._request is not None and number >= self._first:
+        elif self._request is not None and self.recommendation is None and number >= self._first:
             self._request.take_in(arm, reward)
             if self._request.ended:
                 self._advance(self._request.outcome)
@@ -164,6 +171,12 @@ class Dispatcher:
         if self.recommendation is None:
             means = np.where(self._statistics.pulls[0] > 0, self._statistics.means[0], -np.inf)
             self.recommendation = int(means.argmax())
+
+    def _assumed(self, arm: int) -> float:
+        """Return the reward of the arm nearest to its mean, an observed one: rules may accept 0 and 1 only."""
+        mean, rewards = float(self._statistics.means[0, arm]), self._taken[arm]
+        place = bisect.bisect_left(rewards, mean)
+        return min(rewards[max(place - 1, 0) : place + 1], key=lambda reward: abs(reward - mean), default=mean)
 
     def _act(self) -> int:
         """Return the action of an agent that only has ``act``; it observes the rewards that have arrived."""
@@ -190,7 +203,7 @@ class Dispatcher:
             if isinstance(request, Block):
                 self._request = _Block(request, arms)
             else:
-                self._request = _Sequential(request, self._statistics, self._seen.get("features"))
+                self._request = _Sequential(request, self._statistics, self._seen.get("features"), self._assumed)
             if not self._request.ended:
                 return
             outcome = self._request.outcome
@@ -228,19 +241,25 @@ class _Block:
 class _Sequential:
     """A rule whose pulls may outnumber its rewards.
 
-    Rules expect one choice before each reward: some learn the last reward when they choose. So the choice made after a
-    reward is kept, further ones with the same rewards are made on a copy, and a reward that arrives before any choice
-    is preceded by one that is not used.
+    Rules expect one choice before each reward, since some learn the last reward when they choose. So the choice made
+    after a reward is kept, further ones are made on a copy, in which the outstanding pulls have assumed rewards, and a
+    reward that no choice precedes is preceded by one that is not used. Only a choice without assumptions stops.
     """
 
-    def __init__(self, request: Any, seen: Statistics, features: FloatArray | None) -> None:
+    def __init__(
+        self, request: Sequential, seen: Statistics, features: FloatArray | None, assumed: Callable[[int], float]
+    ) -> None:
         window = request.window
         if window is None:
             window = seen if request.arms is None else seen.take(request.arms)
         self._engine = Engine(request, window, int(seen.pulls[0].sum()), features, variances=True)
         self._arms = range(seen.pulls.shape[1]) if request.arms is None else request.arms[0].tolist()
+        self._random = request.rng.bit_generator
+        self._assumed = assumed
         self._to_ask = self._missing = request.steps
+        self._outstanding: list[int] = []  # slots, in the order in which they were handed out
         self._before: Any = None  # the state before the choice that was made after the last reward
+        self._ahead: Any = None  # the copy after its last choice
         self.stopped = False
 
     @property
@@ -254,28 +273,50 @@ class _Sequential:
     def next(self) -> int | None:
         if self._to_ask == 0 or self.stopped:
             return None
-        slot = self._choose()
+        exact = self._before is None and not self._outstanding
+        slot = self._choose() if exact else self._choose_ahead()
         if slot < 0:
             return None
         self._to_ask -= 1
+        self._outstanding.append(slot)
         return int(self._arms[slot])
 
     def take_in(self, arm: int, reward: float) -> None:
         if self._before is None and self._choose() < 0:
             return
-        self._before = None
+        slot = self._arms.index(arm)
+        self._outstanding.remove(slot)
+        self._before = self._ahead = None
         self._missing -= 1
-        self._engine.take_in(np.array([self._arms.index(arm)]), np.array([reward]))
+        self._add(slot, reward)
 
     def _choose(self) -> int:
-        chosen = None if self._before is None else self._engine.state()
-        if chosen is None:
-            self._before = self._engine.state()
-        else:
-            self._engine.restore(self._before)
+        self._before = self._engine.state()
         slot = int(self._engine.choose()[0])
-        if slot < 0:
-            self.stopped = True
-        elif chosen is not None:
-            self._engine.restore(chosen)
+        self.stopped = slot < 0
         return slot
+
+    def _choose_ahead(self) -> int:
+        """Choose on the copy; where that stops, leave everything as it was, so that the call does not matter."""
+        actual, random = self._engine.state(), self._random.state
+        if self._ahead is not None:
+            self._engine.restore(self._ahead)
+            self._add(self._outstanding[-1])
+            slot = int(self._engine.choose()[0])
+        else:
+            self._engine.restore(actual if self._before is None else self._before)
+            slot = int(self._engine.choose()[0])
+            for outstanding in self._outstanding:
+                if slot >= 0:
+                    self._add(outstanding)
+                    slot = int(self._engine.choose()[0])
+        if slot < 0:
+            self._random.state = random
+        else:
+            self._ahead = self._engine.state()
+        self._engine.restore(actual)
+        return slot
+
+    def _add(self, slot: int, reward: float | None = None) -> None:
+        reward = self._assumed(self._arms[slot]) if reward is None else reward
+        self._engine.take_in(np.array([slot]), np.array([reward]))

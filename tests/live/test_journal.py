@@ -115,7 +115,8 @@ def test_a_file_that_others_shorten_or_delete_is_noticed(path: Path) -> None:
 def test_every_reward_comes_back(told: list[Entry]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "journal.jsonl")
-        written(path, told)
+        with contextlib.closing(Journal(path, FACTS)) as journal, journal.transaction():
+            journal.append(told)
         again = reopened(path)
     assert again == told
     signs = [[math.copysign(1.0, float(entry.reward or 0.0)) for entry in entries] for entries in (again, told)]
