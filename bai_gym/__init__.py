@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bai_gym.api import compare, evaluate
     from bai_gym.live.evidence import Identification
     from bai_gym.live.identify import identify
+    from bai_gym.live.study import Study
     from bai_gym.parallel import cluster
     from bai_gym.planning import Advice, BudgetPlan, Plans, advise, plan
     from bai_gym.results.result import Comparison, Result
@@ -32,6 +33,7 @@ __all__ = [
     "PairedTest",
     "Plans",
     "Result",
+    "Study",
     "__version__",
     "advise",
     "aggregate",
@@ -56,6 +58,7 @@ _HOMES = {
     "PairedTest": "bai_gym.analysis.paired",
     "Plans": "bai_gym.planning",
     "Result": "bai_gym.results.result",
+    "Study": "bai_gym.live",
     "advise": "bai_gym.planning",
     "aggregate": "bai_gym.analysis.aggregate",
     "cite": "bai_gym.agents.citations",

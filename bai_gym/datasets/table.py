@@ -12,11 +12,11 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -78,7 +78,7 @@ class ArmSamples:
 
 
 def read_table(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Mapping[str, Iterable[Any]],
     *,
     arm_column: str,
     reward_column: str,
@@ -93,7 +93,8 @@ def read_table(
     name), else as text. Spaces around a name are ignored. Rows in an error count from 1 after the header.
 
     Args:
-        path: A CSV file with a header line (UTF-8, may be gzipped) or a Parquet file; recognised by content.
+        path: A CSV file with a header line (UTF-8, may be gzipped) or a Parquet file, recognised by content; or a data
+            frame (of pandas or Polars, an Arrow table, a dict of columns).
         arm_column: Name of the column that names the arm.
         reward_column: Name of the column with the reward: a finite number in each row, or in each row a word of
             true, false, yes and no, which count as 1 and 0.
@@ -116,14 +117,18 @@ def read_table(
         DataError: The file is unreadable, a column is not there, a reward is not a finite number, an arm has no
             name or no rows, there are fewer than two arms, or there are too few values for so many bins.
     """
-    path = Path(path)
     _check(arm_column, reward_column, separator, arms, bins)
     choice(missing, ("error", "drop"), "missing")
-    raw = _content(path)
-    if raw.startswith(b"PAR1"):
-        table = _parquet(path, raw, arm_column, reward_column)
+    if isinstance(path, str | os.PathLike):
+        path = Path(path)
+        raw = _content(path)
+        if raw.startswith(b"PAR1"):
+            table = _parquet(path, raw, arm_column, reward_column)
+        else:
+            table = _csv(path, raw, arm_column, reward_column, separator)
     else:
-        table = _csv(path, raw, arm_column, reward_column, separator)
+        frame, path = path, Path("the data frame")  # what messages name
+        table = _frame(frame, path, arm_column, reward_column)
     if not table.num_rows:
         raise DataError(f"{path} has a header but no rows; expected one row per observation")
     all_rows = table.num_rows
@@ -244,6 +249,25 @@ def _parquet(path: Path, raw: bytes, arm_column: str, reward_column: str) -> pa.
         return file.read(columns=[arm_column, reward_column], use_threads=False)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path} is not a readable Parquet file ({_line(error)})") from None
+
+
+def _frame(frame: Any, name: Path, *columns: str) -> pa.Table:
+    """The two columns of a data frame in memory."""
+    if isinstance(frame, pa.Table):
+        header: Iterable[Any] = frame.column_names
+    elif isinstance(frame, Mapping):
+        header = frame
+    elif hasattr(frame, "columns"):
+        header = frame.columns
+    else:
+        raise ParameterError(f"data must be the path of a file or a data frame, not {frame!r}"[:200])
+    _require(name, [str(column) for column in header], *columns)
+    if isinstance(frame, pa.Table):
+        return frame.select(list(columns))
+    try:
+        return pa.table({column: pa.array(list(frame[column])) for column in columns})
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise DataError(f"{name} has columns that cannot be read: {_line(error)}") from None
 
 
 def _is_utf8(raw: bytes) -> bool:

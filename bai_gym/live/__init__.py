@@ -1,10 +1,12 @@
 """Real experiments: the best arm among user functions, without Gymnasium.
 
-``identify`` runs an agent on functions, ``evidence`` is its result, and ``journal`` keeps every observation on disk, so
-that a killed experiment can resume.
+``Study`` hands out pulls and takes their rewards, and ``identify`` is a study whose pulls are calls of functions;
+``evidence`` is the result, ``page`` its web page, and ``terminal`` the live table. ``journal`` keeps every observation
+on disk, so that a killed experiment can resume, and several processes can work on one study.
 """
 
 from bai_gym.live.evidence import Identification, Pull
 from bai_gym.live.identify import identify
+from bai_gym.live.study import PendingPull, Study
 
-__all__ = ["Identification", "Pull", "identify"]
+__all__ = ["Identification", "PendingPull", "Pull", "Study", "identify"]

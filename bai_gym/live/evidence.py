@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
-from bai_gym.statistics import FloatArray, IntArray, mean_intervals
+from bai_gym.bandits.executor.functions import one_line
+from bai_gym.errors import OutputError
+from bai_gym.statistics import Z95, FloatArray, IntArray, Statistics, mean_intervals
 
 __all__ = ["Identification", "Pull"]
 
 _SHOWN = 20  # arms shown in the text of a result
+_WIDTH = 40  # characters of a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +53,10 @@ class Identification:
             unknown or 0: equal rewards are no certainty.
         intervals: ``(K, 2)`` ends of 95 % intervals, Wilson's where all rewards were 0 or 1, else normal ones; NaN
             where nothing can be estimated.
-        log: All pulls in their order.
+        log: All pulls in the order in which the agent asked for them.
         notes: Sentences that every report must show.
+        names: The arms' names, K of them; their numbers, unless others were given.
+        earlier: ``(K,)`` earlier results of each arm, which the statistics include; None: there are none.
     """
 
     recommendation: int
@@ -61,12 +69,23 @@ class Identification:
     intervals: FloatArray = field(repr=False)
     log: tuple[Pull, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    earlier: IntArray | None = field(default=None, repr=False)
 
     @classmethod
     def of(
-        cls, recommendation: int, log: Sequence[Pull], num_arms: int, *, agent: str, budget: int, seed: int
+        cls,
+        recommendation: int,
+        log: Sequence[Pull],
+        num_arms: int,
+        *,
+        agent: str,
+        budget: int,
+        seed: int,
+        names: Sequence[str] | None = None,
+        earlier: Statistics | None = None,
     ) -> Identification:
-        """Compute the statistics from the log, in two passes, for accuracy."""
+        """Compute the statistics from the log, in two passes, for accuracy, and add earlier ones, ``(1, K)``."""
         arms = np.array([pull.arm for pull in log], np.int64)
         rewards = np.array([pull.reward for pull in log], np.float64)
         pulls = np.bincount(arms, minlength=num_arms).astype(np.int64)
@@ -74,10 +93,14 @@ class Identification:
             means = np.bincount(arms, rewards, num_arms) / pulls  # 0 / 0 is NaN
             squares = np.bincount(arms, (rewards - means[arms]) ** 2, num_arms)
             variances = squares / (pulls - 1)
+            before = None
+            if earlier is not None:
+                before = earlier.pulls[0].copy()
+                pulls, means, variances = _with_earlier(pulls, means, variances, earlier)
             errors = np.sqrt(variances / pulls)
         errors[(pulls < 2) | (errors == 0.0)] = np.nan
         intervals = np.stack(mean_intervals(pulls, means, variances), axis=1)
-        for array in (pulls, means, errors, intervals):
+        for array in (pulls, means, errors, intervals, *(() if before is None else (before,))):
             array.setflags(write=False)
         notes = []
         failed = sum(pull.error is not None for pull in log)
@@ -85,12 +108,21 @@ class Identification:
             notes.append(f"{failed} of {len(log)} pulls failed and count as the worst reward")
         if len(log) < budget:
             notes.append(f"{agent} has asked for {len(log)} of {budget} pulls ({budget - len(log)} unspent)")
-        return cls(recommendation, agent, budget, seed, pulls, means, errors, intervals, tuple(log), tuple(notes))
+        if before is not None:
+            notes.append(f"the statistics include {before.sum()} earlier results")
+        named = tuple(map(str, range(num_arms))) if names is None else tuple(names)
+        evidence = (pulls, means, errors, intervals, tuple(log), tuple(notes), named, before)
+        return cls(recommendation, agent, budget, seed, *evidence)
 
     @property
     def num_arms(self) -> int:
         """K."""
         return int(self.pulls.size)
+
+    @property
+    def name(self) -> str:
+        """Name of the recommended arm."""
+        return self.names[self.recommendation]
 
     @property
     def runner_up(self) -> int | None:
@@ -104,19 +136,64 @@ class Identification:
         failed = np.array([pull.arm for pull in self.log if pull.error is not None], np.int64)
         return np.bincount(failed, minlength=self.num_arms).astype(np.int64)
 
+    @property
+    def lead(self) -> tuple[float, float, float]:
+        """Mean of the recommended arm less that of the runner-up, and the ends of its normal 95 % interval.
+
+        NaN where it cannot be estimated.
+        """
+        if self.runner_up is None:
+            return math.nan, math.nan, math.nan
+        pair = [self.recommendation, self.runner_up]
+        difference = float(self.means[pair[0]] - self.means[pair[1]])
+        half = Z95 * math.hypot(*self.standard_errors[pair])
+        return difference, difference - half, difference + half
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a web page with the evidence: one file, which loads nothing.
+
+        Raises:
+            OutputError: If it cannot be written.
+        """
+        from bai_gym.live.page import page_of
+
+        try:
+            Path(path).write_text(page_of(self), encoding="utf-8")
+        except OSError as error:
+            raise OutputError(f"{path} cannot be written: {error.strerror}") from None
+
     def __str__(self) -> str:
         """Show the recommendation, and the arms by decreasing mean."""
-        lines = [f"{self.agent} recommends arm {self.recommendation} after {len(self.log)} of {self.budget} pulls"]
-        order = np.lexsort((np.arange(self.num_arms), -self.means, np.arange(self.num_arms) != self.recommendation))
-        lines.append(f"{'arm':>5} {'pulls':>7} {'mean':>12} {'std. error':>12}   95 % interval")
+        lines = [f"{self.agent} recommends arm {self.name} after {len(self.log)} of {self.budget} pulls"]
+        order = self.order
+        width = max(5, *(min(len(self.names[arm]), _WIDTH) for arm in order[:_SHOWN]))
+        lines.append(f"{'arm':>{width}} {'pulls':>7} {'mean':>12} {'std. error':>12}   95 % interval")
         for arm in order[:_SHOWN]:
+            name = one_line(self.names[arm], _WIDTH)
             mean, error = (f"{value:.6g}" if np.isfinite(value) else "-" for value in self._moments(arm))
             low, high = self.intervals[arm]
             interval = "not estimable" if np.isnan(low) else f"{low:.4g} to {high:.4g}"
-            lines.append(f"{arm:5} {self.pulls[arm]:7} {mean:>12} {error:>12}   {interval}")
+            lines.append(f"{name:>{width}} {self.pulls[arm]:7} {mean:>12} {error:>12}   {interval}")
         if order.size > _SHOWN:
             lines.append(f"and {order.size - _SHOWN} more arms")
         return "\n".join([*lines, *self.notes])
 
+    @property
+    def order(self) -> IntArray:
+        """``(K,)`` arms: the recommended one, then the others by decreasing mean, those without a pull last."""
+        arms = np.arange(self.num_arms)
+        return np.lexsort((arms, -self.means, arms != self.recommendation))
+
     def _moments(self, arm: int) -> tuple[float, float]:
         return float(self.means[arm]), float(self.standard_errors[arm])
+
+
+def _with_earlier(
+    pulls: IntArray, means: FloatArray, variances: FloatArray, earlier: Statistics
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Return the statistics of both, NaN where there are too few pulls."""
+    both = earlier.copy()
+    made = np.flatnonzero(pulls)
+    both.merge(made, Statistics(pulls[made], means[made], np.where(pulls > 1, variances, 0.0)[made]))
+    n = both.pulls[0]
+    return n, np.where(n > 0, both.means[0], np.nan), np.where(n > 1, both.variances[0], np.nan)

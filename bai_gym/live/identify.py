@@ -3,59 +3,48 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
-import numpy as np
-
-from bai_gym.api import agent_source
-from bai_gym.bandits.executor import Executor
-from bai_gym.bandits.linear import check_features
-from bai_gym.benchmark.protocol import allocates, describe, knowledge, notes, reset
-from bai_gym.envs.actions import ActionEncoding
-from bai_gym.envs.specification import check_budget
-from bai_gym.errors import AgentError, BudgetError, InstanceError, OutputError, PullError
-from bai_gym.live.evidence import Identification, Pull
-from bai_gym.live.journal import Journal
-from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Stepper
-from bai_gym.seeding import check_seed, generator
-from bai_gym.statistics import FloatArray, Observation, Statistics
-from bai_gym.tasks import BestArm
+from bai_gym.bandits.executor import Executor, Outcome
+from bai_gym.errors import BudgetError, ParameterError, PullError
+from bai_gym.live.evidence import Identification
+from bai_gym.live.study import PendingPull, Study, check_names
+from bai_gym.live.terminal import Terminal
+from bai_gym.validation import integer
 
 __all__ = ["identify"]
 
-_OWN = frozenset({"prior"})  # knowledge in the agent's parameters, which users provide
-
-_PARAMETERS = {
-    "complexity": "a",
-    "range": "b",
-    "variances": "noise_variance",
-}  # agent parameters that replace that knowledge
-
 
 def identify(
-    pull: Callable[..., Any] | Sequence[Callable[..., Any]],
+    pull: Callable[..., Any] | Sequence[Callable[..., Any]] | Mapping[str, Callable[..., Any]],
     num_arms: int | None = None,
-    budget: int | None = None,
+    budget: float | None = None,
     agent: Any = "SR",
     *,
+    arms: Iterable[str] | None = None,
     seed: int = 0,
     features: object = None,
+    costs: Mapping[str, float] | Sequence[float] | None = None,
+    earlier: Any = None,
+    arm_column: str = "arm",
+    reward_column: str = "reward",
+    parallel: int = 1,
     timeout: float | None = None,
     on_error: str = "raise",
     retries: int | None = None,
     worst: float | None = None,
     run_in: str = "auto",
     journal: str | os.PathLike[str] | None = None,
+    progress: bool = True,
 ) -> Identification:
     """Find the best of several alternatives by a fixed number of noisy experiments.
 
     The alternatives are the arms 0 to K-1. An agent decides which of them to try next, given the rewards so far, and
-    finally recommends the one that is best on average. Larger rewards are better: for a cost, return its negative.
+    finally recommends the one that is best on average. Larger rewards are better: for a cost, return its negative. If
+    others make the pulls, use :class:`bai_gym.Study`.
 
     With a timeout, pulls run in a worker process, which is killed when time is up. It has copies of the functions and
     of what they refer to (sent by cloudpickle): changes they make to variables do not come back, and what they print
@@ -64,16 +53,25 @@ def identify(
 
     Args:
         pull: The experiment: a function of the arm that returns its reward, a finite number; or a list of functions
-            without arguments, one for each arm. A parameter named ``rng`` receives a NumPy generator, so that
-            simulations are reproducible.
-        num_arms: K, at least 2; may be left out with a list.
-        budget: Pulls over all arms, at least 1.
+            without arguments, one for each arm; or a dict of such functions by name. A parameter named ``rng`` receives
+            a NumPy generator, so that simulations are reproducible.
+        num_arms: K, at least 2; may be left out with a list, a dict, or ``arms``.
+        budget: Pulls over all arms, at least 1; with ``costs``, their total cost.
         agent: A name (``"SR"``, ``"SHAdaVar(delta=0.1)"``), a class or an instance, as for :func:`bai_gym.evaluate`;
             `bai-gym list agents` shows all. Default: successive rejects, which requires no oracle knowledge and has no
             parameters. Agents that require oracle knowledge (true variances, complexity) are rejected; a prior is
-            allowed, as a parameter of the agent.
+            allowed, as a parameter of the agent. One of fixed confidence, such as LUCB, stops when it is confident, or
+            else at the budget.
+        arms: Names of the arms, which a function of the arm then receives instead of its number.
         seed: Seed of the agent and of ``rng``, at least 0.
         features: ``(K, d)`` numbers that describe the arms, for agents that use them.
+        costs: Cost of a pull of each arm, see :class:`bai_gym.Study`.
+        earlier: Earlier results from which the agent starts, see :class:`bai_gym.Study`.
+        arm_column: Column of ``earlier`` that names the arm.
+        reward_column: Column of ``earlier`` with the reward.
+        parallel: Pulls made at a time, at least 1. If more than 1, each of so many workers is a process of its own,
+            unless ``run_in`` says otherwise. Agents that play by blocks (SR, SH) give the same result for any number;
+            sequential agents decide on the rewards that have arrived, so theirs depends on which pulls are faster.
         timeout: Time limit of a pull in seconds, above 0; None: no limit.
         on_error: What happens when a pull raises, takes too long, or returns no finite number. ``"raise"`` (default):
             the experiment ends with an error. ``"retry"``: the pull is made again, up to ``retries`` times; then
@@ -84,8 +82,10 @@ def identify(
         run_in: ``"auto"`` (default, see above), or always ``"here"``, in a ``"thread"``, or in a ``"process"``, which
             also survives functions that crash.
         journal: A file that keeps every observation, as JSON lines, each safely on the disk before the next pull. The
-            same call resumes one that failed or was killed: no pull in the journal is repeated, and the result is that
-            of an uninterrupted experiment, if the functions are deterministic or draw from ``rng``.
+            same call resumes one that failed or was killed: no reward in the journal is observed again, and the result
+            is that of an uninterrupted experiment, if the functions are deterministic or draw from ``rng`` (with a
+            sequential agent in parallel, it is one of those that were possible).
+        progress: Whether to show a live table of the arms while standard error is a terminal.
 
     Returns:
         The recommended arm with its evidence.
@@ -95,149 +95,94 @@ def identify(
             ``log`` has the pulls before it.
         OutputError: The journal cannot be written, or is of another experiment.
         BudgetError: The agent needs a larger budget.
-        AgentError: The agent needs knowledge or features that are missing, or makes an impossible request.
+        AgentError: The agent needs knowledge or features that are missing, cannot start from earlier results, or makes
+            an impossible request.
+        DataError: Earlier results cannot be read.
         ParameterError: Another argument is invalid.
     """
     if budget is None:
         raise BudgetError("budget is missing: give the total number of pulls over all arms")
-    budget, seed = check_budget(budget), check_seed(seed)
-    player = agent_source(agent).make()
-    declared = _check_knowledge(player)
-    executor = Executor(pull, num_arms, timeout=timeout, on_error=on_error, retries=retries, worst=worst, run_in=run_in)
-    with executor, contextlib.ExitStack() as stack:
-        known = _features(features, executor.num_arms)
-        info = ProblemInfo(executor.num_arms, budget, knows=declared)
-        info.features = known
-        reset(player, info, generator(seed, "agent"))
-        kept = None
-        if journal is not None:
-            facts = {
-                "agent": describe(player),
-                "num_arms": executor.num_arms,
-                "budget": budget,
-                "seed": seed,
-                "features": None if known is None else hashlib.sha256(known.tobytes()).hexdigest()[:16],
-            }
-            kept = stack.enter_context(Journal(journal, facts, executor.num_arms))
-        experiment = _Experiment(executor, budget, seed, known, kept)
-        try:
-            recommendation = (_play_allocator if allocates(player) else _play_actor)(player, experiment)
-        except PullError as error:
-            error.log = tuple(experiment.log)
-            raise
-    found = Identification.of(
-        recommendation, experiment.log, executor.num_arms, agent=describe(player), budget=budget, seed=seed
-    )
-    capped: tuple[str, ...] = ()
-    if getattr(player, "stops", False) and len(experiment.log) == budget:
-        capped = (f"{describe(player)} was stopped by the budget of {budget} pulls: its confidence was not reached",)
-    prior = (f"{describe(player)} uses a prior, given by its parameters",) if declared else ()
-    return dataclasses.replace(found, notes=(*found.notes, *capped, *notes(player), *prior))
+    parallel = integer(parallel, "parallel", least=1)
+    if isinstance(pull, Mapping):
+        if arms is not None:
+            raise ParameterError("arms is given, but pull is a dict, whose keys name the arms: leave arms out")
+        arms, pull = list(pull), list(pull.values())
+    names = None if arms is None else check_names(arms)
+    if names is not None and num_arms not in (None, len(names)):
+        raise ParameterError(f"num_arms is {num_arms} and there are {len(names)} names: leave num_arms out")
+    num_arms = num_arms if names is None else len(names)
+    place = "process" if parallel > 1 and run_in == "auto" else run_in
+    policy: dict[str, Any] = {"timeout": timeout, "on_error": on_error, "retries": retries, "worst": worst}
+    with contextlib.ExitStack() as stack:
 
+        def executor(_: int) -> Executor:
+            return stack.enter_context(Executor(pull, num_arms, arms=names, run_in=place, **policy))
 
-class _Experiment:
-    """The observation of the agent; pulls in the journal come first."""
-
-    def __init__(
-        self, executor: Executor, budget: int, seed: int, features: FloatArray | None, journal: Journal | None
-    ) -> None:
-        self.num_arms = executor.num_arms
-        self.left = budget
-        self.log: list[Pull] = []
-        self._puller = executor
-        self._seed = seed
-        self._features = features
-        self._journal = journal
-        self._replayed = journal.pulls if journal is not None else []
-        self._statistics = Statistics.zeros((1, self.num_arms))
-
-    def observation(self) -> Observation:
-        """Return the observation of one episode, ``(K,)``, as copies."""
-        statistics = self._statistics
-        seen: dict[str, Any] = {
-            "pulls": statistics.pulls[0].copy(),
-            "means": statistics.means[0].copy(),
-            "variances": statistics.variances[0].copy(),
-            "remaining": np.array([self.left]),
-        }
-        return seen if self._features is None else {**seen, "features": self._features[0]}
-
-    def pull(self, arm: int) -> None:
-        """Pull an arm, or read its reward from the journal."""
-        number = len(self.log) + 1
-        if len(self._replayed) >= number:
-            made = self._replayed[number - 1]
-            if made.arm != arm:
-                raise OutputError(
-                    f"pull {number} in the journal is of arm {made.arm}, and the agent now asks for arm {arm}: the "
-                    "journal is of another experiment or another version of the agent; give another file"
-                )
-        else:
-            outcome = self._puller.pull(arm, (self._seed, "pull", number), f"pull {number}")
-            made = Pull(arm, outcome.reward, outcome.error)
-            if self._journal is not None:
-                self._journal.append(made)
-        self.log.append(made)
-        self._statistics.add(arm, made.reward)
-        self.left -= 1
-
-
-def _play_allocator(agent: Any, experiment: _Experiment) -> int:
-    """Run an agent that requests blocks, until it makes no more requests."""
-    stepper = Stepper(agent, ActionEncoding(experiment.num_arms, BestArm(), fixed_confidence=False))
-    while experiment.left > 0:
-        arm = stepper.act(experiment.observation())
-        if stepper.stopped:
-            break
-        experiment.pull(int(arm))
-    if experiment.left == 0:  # so that the agent observes the last pull
-        return int(stepper.act(experiment.observation()))
-    return int(stepper.recommendation[0])
-
-
-def _play_actor(agent: Any, experiment: _Experiment) -> int:
-    """Run an agent that only has ``act``."""
-    encoding = ActionEncoding(experiment.num_arms, BestArm(), fixed_confidence=False)
-
-    def act() -> int:
-        action = agent.act(experiment.observation())
-        try:
-            return int(encoding.read(np.asarray(action)[None], 1).arms[0])
-        except ValueError:  # ParameterError is one
-            raise AgentError(f"act must return {encoding.words()}, not {' '.join(repr(action).split())[:80]}") from None
-
-    while experiment.left > 0:
-        experiment.pull(act())
-    return act()
-
-
-def _check_knowledge(agent: Any) -> frozenset[str]:
-    """Return the oracle knowledge that the agent's parameters provide.
-
-    Raises:
-        AgentError: If it requires more.
-    """
-    wanted = knowledge(agent)
-    secret = sorted(wanted - _OWN)
-    if secret:
-        ways = [name for word, name in _PARAMETERS.items() if word in secret and getattr(agent, name, False) is None]
-        way = f"give it {' and '.join(f'{name}=...' for name in ways)}, or take" if len(ways) == len(secret) else "take"
-        raise AgentError(
-            f"{describe(agent)} requires oracle knowledge, unknown in a real experiment: {', '.join(secret)}; {way} an "
-            "agent that requires none, such as SR, SH or A-UGapEb (`bai-gym list agents`)"
+        first = executor(0)
+        study = Study(
+            first.num_arms if names is None else names,
+            budget,
+            agent,
+            seed=seed,
+            features=features,
+            costs=costs,
+            earlier=earlier,
+            arm_column=arm_column,
+            reward_column=reward_column,
+            journal=journal,
+            exclusive=True,
         )
-    return wanted & _OWN
+        stack.enter_context(study)
+        terminal = stack.enter_context(Terminal(study, shown=progress))
+        try:
+            if parallel == 1:
+                _run(study, first, terminal)
+            else:
+                with ThreadPoolExecutor(parallel) as pool:
+                    _run_parallel(study, [first, *pool.map(executor, range(1, parallel))], pool, terminal)
+        except PullError as error:
+            error.log = study.log
+            raise
+        return study.result()
 
 
-def _features(features: object, num_arms: int) -> FloatArray | None:
-    """Return the features as ``(1, K, d)``, read-only.
+def _run(study: Study, executor: Executor, terminal: Terminal) -> None:
+    """Make one pull after the other."""
+    for pull in iter(lambda: study.ask(), []):
+        outcome = _make(study, pull[0], executor)
+        study.tell(pull[0], outcome.reward, error=outcome.error)
+        terminal.update()
 
-    Raises:
-        InstanceError: If they are not finite numbers of that shape.
-    """
-    if features is None:
-        return None
-    matrices = check_features(features, num_arms)
-    if len(matrices) != 1:
-        raise InstanceError("features are given for several instances, and there is one: give them as shape (K, d)")
-    return matrices
+
+def _run_parallel(study: Study, executors: list[Executor], pool: ThreadPoolExecutor, terminal: Terminal) -> None:
+    """Keep all executors busy; after an error, wait for the pulls in progress, so that no reward is lost."""
+    idle = list(executors)
+    running: dict[Future[Outcome], tuple[PendingPull, Executor]] = {}
+    failure: PullError | None = None
+    try:
+        while True:
+            for pull in study.ask(len(idle)) if idle and failure is None else []:
+                executor = idle.pop()
+                running[pool.submit(_make, study, pull, executor)] = pull, executor
+            if not running:
+                break
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                pull, executor = running.pop(future)
+                idle.append(executor)
+                try:
+                    outcome = future.result()
+                except PullError as error:
+                    failure = failure or error
+                    continue
+                study.tell(pull, outcome.reward, error=outcome.error)
+                terminal.update()
+    except BaseException:  # Ctrl-C: kill the pulls in progress, which the pool would wait for
+        for executor in executors:
+            executor.close()
+        raise
+    if failure is not None:
+        raise failure
+
+
+def _make(study: Study, pull: PendingPull, executor: Executor) -> Outcome:
+    return executor.pull(pull.arm, (study.seed, "pull", pull.number), f"pull {pull.number}")

@@ -1,25 +1,52 @@
-"""A journal of pulls on disk: JSON lines, each on the disk before the next pull is made.
+"""A journal on disk that several processes can share: JSON lines, each on the disk before anything follows from it.
 
-The first line identifies the experiment; every other line is a pull. Nothing is ever overwritten, except a last line
-that was cut off when its process or machine died.
+The first line identifies the experiment; every other line is an :class:`Entry`. Nothing is ever overwritten, except a
+last line that was cut off when its process or machine died. Processes read what others have appended, and append, under
+a lock of the file, which ends with the process that holds it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from bai_gym.bandits.executor.functions import one_line
 from bai_gym.errors import OutputError
-from bai_gym.live.evidence import Pull
 
-__all__ = ["Journal"]
+__all__ = ["Entry", "Journal"]
 
-_KIND = "bai-gym identify"
-_VERSION = 1
+_KIND = "bai-gym study"
+_VERSION = 2
+_PATIENCE = 60.0  # seconds for the lock; others hold it for milliseconds
+
+KINDS = ("ask", "again", "release", "tell", "end")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line.
+
+    Attributes:
+        kind: ``"ask"``: a pull was handed out. ``"again"``: it was handed out once more. ``"release"``: it may be
+            handed out once more. ``"tell"``: its reward. ``"end"``: the agent asks for no pulls after this one.
+        number: Number of the pull, from 1 on.
+        arm: Name of the arm, of ``"ask"``.
+        reward: The reward, of ``"tell"``, a finite number.
+        error: Reason of a failure, if the reward is the worst one, of ``"tell"``.
+    """
+
+    kind: str
+    number: int
+    arm: str | None = None
+    reward: float | None = None
+    error: str | None = None
 
 
 class Journal:
@@ -27,95 +54,153 @@ class Journal:
 
     Args:
         path: The file; it is created if missing, its folder must exist.
-        facts: Facts that identify the experiment, as JSON values.
-        num_arms: K.
-
-    Attributes:
-        pulls: The pulls in the file when it was opened.
+        facts: Facts that identify the experiment, as JSON values; among them ``"arms"``, the names of the arms.
+        exclusive: Whether to keep all other processes out until it is closed.
 
     Raises:
         OutputError: The file is not a journal, belongs to another experiment, is damaged, is in use by another process,
             or cannot be written.
     """
 
-    def __init__(self, path: str | os.PathLike[str], facts: Mapping[str, Any], num_arms: int) -> None:
-        """Open the file, read it, and cut off an incomplete last line."""
+    def __init__(self, path: str | os.PathLike[str], facts: Mapping[str, Any], *, exclusive: bool = False) -> None:
+        """Open the file, check its first line, and cut off an incomplete last line."""
         self._path = Path(path)
         self._header = {"journal": _KIND, "version": _VERSION, **facts}
+        self._arms = frozenset(facts["arms"])
+        self._exclusive = exclusive
+        self._open()
         try:
-            self._file: BinaryIO = os.fdopen(os.open(self._path, _FLAGS, 0o666), "r+b", buffering=0)
-        except OSError as error:
-            raise OutputError(f"journal {self._path} cannot be opened: {error.strerror}") from None
-        try:
-            self._lock()
-            self.pulls = self._read(num_arms)
+            if exclusive:
+                self._lock(0.0)
+            self.rewind()
+            with self._locked():
+                self._read()
         except BaseException:
             self.close()
             raise
+        self.rewind()
 
-    def append(self, pull: Pull) -> None:
-        """Write one pull, and wait until it is on the disk.
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[list[Entry]]:
+        """Keep other processes out, and return the entries that they have appended since the last transaction.
 
         Raises:
-            OutputError: If it cannot be written; the message has the pull, so that it is not lost.
+            OutputError: If the file is damaged, was deleted, or stays locked.
         """
-        line: dict[str, Any] = {"arm": pull.arm, "reward": pull.reward}
-        if pull.error is not None:
-            line["error"] = pull.error
-        self._write(line)
+        if self._process != os.getpid():  # forks share the lock of their parent
+            self._open()
+        with self._locked():
+            yield self._read()
+
+    def append(self, entries: Sequence[Entry]) -> None:
+        """Write entries, and wait until they are on the disk; within a transaction.
+
+        Raises:
+            OutputError: If they cannot be written; the message has them, so that no reward is lost.
+        """
+        content = b"".join(_line(_values(entry)) for entry in entries)
+        self._write(content)
+        self._offset += len(content)
+        self._line += len(entries)
+
+    def rewind(self) -> None:
+        """Have the next transaction return all entries."""
+        self._offset, self._line = 0, 0
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
 
-    def __enter__(self) -> Journal:
-        """Close at the end of a ``with``."""
-        return self
+    def _open(self) -> None:
+        try:
+            self._file: BinaryIO = os.fdopen(os.open(self._path, _FLAGS, 0o666), "r+b", buffering=0)
+        except OSError as error:
+            raise OutputError(f"journal {self._path} cannot be opened: {error.strerror}") from None
+        self._process = os.getpid()
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        if self._exclusive:
+            yield
+            return
+        self._lock(_PATIENCE)
+        try:
+            yield
+        finally:
+            self._unlock()
 
-    def _lock(self) -> None:
-        """Lock out other processes. The lock ends with the process."""
+    def _lock(self, patience: float) -> None:
+        """Lock out all others, in this process too."""
         try:
             import fcntl
-        except ImportError:  # Windows: users must avoid two experiments with one journal
+        except ImportError:  # Windows: users must avoid two processes with one journal
             return
-        try:
-            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except (BlockingIOError, PermissionError):
-            raise OutputError(f"journal {self._path} is in use by another process: wait for it, or end it") from None
-        except OSError:  # file systems without locks
-            return
+        until, pause = time.monotonic() + patience, 0.001
+        while True:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except (BlockingIOError, PermissionError):
+                if time.monotonic() >= until:
+                    raise OutputError(
+                        f"journal {self._path} is in use by another process: wait for it, or end it"
+                    ) from None
+                time.sleep(pause)
+                pause = min(2.0 * pause, 0.02)
+            except OSError as error:  # a file system without locks
+                if self._exclusive:
+                    return
+                raise OutputError(
+                    f"journal {self._path} cannot be locked ({error.strerror}): keep it on a local disk"
+                ) from None
 
-    def _read(self, num_arms: int) -> list[Pull]:
-        """Return the pulls in the file, after a check of its first line."""
+    def _unlock(self) -> None:
+        if os.name == "posix":
+            import fcntl
+
+            with contextlib.suppress(OSError, ValueError):  # closed meanwhile
+                fcntl.flock(self._file, fcntl.LOCK_UN)
+
+    def _read(self) -> list[Entry]:
+        """Return the entries from the present position to the end, after a check of the first line."""
         try:
+            there = os.fstat(self._file.fileno())
+            if there.st_size < self._offset or there.st_nlink == 0:
+                raise OutputError(f"journal {self._path} was deleted or cut off by others: restore it, and start again")
+            self._file.seek(self._offset)
             content = self._file.read()
         except OSError as error:
+            if isinstance(error, OutputError):
+                raise
             raise OutputError(f"journal {self._path} cannot be read: {error.strerror}") from None
         *lines, rest = content.split(b"\n")
-        if not lines:  # empty, or cut off in its first line
-            if not (_line(self._header).startswith(rest) or rest.startswith(_line({"journal": _KIND})[:-2])):
-                raise self._foreign()
-            self._cut(0)
-            self._write(self._header)
-            self._keep_name()
-            return []
-        self._check_header(lines[0])
-        pulls = []
-        length = len(lines[0]) + 1
-        for number, line in enumerate(lines[1:], 2):
-            pull = _parse(line, num_arms)
-            if pull is None and number == len(lines) and not rest:
-                break  # after a crash of the machine, lost blocks of a file can hold anything
-            if pull is None:
-                raise OutputError(f"journal {self._path} is damaged: line {number} is no pull; repair or delete it")
-            pulls.append(pull)
-            length += len(line) + 1
-        if length < len(content):
-            self._cut(length)
-        return pulls
+        if self._line == 0:
+            if not lines:  # empty, or cut off in its first line
+                if not (_line(self._header).startswith(rest) or rest.startswith(_line({"journal": _KIND})[:-2])):
+                    raise self._foreign()
+                self._cut(0)
+                self._write(_line(self._header))
+                self._keep_name()
+                self._offset, self._line = len(_line(self._header)), 1
+                return []
+            self._check_header(lines[0])
+        entries = []
+        position = self._offset
+        for number, line in enumerate(lines):
+            if self._line + number > 0:
+                entry = _parse(line, self._arms)
+                if entry is None and number == len(lines) - 1 and not rest:
+                    break  # after a crash of the machine, lost blocks of a file can hold anything
+                if entry is None:
+                    where = f"line {self._line + number + 1}"
+                    raise OutputError(f"journal {self._path} is damaged: {where} is no entry; repair or delete it")
+                entries.append(entry)
+            position += len(line) + 1
+        if position < self._offset + len(content):
+            self._cut(position)
+        self._line += len(entries) + (self._line == 0)
+        self._offset = position
+        return entries
 
     def _check_header(self, line: bytes) -> None:
         try:
@@ -143,8 +228,7 @@ class Journal:
         self._file.truncate(length)
         self._file.seek(length)
 
-    def _write(self, values: Mapping[str, Any]) -> None:
-        content = _line(values)
+    def _write(self, content: bytes) -> None:
         try:
             written = 0
             while written < len(content):
@@ -152,7 +236,8 @@ class Journal:
             os.fsync(self._file.fileno())
         except OSError as error:
             raise OutputError(
-                f"journal {self._path} cannot be written ({error.strerror}); not in it: {content.decode().strip()}"
+                f"journal {self._path} cannot be written ({error.strerror}); not in it: "
+                f"{content.decode().strip().replace(chr(10), ', ')}"
             ) from None
 
     def _keep_name(self) -> None:
@@ -174,19 +259,28 @@ def _line(values: Mapping[str, Any]) -> bytes:
     return json.dumps(values, allow_nan=False).encode() + b"\n"
 
 
-def _parse(line: bytes, num_arms: int) -> Pull | None:
-    """Return the pull in a line, or None if it has none."""
+def _values(entry: Entry) -> dict[str, Any]:
+    rest = {"arm": entry.arm, "reward": entry.reward, "error": entry.error}
+    return {entry.kind: entry.number, **{name: value for name, value in rest.items() if value is not None}}
+
+
+def _parse(line: bytes, arms: frozenset[str]) -> Entry | None:
+    """Return the entry in a line, or None if it has none."""
     try:
         values = json.loads(line)
-        arm, reward, error = values["arm"], values["reward"], values.get("error")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        (kind,) = (kind for kind in KINDS if kind in values)
+        number, arm, reward, error = (values.get(name) for name in (kind, "arm", "reward", "error"))
+    except (ValueError, TypeError, AttributeError, RecursionError):
         return None
-    whole = isinstance(arm, int) and not isinstance(arm, bool) and 0 <= arm < num_arms
-    number = isinstance(reward, int | float) and not isinstance(reward, bool) and abs(reward) <= sys.float_info.max
-    if not (whole and number and (error is None or isinstance(error, str))):
+    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
         return None
-    return Pull(arm, float(reward), error)
+    if (kind == "ask") != (isinstance(arm, str) and arm in arms):
+        return None
+    real = isinstance(reward, int | float) and not isinstance(reward, bool) and abs(reward) <= sys.float_info.max
+    if (kind == "tell") != real or not (error is None or isinstance(error, str)):
+        return None
+    return Entry(kind, number, arm, None if reward is None else float(reward), error)
 
 
 def _shown(value: Any) -> str:
-    return repr(value) if value is not None else "not given"
+    return one_line(repr(value), 80) if value is not None else "not given"

@@ -2,6 +2,7 @@
 
 from bai_gym.sampling.block import Block
 from bai_gym.sampling.compiler import prepare
+from bai_gym.sampling.dispatcher import Dispatcher
 from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import NEVER, STOP, WAIT, Episode, section
 from bai_gym.sampling.plans import Plan, allocations, start
@@ -17,6 +18,7 @@ __all__ = [
     "STOP",
     "WAIT",
     "Block",
+    "Dispatcher",
     "Engine",
     "Episode",
     "Plan",

@@ -184,6 +184,14 @@ class Engine:
         arms = self._stats.shape[2]
         return np.asarray(self._ints[:, HEADER : HEADER + arms] == 1)
 
+    def state(self) -> tuple[FloatArray, IntArray]:
+        """Return the rows of the episodes as copies, for :meth:`restore`; the generator is not part of them."""
+        return self._floats.copy(), self._ints.copy()
+
+    def restore(self, state: tuple[FloatArray, IntArray]) -> None:
+        """Go back to an earlier state."""
+        self._floats[...], self._ints[...] = state
+
     @property
     def outcome(self) -> Played:
         """The pulls so far."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
-import subprocess
-import sys
 import tempfile
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,58 +18,109 @@ from hypothesis import strategies as st
 
 import bai_gym
 from bai_gym.errors import OutputError
-from bai_gym.live.evidence import Pull
-from bai_gym.live.journal import Journal
+from bai_gym.live.journal import Entry, Journal
 
-FACTS: dict[str, Any] = {"agent": "SR", "num_arms": 3, "budget": 9, "seed": 0, "features": None}
-PULLS = [Pull(0, 0.1), Pull(2, -1e300), Pull(1, -1.0, "ValueError: no\u00e9"), Pull(1, 1 / 3)]
+FACTS: dict[str, Any] = {"agent": "SR", "arms": ["a", "b", "\u00e9"], "budget": 9, "seed": 0, "features": None}
+ENTRIES = [
+    Entry("ask", 1, arm="\u00e9"),
+    Entry("tell", 1, reward=-1e300),
+    Entry("again", 1),
+    Entry("release", 1),
+    Entry("tell", 1, reward=1 / 3, error="ValueError: no\u00e9"),
+    Entry("end", 1),
+]
 
 
-def reopened(path: Path, **facts: Any) -> list[Pull]:
-    with Journal(path, FACTS | facts, 3) as journal:
-        return journal.pulls
+def written(path: Path, entries: Sequence[Entry], **facts: Any) -> list[Entry]:
+    """Append entries one by one; return those that were there."""
+    with contextlib.closing(Journal(path, FACTS | facts)) as journal:
+        with journal.transaction() as found:
+            pass
+        for entry in entries:
+            with journal.transaction() as others:
+                assert others == []
+                journal.append([entry])
+    return found
+
+
+def reopened(path: Path, **facts: Any) -> list[Entry]:
+    return written(path, [], **facts)
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A journal of four pulls."""
+    """A journal of six entries."""
     path = tmp_path / "journal.jsonl"
-    with Journal(path, FACTS, 3) as journal:
-        assert journal.pulls == []
-        for pull in PULLS:
-            journal.append(pull)
+    assert written(path, ENTRIES) == []
     return path
 
 
-def test_pulls_come_back_bit_for_bit(path: Path) -> None:
-    assert reopened(path) == PULLS
-    assert [sorted(json.loads(line)) for line in path.read_text().splitlines()[1:]] == [
-        ["arm", "reward"],
-        ["arm", "reward"],
-        ["arm", "error", "reward"],
-        ["arm", "reward"],
+def test_entries_come_back_bit_for_bit(path: Path) -> None:
+    assert reopened(path) == ENTRIES
+    assert [json.loads(line) for line in path.read_text().splitlines()[1:3]] == [
+        {"ask": 1, "arm": "\u00e9"},
+        {"tell": 1, "reward": -1e300},
     ]
+
+
+def test_two_that_have_it_open_read_what_the_other_appends(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    with contextlib.closing(Journal(path, FACTS)) as one, contextlib.closing(Journal(path, FACTS)) as two:
+        for round_ in (1, 2):
+            for writer, reader in ((one, two), (two, one)):
+                entry = Entry("again", round_)
+                with writer.transaction() as others:
+                    assert others == []
+                    writer.append([entry, entry])
+                with reader.transaction() as others:
+                    assert others == [entry, entry]
+        two.rewind()
+        with two.transaction() as others:
+            assert len(others) == 8
+
+
+def test_what_a_writer_left_incomplete_is_cut_off_by_the_next(path: Path) -> None:
+    whole = path.read_bytes()
+    with contextlib.closing(Journal(path, FACTS)) as journal:
+        with journal.transaction():
+            pass
+        path.write_bytes(whole + b'{"tell": 1, "rew')
+        with journal.transaction() as others:
+            assert others == []
+            journal.append([Entry("again", 1)])
+    assert path.read_bytes() == whole + b'{"again": 1}\n'
+
+
+def test_a_file_that_others_shorten_or_delete_is_noticed(path: Path) -> None:
+    with contextlib.closing(Journal(path, FACTS)) as journal:
+        with journal.transaction():
+            pass
+        path.write_bytes(path.read_bytes()[:-30])
+        with pytest.raises(OutputError, match="deleted or cut off"), journal.transaction():
+            pass
+        path.unlink()
+        with pytest.raises(OutputError, match="deleted or cut off"), journal.transaction():
+            pass
 
 
 @given(
     st.lists(
         st.builds(
-            Pull,
-            st.integers(0, 2),
+            lambda reward, error: Entry("tell", 7, reward=reward, error=error),
             st.floats(allow_nan=False, allow_infinity=False),
             st.none() | st.text(st.characters(codec="utf-8")),
         )
     )
 )
-def test_every_pull_comes_back(pulls: list[Pull]) -> None:
+def test_every_reward_comes_back(told: list[Entry]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "journal.jsonl")
-        with Journal(path, FACTS, 3) as journal:
-            for pull in pulls:
-                journal.append(pull)
+        with contextlib.closing(Journal(path, FACTS)) as journal, journal.transaction():
+            journal.append(told)
         again = reopened(path)
-    assert again == pulls
-    assert [math.copysign(1.0, pull.reward) for pull in again] == [math.copysign(1.0, pull.reward) for pull in pulls]
+    assert again == told
+    signs = [[math.copysign(1.0, float(entry.reward or 0.0)) for entry in entries] for entries in (again, told)]
+    assert signs[0] == signs[1]
 
 
 def test_reading_writes_nothing(path: Path) -> None:
@@ -82,18 +134,17 @@ def test_wherever_it_is_cut_off_what_was_complete_remains(path: Path) -> None:
     ends = [place + 1 for place, byte in enumerate(whole) if byte == ord("\n")]
     for length in range(len(whole) + 1):
         path.write_bytes(whole[:length])
-        with Journal(path, FACTS, 3) as journal:
-            made = max(0, sum(end <= length for end in ends) - 1)
-            assert journal.pulls == PULLS[:made]
-            journal.append(Pull(0, 9.0))
-        assert reopened(path) == [*PULLS[:made], Pull(0, 9.0)]
+        made = max(0, sum(end <= length for end in ends) - 1)
+        more = Entry("tell", 1, reward=9.0)
+        assert written(path, [more]) == ENTRIES[:made]
+        assert reopened(path) == [*ENTRIES[:made], more]
 
 
 def test_a_last_line_of_rubbish_is_cut_off(path: Path) -> None:
     whole = path.read_bytes()
-    for rubbish in (b"\0" * 20, b"\0\0\n", b'{"arm": 1, "rew', b"\xff\n"):
+    for rubbish in (b"\0" * 20, b"\0\0\n", b'{"tell": 1, "rew', b"\xff\n"):
         path.write_bytes(whole + rubbish)
-        assert reopened(path) == PULLS
+        assert reopened(path) == ENTRIES
         assert path.read_bytes() == whole
 
 
@@ -103,7 +154,7 @@ def test_a_last_line_of_rubbish_is_cut_off(path: Path) -> None:
         ({"budget": 10}, "its budget is 9, and here it is 10"),
         ({"agent": "SH"}, "its agent is 'SR', and here it is 'SH'"),
         ({"seed": 1}, "its seed is 0, and here it is 1"),
-        ({"num_arms": 4}, "its num_arms is 3, and here it is 4"),
+        ({"arms": ["a", "b"]}, r"its arms is \['a', 'b', '\u00e9'\], and here it is \['a', 'b'\]"),
         ({"features": "abc"}, "its features is not given, and here it is 'abc'"),
     ],
 )
@@ -127,18 +178,33 @@ def test_a_file_that_is_no_journal_is_refused_and_left_alone(tmp_path: Path, con
 
 
 def test_a_journal_of_another_version_is_refused(path: Path) -> None:
-    path.write_text(path.read_text().replace('"version": 1', '"version": 2'))
-    with pytest.raises(OutputError, match="has version 2, and this library reads 1"):
+    path.write_text(path.read_text().replace('"version": 2', '"version": 3'))
+    with pytest.raises(OutputError, match="has version 3, and this library reads 2"):
         reopened(path)
 
 
 @pytest.mark.each(
-    "line", ["", "nothing", "[0]", '{"arm": 3, "reward": 0}', '{"arm": 0, "reward": NaN}', '{"arm": true, "reward": 1}']
+    "line",
+    [
+        "",
+        "nothing",
+        "[0]",
+        '{"ask": 1}',
+        '{"ask": 1, "arm": "x"}',
+        '{"ask": 1, "arm": ["a"]}',
+        '{"tell": 1}',
+        '{"tell": 1, "reward": NaN}',
+        '{"tell": true, "reward": 1}',
+        '{"tell": -1, "reward": 1}',
+        '{"tell": 1, "reward": true}',
+        '{"tell": 1, "reward": 1, "again": 1}',
+        '{"again": 1, "reward": 1}',
+    ],
 )
 def test_damage_in_the_middle_is_refused(path: Path, line: str) -> None:
     lines = path.read_text().splitlines()
     path.write_text("\n".join([*lines[:2], line, *lines[3:], ""]))
-    with pytest.raises(OutputError, match="is damaged: line 3 is no pull"):
+    with pytest.raises(OutputError, match="is damaged: line 3 is no entry"):
         reopened(path)
 
 
@@ -150,29 +216,39 @@ def test_places_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
 def test_a_full_disk_is_an_error_that_has_the_pull(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Journal(path, FACTS, 3) as journal, open("/dev/full", "wb", buffering=0) as full:
-        journal.close()
+    journal = Journal(path, FACTS)
+    journal.close()
+    with open("/dev/full", "wb", buffering=0) as full:
         monkeypatch.setattr(journal, "_file", full)
-        with pytest.raises(OutputError, match=r'cannot be written \(No space.*\{"arm": 2, "reward": 0.5\}'):
-            journal.append(Pull(2, 0.5))
+        with pytest.raises(OutputError, match=r'cannot be written \(No space.*\{"tell": 2, "reward": 0.5\}'):
+            journal.append([Entry("tell", 2, reward=0.5)])
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs locks")
-def test_a_journal_in_use_is_refused(path: Path) -> None:
-    code = f"""if True:
-        from bai_gym.errors import OutputError
-        from bai_gym.live.journal import Journal
-        try:
-            Journal({str(path)!r}, {FACTS!r}, 3)
-        except OutputError as error:
-            print(error)
-    """
-    with Journal(path, FACTS, 3):
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "is in use by another process" in done.stdout
+def test_a_journal_in_use_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with contextlib.closing(Journal(path, FACTS, exclusive=True)):
+        for exclusive in (False, True):
+            monkeypatch.setattr("bai_gym.live.journal._PATIENCE", 0.05)
+            with pytest.raises(OutputError, match="is in use by another process"):
+                Journal(path, FACTS, exclusive=exclusive)
+    assert reopened(path) == ENTRIES
 
 
-@pytest.mark.each("line", ['{"arm": 0, "reward": 1' + "0" * 400 + "}", "[" * 100_000 + "]" * 100_000])
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_takes_turns_with_its_parent(path: Path) -> None:
+    with contextlib.closing(Journal(path, FACTS)) as journal, journal.transaction():
+        child = os.fork()
+        if not child:
+            with contextlib.suppress(BaseException), journal.transaction() as others:
+                journal.append([Entry("again", len(others))])
+            os._exit(0)
+        time.sleep(0.1)
+        journal.append([Entry("again", 77)])
+    os.waitpid(child, 0)
+    assert reopened(path)[len(ENTRIES) :] == [Entry("again", 77), Entry("again", 1)]
+
+
+@pytest.mark.each("line", ['{"tell": 1, "reward": 1' + "0" * 400 + "}", "[" * 100_000 + "]" * 100_000])
 def test_numbers_and_nesting_beyond_measure_are_damage(tmp_path: Path, line: str) -> None:
     journal = tmp_path / "journal"
     bai_gym.identify(lambda arm: float(arm), 2, 4, journal=journal)

@@ -48,6 +48,7 @@ class Executor:
         retries: For ``"retry"``: at least 1; None: 3.
         worst: A finite number.
         run_in: Where pulls run, see :func:`bai_gym.bandits.executor.callbacks.make_callback`.
+        arms: What one function of the arm receives in the place of its number; None: the number.
 
     Attributes:
         num_arms: K.
@@ -67,9 +68,10 @@ class Executor:
         retries: int | None = None,
         worst: float | None = None,
         run_in: str = "auto",
+        arms: Sequence[object] | None = None,
     ) -> None:
         """Check everything, and start the worker process if there is to be one."""
-        self._functions = Functions(pull, num_arms)
+        self._functions = Functions(pull, num_arms, arms)
         self.num_arms = self._functions.num_arms
         self.takes_rng = self._functions.takes_rng
         self._timeout = (
@@ -119,9 +121,9 @@ class Executor:
 
     def close(self) -> None:
         """End the worker process, if there is one; the next pull starts a new one."""
-        if self._callback is not None:
-            self._callback.close()
-            self._callback = None
+        callback, self._callback = self._callback, None  # first, so that a retry in another thread starts no new one
+        if callback is not None:
+            callback.close()
 
     def __enter__(self) -> Executor:
         """Close at the end of a ``with``."""

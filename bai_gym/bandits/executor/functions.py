@@ -34,6 +34,7 @@ class Functions:
         pull: A callable that takes the arm (0 to K-1) and returns its reward, or a sequence of K callables that take
             nothing.
         num_arms: K, at least 2; None with a sequence: its length.
+        arms: ``(K,)`` names that one function of the arm receives in the place of its number; None: the number.
 
     Attributes:
         num_arms: K.
@@ -43,7 +44,12 @@ class Functions:
         ParameterError: Neither form, or as many functions as there are no arms.
     """
 
-    def __init__(self, pull: Callable[..., Any] | Sequence[Callable[..., Any]], num_arms: int | None = None) -> None:
+    def __init__(
+        self,
+        pull: Callable[..., Any] | Sequence[Callable[..., Any]],
+        num_arms: int | None = None,
+        arms: Sequence[object] | None = None,
+    ) -> None:
         """Determine the form."""
         several = isinstance(pull, Sequence | np.ndarray) and not isinstance(pull, str | bytes)
         functions: list[Any] = list(pull) if several else [pull]  # type: ignore[arg-type]
@@ -63,6 +69,7 @@ class Functions:
         counted = len(functions) if num_arms is None else num_arms
         self.num_arms = integer(counted, "num_arms", least=2)
         self._by_arm = functions if several else None
+        self._arms = arms
         self._function: Callable[..., Any] = functions[0]
         self._takes_rng = [_takes_rng(function) for function in functions]
         self.takes_rng = any(self._takes_rng)
@@ -82,7 +89,7 @@ class Functions:
         which = 0 if self._by_arm is None else arm
         keywords = {"rng": generator(int(seed), *path)} if self._takes_rng[which] else {}
         if self._by_arm is None:
-            return as_reward(self._function(arm, **keywords))
+            return as_reward(self._function(arm if self._arms is None else self._arms[arm], **keywords))
         return as_reward(self._by_arm[arm](**keywords))
 
 

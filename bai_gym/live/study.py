@@ -1,0 +1,570 @@
+"""A study: an experiment whose pulls others make, asked for and told one by one, by any number of processes.
+
+The interface is ask and tell, as in Optuna (Akiba et al., 2019, "Optuna: A Next-generation Hyperparameter Optimization
+Framework"); here an agent of best-arm identification decides what to try. :func:`bai_gym.identify` is a study whose
+pulls are calls of a function.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import math
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bai_gym.api import agent_source
+from bai_gym.bandits.linear import check_features
+from bai_gym.benchmark.protocol import allocates, describe, knowledge, notes, recommends_any_time, reset
+from bai_gym.datasets import read_table
+from bai_gym.envs.specification import check_budget
+from bai_gym.errors import AgentError, BudgetError, DataError, InstanceError, OutputError, ParameterError
+from bai_gym.live.evidence import Identification, Pull
+from bai_gym.live.journal import Entry, Journal
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Dispatcher
+from bai_gym.seeding import check_seed, generator
+from bai_gym.statistics import FloatArray, Statistics
+from bai_gym.validation import integer, real
+
+__all__ = ["PendingPull", "Study", "check_names"]
+
+_OWN = frozenset({"prior"})  # knowledge in the agent's parameters, which users provide
+
+_PARAMETERS = {
+    "complexity": "a",
+    "range": "b",
+    "variances": "noise_variance",
+}  # agent parameters that replace that knowledge
+
+_POLL = 0.05  # seconds between two looks at the journal while waiting
+
+
+@dataclass(frozen=True, slots=True)
+class PendingPull:
+    """A pull to be made.
+
+    Attributes:
+        number: Its id: pulls are numbered from 1 on.
+        arm: 0 to K-1.
+        name: Name of the arm; its number as text, if arms have no names.
+    """
+
+    number: int
+    arm: int
+    name: str
+
+
+class Study:
+    """Best-arm identification by ask and tell: ``ask`` hands out pulls, ``tell`` takes their rewards.
+
+    Larger rewards are better. Pulls may be outstanding in any number, and told in any order, by any process that opens
+    the same journal with the same arguments. Rewards of one arm count in the order in which its pulls were handed out,
+    so it does not matter which of them are fast. Agents that play by blocks (SR, SH) therefore recommend exactly what
+    they would recommend if pulls were made one after the other. Sequential agents (TTTS, LUCB) decide each pull on what
+    has been told: with one pull outstanding that is the published algorithm; with more, rewards are delayed, and the
+    agent assumes that those outstanding are near the means (:class:`bai_gym.sampling.Dispatcher`).
+
+    Every tell is on the disk when it returns. A pull that was handed out and never told, because its worker died, is
+    handed out again after ``lease`` seconds, or after :meth:`release`; it has the same number, so the budget holds. If
+    both workers tell a reward, the first one counts, and the journal keeps both. Without ``lease`` and ``release`` the
+    study waits for it: an agent that plays by blocks hands out nothing more until the block is complete.
+
+    Threads may share a study; each process opens its own. Locks work on one machine, and on network file systems with
+    ``flock``. On Windows there are none: use one process, with threads.
+
+    Args:
+        arms: Names of the arms, at least 2; or their number K, which names them ``"0"`` to ``"K-1"``; None: those of
+            ``earlier``.
+        budget: Pulls over all arms, at least 1; with ``costs``, their total cost, above 0.
+        agent: A name, a class or an instance, as for :func:`bai_gym.evaluate`. An agent of fixed confidence, such as
+            LUCB, ends the study when it is confident, or else at the budget. Agents that require oracle knowledge are
+            rejected; a prior is allowed, as a parameter of the agent.
+        seed: Seed of the agent, at least 0.
+        features: ``(K, d)`` numbers that describe the arms, for agents that use them.
+        costs: Cost of a pull of each arm, above 0, in order or by name. Agents that can stop at any time (of fixed
+            confidence, or with ``anytime``) end before the first pull that costs more than what is left; the others
+            plan with the number of pulls that is affordable whichever arms they choose, budget / largest cost.
+        earlier: Earlier results, one per row: a CSV or Parquet file, or a data frame. The agent starts from their
+            statistics, and they count in the evidence; they must be random samples of the same arms. Only for agents
+            that can stop at any time: those with phases decide by the pulls of the phase.
+        arm_column: Column of ``earlier`` that names the arm.
+        reward_column: Column of ``earlier`` with the reward.
+        lease: Seconds, above 0, after which a pull that was not told is handed out again, counted by each process from
+            when it learned of it; None: only after :meth:`release`.
+        journal: A file that keeps everything, as JSON lines. Opening it again resumes the study. None: in memory.
+        exclusive: Whether this is the only process: others are kept out of the journal, and pulls that were outstanding
+            when it was opened are handed out again at once.
+
+    Raises:
+        OutputError: The journal cannot be written, is of another experiment, or is in use.
+        BudgetError: The agent needs a larger budget.
+        AgentError: The agent needs knowledge or features that are missing, or cannot start from earlier results.
+        DataError: Earlier results cannot be read.
+        ParameterError: Another argument is invalid.
+    """
+
+    def __init__(
+        self,
+        arms: int | Iterable[str] | None,
+        budget: float,
+        agent: Any = "SR",
+        *,
+        seed: int = 0,
+        features: object = None,
+        costs: Mapping[str, float] | Sequence[float] | None = None,
+        earlier: Any = None,
+        arm_column: str = "arm",
+        reward_column: str = "reward",
+        lease: float | None = None,
+        journal: str | os.PathLike[str] | None = None,
+        exclusive: bool = False,
+    ) -> None:
+        """Check everything, and read the journal."""
+        self.seed = check_seed(seed)
+        self.names, self._earlier = _arms(arms, earlier, arm_column, reward_column)
+        self._source = agent_source(agent)
+        self._costs = _costs(costs, self.names)
+        self._features = _features(features, len(self.names))
+        self._lease = None if lease is None else real(lease, "lease", above=0, rule="a number of seconds above 0")
+        player = self._source.make()
+        self.agent = describe(player)
+        self._stops = bool(getattr(player, "stops", False))
+        any_time = self._stops or recommends_any_time(player)
+        if self._earlier is not None and not any_time:
+            raise AgentError(
+                f"{self.agent} cannot start from earlier results: it decides by the pulls of its phases; take an agent "
+                "that decides by all statistics, such as TTTS, UCB1, OCBA or LUCB"
+            )
+        self._total = None if self._costs is None else real(budget, "budget", above=0, error=BudgetError)
+        if self._costs is None or self._total is None:
+            self.budget = check_budget(budget)
+        else:  # 1e-9: ten pulls at a cost of 0.1 are affordable with 1.0
+            least = float((self._costs.min if any_time else self._costs.max)())
+            self.budget = check_budget(math.floor(self._total / least * (1.0 + 1e-9)))
+        self._facts = {
+            "agent": self.agent,
+            "arms": list(self.names),
+            "budget": self.budget if self._total is None else self._total,
+            "seed": self.seed,
+            "features": _digest(self._features),
+            "costs": None if self._costs is None else self._costs.tolist(),
+            "earlier": None if self._earlier is None else _digest(np.stack([*_arrays(self._earlier)])),
+        }
+        self._state = self._fresh()
+        self._lock = threading.RLock()
+        self._journal = None if journal is None else Journal(journal, self._facts, exclusive=exclusive)
+        try:
+            with self._synchronised() as state:
+                left = exclusive and bool(state.leased)
+            if left:
+                self.release()
+        except BaseException:
+            self.close()
+            raise
+
+    def ask(self, n: int = 1, *, wait: float = 0.0) -> list[PendingPull]:
+        """Hand out pulls: first those to be handed out again, then new ones.
+
+        Args:
+            n: At most that many, at least 1.
+            wait: Seconds to wait, at least 0, until there is one; ``math.inf``: until the study ends.
+
+        Returns:
+            The pulls. None at all, if the agent must be told more rewards before it can decide (:attr:`ended` is False:
+            ask again later), or the study has ended.
+        """
+        n, wait = integer(n, "n", least=1), real(wait, "wait", least=0, finite=False)
+        until = time.monotonic() + wait
+        while True:
+            with self._synchronised() as state:
+                entries = list(state.hand_out(n, self._lease))
+                self._write(entries)
+                pulls = [self._pending(entry.number) for entry in entries if entry.kind != "end"]
+                if pulls or state.recommendation is not None or time.monotonic() >= until:
+                    return pulls
+            time.sleep(min(_POLL, max(until - time.monotonic(), 0.0)))
+
+    def tell(self, pull: PendingPull | int, reward: float, *, error: str | None = None) -> bool:
+        """Give the reward of a pull, which is on the disk when this returns.
+
+        Args:
+            pull: The pull, or its number.
+            reward: A finite number; larger is better.
+            error: Why the pull has failed, if the reward stands for a failure.
+
+        Returns:
+            Whether it counts: False, if the pull has been told before. The journal keeps it all the same.
+
+        Raises:
+            ParameterError: The reward is not a finite number, or the pull was never handed out.
+            OutputError: It cannot be written; the message has it.
+        """
+        number = _number(pull)
+        entry = Entry("tell", number, reward=real(reward, "reward"), error=error)
+        with self._synchronised() as state:
+            state.check(number)
+            counts = number not in state.told
+            self._write([entry])
+            state.apply(entry)
+            return counts
+
+    def release(self, *pulls: PendingPull | int) -> None:
+        """Have pulls handed out again, whose worker is known to have died; without arguments, all outstanding ones."""
+        with self._synchronised() as state:
+            numbers = [_number(pull) for pull in pulls] if pulls else sorted(state.leased)
+            for number in numbers:
+                state.check(number)
+            entries = [Entry("release", number) for number in numbers if number in state.leased]
+            self._write(entries)
+            for entry in entries:
+                state.apply(entry)
+
+    @property
+    def outstanding(self) -> tuple[PendingPull, ...]:
+        """Pulls that were handed out and not told."""
+        with self._synchronised() as state:
+            return tuple(map(self._pending, sorted({*state.leased, *state.free})))
+
+    @property
+    def log(self) -> tuple[Pull, ...]:
+        """The pulls that were told, in the order in which they were handed out first."""
+        with self._synchronised() as state:
+            return tuple(state.told[number] for number in sorted(state.told))
+
+    @property
+    def ended(self) -> bool:
+        """Whether the agent has given its recommendation."""
+        with self._synchronised() as state:
+            return state.recommendation is not None
+
+    def result(self) -> Identification:
+        """Return the recommended arm with its evidence; before the end, the arm of largest mean so far, with a note.
+
+        Raises:
+            ParameterError: If nothing has been told yet.
+        """
+        with self._synchronised() as state:
+            log, asked = self.log, len(state.arms)
+            recommendation, confident = state.recommendation, state.confident
+            spent = None if self._costs is None else float(self._costs[state.arms].sum())
+        player = self._source.make()
+        said: list[str] = []
+        if recommendation is None:
+            said.append(f"the study has not ended: this is the arm of largest mean so far ({asked} pulls handed out)")
+        found = Identification.of(
+            -1 if recommendation is None else recommendation,
+            log,
+            len(self.names),
+            agent=self.agent,
+            budget=self.budget,
+            seed=self.seed,
+            names=self.names,
+            earlier=self._earlier,
+        )
+        if recommendation is None:
+            if np.isnan(found.means).all():
+                raise ParameterError("no reward has been told yet: there is no result")
+            kept = tuple(note for note in found.notes if "unspent" not in note)
+            found = replace(found, recommendation=int(np.nanargmax(found.means)), notes=kept)
+        if spent is not None:
+            said.append(f"the pulls have cost {spent:g} of {self._total:g}")
+        if self._stops and recommendation is not None and not confident:
+            cap = f"{self.budget} pulls" if self._total is None else f"{self._total:g}"
+            said.append(f"{self.agent} was stopped by the budget of {cap}: its confidence was not reached")
+        prior = (f"{self.agent} uses a prior, given by its parameters",) if knowledge(player) & _OWN else ()
+        return replace(found, notes=(*found.notes, *said, *notes(player), *prior))
+
+    def close(self) -> None:
+        """Close the journal."""
+        if self._journal is not None:
+            self._journal.close()
+
+    def __enter__(self) -> Study:
+        """Close at the end of a ``with``."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _pending(self, number: int) -> PendingPull:
+        arm = self._state.arms[number - 1]
+        return PendingPull(number, arm, self.names[arm])
+
+    def _fresh(self) -> _State:
+        """Return the state before the first pull."""
+        player = self._source.make()
+        declared = _check_knowledge(player)
+        info = ProblemInfo(len(self.names), self.budget, knows=declared)
+        info.features = self._features
+        reset(player, info, generator(self.seed, "agent"))
+        return _State(player, self.names, self.budget, self._features, self._earlier, self._costs, self._total)
+
+    @contextlib.contextmanager
+    def _synchronised(self) -> Iterator[_State]:
+        """Keep other threads and processes out, and take in what they have written."""
+        with self._lock:
+            if self._journal is None:
+                yield self._state
+                return
+            try:
+                with self._journal.transaction() as entries:
+                    for entry in entries:
+                        self._state.apply(entry)
+                    yield self._state
+            except ParameterError:  # of the caller: the state is as it was
+                raise
+            except BaseException:  # what was handed out may not have been written: read it all again
+                self._state = self._fresh()
+                self._journal.rewind()
+                raise
+
+    def _write(self, entries: Sequence[Entry]) -> None:
+        if self._journal is not None and entries:
+            self._journal.append(entries)
+
+
+class _State:
+    """What follows from the entries of a journal, in their order.
+
+    Attributes:
+        arms: Arms of the pulls handed out.
+        told: Rewards that count, by number.
+        leased: Numbers of pulls in the hands of workers, with the time from which their lease counts.
+        free: Numbers of pulls to be handed out again.
+    """
+
+    def __init__(
+        self,
+        player: Any,
+        names: Sequence[str],
+        budget: int,
+        features: FloatArray | None,
+        earlier: Statistics | None,
+        costs: FloatArray | None,
+        total: float | None,
+    ) -> None:
+        self.told: dict[int, Pull] = {}
+        self.leased: dict[int, float] = {}
+        self.free: deque[int] = deque()
+        self._names = names
+        self._costs, self._total = costs, total
+        self._spent = 0.0
+        allowed = None if costs is None else self._allowed
+        self._dispatcher = Dispatcher(player, allocates(player), len(names), budget, features, earlier, allowed)
+
+    @property
+    def arms(self) -> list[int]:
+        return self._dispatcher.arms
+
+    @property
+    def recommendation(self) -> int | None:
+        return self._dispatcher.recommendation
+
+    @property
+    def confident(self) -> bool:
+        """Whether the agent's own rule has ended the study, and not the budget."""
+        return self._dispatcher.stopped_by_rule
+
+    def hand_out(self, n: int, lease: float | None) -> Iterator[Entry]:
+        """Hand out up to n pulls, and yield what to write, ``"end"`` included."""
+        now = time.monotonic()
+        expired = [number for number, since in self.leased.items() if lease is not None and now - since >= lease]
+        for number in [*self.free, *expired][:n]:
+            entry = Entry("again", number)
+            self.apply(entry)
+            yield entry
+            n -= 1
+        for _ in range(n):
+            if self._dispatcher.over:
+                return
+            arm = self._dispatcher.ask()
+            if arm is None:
+                if self._dispatcher.over:
+                    yield Entry("end", len(self.arms))
+                return
+            self._asked(arm)
+            yield Entry("ask", len(self.arms), arm=self._names[arm])
+
+    def check(self, number: int) -> None:
+        """Raise :class:`ParameterError` unless the pull was handed out."""
+        if not 1 <= number <= len(self.arms):
+            there = f"those are numbered 1 to {len(self.arms)}" if self.arms else "none has been so far"
+            raise ParameterError(f"pull {number} was never handed out by ask: {there}")
+
+    def apply(self, entry: Entry) -> None:
+        """Take in an entry that is in the journal.
+
+        Raises:
+            OutputError: If it does not follow from those before it.
+        """
+        number = entry.number
+        if entry.kind == "ask":
+            arm = self._dispatcher.ask()
+            found = None if arm is None else self._names[arm]
+            if found != entry.arm or number != len(self.arms):
+                wish = "for no pull" if found is None else f"for arm {found}"
+                raise _foreign(f"pull {number} in the journal is of arm {entry.arm}, and the agent now asks {wish}")
+            self._asked(int(arm or 0))
+        elif entry.kind == "end":
+            if self._dispatcher.ask() is not None or not self._dispatcher.over:
+                raise _foreign(f"the journal ends after {number} pulls, and the agent now asks for more")
+        elif not 1 <= number <= len(self.arms):
+            raise _foreign(f"the journal has an entry of pull {number}, which was not handed out")
+        elif entry.kind == "tell" and entry.reward is not None:
+            if number not in self.told:
+                self.told[number] = Pull(self.arms[number - 1], entry.reward, entry.error)
+                self._dispatcher.tell(number, entry.reward)
+            self._take(number)
+        elif number not in self.told:
+            self._take(number)
+            if entry.kind == "again":
+                self.leased[number] = time.monotonic()
+            else:
+                self.free.append(number)
+
+    def _asked(self, arm: int) -> None:
+        self.leased[len(self.arms)] = time.monotonic()
+        if self._costs is not None:
+            self._spent += float(self._costs[arm])
+
+    def _take(self, number: int) -> None:
+        self.leased.pop(number, None)
+        if number in self.free:
+            self.free.remove(number)
+
+    def _allowed(self, arm: int) -> bool:
+        assert self._costs is not None and self._total is not None
+        return self._spent + float(self._costs[arm]) <= self._total * (1.0 + 1e-9)
+
+
+def _foreign(what: str) -> OutputError:
+    return OutputError(
+        f"{what}: the journal is of another experiment or another version of the agent; give another file"
+    )
+
+
+def _number(pull: PendingPull | int) -> int:
+    return pull.number if isinstance(pull, PendingPull) else integer(pull, "pull", least=1)
+
+
+def _arms(
+    arms: int | Iterable[str] | None, earlier: Any, arm_column: str, reward_column: str
+) -> tuple[tuple[str, ...], Statistics | None]:
+    """Return the names of the arms, and ``(1, K)`` statistics of earlier results.
+
+    Raises:
+        ParameterError: If the names are not at least two different ones.
+        DataError: If the results are of other arms.
+    """
+    samples = None
+    if earlier is not None:
+        samples = read_table(earlier, arm_column=arm_column, reward_column=reward_column)
+    if arms is None and samples is None:
+        raise ParameterError("arms is missing: give the names of the arms, or their number")
+    if arms is None and samples is not None:
+        arms = samples.names
+    names = check_names(arms)
+    if samples is None:
+        return names, None
+    places = {name: place for place, name in enumerate(names)}
+    statistics = Statistics.zeros((1, len(names)))
+    for number, name in enumerate(samples.names):
+        if name not in places:
+            raise DataError(f"the earlier results have arm {name!r}, which is not among the arms: leave out its rows")
+        rewards = samples.rewards[samples.offsets[number] : samples.offsets[number + 1]]
+        place = places[name]
+        statistics.pulls[0, place] = rewards.size
+        statistics.means[0, place] = rewards.mean()
+        statistics.variances[0, place] = rewards.var(ddof=1) if rewards.size > 1 else 0.0
+    return names, statistics
+
+
+def check_names(arms: int | Iterable[str] | None) -> tuple[str, ...]:
+    """Return the names of K arms; those of a number K are ``"0"`` to ``"K-1"``.
+
+    Raises:
+        ParameterError: If they are not at least two different texts.
+    """
+    if isinstance(arms, int | np.integer):
+        return tuple(map(str, range(integer(arms, "arms", least=2))))
+    if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
+        raise ParameterError(f"arms must be the names of at least two arms, or their number, not {arms!r}")
+    names = tuple(arms)
+    wrong = [name for name in names if not isinstance(name, str) or not name.strip()]
+    if wrong:
+        raise ParameterError(f"the name of an arm must be text that is not empty, not {wrong[0]!r}")
+    if len(names) < 2:
+        raise ParameterError(f"arms must name at least two arms, not {len(names)}")
+    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    if twice:
+        raise ParameterError(f"arms names arm {twice[0]!r} twice; each arm may be listed once")
+    return names
+
+
+def _costs(costs: Mapping[str, float] | Sequence[float] | None, names: Sequence[str]) -> FloatArray | None:
+    """Return ``(K,)`` costs.
+
+    Raises:
+        ParameterError: If there is not one for each arm, above 0.
+    """
+    if costs is None:
+        return None
+    if isinstance(costs, Mapping):
+        missing = next((name for name in names if name not in costs), None)
+        unknown = next((name for name in costs if name not in names), None)
+        if missing is not None or unknown is not None:
+            what = f"has no cost of arm {missing!r}" if missing is not None else f"names {unknown!r}, which is no arm"
+            raise ParameterError(f"costs {what}: give one for each arm")
+        costs = [costs[name] for name in names]
+    values = [real(cost, "a cost", above=0) for cost in costs]
+    if len(values) != len(names):
+        raise ParameterError(f"costs must be {len(names)} numbers, one for each arm, not {len(values)}")
+    return np.array(values)
+
+
+def _check_knowledge(agent: Any) -> frozenset[str]:
+    """Return the oracle knowledge that the agent's parameters provide.
+
+    Raises:
+        AgentError: If it requires more.
+    """
+    wanted = knowledge(agent)
+    secret = sorted(wanted - _OWN)
+    if secret:
+        ways = [name for word, name in _PARAMETERS.items() if word in secret and getattr(agent, name, False) is None]
+        way = f"give it {' and '.join(f'{name}=...' for name in ways)}, or take" if len(ways) == len(secret) else "take"
+        raise AgentError(
+            f"{describe(agent)} requires oracle knowledge, unknown in a real experiment: {', '.join(secret)}; {way} an "
+            "agent that requires none, such as SR, SH or A-UGapEb (`bai-gym list agents`)"
+        )
+    return wanted & _OWN
+
+
+def _features(features: object, num_arms: int) -> FloatArray | None:
+    """Return the features as ``(1, K, d)``, read-only.
+
+    Raises:
+        InstanceError: If they are not finite numbers of that shape.
+    """
+    if features is None:
+        return None
+    matrices = check_features(features, num_arms)
+    if len(matrices) != 1:
+        raise InstanceError("features are given for several instances, and there is one: give them as shape (K, d)")
+    return matrices
+
+
+def _arrays(statistics: Statistics) -> tuple[FloatArray, FloatArray, FloatArray]:
+    return statistics.pulls.astype(np.float64), statistics.means, statistics.variances
+
+
+def _digest(values: FloatArray | None) -> str | None:
+    return None if values is None else hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()[:16]

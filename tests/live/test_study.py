@@ -1,0 +1,411 @@
+"""Ask and tell: nothing told is lost, nothing is handed out beyond the budget, and the order does not matter."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow
+import pytest
+
+import bai_gym
+from bai_gym.errors import AgentError, BaiGymError, BudgetError, DataError, InstanceError, OutputError, ParameterError
+from bai_gym.live.evidence import Pull
+from bai_gym.live.study import PendingPull
+
+NAMES = ("red", "green", "blue")
+MEANS = (0.0, 2.0, 1.0)
+
+
+def reward(pull: PendingPull, seed: int = 0) -> float:
+    """A reward that depends on the pull alone, so that it does not matter who makes it, and when."""
+    return float(np.random.default_rng([seed, pull.number]).normal(MEANS[pull.arm]))
+
+
+def finished(study: bai_gym.Study, outstanding: int = 1, seed: int = 0) -> bai_gym.Identification:
+    """Keep so many pulls outstanding, and tell the largest reward first."""
+    waiting: list[PendingPull] = []
+    while not study.ended:
+        waiting += study.ask(outstanding - len(waiting)) if len(waiting) < outstanding else []
+        best = max(waiting, key=lambda pull: reward(pull, seed))
+        waiting.remove(best)
+        study.tell(best, reward(best, seed))
+    return study.result()
+
+
+# ------------------------------------------------------------------------------------------------ ask and tell
+
+
+def test_pulls_have_numbers_and_names() -> None:
+    study = bai_gym.Study(NAMES, 12, "Uniform")
+    pulls = study.ask(5)
+    assert pulls == [PendingPull(n + 1, n % 3, NAMES[n % 3]) for n in range(5)]
+    assert study.outstanding == tuple(pulls)
+    assert all(study.tell(pull, 1.0) for pull in pulls[:4]) and study.tell(5, -3)
+    assert study.outstanding == ()
+    assert study.log == (Pull(0, 1.0), Pull(1, 1.0), Pull(2, 1.0), Pull(0, 1.0), Pull(1, -3.0))
+    assert bai_gym.Study(3, 12).ask()[0].name == "0"
+
+
+def test_before_the_end_the_result_is_the_largest_mean_so_far() -> None:
+    study = bai_gym.Study(NAMES, 12)
+    with pytest.raises(ParameterError, match="no reward has been told yet"):
+        study.result()
+    for pull in study.ask(3):
+        study.tell(pull, MEANS[pull.arm])
+    found = study.result()
+    assert (found.name, study.ended) == ("green", False)
+    assert found.notes[0].startswith("the study has not ended")
+    end = finished(study)
+    assert study.ended and study.ask() == [] and not any("not ended" in note for note in end.notes)
+
+
+def test_an_agent_that_plays_by_blocks_waits_for_the_block_and_is_the_same_in_any_order() -> None:
+    serial = finished(bai_gym.Study(NAMES, 60, "SH"))
+    for outstanding in (2, 7, 60):
+        found = finished(bai_gym.Study(NAMES, 60, "SH"), outstanding)
+        assert found.log == serial.log and found.recommendation == serial.recommendation
+    study = bai_gym.Study(NAMES, 60, "SR")
+    block = study.ask(60)
+    assert len(block) < 60 and study.ask() == [] and not study.ended
+    for pull in block:
+        study.tell(pull, reward(pull))
+    assert study.ask() != []
+
+
+def test_a_pull_that_is_told_twice_counts_once_and_the_journal_keeps_both(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    with bai_gym.Study(NAMES, 12, journal=journal) as study:
+        (pull,) = study.ask()
+        assert [study.tell(pull, 1.0), study.tell(pull, 2.0)] == [True, False]
+        assert study.log == (Pull(pull.arm, 1.0),)
+    told = [json.loads(line) for line in journal.read_text().splitlines() if "tell" in line]
+    assert told == [{"tell": 1, "reward": 1.0}, {"tell": 1, "reward": 2.0}]
+    with bai_gym.Study(NAMES, 12, journal=journal) as study:
+        assert study.log == (Pull(pull.arm, 1.0),)
+
+
+def test_a_pull_that_nobody_tells_is_handed_out_again_with_its_number(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    with bai_gym.Study(NAMES, 9, "Uniform", journal=journal) as dies:
+        lost = dies.ask(9)
+    with bai_gym.Study(NAMES, 9, "Uniform", journal=journal) as study:
+        assert study.ask() == [] and study.outstanding == tuple(lost)
+        study.release(lost[4], 2)
+        assert study.ask(5) == [lost[4], lost[1]]
+        study.release()
+        assert study.ask(3) == lost[:3]
+    with bai_gym.Study(NAMES, 9, "Uniform", journal=journal, lease=0.2) as study:
+        assert study.ask(9) == lost[3:]  # those released and not yet handed out
+        assert study.ask(9) == []
+        assert sorted(pull.number for pull in study.ask(9, wait=60.0)) == list(range(1, 10))  # the lease has ended
+        for pull in lost:
+            study.tell(pull, reward(pull))
+        assert study.ended and study.ask(wait=math.inf) == []
+    with bai_gym.Study(NAMES, 9, "Uniform", journal=journal, exclusive=True) as study:
+        assert study.outstanding == ()
+    with bai_gym.Study(NAMES, 10, "Uniform", journal=tmp_path / "other", exclusive=True) as study:
+        study.ask(2)
+    with bai_gym.Study(NAMES, 10, "Uniform", journal=tmp_path / "other", exclusive=True) as study:
+        assert [pull.number for pull in study.ask(3)] == [1, 2, 3]
+
+
+def test_several_open_studies_work_on_one_journal(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    one, two = (bai_gym.Study(NAMES, 40, "TTTS", journal=journal) for _ in range(2))
+    with one, two:
+        while not one.ended:
+            for pull in [*one.ask(2), *two.ask(2)]:
+                (two if pull.number % 3 else one).tell(pull, reward(pull))
+        assert one.result().log == two.result().log and len(one.log) == 40
+        assert str(one.result()) == str(two.result())
+
+
+def test_threads_may_share_a_study() -> None:
+    study = bai_gym.Study(NAMES, 300, "SH")
+
+    def work() -> None:
+        while pulls := study.ask(2, wait=math.inf):
+            for pull in pulls:
+                study.tell(pull, reward(pull))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert study.result().log == finished(bai_gym.Study(NAMES, 300, "SH")).log
+
+
+WORKERS = """
+import os, random, signal, sys, time
+import numpy as np
+import bai_gym
+
+journal, told = sys.argv[1:]
+MEANS = (0.0, 2.0, 1.0)
+
+def work(seed):
+    chance = random.Random(seed)
+    acknowledged = os.open(told, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    with bai_gym.Study(("red", "green", "blue"), 150, "AGENT", lease=0.5, journal=journal) as study:
+        while pulls := study.ask(chance.randint(1, 3), wait=float("inf")):
+            for pull in pulls:
+                time.sleep(chance.random() * 0.01)
+                study.tell(pull, float(np.random.default_rng([0, pull.number]).normal(MEANS[pull.arm])))
+                os.write(acknowledged, f"{pull.number}\\n".encode())
+
+def start(seed):
+    child = os.fork()
+    if child:
+        return child
+    code = 1
+    try:
+        work(seed)
+        code = 0
+    finally:
+        os._exit(code)
+
+chance = random.Random(1)
+alive = [start(seed) for seed in range(8)]
+kills = 0
+while kills < 30 and alive:
+    time.sleep(chance.random() * 0.06)
+    for child in list(alive):
+        if os.waitpid(child, os.WNOHANG)[0]:
+            alive.remove(child)
+    if alive:
+        child = alive.pop(chance.randrange(len(alive)))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        kills += 1
+        alive.append(start(100 + kills))
+codes = [os.waitpid(child, 0)[1] for child in alive]
+print(kills, codes)
+assert not any(codes)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and kill -9")
+@pytest.mark.each("agent", ["SH", "TTTS"])
+def test_eight_workers_that_are_killed_lose_nothing_and_keep_the_budget(agent: str, tmp_path: Path) -> None:
+    journal, told = tmp_path / "journal.jsonl", tmp_path / "told"
+    program = WORKERS.replace("AGENT", agent)
+    command = [sys.executable, "-W", "error::UserWarning", "-c", program, str(journal), str(told)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=170)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.split()[0]) >= 10  # kills that took place before the end
+    lines = [json.loads(line) for line in journal.read_text().splitlines()[1:]]
+    asked = [line["ask"] for line in lines if "ask" in line]
+    assert asked == list(range(1, len(asked) + 1)) and len(asked) <= 150
+    kept = {line["tell"] for line in lines if "tell" in line}
+    assert set(map(int, told.read_text().split())) <= kept == set(asked)
+    assert any("again" in line for line in lines)
+    with bai_gym.Study(NAMES, 150, agent, journal=journal) as study:
+        assert study.ended and study.outstanding == ()
+        assert [pull.reward for pull in study.log] == [
+            reward(PendingPull(number, pull.arm, "")) for number, pull in enumerate(study.log, 1)
+        ]
+        found = study.result()
+    if agent == "SH":  # it plays by blocks: eight workers and thirty kills change nothing
+        serial = finished(bai_gym.Study(NAMES, 150, agent))
+        assert (found.log, found.recommendation) == (serial.log, serial.recommendation)
+
+
+@pytest.mark.slow
+@pytest.mark.each(("agent", "outstanding"), [("SH", 8), ("SR", 8), ("TTTS", 1), ("UCB1", 1)])
+def test_the_outcome_has_the_distribution_of_the_environment(agent: str, outstanding: int) -> None:
+    """Rewards arrive largest first. False alarm of each comparison: below 1e-4 (four standard errors)."""
+    runs, budget = 400, 24
+    env = {"means": MEANS, "variances": [1.0] * 3}
+    expected = bai_gym.evaluate(agent, "BAI-Custom-v0", budget=budget, runs=20_000, env_kwargs=env)
+    found = [finished(bai_gym.Study(3, budget, agent, seed=seed), outstanding, seed + 1) for seed in range(runs)]
+    error = np.mean([one.recommendation != 1 for one in found])
+    p = expected.error_probability
+    assert 0.02 < p < 0.3
+    assert abs(error - p) < 4.0 * math.sqrt(p * (1.0 - p) * (1 / runs + 1 / 20_000))
+    shares = np.array([one.pulls for one in found])
+    pulls = np.asarray(expected.mean_pulls)
+    assert (np.abs(shares.mean(axis=0) - pulls) <= 4.0 * shares.std(axis=0) / math.sqrt(runs - 1) + 0.1).all()
+
+
+# ------------------------------------------------------------------------------------------------ stopping, costs
+
+
+def test_an_agent_of_fixed_confidence_ends_the_study_and_later_rewards_are_kept() -> None:
+    study = bai_gym.Study(NAMES, 5000, "LUCB(delta=0.1)")
+    held: list[PendingPull] = []
+    while not study.ended:
+        pulls = study.ask(4)
+        held += pulls[3:]  # told too late
+        for pull in pulls[:3]:
+            study.tell(pull, MEANS[pull.arm] / 2.0)
+        if len(held) > 2:
+            late = held.pop(0)
+            study.tell(late, MEANS[late.arm] / 2.0)
+    made = len(study.log)
+    assert made < 2000 and study.ask(4) == []
+    assert study.tell(held[0], 0.5)
+    found = study.result()
+    assert (found.name, len(found.log)) == ("green", made + 1)
+    assert not any("confidence was not reached" in note for note in found.notes)
+    capped = finished(bai_gym.Study(NAMES, 10, "LUCB(delta=0.1)"))
+    assert any("stopped by the budget of 10 pulls: its confidence was not reached" in note for note in capped.notes)
+
+
+def test_a_budget_in_cost_is_kept() -> None:
+    costs = {"red": 0.1, "blue": 1.0, "green": 2.5}
+    for agent, pulls in (("SR", 16), ("TTTS", 400), ("Uniform", 400), ("LUCB", 400)):
+        study = bai_gym.Study(NAMES, 40.0, agent, costs=costs)
+        assert study.budget == pulls  # 40 / 2.5 for SR, whatever it chooses; else 40 / 0.1 at most
+        found = finished(study, 3)
+        spent = sum(costs[NAMES[pull.arm]] for pull in found.log)
+        assert spent <= 40.0 + 1e-9
+        assert agent == "SR" or spent > 40.0 - 2.5  # until a pull was not affordable
+        assert f"the pulls have cost {spent:g} of 40" in found.notes
+    assert len(finished(bai_gym.Study(2, 1.0, "Uniform", costs=[0.1, 0.1])).log) == 10  # in spite of rounding
+
+
+def test_a_study_in_cost_resumes(tmp_path: Path) -> None:
+    arguments: dict[str, Any] = {"costs": [1.0, 2.0, 3.0], "journal": tmp_path / "journal.jsonl"}
+    with bai_gym.Study(NAMES, 31.0, "TTTS", **arguments) as study:
+        found = finished(study, 3)
+    with bai_gym.Study(NAMES, 31.0, "TTTS", **arguments) as study:
+        assert study.ended and str(study.result()) == str(found)
+
+
+# ------------------------------------------------------------------------------------------------ earlier results
+
+
+def test_earlier_results_count_from_a_file_or_a_data_frame(tmp_path: Path) -> None:
+    rows = {"page": ["red", "green", "red", "blue", "blue"], "sales": [1.0, 4.0, 3.0, 0.0, 1.0]}
+    path = tmp_path / "log.csv"
+    path.write_text("page,sales\n" + "\n".join(f"{a},{r}" for a, r in zip(*rows.values(), strict=True)))
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    found = []
+    for earlier in (path, rows, pandas.DataFrame(rows), polars.DataFrame(rows), pyarrow.table(rows)):
+        columns = {"arm_column": "page", "reward_column": "sales"}
+        study = bai_gym.Study(None, 12, "TTTS", earlier=earlier, **columns)
+        assert study.names == ("blue", "green", "red")
+        before = study.result()
+        assert before.pulls.tolist() == [2, 1, 2] and before.earlier is not None
+        np.testing.assert_allclose(before.means, [0.5, 4.0, 2.0])
+        np.testing.assert_allclose(before.standard_errors, [0.5, np.nan, 1.0])  # variances 1/2 and 2, of two each
+        found.append(finished(study))
+        assert found[-1].pulls.sum() == 12 + 5 and len(found[-1].log) == 12
+        assert "the statistics include 5 earlier results" in found[-1].notes
+    assert all(str(one) == str(found[0]) for one in found)
+    named = bai_gym.Study(["new", *NAMES], 12, "UCB1", earlier=rows, **columns)
+    assert named.result().pulls.tolist() == [0, 2, 1, 2]
+
+
+def test_strong_earlier_evidence_decides() -> None:
+    rng = np.random.default_rng(0)
+    earlier = {"arm": ["0", "1", "2"] * 200, "reward": rng.normal([5.0, 0.0, 0.0] * 200)}
+    for agent in ("TTTS", "UCB1", "OCBA", "A-UCB-E", "Uniform", "LUCB(b=20)"):
+        assert finished(bai_gym.Study(3, 9, agent, earlier=earlier)).recommendation == 0, agent
+
+
+# ------------------------------------------------------------------------------------------------ errors
+
+BAD: list[tuple[dict[str, Any], type[BaiGymError], str]] = [
+    ({"arms": "abc"}, ParameterError, "arms must be the names of at least two arms, or their number, not 'abc'"),
+    ({"arms": ["a"]}, ParameterError, "at least two arms, not 1"),
+    ({"arms": ["a", "a"]}, ParameterError, "names arm 'a' twice"),
+    ({"arms": ["a", 3]}, ParameterError, "must be text that is not empty, not 3"),
+    ({"arms": None}, ParameterError, "arms is missing"),
+    ({"arms": 1}, ParameterError, "arms must be a whole number of at least 2"),
+    ({"budget": 3}, BudgetError, "budget 3 is below the minimum of SR for 3 arms"),
+    ({"budget": 3.5}, BudgetError, "budget must be a whole number"),
+    ({"costs": [1, 2]}, ParameterError, "costs must be 3 numbers, one for each arm, not 2"),
+    ({"costs": [1, 2, 0]}, ParameterError, "a cost must be a positive number, not 0"),
+    ({"costs": {"red": 1.0}}, ParameterError, "costs has no cost of arm 'green'"),
+    ({"costs": {"red": 1, "green": 1, "blue": 1, "pink": 1}}, ParameterError, "costs names 'pink', which is no arm"),
+    ({"lease": 0}, ParameterError, "lease must be a number of seconds above 0"),
+    ({"agent": "SHVar"}, AgentError, "requires oracle knowledge"),
+    ({"features": [[1.0]] * 4}, InstanceError, "features"),
+    ({"earlier": {"arm": ["red", "blue"], "reward": [1, 2]}}, AgentError, "SR cannot start from earlier results"),
+    ({"earlier": {"arm": ["red", "pink"], "reward": [1, 2]}, "agent": "TTTS"}, DataError, "have arm 'pink'"),
+    ({"earlier": {"name": ["red"], "reward": [1]}, "agent": "TTTS"}, DataError, "the data frame has no column 'arm'"),
+    ({"earlier": 3, "agent": "TTTS"}, ParameterError, "path of a file or a data frame, not 3"),
+]
+
+
+@pytest.mark.each(("arguments", "kind", "message"), BAD)
+def test_wrong_arguments_are_refused(
+    arguments: dict[str, Any], kind: type[BaiGymError], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(kind, match=message):
+        bai_gym.Study(**{"arms": NAMES, "budget": 30, "journal": tmp_path / "journal", **arguments})
+    assert not (tmp_path / "journal").exists()
+
+
+def test_wrong_calls_are_refused_and_change_nothing(tmp_path: Path) -> None:
+    with bai_gym.Study(NAMES, 12, journal=tmp_path / "journal") as study:
+        with pytest.raises(ParameterError, match="pull 1 was never handed out by ask: none has been so far"):
+            study.tell(1, 1.0)
+        (pull,) = study.ask()
+        before = (tmp_path / "journal").read_bytes()
+        for wrong in (math.nan, "1", None, True):
+            with pytest.raises(ParameterError, match="reward must be"):
+                study.tell(pull, wrong)  # type: ignore[arg-type]
+        with pytest.raises(ParameterError, match="pull 2 was never handed out by ask: those are numbered 1 to 1"):
+            study.release(2)
+        with pytest.raises(ParameterError, match="n must be a whole number of at least 1"):
+            study.ask(0)
+        assert (tmp_path / "journal").read_bytes() == before
+        assert study.tell(pull, 1.0)
+
+
+@pytest.mark.each(
+    ("line", "message"),
+    [
+        ('{"ask": 2, "arm": "red"}', "pull 2 in the journal is of arm red, and the agent now asks for arm green"),
+        ('{"ask": 3, "arm": "green"}', "pull 3 in the journal is of arm green"),
+        ('{"tell": 2, "reward": 1.0}', "entry of pull 2, which was not handed out"),
+        ('{"end": 1}', "the journal ends after 1 pulls, and the agent now asks for more"),
+    ],
+)
+def test_a_journal_that_does_not_follow_is_refused(line: str, message: str, tmp_path: Path) -> None:
+    journal = tmp_path / "journal"
+    with bai_gym.Study(NAMES, 12, "Uniform", journal=journal) as study:
+        study.ask()
+    with journal.open("a") as file:
+        file.write(f"{line}\n")
+    with pytest.raises(OutputError, match=message):
+        bai_gym.Study(NAMES, 12, "Uniform", journal=journal)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
+def test_after_a_full_disk_the_study_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = tmp_path / "journal"
+    with bai_gym.Study(NAMES, 12, "Uniform", journal=journal) as study:
+        (pull,) = study.ask()
+        write = os.fsync
+
+        def full(file: int) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(OutputError, match=r'not in it: \{"ask": 2, "arm": "green"\}'):
+            study.ask()
+        monkeypatch.setattr(os, "fsync", write)
+        assert study.tell(pull, 1.0)
+        assert len(study.ask()) == 1
+
+
+def test_waiting_ends(tmp_path: Path) -> None:
+    study = bai_gym.Study(NAMES, 6, "Uniform")
+    study.ask(6)
+    started = time.monotonic()
+    assert study.ask(wait=0.2) == []
+    assert 0.2 <= time.monotonic() - started < 60.0
