@@ -1,7 +1,8 @@
 """Complexity measures of instances, also the oracle knowledge of some agents, and bounds on error probabilities.
 
 Best arm and top m: :mod:`bai_gym.theory.complexity`; thresholding: :mod:`bai_gym.theory.thresholding`; bounds, with a
-table of them by agent: :mod:`bai_gym.theory.bounds`. The optimal value on small Bernoulli bandits:
+table of them by agent: :mod:`bai_gym.theory.bounds`; the lower bound for fixed confidence:
+:mod:`bai_gym.theory.characteristic_time`. The optimal value on small Bernoulli bandits:
 :mod:`bai_gym.theory.bayes_optimal`; the value of a given policy there: :mod:`bai_gym.theory.policy_value`.
 """
 
@@ -29,6 +30,12 @@ from bai_gym.theory.bounds import (
     ugapeb_bound,
     ugapec_bound,
     ugapec_sample_complexity,
+)
+from bai_gym.theory.characteristic_time import (
+    bernoulli_kl,
+    characteristic_time,
+    fixed_confidence_bound,
+    optimal_weights,
 )
 from bai_gym.theory.complexity import (
     best_arm_h1,
@@ -59,9 +66,12 @@ __all__ = [
     "apt_bound",
     "augucb_bound",
     "bayesgap_bound",
+    "bernoulli_kl",
     "best_arm_h1",
     "best_arm_h2",
+    "characteristic_time",
     "csar_bound",
+    "fixed_confidence_bound",
     "gape_bound",
     "gape_complexity",
     "gape_v_bound",
@@ -71,6 +81,7 @@ __all__ = [
     "gse_linear_bound",
     "od_linbai_bound",
     "optimal_value",
+    "optimal_weights",
     "policy_value",
     "reward_bound",
     "sequential_halving_bound",
