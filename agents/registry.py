@@ -63,6 +63,7 @@ BUILT_IN: dict[str, str] = {
     "CSAR": "csar:CSAR",
     "Learned": "learned.agent:Learned",
     "BayesOptimal": "bayes_optimal:BayesOptimal",
+    "TrackAndStop": "track_and_stop:TrackAndStop",
 }
 """Module and class of each built-in agent, which is imported when it is first needed."""
 

@@ -55,7 +55,7 @@ def characteristic_time(means: ArrayLike, variances: ArrayLike | None = None, be
         ``(...)`` times, to a relative accuracy of 1e-8 or better; infinite where two arms share the best mean.
 
     Raises:
-        InstanceError: If there are fewer than two arms, a variance is not positive, or a Bernoulli mean is not in [0, 1].
+        InstanceError: If there are fewer than two arms, a variance is not positive, or a Bernoulli mean not in [0, 1].
         ParameterError: If ``beta`` is not in (0, 1).
 
     Source: Garivier and Kaufmann (2016), Theorem 1 and section 2.2; with beta Russo (2016), section 6.
