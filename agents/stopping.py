@@ -47,6 +47,7 @@ __all__ = [
     "FAMILY",
     "FIRST",
     "GAUSSIAN",
+    "INTERVALS",
     "LEVEL",
     "OWN",
     "STUDENT",
@@ -55,6 +56,7 @@ __all__ = [
     "confidence_note",
     "evidence",
     "fits",
+    "interval_rate",
     "is_separated",
     "mean_of",
     "own_term",
@@ -69,9 +71,17 @@ THRESHOLDS = {
     "student": ("student", "gk16"),
 }
 """Thresholds of each family, the default first."""
-HEURISTIC = {("gaussian", "gk16"), ("gaussian", "tt-bounded"), ("bernoulli", "gk16"), ("student", "gk16")}
-NAMES = ("gk16", "gk16-bernoulli", "kk21", "kk21-gauss", "tt-bounded", "student")
-GK16, GK16_BERNOULLI, KK21, KK21_GAUSS, TT_BOUNDED, BY_STUDENT = range(6)
+INTERVALS = {"gaussian": ("union", "gk16"), "bernoulli": ("union", "gk16")}
+"""Those of agents that compare confidence intervals."""
+HEURISTIC = {
+    ("gaussian", "gk16"),
+    ("gaussian", "tt-bounded"),
+    ("gaussian", "lil-heuristic"),
+    ("bernoulli", "gk16"),
+    ("student", "gk16"),
+}
+NAMES = ("gk16", "gk16-bernoulli", "kk21", "kk21-gauss", "tt-bounded", "student", "union", "lil", "lil-heuristic")
+GK16, GK16_BERNOULLI, KK21, KK21_GAUSS, TT_BOUNDED, BY_STUDENT, UNION = range(7)
 
 # Parameters of a rule: family, threshold, log(1 / delta), the constant part of the threshold, the tie rule, whether a
 # reward did not fit, the arm that last kept the rule from stopping; then the agent's own, and K known variances at the end.
@@ -127,6 +137,7 @@ def own_term(pulls: float, mean: float, variance: float, p: FloatArray) -> float
     return 0.0
 
 
+@rare
 def common_term(e: Episode) -> float:
     """Return the part of the threshold that all pairs of arms share."""
     kind, t, level = e.parameters[THRESHOLD], float(e.made), e.parameters[LEVEL]
@@ -166,6 +177,7 @@ def student_evidence(n: float, v: float, m: float, w: float, gap: float) -> floa
     return least
 
 
+@rare
 def evidence(e: Episode, i: int, j: int) -> float:
     """Return W(i, j), the evidence that arm i has a larger mean than arm j."""
     gap = e.mean[i] - e.mean[j]
@@ -180,6 +192,7 @@ def evidence(e: Episode, i: int, j: int) -> float:
     return 0.5 * gap * gap / max(variance_of(e, i) / n + variance_of(e, j) / m, TINY)
 
 
+@rare
 def fits(e: Episode) -> bool:
     """Return whether the last reward (at the start all means) is in [0, 1], which the Bernoulli family needs."""
     if e.parameters[FAMILY] != BERNOULLI:
@@ -209,15 +222,32 @@ def is_separated(e: Episode) -> bool:
     return True
 
 
-def confidence_note(agent: str, family: str, sigma: float | None, bandit: Bandit) -> tuple[str, ...]:
-    """Return a note unless the rewards of a bandit belong to a family, for which the confidence is proved."""
+def interval_rate(e: Episode, arm: int) -> float:
+    """Return the rate b of an arm's confidence interval, the means q with N d(m, q) <= b.
+
+    ``union``: log(4 K N^2 / delta). By Chernoff's inequality an interval of fixed N misses its mean on one side with
+    probability delta / (4 K N^2); the sum over both sides, all arms and all N is below delta.
+    """
+    if e.parameters[THRESHOLD] == UNION:
+        return e.parameters[LEVEL] + math.log(4.0 * e.pulls.size) + 2.0 * math.log(e.pulls[arm])
+    return e.parameters[LEVEL] + math.log(1.0 + math.log(float(e.made)))
+
+
+def confidence_note(agent: str, family: str, sigma: float | None, bandit: Bandit, binary: bool) -> tuple[str, ...]:
+    """Return a note unless the rewards of a bandit belong to a family, for which the confidence is proved.
+
+    ``binary``: whether rewards of the Bernoulli family must be 0 or 1; otherwise they may lie between.
+    """
     low, high = bandit.limits()
     proved = f"{agent}: its confidence is proved for"
     if family == "bernoulli":
-        binary = np.allclose(bandit.variances, bandit.means * (1.0 - bandit.means), rtol=0.0, atol=ROUNDING)
-        if low >= 0.0 and high <= 1.0 and binary:
+        inside = low >= 0.0 and high <= 1.0
+        if inside and not binary:
             return ()
-        return (f"{proved} rewards 0 and 1, and these take other values",)
+        binary = np.allclose(bandit.variances, bandit.means * (1.0 - bandit.means), rtol=0.0, atol=ROUNDING)
+        if inside and binary:
+            return ()
+        return (f"{proved} rewards 0 and 1, and these may take other values",)
     if family == "gaussian" and sigma is not None:
         if bandit.scale() <= sigma * (1.0 + ROUNDING):
             return ()
@@ -250,6 +280,7 @@ class ConfidenceAgent(SequentialAgent):
 
     stops: ClassVar[bool] = True
     families: ClassVar[tuple[str, ...]] = FAMILIES
+    thresholds: ClassVar[dict[str, tuple[str, ...]]] = THRESHOLDS
 
     @property
     def first_pulls(self) -> int:  # type: ignore[override]
@@ -275,7 +306,8 @@ class ConfidenceAgent(SequentialAgent):
 
     def doubts(self, bandit: Bandit) -> tuple[str, ...]:
         """Return a note if the confidence guarantee does not cover the rewards of a bandit."""
-        return () if self.notes else confidence_note(self.name, self.family, self.sigma, bandit)
+        binary = self.thresholds is not INTERVALS
+        return () if self.notes else confidence_note(self.name, self.family, self.sigma, bandit, binary)
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters; subclasses that have their own ones extend it by :meth:`set_parameters`."""
@@ -298,7 +330,7 @@ class ConfidenceAgent(SequentialAgent):
             "kk21-gauss": 2.0 * gaussian_c(pair),
             "student": level + math.log(math.pi**2 * self.num_arms / 6.0),
         }.get(threshold, 0.0)
-        shared = FAMILIES.index(self.family), self.number_of(threshold), level, constant, self.tie == "first", 0.0, 0.0
+        shared = FAMILIES.index(self.family), NAMES.index(threshold), level, constant, self.tie == "first", 0.0, 0.0
         self.parameters = np.hstack([columns(self.batch, *shared, *own), variances])
 
     def check_task(self) -> None:
@@ -311,13 +343,10 @@ class ConfidenceAgent(SequentialAgent):
 
     def check_threshold(self) -> str:
         """Return the name of the threshold."""
+        allowed = self.thresholds[self.family]
         if self.threshold is None:
-            return THRESHOLDS[self.family][0]
-        return choice(self.threshold, THRESHOLDS[self.family], f"threshold of {self.name} for {self.family} rewards")
-
-    def number_of(self, threshold: str) -> int:
-        """Return the number by which the rule knows a threshold."""
-        return NAMES.index(threshold)
+            return allowed[0]
+        return choice(self.threshold, allowed, f"threshold of {self.name} for {self.family} rewards")
 
     def conclude(self, played: Played) -> IntArray:
         """Return the recommendation; all rewards must fit the family."""
