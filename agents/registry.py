@@ -76,6 +76,8 @@ BUILT_IN: dict[str, str] = {
     "KL-Racing": "elimination:KLRacing",
     "SE": "elimination:SuccessiveElimination",
     "lil-UCB": "lil_ucb:LilUCB",
+    "FC-DSH": "fc_dsh:FCDSH",
+    "BrakeBooster": "brake_booster:BrakeBooster",
 }
 """Module and class of each built-in agent, which is imported when it is first needed."""
 

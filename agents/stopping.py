@@ -49,6 +49,7 @@ __all__ = [
     "GAUSSIAN",
     "INTERVALS",
     "LEVEL",
+    "MISFIT",
     "OWN",
     "STUDENT",
     "ConfidenceAgent",
