@@ -28,7 +28,8 @@ from bai_gym.statistics import FloatArray
 
 __all__ = ["AdaHedgeBR"]
 
-# Rows of the memory: w, sums of w, scores, gains, D of the learner of each recommendation; then K rows of cumulated losses.
+# Rows of the memory: w, sums of w, scores, gains, D of the learner of each recommendation; then K rows of cumulated
+# losses.
 W, TOTALS, SCORES, GAINS, D, ROW_COUNT = range(6)
 FIRST_D = 0.01
 
@@ -111,12 +112,13 @@ def play(e: Episode, rng: np.random.Generator) -> int:
 class AdaHedgeBR(ConfidenceAgent):
     """Learns the proportions of pulls by AdaHedge, against the instance that is the hardest to tell apart with them.
 
-    There is one learner for each possible recommendation. In each round that of the current one gives weights w; the best
-    response to w is the closest instance with another best arm; and the learner gains for each arm the divergence to it,
-    at the most optimistic mean of the arm's confidence interval. Pulls follow the sums of the weights (C-tracking).
+    There is one learner for each possible recommendation. In each round that of the current one gives weights w; the
+    best response to w is the closest instance with another best arm; and the learner gains for each arm the divergence
+    to it, at the most optimistic mean of the arm's confidence interval. Pulls follow the sums of the weights
+    (C-tracking).
 
-    Paper: Degenne, Koolen and Menard (2019), "Non-Asymptotic Pure Exploration by Solving Games", section 3.1, which proves
-    asymptotic optimality. Difference: Bernoulli means are kept 1e-6 from 0 and 1 in the divergences.
+    Paper: Degenne, Koolen and Menard (2019), "Non-Asymptotic Pure Exploration by Solving Games", section 3.1, which
+    proves asymptotic optimality. Difference: Bernoulli means are kept 1e-6 from 0 and 1 in the divergences.
 
     Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K, or 2 K for ``"student"``.
     """

@@ -1,4 +1,4 @@
-"""BrakeBooster: restarts another agent of fixed confidence, with more time and fewer votes, until most runs have stopped."""
+"""BrakeBooster: restarts another agent of fixed confidence, with growing caps, until most runs have stopped."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ from bai_gym.agents.stopping import MISFIT, ConfidenceAgent
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, STOP, Episode, Played, Rule, Tournament, rare, renew, section
-from bai_gym.sampling.player import fill_tree
 from bai_gym.sampling.sequential import pull_leader
-from bai_gym.sampling.tournament import nodes
+from bai_gym.sampling.tournament import WEIGHT, fill, nodes
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import integer, probability, real
 
 __all__ = ["BrakeBooster"]
 
-# Parameters: those of the base agent twice, at work and as they were; then FIRST_RUNS, FIRST_CAP, FACTOR, the first pulls
-# of each arm, the tie rule, the lengths of the base's parameters and memory. They are counted from the end.
+# Parameters: those of the base agent twice, at work and as they were; then FIRST_RUNS, FIRST_CAP, FACTOR, the first
+# pulls of each arm, the tie rule, the lengths of the base's parameters and memory. They are counted from the end.
 FIRST_RUNS, FIRST_CAP, FACTOR, FIRST_PULLS, LOWEST, OF_BASE, BASE_MEMORY, OWN = range(8)
-# Memory: round r, place c in it, runs of the block so far, capped ones, pulls of the run, when a refresh is due, whether
-# the run's rule has begun, winner + 1; then rows of K numbers, four trees, the memory of the base.
+# Memory: round r, place c in it, runs of the block so far, capped ones, pulls of the run, when a refresh is due,
+# whether the run's rule has begun, winner + 1; then rows of K numbers, four trees, the memory of the base.
 ROUND, PLACE, RUNS, CAPPED, MADE, DUE, BEGUN, WINNER, ROWS = range(9)
 PULLS, MEANS, VARIANCES, SUMS, VOTES, ROW_COUNT = range(6)
 
@@ -79,6 +78,12 @@ def run_of(e: Episode, pulled: int) -> Episode:
     )
 
 
+def seat(at: Tournament, arm: int, value: float, pulls: float, lowest: int) -> None:
+    """Give an arm its value in a tournament that is filled afterwards."""
+    leaf = (at.value.size >> 1) + arm
+    at.value[leaf], at.holder[leaf] = value, (-(pulls + 1.0) if lowest else 1.0) * WEIGHT + arm
+
+
 @rare
 def restart(e: Episode) -> None:
     """Begin a run without samples."""
@@ -87,6 +92,10 @@ def restart(e: Episode) -> None:
         e.parameters[k] = e.parameters[size + k]
     for k in range(e.memory.size - int(own(e, BASE_MEMORY)), e.memory.size):
         e.memory[k] = 0.0
+    for number in range(2):  # leaves without an arm stay empty
+        at = tree(e, number)
+        for leaf in range(at.value.size >> 1, at.value.size):
+            at.value[leaf], at.holder[leaf] = -np.inf, -(2.0**28) * WEIGHT if own(e, LOWEST) == 1.0 else 0.0
     for arm in range(e.pulls.size):
         row(e, PULLS)[arm] = row(e, MEANS)[arm] = row(e, VARIANCES)[arm] = row(e, SUMS)[arm] = 0.0
         e.active[arm] = 1
@@ -113,7 +122,8 @@ def take_in(e: Episode, arm: int, reward: float) -> None:
     sums[arm] += reward
     mean = before if reward == before and pulls[arm] > 1.0 else sums[arm] / pulls[arm]
     if pulls[arm] > 1.0:
-        variances[arm] = (variances[arm] * (pulls[arm] - 2.0) + (reward - before) * (reward - mean)) / (pulls[arm] - 1.0)
+        squares = variances[arm] * (pulls[arm] - 2.0) + (reward - before) * (reward - mean)
+        variances[arm] = squares / (pulls[arm] - 1.0)
     means[arm] = mean
     e.memory[MADE] += 1.0
 
@@ -198,8 +208,20 @@ def choose(e: Episode, rng: np.random.Generator) -> int:
         run = run_of(e, pulled if e.memory[BEGUN] == 1.0 else -1)
         if arm < 0 and e.memory[MADE] >= e.memory[DUE]:
             e.memory[DUE] = base_refresh(run, rng)
-            fill_tree(run.first, run, run.parameters, base_index, lowest, rng)
-            fill_tree(run.second, run, run.parameters, base_second, lowest, rng)
+            for k in range(run.pulls.size):
+                pulls, mean, variance, active = run.pulls[k], run.mean[k], run.variance[k], run.active[k] == 1
+                seat(
+                    run.first, k, base_index(pulls, mean, variance, e.parameters) if active else -np.inf, pulls, lowest
+                )
+                seat(
+                    run.second,
+                    k,
+                    base_second(pulls, mean, variance, e.parameters) if active else -np.inf,
+                    pulls,
+                    lowest,
+                )
+            fill(run.first, rng)
+            fill(run.second, rng)
         e.memory[BEGUN] = 1.0
         vote = -1
         if arm < 0:
@@ -245,8 +267,8 @@ def braked(rule: Rule) -> Rule:
 def least_runs(delta: float, base_delta: float, factor: float) -> int:
     """Return L_1, for which the errors of all blocks sum to at most delta.
 
-    A wrong plurality of a block takes at least L / 4 wrong runs of L, which has a probability of at most q^L with q = (4 e
-    delta_0)^(1/4), as C(L, L / 4) <= (4 e)^(L / 4).
+    A wrong plurality of a block takes at least L / 4 wrong runs of L, which has a probability of at most q^L with q =
+    (4 e delta_0)^(1/4), as C(L, L / 4) <= (4 e)^(L / 4).
     """
     q = (4.0 * math.e * base_delta) ** 0.25
     runs = 1
@@ -261,20 +283,22 @@ def least_runs(delta: float, base_delta: float, factor: float) -> int:
 class BrakeBooster(ConfidenceAgent):
     """Runs another agent many times from scratch with a cap, until at most half of the runs of a block were capped.
 
-    In round r = 1, 2, ... there are blocks c = 1, ..., r of L = ceil(r f^(r - c) L_1) runs of at most T = ceil(f^(c - 1) T_1)
-    pulls each, of the base agent with error probability delta_0. After the first block in which at most L / 2 runs were
-    capped it recommends the plurality of the runs that stopped. So the number of pulls has an exponential tail even if the
-    base agent sometimes never stops. All samples are discarded between runs.
+    In round r = 1, 2, ... there are blocks c = 1, ..., r of L = ceil(r f^(r - c) L_1) runs of at most T = ceil(f^(c -
+    1) T_1) pulls each, of the base agent with error probability delta_0. After the first block in which at most L / 2
+    runs were capped it recommends the plurality of the runs that stopped. So the number of pulls has an exponential
+    tail even if the base agent sometimes never stops. All samples are discarded between runs.
 
-    Paper: Balagopalan, Nguyen, Zhao and Jun (2025), "Fixing the Loose Brake: Exponential-Tailed Stopping Time in Best Arm
-    Identification"; blocks as in the authors' script for LUCB. L_1 is derived here; the script has 1, which is not proved.
+    Paper: Balagopalan, Nguyen, Zhao and Jun (2025), "Fixing the Loose Brake: Exponential-Tailed Stopping Time in Best
+    Arm Identification"; blocks as in the authors' script for LUCB. L_1 is derived here; the script has 1, which is not
+    proved.
 
     Args:
         base: Name of the base agent, one that recommends the arm of largest mean: ``"SE"`` (default), ``"KL-LUCB"``,
             ``"TrackAndStop"`` and so on. It gets ``family``, ``sigma`` and ``threshold``.
         base_delta: delta_0, in (0, 1 / (4 e)) = (0, 0.092); default 0.05.
         cap: T_1, at least 1; default 32768.
-        runs: L_1, at least 1. None (default): the smallest for which the error probability is proved to be at most delta.
+        runs: L_1, at least 1. None (default): the smallest for which the error probability is proved to be at most
+            delta.
         factor: f, above 1; default 2.
 
     Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K, or 2 K for ``"student"``.
@@ -328,8 +352,11 @@ class BrakeBooster(ConfidenceAgent):
         limit = 1.0 / (4.0 * math.e)
         real(self.base_delta, f"base_delta of {self.name}", above=0)
         if self.base_delta >= limit:
-            raise ParameterError(f"base_delta of {self.name} must be below 1 / (4 e) = {limit:.3f}, not {self.base_delta}")
-        cap, factor = integer(self.cap, f"cap of {self.name}", least=1), real(self.factor, f"factor of {self.name}", above=1)
+            raise ParameterError(
+                f"base_delta of {self.name} must be below 1 / (4 e) = {limit:.3f}, not {self.base_delta}"
+            )
+        cap = integer(self.cap, f"cap of {self.name}", least=1)
+        factor = real(self.factor, f"factor of {self.name}", above=1)
         if self.runs is not None:
             integer(self.runs, f"runs of {self.name}", least=1)
         runs = least_runs(self.delta, self.base_delta, factor) if self.runs is None else self.runs

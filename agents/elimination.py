@@ -1,4 +1,4 @@
-"""Elimination with fixed confidence: all remaining arms are pulled once in each round, and arms that are worse are dropped."""
+"""Elimination with fixed confidence: in each round all remaining arms are pulled once, and worse ones are dropped."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def drop(e: Episode, arm: int) -> None:
 
 
 def race(e: Episode, rng: np.random.Generator) -> int:
-    """Drop the worst arm if its upper bound is below the lower bound of the best one; return when the next round ends."""
+    """Drop the worst arm if its upper bound is below the lower bound of the best; return when the next round ends."""
     best, worst, ties = best_left(e), -1, 1.0
     for arm in range(e.pulls.size):
         if e.active[arm] == 0:
@@ -124,11 +124,11 @@ class KLRacing(EliminationAgent):
 class SuccessiveElimination(EliminationAgent):
     """Pulls all remaining arms once in each round, and drops every arm that is worse than the best one by two widths.
 
-    After n rounds the width is sigma sqrt(2 log(4 K n^2 / delta) / n). An arm that was dropped by mistake does not return;
-    on some instances it then never stops (Balagopalan, Nguyen, Zhao and Jun 2025).
+    After n rounds the width is sigma sqrt(2 log(4 K n^2 / delta) / n). An arm that was dropped by mistake does not
+    return; on some instances it then never stops (Balagopalan, Nguyen, Zhao and Jun 2025).
 
-    Paper: Even-Dar, Mannor and Mansour (2006), "Action Elimination and Stopping Conditions for the Multi-Armed Bandit and
-    Reinforcement Learning Problems". The constant is derived here, by a union bound.
+    Paper: Even-Dar, Mannor and Mansour (2006), "Action Elimination and Stopping Conditions for the Multi-Armed Bandit
+    and Reinforcement Learning Problems". The constant is derived here, by a union bound.
 
     Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K.
     """

@@ -20,8 +20,8 @@ from bai_gym.validation import flag, real
 __all__ = ["FCDSH"]
 
 FACTOR, STAGES = OWN, OWN + 1  # parameters
-# Memory: number of the phase, base pulls, arms of the stage, winner of the last phase + 1; then rows of K numbers: whether
-# an arm is in the stage, scores; pulls and sum of rewards in the last stage that it was in.
+# Memory: number of the phase, base pulls, arms of the stage, winner of the last phase + 1; then rows of K numbers:
+# whether an arm is in the stage, scores; pulls and sum of rewards in the last stage that it was in.
 PHASE, BASE, SIZE, WINNER, ROWS = range(5)
 ALIVE, SCORES, PULLS, SUMS, ROW_COUNT = range(5)
 
@@ -136,15 +136,16 @@ class FCDSH(ConfidenceAgent):
 
     The number of pulls has an exponential tail: unlike agents that may drop the best arm for good, it surely stops.
 
-    As proved (``reuse=False``), phase m has a budget of K L 2^(m - 1), L = ceil(log2 K), and every stage has fresh samples.
-    The width of an arm, from the last stage in which it took part, is sigma sqrt(2 log(6 K L m^2 / delta) / N); the agent
-    stops when m - width of the winner reaches m + width of every other arm. With ``reuse=True``, as in the authors'
-    experiments, samples are kept over stages and phases: stages pull arms up to ceil(base K / arms in the stage) times, base
-    is multiplied by ``factor`` after each phase, and it stops by likelihood ratios after any pull.
+    As proved (``reuse=False``), phase m has a budget of K L 2^(m - 1), L = ceil(log2 K), and every stage has fresh
+    samples. The width of an arm, from the last stage in which it took part, is sigma sqrt(2 log(6 K L m^2 / delta) /
+    N); the agent stops when m - width of the winner reaches m + width of every other arm. With ``reuse=True``, as in
+    the authors' experiments, samples are kept over stages and phases: stages pull arms up to ceil(base K / arms in the
+    stage) times, base is multiplied by ``factor`` after each phase, and it stops by likelihood ratios after any pull.
 
-    Paper: Balagopalan, Nguyen, Zhao and Jun (2025), "Fixing the Loose Brake: Exponential-Tailed Stopping Time in Best Arm
-    Identification". The width is from a comment in the authors' code, and proved by a union bound: over phases, arms,
-    stages and two sides the errors sum to 0.55 delta. The first budget is ours: one pull of each arm in the first stage.
+    Paper: Balagopalan, Nguyen, Zhao and Jun (2025), "Fixing the Loose Brake: Exponential-Tailed Stopping Time in Best
+    Arm Identification". The width is from a comment in the authors' code, and proved by a union bound: over phases,
+    arms, stages and two sides the errors sum to 0.55 delta. The first budget is ours: one pull of each arm in the first
+    stage.
 
     Args:
         reuse: False (default): the proved form, for the ``"gaussian"`` family and without ``threshold``. True: the
@@ -175,7 +176,9 @@ class FCDSH(ConfidenceAgent):
         flag(self.reuse, f"reuse of {self.name}")
         growth = real(self.factor, f"factor of {self.name}", above=1)
         if not self.reuse and (self.family != "gaussian" or self.threshold is not None):
-            raise ParameterError(f"family and threshold of {self.name} need reuse=True: the proved form has its own widths")
+            raise ParameterError(
+                f"family and threshold of {self.name} need reuse=True: the proved form has its own widths"
+            )
         self.set_parameters(info, growth, num_stages(self.num_arms))
 
     def conclude(self, played: Played) -> IntArray:

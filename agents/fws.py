@@ -26,7 +26,8 @@ from bai_gym.statistics import FloatArray
 
 __all__ = ["FWS"]
 
-# Rows of the memory: proportions x, step z, f_j, the derivatives of f_j by x_i and x_j, whether j is in J, scores, basis.
+# Rows of the memory: proportions x, step z, f_j, the derivatives of f_j by x_i and x_j, whether j is in J,
+# scores, basis.
 X, Z, F, BY_BEST, BY_OTHER, NEAR, SCORES, BASIS, ROW_COUNT = range(9)
 
 
@@ -54,11 +55,12 @@ def meeting_mean(e: Episode, best: int, other: int, x: float, y: float) -> float
 def solve_game(payoff: FloatArray, rows: int, columns: int, width: int, basis: FloatArray, z: FloatArray) -> None:
     """Write to z the mixed strategy of the row player, who maximises; by the simplex method with Bland's rule.
 
-    The column player maximises the sum of y >= 0 subject to payoff y <= 1, for positive payoffs; z are the dual variables,
-    which stand in the last row below the slack variables.
+    The column player maximises the sum of y >= 0 subject to payoff y <= 1, for positive payoffs; z are the dual
+    variables, which stand in the last row below the slack variables.
 
     Args:
-        payoff: Tableau of ``rows + 1`` rows of ``width`` numbers; ``columns`` payoffs in each of the first, all positive.
+        payoff: Tableau of ``rows + 1`` rows of ``width`` numbers; each of the first begins with ``columns`` payoffs,
+            all positive.
         rows: Strategies of the row player.
         columns: Strategies of the column player.
         width: At least columns + rows + 1.
@@ -172,15 +174,15 @@ def frank_wolfe(e: Episode, rng: np.random.Generator) -> int:
 
 @dataclass(kw_only=True)
 class FWS(ConfidenceAgent):
-    """Moves the proportions of pulls by one Frank-Wolfe step at each pull, towards those that are optimal for the means.
+    """Moves the proportions of pulls by a Frank-Wolfe step at each pull, towards those that are optimal for the means.
 
-    The function to maximise is the smallest of the f_j over arms j, so it is not smooth: the step maximises the least slope
-    of all f_j within t^-0.9 / K of the smallest, by a small linear program. Where floor(t / K) is a square, or arms are tied
-    for the best, the step goes towards equal proportions.
+    The function to maximise is the smallest of the f_j over arms j, so it is not smooth: the step maximises the least
+    slope of all f_j within t^-0.9 / K of the smallest, by a small linear program. Where floor(t / K) is a square, or
+    arms are tied for the best, the step goes towards equal proportions.
 
-    Paper: Wang, Tzeng and Proutiere (2021), "Fast Pure Exploration via Frank-Wolfe", which proves asymptotic optimality.
-    Difference: Bernoulli means are kept 1e-6 from 0 and 1 in the steps; the authors first pull each arm until its mean is
-    neither.
+    Paper: Wang, Tzeng and Proutiere (2021), "Fast Pure Exploration via Frank-Wolfe", which proves asymptotic
+    optimality. Difference: Bernoulli means are kept 1e-6 from 0 and 1 in the steps; the authors first pull each arm
+    until its mean is neither.
 
     Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K, or 2 K for ``"student"``.
     """

@@ -1,4 +1,4 @@
-"""KL-LUCB: the arm of largest mean and its strongest challenger are pulled until their confidence intervals separate."""
+"""KL-LUCB: the arm of largest mean and its strongest challenger are pulled until their intervals separate."""
 
 from __future__ import annotations
 
@@ -108,16 +108,16 @@ def choose(e: Episode, rng: np.random.Generator) -> int:
 class KLLUCB(ConfidenceAgent):
     """In each round pulls B, the arm of largest mean, and C, the arm of largest upper bound among the others.
 
-    The confidence interval of an arm are the means q with N d(m, q) at most a rate. It stops when the lower bound of B is
-    at least the upper bound of C, less epsilon, and recommends B. On some instances it never stops with a probability that
-    does not depend on the budget (Balagopalan, Nguyen, Zhao and Jun 2025).
+    The confidence interval of an arm are the means q with N d(m, q) at most a rate. It stops when the lower bound of B
+    is at least the upper bound of C, less epsilon, and recommends B. On some instances it never stops with a
+    probability that does not depend on the budget (Balagopalan, Nguyen, Zhao and Jun 2025).
 
     Paper: Kaufmann and Kalyanakrishnan (2013), "Information Complexity in Bandit Subset Selection", for one best arm.
     Differences: the intervals are compared before the first pair is pulled, and the default rate is ours.
 
     Args:
-        threshold: The rate: ``"union"`` (default, also for None), log(4 K N^2 / delta), proved by Chernoff's inequality;
-            or ``"gk16"``, log((1 + log t) / delta), a heuristic that is usual in experiments.
+        threshold: The rate: ``"union"`` (default, also for None), log(4 K N^2 / delta), proved by Chernoff's
+            inequality; or ``"gk16"``, log((1 + log t) / delta), a heuristic that is usual in experiments.
         family: ``"gaussian"`` (default) or ``"bernoulli"``, which also holds for all rewards in [0, 1].
 
     Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K.

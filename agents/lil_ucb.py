@@ -40,13 +40,13 @@ def dominates(e: Episode) -> bool:
 
 @dataclass(kw_only=True)
 class LilUCB(ConfidenceAgent):
-    """Pulls the arm of largest upper bound, stops when one arm has about lambda times the pulls of all others, recommends it.
+    """Pulls the arm of largest upper bound until one arm has lambda times the pulls of all others; recommends that arm.
 
-    The bound is m + (1 + b) (1 + sqrt(e)) sigma sqrt(2 (1 + e) log(log((1 + e) N) / d) / N). It stops when N_i >= 1 + lambda
-    times the pulls of the other arms.
+    The bound is m + (1 + b) (1 + sqrt(e)) sigma sqrt(2 (1 + e) log(log((1 + e) N) / d) / N). It stops when N_i >= 1 +
+    lambda times the pulls of the other arms.
 
-    Paper: Jamieson, Malloy, Nowak and Bubeck (2014), "lil' UCB: An Optimal Exploration Algorithm for Multi-Armed Bandits".
-    The constants are from secondary descriptions.
+    Paper: Jamieson, Malloy, Nowak and Bubeck (2014), "lil' UCB: An Optimal Exploration Algorithm for Multi-Armed
+    Bandits". The constants are from secondary descriptions.
 
     Args:
         threshold: ``"lil"`` (default, also for None): e = 0.01, b = 1, lambda = ((2 + b) / b)^2 = 9, and d such that

@@ -1,9 +1,9 @@
-"""Stopping rules of fixed confidence: generalised likelihood ratios, thresholds by name, and the agents that stop by them.
+"""Stopping rules of fixed confidence: generalised likelihood ratios, thresholds by name, and a base for agents.
 
-With m and N the sample means and pulls, and p the mean of i and j that fits both best, the evidence that arm i has a larger
-mean than arm j is W(i, j) = N_i d(m_i, p) + N_j d(m_j, p) where m_i > m_j, else 0: the logarithm of the generalised
-likelihood ratio. An agent stops when W(i, j) is above a threshold for the arm i of largest mean and every other arm j, and
-recommends i. Any sampling rule may be combined with it.
+With m and N the sample means and pulls, and p the mean of i and j that fits both best, the evidence that arm i has a
+larger mean than arm j is W(i, j) = N_i d(m_i, p) + N_j d(m_j, p) where m_i > m_j, else 0: the logarithm of the
+generalised likelihood ratio. An agent stops when W(i, j) is above a threshold for the arm i of largest mean and every
+other arm j, and recommends i. Any sampling rule may be combined with it.
 
 Thresholds, with t pulls in all and K arms (proved: the recommendation is wrong with probability at most delta):
 
@@ -16,12 +16,12 @@ Thresholds, with t pulls in all and K arms (proved: the recommendation is wrong 
 | `tt-bounded` | log(1 / delta) + 2 log(1 + t / 2) + 2 + log(K - 1) | Bernoulli rewards |
 | `student` | the sum over i and j of (N / 2) log(1 + q^2 / (N - 1)) | Gaussian, unknown variances |
 
-Sources: Garivier and Kaufmann (2016), "Optimal Best Arm Identification with Fixed Confidence", Theorem 10 and section 6;
-Kaufmann and Koolen (2021), "Mixture Martingales Revisited with Applications to Sequential Tests and Confidence Intervals";
-Jourdan, Degenne, Baudry, de Heide and Kaufmann (2022), "Top Two Algorithms Revisited". `student` is derived here:
-q is a quantile of Student's t with N - 1 degrees of freedom, of probability 6 delta / (pi^2 K N^2) on both sides. Where no
-T-statistic ever exceeds its q, N log(1 + (m - mu)^2 / v) / 2 of each arm (v the biased sample variance) is at most its
-term of the threshold, and W(i, j) at most their sum for every j that is better than i.
+Sources: Garivier and Kaufmann (2016), "Optimal Best Arm Identification with Fixed Confidence", Theorem 10 and section
+6; Kaufmann and Koolen (2021), "Mixture Martingales Revisited with Applications to Sequential Tests and Confidence
+Intervals"; Jourdan, Degenne, Baudry, de Heide and Kaufmann (2022), "Top Two Algorithms Revisited". `student` is derived
+here: q is a quantile of Student's t with N - 1 degrees of freedom, of probability 6 delta / (pi^2 K N^2) on both sides.
+Where no T-statistic ever exceeds its q, N log(1 + (m - mu)^2 / v) / 2 of each arm (v the biased sample variance) is at
+most its term of the threshold, and W(i, j) at most their sum for every j that is better than i.
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ NAMES = ("gk16", "gk16-bernoulli", "kk21", "kk21-gauss", "tt-bounded", "student"
 GK16, GK16_BERNOULLI, KK21, KK21_GAUSS, TT_BOUNDED, BY_STUDENT, UNION = range(7)
 
 # Parameters of a rule: family, threshold, log(1 / delta), the constant part of the threshold, the tie rule, whether a
-# reward did not fit, the arm that last kept the rule from stopping; then the agent's own, and K known variances at the end.
+# reward did not fit, the arm that last kept the rule from stopping; then the agent's own, and K known variances at the
+# end.
 FAMILY, THRESHOLD, LEVEL, CONSTANT, FIRST, MISFIT, DOUBTFUL, OWN = range(8)
 TINY = 1e-300
 
@@ -112,8 +113,8 @@ def mean_of(pulls: float, mean: float, variance: float, p: FloatArray) -> float:
 def student_term(pulls: float, level: float) -> float:
     """Return the threshold term (N / 2) L of an arm of unknown variance, with L = log(1 + q^2 / (N - 1)).
 
-    With n = N - 1 and b = exp(-L), the probability of a larger T-statistic is that of a Beta(n / 2, 1 / 2) variable below
-    b, which is at most sqrt(2 / (pi n)) b^(n / 2) / sqrt(1 - b). L is where this bound is exp(-level) / N^2.
+    With n = N - 1 and b = exp(-L), the probability of a larger T-statistic is that of a Beta(n / 2, 1 / 2) variable
+    below b, which is at most sqrt(2 / (pi n)) b^(n / 2) / sqrt(1 - b). L is where this bound is exp(-level) / N^2.
     """
     half = 0.5 * (pulls - 1.0)
     goal = level + 2.0 * math.log(pulls) - 0.5 * math.log(math.pi * half)
@@ -265,13 +266,13 @@ class ConfidenceAgent(SequentialAgent):
 
     Args:
         delta: Allowed error probability, in (0, 1). Default 0.1.
-        family: Rewards that the statistics are for: ``"gaussian"`` (default): of known variance; ``"bernoulli"``: 0 and 1;
-            ``"student"``: Gaussian of unknown variances, which takes two first pulls of each arm.
+        family: Rewards that the statistics are for: ``"gaussian"`` (default): of known variance; ``"bernoulli"``: 0 and
+            1; ``"student"``: Gaussian of unknown variances, which takes two first pulls of each arm.
         sigma: Standard deviation of Gaussian rewards, positive; or a sigma for which rewards are sigma-sub-Gaussian.
             Default 0.5, the largest that rewards in [0, 1] need. None: the true variances of the arms, which is oracle
             knowledge.
-        threshold: Name of the threshold, see :mod:`bai_gym.agents.stopping`. None (default): a proved one, ``"kk21-gauss"``,
-            ``"gk16-bernoulli"`` or ``"student"``. ``"gk16"``, usual in papers, is a heuristic.
+        threshold: Name of the threshold, see :mod:`bai_gym.agents.stopping`. None (default): a proved one,
+            ``"kk21-gauss"``, ``"gk16-bernoulli"`` or ``"student"``. ``"gk16"``, usual in papers, is a heuristic.
     """
 
     delta: float = 0.1
@@ -352,7 +353,9 @@ class ConfidenceAgent(SequentialAgent):
     def conclude(self, played: Played) -> IntArray:
         """Return the recommendation; all rewards must fit the family."""
         means = played.statistics.means
-        if self.family == "bernoulli" and (played.parameters[:, MISFIT].any() or (means < 0).any() or (means > 1).any()):
+        if self.family == "bernoulli" and (
+            played.parameters[:, MISFIT].any() or (means < 0).any() or (means > 1).any()
+        ):
             raise AgentError(
                 f"{self.name} with family='bernoulli' needs rewards in [0, 1], but got another one: use "
                 "family='gaussian' with sigma=, or family='student'"

@@ -45,11 +45,11 @@ from bai_gym.validation import choice, integer, probability
 __all__ = ["EBTC", "EBTCI", "T3C", "TTEI", "TTTSGLR", "TTUCB"]
 
 BETA, TRACKS, TRIES, BONUS = range(OWN, OWN + 4)  # parameters; a beta of 0 stands for "ids"
-SCORES, LED, OWN_PULLS, ROW_COUNT = range(4)  # rows of the memory: what is maximised; times as leader, and own pulls then
+SCORES, LED, OWN_PULLS, ROW_COUNT = range(
+    4
+)  # rows of the memory: what is maximised; times as leader, and own pulls then
 
 A = 1.2  # alpha and s of TTUCB
-TRIES_AT_MOST = 1000
-
 
 def row(e: Episode, number: int) -> FloatArray:
     """Return a row of the memory."""
@@ -74,7 +74,8 @@ def share(e: Episode, best: int, other: int) -> float:
 def one_of(e: Episode, best: int, other: int, rng: np.random.Generator) -> int:
     """Return the leader, with probability beta, or the challenger.
 
-    With tracking it is the leader B where B has been pulled in at most a share beta of the times when it was the leader.
+    With tracking it is the leader B where B has been pulled in at most a share beta of the times when it was the
+    leader.
     """
     beta = e.parameters[BETA]
     if e.parameters[TRACKS] == 1.0:
@@ -185,10 +186,10 @@ class TopTwo(ConfidenceAgent):
     """Base of top-two agents.
 
     Args:
-        beta: Probability of pulling the leader, in (0, 1); default 1/2. ``"ids"``: N_C / (N_B + N_C) for Gaussian rewards
-            of equal variances, and generally the leader's part of the divergence N_B d(m_B, p) + N_C d(m_C, p).
-        select: ``"random"``: the leader is pulled with probability beta. ``"tracking"``: it is pulled if it has been in at
-            most a share beta of the times when it was the leader, this one included.
+        beta: Probability of pulling the leader, in (0, 1); default 1/2. ``"ids"``: N_C / (N_B + N_C) for Gaussian
+            rewards of equal variances, and generally the leader's part of the divergence N_B d(m_B, p) + N_C d(m_C, p).
+        select: ``"random"``: the leader is pulled with probability beta. ``"tracking"``: it is pulled if it has been in
+            at most a share beta of the times when it was the leader, this one included.
     """
 
     beta: float | str = 0.5
@@ -220,8 +221,8 @@ class T3C(TopTwo):
     """Pulls the best arm of a posterior draw, or the arm that is the cheapest to confuse with it.
 
     Paper: Shang, de Heide, Menard, Kaufmann and Valko (2020), "Fixed-confidence guarantees for Bayesian best-arm
-    identification". For Gaussian rewards the mean number of pulls is T*_beta log(1 / delta) for small delta. The posterior
-    has a flat prior for Gaussian rewards, and a uniform one for Bernoulli rewards.
+    identification". For Gaussian rewards the mean number of pulls is T*_beta log(1 / delta) for small delta. The
+    posterior has a flat prior for Gaussian rewards, and a uniform one for Bernoulli rewards.
 
     Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K, or 2 K for ``"student"``.
     """
@@ -235,18 +236,18 @@ class TTTSGLR(ConfidenceAgent):
     """Top-two Thompson sampling that stops by likelihood ratios.
 
     Paper: Shang, de Heide, Menard, Kaufmann and Valko (2020), "Fixed-confidence guarantees for Bayesian best-arm
-    identification", after Russo (2016). Difference: after ``tries`` draws without another best arm the challenger is that
-    of T3C; as the posterior concentrates, draws are repeated ever more often.
+    identification", after Russo (2016). Difference: after ``tries`` draws without another best arm the challenger is
+    that of T3C; as the posterior concentrates, draws are repeated ever more often.
 
     Args:
         beta: Probability of pulling the leader, in (0, 1); default 1/2.
-        tries: Draws for a challenger at most, at least 1; default 1000.
+        tries: Draws for a challenger at most, at least 1; default 100.
 
     Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K, or 2 K for ``"student"``.
     """
 
     beta: float = 0.5
-    tries: int = TRIES_AT_MOST
+    tries: int = 100
 
     name: ClassVar[str] = "TTTS-GLR"
     rule: ClassVar[Rule] = Rule(index=mean_of, second=own_term, choose=ttts, stops=is_separated)
@@ -293,8 +294,8 @@ class TTUCB(TopTwo):
     The bound is m + sigma sqrt(g(t) / N), with g(t) = h^-1(2 s a log t + 2 log(2 + a log t) + 2) and a = s = 1.2, where
     h(u) = u - log u.
 
-    Paper: Jourdan and Degenne (2023), "Non-Asymptotic Analysis of a UCB-based Top Two Algorithm". The constants are from
-    public implementations.
+    Paper: Jourdan and Degenne (2023), "Non-Asymptotic Analysis of a UCB-based Top Two Algorithm". The constants are
+    from public implementations.
 
     Args:
         bonus: ``"mixture"`` (default): g as above. ``"uniform"``: g(t) = 2 a (1 + s) log t, which is larger.
@@ -318,7 +319,7 @@ class TTUCB(TopTwo):
 
 @dataclass(kw_only=True)
 class TTEI(TopTwo):
-    """Pulls the arm of largest expected improvement over the best mean, or the one of largest improvement over that arm.
+    """Pulls the arm of largest expected improvement over the best mean, or of largest improvement over that arm.
 
     Paper: Qin, Klabjan and Russo (2017), "Improving the Expected Improvement Algorithm", for Gaussian rewards of known
     variance.

@@ -50,8 +50,8 @@ def inside(mean: float) -> float:
 def bernoulli_ratio(y: float, x: float, best: float, other: float) -> float:
     """Return x_a: the root of d(mu_1, p) + x d(mu_a, p) = y with p = (mu_1 + x mu_a) / (1 + x).
 
-    Newton's method from any start: the left side is concave in x with slope d(mu_a, p), so it stays left of the root from
-    the first step on.
+    Newton's method from any start: the left side is concave in x with slope d(mu_a, p), so it stays left of the root
+    from the first step on.
     """
     for _ in range(60):
         p = (best + x * other) / (1.0 + x)
@@ -178,18 +178,19 @@ class TrackAndStop(ConfidenceAgent):
     """Pulls arms in the proportions w* that are optimal for the sample means, until the best arm is separated.
 
     D-tracking pulls an arm with at most sqrt(t) - K/2 pulls, if there is one (the one with fewest), else the arm of
-    largest t w*_a - N_a. C-tracking pulls the arm whose sum of weights over time exceeds its pulls by most; the weights are
-    w*, moved to at least 1 / (2 sqrt(K^2 + t)).
+    largest t w*_a - N_a. C-tracking pulls the arm whose sum of weights over time exceeds its pulls by most; the weights
+    are w*, moved to at least 1 / (2 sqrt(K^2 + t)).
 
-    Paper: Garivier and Kaufmann (2016), "Optimal Best Arm Identification with Fixed Confidence", sections 3 and 4. With a
-    threshold of order log(1 / delta) the mean number of pulls is T* log(1 / delta) for small delta, the least possible.
-    Differences: C-tracking moves weights towards equal ones, rather than to the nearest point in the maximum norm;
-    ``lazy``; Bernoulli means are kept 1e-6 from 0 and 1 in w*; unknown variances are replaced by the sample variances.
+    Paper: Garivier and Kaufmann (2016), "Optimal Best Arm Identification with Fixed Confidence", sections 3 and 4. With
+    a threshold of order log(1 / delta) the mean number of pulls is T* log(1 / delta) for small delta, the least
+    possible. Differences: C-tracking moves weights towards equal ones, rather than to the nearest point in the maximum
+    norm; ``lazy``; Bernoulli means are kept 1e-6 from 0 and 1 in w*; unknown variances are replaced by the sample
+    variances.
 
     Args:
         tracking: ``"D"`` (default) or ``"C"``.
-        lazy: w* is computed again when t has grown by this share since the last time; default 0: at every pull. With 0.01
-            it is much faster. The error probability does not depend on it.
+        lazy: w* is computed again when t has grown by this share since the last time; default 0: at every pull. With
+            0.01 it is much faster. The error probability does not depend on it.
 
     Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K, or 2 K for ``"student"``.
     """

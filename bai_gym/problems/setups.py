@@ -92,16 +92,17 @@ def multi_bandit_setup(setup: int = 1) -> FixedProblem:
 def confidence_setup(setup: str = "gk1") -> FixedProblem:
     """Return an instance of a paper on fixed confidence; arm 0 is the best.
 
-    Characteristic times T*: 990 (``"gk1"``), 327 (``"gk2"``), 450 (``"menard"``) and 1,493 (``"brake4"``). At delta = 0.1
-    no algorithm takes fewer than 1.76 T* pulls on average, see :func:`bai_gym.theory.fixed_confidence_bound`.
+    Characteristic times T*: 990 (``"gk1"``), 327 (``"gk2"``), 450 (``"menard"``) and 1,493 (``"brake4"``). At delta =
+    0.1 no algorithm takes fewer than 1.76 T* pulls on average, see :func:`bai_gym.theory.fixed_confidence_bound`.
 
     Args:
         setup: ``"gk1"`` or ``"gk2"``: four and five Bernoulli arms. ``"menard"`` or ``"brake4"``: four Gaussian arms of
             variance 1.
 
-    Sources: Garivier and Kaufmann (2016), "Optimal Best Arm Identification with Fixed Confidence", section 6 (``"gk1"``,
-    ``"gk2"``); the experiments of Wang, Tzeng and Proutiere (2021), "Fast Pure Exploration via Frank-Wolfe", where it is
-    named after Menard (``"menard"``); Balagopalan, Nguyen, Zhao and Jun (2025), "Fixing the Loose Brake" (``"brake4"``).
+    Sources: Garivier and Kaufmann (2016), "Optimal Best Arm Identification with Fixed Confidence", section 6
+    (``"gk1"``, ``"gk2"``); the experiments of Wang, Tzeng and Proutiere (2021), "Fast Pure Exploration via
+    Frank-Wolfe", where it is named after Menard (``"menard"``); Balagopalan, Nguyen, Zhao and Jun (2025), "Fixing the
+    Loose Brake" (``"brake4"``).
 
     Raises:
         ParameterError: If there is no such set-up.

@@ -1,7 +1,8 @@
 """Functions in thresholds that hold at all times at once: h^-1, and the C of mixtures of martingales.
 
 Source: Kaufmann and Koolen (2021), "Mixture Martingales Revisited with Applications to Sequential Tests and Confidence
-Intervals". With h(u) = u - log u on u >= 1, its inverse is h^-1(x) = -W_-1(-exp(-x)), W_-1 a branch of Lambert's function.
+Intervals". With h(u) = u - log u on u >= 1, its inverse is h^-1(x) = -W_-1(-exp(-x)), W_-1 a branch of Lambert's
+function.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ def inverse_h(x: float) -> float:
 def exponential_family_c(x: float) -> float:
     """Return C_exp(x), for exponential families of one parameter.
 
-    C_exp(x) = 2 g((h^-1(1 + x) + log(2 zeta(2))) / 2), where g(y) is exp(1 / h^-1(y)) h^-1(y) from y = h(1 / log(3/2)) on,
-    and (3/2) (y - log log(3/2)) below.
+    C_exp(x) = 2 g((h^-1(1 + x) + log(2 zeta(2))) / 2), where g(y) is exp(1 / h^-1(y)) h^-1(y) from y = h(1 / log(3/2))
+    on, and (3/2) (y - log log(3/2)) below.
 
     Args:
         x: Positive; log(1 / delta) divided by the number of arms compared.

@@ -275,7 +275,12 @@ def fws(threshold: str) -> Decide:
                 scale = np.abs(rows[:, :K]).max()
                 rows[:, :K] /= scale
                 found = linprog(
-                    [*[0.0] * K, -1.0], rows, np.zeros(len(J)), [[*[1.0] * K, 0.0]], [1.0], [*[(0, None)] * K, (None, None)]
+                    [*[0.0] * K, -1.0],
+                    rows,
+                    np.zeros(len(J)),
+                    [[*[1.0] * K, 0.0]],
+                    [1.0],
+                    [*[(0, None)] * K, (None, None)],
                 )
                 z = found.x[:K]
         state["x"] = x * (t - 1) / t + z / t
@@ -309,9 +314,7 @@ def ada_hedge(threshold: str) -> Decide:
         closest[best] = closest[rival] = worth(rival)[1]
         gains = np.array(
             [
-                max(
-                    s.d(s.bound(k, level), closest[k]), s.d(s.bound(k, level, up=False), closest[k]), level / s.N[k]
-                )
+                max(s.d(s.bound(k, level), closest[k]), s.d(s.bound(k, level, up=False), closest[k]), level / s.N[k])
                 for k in range(K)
             ]
         )
@@ -386,10 +389,14 @@ FAMILIES: list[tuple[str, dict[str, Any], Callable[[Any], Decide]]] = [
     ("TrackAndStop", {"threshold": "gk16", "tracking": "C"}, lambda rng: track_and_stop("C", 0.0, "gk16", rng)),
     ("T3C", {"threshold": "gk16"}, lambda rng: top_two("T3C", 0.5, "random", "gk16", rng)),
     ("T3C", {"threshold": "tt-bounded", "beta": 0.3}, lambda rng: top_two("T3C", 0.3, "random", "tt-bounded", rng)),
-    ("TTTS-GLR", {"threshold": "gk16"}, lambda rng: top_two("TTTS-GLR", 0.5, "random", "gk16", rng)),
+    ("TTTS-GLR", {"threshold": "gk16", "tries": 10**6}, lambda rng: top_two("TTTS-GLR", 0.5, "random", "gk16", rng)),
     ("EB-TC", {"threshold": "gk16"}, lambda rng: top_two("EB-TC", 0.5, "random", "gk16", rng)),
     ("EB-TC", {"threshold": "gk16", "beta": "ids"}, lambda rng: top_two("EB-TC", "ids", "random", "gk16", rng)),
-    ("EB-TCI", {"select": "tracking", "threshold": "gk16"}, lambda rng: top_two("EB-TCI", 0.5, "tracking", "gk16", rng)),
+    (
+        "EB-TCI",
+        {"select": "tracking", "threshold": "gk16"},
+        lambda rng: top_two("EB-TCI", 0.5, "tracking", "gk16", rng),
+    ),
     ("EB-TCI", {"beta": "ids", "threshold": "gk16"}, lambda rng: top_two("EB-TCI", "ids", "random", "gk16", rng)),
     ("FWS", {"threshold": "gk16"}, lambda rng: fws("gk16")),
     ("AdaHedge-BR", {"threshold": "gk16"}, lambda rng: ada_hedge("gk16")),
@@ -426,7 +433,9 @@ def test_episodes_follow_the_transcription(
     rng = np.random.default_rng([seed, 7])
     # In [0, 1] for the Bernoulli family, without ties.
     rewards = (
-        rng.normal(MEANS[:, None], 0.25, (4, CAP)) if family == "gaussian" else rng.beta(4 * MEANS, 4 - 4 * MEANS, (CAP, 4)).T
+        rng.normal(MEANS[:, None], 0.25, (4, CAP))
+        if family == "gaussian"
+        else rng.beta(4 * MEANS, 4 - 4 * MEANS, (CAP, 4)).T
     )
     agent = agents.make(name, tie="first", delta=0.1, family=family, sigma=0.25, **{"sigma": 0.25} and parameters)
     decide = transcription(np.random.default_rng(5))
@@ -441,7 +450,9 @@ def test_episodes_follow_the_transcription(
 def test_kl_lucb_with_an_accuracy(trace: Play) -> None:
     rewards = np.random.default_rng(3).normal(MEANS[:, None], 0.25, (4, CAP))
     plain = follow(kl_lucb("union", 0.2), rewards, 0.1, "gaussian", 0.25)
-    played = trace(agents.make("KL-LUCB", tie="first", sigma=0.25), rewards, CAP, task=BestArm(0.2), fixed_confidence=True)
+    played = trace(
+        agents.make("KL-LUCB", tie="first", sigma=0.25), rewards, CAP, task=BestArm(0.2), fixed_confidence=True
+    )
     exact = trace(agents.make("KL-LUCB", tie="first", sigma=0.25), rewards, CAP, fixed_confidence=True)
     assert played.arms == plain.pulls and len(played.arms) < len(exact.arms)
 
@@ -463,7 +474,7 @@ def quick(name: str) -> dict[str, Any]:
 
 @pytest.mark.each("name", EVERY)
 def test_units_and_labels_do_not_matter(name: str) -> None:
-    """The numbers of pulls have the same distribution after a shift, a change of scale, and in another order of arms."""
+    """The numbers of pulls have the same distribution after a shift, a change of scale, in another order of arms."""
     means, order = np.array([1.0, 0.5, 0.2]), np.array([2, 0, 1])
     runs = 50 if name == "BrakeBooster" else 400
     one = play(name, GaussianBandit(means, 0.04), runs, sigma=0.2, **quick(name))
@@ -487,23 +498,30 @@ def test_a_run_of_brake_booster_is_a_run_of_its_base() -> None:
         np.testing.assert_array_equal(one.pulls, other.pulls)
         np.testing.assert_array_equal(one.recommendation, other.recommendation)
     student = play("BrakeBooster", bandit, 60, base="TrackAndStop", runs=1, cap=90_000, family="student", tie="first")
-    np.testing.assert_array_equal(student.pulls, play("TrackAndStop", bandit, 60, delta=0.05, family="student", tie="first").pulls)
+    np.testing.assert_array_equal(
+        student.pulls, play("TrackAndStop", bandit, 60, delta=0.05, family="student", tie="first").pulls
+    )
 
 
 def test_blocks_of_brake_booster_by_hand(trace: Play) -> None:
-    # SE with sigma = 1e-3 stops after the first pull of each arm, so no run is capped: the first block has L_1 = 3 runs.
+    # SE with sigma = 1e-3 stops after the first pull of each arm, so no run is capped: the first block has L_1 = 3
+    # runs.
     rewards = [[0.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
     played = trace(agents.make("BrakeBooster", sigma=1e-3, runs=3, tie="first"), rewards, 100, fixed_confidence=True)
     assert (played.arms, played.recommendation) == ([0, 1] * 3, 1)  # votes: 1, 1, 0
-    # Equal rewards: all runs are capped. Blocks (r, c) of 2^(r - c) r runs of 2^(c - 1) 4 pulls: (1, 1): 1 run of 4 pulls;
-    # (2, 1): 4 of 4; (2, 2): 2 of 8; (3, 1): 12 of 4.
+    # Equal rewards: all runs are capped. Blocks (r, c) of 2^(r - c) r runs of 2^(c - 1) 4 pulls: (1, 1): 1 run of 4
+    # pulls; (2, 1): 4 of 4; (2, 2): 2 of 8; (3, 1): 12 of 4.
     equal = [[0.5], [0.5]]
-    played = trace(agents.make("BrakeBooster", sigma=1e-3, runs=1, cap=4, tie="first"), equal, 60, fixed_confidence=True)
+    played = trace(
+        agents.make("BrakeBooster", sigma=1e-3, runs=1, cap=4, tie="first"), equal, 60, fixed_confidence=True
+    )
     assert played.arms == [0, 1] * 30
-    # From pull 36 on the arms differ. That is in the middle of block (2, 2): its runs are pulls 20 to 27 and 28 to 35; so
-    # the first run of block (3, 1) is the first that stops, after two pulls, and so do its 11 others.
+    # From pull 36 on the arms differ. That is in the middle of block (2, 2): its runs are pulls 20 to 27 and 28 to 35;
+    # so the first run of block (3, 1) is the first that stops, after two pulls, and so do its 11 others.
     different = [[0.5] * 18 + [0.0] * 50, [0.5] * 18 + [1.0] * 50]
-    played = trace(agents.make("BrakeBooster", sigma=1e-3, runs=1, cap=4, tie="first"), different, 200, fixed_confidence=True)
+    played = trace(
+        agents.make("BrakeBooster", sigma=1e-3, runs=1, cap=4, tie="first"), different, 200, fixed_confidence=True
+    )
     assert (len(played.arms), played.recommendation) == (36 + 2 * 12, 1)
 
 

@@ -12,11 +12,11 @@ from scipy.stats import t as student_t
 
 import bai_gym
 from bai_gym import agents
-from bai_gym.agents import stopping
+from bai_gym.agents.stopping import THRESHOLDS, common_term, evidence, mean_of, own_term
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Engine, Rule, Sequential
+from bai_gym.sampling import Engine, Rule, Sequential, value_of
 from bai_gym.statistics import Statistics
 from bai_gym.tasks import BestArm
 from bai_gym.theory import bernoulli_kl
@@ -30,7 +30,9 @@ def test_functions_of_the_thresholds() -> None:
         assert inverse_h(u - math.log(u)) == pytest.approx(u, rel=1e-7)
     points = [1.0, math.log(10), 5.0, 10.0, 20.0]
     # Computed independently, by Lambert's function and by a grid.
-    assert [exponential_family_c(x) for x in points] == pytest.approx([9.1045, 11.3503, 15.1914, 21.4468, 32.9148], 4e-6)
+    assert [exponential_family_c(x) for x in points] == pytest.approx(
+        [9.1045, 11.3503, 15.1914, 21.4468, 32.9148], 4e-6
+    )
     assert [gaussian_c(x) for x in points] == pytest.approx([2.5071, 3.9063, 6.7573, 11.9546, 22.2033], abs=6e-5)
 
 
@@ -43,7 +45,7 @@ def numbers(rule: Any, statistics: Statistics, family: str, threshold: str, sigm
         ProblemInfo(statistics.means.shape[1], pulls + 1, truth=truth, knows=agent.knows), np.random.default_rng(0)
     )
     request = Sequential(
-        Rule(index=stopping.mean_of, second=stopping.own_term, choose=rule), 1, agent.parameters, "first", agent.rng, 16
+        Rule(index=mean_of, second=own_term, choose=rule), 1, agent.parameters, "first", agent.rng, 16
     )
     engine = Engine(request, statistics, pulls, None, variances=True)
     engine.choose()
@@ -53,12 +55,12 @@ def numbers(rule: Any, statistics: Statistics, family: str, threshold: str, sigm
 def write_evidence(e: Any, rng: Any) -> int:
     for i in range(e.pulls.size):
         for j in range(e.pulls.size):
-            e.memory[e.pulls.size * i + j] = stopping.evidence(e, i, j)
+            e.memory[e.pulls.size * i + j] = evidence(e, i, j)
     return 0
 
 
 def write_threshold(e: Any, rng: Any) -> int:
-    e.memory[0] = stopping.common_term(e) + stopping.value_of(e.second, 0) + stopping.value_of(e.second, 1)
+    e.memory[0] = common_term(e) + value_of(e.second, 0) + value_of(e.second, 1)
     return 0
 
 
@@ -99,7 +101,7 @@ def test_evidence_is_the_least_cost_of_another_order() -> None:
             pulls, means = rng.integers(2, 40, K), rng.random(K)
             variances = rng.exponential(0.2, K) ** 2
             sigma = None if family == "gaussian" else 1.0
-            threshold = stopping.THRESHOLDS[family][0]
+            threshold = THRESHOLDS[family][0]
             found = np.reshape(numbers(write_evidence, seen(pulls, means, variances), family, threshold, sigma), (K, K))
             for i in range(K):
                 for j in range(K):
@@ -108,11 +110,15 @@ def test_evidence_is_the_least_cost_of_another_order() -> None:
                         continue
                     biased = variances * (pulls - 1) / pulls
 
-                    def cost(x: float, arm: int, family: str = family, biased: Any = biased, means: Any = means) -> float:
+                    def cost(
+                        x: float, arm: int, family: str = family, biased: Any = biased, means: Any = means
+                    ) -> float:
                         if family == "bernoulli":
                             return float(bernoulli_kl(means[arm], x))
                         square = (means[arm] - x) ** 2
-                        return 0.5 * (square / (arm + 1) ** 2 if family == "gaussian" else math.log1p(square / biased[arm]))
+                        return 0.5 * (
+                            square / (arm + 1) ** 2 if family == "gaussian" else math.log1p(square / biased[arm])
+                        )
 
                     grid = np.linspace(means[j], means[i], 30)  # there may be several minima
                     totals = [pulls[i] * cost(x, i) + pulls[j] * cost(x, j) for x in grid]
@@ -130,7 +136,11 @@ def test_evidence_is_the_least_cost_of_another_order() -> None:
     ("agent", "env", "noted"),
     [
         ("T3C", "BAI-FC-GK1-v0", None),
-        ("T3C", "BAI-FC-Brake4-v0", "T3C: its confidence is proved for 0.5-sub-Gaussian rewards, and these need not be"),
+        (
+            "T3C",
+            "BAI-FC-Brake4-v0",
+            "T3C: its confidence is proved for 0.5-sub-Gaussian rewards, and these need not be",
+        ),
         ("T3C(sigma=1.0)", "BAI-FC-Menard-v0", None),
         ("T3C(sigma=None)", "BAI-FC-Menard-v0", None),
         ("T3C(sigma=None)", "BAI-FC-GK1-v0", "proved for Gaussian rewards, and these are in"),
@@ -157,9 +167,17 @@ def test_tables_say_what_is_not_proved(agent: str, env: str, noted: str | None) 
     [
         ("T3C", {"delta": 0.0}, "delta of T3C must lie strictly between 0 and 1, not 0.0"),
         ("SE", {"delta": 1.5}, "delta of SE must lie strictly between 0 and 1, not 1.5"),
-        ("T3C", {"family": "poisson"}, "family of T3C must be one of 'gaussian', 'bernoulli', 'student', not 'poisson'"),
+        (
+            "T3C",
+            {"family": "poisson"},
+            "family of T3C must be one of 'gaussian', 'bernoulli', 'student', not 'poisson'",
+        ),
         ("TTUCB", {"family": "bernoulli"}, "family of TTUCB must be 'gaussian', not 'bernoulli'"),
-        ("T3C", {"threshold": "kk"}, "threshold of T3C for gaussian rewards must be one of 'kk21-gauss', 'kk21', 'gk16'"),
+        (
+            "T3C",
+            {"threshold": "kk"},
+            "threshold of T3C for gaussian rewards must be one of 'kk21-gauss', 'kk21', 'gk16'",
+        ),
         ("T3C", {"threshold": "gk16-bernoulli"}, "threshold of T3C for gaussian rewards must be one of"),
         ("KL-LUCB", {"threshold": "kk21"}, "threshold of KL-LUCB for gaussian rewards must be 'union' or 'gk16', not"),
         ("T3C", {"sigma": 0.0}, "sigma of T3C must be a positive number, not 0.0"),
@@ -173,7 +191,11 @@ def test_tables_say_what_is_not_proved(agent: str, env: str, noted: str | None) 
         ("TTUCB", {"bonus": "log"}, "bonus of TTUCB must be 'mixture' or 'uniform', not 'log'"),
         ("FC-DSH", {"threshold": "gk16"}, "family and threshold of FC-DSH need reuse=True"),
         ("FC-DSH", {"factor": 1.0}, "factor of FC-DSH must be a number above 1, not 1.0"),
-        ("BrakeBooster", {"base": "Uniform"}, "base of BrakeBooster must be an agent of fixed confidence .* not 'Uniform'"),
+        (
+            "BrakeBooster",
+            {"base": "Uniform"},
+            "base of BrakeBooster must be an agent of fixed confidence .* not 'Uniform'",
+        ),
         ("BrakeBooster", {"base_delta": 0.1}, r"base_delta of BrakeBooster must be below 1 / \(4 e\) = 0.092, not 0.1"),
     ],
 )
@@ -185,12 +207,16 @@ def test_parameters_out_of_range(name: str, parameters: dict[str, Any], message:
 def test_rewards_that_contradict_the_family() -> None:
     for name in ("TrackAndStop", "KL-LUCB", "KL-Racing", "BrakeBooster"):
         agent = agents.make(name, family="bernoulli", **({"base": "KL-LUCB"} if name == "BrakeBooster" else {}))
-        with pytest.raises(AgentError, match=f"{name} with family='bernoulli' needs rewards in \\[0, 1\\], but got another"):
+        with pytest.raises(
+            AgentError, match=f"{name} with family='bernoulli' needs rewards in \\[0, 1\\], but got another"
+        ):
             bai_gym.evaluate(agent, "BAI-FC-Menard-v0", runs=3)
 
 
 def test_an_accuracy_is_refused_by_agents_that_look_for_the_best_arm() -> None:
-    with pytest.raises(AgentError, match="T3C looks for the best arm itself: use an environment with epsilon=0, not 0.1"):
+    with pytest.raises(
+        AgentError, match="T3C looks for the best arm itself: use an environment with epsilon=0, not 0.1"
+    ):
         agents.make("T3C").reset(ProblemInfo(4, 500, task=BestArm(0.1)))
     agents.make("KL-LUCB").reset(ProblemInfo(4, 500, task=BestArm(0.1)))
 
