@@ -64,6 +64,21 @@ BUILT_IN: dict[str, str] = {
     "CSAR": "csar:CSAR",
     "Learned": "learned.agent:Learned",
     "BayesOptimal": "bayes_optimal:BayesOptimal",
+    "TrackAndStop": "track_and_stop:TrackAndStop",
+    "T3C": "top_two:T3C",
+    "TTTS-GLR": "top_two:TTTSGLR",
+    "TTEI": "top_two:TTEI",
+    "TTUCB": "top_two:TTUCB",
+    "EB-TC": "top_two:EBTC",
+    "EB-TCI": "top_two:EBTCI",
+    "FWS": "fws:FWS",
+    "AdaHedge-BR": "ada_hedge:AdaHedgeBR",
+    "KL-LUCB": "kl_lucb:KLLUCB",
+    "KL-Racing": "elimination:KLRacing",
+    "SE": "elimination:SuccessiveElimination",
+    "lil-UCB": "lil_ucb:LilUCB",
+    "FC-DSH": "fc_dsh:FCDSH",
+    "BrakeBooster": "brake_booster:BrakeBooster",
 }
 """Module and class of each built-in agent, which is imported when it is first needed."""
 

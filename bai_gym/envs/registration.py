@@ -38,6 +38,7 @@ SETUP_SOURCE = "Audibert, Bubeck and Munos 2010"
 AUGUCB = "Mukherjee et al. 2017"
 STRUCTURED = "Azizi et al. 2022"
 BAYESIAN = "Hoffman et al. 2014"
+TRACKING = "Garivier and Kaufmann 2016"
 LINEAR_ARMS = (8, 16, 32, 64, 128)
 PULLS_PER_ARM = 20  # of the paper's 10, 20 and 50
 GP_BUDGETS = {10: 20, 16: 32, 64: 128, 357: 400}  # of each number of arms; the last pair is that of a traffic network
@@ -183,6 +184,10 @@ IDS: tuple[Registration, ...] = (
             ("Gaussian64", "gaussian", "64 Gaussian arms with heterogeneous variances", {"num_arms": 64}),
             ("Bernoulli10", "bernoulli", "10 Bernoulli arms with means from the uniform prior", {"num_arms": 10}),
             ("Custom", "custom", "your own arms", {}),
+            ("GK1", "confidence-setup", f"four Bernoulli arms of {TRACKING}", {"setup": "gk1"}),
+            ("GK2", "confidence-setup", f"five Bernoulli arms of {TRACKING}", {"setup": "gk2"}),
+            ("Menard", "confidence-setup", "four Gaussian arms (experiments of Wang et al. 2021)", {"setup": "menard"}),
+            ("Brake4", "confidence-setup", "four Gaussian arms (Balagopalan et al. 2025)", {"setup": "brake4"}),
         )
     ),
     Registration(

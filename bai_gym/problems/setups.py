@@ -1,4 +1,4 @@
-"""The classical instances: seven Bernoulli set-ups, and three set-ups of several bandits that share a budget."""
+"""The classical instances: Bernoulli set-ups, set-ups of several bandits, and set-ups of papers on fixed confidence."""
 
 from __future__ import annotations
 
@@ -6,11 +6,19 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bai_gym.bandits import BernoulliBandit, EmpiricalBandit, SampleTable
+from bai_gym.bandits import BernoulliBandit, EmpiricalBandit, GaussianBandit, SampleTable
 from bai_gym.errors import ParameterError
 from bai_gym.problems.base import FixedProblem
+from bai_gym.validation import choice
 
-__all__ = ["MULTI_BANDIT_SETUPS", "SETUPS", "bernoulli_setup", "multi_bandit_setup"]
+__all__ = [
+    "CONFIDENCE_SETUPS",
+    "MULTI_BANDIT_SETUPS",
+    "SETUPS",
+    "bernoulli_setup",
+    "confidence_setup",
+    "multi_bandit_setup",
+]
 
 SETUPS: dict[int, tuple[float, ...]] = {
     1: (0.5, *[0.4] * 19),
@@ -29,6 +37,14 @@ _D = ((0.4, 0.6), (0.45, 0.45), (0.35, 0.55), (0.25, 0.65))
 
 MULTI_BANDIT_SETUPS: dict[int, tuple[tuple[object, ...], ...]] = {1: (_A, _B), 2: (_C, _D), 3: (_C, _D, _C, _D)}
 """The bandits of each set-up: means of Bernoulli arms, or the two values of the reward, each with probability 1/2."""
+
+CONFIDENCE_SETUPS: dict[str, tuple[tuple[float, ...], float | None]] = {
+    "gk1": ((0.5, 0.45, 0.43, 0.4), None),
+    "gk2": ((0.3, 0.21, 0.2, 0.19, 0.18), None),
+    "menard": ((1.0, 0.85, 0.8, 0.7), 1.0),
+    "brake4": ((1.0, 0.9, 0.9, 0.9), 1.0),
+}
+"""Means, and the variance of Gaussian arms or None for Bernoulli arms, of set-ups for fixed confidence."""
 
 
 def bernoulli_setup(setup: int = 1) -> FixedProblem:
@@ -71,6 +87,28 @@ def multi_bandit_setup(setup: int = 1) -> FixedProblem:
     values = np.array(arms, np.float64)
     table = SampleTable.of(values.reshape(-1), np.arange(0, values.size + 1, 2))
     return FixedProblem(EmpiricalBandit(table, np.arange(len(values))[None, :]))
+
+
+def confidence_setup(setup: str = "gk1") -> FixedProblem:
+    """Return an instance of a paper on fixed confidence; arm 0 is the best.
+
+    Characteristic times T*: 990 (``"gk1"``), 327 (``"gk2"``), 450 (``"menard"``) and 1,493 (``"brake4"``). At delta =
+    0.1 no algorithm takes fewer than 1.76 T* pulls on average, see :func:`bai_gym.theory.fixed_confidence_bound`.
+
+    Args:
+        setup: ``"gk1"`` or ``"gk2"``: four and five Bernoulli arms. ``"menard"`` or ``"brake4"``: four Gaussian arms of
+            variance 1.
+
+    Sources: Garivier and Kaufmann (2016), "Optimal Best Arm Identification with Fixed Confidence", section 6
+    (``"gk1"``, ``"gk2"``); the experiments of Wang, Tzeng and Proutiere (2021), "Fast Pure Exploration via
+    Frank-Wolfe", where it is named after Menard (``"menard"``); Balagopalan, Nguyen, Zhao and Jun (2025), "Fixing the
+    Loose Brake" (``"brake4"``).
+
+    Raises:
+        ParameterError: If there is no such set-up.
+    """
+    means, variance = CONFIDENCE_SETUPS[choice(setup, CONFIDENCE_SETUPS, "setup")]
+    return FixedProblem(BernoulliBandit(means) if variance is None else GaussianBandit(means, variance))
 
 
 def _check(setup: object, setups: Mapping[int, object]) -> None:

@@ -1,8 +1,9 @@
 """Complexity measures of instances, also the oracle knowledge of some agents, and bounds on error probabilities.
 
 Best arm and top m: :mod:`bai_gym.theory.complexity`; thresholding: :mod:`bai_gym.theory.thresholding`; bounds, with a
-table of them by agent: :mod:`bai_gym.theory.bounds`; ranking and selection: :mod:`bai_gym.theory.selection`. The
-optimal value on small Bernoulli bandits: :mod:`bai_gym.theory.bayes_optimal`; the value of a given policy there:
+table of them by agent: :mod:`bai_gym.theory.bounds`; the lower bound for fixed confidence:
+:mod:`bai_gym.theory.characteristic_time`; ranking and selection: :mod:`bai_gym.theory.selection`. The optimal value on
+small Bernoulli bandits: :mod:`bai_gym.theory.bayes_optimal`; the value of a given policy there:
 :mod:`bai_gym.theory.policy_value`.
 """
 
@@ -30,6 +31,12 @@ from bai_gym.theory.bounds import (
     ugapeb_bound,
     ugapec_bound,
     ugapec_sample_complexity,
+)
+from bai_gym.theory.characteristic_time import (
+    bernoulli_kl,
+    characteristic_time,
+    fixed_confidence_bound,
+    optimal_weights,
 )
 from bai_gym.theory.complexity import (
     best_arm_h1,
@@ -63,9 +70,12 @@ __all__ = [
     "bayesgap_bound",
     "bechhofer_constant",
     "bechhofer_pulls",
+    "bernoulli_kl",
     "best_arm_h1",
     "best_arm_h2",
+    "characteristic_time",
     "csar_bound",
+    "fixed_confidence_bound",
     "gape_bound",
     "gape_complexity",
     "gape_v_bound",
@@ -75,6 +85,7 @@ __all__ = [
     "gse_linear_bound",
     "od_linbai_bound",
     "optimal_value",
+    "optimal_weights",
     "policy_value",
     "reward_bound",
     "rinott_constant",

@@ -25,6 +25,7 @@ GROUPS: dict[str, str] = {
     "gaussian": "Gaussian arms",
     "bernoulli": "Bernoulli arms",
     "bernoulli-setup": "Classical set-ups",
+    "confidence-setup": "Fixed confidence",
     "movielens": "Films",
     "movielens-like": "Films",
     "multi-bandit-setup": "Several bandits",

@@ -11,6 +11,7 @@ from scipy.stats import chi2_contingency
 
 from bai_gym import agents
 from bai_gym.agents.halving import num_stages
+from bai_gym.agents.stopping import ConfidenceAgent
 from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import AgentError, BudgetError, ParameterError
@@ -311,7 +312,8 @@ def test_a_task_that_is_not_declared_is_refused() -> None:
 
 
 def test_agents_that_do_not_stop_are_refused_where_they_must() -> None:
-    assert STOPPING == {"UGapEc", "UGapEc-V", "LUCB"}
+    of_confidence = {name for name in NAMES if isinstance(agents.make(name), ConfidenceAgent)}
+    assert STOPPING == {"UGapEc", "UGapEc-V", "LUCB"} | of_confidence and len(of_confidence) == 14
     for name in NAMES:
         agent = agents.make(name)
         told: dict[str, Any] = {"truth": fit(agent, spread(4)), "knows": agent.knows, "fixed_confidence": True}

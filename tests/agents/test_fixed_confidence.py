@@ -10,7 +10,8 @@ from scipy.stats import beta
 
 import bai_gym
 from bai_gym import agents
-from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, SampleTable
+from bai_gym.agents.stopping import ConfidenceAgent
+from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, GaussianBandit, SampleTable
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
@@ -33,7 +34,24 @@ INSTANCES: dict[str, tuple[Bandit, list[Task]]] = {
         [BestArm(), TopM(2, 0.3), BestOfEach(2, 0.2)],
     ),
 }
-NAMES = [name for name in agents.names() if getattr(agents.make(name), "stops", False)]
+NAMES = ["UGapEc", "UGapEc-V", "LUCB"]
+OTHERS = [name for name in agents.names() if isinstance(agents.make(name), ConfidenceAgent)]
+# Agents that would take long with their default parameters.
+QUICK: dict[str, dict[str, Any]] = {"TTTS-GLR": {"tries": 10}, "TrackAndStop": {"lazy": 0.02}, "BrakeBooster": {"cap": 4000}}
+SMALL = {"TrackAndStop", "T3C", "EB-TCI"}  # which also play the family of unknown variances
+MAY_NOT_STOP = {"SE", "KL-Racing", "KL-LUCB", "EB-TC"}
+TEN: dict[str, Bandit] = {
+    "two arms": BernoulliBandit([0.8, 0.4]),
+    "near 1": BernoulliBandit([0.98, 0.6, 0.6]),
+    "near 0": BernoulliBandit([0.4, 0.02, 0.02]),
+    "three groups": BernoulliBandit([0.9, 0.5, 0.5, 0.2, 0.2]),
+    "linear": BernoulliBandit([0.9, 0.6, 0.4, 0.2, 0.0]),
+    "two Gaussian arms": GaussianBandit([0.6, 0.0], 0.25),
+    "equal others": GaussianBandit([0.7, 0.0, 0.0, 0.0], 0.25),
+    "negative": GaussianBandit([-5.0, -5.8, -6.0], 0.25),
+    "one strong rival": GaussianBandit([1.0, 0.5, -1.0, -1.0, -1.0], 0.25),
+    "eight arms": GaussianBandit([0.8, *[0.0] * 7], 0.25),
+}
 
 
 def play(agent: Any, bandit: Bandit, task: Task, seed: int = 0) -> Rollout:
@@ -69,6 +87,27 @@ def test_errors_are_no_more_frequent_than_delta_and_it_stops(name: str, instance
         assert spent.max() < CAP
         assert len(set(spent.tolist())) > 10  # each for itself
         assert lower_limit(errors_of(rollout, bandit, task)) <= DELTA
+
+
+@pytest.mark.slow
+@pytest.mark.each("instance", TEN)
+@pytest.mark.each("name", OTHERS)
+def test_proved_thresholds_hold_on_ten_instances(name: str, instance: str) -> None:
+    bandit = TEN[instance]
+    families = {"gaussian"} if name not in SMALL else {"gaussian", "student"}
+    if isinstance(bandit, BernoulliBandit):
+        families = {"gaussian", "bernoulli"} & set(agents.make(name).families)
+    for family in sorted(families):
+        for delta in (0.1, 0.01):
+            agent = agents.make(name, delta=delta, family=family, **QUICK.get(name, {}))
+            if name in ("FC-DSH", "BrakeBooster") and family != "gaussian":
+                continue
+            assert not agent.notes and not agent.doubts(bandit)
+            rollout = play(agent, bandit, BestArm())
+            spent = rollout.pulls.sum(axis=1)
+            # Agents that drop arms, or follow confidence bounds, may never stop where the best arm was unlucky.
+            assert np.count_nonzero(spent >= CAP) <= (RUNS * delta if name in MAY_NOT_STOP else 0)
+            assert lower_limit(errors_of(rollout, bandit, BestArm())) <= delta
 
 
 @pytest.mark.each(("name", "parameters"), [("UGapEc", {"b": 0.02}), ("UGapEc-V", {"c": 0.002}), ("LUCB", {"b": 0.02})])

@@ -9,11 +9,11 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from bai_gym.bandits import BernoulliBandit
+from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.envs.registration import IDS
 from bai_gym.errors import ParameterError
 from bai_gym.problems import build
-from bai_gym.problems.setups import MULTI_BANDIT_SETUPS, SETUPS
+from bai_gym.problems.setups import CONFIDENCE_SETUPS, MULTI_BANDIT_SETUPS, SETUPS
 from bai_gym.theory import best_arm_h1, best_arm_h2
 
 RNG = np.random.default_rng(0)
@@ -43,6 +43,16 @@ def test_bernoulli_setups_by_hand(setup: int) -> None:
     env: Any = gym.make(f"BAI-Bernoulli-Setup{setup}-v0").unwrapped
     assert (env.budget, env.num_arms) == (budget, means.size)
     assert set(BY_HAND) == set(SETUPS) == set(range(1, 8))
+
+
+def test_setups_of_fixed_confidence() -> None:
+    for name, (means, variance) in CONFIDENCE_SETUPS.items():
+        bandit = build("confidence-setup", setup=name).draw(2, RNG)
+        assert isinstance(bandit, BernoulliBandit if variance is None else GaussianBandit)
+        assert bandit.means.tolist() == [list(means)] * 2 and means.index(max(means)) == 0
+        assert variance is None or (bandit.variances == 1.0).all()
+    with pytest.raises(ParameterError, match="setup must be one of 'gk1', 'gk2', 'menard', 'brake4', not 'gk3'"):
+        build("confidence-setup", setup="gk3")
 
 
 def test_top_m_ids_are_those_with_one_answer() -> None:
