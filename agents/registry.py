@@ -23,6 +23,8 @@ BUILT_IN: dict[str, str] = {
     "A-GapE-V": "gape:AGapEV",
     "VBR": "vbr:VBR",
     "SR": "successive_rejects:SuccessiveRejects",
+    "CR-A": "continuous_rejects:CRA",
+    "CR-C": "continuous_rejects:CRC",
     "UCB-E": "ucb_e:UCBE",
     "A-UCB-E": "ucb_e:AdaptiveUCBE",
     "UCB1": "ucb1:UCB1",

@@ -27,6 +27,7 @@ GROUPS: dict[str, str] = {
     "bernoulli-setup": "Classical set-ups",
     "movielens": "Films",
     "movielens-like": "Films",
+    "mean-shape": "Shapes of means",
     "multi-bandit-setup": "Several bandits",
     "thresholding-setup": "Thresholding",
     "linear-adaptive": "Linear and logistic",
