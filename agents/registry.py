@@ -15,6 +15,9 @@ __all__ = ["BUILT_IN", "find", "is_built_in", "make", "names", "register"]
 BUILT_IN: dict[str, str] = {
     "Uniform": "uniform:Uniform",
     "SH": "sequential_halving:SequentialHalving",
+    "DSH": "doubling_halving:DoublingHalving",
+    "SubsetSH": "subset_halving:SubsetHalving",
+    "FBKT": "fbkt:FBKT",
     "SHVar": "shvar:SHVar",
     "SHAdaVar": "shadavar:SHAdaVar",
     "GapE": "gape:GapE",

@@ -1,7 +1,8 @@
 """Experiments of Wang, Tzeng and Proutiere (2023), on continuous rejects: Bernoulli arms, six shapes of means.
 
-The paper is "Best Arm Identification with Fixed Budget: A Large Deviation Perspective". Instances, sizes, budgets and the
-number of runs are those of the authors' code (github.com/rctzeng/NeurIPS2023-CR). The claims are those of the abstract.
+The paper is "Best Arm Identification with Fixed Budget: A Large Deviation Perspective". Instances, sizes, budgets and
+the number of runs are those of the authors' code (github.com/rctzeng/NeurIPS2023-CR). The claims are those of the
+abstract.
 """
 
 from __future__ import annotations
