@@ -97,14 +97,14 @@ def run_stages(
 
     Args:
         agent: The agent whose plan this is.
-        active: ``(N, K)`` all arms.
+        active: ``(N, k)`` the arms of the first stage.
         rate: At least 2.
         samples: ``"stage"`` or ``"all"``, see :class:`HalvingAgent`.
         leftover: ``"drop"`` or ``"last"``, likewise.
         pull_stage: Makes the pulls of a stage, see :meth:`HalvingAgent.pull_stage`.
         values: Returns the ``(N, k)`` values that rank arms, from the active arms and their statistics.
     """
-    stages = num_stages(agent.num_arms, rate)
+    stages = num_stages(active.shape[-1], rate)
     stage_budget, rest = divmod(agent.budget, stages)
     for stage in range(1, stages + 1):
         last = stage == stages and leftover == "last"

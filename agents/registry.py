@@ -16,6 +16,9 @@ __all__ = ["BUILT_IN", "build", "find", "is_shared", "make", "names", "register"
 BUILT_IN: dict[str, str] = {
     "Uniform": "uniform:Uniform",
     "SH": "sequential_halving:SequentialHalving",
+    "DSH": "doubling_halving:DoublingHalving",
+    "SubsetSH": "subset_halving:SubsetHalving",
+    "FBKT": "fbkt:FBKT",
     "SHVar": "shvar:SHVar",
     "SHAdaVar": "shadavar:SHAdaVar",
     "GapE": "gape:GapE",
@@ -24,6 +27,8 @@ BUILT_IN: dict[str, str] = {
     "A-GapE-V": "gape:AGapEV",
     "VBR": "vbr:VBR",
     "SR": "successive_rejects:SuccessiveRejects",
+    "CR-A": "continuous_rejects:CRA",
+    "CR-C": "continuous_rejects:CRC",
     "UCB-E": "ucb_e:UCBE",
     "A-UCB-E": "ucb_e:AdaptiveUCBE",
     "UCB1": "ucb1:UCB1",

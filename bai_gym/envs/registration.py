@@ -35,6 +35,7 @@ class Registration:
 
 SETUP_BUDGETS = {1: 2000, 2: 2000, 3: 2000, 4: 600, 5: 4000, 6: 6000, 7: 6000}
 SETUP_SOURCE = "Audibert, Bubeck and Munos 2010"
+REJECTS = "Wang et al. 2023"
 AUGUCB = "Mukherjee et al. 2017"
 STRUCTURED = "Azizi et al. 2022"
 BAYESIAN = "Hoffman et al. 2014"
@@ -107,6 +108,23 @@ IDS: tuple[Registration, ...] = (
         for arms, budget in ((64, 5000), (128, 10000))
     ),
     *(_setup(number, "", budget, "", {}) for number, budget in SETUP_BUDGETS.items()),
+    *(
+        Registration(
+            f"BAI-Shape-{shape}-v0",
+            "mean-shape",
+            budget,
+            f"Bernoulli arms, {what}, of a given size ({REJECTS})",
+            {"shape": shape},
+        )
+        for shape, budget, what in (
+            ("OneGroup", 8000, "one group of suboptimal arms"),
+            ("TwoGroups", 8000, "two groups of suboptimal arms"),
+            ("Linear", 4000, "means on a line"),
+            ("Concave", 1900, "means on a concave curve"),
+            ("Convex", 2500, "means on a convex curve"),
+            ("Stair", 5000, "means on a stair, ever more arms on each lower step"),
+        )
+    ),
     # Top m only where the m-th and the next mean differ.
     *(
         _setup(number, "TopM-", SETUP_BUDGETS[number], ", the m = 2 best arms", {"task": "top-m", "m": 2})

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from bai_gym.errors import unknown_name
-from bai_gym.experiments import augucb, bayesgap, gse, learned, shvar, ugape
+from bai_gym.experiments import augucb, bayesgap, continuous_rejects, gse, learned, shvar, ugape
 from bai_gym.experiments.model import Claim, Experiment, Judged, Panel, Setting, judge
 
 __all__ = ["EXPERIMENTS", "Claim", "Experiment", "Judged", "Panel", "Setting", "find", "judge"]
@@ -18,6 +18,7 @@ EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
             *gse.EXPERIMENTS,
             *bayesgap.EXPERIMENTS,
             *augucb.EXPERIMENTS,
+            *continuous_rejects.EXPERIMENTS,
             *learned.EXPERIMENTS,
         )
     }

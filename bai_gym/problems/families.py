@@ -25,7 +25,7 @@ from bai_gym.problems.linear import (
 from bai_gym.problems.movielens import MovieLensProblem, look_alike_source, movielens_source
 from bai_gym.problems.pilot import pilot_problem
 from bai_gym.problems.rows import automobile_like_problem, automobile_problem, electric_motor_problem
-from bai_gym.problems.setups import bernoulli_setup, confidence_setup, multi_bandit_setup
+from bai_gym.problems.setups import bernoulli_setup, confidence_setup, mean_shape, multi_bandit_setup
 from bai_gym.problems.thresholding import thresholding_setup
 from bai_gym.problems.traffic import traffic_problem
 from bai_gym.seeding import check_seed
@@ -78,6 +78,7 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "bernoulli": _bernoulli,
     "bernoulli-setup": bernoulli_setup,
     "confidence-setup": confidence_setup,
+    "mean-shape": mean_shape,
     "multi-bandit-setup": multi_bandit_setup,
     "thresholding-setup": thresholding_setup,
     "movielens": _movielens,

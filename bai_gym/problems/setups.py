@@ -1,22 +1,25 @@
-"""The classical instances: Bernoulli set-ups, set-ups of several bandits, and set-ups of papers on fixed confidence."""
+"""Fixed instances of papers: Bernoulli set-ups, shapes of means, several bandits, and fixed confidence."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from bai_gym.bandits import BernoulliBandit, EmpiricalBandit, GaussianBandit, SampleTable
 from bai_gym.errors import ParameterError
 from bai_gym.problems.base import FixedProblem
-from bai_gym.validation import choice
+from bai_gym.validation import choice, integer
 
 __all__ = [
     "CONFIDENCE_SETUPS",
     "MULTI_BANDIT_SETUPS",
     "SETUPS",
+    "SHAPES",
     "bernoulli_setup",
     "confidence_setup",
+    "mean_shape",
     "multi_bandit_setup",
 ]
 
@@ -46,6 +49,19 @@ CONFIDENCE_SETUPS: dict[str, tuple[tuple[float, ...], float | None]] = {
 }
 """Means, and the variance of Gaussian arms or None for Bernoulli arms, of set-ups for fixed confidence."""
 
+SHAPES: dict[str, Callable[[int], list[float]]] = {
+    "OneGroup": lambda size: [0.5, *[0.45] * (size - 1)],
+    "TwoGroups": lambda size: [0.5, *[0.45] * ((size - 1) // 2), *[0.4] * (size // 2)],
+    "Linear": lambda size: [0.75 - 0.5 * k / size for k in range(size)],
+    "Concave": lambda size: [
+        math.sin(0.5 * math.pi * (size - 1) / size),
+        *(math.sin(0.45 * math.pi * (size - k) / size) for k in range(1, size)),
+    ],
+    "Convex": lambda size: [0.3 / (k + 2) for k in range(size)],
+    "Stair": lambda size: [0.75 * 3.0 ** (-m / size) for m in range(1, size + 1) for _ in range(m)],
+}
+"""Means of the instances of Wang, Tzeng and Proutiere (2023), by shape, for each size; arm 0 is the best."""
+
 
 def bernoulli_setup(setup: int = 1) -> FixedProblem:
     """Return one of the seven Bernoulli set-ups; arm 0 is the best, with mean 0.5.
@@ -63,6 +79,24 @@ def bernoulli_setup(setup: int = 1) -> FixedProblem:
     """
     _check(setup, SETUPS)
     return FixedProblem(BernoulliBandit(SETUPS[setup]))
+
+
+def mean_shape(shape: str = "Linear", size: int = 10) -> FixedProblem:
+    """Return Bernoulli arms whose means follow one of six shapes; arm 0 is the best.
+
+    Args:
+        shape: ``"OneGroup"`` (0.5, then 0.45), ``"TwoGroups"`` (0.5, then half of the others 0.45 and half 0.4),
+            ``"Linear"`` (from 0.75 in steps of 0.5 / size), ``"Concave"`` (values of a sine), ``"Convex"`` (0.3 / 2,
+            0.3 / 3, ...) or ``"Stair"`` (m arms of mean 0.75 / 3^(m / size), for m = 1, ..., size).
+        size: At least 3. The number of arms; of a stair, whose number of arms is size (size + 1) / 2, the steps.
+
+    Source: Wang, Tzeng and Proutiere (2023), "Best Arm Identification with Fixed Budget: A Large Deviation
+    Perspective"; the means as in the authors' code (github.com/rctzeng/NeurIPS2023-CR).
+
+    Raises:
+        ParameterError: An unknown shape, or a size below 3.
+    """
+    return FixedProblem(BernoulliBandit(SHAPES[choice(shape, SHAPES, "shape")](integer(size, "size", least=3))))
 
 
 def multi_bandit_setup(setup: int = 1) -> FixedProblem:

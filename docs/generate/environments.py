@@ -28,6 +28,7 @@ GROUPS: dict[str, str] = {
     "confidence-setup": "Fixed confidence",
     "movielens": "Films",
     "movielens-like": "Films",
+    "mean-shape": "Shapes of means",
     "multi-bandit-setup": "Several bandits",
     "thresholding-setup": "Thresholding",
     "linear-adaptive": "Linear and logistic",

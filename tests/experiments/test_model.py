@@ -45,7 +45,8 @@ def test_there_is_an_experiment_for_each_figure() -> None:
     bayesian = [f"bayesgap-{figure}" for figure in range(1, 5)]
     own = [f"{family}-{number}" for family in ("ugape", "learned") for number in range(1, 6)]
     thresholding = [f"augucb-1{letter}" for letter in "abcdef"]
-    assert list(EXPERIMENTS) == [*figures, *own[:5], *structured, *bayesian, *thresholding, *own[5:]]
+    rejects = [f"cr-{number}" for number in range(1, 7)]
+    assert list(EXPERIMENTS) == [*figures, *own[:5], *structured, *bayesian, *thresholding, *rejects, *own[5:]]
     assert all(EXPERIMENTS[name].source.endswith(f"experiment {n}") for n, name in enumerate(thresholding, start=1))
     for names_of in (figures, structured, bayesian):
         for number, name in enumerate(names_of, start=1):

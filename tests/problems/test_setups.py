@@ -13,7 +13,7 @@ from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.envs.registration import IDS
 from bai_gym.errors import ParameterError
 from bai_gym.problems import build
-from bai_gym.problems.setups import CONFIDENCE_SETUPS, MULTI_BANDIT_SETUPS, SETUPS
+from bai_gym.problems.setups import CONFIDENCE_SETUPS, MULTI_BANDIT_SETUPS, SETUPS, SHAPES
 from bai_gym.theory import best_arm_h1, best_arm_h2
 
 RNG = np.random.default_rng(0)
@@ -61,6 +61,29 @@ def test_top_m_ids_are_those_with_one_answer() -> None:
         unique = means[-2] > means[-3]
         for prefix in ("TopM", "FC-TopM"):
             assert (f"BAI-{prefix}-Bernoulli-Setup{setup}-v0" in {entry.id for entry in IDS}) == unique
+
+
+def test_shapes_of_means_by_hand() -> None:
+    stair = [0.25 * 3**0.75, *[0.25 * 3**0.5] * 2, *[0.25 * 3**0.25] * 3, *[0.25] * 4]  # of four steps
+    for shape, size, means in (
+        ("OneGroup", 4, [0.5, 0.45, 0.45, 0.45]),
+        ("TwoGroups", 4, [0.5, 0.45, 0.4, 0.4]),
+        ("TwoGroups", 5, [0.5, 0.45, 0.45, 0.4, 0.4]),
+        ("Linear", 5, [0.75, 0.65, 0.55, 0.45, 0.35]),
+        ("Concave", 3, [math.sqrt(3) / 2, math.sin(0.3 * math.pi), math.sin(0.15 * math.pi)]),
+        ("Convex", 4, [0.15, 0.1, 0.075, 0.06]),
+        ("Stair", 4, stair),
+    ):
+        drawn = build("mean-shape", shape=shape, size=size).draw(1, RNG).means[0]
+        np.testing.assert_allclose(drawn, means, rtol=1e-14)
+    for shape in SHAPES:
+        env: Any = gym.make(f"BAI-Shape-{shape}-v0", size=7).unwrapped
+        means = env.problem.draw(1, RNG).means[0]
+        assert means.size == (28 if shape == "Stair" else 7) and (means[0] > means[1:]).all()
+    with pytest.raises(ParameterError, match="shape must be one of 'OneGroup', .*, not 'Flat'"):
+        build("mean-shape", shape="Flat")
+    with pytest.raises(ParameterError, match="size must be a whole number of at least 3, not 2"):
+        build("mean-shape", size=2)
 
 
 A, B = [0.5, 0.45, 0.4, 0.3], [0.5, 0.3, 0.2, 0.1]
