@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+import numpy as np
 import torch
 
-__all__ = ["Arms", "Block", "State", "draw", "merge", "start"]
+from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
+from bai_gym.errors import ParameterError
+
+__all__ = ["Arms", "Block", "State", "arms_of", "draw", "merge", "start"]
 
 Kind = Literal["gaussian", "bernoulli"]
 
@@ -56,6 +60,24 @@ class Block(NamedTuple):
     pulls: torch.Tensor
     sums: torch.Tensor
     squares: torch.Tensor
+
+
+def arms_of(
+    bandit: Bandit, *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32
+) -> Arms:
+    """Return the instances of a bandit as tensors.
+
+    Raises:
+        ParameterError: If its rewards are neither Gaussian nor 0 and 1 (features count as well).
+    """
+    kinds: dict[type, Kind] = {GaussianBandit: "gaussian", BernoulliBandit: "bernoulli"}
+    if type(bandit) not in kinds:
+        raise ParameterError(f"torch batches have Gaussian or Bernoulli arms, not those of a {type(bandit).__name__}")
+    means, deviations = (
+        torch.as_tensor(np.asarray(values), dtype=dtype, device=device)
+        for values in (bandit.means, np.sqrt(bandit.variances))
+    )
+    return Arms(kinds[type(bandit)], means, deviations)
 
 
 def start(arms: Arms) -> State:
