@@ -62,7 +62,7 @@ BUILT_IN: dict[str, str] = {
     "UCBEV": "apt:ThresholdUCBEV",
     "CSAR": "csar:CSAR",
     "Learned": "learned.agent:Learned",
-    "Universal": "learned.universal:Universal",
+    "Universal": "universal:Universal",
     "BayesOptimal": "bayes_optimal:BayesOptimal",
 }
 """Module and class of each built-in agent, which is imported when it is first needed."""

@@ -2,6 +2,5 @@
 
 from bai_gym.agents.learned.agent import Learned, shipped
 from bai_gym.agents.learned.network import ArmNetwork
-from bai_gym.agents.learned.universal import Universal
 
-__all__ = ["ArmNetwork", "Learned", "Universal", "shipped"]
+__all__ = ["ArmNetwork", "Learned", "shipped"]

@@ -62,9 +62,7 @@ class Block(NamedTuple):
     squares: torch.Tensor
 
 
-def arms_of(
-    bandit: Bandit, *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32
-) -> Arms:
+def arms_of(bandit: Bandit, *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32) -> Arms:
     """Return the instances of a bandit as tensors.
 
     Raises:

@@ -23,7 +23,7 @@ __all__ = ["DEVIATIONS", "FAMILIES", "GAPS", "Group", "draw_group", "hardness"]
 Kind = Literal["gaussian", "bernoulli"]
 
 FAMILIES = ("gaussian", "bernoulli", "bernoulli-prior")
-SHARES = {"gaussian": 0.6, "bernoulli": 0.25, "bernoulli-prior": 0.15}
+SHARES = {"gaussian": 0.5, "bernoulli": 0.3, "bernoulli-prior": 0.2}
 KIND: dict[str, Kind] = {"gaussian": "gaussian", "bernoulli": "bernoulli", "bernoulli-prior": "bernoulli"}
 GAPS = ("power", "geometric", "groups", "few", "increments", "normal", "uniform", "beta")
 DRAWN = ("increments", "normal", "uniform", "beta")  # shapes that are random, and the only ones of Bernoulli arms

@@ -6,7 +6,8 @@ import json
 import math
 import platform
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -16,12 +17,13 @@ import numpy as np
 import torch
 
 from bai_gym.agents.learned.contenders import ARM_FEATURES, STATE_FEATURES, WEIGHT, binary_moments, moments, view
-from bai_gym.agents.learned.network import save_weights
-from bai_gym.agents.learned.universal import FLOOR, FORMAT, stage_sizes
+from bai_gym.agents.learned.network import load_weights, save_weights
+from bai_gym.agents.sb3 import check_device
+from bai_gym.agents.universal import FLOOR, FORMAT, SHAPES, stage_sizes
 from bai_gym.arrays import Arms, State, draw, merge, start
-from bai_gym.errors import DataError
+from bai_gym.errors import DataError, ParameterError
 from bai_gym.results.writer import ResultsWriter, write_atomically
-from bai_gym.seeding import generator
+from bai_gym.seeding import check_seed, generator
 from bai_gym.training.families import FAMILIES, Group, check_families, draw_group
 from bai_gym.training.learning import claim, one_thread
 from bai_gym.validation import integer, real
@@ -29,15 +31,17 @@ from bai_gym.validation import integer, real
 __all__ = ["Network", "UniversalRecipe", "error_probability", "play", "train_universal"]
 
 OnStep = Callable[[int, float], None]
+Log = Callable[[str, float, int], None]
 
 BATCHES = 2  # of each step: one more kind of reward and number of arms
 LAST_RATE = 1e-4
 SHARPNESS = 1.5  # of the logits in the soft error probability
-EASY = 0.004  # errors below this count little more
+EASY = 0.002  # errors below this count little more
 ANSWER = 0.3  # weight of the cross-entropy of the recommendation
-AVERAGING = 0.01  # of the exponential average of the weights
-CHECKPOINT = 100  # steps
-VALIDATION = 500  # steps
+AVERAGING = 0.005  # of the exponential average of the weights
+CHECKPOINT = 50  # steps
+VALIDATION = 400  # steps
+VALIDATION_GROUPS = 8
 STAGES_AT_PLAY = 20
 
 
@@ -53,27 +57,40 @@ class UniversalRecipe:
         size: Approximate number of arms in a batch (over all its episodes); a step has two batches.
         width: Width of the layers.
         learning_rate: Its first value; it decreases to 0.0001.
+
+    Raises:
+        ParameterError: If a value is outside its range.
     """
 
-    steps: int = 4000
+    steps: int = 1000
     seed: int = 0
-    stages: tuple[int, int] = (8, 20)
+    stages: tuple[int, int] = (6, 18)
     families: tuple[str, ...] = FAMILIES
     size: int = 3000
     width: int = 32
-    learning_rate: float = 2e-3
+    learning_rate: float = 3e-3
 
     def __post_init__(self) -> None:
         """Check the values."""
+        integer(self.steps, "steps", least=1)
+        check_seed(self.seed)
+        fewest, most = (integer(value, "stages", least=1) for value in self.stages)
+        if fewest > most:
+            raise ParameterError(f"stages must be the fewest and the most, not {fewest} and {most}")
+        object.__setattr__(self, "stages", (fewest, most))
+        object.__setattr__(self, "families", tuple(self.families))
         check_families(self.families)
+        integer(self.size, "size", least=64)
+        integer(self.width, "width", least=1)
+        real(self.learning_rate, "learning_rate", above=0)
 
-    def to_json(self) -> str:
-        """Return the recipe as JSON, sorted."""
-        return json.dumps(asdict(self), sort_keys=True, indent=1)
+    def to_json(self, start: Mapping[str, Any] | None = None) -> str:
+        """Return the recipe as JSON, sorted, with the provenance of the weights to start from, if any."""
+        return json.dumps({**asdict(self), **({"start": dict(start)} if start else {})}, sort_keys=True, indent=1)
 
 
 class Network(torch.nn.Module):
-    """The network of :class:`bai_gym.agents.learned.universal.Universal`, to be trained."""
+    """The network of :class:`bai_gym.agents.universal.Universal`, to be trained."""
 
     def __init__(self, width: int) -> None:
         """Create the layers; the outputs start at 0, so that the hand-made logits decide."""
@@ -112,9 +129,7 @@ class Network(torch.nn.Module):
         return shown.pulls + out[..., 0], shown.recommendation + out[..., 1]
 
 
-def play(
-    network: Network, group: Group, stages: int, random: torch.Generator
-) -> tuple[torch.Tensor, torch.Tensor]:
+def play(network: Network, group: Group, stages: int, random: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
     """Play an episode of each instance; gradients flow through the counts of all stages.
 
     Args:
@@ -185,19 +200,23 @@ def train_universal(
     recipe: UniversalRecipe,
     out: str | Path,
     *,
+    start_from: str | Path | None = None,
     device: str = "auto",
     minutes: float | None = None,
     on_step: OnStep | None = None,
 ) -> Path:
     """Train the universal agent, or resume an interrupted or killed run of the same recipe.
 
-    The folder holds ``recipe.json``, ``checkpoint.pt``, ``curve.jsonl`` (error probabilities on a validation set) and
-    ``weights.npz`` for ``agents.make("Universal", path=...)``, written again with every checkpoint. Each step has its
-    own random numbers, so an interrupted run ends with the same bytes as an uninterrupted one.
+    The folder holds ``recipe.json``, ``checkpoint.pt``, ``curve.jsonl`` (error probabilities on a validation set),
+    events for TensorBoard if that is installed, and the weights for ``agents.make("Universal", path=...)``, written
+    again with every checkpoint. Each step has its own random numbers, so an interrupted run ends with the same weights
+    as an uninterrupted one, byte by byte.
 
     Args:
         recipe: The recipe.
         out: The folder.
+        start_from: Weights to start from, of the same width, for example the shipped ones
+            (``bai_gym.agents.universal.SHIPPED``). None: random ones.
         device: ``"auto"`` (a GPU if there is one), ``"cpu"`` or ``"cuda"``.
         minutes: Stop after this time, with the weights of the last checkpoint; the same call resumes.
         on_step: Called with (finished steps, loss).
@@ -206,18 +225,27 @@ def train_universal(
         The file of weights.
 
     Raises:
-        ParameterError: If there is no such device, or the folder holds the training of another recipe.
-        DataError: If the checkpoint is damaged.
+        ParameterError: If there is no such device, the folder holds the training of another recipe, or the weights to
+            start from are missing or of another width.
+        DataError: If the checkpoint, or the file of weights, is damaged.
         OutputError: If the folder cannot be written to.
     """
+    check_device(device)
     begun = time.monotonic()
+    first, facts = (None, {}) if start_from is None else load_weights(Path(start_from), FORMAT, SHAPES)
+    if first is not None and first["arm.bias"].size != recipe.width:
+        raise ParameterError(f"{start_from} has layers of width {first['arm.bias'].size}, not {recipe.width}")
     folder = ResultsWriter(Path(out)).folder
-    claim(folder, recipe.to_json())
+    claim(folder, recipe.to_json(facts))
     place = torch.device("cuda" if device == "cuda" or (device == "auto" and torch.cuda.is_available()) else "cpu")
-    validation = [draw_group(generator(1, "validation", number), recipe.families) for number in range(16)]
-    with one_thread():
+    validation = [
+        draw_group(generator(1, "validation", number), recipe.families) for number in range(VALIDATION_GROUPS)
+    ]
+    with one_thread(), _events(folder / "tensorboard") as log:
         torch.manual_seed(recipe.seed)
         network = Network(recipe.width).to(place)
+        if first is not None:
+            network.load_state_dict({name: torch.as_tensor(array) for name, array in first.items()})
         optimizer = torch.optim.Adam(network.parameters(), lr=recipe.learning_rate)
         average = {name: value.clone() for name, value in network.state_dict().items()}
         done = 0
@@ -226,9 +254,10 @@ def train_universal(
             done, average = _restore(checkpoint, network, optimizer, place)
         while done < recipe.steps:
             if done % VALIDATION == 0:
-                _write_curve(curve, recipe, done, average, validation, place)
+                _write_curve(curve, recipe, done, average, validation, place, log)
             loss = _step(network, optimizer, recipe, done)
             done += 1
+            log("train/loss", loss, done)
             share = max(AVERAGING, 1.0 / (1.0 + 0.2 * done))
             for name, value in network.state_dict().items():
                 average[name].lerp_(value, share)
@@ -245,11 +274,11 @@ def train_universal(
                         },
                         draft,
                     )
-                _export(weights, recipe, done, average)
+                _export(weights, json.loads(recipe.to_json(facts)), done, average)
                 if minutes is not None and time.monotonic() - begun > 60.0 * minutes:
                     break
         if done == recipe.steps:
-            _write_curve(curve, recipe, done, average, validation, place)
+            _write_curve(curve, recipe, done, average, validation, place, log)
     return weights
 
 
@@ -288,8 +317,29 @@ def _restore(path: Path, network: Network, optimizer: torch.optim.Optimizer, pla
         raise DataError(f"{path} is damaged: delete it to begin again, or choose another --out") from None
 
 
+@contextmanager
+def _events(folder: Path) -> Iterator[Log]:
+    """Yield a function that logs a value at a step for TensorBoard, if that is installed."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        yield lambda name, value, step: None
+        return
+    writer = SummaryWriter(str(folder))
+    try:
+        yield writer.add_scalar
+    finally:
+        writer.close()
+
+
 def _write_curve(
-    path: Path, recipe: UniversalRecipe, done: int, average: Any, validation: list[Group], place: torch.device
+    path: Path,
+    recipe: UniversalRecipe,
+    done: int,
+    average: Any,
+    validation: list[Group],
+    place: torch.device,
+    log: Log,
 ) -> None:
     """Add a line to the learning curve, unless it is there: validation errors of the averaged weights."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
@@ -298,13 +348,15 @@ def _write_curve(
     network.load_state_dict(average)
     errors = error_probability(network, validation, 1)
     found = {"step": done, "error": round(errors.mean(), 5), "log_error": round(np.log(errors + EASY).mean(), 4)}
+    for name in ("error", "log_error"):
+        log(f"validation/{name}", found[name], done)
     with write_atomically(path) as draft:
         draft.write_text("\n".join([*lines, json.dumps(found)]) + "\n", encoding="utf-8")
 
 
-def _export(path: Path, recipe: UniversalRecipe, done: int, average: Any) -> None:
+def _export(path: Path, recipe: dict[str, Any], done: int, average: Any) -> None:
     facts = {
-        "recipe": json.loads(recipe.to_json()),
+        "recipe": recipe,
         "steps": done,
         "versions": {name: version(name) for name in ("bai-gym", "torch", "numpy")},
         "python": platform.python_version(),

@@ -31,7 +31,7 @@ from bai_gym.validation import integer
 
 __all__ = ["FLOOR", "FORMAT", "SHAPES", "Universal", "logits", "stage_sizes", "two_valued"]
 
-SHIPPED = Path(__file__).parent / "universal.npz"
+SHIPPED = Path(__file__).parent / "learned" / "universal.npz"
 FORMAT = "bai-gym universal network 1"
 FLOOR = 0.005  # share of a stage that is spread over all arms
 WARM_UP = 0.04  # share of the budget that is spread over all arms at the start, and at least two pulls of each
