@@ -68,6 +68,7 @@ BUILT_IN: dict[str, str] = {
     "UCBEV": "apt:ThresholdUCBEV",
     "CSAR": "csar:CSAR",
     "Learned": "learned.agent:Learned",
+    "Universal": "universal:Universal",
     "BayesOptimal": "bayes_optimal:BayesOptimal",
     "TrackAndStop": "track_and_stop:TrackAndStop",
     "T3C": "top_two:T3C",

@@ -14,14 +14,16 @@ import numpy.typing as npt
 from bai_gym.agents.learned.features import ARM_FEATURES, STATE_FEATURES, Rewards, check_rewards, features
 from bai_gym.errors import DataError, ParameterError
 
-__all__ = ["FIRST", "FORMAT", "ArmNetwork"]
+__all__ = ["FIRST", "FORMAT", "ArmNetwork", "Shapes", "Weights", "load_weights", "relu", "save_weights"]
 
 FORMAT = "bai-gym arm network 1"
 FIRST = 1e4  # what the logits of arms without a pull are raised or lowered by
 Weights = dict[str, npt.NDArray[np.float32]]
+Shapes = Mapping[str, tuple[int | str, ...]]
+"""Shape of each array, with "h" for the width of the network."""
 
-# Name -> shape, with h for the width. An arm's features and the state's enter side by side.
-_SHAPES: dict[str, tuple[int | str, ...]] = {
+# An arm's features and the state's enter side by side.
+_SHAPES: Shapes = {
     "arm.weight": ("h", ARM_FEATURES),
     "state.weight": ("h", STATE_FEATURES),
     "arm.bias": ("h",),
@@ -66,16 +68,15 @@ class ArmNetwork:
         w = self.weights
         arms, state = seen.arms.astype(np.float32), seen.state.astype(np.float32)
         hidden = arms @ w["arm.weight"].T + (state @ w["state.weight"].T + w["arm.bias"])[..., None, :]
-        hidden = _relu(_relu(hidden) @ w["encoder.weight"].T + w["encoder.bias"])
+        hidden = relu(relu(hidden) @ w["encoder.weight"].T + w["encoder.bias"])
         pooled = hidden.mean(axis=-2) @ w["mean.weight"].T + hidden.max(axis=-2) @ w["max.weight"].T + w["own.bias"]
-        hidden = _relu(hidden @ w["own.weight"].T + pooled[..., None, :])
+        hidden = relu(hidden @ w["own.weight"].T + pooled[..., None, :])
         logits = (hidden @ w["logit.weight"].T + w["logit.bias"])[..., 0]
         return np.asarray(logits + np.float32(FIRST) * seen.order.astype(np.float32))
 
     def save(self, path: Path) -> None:
         """Write the weights as an npz file, without pickle; the same content gives the same bytes."""
-        facts = json.dumps({**self.facts, "format": FORMAT, "rewards": self.rewards}, sort_keys=True)
-        np.savez_compressed(path, facts=np.array(facts), **self.weights)  # type: ignore[arg-type]
+        save_weights(path, FORMAT, {**self.facts, "rewards": self.rewards}, self.weights)
 
     @classmethod
     def load(cls, path: Path) -> ArmNetwork:
@@ -85,27 +86,60 @@ class ArmNetwork:
             ParameterError: If there is no such file.
             DataError: If it is damaged, or no network of this library.
         """
-        if not path.is_file():
-            raise ParameterError(f"there is no file of weights {str(path)!r}; `bai-gym train` writes them")
+        weights, facts = load_weights(path, FORMAT, _SHAPES)
         try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-                arrays = {name: stored[name] for name in stored.files}
-            facts = json.loads(str(arrays.pop("facts")[()]))
-            if facts.pop("format") != FORMAT:
-                raise KeyError
-            return cls(_checked(arrays), check_rewards(facts.pop("rewards")), facts)
-        except Exception:  # unpacking a damaged file can raise anything
-            raise DataError(
-                f"{str(path)!r} holds no weights of a learned agent, or is damaged: give the weights.npz that "
-                "`bai-gym train` has written"
-            ) from None
+            return cls(weights, check_rewards(facts.pop("rewards")), facts)
+        except (KeyError, ParameterError):
+            raise _damaged(path) from None
 
 
-def _relu(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def save_weights(path: Path, kind: str, facts: Mapping[str, Any], weights: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Write weights as an npz file, without pickle; the same content gives the same bytes.
+
+    Args:
+        path: The file.
+        kind: Format of the network, which :func:`load_weights` compares.
+        facts: Provenance, which can be written as JSON.
+        weights: Arrays by name.
+    """
+    text = json.dumps({**facts, "format": kind}, sort_keys=True)
+    with path.open("wb") as file:  # a path would get the ending .npz
+        np.savez_compressed(file, facts=np.array(text), **weights)  # type: ignore[arg-type]
+
+
+def load_weights(path: Path, kind: str, shapes: Shapes) -> tuple[Weights, dict[str, Any]]:
+    """Read an npz file: float32 weights by name, and their provenance.
+
+    Raises:
+        ParameterError: If there is no such file.
+        DataError: If it is damaged, or holds another kind of network.
+    """
+    if not path.is_file():
+        raise ParameterError(f"there is no file of weights {str(path)!r}; `bai-gym train` writes them")
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+        facts = json.loads(str(arrays.pop("facts")[()]))
+        if facts.pop("format") != kind:
+            raise KeyError
+        return _checked(arrays, shapes), facts
+    except Exception:  # unpacking a damaged file can raise anything
+        raise _damaged(path) from None
+
+
+def relu(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return values with negative ones replaced by 0, in place."""
     return np.maximum(values, 0.0, out=values)
 
 
-def _checked(arrays: dict[str, npt.NDArray[Any]]) -> Weights:
+def _damaged(path: Path) -> DataError:
+    return DataError(
+        f"{str(path)!r} holds no weights of a learned agent, or is damaged: give the weights.npz that "
+        "`bai-gym train` has written"
+    )
+
+
+def _checked(arrays: dict[str, npt.NDArray[Any]], shapes: Shapes) -> Weights:
     """Return the arrays as float32.
 
     Raises:
@@ -114,7 +148,7 @@ def _checked(arrays: dict[str, npt.NDArray[Any]]) -> Weights:
     """
     width = arrays["encoder.bias"].size
     weights = {}
-    for name, shape in _SHAPES.items():
+    for name, shape in shapes.items():
         wanted = tuple(width if size == "h" else size for size in shape)
         with np.errstate(over="ignore"):  # becomes infinite
             weights[name] = arrays[name].astype(np.float32)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bai_gym.agents import Learned, SB3Agent
+from bai_gym.agents import Learned, SB3Agent, Universal
 from bai_gym.api import make_cells
+from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.runner import check_cells, check_runs, run_cells
 from bai_gym.cli.console import OUT, progress_bar, progress_bars
 from bai_gym.cli.options import FOLDER, WHOLE, Seed, Workers, keywords
 from bai_gym.cli.output import check_files, print_paths, print_results, result_files, save_results
+from bai_gym.errors import ParameterError
 from bai_gym.rerun import rerun_command
 from bai_gym.results.reader import gather
 from bai_gym.results.writer import RESULTS
@@ -23,12 +25,22 @@ if TYPE_CHECKING:
 
 __all__ = ["train"]
 
+HELD_OUT = "BAI-Gaussian8-v0"  # where a universal agent is compared: its family is not in the training
+
 
 def train(
-    env: Annotated[str, typer.Argument(help="Id of the environment, for example BAI-Bernoulli3-v0.")],
+    env: Annotated[
+        str | None, typer.Argument(help="Id of the environment, for example BAI-Bernoulli3-v0; none with --universal.")
+    ] = None,
+    universal: Annotated[
+        bool, typer.Option("--universal", help="Train Universal, on instances of many families, by pathwise gradients.")
+    ] = False,
     algo: Annotated[str, typer.Option(help="Algorithm of stable-baselines3: ppo or a2c.")] = "ppo",
     steps: Annotated[
-        int | None, typer.Option(**WHOLE, help="Steps of reinforcement learning; 0: imitation alone.")
+        int | None,
+        typer.Option(
+            **WHOLE, help="Steps of reinforcement learning; 0: imitation alone. With --universal, gradient steps."
+        ),
     ] = None,
     seed: Seed = 0,
     out: Annotated[
@@ -64,10 +76,57 @@ def train(
         list[str] | None,
         typer.Option(help="Agents to compare with at the end, repeatable; see `bai-gym run`. [default: some]"),
     ] = None,
+    stages: Annotated[
+        str | None, typer.Option(help="With --universal: fewest and most stages of an episode. [default: 6-18]")
+    ] = None,
+    family: Annotated[
+        list[str] | None, typer.Option(help="With --universal: families of instances, repeatable. [default: all]")
+    ] = None,
+    size: Annotated[
+        int | None, typer.Option(**WHOLE, help="With --universal: arms of all episodes of a batch. [default: 3000]")
+    ] = None,
+    start_from: Annotated[
+        Path | None, typer.Option(help="With --universal: weights to start from. [default: random ones]")
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(help="With --universal: stop after this time; the same command resumes.")
+    ] = None,
     runs: Annotated[int, typer.Option(**WHOLE, help="Episodes of each agent in that comparison.")] = 4000,
     workers: Workers = 1,
 ) -> None:
     """Train an agent on an environment, then compare it with analytic ones."""
+    of_environments = {
+        "--imitate": imitate,
+        "--imitated-steps": imitated_steps,
+        "--network": network,
+        "--num-envs": num_envs,
+        "--entropy": entropy,
+        "--epochs": epochs,
+        "--rewards": rewards,
+        "--set": set_,
+        "an environment": env,
+    }
+    of_universal = {
+        "--stages": stages,
+        "--family": family,
+        "--size": size,
+        "--start-from": start_from,
+        "--minutes": minutes,
+    }
+    if universal:
+        _reject(of_environments, "cannot be given with --universal, which trains for all environments")
+        given = {"steps": steps, "size": size, "width": width, "learning_rate": learning_rate}
+        options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        if stages is not None:
+            options["stages"] = _two(stages)
+        if family:
+            options["families"] = tuple(family)
+        how = {"start_from": start_from, "device": device, "minutes": minutes}
+        _train_universal({"seed": seed, **options}, out, how, agent or ["SH", "TTTS"], runs, workers)
+        return
+    _reject(of_universal, "can only be given with --universal")
+    if env is None:
+        raise ParameterError("give the id of an environment, or --universal")
     from bai_gym.training import recipe_for
     from bai_gym.training import train as train_by
     from bai_gym.training.learning import check_training
@@ -99,12 +158,59 @@ def train(
         trained = train_by(recipe, out, device=device, on_part=on_part)
     print_paths([trained.model, *([trained.weights] if trained.weights else [])])
     own = SB3Agent.load(trained.model) if trained.weights is None else Learned(path=trained.weights)
+    _compare(make_cells([own, *others], env, None, seed + 1, recipe.env_kwargs), runs, workers, out)
+
+
+def _train_universal(
+    options: dict[str, Any],
+    out: Path | None,
+    how: dict[str, Any],
+    others: list[str],
+    runs: int,
+    workers: int,
+) -> None:
+    """Train the universal agent, and compare it where it was not trained."""
+    from bai_gym.training.universal import UniversalRecipe, train_universal
+
+    check_runs(runs, workers)
+    out = Path("results") / "train-universal" if out is None else out
+    check_files(out, result_files())
+    recipe = UniversalRecipe(**options)
+    seed = recipe.seed + 1
+    check_cells(make_cells(others, HELD_OUT, None, seed))  # reports mistakes before the training
+    with progress_bars() as on_stage:
+        weights = train_universal(
+            recipe,
+            out,
+            on_step=lambda done, _: on_stage("training", done, recipe.steps),
+            **how,
+        )
+    own = Universal(path=weights)
+    OUT.print(f"{own.trained_on['steps']:,} of {recipe.steps:,} steps; the learning curve is in {out / 'curve.jsonl'}")
+    print_paths([weights])
+    _compare(make_cells([own, *others], HELD_OUT, None, seed), runs, workers, out)
+
+
+def _compare(cells: list[Cell], runs: int, workers: int, out: Path) -> None:
     with progress_bar("comparing") as on_chunk:
-        cells = make_cells([own, *others], env, None, seed + 1, recipe.env_kwargs)
         comparison = run_cells(cells, runs, workers=workers, out=out, on_chunk=on_chunk, rerun=rerun_command)
     print_results(comparison)
     table = gather(out / RESULTS, comparison, rerun_command(cells, runs))
     print_paths(save_results(table.results, out, optima=table.optima, facts={"command": table.command}))
+
+
+def _reject(options: dict[str, Any], words: str) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise ParameterError(f"{name} {words}")
+
+
+def _two(stages: str) -> tuple[int, int]:
+    """Return the two numbers of ``"6-18"``."""
+    first, dash, last = stages.partition("-")
+    if not (dash and first.isdecimal() and last.isdecimal()):
+        raise ParameterError(f"--stages must be the fewest and the most, such as 6-18, not {stages!r}")
+    return int(first), int(last)
 
 
 def _others(recipe: Recipe) -> list[str]:

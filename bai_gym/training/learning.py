@@ -25,7 +25,7 @@ from bai_gym.training.policy import ArmPolicy, NormalisedFeatures, export
 from bai_gym.training.recipe import Recipe
 from bai_gym.training.vec_env import SB3VecEnv
 
-__all__ = ["Trained", "check_training", "train"]
+__all__ = ["Trained", "check_training", "claim", "one_thread", "train"]
 
 OnPart = Callable[[str, int, int], None]
 
@@ -89,12 +89,12 @@ def train(recipe: Recipe, out: str | Path, *, device: str = "auto", on_part: OnP
     check_training(recipe, device)
     envs = SB3VecEnv(recipe.env, num_envs=recipe.num_envs, **recipe.env_kwargs)
     folder = ResultsWriter(Path(out)).folder
-    _claim(folder, recipe)
+    claim(folder, recipe.to_json())
     checkpoint = folder / "checkpoint.zip"
     trained = Trained(folder / "model.zip", folder / "weights.npz" if recipe.network == "arms" else None)
     written = [path for path in (trained.model, trained.weights) if path is not None]
     report = on_part or (lambda *_: None)
-    with _one_thread():
+    with one_thread():
         if checkpoint.exists():
             model = _resume(checkpoint, recipe, envs, device)
             if _updates_done(model, recipe) >= recipe.updates and all(path.exists() for path in written):
@@ -109,7 +109,7 @@ def train(recipe: Recipe, out: str | Path, *, device: str = "auto", on_part: OnP
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """Keep PyTorch to one thread: for such small networks more threads are slower if cores are busy."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -166,10 +166,14 @@ def _updates_done(model: OnPolicyAlgorithm, recipe: Recipe) -> int:
     return model.num_timesteps // (recipe.num_envs * recipe.rollout)
 
 
-def _claim(folder: Path, recipe: Recipe) -> None:
-    """Write the recipe, or compare it with the one that is there."""
+def claim(folder: Path, recipe: str) -> None:
+    """Write a recipe (JSON), or compare it with the one that is there.
+
+    Raises:
+        ParameterError: If the folder holds the training of another recipe.
+    """
     path = folder / "recipe.json"
-    text = recipe.to_json() + "\n"
+    text = recipe + "\n"
     if path.exists():
         there = path.read_text(encoding="utf-8", errors="replace")
         if there != text:

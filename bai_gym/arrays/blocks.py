@@ -1,0 +1,134 @@
+"""Blocks of pulls in PyTorch: sufficient statistics from their exact distribution, differentiable in the counts."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+import torch
+
+from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
+from bai_gym.errors import ParameterError
+
+__all__ = ["Arms", "Block", "State", "arms_of", "draw", "merge", "start"]
+
+Kind = Literal["gaussian", "bernoulli"]
+
+
+class Arms(NamedTuple):
+    """N instances of K arms.
+
+    Attributes:
+        kind: Distribution of the rewards.
+        means: ``(N, K)`` true means.
+        deviations: ``(N, K)`` true standard deviations.
+    """
+
+    kind: Kind
+    means: torch.Tensor
+    deviations: torch.Tensor
+
+
+class State(NamedTuple):
+    """Sufficient statistics of N episodes, each ``(N, K)`` of floats.
+
+    Attributes:
+        pulls: Numbers of pulls.
+        means: Sample means; 0 without a pull.
+        squares: Sums of squared deviations from the mean, without gradient.
+    """
+
+    pulls: torch.Tensor
+    means: torch.Tensor
+    squares: torch.Tensor
+
+    @property
+    def variances(self) -> torch.Tensor:
+        """``(N, K)`` unbiased sample variances; 0 below two pulls."""
+        return self.squares / (self.pulls.detach() - 1.0).clamp(min=1.0)
+
+
+class Block(NamedTuple):
+    """Sufficient statistics of the pulls of one request, each ``(N, K)`` of floats.
+
+    Attributes:
+        pulls: Numbers of pulls.
+        sums: Sums of the rewards.
+        squares: Sums of squared deviations from the block's own mean, without gradient.
+    """
+
+    pulls: torch.Tensor
+    sums: torch.Tensor
+    squares: torch.Tensor
+
+
+def arms_of(bandit: Bandit, *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32) -> Arms:
+    """Return the instances of a bandit as tensors.
+
+    Raises:
+        ParameterError: If its rewards are neither Gaussian nor 0 and 1 (features count as well).
+    """
+    kinds: dict[type, Kind] = {GaussianBandit: "gaussian", BernoulliBandit: "bernoulli"}
+    if type(bandit) not in kinds:
+        raise ParameterError(f"torch batches have Gaussian or Bernoulli arms, not those of a {type(bandit).__name__}")
+    means, deviations = (
+        torch.as_tensor(np.asarray(values), dtype=dtype, device=device)
+        for values in (bandit.means, np.sqrt(bandit.variances))
+    )
+    return Arms(kinds[type(bandit)], means, deviations)
+
+
+def start(arms: Arms) -> State:
+    """Return the state before the first pull."""
+    nothing = torch.zeros_like(arms.means)
+    return State(nothing, nothing, nothing)
+
+
+def draw(
+    arms: Arms, counts: torch.Tensor, generator: torch.Generator, *, gradient: torch.Tensor | None = None
+) -> Block:
+    """Return the statistics of blocks of pulls.
+
+    Whole counts give the exact distribution: binomial successes; or a normal sum and a scaled chi-square. Counts that
+    require a gradient are real numbers, and rewards the increments of a Brownian motion with the arm's mean and
+    variance; then the sums are differentiable in the counts, with the exact pathwise derivative.
+
+    Args:
+        arms: The instances.
+        counts: ``(N, K)`` pulls, at least 0.
+        generator: Source of randomness, on the device of the arms.
+        gradient: ``(N, K)`` real counts near ``counts``. The result then has the values of ``counts``, and the
+            derivatives of the Brownian motion with respect to these counts (straight-through).
+    """
+    means, deviations = arms.means, arms.deviations
+    pulls = counts.to(means.dtype)
+    if arms.kind == "bernoulli" and not counts.requires_grad:
+        sums = torch.binomial(pulls, means, generator=generator)
+        squares = sums - sums * sums / pulls.clamp(min=1.0)
+    else:
+        sums = pulls * means + deviations * torch.sqrt(pulls) * _normal(means, generator)
+        freedom = (pulls.detach() - 1.0).clamp(min=0.0)
+        chi_square = 2.0 * torch._standard_gamma((0.5 * freedom).clamp(min=1e-6), generator=generator)
+        squares = torch.where(freedom > 0.0, deviations**2 * chi_square, 0.0)
+    if gradient is not None:
+        # The sum is mean * m + deviation * sqrt(m) * z, with the derivative mean + (sum - mean * m) / (2 m).
+        some = (sums - pulls * means) / (2.0 * pulls.clamp(min=1.0))
+        slope = means + torch.where(pulls > 0.5, some, 0.5 * deviations * _normal(means, generator))
+        through = gradient - gradient.detach()
+        sums, pulls = sums + slope * through, pulls + through
+    return Block(pulls, sums, squares)
+
+
+def merge(state: State, block: Block) -> State:
+    """Return the state after a block of pulls: the parallel form of the variance formula."""
+    pulls = state.pulls + block.pulls
+    means = (state.pulls * state.means + block.sums) / pulls.clamp(min=1e-9)
+    with torch.no_grad():
+        step = block.sums / block.pulls.clamp(min=1e-9) - state.means
+        between = step**2 * state.pulls * block.pulls / pulls.clamp(min=1e-9)
+        squares = state.squares + block.squares + torch.where(block.pulls > 0.0, between, 0.0)
+    return State(pulls, means, squares)
+
+
+def _normal(like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    return torch.randn(like.shape, generator=generator, dtype=like.dtype, device=like.device)

@@ -1,0 +1,189 @@
+"""The instances that the universal agent is trained on: a mixture of families of Gaussian and Bernoulli arms.
+
+Registered environments are not among them. Variances never alternate with the rank of the arm, as those of
+``BAI-Gaussian64-v0`` do. Means of Bernoulli arms are random draws, or differ by random increments: none of them form
+equal groups, a geometric or an arithmetic progression, as those of the set-ups do; and they are not drawn from the
+uniform distribution. Rewards are never ratings.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from bai_gym.errors import ParameterError
+from bai_gym.statistics import FloatArray, IntArray
+
+__all__ = ["DEVIATIONS", "FAMILIES", "GAPS", "Group", "draw_group", "hardness"]
+
+Kind = Literal["gaussian", "bernoulli"]
+
+FAMILIES = ("gaussian", "bernoulli", "bernoulli-prior")
+SHARES = {"gaussian": 0.5, "bernoulli": 0.3, "bernoulli-prior": 0.2}
+KIND: dict[str, Kind] = {"gaussian": "gaussian", "bernoulli": "bernoulli", "bernoulli-prior": "bernoulli"}
+GAPS = ("power", "geometric", "groups", "few", "increments", "normal", "uniform", "beta")
+DRAWN = ("increments", "normal", "uniform", "beta")  # shapes that are random, and the only ones of Bernoulli arms
+DEVIATIONS = ("equal", "lognormal", "subset", "trend", "best")
+FEWEST, MOST = 2, 64  # arms
+SHORTEST, LONGEST = 2.0, 300.0  # pulls per arm
+MOST_EPISODES = 400
+
+
+@dataclass(frozen=True)
+class Group:
+    """Instances of the same number of arms and one kind of reward, in equal parts, each of one family and budget.
+
+    Attributes:
+        kind: Distribution of the rewards.
+        means: ``(N, K)`` true means; the first arm is the best.
+        deviations: ``(N, K)`` true standard deviations.
+        budgets: ``(P,)`` pulls of an episode of each part, which has N / P instances in a row.
+    """
+
+    kind: Kind
+    means: FloatArray
+    deviations: FloatArray
+    budgets: IntArray
+
+
+def draw_group(
+    rng: np.random.Generator, families: Sequence[str] = FAMILIES, *, size: int = 3000, parts: int = 3
+) -> Group:
+    """Draw a kind of reward, a number of arms (2 to 64), and for each part a family, a budget and instances.
+
+    Args:
+        rng: Source of randomness.
+        families: Families to draw from, some of :data:`FAMILIES`.
+        size: Approximate number of instances times arms.
+        parts: Number of parts.
+
+    Raises:
+        ParameterError: If there is no such family.
+    """
+    check_families(families)
+    first = _choose(rng, families)
+    same = [family for family in families if KIND[family] == KIND[first]]
+    num_arms = round(_log_uniform(rng, FEWEST, MOST))
+    batch = math.ceil(min(size / num_arms, MOST_EPISODES) / parts)
+    drawn = [_draw(rng, _choose(rng, same), batch, num_arms) for _ in range(parts)]
+    means, deviations, budgets = zip(*drawn, strict=True)
+    return Group(KIND[first], np.concatenate(means), np.concatenate(deviations), np.array(budgets))
+
+
+def _choose(rng: np.random.Generator, families: Sequence[str]) -> str:
+    shares = np.array([SHARES[family] for family in families])
+    return families[rng.choice(len(families), p=shares / shares.sum())]
+
+
+def _draw(rng: np.random.Generator, family: str, batch: int, num_arms: int) -> tuple[FloatArray, FloatArray, int]:
+    """Return ``(N, K)`` means, ``(N, K)`` standard deviations and the budget of instances of one family."""
+    budget = math.ceil(num_arms * _log_uniform(rng, SHORTEST, LONGEST))
+    if family == "bernoulli-prior":
+        budget = math.ceil(num_arms * _log_uniform(rng, SHORTEST, 60.0))
+        a, b = np.exp(rng.normal(0.0, 0.6, size=2))
+        means = -np.sort(-np.clip(rng.beta(a, b, (batch, num_arms)), 0.002, 0.998))
+        return means, np.sqrt(means * (1.0 - means)), budget
+    shapes = GAPS if family == "gaussian" else DRAWN
+    shape = shapes[rng.integers(len(shapes))]
+    drawn = shape in DRAWN
+    # z of the hardest comparison under a good static allocation: neither hopeless nor trivial. Of gaps that are drawn,
+    # the typical one, so that some instances are hard and others easy.
+    z = np.full((batch, 1), rng.uniform(1.5, 6.0)) if drawn else rng.uniform(1.2, 5.0) * _noise(rng, 0.15, (batch, 1))
+    gaps = _gaps(shape, batch, num_arms, rng)
+    if family == "bernoulli":
+        top = rng.uniform(0.05, 0.97, (batch, 1))
+        means, deviations = top, np.sqrt(top * (1.0 - top)) * np.ones((batch, num_arms))
+        for _ in range(3):
+            factor = _factor(z, hardness(gaps, deviations, budget), drawn)
+            means = np.clip(top - np.minimum(factor * gaps, 0.97 * top), 0.004, 0.996)
+            deviations = np.sqrt(means * (1.0 - means))
+        return means, deviations, budget
+    deviations = _deviations(DEVIATIONS[rng.integers(len(DEVIATIONS))], gaps, rng)
+    return -gaps, deviations / _factor(z, hardness(gaps, deviations, budget), drawn), budget
+
+
+def check_families(families: Sequence[str]) -> None:
+    """Raise :class:`ParameterError` unless these are families, and at least one."""
+    if not families or set(families) - set(FAMILIES):
+        raise ParameterError(f"families must be some of {', '.join(FAMILIES)}, not {', '.join(families) or 'none'}")
+
+
+def hardness(gaps: FloatArray, deviations: FloatArray, budget: float) -> FloatArray:
+    """Return ``(N, 1)`` the smallest gap over its standard error, if pulls go by squared deviation over squared gap.
+
+    Args:
+        gaps: ``(N, K)``, 0 for the first arm only.
+        deviations: ``(N, K)``.
+        budget: Pulls of all arms.
+    """
+    shares = (deviations[:, 1:] / gaps[:, 1:]) ** 2
+    best = deviations[:, :1] * np.sqrt((shares**2 / deviations[:, 1:] ** 2).sum(axis=1, keepdims=True))
+    total = shares.sum(axis=1, keepdims=True) + best
+    errors = deviations[:, :1] ** 2 / best + deviations[:, 1:] ** 2 / shares
+    return np.asarray(np.sqrt(budget / total * (gaps[:, 1:] ** 2 / errors).min(axis=1, keepdims=True)))
+
+
+def _factor(z: FloatArray, now: FloatArray, drawn: bool) -> FloatArray:
+    factor = z / now
+    return np.full_like(factor, np.median(factor)) if drawn else factor
+
+
+def _gaps(shape: str, batch: int, num_arms: int, rng: np.random.Generator) -> FloatArray:
+    """Return ``(N, K)`` gaps of some scale: 0, then increasing but for a little noise."""
+    size = num_arms - 1
+    rank = np.arange(1, num_arms)
+    if shape == "power":
+        gaps = (rank / size) ** rng.uniform(0.3, 2.5, (batch, 1))
+    elif shape == "geometric":
+        gaps = 1.0 - rng.uniform(0.3, 0.95, (batch, 1)) ** rank
+    elif shape == "groups":
+        gaps = np.where(rank <= rng.integers(0, num_arms // 2 + 1, (batch, 1)), rng.uniform(0.15, 0.9, (batch, 1)), 1.0)
+    elif shape == "few":
+        gaps = np.where(rank <= rng.integers(1, 4, (batch, 1)), rng.uniform(0.1, 0.6, (batch, 1)), 1.0)
+    elif shape == "increments":
+        steps = rng.gamma(np.exp(rng.uniform(-2.5, 1.5, (batch, 1))), size=(batch, size)) + 1e-3
+        steps[:, 0] *= np.exp(rng.uniform(-1.0, 2.0, batch))
+        gaps = np.cumsum(steps, axis=1)
+    else:
+        if shape == "normal":
+            values = rng.standard_normal((batch, num_arms))
+        elif shape == "uniform":
+            values = rng.random((batch, num_arms))
+        else:
+            values = rng.beta(rng.uniform(0.5, 4.0, (batch, 1)), rng.uniform(0.5, 4.0, (batch, 1)), (batch, num_arms))
+        values = -np.sort(-values, axis=1)
+        gaps = values[:, :1] - values[:, 1:]
+    mean = gaps.mean(axis=1, keepdims=True)
+    gaps = gaps + rng.uniform(0.0, 0.08, (batch, 1)) * mean * np.abs(rng.standard_normal((batch, size)))
+    gaps = np.maximum(gaps, 1e-3 * gaps.max(axis=1, keepdims=True))
+    return np.concatenate([np.zeros((batch, 1)), gaps], axis=1)
+
+
+def _deviations(pattern: str, gaps: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return ``(N, K)`` standard deviations of some scale."""
+    batch = len(gaps)
+    quality = 1.0 - gaps / gaps.max(axis=1, keepdims=True)  # 1 for the best arm, 0 for the worst
+    deviations = np.ones(gaps.shape)
+    if pattern == "lognormal":
+        deviations = np.exp(rng.uniform(0.1, 0.9, (batch, 1)) * rng.standard_normal(gaps.shape))
+    elif pattern == "subset":
+        noisy = rng.random(gaps.shape) < rng.uniform(0.1, 0.9, (batch, 1))
+        deviations = np.where(noisy, rng.uniform(1.5, 4.0, (batch, 1)), 1.0)
+        deviations *= np.exp(rng.uniform(-1.0, 1.0, (batch, 1)) * quality * noisy)
+    elif pattern == "trend":
+        deviations = np.exp(rng.uniform(-1.3, 1.3, (batch, 1)) * quality)
+    elif pattern == "best":
+        deviations[:, 0] = np.exp(rng.uniform(-1.2, 1.2, batch))
+    return np.asarray(deviations * np.sqrt(rng.uniform(0.6, 1.4, gaps.shape)))
+
+
+def _noise(rng: np.random.Generator, scale: float, shape: tuple[int, ...]) -> FloatArray:
+    return np.exp(scale * rng.standard_normal(shape))
+
+
+def _log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
+    return math.exp(rng.uniform(math.log(low), math.log(high)))

@@ -1,0 +1,365 @@
+"""Training of the universal agent: pathwise gradients through whole episodes of an exact simulator."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from bai_gym.agents.learned.contenders import ARM_FEATURES, STATE_FEATURES, WEIGHT, binary_moments, moments, view
+from bai_gym.agents.learned.network import load_weights, save_weights
+from bai_gym.agents.sb3 import check_device
+from bai_gym.agents.universal import FLOOR, FORMAT, SHAPES, stage_sizes
+from bai_gym.arrays import Arms, State, draw, merge, start
+from bai_gym.errors import DataError, ParameterError
+from bai_gym.results.writer import ResultsWriter, write_atomically
+from bai_gym.seeding import check_seed, generator
+from bai_gym.training.families import FAMILIES, Group, check_families, draw_group
+from bai_gym.training.learning import claim, one_thread
+from bai_gym.validation import integer, real
+
+__all__ = ["Network", "UniversalRecipe", "error_probability", "play", "train_universal"]
+
+OnStep = Callable[[int, float], None]
+Log = Callable[[str, float, int], None]
+
+BATCHES = 2  # of each step: one more kind of reward and number of arms
+LAST_RATE = 1e-4
+SHARPNESS = 1.5  # of the logits in the soft error probability
+EASY = 0.002  # errors below this count little more
+ANSWER = 0.3  # weight of the cross-entropy of the recommendation
+AVERAGING = 0.005  # of the exponential average of the weights
+CHECKPOINT = 50  # steps
+VALIDATION = 400  # steps
+VALIDATION_GROUPS = 8
+STAGES_AT_PLAY = 20
+
+
+@dataclass(frozen=True)
+class UniversalRecipe:
+    """What determines the trained weights.
+
+    Args:
+        steps: Number of gradient steps.
+        seed: At least 0.
+        stages: Fewest and most stages of an episode in training; the network learns to play with any number between.
+        families: Families of instances, some of :data:`bai_gym.training.families.FAMILIES`.
+        size: Approximate number of arms in a batch (over all its episodes); a step has two batches.
+        width: Width of the layers.
+        learning_rate: Its first value; it decreases to 0.0001.
+
+    Raises:
+        ParameterError: If a value is outside its range.
+    """
+
+    steps: int = 1000
+    seed: int = 0
+    stages: tuple[int, int] = (6, 18)
+    families: tuple[str, ...] = FAMILIES
+    size: int = 3000
+    width: int = 32
+    learning_rate: float = 3e-3
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        integer(self.steps, "steps", least=1)
+        check_seed(self.seed)
+        fewest, most = (integer(value, "stages", least=1) for value in self.stages)
+        if fewest > most:
+            raise ParameterError(f"stages must be the fewest and the most, not {fewest} and {most}")
+        object.__setattr__(self, "stages", (fewest, most))
+        object.__setattr__(self, "families", tuple(self.families))
+        check_families(self.families)
+        integer(self.size, "size", least=64)
+        integer(self.width, "width", least=1)
+        real(self.learning_rate, "learning_rate", above=0)
+
+    def to_json(self, start: Mapping[str, Any] | None = None) -> str:
+        """Return the recipe as JSON, sorted, with the provenance of the weights to start from, if any."""
+        return json.dumps({**asdict(self), **({"start": dict(start)} if start else {})}, sort_keys=True, indent=1)
+
+
+class Network(torch.nn.Module):
+    """The network of :class:`bai_gym.agents.universal.Universal`, to be trained."""
+
+    def __init__(self, width: int) -> None:
+        """Create the layers; the outputs start at 0, so that the hand-made logits decide."""
+        super().__init__()
+        linear = torch.nn.Linear
+        self.arm = linear(ARM_FEATURES, width)
+        self.state = linear(STATE_FEATURES, width, bias=False)
+        self.encoder = linear(width, width)
+        self.own = linear(width, width)
+        self.mean = linear(width, width, bias=False)
+        self.max = linear(width, width, bias=False)
+        self.contenders = linear(width, width, bias=False)
+        self.out = linear(width, 2)
+        torch.nn.init.zeros_(self.out.weight)
+        torch.nn.init.zeros_(self.out.bias)
+
+    def forward(self, state: State, left: torch.Tensor, binary: bool) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return ``(N, K)`` logits of the next pulls, and of the recommendation.
+
+        Args:
+            state: Statistics of episodes, with at least one pull of each arm.
+            left: ``(N, 1)`` pulls that are left.
+            binary: Whether rewards are 0 and 1.
+        """
+        if binary:
+            seen = binary_moments(state.pulls, state.means, torch)
+        else:
+            seen = moments(state.pulls, state.means, state.variances, torch)
+        shown = view(state.pulls, seen, left, torch.full_like(left, float(binary)), torch)
+        hidden = torch.relu(self.arm(shown.arms) + self.state(shown.state).unsqueeze(-2))
+        hidden = torch.relu(self.encoder(hidden))
+        weight = shown.arms[..., WEIGHT : WEIGHT + 1]
+        among = (hidden * weight).sum(-2) / weight.sum(-2)
+        pooled = self.mean(hidden.mean(-2)) + self.max(hidden.amax(-2)) + self.contenders(among)
+        out = self.out(torch.relu(self.own(hidden) + pooled.unsqueeze(-2)))
+        return shown.pulls + out[..., 0], shown.recommendation + out[..., 1]
+
+
+def play(network: Network, group: Group, stages: int, random: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+    """Play an episode of each instance; gradients flow through the counts of all stages.
+
+    Args:
+        network: The network, whose device is that of the simulation.
+        group: The instances.
+        stages: Number of stages after the warm-up.
+        random: Source of randomness, on the same device.
+
+    Returns:
+        ``(N, K)`` logits of the recommendation, and ``(N,)`` the positions of the best arms.
+    """
+    like = network.out.bias
+    means = torch.as_tensor(group.means, dtype=like.dtype, device=like.device)
+    deviations = torch.as_tensor(group.deviations, dtype=like.dtype, device=like.device)
+    order = torch.argsort(torch.rand(means.shape, generator=random, device=like.device), 1)
+    arms = Arms(group.kind, means.gather(1, order), deviations.gather(1, order))
+    num_arms, binary = means.shape[1], group.kind == "bernoulli"
+    plan = np.stack([stage_sizes(budget, num_arms, stages) for budget in group.budgets.tolist()])
+    sizes = torch.as_tensor(plan, dtype=like.dtype, device=like.device)
+    sizes = sizes.repeat_interleave(len(means) // len(plan), 0)[..., None]  # (P, S) -> (N, S, 1)
+    state = merge(start(arms), draw(arms, torch.ones_like(means), random))
+    left = sizes.sum(1)
+    for stage in range(1 + stages):
+        size = sizes[:, stage]
+        if stage == 0 and not binary:  # before two pulls of an arm nothing is known about its variance
+            block = draw(arms, (size / num_arms).expand_as(means), random)
+        else:
+            logits, _ = network(state, left, binary)
+            counts = size * (torch.softmax(logits, 1) * (1.0 - FLOOR) + FLOOR / num_arms)
+            whole = _rounded(counts.detach(), size, random)
+            block = draw(arms, whole, random, gradient=counts if counts.requires_grad else None)
+        state = merge(state, block)
+        left = left - size
+    _, logits = network(state, left, binary)
+    return logits, order.argmin(1)
+
+
+def _rounded(counts: torch.Tensor, size: torch.Tensor, random: torch.Generator) -> torch.Tensor:
+    """Return whole counts of the same sum, each less than 1 away and right in the mean: systematic sampling."""
+    offset = torch.rand(size.shape, generator=random, device=counts.device, dtype=counts.dtype)
+    ends = torch.cumsum(counts, 1) + offset
+    ends[:, -1:] = size + offset
+    return torch.diff(torch.floor(ends), dim=1, prepend=torch.zeros_like(offset))
+
+
+def _loss(network: Network, group: Group, stages: int, random: torch.Generator) -> torch.Tensor:
+    """Return the mean over the parts of the logarithm of the error probability, so that easy and hard ones count."""
+    logits, best = play(network, group, stages, random)
+    parts = len(group.budgets)
+    soft = torch.softmax(SHARPNESS * logits, 1).gather(1, best[:, None]).reshape(parts, -1)
+    answer = torch.log_softmax(logits, 1).gather(1, best[:, None])
+    return torch.log(1.0 - soft.mean(1) + EASY).mean() - ANSWER * answer.mean()
+
+
+def error_probability(network: Network, groups: list[Group], seed: int) -> np.ndarray:
+    """Return the estimated error probability on each part of each group, ``(G, P)``."""
+    like = network.out.bias
+    found = []
+    for number, group in enumerate(groups):
+        random = _random(like.device, seed, "validation", number)
+        with torch.no_grad():
+            logits, best = play(network, group, STAGES_AT_PLAY, random)
+        found.append((logits.argmax(1) != best).double().reshape(len(group.budgets), -1).mean(1).cpu().numpy())
+    return np.stack(found)
+
+
+def train_universal(
+    recipe: UniversalRecipe,
+    out: str | Path,
+    *,
+    start_from: str | Path | None = None,
+    device: str = "auto",
+    minutes: float | None = None,
+    on_step: OnStep | None = None,
+) -> Path:
+    """Train the universal agent, or resume an interrupted or killed run of the same recipe.
+
+    The folder holds ``recipe.json``, ``checkpoint.pt``, ``curve.jsonl`` (error probabilities on a validation set),
+    events for TensorBoard if that is installed, and the weights for ``agents.make("Universal", path=...)``, written
+    again with every checkpoint. Each step has its own random numbers, so an interrupted run ends with the same weights
+    as an uninterrupted one, byte by byte.
+
+    Args:
+        recipe: The recipe.
+        out: The folder.
+        start_from: Weights to start from, of the same width, for example the shipped ones
+            (``bai_gym.agents.universal.SHIPPED``). None: random ones.
+        device: ``"auto"`` (a GPU if there is one), ``"cpu"`` or ``"cuda"``.
+        minutes: Stop after this time, with the weights of the last checkpoint; the same call resumes.
+        on_step: Called with (finished steps, loss).
+
+    Returns:
+        The file of weights.
+
+    Raises:
+        ParameterError: If there is no such device, the folder holds the training of another recipe, or the weights to
+            start from are missing or of another width.
+        DataError: If the checkpoint, or the file of weights, is damaged.
+        OutputError: If the folder cannot be written to.
+    """
+    check_device(device)
+    begun = time.monotonic()
+    first, facts = (None, {}) if start_from is None else load_weights(Path(start_from), FORMAT, SHAPES)
+    if first is not None and first["arm.bias"].size != recipe.width:
+        raise ParameterError(f"{start_from} has layers of width {first['arm.bias'].size}, not {recipe.width}")
+    folder = ResultsWriter(Path(out)).folder
+    claim(folder, recipe.to_json(facts))
+    place = torch.device("cuda" if device == "cuda" or (device == "auto" and torch.cuda.is_available()) else "cpu")
+    validation = [
+        draw_group(generator(1, "validation", number), recipe.families) for number in range(VALIDATION_GROUPS)
+    ]
+    with one_thread(), _events(folder / "tensorboard") as log:
+        torch.manual_seed(recipe.seed)
+        network = Network(recipe.width).to(place)
+        if first is not None:
+            network.load_state_dict({name: torch.as_tensor(array) for name, array in first.items()})
+        optimizer = torch.optim.Adam(network.parameters(), lr=recipe.learning_rate)
+        average = {name: value.clone() for name, value in network.state_dict().items()}
+        done = 0
+        checkpoint, weights, curve = folder / "checkpoint.pt", folder / "weights.npz", folder / "curve.jsonl"
+        if checkpoint.exists():
+            done, average = _restore(checkpoint, network, optimizer, place)
+        while done < recipe.steps:
+            if done % VALIDATION == 0:
+                _write_curve(curve, recipe, done, average, validation, place, log)
+            loss = _step(network, optimizer, recipe, done)
+            done += 1
+            log("train/loss", loss, done)
+            share = max(AVERAGING, 1.0 / (1.0 + 0.2 * done))
+            for name, value in network.state_dict().items():
+                average[name].lerp_(value, share)
+            if on_step is not None:
+                on_step(done, loss)
+            if done % CHECKPOINT == 0 or done == recipe.steps:
+                with write_atomically(checkpoint) as draft:
+                    torch.save(
+                        {
+                            "network": network.state_dict(),
+                            "optimizer": optimizer.state_dict(),
+                            "average": average,
+                            "done": done,
+                        },
+                        draft,
+                    )
+                _export(weights, json.loads(recipe.to_json(facts)), done, average)
+                if minutes is not None and time.monotonic() - begun > 60.0 * minutes:
+                    break
+        if done == recipe.steps:
+            _write_curve(curve, recipe, done, average, validation, place, log)
+    return weights
+
+
+def _step(network: Network, optimizer: torch.optim.Optimizer, recipe: UniversalRecipe, number: int) -> float:
+    """Make one step, and return its loss."""
+    rng = generator(recipe.seed, "instances", number)
+    random = _random(network.out.bias.device, recipe.seed, "pulls", number)
+    cosine = 0.5 * (1.0 + math.cos(math.pi * number / recipe.steps))
+    rate = LAST_RATE + (recipe.learning_rate - LAST_RATE) * cosine
+    for parameters in optimizer.param_groups:
+        parameters["lr"] = rate * min(1.0, (number + 1) / 30)
+    optimizer.zero_grad()
+    total = 0.0
+    for _ in range(BATCHES):
+        group = draw_group(rng, recipe.families, size=recipe.size)
+        loss = _loss(network, group, int(rng.integers(recipe.stages[0], recipe.stages[1] + 1)), random) / BATCHES
+        loss.backward()
+        total += float(loss.detach())
+    norm = torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+    if torch.isfinite(norm):
+        optimizer.step()
+    return total
+
+
+def _random(device: torch.device, seed: int, *path: int | str) -> torch.Generator:
+    return torch.Generator(device).manual_seed(int(generator(seed, *path).integers(2**62)))
+
+
+def _restore(path: Path, network: Network, optimizer: torch.optim.Optimizer, place: torch.device) -> tuple[int, Any]:
+    try:
+        stored = torch.load(path, map_location=place, weights_only=True)
+        network.load_state_dict(stored["network"])
+        optimizer.load_state_dict(stored["optimizer"])
+        return stored["done"], stored["average"]
+    except Exception:  # unpickling a damaged file can raise anything
+        raise DataError(f"{path} is damaged: delete it to begin again, or choose another --out") from None
+
+
+@contextmanager
+def _events(folder: Path) -> Iterator[Log]:
+    """Yield a function that logs a value at a step for TensorBoard, if that is installed."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        yield lambda name, value, step: None
+        return
+    writer = SummaryWriter(str(folder))
+    try:
+        yield writer.add_scalar
+    finally:
+        writer.close()
+
+
+def _write_curve(
+    path: Path,
+    recipe: UniversalRecipe,
+    done: int,
+    average: Any,
+    validation: list[Group],
+    place: torch.device,
+    log: Log,
+) -> None:
+    """Add a line to the learning curve, unless it is there: validation errors of the averaged weights."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    lines = [line for line in lines if json.loads(line)["step"] < done]
+    network = Network(recipe.width).to(place)
+    network.load_state_dict(average)
+    errors = error_probability(network, validation, 1)
+    found = {"step": done, "error": round(errors.mean(), 5), "log_error": round(np.log(errors + EASY).mean(), 4)}
+    for name in ("error", "log_error"):
+        log(f"validation/{name}", found[name], done)
+    with write_atomically(path) as draft:
+        draft.write_text("\n".join([*lines, json.dumps(found)]) + "\n", encoding="utf-8")
+
+
+def _export(path: Path, recipe: dict[str, Any], done: int, average: Any) -> None:
+    facts = {
+        "recipe": recipe,
+        "steps": done,
+        "versions": {name: version(name) for name in ("bai-gym", "torch", "numpy")},
+        "python": platform.python_version(),
+    }
+    with write_atomically(path) as draft:
+        save_weights(draft, FORMAT, facts, {name: value.cpu().numpy() for name, value in average.items()})

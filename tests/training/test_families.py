@@ -1,0 +1,60 @@
+"""Training instances: well-formed, of the announced hardness, and without the environments that are held out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bai_gym.errors import ParameterError
+
+pytest.importorskip("torch")
+pytest.importorskip("stable_baselines3")
+from bai_gym.training.families import FAMILIES, Group, draw_group, hardness  # noqa: E402
+
+
+def groups(count: int, families: tuple[str, ...] = FAMILIES) -> list[Group]:
+    rng = np.random.default_rng(0)
+    return [draw_group(rng, families, size=600) for _ in range(count)]
+
+
+def test_instances_are_well_formed() -> None:
+    kinds = set()
+    for group in groups(60):
+        batch, num_arms = group.means.shape
+        kinds.add(group.kind)
+        assert 2 <= num_arms <= 64 and batch % len(group.budgets) == 0
+        assert (group.budgets >= 2 * num_arms).all() and (group.budgets <= 300 * num_arms + 1).all()
+        assert (group.means[:, :1] >= group.means).all()
+        assert np.isfinite(group.deviations).all() and (group.deviations > 0.0).all()
+        if group.kind == "bernoulli":
+            np.testing.assert_allclose(group.deviations**2, group.means * (1.0 - group.means))
+    assert kinds == {"gaussian", "bernoulli"}
+
+
+def test_hardness_of_two_equal_arms() -> None:
+    # Half of 100 pulls each: a gap of 1 has the standard error sqrt(1/50 + 1/50) = 1/5.
+    assert hardness(np.array([[0.0, 1.0]]), np.ones((1, 2)), 100).tolist() == [[pytest.approx(5.0)]]
+    # Twice the deviations: half of that.
+    assert hardness(np.array([[0.0, 1.0]]), np.full((1, 2), 2.0), 100).tolist() == [[pytest.approx(2.5)]]
+
+
+def test_held_out_families_do_not_occur() -> None:
+    for group in groups(40, ("bernoulli", "bernoulli-prior")):
+        # The classical set-ups have groups of equal means, or regular gaps.
+        gaps = np.diff(group.means, axis=1)
+        if group.means.shape[1] > 3:
+            inside = (group.means > 0.005) & (group.means < 0.995)  # where means are not cut off
+            same = (gaps == 0.0) & inside[:, 1:] & inside[:, :-1]
+            assert not same.any()
+            assert (np.ptp(gaps, axis=1) > 1e-9).all()
+    for group in groups(60, ("gaussian",)):
+        # In BAI-Gaussian64-v0 every second arm is the noisier one, for many arms without exception.
+        if group.means.shape[1] >= 16:
+            turns = np.diff(np.sign(np.diff(group.deviations, axis=1)), axis=1) != 0
+            assert not turns.all(axis=1).any()
+
+
+def test_unknown_families_are_refused() -> None:
+    for families in ((), ("gaussian", "gausian")):
+        with pytest.raises(ParameterError, match="families must be some of gaussian, bernoulli, bernoulli-prior"):
+            groups(1, families)

@@ -1,0 +1,121 @@
+"""Training of the universal agent: the network that plays is the one that was trained, and a seed fixes its bytes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bai_gym import agents
+from bai_gym.agents.universal import Universal, logits
+from bai_gym.bandits import BernoulliBandit, GaussianBandit
+from bai_gym.errors import DataError, ParameterError
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("stable_baselines3")
+from bai_gym.arrays import State  # noqa: E402
+from bai_gym.training import families, universal  # noqa: E402
+from bai_gym.training.universal import Network, UniversalRecipe, play, train_universal  # noqa: E402
+
+SMALL = UniversalRecipe(steps=5, stages=(2, 4), size=120, width=8)
+
+
+@pytest.fixture(autouse=True)
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checkpoints and validation at the scale of these tests."""
+    monkeypatch.setattr(universal, "CHECKPOINT", 2)
+    monkeypatch.setattr(universal, "VALIDATION_GROUPS", 2)
+
+
+@pytest.mark.each("num_arms", [2, 3, 64, 256])
+def test_numpy_and_torch_give_the_same_logits(num_arms: int) -> None:
+    weights = Universal()._weights
+    network = Network(len(weights["arm.bias"])).double()
+    network.load_state_dict({name: torch.as_tensor(array) for name, array in weights.items()})
+    rng = np.random.default_rng(num_arms)
+    means = rng.uniform(0.1, 0.9, (30, num_arms))
+    for bandit in (GaussianBandit(means, rng.uniform(0.1, 2.0, means.shape)), BernoulliBandit(means)):
+        for most in (1, 2, 300):
+            seen = bandit.pull_block(rng.integers(1, most + 1, means.shape), rng)
+            binary = isinstance(bandit, BernoulliBandit)
+            squares = seen.variances * (seen.pulls - 1)
+            state = State(*(torch.as_tensor(array, dtype=torch.float64) for array in (seen.pulls, seen.means, squares)))
+            for left in (0, 5, 10**6):
+                with torch.no_grad():
+                    found = network(state, torch.full((30, 1), float(left), dtype=torch.float64), binary)
+                for one, other in zip(logits(weights, seen, left), found, strict=True):
+                    np.testing.assert_allclose(one, other.numpy(), atol=1e-6)
+
+
+def test_an_episode_spends_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+    whole = universal.merge
+    monkeypatch.setattr(universal, "merge", lambda state, block: made.append(block.pulls) or whole(state, block))
+    group = families.draw_group(np.random.default_rng(1), size=200)
+    preferred, best = play(Network(8), group, 6, torch.Generator().manual_seed(0))
+    pulls = torch.stack(made).detach()
+    totals = np.repeat(group.budgets, len(group.means) // len(group.budgets))
+    assert pulls.sum((0, 2)).tolist() == pytest.approx(totals.tolist())
+    assert torch.allclose(pulls, pulls.round(), atol=1e-3) and pulls.min() >= 0.0
+    assert preferred.shape == group.means.shape and best.shape == (len(group.means),)
+
+
+def test_gradients_reach_every_weight() -> None:
+    network = Network(8)
+    torch.nn.init.normal_(network.out.weight, std=0.1)  # starts at 0, which lets nothing through
+    group = families.draw_group(np.random.default_rng(2), ("gaussian",), size=300)
+    universal._loss(network, group, 3, torch.Generator().manual_seed(0)).backward()
+    for name, value in network.named_parameters():
+        assert torch.isfinite(value.grad).all() and value.grad.abs().sum() > 0.0, name
+
+
+def test_trained_twice_and_killed_between_gives_the_same_bytes(tmp_path: Path) -> None:
+    class Killed(Exception):
+        pass
+
+    def kill(done: int, loss: float) -> None:
+        assert np.isfinite(loss)
+        if done == 3:  # one step after a checkpoint
+            raise Killed
+
+    whole = train_universal(SMALL, tmp_path / "one", device="cpu").read_bytes()
+    with pytest.raises(Killed):
+        train_universal(SMALL, tmp_path / "two", device="cpu", on_step=kill)
+    assert agents.make("Universal", path=tmp_path / "two" / "weights.npz").trained_on["steps"] == 2
+    assert train_universal(SMALL, tmp_path / "two", device="cpu").read_bytes() == whole
+    for name in ("curve.jsonl", "recipe.json"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    other = UniversalRecipe(**{**json.loads(SMALL.to_json()), "seed": 1})
+    assert train_universal(other, tmp_path / "three", device="cpu").read_bytes() != whole
+
+
+def test_a_time_limit_ends_at_a_checkpoint_and_is_resumed(tmp_path: Path) -> None:
+    first = train_universal(SMALL, tmp_path, device="cpu", minutes=0.0)
+    assert agents.make("Universal", path=first).trained_on["steps"] == 2
+    last = train_universal(SMALL, tmp_path, device="cpu")
+    agent = agents.make("Universal", path=last)
+    assert agent.trained_on["steps"] == 5 and agent.trained_on["recipe"]["width"] == 8
+    curve = [json.loads(line) for line in (tmp_path / "curve.jsonl").read_text().splitlines()]
+    assert [point["step"] for point in curve] == [0, 5]
+
+
+@pytest.mark.slow
+def test_training_lowers_the_error(tmp_path: Path) -> None:
+    train_universal(UniversalRecipe(steps=80, stages=(6, 8), size=600, width=16), tmp_path, device="cpu")
+    curve = [json.loads(line) for line in (tmp_path / "curve.jsonl").read_text().splitlines()]
+    assert curve[-1]["log_error"] < curve[0]["log_error"] - 0.05
+
+
+def test_mistakes_are_answered_in_one_line(tmp_path: Path) -> None:
+    train_universal(SMALL, tmp_path, device="cpu", minutes=0.0)
+    with pytest.raises(ParameterError, match=r"another recipe \(seed 0 there, 7 here\)"):
+        train_universal(UniversalRecipe(**{**json.loads(SMALL.to_json()), "seed": 7}), tmp_path, device="cpu")
+    (tmp_path / "checkpoint.pt").write_bytes(b"no checkpoint")
+    with pytest.raises(DataError, match="is damaged: delete it to begin again"):
+        train_universal(SMALL, tmp_path, device="cpu")
+    for wrong in ({"steps": 0}, {"seed": -1}, {"width": 0}, {"stages": (5, 4)}, {"size": 1}, {"learning_rate": 0.0}):
+        with pytest.raises(ParameterError, match=next(iter(wrong))):
+            UniversalRecipe(**wrong)  # type: ignore[arg-type]
