@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from bai_gym.analysis.aggregate import AgentScore, Aggregate
 from bai_gym.analysis.leaderboard import Leaderboard, Standing
 from bai_gym.report.canvas import named
-from bai_gym.report.layout import with_interval
+from bai_gym.results.layout import with_interval
 
 if TYPE_CHECKING:
     from bai_gym.report.page.collect import Group
