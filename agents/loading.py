@@ -60,7 +60,8 @@ def load(reference: str) -> Callable[..., Any]:
         raise ParameterError(f"agent {reference!r} names a file without an agent: write {reference}:NAME")
     module = _run(Path(place)) if place.endswith(SUFFIX) else _import(place)
     if not hasattr(module, name):
-        own = [word for word, value in vars(module).items() if not word.startswith("_") and _may_be_agent(value)]
+        defined = {w: value for w, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__}
+        own = [word for word, value in defined.items() if not word.startswith("_") and _may_be_agent(value)]
         raise unknown_name("agent", name, own, f"{place} has: {', '.join(own) or 'no agents'}")
     value = getattr(module, name)
     if not _may_be_agent(value):

@@ -13,7 +13,7 @@ from bai_gym.errors import MissingPackageError, OutputError
 from bai_gym.report.figures import Axis, error_curves
 from bai_gym.report.rivals import pulls_table, rivals_table
 from bai_gym.report.runs import stopping_times
-from bai_gym.report.tables import checkpoint_table, results_table
+from bai_gym.report.tables import arms_tables, checkpoint_table, results_table
 from bai_gym.results.reader import read_outcomes
 from bai_gym.results.result import Comparison, Result, Rival
 from bai_gym.results.writer import ResultsWriter, check_replaceable
@@ -57,6 +57,8 @@ def print_results(results: Comparison, optima: Optima | None = None) -> None:
         rows = [row for row in results if (row.env, row.budget) == (env, budget)]
         OUT.print(checkpoint_table(rows).rich())
     OUT.print("Intervals: Wilson, 95 %. Agents are compared on the same instances.")
+    for table in arms_tables(results):
+        OUT.print(table.rich())
     pulls = against_fewest({(r.agent, r.env, r.budget): results.pulls(r.agent, r.budget, r.env) for r in results.final})
     if pulls:
         OUT.print(pulls_table(pulls).rich())

@@ -10,14 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
 from bai_gym.analysis.optimum import ExcessError, Optima, excess_error
 from bai_gym.results.layout import Column, Table, decimals, estimate_fields, exact, knows_words
 
-__all__ = ["ResultLike", "best_words", "checkpoint_table", "results_table"]
+if TYPE_CHECKING:
+    from bai_gym.results.result import Result
+
+__all__ = ["ResultLike", "arms_tables", "best_words", "checkpoint_table", "results_table"]
 
 
 class ResultLike(Protocol):
@@ -151,8 +154,50 @@ def best_words(results: Iterable[ResultLike]) -> tuple[str, ...]:
         if row.best_arms and row.env not in found:
             top, others = max(row.arm_means), [mean for mean in row.arm_means if mean < max(row.arm_means)]
             second = f"; the next mean is {max(others):.4g}" if others else ""
-            found[row.env] = f"best of {row.env}: {' and '.join(row.best_arms)}, with a mean of {top:.4g}{second}"
+            found[row.env] = (
+                f"best of {row.env}: {' and '.join(map(repr, row.best_arms))}, with a mean of {top:.4g}{second}"
+            )
     return tuple(f"{words[0].upper()}{words[1:]}." for words in found.values())
+
+
+def arms_tables(results: Sequence[Result], most: int = 50) -> list[Table[int]]:
+    """Lay out how often agents recommend and pull the arms that have names, best arm first.
+
+    Args:
+        results: The results; of an environment and agent, those with the largest budget count.
+        most: Maximum number of arms; environments with more are left out.
+
+    Returns:
+        A table for each environment with named arms.
+    """
+    found: dict[str, list[Result]] = {}
+    for row in results:
+        if row.at_end and row.recommended and len(row.arm_names) <= most:
+            found.setdefault(row.env, []).append(row)
+    tables = []
+    for env, rows in found.items():
+        budget = max(row.budget for row in rows)
+        shown = {row.agent: row for row in rows if row.budget == budget}
+        names, means = rows[0].arm_names, rows[0].arm_means
+        order = sorted(range(len(names)), key=lambda arm: (-means[arm], arm))
+        columns: list[Column[int]] = [
+            Column("arm", names.__getitem__, False),
+            Column("mean", partial(_mean_of, means)),
+        ]
+        for agent, row in shown.items():
+            columns.append(Column(f"{agent}: recommended, pulls", partial(_shares_of, row)))
+        heading = f"Arms of {env}: shares of runs that recommend them, and of pulls, with budget {budget:,}"
+        tables.append(Table(order, columns, title=heading, above=f"{heading}."))
+    return tables
+
+
+def _mean_of(means: Sequence[float], arm: int) -> str:
+    return f"{means[arm]:.4g}"
+
+
+def _shares_of(row: Result, arm: int) -> str:
+    pulls = 100 * row.mean_pulls[arm] / row.mean_pulls.sum()
+    return f"{100 * row.recommended[arm] / row.runs:.1f} %, {pulls:.1f} %"
 
 
 def checkpoint_table(results: Sequence[ResultLike], most: int = 8) -> Table[ResultLike]:

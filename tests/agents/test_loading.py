@@ -135,7 +135,7 @@ def test_a_change_of_the_file_or_of_what_it_imports_is_seen(folder: Path) -> Non
     [
         ("nine.py:First", UnknownNameError, "there is no file nine.py in "),
         ("nine:First", UnknownNameError, "there is no module 'nine', installed or in "),
-        ("mine.py:Frist", UnknownNameError, "unknown agent 'Frist'. Did you mean First? (mine.py has: "),
+        ("mine.py:Frist", UnknownNameError, "Did you mean First? (mine.py has: First, Same, ready, instance, broken)"),
         ("mine.py", ParameterError, "names a file without an agent: write mine.py:NAME"),
         ("mine.py:number", AgentError, "mine.py:number is a int: name a class, an agent, or a function"),
         ("mine.py:broken", AgentError, "int is not an agent: it needs act"),

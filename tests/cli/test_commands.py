@@ -112,9 +112,9 @@ def test_run_shows_pulls_where_agents_decide_when_to_stop(command: Command, tmp_
     agents = ("--agent", "UGapEc", "--agent", "UGapEc(delta=0.001)")
     out, _ = command(*words, *agents, "--runs", "40", "--budget", "5000", "--out", "results")
     played = compare(agents[1::2], "BAI-FC-Custom-v0", budgets=[5000], runs=40, env_kwargs=BERNOULLI)
-    assert f"│ {played[0].sample_complexity:,.0f} / {played[0].sample_quantiles[2]:,.0f} / " in out
+    assert f" {played[0].sample_complexity:,.0f} / {played[0].sample_quantiles[2]:,.0f} / " in out
     test = played.paired_pulls("UGapEc(delta=0.001)", "UGapEc")
-    assert f"│ {test.difference:+,.0f} [{test.interval[0]:+,.0f}, {test.interval[1]:+,.0f}] │" in out
+    assert f" {test.difference:+,.0f} [{test.interval[0]:+,.0f}, {test.interval[1]:+,.0f}] │" in out
     assert (tmp_path / "results" / "figure.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -570,7 +570,7 @@ def test_named_arms_are_shown() -> None:
     named = {"arm_names": ("red", "blue"), "arm_means": (0.5, 0.25), "recommended": (15, 5)}
     (group,) = data_of(page_of(table(result(**named), result(env="BAI-B-v0"))))["groups"]
     assert group["armNames"] == [["red", "blue"], []]
-    assert group["best"] == {"BAI-A-v0": "Best of BAI-A-v0: red, with a mean of 0.5; the next mean is 0.25."}
+    assert group["best"] == {"BAI-A-v0": "Best of BAI-A-v0: 'red', with a mean of 0.5; the next mean is 0.25."}
     assert group["rows"]["favourite"] == [["red", 0.75], None]
 
 
@@ -587,8 +587,8 @@ def test_the_table_of_a_paper_needs_paired_runs(tmp_path: Path) -> None:
         for row in rows
     }
     content = collect([table(*rows)])
-    paths = {path.name: path for path in save_tables(content, [standings(content.groups[0], runs)], tmp_path)}
-    text = paths["2-environments-paper.tex"].read_text()
+    paths = save_tables(content, [standings(content.groups[0], runs)], tmp_path)
+    (text,) = (path.read_text() for path in paths if path.name.endswith("-paper.tex"))
     assert "agent & BAI-A-v0 & BAI-B-v0 \\\\" in text and "A & \\textbf{0.00" in text and "B & 1.00" in text
     del runs["A", "BAI-A-v0", 100]
     assert standings(content.groups[0], runs).paper is None

@@ -14,7 +14,7 @@ import pytest
 from bai_gym import Comparison, Result, compare, evaluate
 from bai_gym.analysis.intervals import wilson
 from bai_gym.errors import ParameterError, UnknownNameError
-from bai_gym.report.tables import results_table
+from bai_gym.report.tables import arms_tables, results_table
 from bai_gym.results.reader import read_results
 from bai_gym.results.result import Episodes, summarize
 
@@ -111,7 +111,15 @@ def test_arms_of_a_log_have_names(tmp_path: Path) -> None:
         assert "60.0% of them recommend 'b'" in str(row)
     text = results_table(table.results).markdown()
     assert "| most recommended |" in text and "| b (60 %) |" in text
-    assert f"\nBest of {played[0].env}: b and c, with a mean of 1; the next mean is 0.\n" in text
+    assert f"\nBest of {played[0].env}: 'b' and 'c', with a mean of 1; the next mean is 0.\n" in text
+    (arms,) = arms_tables(table.results)
+    # Of the arms b, c, a, the first two are equally good. Named pulls arm a three times of four, and c once.
+    assert [line.split("|")[1:4] for line in arms.markdown().splitlines()[-3:]] == [
+        [" b ", " 1 ", " 60.0 %, 0.0 % "],
+        [" c ", " 1 ", " 0.0 %, 25.0 % "],
+        [" a ", " 0 ", " 40.0 %, 75.0 % "],
+    ]
+    assert arms_tables(table.results, most=2) == []
     line = next(csv.DictReader(io.StringIO(results_table(table.results).csv())))
     assert (line["agent"], line["arms"], line["best_arms"]) == ("Uniform", "a;b;c", "b;c")
 

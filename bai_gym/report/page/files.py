@@ -18,7 +18,7 @@ from bai_gym.report.rivals import pulls_table
 from bai_gym.report.runs import stopping_times
 from bai_gym.report.scores import aggregate_intervals, performance_profiles
 from bai_gym.report.standings import leaderboards_table
-from bai_gym.report.tables import best_words, results_table
+from bai_gym.report.tables import arms_tables, best_words, results_table
 from bai_gym.results.layout import Table
 from bai_gym.results.result import Result
 from bai_gym.results.writer import write_atomically
@@ -45,6 +45,8 @@ def save_tables(content: Content, ranked: Sequence[Standings], folder: Path) -> 
             name: results_table(group.results, group.optima),
             f"{name}-leaderboard": leaderboards_table(found.boards, best_words(group.results)),
         }
+        arms = arms_tables(group.results)
+        tables |= {f"{name}-arms{f'-{number}' * (len(arms) > 1)}": table for number, table in enumerate(arms, start=1)}
         if found.paper is not None:
             tables[f"{name}-paper"] = found.paper
         if found.pulls:
