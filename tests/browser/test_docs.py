@@ -97,6 +97,8 @@ def look(browser: Any, page: Path, scheme: str = "light", width: int = 1280) -> 
     features = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
     browser.driver.get(page.as_uri())
+    browser.run("localStorage.clear()")  # the theme remembers the colours of the last test
+    browser.driver.get(page.as_uri())
     browser.wait("document.querySelector('.md-typeset__scrollwrap')")
 
 

@@ -332,7 +332,7 @@ def test_allowed_knowledge_comes_in_the_agents_own_order(grade: ModuleType, rubr
     )
     result = graded(grade, rubric, tmp_path, code, allowed_knowledge=("variances", "range"))
     assert result.lines[0].points == 1.0, result.lines[0].reason
-    assert ", knows range, variances," in result.lines[0].reason
+    assert ", oracle knowledge range, variances," in result.lines[0].reason
 
 
 def test_features_come_in_the_agents_own_order(grade: ModuleType, rubric: Any, tmp_path: Path) -> None:

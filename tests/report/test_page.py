@@ -261,7 +261,7 @@ def test_the_answer_says_where_agents_cannot_be_told_apart() -> None:
     text = answer(*rows_of(SH=[20, 20], SR=[21, 20], Uniform=[90, 80]))
     assert "but cannot be told apart from SR. It cannot be told apart from others on any single environment." in text
     text = answer(*rows_of(SH=[20, 20, 20], SR=[21, 150, 150], Uniform=[90, 80, 70]))
-    assert "best agent overall" in text and text.endswith("It cannot be told apart from others on BAI-A-v0.")
+    assert "best agent overall" in text and text.endswith("It cannot be told apart from others on BAI-A-v0 (SR).")
     text = answer(*rows_of(SH=[60, 20, 20], SR=[20, 150, 150], Uniform=[190, 80, 70]))
     assert "best agent overall" in text and text.endswith("Others are better on BAI-A-v0 (SR).")
 
@@ -278,7 +278,7 @@ def test_the_answer_of_one_environment_is_the_lowest_error() -> None:
         for a, e in (("SH", 9), ("SR", 9 + gap))
     ]
     text = answer(*budgets)
-    assert ", averaged over 2 budgets. It cannot be told apart from others with 400 pulls." in text
+    assert ", averaged over 2 budgets. It cannot be told apart from others with 400 pulls (SR)." in text
 
 
 def test_the_answer_without_single_runs_counts_the_cases() -> None:

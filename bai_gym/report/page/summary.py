@@ -131,7 +131,7 @@ def _places(agent: str, boards: Sequence[Leaderboard]) -> list[str]:
         if better:
             behind.append(f"{words} ({_listed(better)})")
         elif rivals:
-            tied.append(words)
+            tied.append(f"{words} ({_listed(rivals)})")
     preposition = "on" if several else "with"
     sentences = []
     if tied:
