@@ -110,8 +110,8 @@ class CSAR(Agent):
             return self.recommend(self._seen)
         if self.schedule == "code":
             yield first_block(self, self.num_arms)
-            lengths = code_lengths(self.num_arms, self.budget).astype(float)
-            parameters = columns(self.batch, self.task.threshold, *lengths)
+            ends = code_lengths(self.num_arms, self.budget).astype(float)
+            parameters = columns(self.batch, self.task.threshold, *ends)
             left = self.budget - self.num_arms
             yield Sequential(FROM_BELOW, left, parameters, self.tie, self.rng, memory=1, agent=self.name)
             return self.recommend(self._seen)
