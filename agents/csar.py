@@ -110,11 +110,11 @@ class CSAR(Agent):
             return self.recommend(self._seen)
         if self.schedule == "code":
             yield first_block(self, self.num_arms)
-            lengths = code_lengths(self.num_arms, self.budget).astype(float)
-            parameters = columns(self.batch, self.task.threshold, *lengths)
+            ends = code_lengths(self.num_arms, self.budget).astype(float)
+            parameters = columns(self.batch, self.task.threshold, *ends)
             left = self.budget - self.num_arms
-            yield Sequential(FROM_BELOW, left, parameters, self.tie, self.rng, memory=1, agent=self.name)
-            return self.recommend(self._seen)
+            played = yield Sequential(FROM_BELOW, left, parameters, self.tie, self.rng, memory=1, agent=self.name)
+            return best_recommendation(played.statistics, self.task, self.tie, self.rng)
         lengths = csar_lengths if self.schedule == "csar" else phase_lengths
         for each in np.diff(lengths(self.num_arms, self.budget), prepend=0).tolist():
             if each:  # T_k does not grow in every phase

@@ -472,8 +472,8 @@ def test_a_claim_can_speak_of_some_panels_alone() -> None:
 def test_agents_can_be_left_out_at_points() -> None:
     slow = Setting("E", 10, 10, without=frozenset({"b"}))
     experiment = Experiment("e", "E", "s", (Panel("", "p", (PANEL.settings[0], slow)),), ("a", "b"))
-    assert experiment.agents_at(PANEL.settings[0]) == ("a", "b")
-    assert experiment.agents_at(slow) == ("a",)
+    assert experiment.agents_at(PANEL, PANEL.settings[0]) == ("a", "b")
+    assert experiment.agents_at(PANEL, slow) == ("a",)
 
 
 def regrets(half: tuple[float, float], end: tuple[float, float]) -> Comparison:
