@@ -17,6 +17,7 @@ from bai_gym.statistics import ROUNDING, FloatArray
 __all__ = ["OCBA"]
 
 SMALLEST_GAP = 1e-12  # means closer than this are tied
+LARGEST_GAP = 1e70  # its fourth power is a float
 SMALLEST_VARIANCE = 1e-12
 
 
@@ -38,7 +39,7 @@ def farthest_behind(e: Episode, rng: np.random.Generator) -> int:
         return arm_of_largest(values, e.pulls, e.parameters[0], rng)
     for arm in range(arms):
         gap = top - e.mean[arm]
-        gap = gap if gap > SMALLEST_GAP else SMALLEST_GAP
+        gap = min(gap if gap > SMALLEST_GAP else SMALLEST_GAP, LARGEST_GAP)
         variance = e.variance[arm]
         variance = variance if variance > SMALLEST_VARIANCE else SMALLEST_VARIANCE
         weight = 1.0 / (gap * gap)

@@ -110,7 +110,7 @@ def next_phase(e: Episode, rng: np.random.Generator) -> int:
         least = max(ROUNDING * abs(best), 1e-150)
         largest = 0.0
         for rank in range(arms - phase + 1, arms + 1):  # of the gaps, from the smallest on
-            gap = best - e.mean[int(order[rank - 1])]
+            gap = min(best - e.mean[int(order[rank - 1])], 1e150)  # the square of a larger one is no float
             if gap > least:
                 largest = max(largest, rank / (gap * gap))
         if largest > 0.0:

@@ -113,7 +113,7 @@ def estimate(e: Episode, rng: np.random.Generator) -> int:
             terms[k] = (root / aim) * (root / aim)
         for k in range(terms.size):
             complexity += terms[k]
-    p[A] = p[RATE] / complexity
+    p[A] = p[RATE] / max(complexity, 1e-290)  # the square of a far larger gap than b is no float
     chosen[1] = np.inf  # for one best arm: all L have changed
     return e.made + int(p[EVERY])
 

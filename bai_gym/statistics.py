@@ -44,7 +44,8 @@ def mean_intervals(
     n = np.asarray(pulls, np.float64)
     p = np.where(n > 0, np.nan_to_num(np.asarray(means, np.float64)), 0.0)
     v = np.where(n > 1, np.nan_to_num(np.asarray(variances, np.float64)), 0.0)
-    squares = (n - 1) * v + n * p**2
+    with np.errstate(over="ignore"):  # of rewards far outside [0, 1]
+        squares = (n - 1) * v + n * p**2
     if np.allclose(squares, n * p, rtol=1e-9, atol=1e-9) and np.allclose(n * p, np.rint(n * p), rtol=0.0, atol=1e-6):
         with np.errstate(invalid="ignore", divide="ignore"):
             centre = (n * p + Z95**2 / 2.0) / (n + Z95**2)
@@ -154,6 +155,7 @@ class Statistics:
         if not variances:
             return count, mean, shift
         variance = all_variances[flat]
+        step *= before > 0  # its square may be more than a float holds
         shift *= step
         shift *= before
         variance *= before - 1
@@ -181,6 +183,7 @@ class Statistics:
         if variances:
             deviations = variances_now.take(flat) * np.maximum(before - 1, 0)
             deviations += part.variances * (part.pulls - 1)
+            step *= before > 0  # its square may be more than a float holds
             step *= step
             step *= weight
             step *= before
@@ -209,6 +212,7 @@ class Statistics:
             return Statistics(pulls, means, zeros(pulls.shape))
         all_deviations = self.variances * np.maximum(self.pulls - 1, 0)
         deviations = all_deviations - before.variances * np.maximum(before.pulls - 1, 0)
+        shift *= before.pulls > 0  # its square may be more than a float holds
         shift *= shift
         shift *= self.pulls
         shift *= before.pulls

@@ -220,6 +220,8 @@ def summarize(
     runs = point.correct.size
     errors = int(np.count_nonzero(~point.correct))
     regret = point.simple_regret
+    with np.errstate(over="ignore"):  # the square of a regret may be more than a float holds
+        deviation = float(regret.std(ddof=1)) if runs > 1 else float("nan")
     end = budget if at is None else at.pulls_made
     spent = np.minimum(episodes.spent, end)  # until it stops, an agent pulls in every step
     return Result(
@@ -231,7 +233,7 @@ def summarize(
         error_probability=errors / runs,
         interval=wilson(errors, runs),
         simple_regret=float(regret.mean()),
-        simple_regret_se=float(regret.std(ddof=1) / np.sqrt(runs)) if runs > 1 else float("nan"),
+        simple_regret_se=float(deviation / np.sqrt(runs)),
         mean_pulls=point.pulls / runs,
         unspent=end - float(spent.mean()),
         sample_complexity=float(spent.mean()),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import platform
+import zipfile
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy.typing as npt
 import torch
 from stable_baselines3 import A2C, PPO
 from stable_baselines3.common.logger import configure
@@ -36,6 +39,7 @@ DISCOUNT = 1.0  # only the final reward counts
 TRACE = 0.98
 CLIP = 0.15
 FARTHEST = 0.02  # Kullback-Leibler divergence at which an update ends early
+UNSAVED = ("start_time", "_last_obs", "_last_episode_starts", "_last_original_obs")  # of episodes that nothing resumes
 LAYERS = 2  # of the multilayer perceptron
 
 
@@ -70,8 +74,8 @@ def train(recipe: Recipe, out: str | Path, *, device: str = "auto", on_part: OnP
     """Train an agent, or resume an interrupted or killed run of the same recipe.
 
     The folder holds ``recipe.json``, ``checkpoint.zip``, events for TensorBoard, and at the end ``model.zip`` and
-    ``weights.npz``. All seeds are reset at each checkpoint, so an interrupted run ends with the same weights as an
-    uninterrupted one.
+    ``weights.npz``. All seeds are reset at each checkpoint, and no file but TensorBoard's holds a time, so an
+    interrupted run ends with the same bytes as an uninterrupted one, on the same machine with the same packages.
 
     Args:
         recipe: The recipe.
@@ -155,11 +159,12 @@ def _average(model: OnPolicyAlgorithm) -> None:
     Single updates are noisy, since the end of an episode carries little information about one pull; their average is
     less noisy. Source: Polyak and Juditsky (1992), "Acceleration of Stochastic Approximation by Averaging".
     """
-    start: tuple[int, dict[str, torch.Tensor]] = (0, {})
-    count, mean = getattr(model, "average", start)
-    now = {name: value.detach().clone() for name, value in model.policy.state_dict().items()}
-    mean = {name: mean.get(name, value) + (value - mean.get(name, value)) / (count + 1) for name, value in now.items()}
-    model.average = (count + 1, mean)  # type: ignore[attr-defined]
+    start: tuple[int, dict[str, npt.NDArray[Any]]] = (0, {})
+    count, before = getattr(model, "average", start)
+    now = {name: value.detach().cpu() for name, value in model.policy.state_dict().items()}
+    mean = {name: torch.as_tensor(before.get(name, value)) for name, value in now.items()}
+    mean = {name: mean[name] + (value - mean[name]) / (count + 1) for name, value in now.items()}
+    model.average = (count + 1, {name: value.numpy() for name, value in mean.items()})  # type: ignore[attr-defined]
 
 
 def _updates_done(model: OnPolicyAlgorithm, recipe: Recipe) -> int:
@@ -234,9 +239,12 @@ def _start(recipe: Recipe, envs: SB3VecEnv, device: str) -> OnPolicyAlgorithm:
 def _resume(checkpoint: Path, recipe: Recipe, envs: SB3VecEnv, device: str) -> OnPolicyAlgorithm:
     algorithm = {"ppo": PPO, "a2c": A2C}[recipe.algo]
     try:
-        return algorithm.load(checkpoint, env=envs, device=device)  # type: ignore[attr-defined, no-any-return]
+        model: OnPolicyAlgorithm = algorithm.load(checkpoint, env=envs, device=device)  # type: ignore[attr-defined]
     except Exception:  # unpickling a damaged file can raise anything
         raise DataError(f"{checkpoint} is damaged: delete it to begin again, or choose another --out") from None
+    # The same objects as in a training that was not interrupted, so that they are pickled to the same bytes.
+    model.observation_space, model.action_space = envs.observation_space, envs.action_space
+    return model
 
 
 def _check_tensorboard() -> None:
@@ -248,16 +256,28 @@ def _check_tensorboard() -> None:
         ) from error
 
 
-def _save(model: OnPolicyAlgorithm, path: Path) -> None:
+def _save(model: OnPolicyAlgorithm, path: Path, *, keep_average: bool = True) -> None:
+    """Save the model without clock times and random states of the operating system: as the same bytes every time."""
+    for space in (model.observation_space, model.action_space):
+        space.seed(0)  # by default Gymnasium takes one from the system; nothing is drawn from the spaces
+        repr(space)  # which some spaces keep
+    if model.ep_info_buffer:
+        seen = [{"r": info["r"], "l": info["l"], "t": 0.0} for info in model.ep_info_buffer]
+        model.ep_info_buffer = deque(seen, maxlen=model.ep_info_buffer.maxlen)
     with write_atomically(path) as draft:
-        model.save(draft)
+        model.save(draft, exclude=UNSAVED if keep_average else (*UNSAVED, "average"))
+        with zipfile.ZipFile(draft) as archive:
+            parts = [(name, archive.read(name)) for name in archive.namelist()]
+        with zipfile.ZipFile(draft, "w") as archive:
+            for name, content in parts:
+                archive.writestr(zipfile.ZipInfo(name), content)
 
 
 def _finish(model: OnPolicyAlgorithm, trained: Trained, recipe: Recipe) -> None:
     _, mean = getattr(model, "average", (0, None))
     if mean is not None:
-        model.policy.load_state_dict(mean)
-    _save(model, trained.model)
+        model.policy.load_state_dict({name: torch.as_tensor(value) for name, value in mean.items()})
+    _save(model, trained.model, keep_average=False)
     if trained.weights is None or not isinstance(model.policy, ArmPolicy):
         return
     facts = {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
-from bai_gym import agents
+from bai_gym import agents, evaluate
 from bai_gym.agents.halving import num_stages
 from bai_gym.agents.stopping import ConfidenceAgent
 from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
@@ -439,3 +439,13 @@ def test_agents_that_say_so_do_not_read_variances(name: str) -> None:
     bandit = repeated(world, 50)
     plain = play(agent, bandit, budget)
     assert not plain.statistics.variances.any()
+
+
+@pytest.mark.each("name", ["A-UCB-E", "A-UGapEb", "OCBA", "TTTS"])
+@pytest.mark.each("path", ["blocks", "steps"])
+@pytest.mark.each("scale", [1e300, 1e-300])
+def test_means_whose_squares_are_no_floats(name: str, path: str, scale: float) -> None:
+    # Warnings are errors here. Where gaps are far below the range 1 that A-UGapEb assumes, all its sets are equal.
+    given = {"means": [scale, 0.0, scale / 2], "variances": 0.0}
+    result = evaluate(name, "BAI-Custom-v0", budget=60, runs=20, path=path, env_kwargs=given)
+    assert result.errors == 0 or (name, scale) == ("A-UGapEb", 1e-300)

@@ -1,4 +1,4 @@
-"""Training by a recipe: it ends with the same weights however often it is interrupted, and says what is wrong."""
+"""Training by a recipe: it ends with the same bytes however often it is interrupted, and says what is wrong."""
 
 from __future__ import annotations
 
@@ -52,6 +52,12 @@ def weights(folder: Path) -> dict[str, Any]:
     return dict(ArmNetwork.load(folder / "weights.npz").weights)
 
 
+def same_files(folder: Path, other: Path) -> bool:
+    """Whether two trainings have left the same bytes, but for the times of TensorBoard's events."""
+    files = [{file.name: file.read_bytes() for file in each.iterdir() if file.is_file()} for each in (folder, other)]
+    return files[0] == files[1] and {"checkpoint.zip", "model.zip"} <= files[0].keys()
+
+
 def stop_at(calls: int) -> Callable[[str, int, int], None]:
     """Interrupt at a call, as Ctrl-C would."""
     made = []
@@ -93,8 +99,7 @@ def test_what_is_written(undisturbed: Path, tmp_path: Path) -> None:
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"recipe.json", "checkpoint.zip", "model.zip", "weights.npz", "tensorboard", "chunks"}
     assert (tmp_path / "recipe.json").read_text() == recipe().to_json() + "\n"
-    # The same recipe gives the same weights, whatever global generators hold.
-    assert (tmp_path / "weights.npz").read_bytes() == (undisturbed / "weights.npz").read_bytes()
+    assert same_files(tmp_path, undisturbed)  # whatever global generators hold
     learned, model = agents.make("Learned", path=trained.weights), PPO.load(trained.model, device="cpu")
     assert isinstance(model.policy, ArmPolicy)
     assert model.num_timesteps == 720
@@ -180,7 +185,7 @@ def test_it_becomes_better_than_chance(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.each("calls", [1, 2, 3, 6])
-def test_an_interrupted_training_ends_with_the_same_weights(calls: int, undisturbed: Path, tmp_path: Path) -> None:
+def test_an_interrupted_training_ends_with_the_same_bytes(calls: int, undisturbed: Path, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         train(recipe(), tmp_path, device="cpu", on_part=stop_at(calls))
     assert not (tmp_path / "weights.npz").exists()
@@ -189,7 +194,7 @@ def test_an_interrupted_training_ends_with_the_same_weights(calls: int, undistur
     train(recipe(), tmp_path, device="cpu", on_part=lambda *given: again.append(given))
     assert len(again) == (6 if calls == 1 else 6 - calls)
     np.testing.assert_equal(weights(tmp_path), weights(undisturbed))
-    assert (tmp_path / "weights.npz").read_bytes() == (undisturbed / "weights.npz").read_bytes()
+    assert same_files(tmp_path, undisturbed)
 
 
 @pytest.mark.each("changes", [{"algo": "a2c"}, {"network": "mlp"}], ids=str)
@@ -220,18 +225,18 @@ def test_what_is_missing_at_the_end_is_written_again(undisturbed: Path, tmp_path
     for name in ("recipe.json", "checkpoint.zip"):
         (tmp_path / name).write_bytes((undisturbed / name).read_bytes())
     train(recipe(), tmp_path, device="cpu")
-    assert (tmp_path / "weights.npz").read_bytes() == (undisturbed / "weights.npz").read_bytes()
+    assert same_files(tmp_path, undisturbed)
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
-def test_a_killed_training_ends_with_the_same_weights(undisturbed: Path, tmp_path: Path) -> None:
+def test_a_killed_training_ends_with_the_same_bytes(undisturbed: Path, tmp_path: Path) -> None:
     code = f"""if True:
         import time
         from bai_gym.training import Recipe, imitation, learning, train
         imitation.ROUND, learning.UPDATES = 200, 2
         save = learning._save
-        def slowly(model, path):  # so that the kill lands between two checkpoints
-            save(model, path)
+        def slowly(model, path, **keywords):  # so that the kill lands between two checkpoints
+            save(model, path, **keywords)
             time.sleep(0.3)
         learning._save = slowly
         train(Recipe(**{json.loads(recipe().to_json())!r}), {str(tmp_path)!r}, device="cpu")
@@ -249,7 +254,7 @@ def test_a_killed_training_ends_with_the_same_weights(undisturbed: Path, tmp_pat
     calls: list[Any] = []
     train(recipe(), tmp_path, device="cpu", on_part=lambda *given: calls.append(given))
     assert 0 < len(calls) < 5
-    assert (tmp_path / "weights.npz").read_bytes() == (undisturbed / "weights.npz").read_bytes()
+    assert same_files(tmp_path, undisturbed)
     assert not list(tmp_path.rglob(".draft-*"))
 
 
@@ -283,7 +288,7 @@ def test_a_damaged_checkpoint_is_told(damage: Callable[[bytes], bytes], undistur
     refused(DataError, "checkpoint.zip is damaged: delete it to begin again, or choose another", recipe(), tmp_path)
     (tmp_path / "checkpoint.zip").unlink()
     train(recipe(), tmp_path, device="cpu")
-    assert (tmp_path / "weights.npz").read_bytes() == (undisturbed / "weights.npz").read_bytes()
+    assert same_files(tmp_path, undisturbed)
 
 
 def test_mistakes_do_not_take_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -357,6 +362,19 @@ def test_the_command_trains_and_compares(command: Command, tmp_path: Path) -> No
     before = [(tmp_path / "mine" / name).read_bytes() for name in ("weights.npz", "results.csv")]
     assert command(*TRAIN, *QUICK, "--out", "mine")[0] == 0
     assert [(tmp_path / "mine" / name).read_bytes() for name in ("weights.npz", "results.csv")] == before
+    # Another training of the same recipe writes the same, its comparison included.
+    for network in ("arms", "mlp"):
+        for folder in ("one", "other"):
+            assert command(*TRAIN, *QUICK, "--network", network, "--out", f"{folder}/{network}")[0] == 0
+    one, other = (
+        {
+            file.relative_to(tmp_path / folder): file.read_bytes()
+            for file in (tmp_path / folder).rglob("*")
+            if file.is_file() and file.parent.name != "tensorboard"
+        }
+        for folder in ("one", "other")
+    )
+    assert len(one) > 12 and one == other
     code, out, err = command("run", ENV, "--agent", "Learned(path='mine/weights.npz')", "--runs", "20")
     assert (code, err) == (0, "")
 
