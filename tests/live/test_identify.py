@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -351,3 +354,104 @@ def test_equal_rewards_are_no_certainty() -> None:
     )
     assert np.isnan(others.intervals[0]).all() and np.isnan(others.standard_errors[0])
     assert "not estimable" in str(others)
+
+
+# ------------------------------------------------------------------------------------------------ names, parallel
+
+
+def test_arms_have_names() -> None:
+    seen: list[object] = []
+
+    def pull(name: str) -> float:
+        seen.append(name)
+        return float(len(name))
+
+    found = bai_gym.identify(pull, arms=["a", "bbb", "cc"], budget=9, agent="Uniform")
+    assert seen == ["a", "bbb", "cc"] * 3
+    assert (found.recommendation, found.name, found.names) == (1, "bbb", ("a", "bbb", "cc"))
+    assert str(found).splitlines()[0] == "Uniform recommends arm bbb after 9 of 9 pulls"
+    assert [line.split()[0] for line in str(found).splitlines()[2:5]] == ["bbb", "cc", "a"]
+    by_function = bai_gym.identify({"x": lambda: 1.0, "y": lambda: 2.0}, budget=4)
+    assert (by_function.name, by_function.names) == ("y", ("x", "y"))
+    for keywords, message in (
+        ({"arms": "ab"}, "arms must be the names"),
+        ({"arms": ["a", "b"], "num_arms": 3}, "num_arms is 3 and there are 2 names"),
+        ({"parallel": 0}, "parallel must be a whole number of at least 1"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            bai_gym.identify(pull, **{"budget": 9, "num_arms": None, **keywords})
+    with pytest.raises(ParameterError, match="whose keys name the arms"):
+        bai_gym.identify({"x": lambda: 1.0}, arms=["x"], budget=9)
+
+
+def test_four_workers_find_what_one_finds(tmp_path: Path) -> None:
+    one = bai_gym.identify(noisy, 4, 40, "SH", seed=3)
+    for run_in in ("auto", "here"):
+        journal = tmp_path / run_in
+        four = bai_gym.identify(noisy, 4, 40, "SH", seed=3, parallel=4, run_in=run_in, journal=journal)
+        same(one, four)
+    assert bai_gym.identify(noisy, 4, 120, "TTTS", parallel=4, run_in="here").recommendation == 2
+
+
+def test_an_error_of_one_worker_loses_no_reward_of_the_others(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+
+    def pull(arm: int) -> float:
+        if arm == 0:
+            raise ValueError("no")
+        time.sleep(0.05)
+        return float(arm)
+
+    with pytest.raises(PullError, match=r"^pull 1 \(arm 0\) failed: ValueError: no") as caught:
+        bai_gym.identify(pull, 4, 12, "Uniform", parallel=4, run_in="here", journal=journal)
+    assert [made.arm for made in caught.value.log] == [1, 2, 3]
+    found = bai_gym.identify(float, 4, 12, "Uniform", parallel=4, run_in="here", journal=journal)
+    assert [made.arm for made in found.log] == [0, 1, 2, 3] * 3
+
+
+# ------------------------------------------------------------------------------------------------ table and page
+
+
+class Screen(io.StringIO):
+    """Standard error, as a terminal or not."""
+
+    def __init__(self, terminal: bool) -> None:
+        super().__init__()
+        self.isatty = lambda: terminal  # type: ignore[method-assign]
+
+
+def test_a_terminal_shows_a_table_and_other_places_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bai_gym.live.terminal._PAUSE", 0.0)
+    shown = {}
+    for terminal, progress in ((True, True), (True, False), (False, True)):
+        screen = Screen(terminal)
+        monkeypatch.setattr(sys, "stderr", screen)
+        bai_gym.identify(noisy, arms=None, num_arms=4, budget=12, agent="Uniform", progress=progress)
+        shown[terminal, progress] = screen.getvalue()
+    assert shown[True, False] == shown[False, True] == ""
+    drawings = shown[True, True].split("\x1b[J")
+    assert len(drawings) == 12 + 2  # one for each pull, and the removal
+    assert drawings[5].startswith("5 of 12 pulls told; largest mean so far: 2\n")
+    assert all(drawing.endswith("\x1b[6F") for drawing in drawings[1:-1])  # a title, the head and four arms
+    assert drawings[-1] == ""
+
+
+def test_the_page_shows_the_evidence_and_loads_nothing(tmp_path: Path) -> None:
+    log = [Pull(0, 1.0), Pull(1, 5.0), Pull(0, 3.0), Pull(1, 6.0), Pull(0, 5.0)]
+    names = ("<b>plain</b>", "large & loud", "new")
+    found = Identification.of(1, log, 3, agent="X", budget=8, seed=0, names=names)
+    found.save(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    root = ElementTree.fromstring(page.split("<body>")[1].split("</body>")[0].join(["<body>", "</body>"]))
+    assert root.findtext("h1") == "large & loud is recommended"
+    cells = [[cell.text for cell in row.findall("td")][:4] for row in root.iter("tr")][1:]
+    assert cells == [
+        ["large & loud", "2", "5.5", "4.52 to 6.48"],  # 5.5 +- 1.96 sqrt(0.5 / 2)
+        ["<b>plain</b>", "3", "3", "0.7368 to 5.263"],  # 3 +- 1.96 sqrt(4 / 3)
+        ["new", "0", "-", "not estimable"],
+    ]
+    # 2.5 +- 1.96 sqrt(0.25 + 4 / 3)
+    assert "2.5 above that of the runner-up, <b>plain</b> (95 % interval 0.03372 to 4.966)" in " ".join(root.itertext())
+    assert not re.search(r"https?:|<script|<link|<img|url\(", page)
+    with pytest.raises(OutputError, match="cannot be written"):
+        found.save(tmp_path)

@@ -156,7 +156,7 @@ MEANS = (0.0, 2.0, 1.0)
 def work(seed):
     chance = random.Random(seed)
     acknowledged = os.open(told, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    with bai_gym.Study(("red", "green", "blue"), 150, "AGENT", lease=0.5, journal=journal) as study:
+    with bai_gym.Study(("red", "green", "blue"), 80, "AGENT", lease=0.5, journal=journal) as study:
         while pulls := study.ask(chance.randint(1, 3), wait=float("inf")):
             for pull in pulls:
                 time.sleep(chance.random() * 0.01)
@@ -177,7 +177,7 @@ def start(seed):
 chance = random.Random(1)
 alive = [start(seed) for seed in range(8)]
 kills = 0
-while kills < 30 and alive:
+while kills < 20 and alive:
     time.sleep(chance.random() * 0.06)
     for child in list(alive):
         if os.waitpid(child, os.WNOHANG)[0]:
@@ -203,29 +203,29 @@ def test_eight_workers_that_are_killed_lose_nothing_and_keep_the_budget(agent: s
     command = [sys.executable, "-W", "error::UserWarning", "-c", program, str(journal), str(told)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=170)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout.split()[0]) >= 10  # kills that took place before the end
+    assert int(done.stdout.split()[0]) >= 5  # kills that took place before the end
     lines = [json.loads(line) for line in journal.read_text().splitlines()[1:]]
     asked = [line["ask"] for line in lines if "ask" in line]
-    assert asked == list(range(1, len(asked) + 1)) and len(asked) <= 150
+    assert asked == list(range(1, len(asked) + 1)) and len(asked) <= 80
     kept = {line["tell"] for line in lines if "tell" in line}
     assert set(map(int, told.read_text().split())) <= kept == set(asked)
     assert any("again" in line for line in lines)
-    with bai_gym.Study(NAMES, 150, agent, journal=journal) as study:
+    with bai_gym.Study(NAMES, 80, agent, journal=journal) as study:
         assert study.ended and study.outstanding == ()
         assert [pull.reward for pull in study.log] == [
             reward(PendingPull(number, pull.arm, "")) for number, pull in enumerate(study.log, 1)
         ]
         found = study.result()
-    if agent == "SH":  # it plays by blocks: eight workers and thirty kills change nothing
-        serial = finished(bai_gym.Study(NAMES, 150, agent))
+    if agent == "SH":  # it plays by blocks: eight workers and twenty kills change nothing
+        serial = finished(bai_gym.Study(NAMES, 80, agent))
         assert (found.log, found.recommendation) == (serial.log, serial.recommendation)
 
 
 @pytest.mark.slow
-@pytest.mark.each(("agent", "outstanding"), [("SH", 8), ("SR", 8), ("TTTS", 1), ("UCB1", 1)])
+@pytest.mark.each(("agent", "outstanding"), [("SH", 8), ("SR", 8), ("TTTS", 1)])
 def test_the_outcome_has_the_distribution_of_the_environment(agent: str, outstanding: int) -> None:
     """Rewards arrive largest first. False alarm of each comparison: below 1e-4 (four standard errors)."""
-    runs, budget = 400, 24
+    runs, budget = 300, 24
     env = {"means": MEANS, "variances": [1.0] * 3}
     expected = bai_gym.evaluate(agent, "BAI-Custom-v0", budget=budget, runs=20_000, env_kwargs=env)
     found = [finished(bai_gym.Study(3, budget, agent, seed=seed), outstanding, seed + 1) for seed in range(runs)]
