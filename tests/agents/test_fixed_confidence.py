@@ -37,7 +37,11 @@ INSTANCES: dict[str, tuple[Bandit, list[Task]]] = {
 NAMES = ["UGapEc", "UGapEc-V", "LUCB"]
 OTHERS = [name for name in agents.names() if isinstance(agents.make(name), ConfidenceAgent)]
 # Agents that would take long with their default parameters.
-QUICK: dict[str, dict[str, Any]] = {"TTTS-GLR": {"tries": 10}, "TrackAndStop": {"lazy": 0.02}, "BrakeBooster": {"cap": 4000}}
+QUICK: dict[str, dict[str, Any]] = {
+    "TTTS-GLR": {"tries": 10},
+    "TrackAndStop": {"lazy": 0.02},
+    "BrakeBooster": {"cap": 4000},
+}
 SMALL = {"TrackAndStop", "T3C", "EB-TCI"}  # which also play the family of unknown variances
 MAY_NOT_STOP = {"SE", "KL-Racing", "KL-LUCB", "EB-TC"}
 TEN: dict[str, Bandit] = {

@@ -44,9 +44,7 @@ def numbers(rule: Any, statistics: Statistics, family: str, threshold: str, sigm
     agent.reset(
         ProblemInfo(statistics.means.shape[1], pulls + 1, truth=truth, knows=agent.knows), np.random.default_rng(0)
     )
-    request = Sequential(
-        Rule(index=mean_of, second=own_term, choose=rule), 1, agent.parameters, "first", agent.rng, 16
-    )
+    request = Sequential(Rule(index=mean_of, second=own_term, choose=rule), 1, agent.parameters, "first", agent.rng, 16)
     engine = Engine(request, statistics, pulls, None, variances=True)
     engine.choose()
     return engine.outcome.memory[0].tolist()
