@@ -51,6 +51,7 @@ SCORES, LED, OWN_PULLS, ROW_COUNT = range(
 
 A = 1.2  # alpha and s of TTUCB
 
+
 def row(e: Episode, number: int) -> FloatArray:
     """Return a row of the memory."""
     return section(e.memory, number * e.pulls.size, e.pulls.size)
