@@ -13,6 +13,7 @@ from scipy.special import ndtr
 from scipy.stats import chi2_contingency, ks_2samp
 
 from bai_gym import agents
+from bai_gym.agents.brake_booster import least_runs
 from bai_gym.agents.fws import solve_game
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
@@ -544,6 +545,13 @@ def test_blocks_of_brake_booster_by_hand(trace: Play) -> None:
         agents.make("BrakeBooster", sigma=1e-3, runs=1, cap=4, tie="first"), different, 200, fixed_confidence=True
     )
     assert (len(played.arms), played.recommendation) == (36 + 2 * 12, 1)
+
+
+def test_the_runs_of_the_first_block_are_the_fewest_that_are_proved() -> None:
+    for delta, factor in ((0.1, 2.0), (0.01, 1.2)):
+        runs, q = least_runs(delta, 0.05, factor), (4 * math.e * 0.05) ** 0.25
+        sums = [sum(q ** (r * factor**j * n) for r in range(1, 60) for j in range(r)) for n in (runs, runs - 1)]
+        assert sums[0] <= delta < sums[1]
 
 
 def test_the_tail_of_eb_tc_is_heavy_and_that_of_eb_tci_is_not() -> None:
