@@ -343,7 +343,7 @@ class BrakeBooster(ConfidenceAgent):
 
     def base_agent(self) -> ConfidenceAgent:
         """Return a new base agent."""
-        kind = find(self.base)
+        kind: Any = find(self.base)
         fit = isinstance(kind, type) and issubclass(kind, ConfidenceAgent) and kind.name not in ("lil-UCB", "FC-DSH")
         if not fit or issubclass(kind, BrakeBooster):
             raise ParameterError(
