@@ -146,7 +146,7 @@ class _Gaussian:
 
     def largest(self) -> FloatArray:
         """Return the smallest d(mu_1, mu_a), which y is below."""
-        return np.asarray(np.where(self.others, self.half_square, np.inf).min(axis=-1, keepdims=True) / self.first
+        return np.asarray(np.where(self.others, self.half_square, np.inf).min(axis=-1, keepdims=True) / self.first)
 
     def at(self, y: FloatArray) -> FloatArray:
         """Return x_a for a value of y."""
