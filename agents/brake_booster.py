@@ -31,6 +31,8 @@ FIRST_RUNS, FIRST_CAP, FACTOR, FIRST_PULLS, LOWEST, OF_BASE, BASE_MEMORY, OWN = 
 ROUND, PLACE, RUNS, CAPPED, MADE, DUE, BEGUN, WINNER, ROWS = range(9)
 PULLS, MEANS, VARIANCES, SUMS, VOTES, ROW_COUNT = range(6)
 
+NEGLIGIBLE = 1e-12
+
 # The functions of the base agent, which `braked` replaces.
 base_index: Callable[..., float] = float
 base_second: Callable[..., float] = float
@@ -271,12 +273,18 @@ def least_runs(delta: float, base_delta: float, factor: float) -> int:
     (4 e delta_0)^(1/4), as C(L, L / 4) <= (4 e)^(L / 4).
     """
     q = (4.0 * math.e * base_delta) ** 0.25
-    runs = 1
-    while True:
-        total = sum(q ** (r * factor**j * runs) for r in range(1, 200) for j in range(r))
-        if total <= delta:
-            return runs
-        runs += 1
+    runs, total = 0, np.inf
+    while total > delta:
+        runs, total, r = runs + 1, 0.0, 1
+        while q ** (r * runs) > NEGLIGIBLE * delta:
+            exponent = float(r * runs)
+            for _ in range(r):
+                total += q**exponent
+                exponent *= factor
+                if q**exponent < NEGLIGIBLE * delta:
+                    break
+            r += 1
+    return runs
 
 
 @dataclass(kw_only=True)
@@ -335,7 +343,7 @@ class BrakeBooster(ConfidenceAgent):
 
     def base_agent(self) -> ConfidenceAgent:
         """Return a new base agent."""
-        kind = find(self.base)
+        kind: Any = find(self.base)
         fit = isinstance(kind, type) and issubclass(kind, ConfidenceAgent) and kind.name not in ("lil-UCB", "FC-DSH")
         if not fit or issubclass(kind, BrakeBooster):
             raise ParameterError(

@@ -66,13 +66,13 @@ __all__ = [
 
 FAMILIES = ("gaussian", "bernoulli", "student")
 GAUSSIAN, BERNOULLI, STUDENT = range(3)
-THRESHOLDS = {
+THRESHOLDS: dict[str, tuple[str, ...]] = {
     "gaussian": ("kk21-gauss", "kk21", "gk16", "tt-bounded"),
     "bernoulli": ("gk16-bernoulli", "kk21", "tt-bounded", "gk16"),
     "student": ("student", "gk16"),
 }
 """Thresholds of each family, the default first."""
-INTERVALS = {"gaussian": ("union", "gk16"), "bernoulli": ("union", "gk16")}
+INTERVALS: dict[str, tuple[str, ...]] = {"gaussian": ("union", "gk16"), "bernoulli": ("union", "gk16")}
 """Those of agents that compare confidence intervals."""
 HEURISTIC = {
     ("gaussian", "gk16"),

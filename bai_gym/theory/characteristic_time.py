@@ -101,6 +101,7 @@ def _solve(means: ArrayLike, variances: ArrayLike | None, beta: float | None) ->
     share = None if beta is None else probability(beta, "beta")
     best = mu.argmax(axis=-1)[..., None]
     is_tied = np.count_nonzero(mu == mu.max(axis=-1, keepdims=True), axis=-1) > 1
+    ratios: _Gaussian | _Bernoulli
     if variances is None:
         if mu.min() < 0 or mu.max() > 1:
             raise InstanceError("means of Bernoulli arms must lie in [0, 1]; give variances= for Gaussian arms")
@@ -145,7 +146,7 @@ class _Gaussian:
 
     def largest(self) -> FloatArray:
         """Return the smallest d(mu_1, mu_a), which y is below."""
-        return np.where(self.others, self.half_square, np.inf).min(axis=-1, keepdims=True) / self.first
+        return np.asarray(np.where(self.others, self.half_square, np.inf).min(axis=-1, keepdims=True) / self.first)
 
     def at(self, y: FloatArray) -> FloatArray:
         """Return x_a for a value of y."""
@@ -168,7 +169,8 @@ class _Bernoulli:
 
     def largest(self) -> FloatArray:
         """Return the smallest d(mu_1, mu_a), which y is below."""
-        return np.where(self.others, bernoulli_kl(self.first, self.mu), np.inf).min(axis=-1, keepdims=True)
+        divergences = np.where(self.others, bernoulli_kl(self.first, self.mu), np.inf)
+        return np.asarray(divergences.min(axis=-1, keepdims=True))
 
     def divergences(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return d(mu_1, p_a) and d(mu_a, p_a)."""

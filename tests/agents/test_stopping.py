@@ -77,7 +77,7 @@ def seen(pulls: Any, means: Any, variances: Any) -> Statistics:
     ],
 )
 def test_thresholds_at_a_thousand_pulls(family: str, threshold: str, expected: float) -> None:
-    pulls = [500, 500, 0, 0] if threshold.startswith("kk21") else [250] * 4
+    pulls = [500, 500, 1, 1] if threshold.startswith("kk21") else [250] * 4
     value = numbers(write_threshold, seen(pulls, [0.5, 0.4, 0.3, 0.2], [0.1] * 4), family, threshold)[0]
     assert value == pytest.approx(expected, abs=6e-5)
 

@@ -211,6 +211,8 @@ STOPS: list[tuple[str, dict[str, Any], Task, int]] = [
     ("UGapEc-V", {"b": 0.01, "c": 0.5}, BestArm(0.3), 1000),
     ("LUCB", {"b": 0.35}, BestArm(0.3), 1000),
     ("LUCB", {"b": 0.3}, TopM(2, 0.3), 1000),
+    ("T3C", {"sigma": 0.3, "threshold": "gk16"}, BestArm(), 1000),
+    ("KL-Racing", {"sigma": 0.25, "threshold": "gk16"}, BestArm(), 1000),
 ]
 CLOSE = GaussianBandit([1.0, 0.7, 0.6, 0.2], 0.15)
 
