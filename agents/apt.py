@@ -1,4 +1,4 @@
-"""APT and two UCB rules for thresholding: sequential agents that pull the arm closest to the threshold."""
+"""APT, LSA and two UCB rules for thresholding: sequential agents that pull the arm closest to the threshold."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bai_gym.tasks import Thresholding
 from bai_gym.theory import threshold_h1, threshold_sigma_h1
 from bai_gym.validation import choice, real
 
-__all__ = ["APT", "ThresholdUCBE", "ThresholdUCBEV"]
+__all__ = ["APT", "LSA", "ThresholdUCBE", "ThresholdUCBEV"]
 
 
 def apt_index(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
@@ -52,6 +52,47 @@ class APT(SequentialAgent):
         real(self.epsilon, f"epsilon of {self.name}", least=0)
         assert isinstance(self.task, Thresholding)  # as tasks says
         self.parameters = columns(self.batch, self.task.threshold, self.epsilon)
+
+
+def lsa_index(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+    """Return -alpha T (|mean - threshold| + epsilon)^2 - log(T) / 2."""
+    distance = abs(mean - parameters[0]) + parameters[1]
+    index: float = -parameters[2] * pulls * distance * distance - 0.5 * math.log(pulls)
+    return index
+
+
+@dataclass(kw_only=True)
+class LSA(SequentialAgent):
+    """Logarithmic-sample algorithm: pulls the arm of smallest alpha T (|mean - threshold| + epsilon)^2 + log(T) / 2.
+
+    It recommends the means above the threshold.
+
+    Paper: Tao, Blanco, Peng and Zhou (2019), "Thresholding Bandit with Optimal Aggregate Regret"; the index as in a
+    public implementation of one of its authors (github.com/Alanthink/banditpylib).
+
+    Args:
+        alpha: Weight of the distance, positive; default 1, as in that code, for rewards in [0, 1]. The value of the
+            paper's theorem could not be checked.
+        epsilon: Half width of the indifference zone around the threshold; at least 0, in the unit of the reward.
+            Default 0. Independent of the accuracy of the task.
+
+    Requires no oracle knowledge. Minimum budget: K.
+    """
+
+    alpha: float = 1.0
+    epsilon: float = 0.0
+
+    name: ClassVar[str] = "LSA"
+    tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
+    uses_variances: ClassVar[bool] = False
+    rule: ClassVar[Rule] = Rule(index=lsa_index)
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameters."""
+        real(self.alpha, f"alpha of {self.name}", above=0)
+        real(self.epsilon, f"epsilon of {self.name}", least=0)
+        assert isinstance(self.task, Thresholding)  # as tasks says
+        self.parameters = columns(self.batch, self.task.threshold, self.epsilon, self.alpha)
 
 
 def plain_index(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bai_gym.sampling import TieRule
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics
-from bai_gym.tasks import BestOfEach, Task, Thresholding, TopM
+from bai_gym.tasks import BestOfEach, GoodArm, Task, Thresholding, TopM
 
 __all__ = [
     "SLACK",
@@ -63,10 +63,14 @@ def best_recommendation(statistics: Statistics, task: Task, tie: TieRule, rng: n
         rng: Source of randomness.
 
     Returns:
-        ``(N,)`` arms, ``(N, K)`` sets, or ``(N, M)`` arms of each bandit.
+        ``(N,)`` arms, ``(N, K)`` sets, ``(N, M)`` arms of each bandit, or ``(N, 1)`` arms or K for none.
     """
     if isinstance(task, Thresholding):
         return above_threshold(statistics, task.threshold)
+    if isinstance(task, GoodArm):
+        best = best_mean(statistics, tie, rng)[:, None]
+        good = np.take_along_axis(above_threshold(statistics, task.threshold), best, 1)
+        return np.where(good == 1, best, statistics.pulls.shape[1])
     if isinstance(task, TopM):
         return _best_set(statistics, task.m, tie, rng)
     if isinstance(task, BestOfEach):

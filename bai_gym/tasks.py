@@ -1,8 +1,8 @@
 """Tasks: the form of a recommendation, and when it is correct.
 
 A recommendation is an array with the axis of episodes first: ``(N,)`` arms, ``(N, K)`` sets (1 for the arms in it, of
-given size or any), or ``(N, M)`` arms, one for each of M bandits. Every task has an accuracy epsilon: a recommendation
-is correct if its simple regret is at most epsilon.
+given size or any), ``(N, M)`` arms, one for each of M bandits, or ``(N, 1)``, an arm or none. Every task has an
+accuracy epsilon: a recommendation is correct if its simple regret is at most epsilon.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bai_gym.errors import AgentError, BaiGymError, ParameterError, unknown_name
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import integer, real
 
-__all__ = ["TASKS", "BestArm", "BestOfEach", "Task", "Thresholding", "TopM", "make_task"]
+__all__ = ["TASKS", "BestArm", "BestOfEach", "GoodArm", "Task", "Thresholding", "TopM", "make_task"]
 
 SLACK = 1e-9  # of epsilon, for gaps such as 0.8 - 0.7 that are not representable
 
@@ -405,7 +405,90 @@ class Thresholding(Task):
         return np.asarray(recommendation.argmax(axis=-1))
 
 
-TASKS: dict[str, type[Task]] = {task.name: task for task in (BestArm, TopM, BestOfEach, Thresholding)}
+class GoodArm(Task):
+    """Recommend an arm with a mean of at least the threshold, or none if there is no such arm.
+
+    A recommendation is one number: that of the arm, or K for none. An arm is correct if its mean is at most epsilon
+    below the threshold; none is correct if no arm is good, or with an epsilon above 0 if no mean is more than epsilon
+    above the threshold.
+
+    Source: Jourdan, Delahaye-Duriez and Reda, "An Anytime Algorithm for Good Arm Identification" (arXiv 2310.10359).
+
+    Args:
+        threshold: The border, finite, in the unit of the reward.
+        epsilon: Accuracy, at least 0.
+    """
+
+    name = "good-arm"
+
+    def __init__(self, threshold: float, epsilon: float = 0.0) -> None:
+        """Check both."""
+        super().__init__(epsilon)
+        self.threshold = real(threshold, "threshold")
+
+    def words(self) -> str:
+        """Describe the task."""
+        return f"an arm with a mean of at least {self.threshold:g}{self._accuracy()}, or none if there is no such arm"
+
+    def check_arms(self, num_arms: int) -> None:
+        """Accept any number of arms."""
+
+    def sizes(self, num_arms: int) -> tuple[int, ...]:
+        """Return K + 1, once: an arm, or none."""
+        return (num_arms + 1,)
+
+    def check(
+        self,
+        recommendation: object,
+        batch: int,
+        num_arms: int,
+        what: str = "recommend",
+        error: type[BaiGymError] = AgentError,
+    ) -> IntArray:
+        """Return ``(N, 1)`` arms, or K, see :meth:`Task.check`."""
+        rule = f"{what} must be {batch} x 1 whole numbers, for each episode an arm, or {num_arms} for none"
+        arms = _whole(recommendation, (batch, 1), rule, error)
+        if arms.min() < 0 or arms.max() > num_arms:
+            raise error(f"{rule}; there is a {int(arms[(arms < 0) | (arms > num_arms)][0])} among them")
+        return arms
+
+    def correct_recommendation(self, means: FloatArray) -> IntArray:
+        """Return the arm of largest mean, or K if that is below the threshold: ``(..., K)`` -> ``(..., 1)``."""
+        best = np.where(means.max(axis=-1) >= self.threshold, means.argmax(axis=-1), means.shape[-1])
+        return np.asarray(best[..., None])
+
+    def simple_regret(self, means: FloatArray, recommendation: IntArray) -> FloatArray:
+        """Return by how much the arm is below the threshold, or for none the largest mean above it; at least 0.
+
+        Args:
+            means: ``(..., K)`` true means.
+            recommendation: ``(..., 1)`` arms, or K.
+        """
+        chosen = np.asarray(recommendation)[..., 0]
+        none = chosen == means.shape[-1]
+        mean = np.take_along_axis(means, np.where(none, 0, chosen)[..., None], -1)[..., 0]
+        distance = np.where(none, means.max(axis=-1) - self.threshold, self.threshold - mean)
+        return np.asarray(np.maximum(distance, 0.0))
+
+    def correct(self, means: FloatArray, recommendation: IntArray) -> npt.NDArray[Any]:
+        """Return whether the simple regret is at most epsilon; none is wrong if a mean is exactly the threshold."""
+        right = super().correct(means, recommendation)
+        if self.epsilon > 0:
+            return right
+        none = np.asarray(recommendation)[..., 0] == means.shape[-1]
+        return np.asarray(right & ~(none & (means.max(axis=-1) >= self.threshold)))
+
+    def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
+        """Return the arm, or nothing."""
+        arm = int(recommendation[0])
+        return (arm,) if arm < num_arms else ()
+
+    def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
+        """Return the arm, arm 0 where there is none."""
+        return np.asarray(recommendation[:, 0] % num_arms)
+
+
+TASKS: dict[str, type[Task]] = {task.name: task for task in (BestArm, TopM, BestOfEach, Thresholding, GoodArm)}
 """Every task, by name."""
 
 
@@ -426,7 +509,7 @@ def make_task(
         m: Size of the set; needed by ``"top-m"`` and by no other.
         num_bandits: Needed by ``"best-of-each"`` and by no other.
         epsilon: Accuracy; None: 0.
-        threshold: Needed by ``"thresholding"`` and by no other.
+        threshold: Needed by ``"thresholding"`` and ``"good-arm"``, and by no other.
 
     Raises:
         UnknownNameError: If there is no such task.
@@ -441,10 +524,14 @@ def make_task(
     else:
         if task not in TASKS:
             raise unknown_name("task", str(task), TASKS, f"allowed: {', '.join(TASKS)}")
-        for name, owner in (("m", TopM), ("num_bandits", BestOfEach), ("threshold", Thresholding)):
-            if name in given and task != owner.name:
-                raise ParameterError(f"{name} is a keyword of the task {owner.name!r}; this one is {task!r}")
-            if name not in given and task == owner.name:
+        owners = (("m", (TopM,)), ("num_bandits", (BestOfEach,)), ("threshold", (Thresholding, GoodArm)))
+        for name, of_name in owners:
+            own = [owner.name for owner in of_name]
+            if name in given and task not in own:
+                raise ParameterError(
+                    f"{name} is a keyword of the task {' or '.join(map(repr, own))}; this one is {task!r}"
+                )
+            if name not in given and task in own:
                 raise ParameterError(f"the task {task!r} needs the keyword {name}")
         made = TASKS[task](**given)  # type: ignore[arg-type]
     made.check_arms(num_arms)

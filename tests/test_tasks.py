@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError
-from bai_gym.tasks import TASKS, BestArm, BestOfEach, Task, Thresholding, TopM, make_task
+from bai_gym.tasks import TASKS, BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM, make_task
 
 MEANS = np.array([[0.1, 0.9, 0.4], [2.0, -1.0, 2.0]])
 FOUR = np.array([[0.2, 0.9, 0.5, 0.7], [0.5, 0.5, 0.9, 0.5]])  # a row without ties at the border, and one with
@@ -327,7 +327,11 @@ DIVIDE = "num_bandits must divide the number of arms, 4, and leave at least two 
             for value in (math.nan, math.inf, -math.inf, "0.5", True, [0.5])
         ),
         ({"task": "thresholding"}, "the task 'thresholding' needs the keyword threshold"),
-        ({"task": "best-arm", "threshold": 0.5}, "threshold is a keyword of the task 'thresholding'"),
+        (
+            {"task": "best-arm", "threshold": 0.5},
+            "threshold is a keyword of the task 'thresholding' or 'good-arm'; this",
+        ),
+        ({"task": "good-arm"}, "the task 'good-arm' needs the keyword threshold"),
         *(
             ({"task": "top-m", "m": value}, f"{BAD_M}the number of arms less 1, not {value!r}")
             for value in (0, -1, 1.0, 1.5, "2", True, math.nan)
@@ -362,7 +366,44 @@ def test_keywords_of_tasks_are_checked(keywords: dict[str, Any], message: str) -
     assert str(batch.value) == str(caught.value)
 
 
+def test_a_good_arm_or_none() -> None:
+    means = np.array(
+        [[0.2, 0.7, 0.5], [0.2, 0.7, 0.5], [0.2, 0.7, 0.5], [0.2, 0.7, 0.5], [0.1, 0.3, 0.4], [0.1, 0.5, 0.4]]
+    )
+    answers = np.array([[0], [1], [2], [3], [3], [3]])
+    task = make_task("good-arm", num_arms=3, threshold=0.5)
+    assert task.correct_recommendation(means)[:, 0].tolist() == [1, 1, 1, 1, 3, 1]
+    np.testing.assert_allclose(task.simple_regret(means, answers), [0.3, 0.0, 0.0, 0.2, 0.0, 0.0], atol=1e-15)
+    # Arms at the threshold are good, so that none is wrong where one has just that mean.
+    assert task.correct(means, answers).tolist() == [False, True, True, False, True, False]
+    assert GoodArm(0.5, 0.2).correct(means, answers).tolist() == [False, True, True, True, True, True]
+    assert [task.arms(one, 3) for one in answers] == [(0,), (1,), (2,), (), (), ()]
+    assert task.first_arm(answers, 3).tolist() == [0, 1, 2, 0, 0, 0] and task.sizes(3) == (4,)
+    assert task.words() == "an arm with a mean of at least 0.5, or none if there is no such arm"
+    assert repr(GoodArm(0.5)) == "GoodArm(threshold=0.5)"
+    for wrong in ([[4]], [[-1]], [3], [[0.5]], [[0, 1]]):
+        with pytest.raises(
+            AgentError, match="^recommend must be 1 x 1 whole numbers, for each episode an arm, or 3 for"
+        ):
+            task.check(wrong if wrong != [3] else [[3, 3], [1]], 1, 3)
+
+
+def test_an_episode_of_a_good_arm_ends_with_an_arm_or_none() -> None:
+    for last, right in ((1, True), (2, False), (4, False)):
+        env = gym.make("BAI-CustomGoodArm-v0", budget=2)
+        assert env.action_space == gym.spaces.MultiDiscrete([4, 5])
+        env.reset(seed=0)
+        for _ in range(2):
+            env.step(np.array([0, 0]))
+        *_, info = env.step(np.array([0, last]))
+        assert bool(info["correct"]) is right
+    stopping = gym.make("BAI-FC-CustomGoodArm-v0", means=[0.1, 0.2])
+    stopping.reset(seed=0)
+    _, reward, ended, _, info = stopping.step(np.array([2, 2]))  # stops at once, with none
+    assert (reward, ended, bool(info["correct"])) == (1.0, True, True)
+
+
 def test_an_unknown_task_suggests_the_nearest() -> None:
-    assert set(TASKS) == {"best-arm", "top-m", "best-of-each", "thresholding"}
+    assert set(TASKS) == {"best-arm", "top-m", "best-of-each", "thresholding", "good-arm"}
     with pytest.raises(UnknownNameError, match="unknown task 'topm'. Did you mean top-m"):
         make_task("topm", num_arms=4)

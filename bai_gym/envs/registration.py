@@ -185,6 +185,27 @@ IDS: tuple[Registration, ...] = (
         "your own arms, those with a mean of at least threshold = 0.425",
         {"task": "thresholding", "threshold": 0.425},
     ),
+    Registration(
+        "BAI-GoodArm-Bernoulli10-v0",
+        "bernoulli",
+        500,
+        "10 Bernoulli arms with means from the uniform prior, one of at least threshold = 0.9, or none",
+        {"num_arms": 10, "task": "good-arm", "threshold": 0.9},
+    ),
+    Registration(
+        "BAI-CustomGoodArm-v0",
+        "custom",
+        1000,
+        "your own arms, one with a mean of at least threshold = 0.425, or none",
+        {"task": "good-arm", "threshold": 0.425},
+    ),
+    Registration(
+        "BAI-FC-CustomGoodArm-v0",
+        "custom",
+        CAP,
+        "your own arms, one with a mean of at least threshold = 0.425, or none, fixed confidence",
+        {"task": "good-arm", "threshold": 0.425, **FIXED_CONFIDENCE},
+    ),
     *(_setup(number, "FC-", CAP, ", fixed confidence", FIXED_CONFIDENCE) for number in SETUP_BUDGETS),
     *(
         _setup(
@@ -213,6 +234,20 @@ IDS: tuple[Registration, ...] = (
         "custom",
         1000,
         "your own arms: means=[...] with variances=[...], or distribution='bernoulli'; else four for demonstration",
+    ),
+    Registration(
+        "BAI-AB-Bernoulli-v0",
+        "custom",
+        4000,
+        "an A/B test of two Bernoulli arms, means=(0.5, 0.45), where equal shares are hard to beat",
+        {"means": (0.5, 0.45), "distribution": "bernoulli"},
+    ),
+    Registration(
+        "BAI-AB-Gaussian-v0",
+        "custom",
+        200,
+        "an A/B test of two Gaussian arms with standard deviations 1 and 3, where equal shares are not best",
+        {"means": (0.5, 0.0), "variances": (1.0, 9.0)},
     ),
     *(
         Registration(

@@ -18,7 +18,7 @@ from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem, ProblemInfo
 from bai_gym.statistics import IntArray, Observation
-from bai_gym.tasks import Task, Thresholding
+from bai_gym.tasks import Task
 
 __all__ = ["BestArmEnv", "check_render_mode"]
 
@@ -47,16 +47,16 @@ class BestArmEnv(gym.Env[Observation, Any]):
     ## Task
     ``task="best-arm"`` (default): recommend one arm. ``"top-m"``: a set of ``m`` arms. ``"best-of-each"``: the arms are
     those of ``num_bandits`` bandits that share the budget, and the recommendation names an arm of each.
-    ``"thresholding"``: all arms with a mean of at least ``threshold``. A recommendation is correct if its simple regret
-    is at most ``epsilon`` (default 0); see :mod:`bai_gym.tasks`.
+    ``"thresholding"``: all arms with a mean of at least ``threshold``. ``"good-arm"``: one of them, or none if there is
+    none. A recommendation is correct if its simple regret is at most ``epsilon`` (default 0); see :mod:`bai_gym.tasks`.
 
     ## Action space
     For one arm ``Discrete(K)``: the arm to pull, and in the last step the arm to recommend. For several
     ``MultiDiscrete([K, ...])``: the arm to pull, then the recommendation, which is read only in the last step: a zero
-    or one for every arm, or the number of an arm for every bandit. With fixed confidence ``Discrete(2K)``, where K + i
-    stops and recommends arm i, and ``MultiDiscrete([K + 1, ...])``, where K in the first entry stops. ``info["phase"]``
-    names the next step: ``"explore"`` or ``"recommend"`` (``"done"`` at the end); with a fixed budget ``remaining ==
-    0`` in the observation means the same.
+    or one for every arm, the number of an arm for every bandit, or that of a good arm, K for none. With fixed
+    confidence ``Discrete(2K)``, where K + i stops and recommends arm i, and ``MultiDiscrete([K + 1, ...])``, where K in
+    the first entry stops. ``info["phase"]`` names the next step: ``"explore"`` or ``"recommend"`` (``"done"`` at the
+    end); with a fixed budget ``remaining == 0`` in the observation means the same.
 
     ## Observation space
     The sufficient statistics of the episode, see :func:`bai_gym.envs.spaces.observation_space`: ``pulls``, ``means``
@@ -262,7 +262,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
             recommendation=self._recommendation,
             correct=self._correct,
             truncated=self._left < 0 and self._recommendation is None,
-            threshold=self.episode_spec.task.threshold if isinstance(self.episode_spec.task, Thresholding) else None,
+            threshold=getattr(self.episode_spec.task, "threshold", None),
         )
         if self.render_mode == "ansi":
             return to_text(snapshot)

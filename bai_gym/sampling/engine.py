@@ -47,7 +47,7 @@ class Engine:
     Args:
         request: The request.
         statistics: ``(N, k)`` statistics of the candidates at the start.
-        made: Pulls made in every episode so far.
+        made: Pulls made in every episode so far; with a window, only those of the window count.
         features: ``(N, K, d)`` features of all arms; None: there are none.
         variances: Whether variances are kept.
     """
@@ -58,6 +58,7 @@ class Engine:
         """Lay out the rows of the episodes."""
         self._request, rule = request, request.rule
         batch, arms = statistics.pulls.shape
+        made = made if request.window is None else int(request.window.pulls[0].sum())
         parameters = np.asarray(request.parameters, np.float64)
         if parameters.ndim != 2 or len(parameters) != batch:
             raise AgentError(

@@ -65,7 +65,8 @@ class Sequential:
         parameters: ``(N, P)`` parameters of the rule, see :func:`columns`; copied.
         memory: Length of each episode's memory.
         arms: ``(N, k)`` candidate arms, or None for all K in their own order.
-        window: ``(N, k)`` statistics of the candidates to start from; None: of all samples of the episode so far.
+        window: ``(N, k)`` statistics of the candidates to start from, and the only pulls that count as made before;
+            None: all samples of the episode so far.
         tie: How exact ties are broken.
         rng: Source of randomness of the agent.
         supply: Called with ``(m,)`` numbers of the episodes that wait, the ``(N, M)`` memory of all, of which it may

@@ -4,7 +4,7 @@ Best arm and top m: :mod:`bai_gym.theory.complexity`; thresholding: :mod:`bai_gy
 table of them by agent: :mod:`bai_gym.theory.bounds`; the lower bound for fixed confidence:
 :mod:`bai_gym.theory.characteristic_time`; ranking and selection: :mod:`bai_gym.theory.selection`. The optimal value on
 small Bernoulli bandits: :mod:`bai_gym.theory.bayes_optimal`; the value of a given policy there:
-:mod:`bai_gym.theory.policy_value`.
+:mod:`bai_gym.theory.policy_value`. Two Bernoulli arms with fixed shares: :mod:`bai_gym.theory.two_arms`.
 """
 
 from bai_gym.theory.bayes_optimal import BayesSolution, optimal_value, solve_bayes
@@ -58,6 +58,7 @@ from bai_gym.theory.thresholding import (
     threshold_sigma_h1,
     threshold_sigma_h2,
 )
+from bai_gym.theory.two_arms import two_arm_error, two_arm_exponent
 
 __all__ = [
     "BOUNDS",
@@ -100,6 +101,8 @@ __all__ = [
     "threshold_h2",
     "threshold_sigma_h1",
     "threshold_sigma_h2",
+    "two_arm_error",
+    "two_arm_exponent",
     "top_gaps",
     "ucb_e_bound",
     "ucbev_bound",

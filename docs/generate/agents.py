@@ -31,6 +31,7 @@ TASKS = {
     "top-m": "the m best arms",
     "best-of-each": "the best arm of each of several bandits",
     "thresholding": "all arms above a threshold",
+    "good-arm": "an arm above a threshold, or none",
 }
 STAGES = (  # candidates for the example command; the first in which the agent plays is taken
     "BAI-FC-Custom-v0",
@@ -40,6 +41,7 @@ STAGES = (  # candidates for the example command; the first in which the agent p
     "BAI-LinearCorner6-v0",
     "BAI-Logistic8-v0",
     "BAI-CustomThresholding-v0",
+    "BAI-FC-CustomGoodArm-v0",
 )
 Written = dict[str, str]
 """The hand-written part of the pages, Markdown by name of the agent."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from bai_gym.problems import Problem
 from bai_gym.statistics import FloatArray
-from bai_gym.tasks import BestArm, BestOfEach, Task, Thresholding, TopM
+from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
 from bai_gym.theory import best_arm_h1, best_arm_h2, threshold_h1, threshold_h2, ugape_complexity
 
 __all__ = ["complexity_rows", "number"]
@@ -55,7 +55,7 @@ def _measures(task: Task) -> list[tuple[str, Measure]]:
                 lambda means: ugape_complexity(means, 1, task.epsilon, num_bandits=task.num_bandits),
             )
         ]
-    if isinstance(task, Thresholding):
+    if isinstance(task, Thresholding | GoodArm):
         return [
             ("H_1, the sum of 1 / (mean - threshold)^2", lambda means: threshold_h1(means, task.threshold)),
             ("H_2, the maximum of i / gap_(i)^2", lambda means: threshold_h2(means, task.threshold)),

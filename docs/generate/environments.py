@@ -12,7 +12,7 @@ from bai_gym.datasets import get as get_data
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.spaces import observation_space
 from bai_gym.problems import FAMILIES
-from bai_gym.tasks import BestArm, BestOfEach, Thresholding, TopM
+from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Thresholding, TopM
 from generate.complexities import complexity_rows
 from generate.docstrings import Parsed, code_table, roles_to_code
 from generate.instances import Environment, description, rewards_in_words
@@ -73,7 +73,7 @@ def group_of(environment: Environment) -> str:
         return "Several arms wanted"
     if isinstance(task, BestOfEach):
         return "Several bandits"
-    if isinstance(task, Thresholding):
+    if isinstance(task, Thresholding | GoodArm):
         return "Thresholding"
     return GROUPS.get(environment.entry.family, "Others")
 
@@ -239,10 +239,13 @@ def _action(environment: Environment) -> str:
             )
         return f"`Discrete({arms})`: the arm to pull, and in the last step the arm to recommend."
     sizes = task.sizes(arms)
-    entries = f"{arms + spec.fixed_confidence}, {sizes[0]}, ..., {sizes[-1]}"
+    several = f"{sizes[0]}, ..., {sizes[-1]}" if len(sizes) > 1 else f"{sizes[0]}"
+    entries = f"{arms + spec.fixed_confidence}, {several}"
     pull = f"entry 0 is the arm to pull, or {arms} to stop" if spec.fixed_confidence else "entry 0 is the arm to pull"
     answer = (
-        f"the other {len(sizes)} are the recommendation, one arm of each bandit"
+        f"entry 1 is the recommendation, an arm, or {arms} for none"
+        if isinstance(task, GoodArm)
+        else f"the other {len(sizes)} are the recommendation, one arm of each bandit"
         if isinstance(task, BestOfEach)
         else f"the other {len(sizes)} are the recommendation, a zero or one for each arm"
     )

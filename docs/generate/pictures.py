@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from bai_gym.problems import Problem
 from bai_gym.statistics import FloatArray
-from bai_gym.tasks import BestOfEach, Task, Thresholding
+from bai_gym.tasks import BestOfEach, GoodArm, Task, Thresholding
 
 __all__ = ["picture"]
 
@@ -63,7 +63,7 @@ def _draw(ax: Axes, means: FloatArray, variances: FloatArray, task: Task) -> Non
             arms[chosen], (means - deviations)[chosen], (means + deviations)[chosen], colour, lw=size / 4, alpha=0.5
         )
         ax.plot(arms[chosen], means[chosen], "o", color=colour, ms=size, zorder=order)
-    if isinstance(task, Thresholding):
+    if isinstance(task, Thresholding | GoodArm):
         ax.axhline(task.threshold, color=LINE, lw=0.8, ls="--")
     if isinstance(task, BestOfEach):
         size_of_bandit = means.size // task.num_bandits

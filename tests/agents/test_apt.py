@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bai_gym.agents import APT, ThresholdUCBE, ThresholdUCBEV
+from bai_gym.agents import APT, LSA, ThresholdUCBE, ThresholdUCBEV
 from bai_gym.bandits import GaussianBandit
 from bai_gym.errors import BudgetError, ParameterError
 from bai_gym.problems import ProblemInfo
@@ -79,6 +79,13 @@ def test_apt_without_epsilon_stays_at_the_threshold(trace: Play) -> None:
     assert trace(APT(epsilon=0.0, tie="first"), [[0.5], [0.89]], 28, task=HALF).arms == [0, 1, *[0] * 26]
 
 
+def test_lsa_by_hand(trace: Play) -> None:
+    # Distances 0.1 and 0.4: 0.01 T + log(T) / 2 against 0.16 T + log(T) / 2. Arm 0: 0.01, 0.367, 0.579, 0.733; arm 1:
+    # 0.16, 0.667, 1.029.
+    played = trace(LSA(tie="first"), [[0.6], [0.1]], 8, task=HALF)
+    assert played.arms == [0, 1, 0, 1, 0, 0, 1, 0] and played.recommendation == [1, 0]
+
+
 def test_ucbe_by_hand(trace: Play) -> None:
     # a = (34 - 2) / 32 = 1. sqrt(1/T) - distance, distances 0.25 and 0.05. Arm 0 at T = 1, 2, 3: 0.75, 0.457, 0.327;
     # arm 1 at T = 1, ..., 8: 0.95, 0.657, 0.527, 0.45, 0.397, 0.358, 0.328, 0.304. The largest comes next.
@@ -94,6 +101,8 @@ def choice(agent: Any, exploration: float, seen: list[list[float]]) -> int:
         pulls, distance = len(seen[arm]), abs(np.mean(seen[arm]) - 0.5)
         if isinstance(agent, APT):
             return math.sqrt(pulls) * (distance + agent.epsilon)
+        if isinstance(agent, LSA):
+            return float(agent.alpha * pulls * (distance + agent.epsilon) ** 2 + 0.5 * math.log(pulls))
         if agent.first_pulls == 1:
             return float(distance - math.sqrt(exploration / pulls))
         width = math.sqrt(2 * exploration * np.var(seen[arm], ddof=1) / pulls)
@@ -108,6 +117,8 @@ def choice(agent: Any, exploration: float, seen: list[list[float]]) -> int:
         [
             APT(tie="first"),
             APT(epsilon=0.0, tie="first"),
+            LSA(tie="first"),
+            LSA(alpha=0.05, epsilon=0.1, tie="first"),
             ThresholdUCBE(c=0.5, tie="first"),
             ThresholdUCBEV(tie="first"),
             ThresholdUCBEV(index="bernstein", tie="first"),
@@ -120,7 +131,7 @@ def test_every_pull_is_that_of_the_formula(trace: Play, agent: Any, seed: int, n
     rewards = np.random.default_rng(seed).normal(0.5, 0.5, (num_arms, 40))
     budget = 60
     played = trace(agent, rewards, budget, task=HALF)
-    exploration = 0.0 if isinstance(agent, APT) else float(agent.exploration[0])
+    exploration = 0.0 if isinstance(agent, APT | LSA) else float(agent.exploration[0])
     seen: list[list[float]] = [[] for _ in range(num_arms)]
     for step, arm in enumerate(played.arms):
         if step >= num_arms * agent.first_pulls:

@@ -53,19 +53,27 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("BayesGap", {"kernel": "linear", "amplitude": 30.0, "output": "last"}),
     ("BayesGap", {"output": "mean"}),
     ("KG", {"candidates": 2}),
+    ("CR-A", {"sigma": 20.0}),
+    ("DSH", {"output": "mean"}),
+    ("SubsetSH", {"subset": 2}),
+    ("FBKT", {"phi": 2, "leftover": "scale"}),
+    ("GNA", {"sampling": "track", "estimator": "mean"}),
+    ("FCVote", {"agent": "UGapEc", "sigma": 1.0}),
 ]
 # Agents with a joint model of all means, which do without a first pull of every arm.
 CORRELATED = {name for name in NAMES if isinstance(agents.make(name), agents.GaussianProcessAgent)}
 # Names of agents that stop before the budget is spent; all others spend it.
 HALVING = {"SH", "SHVar", "SHAdaVar", *(name for name in NAMES if name.startswith("GSE-"))}
 STOPPING = {name for name in NAMES if getattr(agents.make(name), "stops", False)}
-LEAVE_SOME = HALVING | {"SR", "SAR", "CSAR", "AugUCB"} | STOPPING
+LEAVE_SOME = HALVING | {"SR", "SAR", "CSAR", "AugUCB", "SubsetSH", "FBKT", "FCVote"} | STOPPING
+# Agents for two arms only, and those that may play some arms only.
+TWO_ARMS, SUBSET = {"NA-AIPW"}, {"SubsetSH"}
 # Agents that by default are for 0/1 rewards, and the largest budgets that they can play. Worlds of other rewards or
 # sizes, where they raise, leave them out or give them one of their own (`playable`). What is left out here,
 # test_bayes_optimal has; and UCB-GLM and GSE-Log are everywhere with a link for any rewards.
 BINARY_ONLY = {"BayesOptimal": 12, "UCB-GLM": 10_000, "GSE-Log": 10_000, "GSE-Log-FWG": 10_000}
-FIND_ONE = [name for name in NAMES if BestArm.name in agents.make(name).tasks]
-EVERY = [variant for variant in VARIANTS if variant[0] not in BINARY_ONLY or variant[1]]
+FIND_ONE = [name for name in NAMES if BestArm.name in agents.make(name).tasks and name not in TWO_ARMS]
+EVERY = [v for v in VARIANTS if (v[0] not in BINARY_ONLY or v[1]) and v[0] not in TWO_ARMS]
 GENERAL = [variant for variant in EVERY if variant[0] in FIND_ONE]
 # Agents of other tasks than one arm.
 SEVERAL = [variant for variant in VARIANTS if agents.make(variant[0], **variant[1]).tasks - {BestArm.name}]
