@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -34,7 +35,7 @@ __all__ = ["FLOOR", "FORMAT", "SHAPES", "Universal", "logits", "stage_sizes", "t
 SHIPPED = Path(__file__).parent / "learned" / "universal.npz"
 FORMAT = "bai-gym universal network 1"
 FLOOR = 0.005  # share of a stage that is spread over all arms
-WARM_UP = 0.04  # share of the budget that is spread over all arms at the start, and at least two pulls of each
+WARM_UP = 0.7  # pulls of each arm at the start, over the root of the pulls per arm; at least two
 SAME = 1e-9  # logits that differ by less are tied
 EXACT = 1e-5  # relative rounding error of what would be a whole number of successes
 
@@ -145,7 +146,7 @@ def stage_sizes(budget: int, num_arms: int, stages: int) -> IntArray:
     """Return the pulls of each stage after one pull of every arm.
 
     The first stage ends the warm-up: with a budget of at least three pulls per arm, each arm's share of the warm-up is
-    two pulls or 4 % of the budget over K, whichever is more. The other stages share the rest equally.
+    0.7 sqrt(budget / K) pulls, rounded down, and at least two. The other stages share the rest equally.
 
     Args:
         budget: At least K.
@@ -155,7 +156,7 @@ def stage_sizes(budget: int, num_arms: int, stages: int) -> IntArray:
     Returns:
         ``(1 + stages,)`` pulls; 0 for a stage that is left out.
     """
-    warm = max(2, int(WARM_UP * budget / num_arms)) * num_arms if budget >= 3 * num_arms else num_arms
+    warm = max(2, int(WARM_UP * math.sqrt(budget / num_arms))) * num_arms if budget >= 3 * num_arms else num_arms
     ends = np.rint(np.linspace(warm, budget, stages + 1)).astype(np.int64)
     return np.diff(ends, prepend=num_arms)
 
@@ -174,8 +175,9 @@ def two_valued(statistics: Statistics) -> tuple[npt.NDArray[np.bool_], FloatArra
     """
     pulls, means = statistics.pulls, statistics.means
     spread = statistics.variances * (pulls - 1) / pulls  # divisor: pulls
-    zero_one = (abs(spread - means * (1.0 - means)) < EXACT / pulls).all(axis=1)
-    zero_one &= ((means >= 0.0) & (means <= 1.0)).all(axis=1)
+    ones = np.rint(pulls * means)
+    zero_one = (abs(pulls * means - ones) < EXACT) & (abs(spread - means * (1.0 - means)) < EXACT)
+    zero_one = (zero_one & ((means == 0.0) | (ones > 0.0)) & (means < 1.0 + EXACT)).all(axis=1)
     centred = means - means.mean(axis=1, keepdims=True)
     second = spread + centred**2
     ends = np.stack([centred.argmin(axis=1), centred.argmax(axis=1)], axis=1)

@@ -16,6 +16,7 @@ WEIGHT = 10  # position among the features of an arm of its weight as a contende
 OWN = 2.0  # pulls by which a variance is drawn towards that of all arms, and a share of successes towards their mean
 FARTHEST = 9.0  # standard errors beyond which more makes no difference
 LONGEST = 400.0  # pulls per arm beyond which a longer budget looks the same
+MANY = 1e4  # degrees of freedom of a variance that is a function of the mean
 NEVER = 1e9  # lowers the mean of the leader where the second arm is searched
 
 
@@ -25,10 +26,12 @@ class Moments(NamedTuple):
     Attributes:
         means: Estimated means, centred.
         variances: Estimated variances of one reward; about 1.
+        freedom: Degrees of freedom of these variances.
     """
 
     means: Any
     variances: Any
+    freedom: Any
 
 
 class View(NamedTuple):
@@ -67,7 +70,7 @@ def moments(pulls: Any, means: Any, variances: Any, xp: Any) -> Moments:
     pooled = squares.sum(axis=-1, keepdims=True) / xp.clip(all_freedom, 1.0, None)
     pooled = xp.where(all_freedom > 0.5, pooled, 0.5 * spread) + 1e-6 * spread
     pooled = xp.where(pooled > 0.0, pooled, 1.0 + 0.0 * pooled)
-    return Moments(centred / xp.sqrt(pooled), (squares / pooled + OWN) / (freedom + OWN))
+    return Moments(centred / xp.sqrt(pooled), (squares / pooled + OWN) / (freedom + OWN), freedom + OWN)
 
 
 def binary_moments(pulls: Any, means: Any, xp: Any) -> Moments:
@@ -84,7 +87,8 @@ def binary_moments(pulls: Any, means: Any, xp: Any) -> Moments:
     variances = shares * (1.0 - shares)
     pooled = (pulls * variances).sum(axis=-1, keepdims=True) / pulls.sum(axis=-1, keepdims=True)
     variances = (pulls * variances / pooled + 1.0) / (pulls + 1.0)
-    return Moments((shares - shares.mean(axis=-1, keepdims=True)) / xp.sqrt(pooled), variances)
+    centred = shares - shares.mean(axis=-1, keepdims=True)
+    return Moments(centred / xp.sqrt(pooled), variances, 0.0 * pulls + MANY)
 
 
 def view(pulls: Any, seen: Moments, left: Any, binary: Any, xp: Any) -> View:
@@ -98,7 +102,7 @@ def view(pulls: Any, seen: Moments, left: Any, binary: Any, xp: Any) -> View:
         xp: ``numpy`` or ``torch``.
     """
     num_arms = pulls.shape[-1]
-    means, variances = seen
+    means, variances, freedom = seen
     each = pulls.mean(axis=-1, keepdims=True)
     error = variances / pulls  # squared standard error
     position = xp.cumsum(xp.ones_like(pulls), -1) - 1.0
@@ -110,7 +114,12 @@ def view(pulls: Any, seen: Moments, left: Any, binary: Any, xp: Any) -> View:
     gap = (lead * means).sum(axis=-1, keepdims=True) - means
     gap = gap + lead * (second * gap).sum(axis=-1, keepdims=True)  # the leader's: to the second arm
     both = error + others * lead_error + lead * (second * error).sum(axis=-1, keepdims=True)
-    z = xp.clip(gap / xp.sqrt(both), 0.0, FARTHEST)
+    # From Student's t to about normal: evidence of few pulls counts less. Degrees of freedom after Welch.
+    doubt = error**2 / freedom
+    doubt = doubt + others * (lead * doubt).sum(axis=-1, keepdims=True) + lead * (second * doubt).sum(-1)[..., None]
+    of_both = both**2 / doubt
+    z = xp.sqrt(of_both * xp.log1p(gap**2 / both / of_both) + 1e-12)
+    z = xp.clip(z, 0.0, FARTHEST)
     behind = others * z
     ahead = gap / xp.sqrt(variances + lead_variance) * xp.sqrt(xp.clip(left, 1.0, None) / num_arms)
     spread = xp.sqrt((means**2).mean(axis=-1, keepdims=True) + 1e-3 / each)

@@ -11,6 +11,7 @@ MODULES: dict[str, str] = {
     "bai_gym.agents": "base classes for your own agents; agents by name",
     "bai_gym.envs.scalar": "one episode at a time",
     "bai_gym.envs.vector": "a batch of episodes",
+    "bai_gym.arrays": "blocks of pulls in PyTorch, differentiable in the counts; a batch of episodes of tensors",
     "bai_gym.envs.spaces": "observations and actions",
     "bai_gym.tasks": "tasks, and when a recommendation is correct",
     "bai_gym.problems": "distributions of instances; what an agent receives at reset",
@@ -39,6 +40,7 @@ MODULES: dict[str, str] = {
     "bai_gym.report.runs": "figures of regrets, pulls and recommendations",
     "bai_gym.datasets": "data files, and the tables read from them",
     "bai_gym.training": "imitation and reinforcement learning; stable-baselines3",
+    "bai_gym.training.universal": "training of the universal agent",
     "bai_gym.errors": "all exceptions that the library raises",
 }
 """The public modules, with a few words on each."""

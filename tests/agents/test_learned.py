@@ -355,11 +355,12 @@ def test_it_works_without_torch_and_stable_baselines3(tmp_path: Path) -> None:
 
         sys.meta_path.insert(0, Missing())  # as if they were not installed
         from bai_gym import evaluate
-        print(evaluate("Learned", "BAI-Gaussian8-v0", budget=40, runs=20, seed=1).errors)
+        for agent in ("Learned", "Universal"):
+            print(evaluate(agent, "BAI-Gaussian8-v0", budget=40, runs=20, seed=1).errors)
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert re.fullmatch(r"\d+\n", done.stdout)
+    assert re.fullmatch(r"\d+\n\d+\n", done.stdout)
 
 
 # ------------------------------------------------------------------------------------------------ shipped weights

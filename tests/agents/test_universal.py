@@ -37,8 +37,8 @@ def drawn(kind: str, num_arms: int, each: int = 5, batch: int = 20, seed: int = 
 def test_stages_share_what_the_warm_up_leaves() -> None:
     # 2 pulls of 10 arms, one of which comes before; the other 80 in five stages.
     assert stage_sizes(100, 10, 5).tolist() == [10, 16, 16, 16, 16, 16]
-    # 4 % of 1,000 pulls of 2 arms are 20 of each.
-    assert stage_sizes(1000, 2, 4).tolist() == [38, 240, 240, 240, 240]
+    # The root of 400 pulls per arm is 20, of which 0.7 are 14 pulls of each of two arms.
+    assert stage_sizes(800, 2, 4).tolist() == [26, 193, 193, 193, 193]
     # Below three pulls per arm the warm-up is the first pull.
     assert stage_sizes(25, 10, 5).tolist() == [0, 3, 3, 3, 3, 3]
     assert stage_sizes(12, 10, 5).sum() == 2 and stage_sizes(10, 10, 5).sum() == 0
@@ -65,7 +65,7 @@ def test_two_values_are_recognised_wherever_they_lie() -> None:
 @pytest.mark.each("kind", ["gaussian", "bernoulli"])
 def test_scale_and_shift_of_the_rewards_change_nothing(kind: str) -> None:
     seen = drawn(kind, 12)
-    assert two_valued(seen)[0].all() == (kind == "bernoulli")
+    assert (two_valued(seen)[0] == (kind == "bernoulli")).all()
     expected = logits(WEIGHTS, seen, 40)
     for scale, shift in ((1e-6, 0.0), (1e6, 0.0), (3.0, 100.0), (0.25, -7.0)):
         moved = Statistics(seen.pulls, scale * seen.means + shift, scale**2 * seen.variances)

@@ -40,13 +40,11 @@ def test_hardness_of_two_equal_arms() -> None:
 
 def test_held_out_families_do_not_occur() -> None:
     for group in groups(40, ("bernoulli", "bernoulli-prior")):
-        # The classical set-ups have groups of equal means, or regular gaps.
-        gaps = np.diff(group.means, axis=1)
-        if group.means.shape[1] > 3:
-            inside = (group.means > 0.005) & (group.means < 0.995)  # where means are not cut off
-            same = (gaps == 0.0) & inside[:, 1:] & inside[:, :-1]
-            assert not same.any()
+        # The classical set-ups have at most four different means, or regular gaps.
+        if group.means.shape[1] > 5:
+            gaps = np.diff(group.means, axis=1)
             assert (np.ptp(gaps, axis=1) > 1e-9).all()
+            assert min(len(set(means.round(9))) for means in group.means) > 4
     for group in groups(60, ("gaussian",)):
         # In BAI-Gaussian64-v0 every second arm is the noisier one, for many arms without exception.
         if group.means.shape[1] >= 16:

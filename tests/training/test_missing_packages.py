@@ -9,7 +9,7 @@ import pytest
 
 
 @pytest.mark.parametrize("package", ["stable_baselines3", "torch"])
-@pytest.mark.parametrize("module", ["bai_gym.training", "bai_gym.training.vec_env"])
+@pytest.mark.parametrize("module", ["bai_gym.training", "bai_gym.training.vec_env", "bai_gym.arrays"])
 def test_a_missing_package_names_the_extra(package: str, module: str) -> None:
     code = f"""if True:
         import sys
@@ -22,4 +22,10 @@ def test_a_missing_package_names_the_extra(package: str, module: str) -> None:
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == ['training needs stable-baselines3 and torch; pip install "bai-gym[learn]"']
+    expected = {
+        "training": 'training needs stable-baselines3 and torch; pip install "bai-gym[learn]"',
+        "arrays": 'bai_gym.arrays needs torch; pip install "bai-gym[learn]"',
+    }[module.split(".")[1]]
+    assert done.stdout.splitlines() == (
+        [] if (package, module) == ("stable_baselines3", "bai_gym.arrays") else [expected]
+    )
