@@ -58,7 +58,7 @@ ROWS = [
 
 def text_of(path: Path) -> str:
     """All words of an SVG file, in drawing order, with lines joined."""
-    return " ".join(re.findall(r">([^<>]+)</(?:text|tspan)>", path.read_text("utf-8")))
+    return " ".join(" ".join(re.findall(r">([^<>]+)</(?:text|tspan)>", path.read_text("utf-8"))).split())
 
 
 @pytest.mark.slow
@@ -133,7 +133,7 @@ def test_curves_over_the_pulls_of_a_run(tmp_path: Path) -> None:
         for point in range(100, 3001, 100)
     ]
     path = error_curves(rows, tmp_path / "pulls.svg", x="checkpoint", chance=None, log=True)
-    text = " ".join(text_of(path).split())  # legends are wrapped
+    text = text_of(path)
     assert " pulls " in f" {text} " and "budget" not in text and "SHVar (oracle knowledge: variances)" in text
     assert "3,000" in text and "1,000" in text  # a linear axis: checkpoints are times
     few = error_curves(rows[:5], tmp_path / "few.svg", x="checkpoint", chance=None).read_text("utf-8")
