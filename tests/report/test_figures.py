@@ -58,7 +58,7 @@ ROWS = [
 
 def text_of(path: Path) -> str:
     """All words of an SVG file, in drawing order, with lines joined."""
-    return " ".join(re.findall(r">([^<>]+)</(?:text|tspan)>", path.read_text("utf-8")))
+    return " ".join(" ".join(re.findall(r">([^<>]+)</(?:text|tspan)>", path.read_text("utf-8"))).split())
 
 
 @pytest.mark.slow

@@ -125,7 +125,7 @@ def test_allocations_are_shares(drawn: dict[str, Any]) -> None:
     (mesh,) = axes.collections
     assert mesh.get_array().tolist() == [[0.1, 0.3, 0.6], [0.5, 0.5, 0.0]]
     assert mesh.get_clim() == (0.0, 0.6)
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["one", "other (oracle knowledge: range)"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["one", "other (oracle knowledge:\nrange)"]
     assert axes.yaxis_inverted() and axes.get_title(loc="left") == "E, budget 10"
     assert bar.get_ylabel() == "share of the pulls"
 

@@ -54,7 +54,7 @@ def test_aggregates_stand_where_they_belong(tmp_path: Path, monkeypatch: pytest.
     aggregate_intervals(scores, tmp_path / "figure.png")
     panels = drawn["figure"].axes
     assert [axes.get_title() for axes in panels] == ["interquartile mean", "mean", "median", "optimality gap"]
-    assert [label.get_text() for label in panels[0].get_yticklabels()] == ["A", "B (oracle knowledge: range)"]
+    assert [label.get_text() for label in panels[0].get_yticklabels()] == ["A", "B (oracle knowledge:\nrange)"]
     for axes, name in zip(panels, ("iqm", "mean", "median", "optimality_gap"), strict=True):
         for line, (row, bars) in enumerate(zip(scores, axes.containers, strict=True)):
             estimate = getattr(row, name)
