@@ -80,8 +80,8 @@ def test_a_classified_arm_keeps_its_mean_whatever_follows(trace: Play) -> None:
     # The idle pulls of a Gymnasium loop go to arm 0, whose later rewards would move it to the other side.
     played = trace(CSAR(tie="first"), [[0.9, 0.9, -9.0], [0.55], [0.2]], 14, task=HALF)
     assert played.idle == [0, 0, 0] and played.recommendation == [1, 1, 0]
-    played = trace(CSAR(schedule="code", tie="first"), [[0.1, 0.1, 9.0], [0.55], [0.7]], 17, task=HALF)
-    assert played.idle == [0] * 9 and played.recommendation == [0, 1, 1]
+    played = trace(CSAR(schedule="code", tie="first"), [[0.1], [0.55, 0.55, 0.55, -9.0], [0.7]], 17, task=HALF)
+    assert played.idle == [1] * 9 and played.recommendation == [0, 1, 1]
 
 
 @pytest.mark.parametrize("threshold", [-5.0, 5.0])
