@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,15 @@ from bai_gym.benchmark.cells import ARM_NUMBERS, CHUNK_BYTES, CHUNK_RUNS, Cell
 from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.benchmark.protocol import allocates
 from bai_gym.errors import ClusterError, ParameterError
-from bai_gym.parallel import available_memory, check_memory, num_workers, on_cluster, parallel, plays_elsewhere
+from bai_gym.parallel import (
+    available_memory,
+    check_memory,
+    end_with,
+    num_workers,
+    on_cluster,
+    parallel,
+    plays_elsewhere,
+)
 from bai_gym.results.result import Comparison, Episodes, summarize
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.sampling import Rule
@@ -39,6 +48,7 @@ class _Job:
     index: int  # of the cell
     chunk: int
     runs: int
+    parent: int  # the process that plays the cells
     probe: FloatArray | None = None  # draws of the environment, to detect workers with other data
 
 
@@ -143,7 +153,7 @@ def run_cells(
     for index, cell in enumerate(cells):
         probe = cell.env.probe if elsewhere else None
         for chunk, size in enumerate(cell.chunk_sizes(runs)):
-            job = _Job(cell, index, chunk, size, probe)
+            job = _Job(cell, index, chunk, size, os.getpid(), probe)
             found = store.load(cell, chunk, size) if store is not None else None
             if found is None:
                 jobs.append(job)
@@ -181,6 +191,7 @@ def run_cells(
 
 
 def _work(job: _Job, store: ResultsWriter | None) -> tuple[int, int, Episodes]:
+    end_with(job.parent)
     if job.probe is not None:
         _check_probe(job.cell, job.probe)
     episodes = play_chunk(job.cell, job.chunk, job.runs)

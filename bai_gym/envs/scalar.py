@@ -153,7 +153,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
             ParameterError: If there are options: these environments have none.
         """
         if options:
-            raise ParameterError(f"reset has no options; {', '.join(map(repr, options))} must be left out")
+            given = ", ".join(map(repr, options)) if isinstance(options, dict) else repr(options)
+            raise ParameterError(f"reset has no options; {given} must be left out")
         super().reset(seed=seed)
         self._episode.begin(self.np_random)
         self._left = self.budget

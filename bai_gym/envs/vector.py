@@ -16,7 +16,9 @@ from bai_gym.envs.episodes import Episodes, make_problem
 from bai_gym.envs.spaces import action_space
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import ParameterError
+from bai_gym.parallel import check_memory
 from bai_gym.problems import Problem, ProblemInfo
+from bai_gym.problems.base import ARM_BYTES
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray, IntArray, Observation
 from bai_gym.tasks import Task
@@ -88,6 +90,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         self.problem = make_problem(problem, keywords)
         self.num_envs = num_envs
         self.num_arms = self.problem.num_arms
+        check_memory(num_envs, ARM_BYTES * self.num_arms, "num_envs", ParameterError)
         self.episode_spec = EpisodeSpec.of(
             self.num_arms,
             budget,
@@ -128,6 +131,8 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         Raises:
             ParameterError: If the list has another length, the mask is malformed, or there are other options.
         """
+        if options is not None and not isinstance(options, dict):
+            raise ParameterError(f"options must be a dict, such as {{'reset_mask': mask}}, or None, not {options!r}")
         unknown = [name for name in options or {} if name != "reset_mask"]
         if unknown:
             raise ParameterError(f"reset has no option {unknown[0]!r}; the only one is 'reset_mask'")

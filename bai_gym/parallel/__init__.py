@@ -2,7 +2,7 @@
 
 from bai_gym.parallel.cluster import BACKENDS, check_backend, cluster
 from bai_gym.parallel.memory import available_memory, check_memory
-from bai_gym.parallel.pool import num_workers, on_cluster, parallel, plays_elsewhere
+from bai_gym.parallel.pool import end_with, num_workers, on_cluster, parallel, plays_elsewhere
 
 __all__ = [
     "BACKENDS",
@@ -10,6 +10,7 @@ __all__ = [
     "check_backend",
     "check_memory",
     "cluster",
+    "end_with",
     "num_workers",
     "on_cluster",
     "parallel",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import threading
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +13,9 @@ from typing import Any
 
 from bai_gym.errors import BaiGymError
 
-__all__ = ["num_workers", "on_cluster", "parallel", "plays_elsewhere"]
+__all__ = ["end_with", "num_workers", "on_cluster", "parallel", "plays_elsewhere"]
+
+WATCH_SECONDS = 0.5  # between two looks for the parent
 
 
 @contextmanager
@@ -70,6 +75,28 @@ def _explained() -> Iterator[None]:
         raise BaiGymError(
             f"the agent or the environment cannot be sent to worker processes ({reason}); use workers=1"
         ) from None
+
+
+def end_with(parent: int) -> None:
+    """In a worker process of ``parent``, end when that is killed; joblib's workers would wait for work for a while.
+
+    Elsewhere, and on Windows, where a process keeps the number of its parent, nothing happens.
+
+    Args:
+        parent: Number of the process that has started the work.
+    """
+    if os.getppid() == parent and os.getpid() not in _WATCHED:
+        _WATCHED.add(os.getpid())
+        threading.Thread(target=_wait_for_end, args=(parent,), daemon=True).start()
+
+
+_WATCHED: set[int] = set()
+
+
+def _wait_for_end(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(WATCH_SECONDS)
+    os._exit(1)
 
 
 def on_cluster() -> bool:

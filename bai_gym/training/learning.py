@@ -270,7 +270,17 @@ def _save(model: OnPolicyAlgorithm, path: Path, *, keep_average: bool = True) ->
             parts = [(name, archive.read(name)) for name in archive.namelist()]
         with zipfile.ZipFile(draft, "w") as archive:
             for name, content in parts:
-                archive.writestr(zipfile.ZipInfo(name), content)
+                archive.writestr(zipfile.ZipInfo(name), _without_descriptions(content) if name == "data" else content)
+
+
+def _without_descriptions(data: bytes) -> bytes:
+    """Return the attributes of a model without what only describes pickled objects, because it holds addresses."""
+    values = json.loads(data)
+    for value in values.values():
+        if isinstance(value, dict) and ":serialized:" in value:
+            for name in value.keys() - {":type:", ":serialized:"}:
+                del value[name]
+    return json.dumps(values, indent=4).encode()
 
 
 def _finish(model: OnPolicyAlgorithm, trained: Trained, recipe: Recipe) -> None:

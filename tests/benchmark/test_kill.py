@@ -75,3 +75,40 @@ def test_a_killed_command_goes_on(
     assert {name: facts for name, facts in chunks(out).items() if name in finished} == finished
     # Hidden files count: a draft that was left behind would be one file too many.
     assert contents(out) == contents(undisturbed)
+
+
+def living(group: int) -> list[int]:
+    """Processes of a group, without those that only wait to be reaped."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, its_group = file.read_text().rpartition(")")[2].split()[:3]
+        except OSError:
+            continue
+        if int(its_group) == group and state != "Z":
+            found.append(int(file.parent.name))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lists processes by /proc")
+def test_workers_end_with_the_command(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    environment = {**os.environ, "JOBLIB_TEMP_FOLDER": str(tmp_path)}
+    with subprocess.Popen(
+        command(out, 2), env=environment, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        until = time.monotonic() + PATIENCE
+        while not chunks(out) and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.003)
+        process.kill()
+        process.wait()
+    try:
+        assert chunks(out)
+        until = time.monotonic() + 10.0  # a chunk, and half a second
+        while living(process.pid) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert living(process.pid) == []
+    finally:
+        for left in living(process.pid):
+            os.kill(left, signal.SIGKILL)
+    assert not list(Path("/dev/shm").glob(f"sem.loky-{process.pid}-*"))  # joblib's tracker has outlived the workers

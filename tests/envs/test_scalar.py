@@ -431,3 +431,11 @@ def test_an_episode_can_be_recorded(tmp_path: Path) -> None:
     env.close()
     (video,) = tmp_path.glob("videos/*.mp4")
     assert video.stat().st_size > 1000
+
+
+@pytest.mark.each("options", [5, {"seed": 5}, ["reset_mask"]])
+def test_unknown_options_are_refused_in_one_line(options: Any) -> None:
+    batch = gym.make_vec("BAI-Bernoulli4-v0", num_envs=2, vectorization_mode="vector_entry_point")
+    for env in (gym.make("BAI-Bernoulli4-v0").unwrapped, batch):
+        with pytest.raises(ParameterError, match="options|option"):
+            env.reset(options=options)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import pytest
 
 import bai_gym
@@ -37,6 +38,12 @@ def test_the_largest_that_fits_is_named(
     monkeypatch.setattr(memory, "available_memory", lambda: 8e9)
     with pytest.raises((ParameterError, InstanceError), match=rf"^{name}=.* the largest {name} that fits is \d+$"):
         bai_gym.evaluate("Uniform", env, **arguments)
+
+
+def test_batches_must_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_memory", lambda: 8e9)
+    with pytest.raises(ParameterError, match=r"^num_envs=.* the largest num_envs that fits is 7812500$"):
+        gym.make_vec(GAUSSIAN, num_envs=10**12, vectorization_mode="vector_entry_point")
 
 
 def test_recorded_pulls_must_fit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
