@@ -263,14 +263,14 @@ def test_an_agent_of_fixed_confidence_ends_the_study_and_later_rewards_are_kept(
 
 def test_a_budget_in_cost_is_kept() -> None:
     costs = {"red": 0.1, "blue": 1.0, "green": 2.5}
-    for agent, pulls in (("SR", 16), ("TTTS", 400), ("Uniform", 400), ("LUCB", 400)):
-        study = bai_gym.Study(NAMES, 40.0, agent, costs=costs)
-        assert study.budget == pulls  # 40 / 2.5 for SR, whatever it chooses; else 40 / 0.1 at most
+    for agent, pulls in (("SR", 4), ("TTTS", 120), ("Uniform", 120), ("LUCB", 120)):
+        study = bai_gym.Study(NAMES, 12.0, agent, costs=costs)
+        assert study.budget == pulls  # 12 / 2.5 for SR, whatever it chooses; else 12 / 0.1 at most
         found = finished(study, 3)
         spent = sum(costs[NAMES[pull.arm]] for pull in found.log)
-        assert spent <= 40.0 + 1e-9
-        assert agent == "SR" or spent > 40.0 - 2.5  # until a pull was not affordable
-        assert f"the pulls have cost {spent:g} of 40" in found.notes
+        assert spent <= 12.0 + 1e-9
+        assert agent == "SR" or spent > 12.0 - 2.5  # until a pull was not affordable
+        assert f"the pulls have cost {spent:g} of 12" in found.notes
     assert len(finished(bai_gym.Study(2, 1.0, "Uniform", costs=[0.1, 0.1])).log) == 10  # in spite of rounding
 
 
