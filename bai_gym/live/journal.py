@@ -85,8 +85,10 @@ class Journal:
         """Keep other processes out, and return the entries that they have appended since the last transaction.
 
         Raises:
-            OutputError: If the file is damaged, was deleted, or stays locked.
+            OutputError: If the file is damaged, closed, was deleted, or stays locked.
         """
+        if self._file.closed:
+            raise OutputError(f"journal {self._path} is closed: open it again")
         if self._process != os.getpid():  # forks share the lock of their parent
             self._open()
         with self._locked():

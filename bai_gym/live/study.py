@@ -272,8 +272,9 @@ class Study:
         if recommendation is None:
             if np.isnan(found.means).all():
                 raise ParameterError("no reward has been told yet: there is no result")
-            kept = tuple(note for note in found.notes if "unspent" not in note)
-            found = replace(found, recommendation=int(np.nanargmax(found.means)), notes=kept)
+            found = replace(found, recommendation=int(np.nanargmax(found.means)))
+        if recommendation is None or spent is not None:  # pulls may be made, or are not what is to be spent
+            found = replace(found, notes=tuple(note for note in found.notes if "unspent" not in note))
         if spent is not None:
             said.append(f"the pulls have cost {spent:g} of {self._total:g}")
         if self._stops and recommendation is not None and not confident:

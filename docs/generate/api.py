@@ -7,7 +7,7 @@ from pathlib import Path
 __all__ = ["MODULES", "api_index", "api_page", "api_text", "whole_package"]
 
 MODULES: dict[str, str] = {
-    "bai_gym": "evaluate, compare, identify, leaderboards, aggregate, cite, cluster",
+    "bai_gym": "evaluate, compare, plan, advise, identify, Study, leaderboards, aggregate, cite, cluster",
     "bai_gym.agents": "base classes for your own agents; agents by name",
     "bai_gym.envs.scalar": "one episode at a time",
     "bai_gym.envs.vector": "a batch of episodes",
@@ -50,6 +50,10 @@ _DIRECTIVES = {
     "bai_gym": """::: bai_gym
 
 ::: bai_gym.live.identify
+
+::: bai_gym.live.study
+    options:
+      members: [PendingPull]
 
 ::: bai_gym.parallel.cluster
     options:

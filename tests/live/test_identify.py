@@ -384,13 +384,25 @@ def test_arms_have_names() -> None:
         bai_gym.identify({"x": lambda: 1.0}, arms=["x"], budget=9)
 
 
-def test_four_workers_find_what_one_finds(tmp_path: Path) -> None:
+def test_four_threads_find_what_one_finds(tmp_path: Path) -> None:
     one = bai_gym.identify(noisy, 4, 40, "SH", seed=3)
-    for run_in in ("auto", "here"):
-        journal = tmp_path / run_in
-        four = bai_gym.identify(noisy, 4, 40, "SH", seed=3, parallel=4, run_in=run_in, journal=journal)
-        same(one, four)
+    four = bai_gym.identify(noisy, 4, 40, "SH", seed=3, parallel=4, run_in="here", journal=tmp_path / "journal")
+    same(one, four)
     assert bai_gym.identify(noisy, 4, 120, "TTTS", parallel=4, run_in="here").recommendation == 2
+
+
+@pytest.mark.slow
+def test_workers_are_processes(tmp_path: Path) -> None:
+    """Three of them; with agents that play by blocks, they find what one finds."""
+
+    def pull(arm: int, rng: np.random.Generator) -> float:
+        (tmp_path / str(os.getpid())).touch()
+        time.sleep(0.02)
+        return noisy(arm, rng)
+
+    three = bai_gym.identify(pull, 4, 40, "SH", seed=3, parallel=3)
+    assert len(list(tmp_path.iterdir())) == 3
+    same(three, bai_gym.identify(noisy, 4, 40, "SH", seed=3))
 
 
 def test_an_error_of_one_worker_loses_no_reward_of_the_others(tmp_path: Path) -> None:

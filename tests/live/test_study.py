@@ -120,12 +120,12 @@ def test_a_pull_that_nobody_tells_is_handed_out_again_with_its_number(tmp_path: 
 
 def test_several_open_studies_work_on_one_journal(tmp_path: Path) -> None:
     journal = tmp_path / "journal.jsonl"
-    one, two = (bai_gym.Study(NAMES, 40, "TTTS", journal=journal) for _ in range(2))
+    one, two = (bai_gym.Study(NAMES, 24, "TTTS", journal=journal) for _ in range(2))
     with one, two:
         while not one.ended:
             for pull in [*one.ask(2), *two.ask(2)]:
                 (two if pull.number % 3 else one).tell(pull, reward(pull))
-        assert one.result().log == two.result().log and len(one.log) == 40
+        assert one.result().log == two.result().log and len(one.log) == 24
         assert str(one.result()) == str(two.result())
 
 
@@ -225,7 +225,7 @@ def test_eight_workers_that_are_killed_lose_nothing_and_keep_the_budget(agent: s
 @pytest.mark.each(("agent", "outstanding"), [("SH", 8), ("SR", 8), ("TTTS", 1)])
 def test_the_outcome_has_the_distribution_of_the_environment(agent: str, outstanding: int) -> None:
     """Rewards arrive largest first. False alarm of each comparison: below 1e-4 (four standard errors)."""
-    runs, budget = 300, 24
+    runs, budget = 400, 12
     env = {"means": MEANS, "variances": [1.0] * 3}
     expected = bai_gym.evaluate(agent, "BAI-Custom-v0", budget=budget, runs=20_000, env_kwargs=env)
     found = [finished(bai_gym.Study(3, budget, agent, seed=seed), outstanding, seed + 1) for seed in range(runs)]
@@ -242,19 +242,18 @@ def test_the_outcome_has_the_distribution_of_the_environment(agent: str, outstan
 
 
 def test_an_agent_of_fixed_confidence_ends_the_study_and_later_rewards_are_kept() -> None:
-    study = bai_gym.Study(NAMES, 5000, "LUCB(delta=0.1)")
-    held: list[PendingPull] = []
-    while not study.ended:
-        pulls = study.ask(4)
-        held += pulls[3:]  # told too late
-        for pull in pulls[:3]:
-            study.tell(pull, MEANS[pull.arm] / 2.0)
-        if len(held) > 2:
-            late = held.pop(0)
-            study.tell(late, MEANS[late.arm] / 2.0)
+    for seed in range(20):
+        study = bai_gym.Study(NAMES, 500, "LUCB(delta=0.1, b=0.5)")
+        waiting: list[PendingPull] = []
+        while not study.ended:
+            waiting += study.ask(4 - len(waiting)) if len(waiting) < 4 else []
+            first = waiting.pop(0)
+            study.tell(first, reward(first, seed))
+        if waiting:  # pulls were outstanding when it was sure
+            break
     made = len(study.log)
-    assert made < 2000 and study.ask(4) == []
-    assert study.tell(held[0], 0.5)
+    assert made < 400 and study.ask(4) == [] and study.outstanding == tuple(waiting)
+    assert study.tell(waiting[0], 0.5)
     found = study.result()
     assert (found.name, len(found.log)) == ("green", made + 1)
     assert not any("confidence was not reached" in note for note in found.notes)
@@ -264,14 +263,14 @@ def test_an_agent_of_fixed_confidence_ends_the_study_and_later_rewards_are_kept(
 
 def test_a_budget_in_cost_is_kept() -> None:
     costs = {"red": 0.1, "blue": 1.0, "green": 2.5}
-    for agent, pulls in (("SR", 16), ("TTTS", 400), ("Uniform", 400), ("LUCB", 400)):
-        study = bai_gym.Study(NAMES, 40.0, agent, costs=costs)
-        assert study.budget == pulls  # 40 / 2.5 for SR, whatever it chooses; else 40 / 0.1 at most
+    for agent, pulls in (("SR", 4), ("TTTS", 120), ("Uniform", 120), ("LUCB", 120)):
+        study = bai_gym.Study(NAMES, 12.0, agent, costs=costs)
+        assert study.budget == pulls  # 12 / 2.5 for SR, whatever it chooses; else 12 / 0.1 at most
         found = finished(study, 3)
         spent = sum(costs[NAMES[pull.arm]] for pull in found.log)
-        assert spent <= 40.0 + 1e-9
-        assert agent == "SR" or spent > 40.0 - 2.5  # until a pull was not affordable
-        assert f"the pulls have cost {spent:g} of 40" in found.notes
+        assert spent <= 12.0 + 1e-9
+        assert agent == "SR" or spent > 12.0 - 2.5  # until a pull was not affordable
+        assert f"the pulls have cost {spent:g} of 12" in found.notes
     assert len(finished(bai_gym.Study(2, 1.0, "Uniform", costs=[0.1, 0.1])).log) == 10  # in spite of rounding
 
 
@@ -364,6 +363,8 @@ def test_wrong_calls_are_refused_and_change_nothing(tmp_path: Path) -> None:
             study.ask(0)
         assert (tmp_path / "journal").read_bytes() == before
         assert study.tell(pull, 1.0)
+    with pytest.raises(OutputError, match="is closed: open it again"):
+        study.ask()
 
 
 @pytest.mark.each(
