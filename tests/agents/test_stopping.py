@@ -95,7 +95,7 @@ def test_the_student_threshold_is_just_above_the_quantiles() -> None:
 def test_evidence_is_the_least_cost_of_another_order() -> None:
     rng = np.random.default_rng(0)
     for family in ("gaussian", "bernoulli", "student"):
-        for _ in range(20):
+        for _ in range(6):
             pulls, means = rng.integers(2, 40, K), rng.random(K)
             variances = rng.exponential(0.2, K) ** 2
             sigma = None if family == "gaussian" else 1.0
