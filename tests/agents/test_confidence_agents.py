@@ -510,6 +510,7 @@ def test_units_and_labels_do_not_matter(name: str) -> None:
     assert filled.shape[1] == 1 or chi2_contingency(filled).pvalue > 1e-4
 
 
+@pytest.mark.slow
 def test_a_run_of_brake_booster_is_a_run_of_its_base() -> None:
     """With one run in the first block and no cap in reach, BrakeBooster is its base with delta_0."""
     bandit = GaussianBandit([0.9, 0.5, 0.3], 0.04)

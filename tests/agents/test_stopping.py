@@ -203,8 +203,8 @@ def test_parameters_out_of_range(name: str, parameters: dict[str, Any], message:
 
 
 def test_rewards_that_contradict_the_family() -> None:
-    for name in ("TrackAndStop", "KL-LUCB", "KL-Racing", "BrakeBooster"):
-        agent = agents.make(name, family="bernoulli", **({"base": "KL-LUCB"} if name == "BrakeBooster" else {}))
+    for name in ("TrackAndStop", "KL-LUCB", "KL-Racing"):
+        agent = agents.make(name, family="bernoulli")
         with pytest.raises(
             AgentError, match=f"{name} with family='bernoulli' needs rewards in \\[0, 1\\], but got another"
         ):
