@@ -98,6 +98,8 @@ def test_errors_are_no_more_frequent_than_delta_and_it_stops(name: str, instance
 @pytest.mark.each("name", OTHERS)
 def test_proved_thresholds_hold_on_ten_instances(name: str, instance: str) -> None:
     bandit = TEN[instance]
+    if name == "BrakeBooster" and instance not in ("two arms", "equal others", "eight arms"):
+        pytest.skip("16 runs for each")
     families = {"gaussian"} if name not in SMALL else {"gaussian", "student"}
     if isinstance(bandit, BernoulliBandit):
         families = {"gaussian", "bernoulli"} & set(agents.make(name).families)
