@@ -33,7 +33,7 @@ INSTANCES: dict[str, tuple[Bandit, list[Task]]] = {
         [BestArm(), TopM(2, 0.3), BestOfEach(2, 0.2)],
     ),
 }
-NAMES = [name for name in agents.names() if getattr(agents.make(name), "stops", False)]
+NAMES = [name for name in agents.names() if agents.make(name).stops and BestArm.name in agents.make(name).tasks]
 
 
 def play(agent: Any, bandit: Bandit, task: Task, seed: int = 0) -> Rollout:
