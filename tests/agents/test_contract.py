@@ -54,7 +54,6 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("KG", {"candidates": 2}),
     ("CR-A", {"sigma": 20.0}),
     ("DSH", {"output": "mean"}),
-    ("SubsetSH", {"subset": 2}),
     ("FBKT", {"phi": 2, "leftover": "scale"}),
     ("GNA", {"sampling": "track", "estimator": "mean"}),
     ("FCVote", {"agent": "UGapEc", "sigma": 1.0}),

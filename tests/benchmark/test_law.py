@@ -180,7 +180,7 @@ def test_a_difference_in_the_rewards_would_be_seen() -> None:
 
 # ------------------------------------------------------------------------------------------------ several arms
 
-SETS: list[Task] = [TopM(2), BestOfEach(2, 0.25), Thresholding(0.7), GoodArm(0.9)]
+SETS: list[Task] = [TopM(2), BestOfEach(2, 0.25), Thresholding(0.7), GoodArm(0.6)]
 SEVERAL = [
     (variant, task)
     for variant in [*VARIANTS, ("UGapEb", {"output": "last"}), ("A-UGapEb-V", {"refresh": 3}), ("LUCB", {"b": 0.3})]
