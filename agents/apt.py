@@ -68,7 +68,7 @@ class LSA(SequentialAgent):
     It recommends the means above the threshold.
 
     Paper: Tao, Blanco, Peng and Zhou (2019), "Thresholding Bandit with Optimal Aggregate Regret"; the index as in a
-    public implementation of one of its authors (github.com/Alanthink/banditpylib).
+    public implementation (github.com/Alanthink/banditpylib).
 
     Args:
         alpha: Weight of the distance, positive; default 1, as in that code, for rewards in [0, 1]. The value of the

@@ -42,6 +42,13 @@ WITH_TWO_ARMS = (
     "A-UGapEb",
     "TS(posterior=bernoulli)",
     "SAR",
+    "CR-A",
+    "CR-C",
+    "DSH",
+    "SubsetSH",
+    "GNA",
+    "NA-AIPW",
+    "FCVote",
 )
 ON_GAUSSIAN = (UNIFORM, "SH", "SR", "SHAdaVar", "A-UGapEb-V", "TTTS", "OCBA")
 ORACLES = ("SHVar", GAPE_V)

@@ -51,12 +51,13 @@ def transcription(rewards: Any, budget: int, agent: str, trace: Play) -> tuple[l
 
 def test_runs_and_votes_follow_their_transcription(trace: Play) -> None:
     rng = np.random.default_rng(5)
-    for agent in ("LUCB", "UGapEc"):
-        for spread in (0.1, 0.4):  # none, or many of the runs stop
-            rewards = (rng.random((3, 4001)) < np.array([[0.5 + spread], [0.5 - spread], [0.5]])).astype(float)
-            played = trace(FCVote(agent=agent, tie="first"), rewards, 3000)
-            arms, answer = transcription(rewards, 3000, agent, trace)
-            assert (played.arms, played.recommendation) == (arms, answer)
+    # Means 0.98 and 0.02, which the largest cap suffices for, and 0.6 and 0.4, where no run stops.
+    for agent, means in (("LUCB", (0.98, 0.02)), ("UGapEc", (0.4, 0.6))):
+        rewards = (rng.random((2, 1101)) < np.array(means)[:, None]).astype(float)
+        played = trace(FCVote(agent=agent, tie="first"), rewards, 1100)
+        arms, answer = transcription(rewards, 1100, agent, trace)
+        assert (played.arms, played.recommendation) == (arms, answer)
+        assert (len(arms) < 948) == (agent == "LUCB")
 
 
 def test_the_bound_holds() -> None:

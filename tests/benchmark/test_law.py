@@ -32,7 +32,7 @@ from bai_gym.results.writer import ResultsWriter
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 from bai_gym.statistics import IntArray, Statistics
-from bai_gym.tasks import BestArm, BestOfEach, Task, Thresholding, TopM
+from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
 
 pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 
@@ -44,9 +44,10 @@ LEVEL = 0.001  # per agent and bandit; corrected for the number of statistics th
 # With rho = 1/3 AugUCB would drop no arm in so few pulls.
 OPTIONS: dict[str, dict[str, Any]] = {"SHAdaVar": {"delta": 0.5}, "SR": {"leftover": "last"}, "AugUCB": {"rho": 0.05}}
 FEW_ARMS = ["BayesOptimal"]  # of 0/1 rewards; compared on a bandit of their own
+TWO_ARMS = ["NA-AIPW"]  # GNA is the same for more
 BINARY_ONLY = ["UCB-GLM", "GSE-Log", "GSE-Log-FWG"]  # by default
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
-    *((name, OPTIONS.get(name, {})) for name in agents.names() if name not in [*FEW_ARMS, *BINARY_ONLY]),
+    *((name, OPTIONS.get(name, {})) for name in agents.names() if name not in [*FEW_ARMS, *TWO_ARMS, *BINARY_ONLY]),
     ("AugUCB", {"rho": 0.05, "after": "continue"}),
     ("UCBEV", {"index": "bernstein"}),
     ("CSAR", {"schedule": "sr"}),
@@ -81,7 +82,7 @@ FEATURES = np.array([[1.0, 0.1], [0.7, 0.6], [0.6, -0.4], [-0.2, 0.9]])
 PRIOR = GaussianPrior(0.5 * np.exp(-np.abs(np.subtract.outer(np.arange(4), np.arange(4)))), mean=0.7)
 
 STOPPING = [name for name in agents.names() if getattr(agents.make(name), "stops", False)]
-LEAVE_SOME = {"SAR", "CSAR", "AugUCB", *STOPPING}  # of those above
+LEAVE_SOME = {"SAR", "CSAR", "AugUCB", "FBKT", "FCVote", *STOPPING}  # of those above
 FIND_ONE = [variant for variant in VARIANTS if BestArm.name in agents.make(variant[0]).tasks]
 
 
@@ -179,7 +180,7 @@ def test_a_difference_in_the_rewards_would_be_seen() -> None:
 
 # ------------------------------------------------------------------------------------------------ several arms
 
-SETS: list[Task] = [TopM(2), BestOfEach(2, 0.25), Thresholding(0.7)]
+SETS: list[Task] = [TopM(2), BestOfEach(2, 0.25), Thresholding(0.7), GoodArm(0.6)]
 SEVERAL = [
     (variant, task)
     for variant in [*VARIANTS, ("UGapEb", {"output": "last"}), ("A-UGapEb-V", {"refresh": 3}), ("LUCB", {"b": 0.3})]
@@ -196,7 +197,7 @@ def test_so_they_have_where_several_arms_are_asked_for(variant: tuple[str, dict[
     agent = agents.make(variant[0], **variant[1])
     for kind in BANDITS if agent.tasks == {task.name} else ["gaussian"]:
         blocks, steps = both_ways(agent, BANDITS[kind], task=task)
-        assert blocks.recommendation.shape[1:] == ((2,) if isinstance(task, BestOfEach) else (4,))
+        assert blocks.recommendation.shape[1:] == {BestOfEach: (2,), GoodArm: (1,)}.get(type(task), (4,))
         assert (blocks.recommendation != steps.recommendation).any()
         assert smallest_p_value(agent, blocks, steps) > LEVEL
 

@@ -89,6 +89,10 @@ def test_every_agent_can_be_recorded(name: str) -> None:
         env, budget = "BAI-Bernoulli3-v0", 12
     elif name.startswith("UGapEc") or name == "LUCB":
         env, budget, keywords = "BAI-FC-Custom-v0", 5000, ARMS
+    elif name == "NA-AIPW":
+        env = "BAI-Bernoulli2-v0"
+    elif "good-arm" in tasks and "best-arm" not in tasks:
+        env, budget = "BAI-FC-CustomGoodArm-v0", 5000
     elif "best-arm" not in tasks:
         env = "BAI-Bernoulli10-v0"
         keywords = {"task": "thresholding", "threshold": 0.5} if "thresholding" in tasks else {"task": "top-m", "m": 2}

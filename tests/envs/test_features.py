@@ -23,7 +23,7 @@ from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import FixedProblem, Problem, ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Observation
-from bai_gym.tasks import BestArm, Thresholding
+from bai_gym.tasks import BestArm, GoodArm, Thresholding
 
 SPHERE = "BAI-LinearSphere8-v0"
 
@@ -191,7 +191,7 @@ def test_a_plain_class_reads_features() -> None:
     assert evaluate(OneAtATime, "BAI-LinearCorner6-v0", budget=7, runs=10).errors == 0
 
 
-FEW_ARMS = ["BayesOptimal"]  # of 0/1 rewards
+FEW_ARMS = ["BayesOptimal", "NA-AIPW"]  # the first of 0/1 rewards
 IGNORANT = [name for name in agents.names() if name not in FEW_ARMS and not agents.make(name).needs_features]
 
 
@@ -205,7 +205,7 @@ def test_agents_without_use_for_features_ignore_them(name: str) -> None:
     for bandit in (plain, FeatureBandit(plain.select(np.arange(20)), features)):
         agent = agents.make(name)
         fixed_confidence = bool(getattr(agent, "stops", False))
-        task = BestArm() if "best-arm" in agent.tasks else Thresholding(0.5)
+        task = next(task for task in (BestArm(), Thresholding(0.5), GoodArm(0.5)) if task.name in agent.tasks)
         told: dict[str, Any] = {"truth": bandit, "knows": agent.knows, "fixed_confidence": fixed_confidence}
         agent.reset(ProblemInfo(4, 80, 20, task=task, **told), np.random.default_rng(1))
         played = play_blocks(agent, bandit, 80, np.random.default_rng(2), task)
