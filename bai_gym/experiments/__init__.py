@@ -4,11 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from bai_gym.errors import unknown_name
-<<<<<<< HEAD
-from bai_gym.experiments import augucb, bayesgap, continuous_rejects, gse, learned, shvar, ugape, universal
-=======
-from bai_gym.experiments import ab, augucb, bayesgap, continuous_rejects, gse, learned, shvar, ugape
->>>>>>> budget
+from bai_gym.experiments import ab, augucb, bayesgap, continuous_rejects, gse, learned, shvar, ugape, universal
 from bai_gym.experiments.model import Claim, Experiment, Judged, Panel, Setting, judge
 
 __all__ = ["EXPERIMENTS", "Claim", "Experiment", "Judged", "Panel", "Setting", "find", "judge"]

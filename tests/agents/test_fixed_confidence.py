@@ -34,7 +34,6 @@ INSTANCES: dict[str, tuple[Bandit, list[Task]]] = {
         [BestArm(), TopM(2, 0.3), BestOfEach(2, 0.2)],
     ),
 }
-<<<<<<< HEAD
 NAMES = ["UGapEc", "UGapEc-V", "LUCB"]
 OTHERS = [name for name in agents.names() if isinstance(agents.make(name), ConfidenceAgent)]
 # Agents that would take long with their default parameters.
@@ -57,9 +56,6 @@ TEN: dict[str, Bandit] = {
     "one strong rival": GaussianBandit([1.0, 0.5, -1.0, -1.0, -1.0], 0.25),
     "eight arms": GaussianBandit([0.8, *[0.0] * 7], 0.25),
 }
-=======
-NAMES = [name for name in agents.names() if agents.make(name).stops and BestArm.name in agents.make(name).tasks]
->>>>>>> budget
 
 
 def play(agent: Any, bandit: Bandit, task: Task, seed: int = 0) -> Rollout:
