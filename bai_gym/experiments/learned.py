@@ -42,6 +42,7 @@ WITH_TWO_ARMS = (
     "A-UGapEb",
     "TS(posterior=bernoulli)",
     "SAR",
+    "Universal",
 )
 ON_GAUSSIAN = (UNIFORM, "SH", "SR", "SHAdaVar", "A-UGapEb-V", "TTTS", "OCBA")
 ORACLES = ("SHVar", GAPE_V)
