@@ -28,8 +28,8 @@ class FBKT(Agent):
     Round r = 1, ..., ceil(log2 K) has a share of r / (phi (phi - 1)) ((phi - 1) / phi)^r of the budget, divided equally
     among the arms in it. Pairs are random; of an odd number of arms a random one advances without a match.
 
-    Paper: Hong, Jiang and Zhong (2022), "Solving Large-Scale Fixed-Budget Ranking and Selection Problems"; the rule as in the
-    authors' code (github.com/biazhong/FBKT), with random pairs in place of fixed ones.
+    Paper: Hong, Jiang and Zhong (2022), "Solving Large-Scale Fixed-Budget Ranking and Selection Problems"; the rule as
+    in the authors' code (github.com/biazhong/FBKT), with random pairs in place of fixed ones.
 
     Args:
         phi: A whole number of at least 2; default 3, as in the authors' experiments. The larger it is, the more of the

@@ -95,11 +95,13 @@ def _draw(rng: np.random.Generator, family: str, batch: int, num_arms: int) -> t
     z = np.full((batch, 1), rng.uniform(1.5, 6.0)) if drawn else rng.uniform(1.2, 5.0) * _noise(rng, 0.15, (batch, 1))
     gaps = _gaps(shape, batch, num_arms, rng)
     if family == "bernoulli":
-        top = rng.uniform(0.05, 0.97, (batch, 1))
+        top = rng.uniform(0.05, 0.98, (batch, 1))
         means, deviations = top, np.sqrt(top * (1.0 - top)) * np.ones((batch, num_arms))
         for _ in range(3):
             factor = _factor(z, hardness(gaps, deviations, budget), drawn)
-            means = np.clip(top - np.minimum(factor * gaps, 0.97 * top), 0.004, 0.996)
+            # Gaps that do not fit below the best mean are made smaller, all by one factor: then the instance is harder.
+            factor = np.minimum(factor, 0.97 * top / gaps.max(axis=1, keepdims=True))
+            means = top - factor * gaps
             deviations = np.sqrt(means * (1.0 - means))
         return means, deviations, budget
     deviations = _deviations(DEVIATIONS[rng.integers(len(DEVIATIONS))], gaps, rng)

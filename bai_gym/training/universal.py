@@ -62,7 +62,7 @@ class UniversalRecipe:
         ParameterError: If a value is outside its range.
     """
 
-    steps: int = 1300
+    steps: int = 1200
     seed: int = 0
     stages: tuple[int, int] = (6, 18)
     families: tuple[str, ...] = FAMILIES

@@ -18,6 +18,7 @@ RUN = ("run", "BAI-Custom-v0", "--runs", "5")
 TABLE = ("run", "BAI-Table-v0", "--runs", "5", "--set", "path=log.csv")
 COLUMNS = ("--set", "arm_column=page", "--set", "reward_column=sales")
 TRAIN = ("train", "BAI-Bernoulli3-v0")
+UNIVERSAL = ("train", "--universal")
 FILM = ("run", "BAI-MovieLens64-v0", "--runs", "5")
 
 
@@ -98,6 +99,11 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
         ((*TRAIN, "--out="), ("'--out': '' is not a folder",)),
         (("reproduce", "shvar-3", "--out="), ("'--out': '' is not a folder; write . for the current one",)),
         (("list", "env"), ("No such command 'env'", "`bai-gym list --help`")),
+        # Training.
+        (("train",), ("give the id of an environment, or --universal",)),
+        ((*TRAIN, "--minutes", "3"), ("--minutes can only be given with --universal",)),
+        ((*TRAIN, "--universal"), ("an environment cannot be given with --universal",)),
+        ((*UNIVERSAL, "--epochs", "3"), ("--epochs cannot be given with --universal",)),
         # Options.
         ((*RUN, "--runs", "0"), ("runs must be a whole number of at least 1, not 0",)),
         ((*RUN, "--workers", "0"), ("workers must be a whole number of at least 1, or -1 for all cores, not 0",)),
@@ -194,6 +200,24 @@ def test_an_output_folder_that_cannot_be_written(command: Command, tmp_path: Pat
         command(*RUN, "--out", f"taken{below}"), f"cannot write to the output folder taken{below}: ", "choose another"
     )
     assert (tmp_path / "taken").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("words", "rule"),
+    [
+        (("--stages", "9"), "--stages must be the fewest and the most, such as 6-18, not '9'"),
+        (("--stages", "9-4"), "stages must be the fewest and the most, not 9 and 4"),
+        (("--family", "poisson"), "families must be some of gaussian, bernoulli, bernoulli-prior, not poisson"),
+        (("--start-from", "none.npz"), "there is no file of weights 'none.npz'"),
+        (("--agent", "SHvr"), "unknown agent 'SHvr'"),
+    ],
+)
+def test_mistakes_of_universal_training_are_found_before_the_work(
+    command: Command, tmp_path: Path, words: tuple[str, ...], rule: str
+) -> None:
+    pytest.importorskip("stable_baselines3")
+    assert_refused(command(*UNIVERSAL, *words), rule)
+    assert not (tmp_path / "results").exists()
 
 
 @pytest.mark.parametrize(

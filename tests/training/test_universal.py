@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from bai_gym import agents
 from bai_gym.agents.universal import Universal, logits
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
+from bai_gym.cli import main
 from bai_gym.errors import DataError, ParameterError
 
 torch = pytest.importorskip("torch")
@@ -100,6 +103,33 @@ def test_a_time_limit_ends_at_a_checkpoint_and_is_resumed(tmp_path: Path) -> Non
     assert agent.trained_on["steps"] == 5 and agent.trained_on["recipe"]["width"] == 8
     curve = [json.loads(line) for line in (tmp_path / "curve.jsonl").read_text().splitlines()]
     assert [point["step"] for point in curve] == [0, 5]
+
+
+def test_the_command_trains_and_compares(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = "train --universal --steps 3 --stages 2-4 --size 120 --width 8 --family gaussian --runs 20 --agent SH"
+    monkeypatch.setattr(sys, "argv", ["bai-gym", *words.split(), "--out", str(tmp_path)])
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main replaces it
+    with pytest.raises(SystemExit) as left:
+        main()
+    out = capsys.readouterr().out
+    assert not left.value.code and "3 of 3 steps" in out and "Universal" in out and "SH" in out
+    facts = agents.make("Universal", path=tmp_path / "weights.npz").trained_on
+    assert facts["recipe"]["stages"] == [2, 4] and facts["recipe"]["families"] == ["gaussian"]
+    assert (tmp_path / "results.parquet").exists()
+
+
+def test_training_starts_from_other_weights(tmp_path: Path) -> None:
+    first = train_universal(SMALL, tmp_path / "first", device="cpu")
+    more = UniversalRecipe(**{**json.loads(SMALL.to_json()), "seed": 1, "learning_rate": 1e-9})
+    second = train_universal(more, tmp_path / "second", device="cpu", start_from=first)
+    found = agents.make("Universal", path=second)
+    assert found.trained_on["recipe"]["start"]["recipe"]["seed"] == 0
+    for name, array in agents.make("Universal", path=first)._weights.items():
+        np.testing.assert_allclose(found._weights[name], array, atol=1e-3)  # the last rate is 0.0001
+    with pytest.raises(ParameterError, match="has layers of width 8, not 16"):
+        train_universal(UniversalRecipe(width=16), tmp_path / "third", device="cpu", start_from=first)
 
 
 @pytest.mark.slow

@@ -1,0 +1,413 @@
+"""What every registered agent promises, whatever its algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency
+
+from bai_gym import agents
+from bai_gym.agents.halving import num_stages
+from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
+from bai_gym.benchmark.rollout import Rollout, play_blocks
+from bai_gym.errors import AgentError, BudgetError, ParameterError
+from bai_gym.gaussian_process import GaussianPrior
+from bai_gym.problems import ProblemInfo
+from bai_gym.tasks import TASKS, BestArm, BestOfEach, Task, Thresholding, TopM
+
+pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
+LEVEL = 0.001
+NAMES = ("Universal",)
+# LinUCB has to be told how large means may be: of arms far beyond that it stays with the first that it pulls.
+NEEDED: dict[str, dict[str, Any]] = {"LinUCB": {"S": 60.0}}
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    *((name, NEEDED.get(name, {})) for name in NAMES),
+    ("Universal", {"stages": 7}),
+]
+# Agents with a joint model of all means, which do without a first pull of every arm.
+CORRELATED = {name for name in NAMES if isinstance(agents.make(name), agents.GaussianProcessAgent)}
+# Names of agents that stop before the budget is spent; all others spend it.
+HALVING = {"SH", "SHVar", "SHAdaVar", *(name for name in NAMES if name.startswith("GSE-"))}
+STOPPING = {name for name in NAMES if getattr(agents.make(name), "stops", False)}
+LEAVE_SOME = HALVING | {"SR", "SAR", "CSAR", "AugUCB"} | STOPPING
+# Agents that by default are for 0/1 rewards, and the largest budgets that they can play. Worlds of other rewards or
+# sizes, where they raise, leave them out or give them one of their own (`playable`). What is left out here,
+# test_bayes_optimal has; and UCB-GLM and GSE-Log are everywhere with a link for any rewards.
+BINARY_ONLY = {"BayesOptimal": 12, "UCB-GLM": 10_000, "GSE-Log": 10_000, "GSE-Log-FWG": 10_000}
+FIND_ONE = [name for name in NAMES if BestArm.name in agents.make(name).tasks]
+EVERY = [variant for variant in VARIANTS if variant[0] not in BINARY_ONLY or variant[1]]
+GENERAL = [variant for variant in EVERY if variant[0] in FIND_ONE]
+# Agents of other tasks than one arm.
+SEVERAL = [variant for variant in VARIANTS if agents.make(variant[0], **variant[1]).tasks - {BestArm.name}]
+
+
+def variant_id(variant: tuple[str, dict[str, Any]]) -> str:
+    return agents.make(variant[0], **variant[1]).label
+
+
+def fit(agent: Any, bandit: Bandit) -> Bandit:
+    """The bandit as the agent needs it: with features or a prior that say nothing about any other arm."""
+    if "prior" in agent.knows and agent.name in CORRELATED:
+        return PriorBandit(bandit, GaussianPrior(900.0 * np.eye(bandit.num_arms)))
+    return FeatureBandit(bandit, np.eye(bandit.num_arms)) if agent.needs_features else bandit
+
+
+def usual_task(agent: Any) -> Task:
+    return BestArm() if BestArm.name in agent.tasks else Thresholding(0.5)
+
+
+def play(agent: Any, bandit: Bandit, budget: int, seed: int = 0, task: Task | None = None) -> Rollout:
+    bandit, task = fit(agent, bandit), task or usual_task(agent)
+    info = ProblemInfo(bandit.num_arms, budget, bandit.batch, task=task, truth=bandit, knows=agent.knows)
+    agent.reset(info, np.random.default_rng([seed, 1]))
+    return play_blocks(agent, bandit, budget, np.random.default_rng([seed, 2]), task)
+
+
+def tasks_of(agent: Any, num_arms: int) -> list[Task]:
+    """The tasks of several arms that the agent declares, with sets of every size."""
+    tasks: list[Task] = [*map(TopM, range(1, num_arms)), BestOfEach(1), BestOfEach(num_arms // 2)]
+    tasks += map(Thresholding, (-20.0, 0.5, 0.9, 90.0))
+    return [task for task in tasks if task.name in agent.tasks]
+
+
+def repeated(bandit: Bandit, runs: int) -> Bandit:
+    return bandit.select(np.zeros(runs, np.int64))
+
+
+def spread(num_arms: int) -> GaussianBandit:
+    return GaussianBandit(np.linspace(0.2, 0.9, num_arms), np.linspace(0.5, 2.0, num_arms))
+
+
+def without_variance(num_arms: int) -> GaussianBandit:
+    return GaussianBandit(np.linspace(0.9, 0.2, num_arms), 0.0)
+
+
+def playable(name: str, num_arms: int, budget: int) -> tuple[Bandit, int]:
+    """A world of that size, or the largest below it that the agent can play in."""
+    if name in BINARY_ONLY:
+        return BernoulliBandit(np.linspace(0.2, 0.9, num_arms)), min(budget, BINARY_ONLY[name])
+    return spread(num_arms), budget
+
+
+def all_equal(num_arms: int) -> GaussianBandit:
+    return GaussianBandit(np.full(num_arms, 0.3), 1.0)
+
+
+def all_equal_and_certain(num_arms: int) -> BernoulliBandit:
+    return BernoulliBandit(np.ones(num_arms))
+
+
+def negative(num_arms: int) -> GaussianBandit:
+    return GaussianBandit(np.linspace(-9.0, -4.0, num_arms), 0.01)
+
+
+@pytest.mark.each("make_bandit", [spread, without_variance, all_equal, all_equal_and_certain, negative])
+@pytest.mark.each("variant", GENERAL, ids=variant_id)
+@pytest.mark.each("num_arms", [2, 3, 5, 64])
+def test_budgets_are_kept_and_arms_recommended(
+    variant: tuple[str, dict[str, Any]], num_arms: int, make_bandit: Callable[[int], Bandit]
+) -> None:
+    name, parameters = variant
+    bandit = repeated(make_bandit(num_arms), 3)
+    least = agents.make(name, **parameters).minimum_budget(num_arms)
+    for budget in (least, 2 * least + 1, 10 * least):
+        rollout = play(agents.make(name, **parameters), bandit, budget)
+        spent = rollout.statistics.pulls.sum(axis=1)
+        assert (spent <= budget).all()
+        if name not in LEAVE_SOME or parameters.get("leftover") == "last":
+            assert (spent == budget).all()
+        elif name in HALVING and "rounding" not in parameters:
+            assert (spent == budget - budget % num_stages(num_arms)).all()
+        assert rollout.recommendation.shape == (3,)
+        assert np.isin(rollout.recommendation, np.arange(num_arms)).all()
+        assert np.isfinite(rollout.statistics.means).all()
+        if name not in CORRELATED:
+            pulled = rollout.statistics.pulls[np.arange(3), rollout.recommendation]
+            assert (pulled > 0).all()
+        # At the cap, agents of fixed confidence recommend the set of smallest regret that they can vouch for. A network
+        # promises nothing where it was not trained, nor do agents that do without a first pull of every arm.
+        if make_bandit is without_variance and least >= num_arms and name not in {"Uniform", "Learned", *STOPPING}:
+            assert not rollout.recommendation.any()
+
+
+@pytest.mark.each("variant", GENERAL, ids=variant_id)
+def test_stages_of_halving_sum_exactly(variant: tuple[str, dict[str, Any]]) -> None:
+    agent = agents.make(variant[0], **variant[1])
+    asked: list[int] = []
+    begin = agent.start
+
+    def noting(seen: Any) -> Any:
+        plan, outcome = begin(seen), None
+        while True:
+            try:
+                request = plan.send(outcome)
+            except StopIteration as end:
+                return end.value
+            counts = getattr(request, "counts", request)
+            asked.append(request.steps if hasattr(request, "steps") else int(np.sum(counts[0])))
+            outcome = yield request
+
+    agent.start = noting
+    budget = 2 * agent.minimum_budget(5) + 61
+    play(agent, repeated(spread(5), 4), budget)
+    if variant[0] in HALVING and "rounding" not in variant[1]:
+        stages, stage = [], 0
+        for pulls in asked:
+            stage += pulls
+            if stage >= budget // 3:
+                stages.append(stage)
+                stage = 0
+        last = budget // 3 + (budget % 3 if variant[1].get("leftover") == "last" else 0)
+        assert stages == [budget // 3, budget // 3, last] and stage == 0
+    else:
+        assert sum(asked) <= budget and all(asked)
+
+
+@pytest.mark.each("name", FIND_ONE)
+def test_relabelling_the_arms_relabels_the_recommendation(name: str) -> None:
+    runs = 5000 if agents.make(name).needs_features else 20_000  # designs take time
+    order = np.array([3, 1, 4, 0, 2])
+    # Two tied pairs, so that an index or a sort that prefers early arms would show.
+    bandit = BernoulliBandit([0.6, 0.5, 0.6, 0.3, 0.5])
+    budget = 2 * agents.make(name).minimum_budget(5) + 3
+    one = play(agents.make(name), repeated(bandit, runs), budget)
+    other = play(agents.make(name), repeated(BernoulliBandit(bandit.means[0, order]), runs), budget, seed=1)
+    table = np.stack(
+        [np.bincount(one.recommendation, minlength=5), np.bincount(order[other.recommendation], minlength=5)]
+    )
+    assert chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue > LEVEL / len(NAMES)
+    # The tied arms themselves are equally likely: 0 and 2, 1 and 4.
+    for arm, twin in ((0, 2), (1, 4)):
+        difference, total = table[:, arm].sum() - table[:, twin].sum(), table[:, [arm, twin]].sum()
+        assert abs(difference) < 4.2 * np.sqrt(total)  # two-sided level 3e-5, below 0.001 over 18 pairs
+
+
+@pytest.mark.each("name", FIND_ONE)
+def test_equal_certain_arms_are_recommended_equally_often(name: str) -> None:
+    budget = 2 * agents.make(name).minimum_budget(4) + 2
+    rollout = play(agents.make(name), repeated(all_equal_and_certain(4), 4000), budget)
+    counts = np.bincount(rollout.recommendation, minlength=4)
+    # 4.6 standard deviations of a binomial of 1/4: level 4e-6, below 0.001 over 36 counts.
+    assert (abs(counts - 1000) < 4.6 * np.sqrt(4000 * 0.25 * 0.75)).all()
+
+
+@pytest.mark.each("variant", GENERAL, ids=variant_id)
+def test_easy_worlds_are_solved_in_every_run(variant: tuple[str, dict[str, Any]]) -> None:
+    # 200 runs, gap 40 standard deviations of a single reward.
+    num_arms, runs = 5, 200
+    best = np.random.default_rng(0).integers(num_arms, size=runs)
+    bandit = GaussianBandit(np.where(np.arange(num_arms) == best[:, None], 50.0, 10.0), 1.0)
+    agent = agents.make(variant[0], **variant[1])
+    # Uniform choice misses an arm of five in 150 pulls with probability 200 x 0.8^150 = 6e-13.
+    rollout = play(agent, bandit, max(150, agent.minimum_budget(num_arms)))
+    np.testing.assert_array_equal(rollout.recommendation, best)
+
+
+@pytest.mark.slow
+@pytest.mark.each("make_bandit", [spread, without_variance, all_equal_and_certain, negative])
+@pytest.mark.each("variant", SEVERAL, ids=variant_id)
+@pytest.mark.each("num_arms", [2, 4, 10])
+def test_every_declared_task_is_done_in_every_world(
+    variant: tuple[str, dict[str, Any]], num_arms: int, make_bandit: Callable[[int], Bandit]
+) -> None:
+    name, parameters = variant
+    bandit = repeated(make_bandit(num_arms), 3)
+    least = agents.make(name, **parameters).minimum_budget(num_arms)
+    for task in tasks_of(agents.make(name, **parameters), num_arms):
+        for budget in (least, 2 * least + 1, 10 * least):
+            rollout = play(agents.make(name, **parameters), bandit, budget, task=task)  # checks the recommendation
+            spent = rollout.pulls.sum(axis=1)
+            assert (spent <= budget).all() and (spent >= num_arms).all()
+            if name not in LEAVE_SOME or parameters.get("leftover") == "last":
+                assert (spent == budget).all()
+            if make_bandit is without_variance and name not in STOPPING and parameters.get("mode") != "random":
+                assert task.correct(bandit.means, rollout.recommendation).all()
+
+
+@pytest.mark.each("variant", SEVERAL, ids=variant_id)
+def test_easy_worlds_are_solved_in_every_run_and_task(variant: tuple[str, dict[str, Any]]) -> None:
+    num_arms, runs = 6, 100
+    rng = np.random.default_rng(0)
+    bandit = GaussianBandit(rng.permuted(np.tile(20.0 + np.arange(6) * 40.0, (runs, 1)), axis=1), 1.0)
+    for task in tasks_of(agents.make(variant[0], **variant[1]), num_arms):
+        agent = agents.make(variant[0], **variant[1])
+        # Uniform choice misses an arm of six in 200 pulls with probability 600 x (5/6)^200 = 9e-14.
+        rollout = play(agent, bandit, max(200, agent.minimum_budget(num_arms)), task=task)
+        np.testing.assert_array_equal(rollout.recommendation, task.correct_recommendation(bandit.means))
+
+
+@pytest.mark.slow
+@pytest.mark.each("name", sorted({name for name, _ in SEVERAL}))
+def test_relabelling_the_arms_relabels_sets(name: str) -> None:
+    runs = 20_000
+    # Tied pairs within each bandit; the bandits change places, and so do the arms of each.
+    means, order = np.array([0.6, 0.5, 0.6, 0.3, 0.5, 0.3]), np.array([5, 3, 4, 1, 2, 0])
+    for task in (TopM(2), BestOfEach(2), Thresholding(0.45)):
+        if task.name not in agents.make(name).tasks:
+            continue
+        budget = 2 * agents.make(name).minimum_budget(6) + 3
+        named = []
+        for seed, given in ((0, np.arange(6)), (1, order)):
+            bandit = repeated(BernoulliBandit(means[given]), runs)
+            answers = play(agents.make(name), bandit, budget, seed, task).recommendation
+            sets = np.zeros((runs, 6), np.int64)
+            if not isinstance(task, BestOfEach):
+                sets[:, given] = answers
+            else:
+                np.put_along_axis(sets, given[answers + [0, 3]], 1, 1)
+            named.append(sets)
+        codes = [np.bincount(sets @ (1 << np.arange(6)), minlength=64) for sets in named]
+        table = np.stack(codes)
+        table = table[:, table.sum(axis=0) > 20]
+        assert chi2_contingency(table).pvalue > LEVEL / (2 * len(SEVERAL))
+        together = np.concatenate(named)
+        pairs = [(0, 2), (1, 4), (3, 5)] if not isinstance(task, BestOfEach) else [(0, 2), (3, 5)]
+        for arm, twin in pairs:
+            difference = together[:, arm] - together[:, twin]
+            # Level 3e-6, below 0.001 over all agents and pairs.
+            assert abs(difference.sum()) <= 4.7 * np.sqrt(np.count_nonzero(difference))
+
+
+def test_a_task_that_is_not_declared_is_refused() -> None:
+    for name in NAMES:
+        agent = agents.make(name)
+        assert set() < agent.tasks <= set(TASKS)
+        for task in (BestArm(), TopM(2), BestOfEach(2), Thresholding(0.5)):
+            if task.name not in agent.tasks:
+                able = ", ".join(sorted(agent.tasks))
+                with pytest.raises(
+                    AgentError, match=f"^{name} does not support the task '{task.name}'; it supports: {able}$"
+                ):
+                    play(agent, spread(4), 500, task=task)
+
+
+def test_agents_that_do_not_stop_are_refused_where_they_must() -> None:
+    assert STOPPING == {"UGapEc", "UGapEc-V", "LUCB"}
+    for name in NAMES:
+        agent = agents.make(name)
+        told: dict[str, Any] = {"truth": fit(agent, spread(4)), "knows": agent.knows, "fixed_confidence": True}
+        info = ProblemInfo(4, 500, task=usual_task(agent), **told)
+        if name in STOPPING:
+            agent.reset(info)
+            continue
+        with pytest.raises(AgentError, match=f"^{name} does not decide when to stop: use an environment of fixed budg"):
+            agent.reset(info)
+
+
+@pytest.mark.each("name", sorted({name for name, _ in SEVERAL}))
+def test_sets_have_the_requested_size_where_the_budget_is_too_small(name: str) -> None:
+    bandit = repeated(spread(4), 3)
+    for task in tasks_of(agents.make(name), 4):
+        for budget in (1, 2, 3, 4, 5, 7):
+            rollout = play(agents.make(name, allow_small_budget=True), bandit, budget, task=task)
+            assert (rollout.pulls.sum(axis=1) <= budget).all()
+
+
+@pytest.mark.each("name", NAMES)
+def test_the_same_seed_gives_the_same_episodes(name: str) -> None:
+    world, budget = playable(name, 5, 150)
+    bandit = repeated(world, 20)
+    one, same, other = (play(agents.make(name), bandit, budget, seed) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(one.statistics.means, same.statistics.means)
+    np.testing.assert_array_equal(one.recommendation, same.recommendation)
+    assert (one.statistics.means != other.statistics.means).any()
+
+
+@pytest.mark.each("variant", EVERY, ids=variant_id)
+@pytest.mark.each("num_arms", [2, 5, 64])
+def test_small_budgets_are_refused_unless_allowed(variant: tuple[str, dict[str, Any]], num_arms: int) -> None:
+    name, parameters = variant
+    agent = agents.make(name, **parameters)
+    least = agent.minimum_budget(num_arms)
+    with pytest.raises(BudgetError) as error:
+        told: dict[str, Any] = {"truth": fit(agent, spread(num_arms)), "knows": agent.knows}
+        agent.reset(ProblemInfo(num_arms, least - 1, task=usual_task(agent), **told))
+    words = f"budget {least - 1} is below the minimum of {name} for {num_arms} arms: give at least {least}"
+    assert str(error.value).startswith(words) and "allow_small_budget=True" in str(error.value)
+    for budget in sorted({1, num_arms // 2, num_arms - 1, num_arms, num_arms + 1, least - 1} - {0}):
+        bandit = repeated(without_variance(num_arms), 3)
+        rollout = play(agents.make(name, allow_small_budget=True, **parameters), bandit, budget)
+        pulls = rollout.statistics.pulls
+        assert (pulls.sum(axis=1) <= budget).all() and (pulls.sum(axis=1) > 0).all()
+        if name not in FIND_ONE:  # arms without a pull are in no set
+            above = (pulls > 0) & (bandit.means >= 0.5)
+            np.testing.assert_array_equal(rollout.recommendation, above)
+            continue
+        assert np.isin(rollout.recommendation, np.arange(num_arms)).all()
+        if budget < num_arms and parameters.get("mode") != "random" and name not in CORRELATED:
+            # A random set of arms once each, and the best of them.
+            assert (pulls.sum(axis=1) == budget).all() and pulls.max() == 1
+            seen = np.where(pulls > 0, bandit.means, -np.inf)
+            np.testing.assert_array_equal(rollout.recommendation, seen.argmax(axis=1))
+
+
+@pytest.mark.each("name", NAMES)
+def test_agents_know_only_what_they_declare(name: str) -> None:
+    agent = agents.make(name)
+    truth, budget = playable(name, 4, 500)
+    truth, task = fit(agent, truth), usual_task(agent)
+    for fact in agent.knows:
+        with pytest.raises(AgentError, match=f"reads '{fact}' without declaring it"):
+            agent.reset(ProblemInfo(4, budget, task=task, truth=truth, knows=agent.knows - {fact}))
+    if agent.knows - {"prior"}:  # which does not say anything about the instance
+        info = ProblemInfo(4, budget, task=task, knows=agent.knows)
+        info.features = truth.features
+        # Without a truth there is no prior either: agents that want one name what to give in its place.
+        refusal = (
+            "has no prior here" if "prior" in agent.knows else "this problem info was made without the true instances"
+        )
+        with pytest.raises(AgentError, match=refusal):
+            agent.reset(info)
+    elif not agent.needs_features:
+        agent.reset(ProblemInfo(4, budget, task=task, knows=agent.knows))
+
+
+@pytest.mark.each(
+    ("name", "parameters", "message"),
+    [
+        ("Uniform", {"mode": "all"}, "mode of Uniform must be 'cycle' or 'random', not 'all'"),
+        ("SH", {"rounding": "up"}, "rounding of SH must be 'stage' or 'equal', not 'up'"),
+        ("SH", {"samples": "some"}, "samples of SH must be 'stage' or 'all', not 'some'"),
+        ("SHVar", {"leftover": "first"}, "leftover of SHVar must be 'drop' or 'last', not 'first'"),
+        ("SHAdaVar", {"delta": 0.0}, "delta of SHAdaVar must lie strictly between 0 and 1, not 0.0"),
+        ("SHAdaVar", {"delta": 1.0}, "delta of SHAdaVar"),
+        ("SHAdaVar", {"delta": float("nan")}, "delta of SHAdaVar"),
+        ("VBR", {"gamma": -1.0}, "gamma of VBR must be a positive number, not -1.0"),
+        ("SR", {"leftover": "all"}, "leftover of SR must be 'drop' or 'last', not 'all'"),
+        ("APT", {"epsilon": -0.1}, "epsilon of APT must be a number of at least 0, not -0.1"),
+        ("APT", {"epsilon": float("nan")}, "epsilon of APT must be a number of at least 0, not nan"),
+        ("AugUCB", {"rho": 0.0}, "rho of AugUCB must be a positive number, not 0.0"),
+        ("AugUCB", {"after": "go"}, "after of AugUCB must be 'stop' or 'continue', not 'go'"),
+        ("UCBE", {"c": -1.0}, "c of UCBE must be a positive number, not -1.0"),
+        ("UCBEV", {"c": float("inf")}, "c of UCBEV must be a positive number, not inf"),
+        ("UCBEV", {"index": "v"}, "index of UCBEV must be 'printed' or 'bernstein', not 'v'"),
+        ("CSAR", {"schedule": "x"}, "schedule of CSAR must be 'csar' or 'sr', not 'x'"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(name: str, parameters: dict[str, Any], message: str) -> None:
+    agent = agents.make(name, **parameters)
+    with pytest.raises(ParameterError, match=message):
+        agent.reset(ProblemInfo(4, 500, task=usual_task(agent), truth=fit(agent, spread(4)), knows=agent.knows))
+
+
+@pytest.mark.each("name", NAMES)
+def test_features_are_asked_for_where_there_are_none(name: str) -> None:
+    agent = agents.make(name)
+    if not agent.needs_features:
+        pytest.skip("gets along without features")
+    with pytest.raises(AgentError, match=f"^{name} needs arms with features, and these have none: use an environment"):
+        agent.reset(ProblemInfo(4, 500, truth=spread(4), knows=agent.knows))
+
+
+@pytest.mark.each("name", NAMES)
+def test_agents_that_say_so_do_not_read_variances(name: str) -> None:
+    agent = agents.make(name)
+    if agent.uses_variances:
+        pytest.skip("reads variances")
+    world, budget = playable(name, 4, 97)
+    bandit = repeated(world, 50)
+    plain = play(agent, bandit, budget)
+    assert not plain.statistics.variances.any()
