@@ -164,7 +164,7 @@ class CRA(SequentialAgent):
     uses_variances: ClassVar[bool] = False
     anytime: ClassVar[bool] = False
     rule: ClassVar[Rule] = Rule(index=lowest_mean, choose=compare_with_average)
-    memory = property(memory_of_rejections)  # type: ignore[assignment]
+    memory = property(memory_of_rejections)
     begin = set_parameters
     conclude = best_active
 
@@ -190,6 +190,6 @@ class CRC(SequentialAgent):
     uses_variances: ClassVar[bool] = False
     anytime: ClassVar[bool] = False
     rule: ClassVar[Rule] = Rule(index=lowest_mean, choose=compare_with_next)
-    memory = property(memory_of_rejections)  # type: ignore[assignment]
+    memory = property(memory_of_rejections)
     begin = set_parameters
     conclude = best_active
