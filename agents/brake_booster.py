@@ -350,8 +350,14 @@ class BrakeBooster(ConfidenceAgent):
                 f"base of {self.name} must be an agent of fixed confidence that recommends the largest mean, such as "
                 f"'SE', 'KL-LUCB' or 'TrackAndStop', not {self.base!r}"
             )
-        common = {"family": self.family, "sigma": self.sigma, "threshold": self.threshold, "tie": self.tie}
-        agent: ConfidenceAgent = kind(delta=self.base_delta, **common)
+        agent: ConfidenceAgent = kind(
+            delta=self.base_delta,
+            family=self.family,
+            sigma=self.sigma,
+            threshold=self.threshold,
+            tie=self.tie,
+            allow_small_budget=self.allow_small_budget,
+        )
         return agent
 
     def begin(self, info: ProblemInfo) -> None:

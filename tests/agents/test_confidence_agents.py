@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from bai_gym.tasks import BestArm
 from bai_gym.theory import optimal_weights
 from bai_gym.theory.deviations import exponential_family_c, gaussian_c, inverse_h
 
+exponential_family_c, gaussian_c = cache(exponential_family_c), cache(gaussian_c)
 Play = Callable[..., Any]
 STOP = -1
 CAP = 1500
@@ -396,7 +398,7 @@ FAMILIES: list[tuple[str, dict[str, Any], Callable[[Any], Decide]]] = [
     ("EB-TCI", {"beta": "ids", "threshold": "gk16"}, lambda rng: top_two("EB-TCI", "ids", "random", "gk16", rng)),
     ("KL-LUCB", {"threshold": "gk16"}, lambda rng: kl_lucb("gk16")),
     ("KL-Racing", {"threshold": "gk16"}, lambda rng: elimination("KL-Racing", "gk16")),
-    ("FC-DSH", {"reuse": True, "factor": 1.3}, lambda rng: fc_dsh_reuse("", 1.3)),
+    ("FC-DSH", {"reuse": True, "factor": 1.3, "threshold": "gk16"}, lambda rng: fc_dsh_reuse("gk16", 1.3)),
 ]
 # For Gaussian rewards the linear program and the losses have exact ties, which rounding breaks.
 BERNOULLI_ONLY: list[tuple[str, dict[str, Any], Callable[[Any], Decide]]] = [
@@ -417,18 +419,10 @@ GAUSSIAN_ONLY: list[tuple[str, dict[str, Any], Callable[[Any], Decide]]] = [
     ("lil-UCB", {"threshold": "lil-heuristic"}, lambda rng: lil_ucb("lil-heuristic")),
     ("FC-DSH", {"sigma": 0.1}, lambda rng: fc_dsh_fresh()),
 ]
-CASES = [(*case, family) for case in FAMILIES for family in ("gaussian", "bernoulli")]
-CASES += [(*case, "gaussian") for case in GAUSSIAN_ONLY] + [(*case, "bernoulli") for case in BERNOULLI_ONLY]
+NAMES = ("name", "parameters", "transcription")
 
 
-@pytest.mark.each(
-    ("name", "parameters", "transcription", "family"),
-    CASES,
-    ids=[f"{name} {parameters} {family}" for name, parameters, _, family in CASES],
-)
-def test_episodes_follow_the_transcription(
-    trace: Play, name: str, parameters: dict, transcription: Any, family: str
-) -> None:
+def check(trace: Play, name: str, parameters: dict[str, Any], transcription: Any, family: str) -> None:
     rng = np.random.default_rng(7)
     # In [0, 1] for the Bernoulli family, without ties.
     rewards = (
@@ -438,12 +432,35 @@ def test_episodes_follow_the_transcription(
     )
     agent = agents.make(name, tie="first", delta=0.1, family=family, **{"sigma": 0.25, **parameters})
     decide = transcription(np.random.default_rng(5))
-    if "reuse" in parameters:
-        decide = fc_dsh_reuse("kk21-gauss" if family == "gaussian" else "gk16-bernoulli", 1.3)
     plain = follow(decide, rewards, 0.1, family, parameters.get("sigma", 0.25))
     played = trace(agent, rewards, CAP, seed=5, fixed_confidence=True)
     assert played.arms == plain.pulls
     assert len(played.arms) < CAP and played.recommendation == plain.argmax(plain.m) == 2
+
+
+def labels(cases: list[Any]) -> list[str]:
+    return [f"{name} {parameters}" for name, parameters, _ in cases]
+
+
+SHORT = [case for case in FAMILIES + GAUSSIAN_ONLY if case[1].get("threshold") in ("gk16", "lil-heuristic")]
+LONG = [case for case in FAMILIES + GAUSSIAN_ONLY if case not in SHORT]
+
+
+@pytest.mark.each(NAMES, SHORT, ids=labels(SHORT))
+def test_episodes_follow_the_transcription(trace: Play, name: str, parameters: dict, transcription: Any) -> None:
+    check(trace, name, parameters, transcription, "gaussian")
+
+
+@pytest.mark.slow
+@pytest.mark.each(NAMES, LONG, ids=labels(LONG))
+def test_so_do_long_ones(trace: Play, name: str, parameters: dict, transcription: Any) -> None:
+    check(trace, name, parameters, transcription, "gaussian")
+
+
+@pytest.mark.slow
+@pytest.mark.each(NAMES, FAMILIES + BERNOULLI_ONLY, ids=labels(FAMILIES + BERNOULLI_ONLY))
+def test_so_do_those_of_bernoulli_rewards(trace: Play, name: str, parameters: dict, transcription: Any) -> None:
+    check(trace, name, parameters, transcription, "bernoulli")
 
 
 def test_matrix_games_are_solved_exactly() -> None:
@@ -483,7 +500,7 @@ def play(name: str, bandit: Any, episodes: int, limit: int = 100_000, seed: int 
     return play_blocks(agent, batch, limit, np.random.default_rng([seed, 1]))
 
 
-EVERY = sorted({name for name, *_ in CASES} | {"BrakeBooster"})
+EVERY = sorted({case[0] for case in FAMILIES + GAUSSIAN_ONLY + BERNOULLI_ONLY} | {"BrakeBooster"})
 
 
 def quick(name: str) -> dict[str, Any]:
