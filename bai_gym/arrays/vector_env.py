@@ -49,6 +49,7 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
     """
 
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+    _state: State
 
     def __init__(
         self,
@@ -166,7 +167,7 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
     def _begin(self) -> None:
         bandit = self.problem.draw(self.num_envs, self.np_random)
         self._arms = arms_of(bandit, device=self.device, dtype=self.dtype)
-        self._state: State = start(self._arms)
+        self._state = start(self._arms)
         self._remaining = self.budget
         self._over = False
 

@@ -295,7 +295,7 @@ def _step(network: Network, optimizer: torch.optim.Optimizer, recipe: UniversalR
     for _ in range(BATCHES):
         group = draw_group(rng, recipe.families, size=recipe.size)
         loss = _loss(network, group, int(rng.integers(recipe.stages[0], recipe.stages[1] + 1)), random) / BATCHES
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         total += float(loss.detach())
     norm = torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
     if torch.isfinite(norm):
