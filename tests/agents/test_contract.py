@@ -427,7 +427,7 @@ def test_agents_know_only_what_they_declare(name: str) -> None:
         ("UCBE", {"c": -1.0}, "c of UCBE must be a positive number, not -1.0"),
         ("UCBEV", {"c": float("inf")}, "c of UCBEV must be a positive number, not inf"),
         ("UCBEV", {"index": "v"}, "index of UCBEV must be 'printed' or 'bernstein', not 'v'"),
-        ("CSAR", {"schedule": "x"}, "schedule of CSAR must be 'csar' or 'sr', not 'x'"),
+        ("CSAR", {"schedule": "x"}, "schedule of CSAR must be one of 'csar', 'sr', 'code', not 'x'"),
     ],
 )
 def test_parameters_out_of_range_are_refused(name: str, parameters: dict[str, Any], message: str) -> None:

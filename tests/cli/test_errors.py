@@ -159,7 +159,7 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
         ),
         ((*TABLE, *COLUMNS), ("no data file", "log.csv", "give the path")),
         (TABLE, ("path=, arm_column= and reward_column=",)),
-        ((*TABLE, *COLUMNS, "--set", "path=5"), ("BAI-Table-v0 cannot be made with path=5", "check their types")),
+        ((*TABLE, *COLUMNS, "--set", "path=5"), ("path of a file", "not 5")),
     ],
     ids=lambda value: " ".join(value) if isinstance(value[0], str) else None,
 )

@@ -116,7 +116,7 @@ def test_spaces(entry: Registration) -> None:
     } | ({"features": (num_arms, unwrapped.problem.num_features)} if has_features(env) else {})
     assert spec.fixed_confidence == ("-FC-" in entry.id) == (spec.pull_cost > 0)
     task = entry.keywords.get("task", "best-arm")
-    words = {"TopM": "top-m", "MultiBandit": "best-of-each", "Thresholding": "thresholding"}
+    words = {"TopM": "top-m", "MultiBandit": "best-of-each", "Thresholding": "thresholding", "GoodArm": "good-arm"}
     assert task == next((name for word, name in words.items() if word in entry.id), "best-arm")
     assert unwrapped.problem.known == (entry.family != "function")
     if task == "best-arm":

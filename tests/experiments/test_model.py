@@ -165,7 +165,7 @@ def test_every_agent_that_knows_no_more_than_the_prior_is_held_against_the_optim
             continue
         # Told the range as a parameter, these know nothing of the instance.
         agent = make(name, b=1.0) if name.startswith("A-GapE") else make(name)
-        other = name.startswith("UGapEc") or name == "LUCB" or agent.needs_features or "best-arm" not in agent.tasks
+        other = agent.stops or agent.needs_features or "best-arm" not in agent.tasks
         assert (name in playing) is (set(agent.knows) <= {"prior"} and not other)
 
 

@@ -195,7 +195,7 @@ def test_stopping_times_are_drawn_where_they_belong(drawn: dict[str, Any]) -> No
     (legend,) = drawn["figure"].legends
     assert [" ".join(text.get_text().split()) for text in legend.get_texts()] == [
         "one: 0 of 4 runs wrong",
-        "other (knows range): 1 of 4 runs wrong",
+        "other (oracle knowledge: range): 1 of 4 runs wrong",
     ]
 
 
