@@ -127,6 +127,8 @@ def test_spaces(entry: Registration) -> None:
     if task == "best-of-each":
         bandits = entry.keywords["num_bandits"]
         answers = [num_arms // bandits] * bandits
+    if task == "good-arm":  # an arm, or none
+        answers = [num_arms + 1]
     assert space.nvec.tolist() == [num_arms + spec.fixed_confidence, *answers]
     assert space.dtype == np.int64
     space.seed(0)
