@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -140,9 +141,11 @@ def negative(num_arms: int) -> GaussianBandit:
     return GaussianBandit(np.linspace(-9.0, -4.0, num_arms), 0.01)
 
 
-@pytest.mark.each("make_bandit", [spread, without_variance, all_equal, all_equal_and_certain, negative])
+BANDITS = (spread, without_variance, all_equal, all_equal_and_certain, negative)
+
+
 @pytest.mark.each("variant", GENERAL, ids=variant_id)
-@pytest.mark.each("num_arms", [2, 3, 5, 64])
+@pytest.mark.each(("num_arms", "make_bandit"), [*product((2, 3, 5), BANDITS), (64, spread)])
 def test_budgets_are_kept_and_arms_recommended(
     variant: tuple[str, dict[str, Any]], num_arms: int, make_bandit: Callable[[int], Bandit]
 ) -> None:
