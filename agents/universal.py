@@ -36,6 +36,7 @@ SHIPPED = Path(__file__).parent / "learned" / "universal.npz"
 FORMAT = "bai-gym universal network 1"
 FLOOR = 0.005  # share of a stage that is spread over all arms
 WARM_UP = 0.7  # pulls of each arm at the start, over the root of the pulls per arm; at least two
+FEW = 2  # pulls of a stage that go to the arms of largest share, not to random ones, where rewards have two values
 SAME = 1e-9  # logits that differ by less are tied
 EXACT = 1e-5  # relative rounding error of what would be a whole number of successes
 
@@ -128,18 +129,40 @@ class Universal(Agent):
         return np.asarray(np.take_along_axis(order, best.argmax(axis=1)[:, None], 1)[:, 0])
 
     def _allot(self, statistics: Statistics, stage: int, size: int, left: int) -> IntArray:
-        """Return ``(N, K)`` pulls of a stage: the network's shares, rounded by systematic sampling."""
+        """Return ``(N, K)`` pulls of a stage: the network's shares, rounded."""
         scores, _ = logits(self._weights, statistics, left)
+        binary, _ = two_valued(statistics)
         if stage == 0:  # before two pulls of an arm nothing is known about its variance
-            binary, _ = two_valued(statistics)
             scores[~binary] = 0.0
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         shares *= (1.0 - FLOOR) / shares.sum(axis=1, keepdims=True)
-        shares += FLOOR / self.num_arms
+        wanted = size * (shares + FLOOR / self.num_arms)
         offset = np.full((self.batch, 1), 0.5) if self.tie == "first" else self.rng.random((self.batch, 1))
-        ends = size * np.cumsum(shares, axis=1) + offset
-        ends[:, -1:] = size + offset
-        return np.diff(np.floor(ends), axis=1, prepend=0.0).astype(np.int64)
+        counts = systematic(wanted, size, offset)
+        if size <= FEW and binary.any():
+            counts[binary] = largest_remainders(wanted[binary], size)
+        return counts
+
+
+def systematic(wanted: FloatArray, size: int, offset: FloatArray) -> IntArray:
+    """Return whole counts that sum to ``size``, each less than 1 away and right in the mean over uniform offsets.
+
+    Args:
+        wanted: ``(N, K)`` real counts that sum to ``size``.
+        size: The sum.
+        offset: ``(N, 1)`` in [0, 1).
+    """
+    ends = np.cumsum(wanted, axis=1) + offset
+    ends[:, -1:] = size + offset
+    return np.diff(np.floor(ends), axis=1, prepend=0.0).astype(np.int64)
+
+
+def largest_remainders(wanted: FloatArray, size: int) -> IntArray:
+    """Return whole counts that sum to ``size``: rounded down, and one more where the most is cut off."""
+    counts = np.floor(wanted)
+    missing = np.rint(size - counts.sum(axis=1, keepdims=True))
+    rank = (counts - wanted).argsort(axis=1, kind="stable").argsort(axis=1)
+    return (counts + (rank < missing)).astype(np.int64)
 
 
 def stage_sizes(budget: int, num_arms: int, stages: int) -> IntArray:

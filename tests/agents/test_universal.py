@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from bai_gym import agents, compare, evaluate
-from bai_gym.agents.universal import SHIPPED, Universal, logits, stage_sizes, two_valued
+from bai_gym.agents.universal import (
+    SHIPPED,
+    Universal,
+    largest_remainders,
+    logits,
+    stage_sizes,
+    systematic,
+    two_valued,
+)
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems import ProblemInfo
@@ -42,6 +50,18 @@ def test_stages_share_what_the_warm_up_leaves() -> None:
     # Below three pulls per arm the warm-up is the first pull.
     assert stage_sizes(25, 10, 5).tolist() == [0, 3, 3, 3, 3, 3]
     assert stage_sizes(12, 10, 5).sum() == 2 and stage_sizes(10, 10, 5).sum() == 0
+
+
+def test_shares_become_whole_counts() -> None:
+    wanted = np.array([[0.5, 2.25, 1.25], [0.0, 0.9, 3.1]])
+    # Ends at 0.5, 2.75 and 4, and at 0, 0.9 and 4, each plus 0.3 and rounded down.
+    assert systematic(wanted, 4, np.full((2, 1), 0.3)).tolist() == [[0, 3, 1], [0, 1, 3]]
+    assert largest_remainders(wanted, 4).tolist() == [[1, 2, 1], [0, 1, 3]]
+    rng = np.random.default_rng(0)
+    wanted = 7.0 * rng.dirichlet(np.ones(5), 20_000)[:1].repeat(20_000, 0)
+    counts = systematic(wanted, 7, rng.random((20_000, 1)))
+    assert (counts.sum(axis=1) == 7).all() and (abs(counts - wanted) < 1.0).all()
+    np.testing.assert_allclose(counts.mean(axis=0), wanted[0], atol=4.6 * 0.5 / np.sqrt(20_000))  # level 4e-6 each
 
 
 def test_two_values_are_recognised_wherever_they_lie() -> None:
