@@ -65,7 +65,7 @@ class Universal(Agent):
     over all arms, so it plays any number of them. Rewards with two values are recognised.
 
     Args:
-        stages: Number of stages after the warm-up, at least 1. Default 20; it was trained with 8 to 20.
+        stages: Number of stages after the warm-up, at least 1. Default 20; it was trained with 6 to 20.
         path: A file ``weights.npz`` that ``bai-gym train --universal`` has written. None (default): the weights
             shipped with the library.
 
