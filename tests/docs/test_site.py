@@ -281,7 +281,10 @@ def test_code_on_generated_pages_runs(pages: dict[str, Page], tmp_path: Path) ->
         for entry in IDS
         if entry.data is None or find_data(entry.data) is not None
     ]
-    commands = [pages[f"agents/{name.lower()}.html"].code[-1].strip() for name in agents.names()]
+    commands = [
+        next(code.strip() for code in pages[f"agents/{name.lower()}.html"].code if code.strip().startswith("bai-gym"))
+        for name in agents.names()
+    ]
     program = tmp_path / "program.py"
     program.write_text(
         "import shlex, sys\nfrom bai_gym.cli import main\n"
