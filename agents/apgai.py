@@ -9,15 +9,12 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.choosing import largest
-from bai_gym.agents.good_arm import certain, radius
+from bai_gym.agents.good_arm import GoodArmAgent, radius
 from bai_gym.agents.scanning import arm_of_largest
-from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.agents.sets import SetAgent, range_of
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, Rule, columns, section
+from bai_gym.sampling import STOP, Episode, Rule, section
 from bai_gym.statistics import IntArray, Observation
 from bai_gym.tasks import GoodArm
-from bai_gym.validation import probability
 
 __all__ = ["APGAI"]
 
@@ -49,7 +46,7 @@ def largest_bound(e: Episode) -> float:
 
 
 @dataclass(kw_only=True)
-class APGAI(SequentialAgent):
+class APGAI(GoodArmAgent):
     """Pulls the arm of largest sqrt(T) (mean - threshold), which it recommends if its mean is above the threshold.
 
     If no mean is above the threshold it recommends none, and that index is the one of the arm with the least evidence
@@ -60,39 +57,18 @@ class APGAI(SequentialAgent):
     far as a description and a public implementation show it. Intervals have the radius of APT-G, which a union bound
     proves; the paper's stopping threshold, of another form, could not be checked and is left out.
 
-    Args:
-        delta: Allowed error probability with fixed confidence, in (0, 1). Default 0.1.
-        b: Length of an interval that contains the rewards; default 1. The choice of arms does not depend on it.
-        sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma.
+    ``b`` and ``sigma`` matter for stopping alone: the choice of arms does not depend on them.
 
     Requires no oracle knowledge. Minimum budget: K.
     """
 
-    delta: float = 0.1
-    b: float = 1.0
-    sigma: float | None = None
-
     name: ClassVar[str] = "APGAI"
-    tasks: ClassVar[frozenset[str]] = frozenset({GoodArm.name})
-    uses_variances: ClassVar[bool] = False
-    stops: ClassVar[bool] = True
+    anytime: ClassVar[bool] = True
     rule: ClassVar[Rule] = Rule(choose=choose)
-    conclude = certain
-    doubts = SetAgent.doubts
-    _uncovered = SetAgent._uncovered
-
-    @property
-    def memory(self) -> int:  # type: ignore[override]
-        """An index of each arm, and the recommendation."""
-        return self.num_arms + 1
 
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters, and set those of the rule."""
-        probability(self.delta, f"delta of {self.name}")
-        b = range_of(self.b, self.sigma, self.name)
-        assert isinstance(self.task, GoodArm)  # as tasks says
-        first, stops = float(self.tie == "first"), float(info.fixed_confidence)
-        self.parameters = columns(self.batch, self.task.threshold, b, self.delta, first, stops)
+        """Check the parameters."""
+        self.set_parameters(float(info.fixed_confidence))
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm of largest index if a mean is above the threshold, else K."""

@@ -114,30 +114,44 @@ def compare_with_average(e: Episode, rng: np.random.Generator) -> int:
     return least_pulled(e, rng)
 
 
-def set_parameters(agent: CRA | CRC, info: ProblemInfo) -> None:
-    """Check the bound, and set the parameters of the rule."""
-    b = range_of(agent.b, agent.sigma, agent.name)
-    bars = [log_bar(arms) for arms in range(1, agent.num_arms + 1)]
-    agent.parameters = columns(agent.batch, b, float(agent.tie == "first"), *bars)
+@dataclass(kw_only=True)
+class ContinuousRejects(SequentialAgent):
+    """Base of both forms, which differ in what the lowest mean is compared with.
 
+    Args:
+        b: Bound of the rewards, which lie in [0, b]; default 1.
+        sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma.
+    """
 
-def best_active(agent: CRA | CRC, played: Played) -> IntArray:
-    """Return the active arm of largest mean."""
-    order = played.memory[:, OWN : OWN + agent.num_arms].astype(np.int64)
-    active = np.zeros(order.shape, bool)
-    np.put_along_axis(active, order, np.arange(agent.num_arms) < played.memory[:, [ACTIVE]], 1)
-    statistics = played.statistics
-    pulls = np.where(active, statistics.pulls, 0)
-    return best_mean(Statistics(pulls, statistics.means, statistics.variances), agent.tie, agent.rng)
+    b: float = 1.0
+    sigma: float | None = None
 
+    uses_variances: ClassVar[bool] = False
+    anytime: ClassVar[bool] = False
 
-def memory_of_rejections(agent: CRA | CRC) -> int:
-    """Four counts, and two numbers of each arm."""
-    return OWN + 2 * agent.num_arms
+    @property
+    def memory(self) -> int:  # type: ignore[override]
+        """Four counts, and two numbers of each arm."""
+        return OWN + 2 * self.num_arms
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the bound, and set the parameters of the rule."""
+        b = range_of(self.b, self.sigma, self.name)
+        bars = [log_bar(arms) for arms in range(1, self.num_arms + 1)]
+        self.parameters = columns(self.batch, b, float(self.tie == "first"), *bars)
+
+    def conclude(self, played: Played) -> IntArray:
+        """Return the active arm of largest mean."""
+        order = played.memory[:, OWN : OWN + self.num_arms].astype(np.int64)
+        active = np.zeros(order.shape, bool)
+        np.put_along_axis(active, order, np.arange(self.num_arms) < played.memory[:, [ACTIVE]], 1)
+        statistics = played.statistics
+        pulls = np.where(active, statistics.pulls, 0)
+        return best_mean(Statistics(pulls, statistics.means, statistics.variances), self.tie, self.rng)
 
 
 @dataclass(kw_only=True)
-class CRA(SequentialAgent):
+class CRA(ContinuousRejects):
     """Continuous rejects, aggressive: rejects an arm as soon as its mean is far enough below the average of the others.
 
     Before each pull, the active arm of lowest mean is compared with the average of the other j - 1 active arms. It is
@@ -150,46 +164,22 @@ class CRA(SequentialAgent):
     the rule as in the authors' code (github.com/rctzeng/NeurIPS2023-CR), whose initial phase is over after one pull of
     each arm. The code is for b = 1; the factor b is by scaling.
 
-    Args:
-        b: Bound of the rewards, which lie in [0, b]; default 1.
-        sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma.
-
     Requires no oracle knowledge. Minimum budget: K.
     """
 
-    b: float = 1.0
-    sigma: float | None = None
-
     name: ClassVar[str] = "CR-A"
-    uses_variances: ClassVar[bool] = False
-    anytime: ClassVar[bool] = False
     rule: ClassVar[Rule] = Rule(index=lowest_mean, choose=compare_with_average)
-    memory = property(memory_of_rejections)
-    begin = set_parameters
-    conclude = best_active
 
 
 @dataclass(kw_only=True)
-class CRC(SequentialAgent):
+class CRC(ContinuousRejects):
     """Continuous rejects, conservative: as CR-A, but the lowest mean is compared with the second-lowest one.
 
     Paper: Wang, Tzeng and Proutiere (2023), "Best Arm Identification with Fixed Budget: A Large Deviation Perspective";
     the rule as in the authors' code, see CR-A.
 
-    Args:
-        b: Bound of the rewards, which lie in [0, b]; default 1.
-        sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma.
-
     Requires no oracle knowledge. Minimum budget: K.
     """
 
-    b: float = 1.0
-    sigma: float | None = None
-
     name: ClassVar[str] = "CR-C"
-    uses_variances: ClassVar[bool] = False
-    anytime: ClassVar[bool] = False
     rule: ClassVar[Rule] = Rule(index=lowest_mean, choose=compare_with_next)
-    memory = property(memory_of_rejections)
-    begin = set_parameters
-    conclude = best_active

@@ -10,17 +10,18 @@ import numpy as np
 
 from bai_gym.agents.scanning import arm_of_largest
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.agents.sets import SetAgent, range_of
+from bai_gym.agents.sets import range_doubts, range_of
+from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Played, Rule, columns, section
 from bai_gym.statistics import IntArray
 from bai_gym.tasks import GoodArm
 from bai_gym.validation import probability
 
-__all__ = ["APTG", "HDoC", "LUCBG", "certain", "radius"]
+__all__ = ["APTG", "GoodArmAgent", "HDoC", "LUCBG", "radius"]
 
 THRESHOLD, B, DELTA, FIRST, INDEX = range(5)  # parameters
-BY_DISTANCE, BY_OPTIMISM, BY_UPPER_BOUND = range(3)  # of APT-G, HDoC and LUCB-G
+BY_DISTANCE, BY_OPTIMISM, BY_UPPER_BOUND = range(3)  # the indices of APT-G, HDoC and LUCB-G
 # The memory holds the index of each arm, then the recommendation, and the number of arms below the threshold.
 
 
@@ -68,23 +69,57 @@ def choose(e: Episode, rng: np.random.Generator) -> int:
     return arm_of_largest(index, e.pulls, e.parameters[FIRST], rng)
 
 
-def set_parameters(agent: APTG | HDoC | LUCBG, info: ProblemInfo) -> None:
-    """Check the parameters, and set those of the rule."""
-    probability(agent.delta, f"delta of {agent.name}")
-    b = range_of(agent.b, agent.sigma, agent.name)
-    assert isinstance(agent.task, GoodArm)  # as tasks says
-    kind = BY_DISTANCE if isinstance(agent, APTG) else BY_OPTIMISM if isinstance(agent, HDoC) else BY_UPPER_BOUND
-    agent.parameters = columns(agent.batch, agent.task.threshold, b, agent.delta, float(agent.tie == "first"), kind)
+@dataclass(kw_only=True)
+class GoodArmAgent(SequentialAgent):
+    """Base of agents that stop when the intervals show that an arm is above the threshold, or that none is.
 
+    A subclass sets :attr:`index`, or its own rule and parameters.
 
-def certain(agent: SequentialAgent, played: Played) -> IntArray:
-    """Return the recommendations that are certain; in the other episodes, what the means say."""
-    arms = played.memory[:, [agent.num_arms]].astype(np.int64)
-    return np.where(played.stopped[:, None], arms, SequentialAgent.conclude(agent, played))
+    Args:
+        delta: Allowed error probability, in (0, 1). Default 0.1.
+        b: Length of an interval that contains the rewards; default 1.
+        sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma.
+    """
+
+    delta: float = 0.1
+    b: float = 1.0
+    sigma: float | None = None
+
+    tasks: ClassVar[frozenset[str]] = frozenset({GoodArm.name})
+    uses_variances: ClassVar[bool] = False
+    stops: ClassVar[bool] = True
+    anytime: ClassVar[bool] = False
+    rule: ClassVar[Rule] = Rule(choose=choose)
+    index: ClassVar[int]
+
+    @property
+    def memory(self) -> int:  # type: ignore[override]
+        """An index of each arm, the recommendation, and a count."""
+        return self.num_arms + 2
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameters."""
+        self.set_parameters(float(self.index))
+
+    def set_parameters(self, last: float) -> None:
+        """Check the parameters, and set those of the rule, of which the last one is the agent's own."""
+        probability(self.delta, f"delta of {self.name}")
+        b = range_of(self.b, self.sigma, self.name)
+        assert isinstance(self.task, GoodArm)  # as tasks says
+        self.parameters = columns(self.batch, self.task.threshold, b, self.delta, float(self.tie == "first"), last)
+
+    def conclude(self, played: Played) -> IntArray:
+        """Return the recommendations that are certain; in the other episodes, what the means say."""
+        arms = played.memory[:, [self.num_arms]].astype(np.int64)
+        return np.where(played.stopped[:, None], arms, super().conclude(played))
+
+    def doubts(self, bandit: Bandit) -> tuple[str, ...]:
+        """Return a note if the confidence guarantee does not cover the rewards of a bandit."""
+        return range_doubts(self, bandit)
 
 
 @dataclass(kw_only=True)
-class APTG(SequentialAgent):
+class APTG(GoodArmAgent):
     """Pulls the arm of smallest sqrt(T) |mean - threshold|, until one is above the threshold with confidence, or none.
 
     Intervals have the radius b sqrt(log(4 K T^2 / delta) / (2 T)). An arm whose interval lies below the threshold is
@@ -95,94 +130,36 @@ class APTG(SequentialAgent):
     Paper: Kano, Honda, Sakamaki, Matsuura, Nakamura and Sugiyama (2019), "Good arm identification via bandit feedback",
     which lists all good arms; here the first one ends the episode.
 
-    Args:
-        delta: Allowed error probability, in (0, 1). Default 0.1.
-        b: Length of an interval that contains the rewards; default 1.
-        sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma.
-
     Requires no oracle knowledge. Minimum budget: K.
     """
 
-    delta: float = 0.1
-    b: float = 1.0
-    sigma: float | None = None
-
     name: ClassVar[str] = "APT-G"
-    tasks: ClassVar[frozenset[str]] = frozenset({GoodArm.name})
-    uses_variances: ClassVar[bool] = False
-    anytime: ClassVar[bool] = False
-    stops: ClassVar[bool] = True
-    rule: ClassVar[Rule] = Rule(choose=choose)
-    begin = set_parameters
-    conclude = certain
-    doubts = SetAgent.doubts
-    _uncovered = SetAgent._uncovered
-
-    @property
-    def memory(self) -> int:  # type: ignore[override]
-        """An index of each arm, the recommendation, and a count."""
-        return self.num_arms + 2
+    index: ClassVar[int] = BY_DISTANCE
 
 
 @dataclass(kw_only=True)
-class HDoC(SequentialAgent):
+class HDoC(GoodArmAgent):
     """Hybrid of two confidence bounds: APT-G that pulls the arm of largest mean + b sqrt(log t / (2 T)).
 
     It looks for a good arm as UCB looks for the best one, and stops as APT-G does.
 
     Paper: Kano et al. (2019), "Good arm identification via bandit feedback"; see APT-G.
 
-    Args:
-        delta: Allowed error probability, in (0, 1). Default 0.1.
-        b: Length of an interval that contains the rewards; default 1.
-        sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma.
-
     Requires no oracle knowledge. Minimum budget: K.
     """
 
-    delta: float = 0.1
-    b: float = 1.0
-    sigma: float | None = None
-
     name: ClassVar[str] = "HDoC"
-    tasks = APTG.tasks
-    uses_variances: ClassVar[bool] = False
-    anytime: ClassVar[bool] = False
-    stops: ClassVar[bool] = True
-    rule = APTG.rule
-    begin = set_parameters
-    conclude = certain
-    doubts = SetAgent.doubts
-    _uncovered = SetAgent._uncovered
-    memory = APTG.memory
+    index: ClassVar[int] = BY_OPTIMISM
 
 
 @dataclass(kw_only=True)
-class LUCBG(SequentialAgent):
+class LUCBG(GoodArmAgent):
     """APT-G with another choice of arms: pulls the arm of largest upper bound, mean + radius.
 
     Paper: Kano et al. (2019), "Good arm identification via bandit feedback"; see APT-G.
 
-    Args:
-        delta: Allowed error probability, in (0, 1). Default 0.1.
-        b: Length of an interval that contains the rewards; default 1.
-        sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma.
-
     Requires no oracle knowledge. Minimum budget: K.
     """
 
-    delta: float = 0.1
-    b: float = 1.0
-    sigma: float | None = None
-
     name: ClassVar[str] = "LUCB-G"
-    tasks = APTG.tasks
-    uses_variances: ClassVar[bool] = False
-    anytime: ClassVar[bool] = False
-    stops: ClassVar[bool] = True
-    rule = APTG.rule
-    begin = set_parameters
-    conclude = certain
-    doubts = SetAgent.doubts
-    _uncovered = SetAgent._uncovered
-    memory = APTG.memory
+    index: ClassVar[int] = BY_UPPER_BOUND

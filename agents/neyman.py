@@ -75,37 +75,6 @@ def choose(e: Episode, rng: np.random.Generator) -> int:
     return arm
 
 
-def check(agent: GNA | NAAIPW, info: ProblemInfo) -> None:
-    """Check the parameters, and set those of the rule."""
-    choice(agent.sampling, ("random", "track"), f"sampling of {agent.name}")
-    choice(agent.estimator, ("aipw", "mean"), f"estimator of {agent.name}")
-    if agent.sampling == "track" and agent.estimator == "aipw":
-        raise ParameterError(
-            f"{agent.name} with sampling='track' draws no random arms, whose probabilities estimator='aipw' needs: "
-            "give estimator='mean'"
-        )
-    agent.parameters = columns(agent.batch, float(agent.tie == "first"), float(agent.sampling == "track"))
-
-
-def check_two(agent: NAAIPW, info: ProblemInfo) -> None:
-    """Check the number of arms and the parameters."""
-    if info.num_arms != 2:
-        raise AgentError(f"{agent.name} is for two arms, and there are {info.num_arms}: GNA extends it to more")
-    check(agent, info)
-
-
-def largest_estimate(agent: GNA | NAAIPW, played: Played) -> IntArray:
-    """Return the arm of largest estimate: A2IPW, or the sample mean."""
-    if agent.estimator == "mean":
-        return SequentialAgent.conclude(agent, played)
-    rows, m, statistics = np.arange(agent.batch), played.memory, played.statistics
-    last = m[:, ARM].astype(np.int64)
-    sums, pulls = m[:, OWN : OWN + agent.num_arms].copy(), statistics.pulls[rows, last]
-    reward = statistics.means[rows, last] * pulls - m[:, BEFORE] * (pulls - 1)
-    sums[rows, last] += (reward - m[:, BEFORE]) / m[:, CHANCE]
-    return keep_best(sums, 1, agent.tie, agent.rng).argmax(axis=1)
-
-
 @dataclass(kw_only=True)
 class GNA(SequentialAgent):
     """Generalized Neyman allocation: draws random arms with the shares that are best for the estimated variances.
@@ -133,8 +102,6 @@ class GNA(SequentialAgent):
     name: ClassVar[str] = "GNA"
     first_pulls: ClassVar[int] = 2
     rule: ClassVar[Rule] = Rule(choose=choose)
-    begin = check
-    conclude = largest_estimate
 
     @property
     def anytime(self) -> bool:  # type: ignore[override]
@@ -146,9 +113,31 @@ class GNA(SequentialAgent):
         """Three numbers of the last draw, and two of each arm."""
         return OWN + 2 * self.num_arms
 
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameters, and set those of the rule."""
+        choice(self.sampling, ("random", "track"), f"sampling of {self.name}")
+        choice(self.estimator, ("aipw", "mean"), f"estimator of {self.name}")
+        if self.sampling == "track" and self.estimator == "aipw":
+            raise ParameterError(
+                f"{self.name} with sampling='track' draws no random arms, whose probabilities estimator='aipw' needs: "
+                "give estimator='mean'"
+            )
+        self.parameters = columns(self.batch, float(self.tie == "first"), float(self.sampling == "track"))
+
+    def conclude(self, played: Played) -> IntArray:
+        """Return the arm of largest estimate: A2IPW, or the sample mean."""
+        if self.estimator == "mean":
+            return super().conclude(played)
+        rows, m, statistics = np.arange(self.batch), played.memory, played.statistics
+        last = m[:, ARM].astype(np.int64)
+        sums, pulls = m[:, OWN : OWN + self.num_arms].copy(), statistics.pulls[rows, last]
+        reward = statistics.means[rows, last] * pulls - m[:, BEFORE] * (pulls - 1)
+        sums[rows, last] += (reward - m[:, BEFORE]) / m[:, CHANCE]
+        return keep_best(sums, 1, self.tie, self.rng).argmax(axis=1)
+
 
 @dataclass(kw_only=True)
-class NAAIPW(SequentialAgent):
+class NAAIPW(GNA):
     """Neyman allocation for two arms, drawn in the ratio of their estimated standard deviations.
 
     The means are estimated as by GNA, of which this is the case of two arms.
@@ -156,20 +145,13 @@ class NAAIPW(SequentialAgent):
     Paper: Kato (2023), "Locally Optimal Fixed-Budget Best Arm Identification in Two-Armed Gaussian Bandits with Unknown
     Variances". First pulls and bounds of the shares are this library's, as for GNA.
 
-    Args:
-        sampling: ``"random"`` (default), or ``"track"``: pull the arm farthest behind its share.
-        estimator: ``"aipw"`` (default), or ``"mean"``: the sample mean, which ``"track"`` takes.
-
     Requires no oracle knowledge. Minimum budget: 2 K.
     """
 
-    sampling: str = "random"
-    estimator: str = "aipw"
-
     name: ClassVar[str] = "NA-AIPW"
-    first_pulls: ClassVar[int] = 2
-    rule: ClassVar[Rule] = Rule(choose=choose)
-    begin = check_two
-    conclude = largest_estimate
-    anytime = GNA.anytime
-    memory = GNA.memory
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the number of arms, and the parameters."""
+        if info.num_arms != 2:
+            raise AgentError(f"{self.name} is for two arms, and there are {info.num_arms}: GNA extends it to more")
+        super().begin(info)

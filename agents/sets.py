@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -27,6 +28,7 @@ __all__ = [
     "borders",
     "keep",
     "prefers",
+    "range_doubts",
     "range_of",
     "rivals",
     "room",
@@ -114,18 +116,7 @@ class SetAgent(Agent):
     @property
     def doubts(self) -> Callable[[Bandit], tuple[str, ...]] | None:
         """Returns a note if the confidence guarantee does not cover the rewards of a bandit; None without one."""
-        return self._uncovered if self.stops else None
-
-    def _uncovered(self, bandit: Bandit) -> tuple[str, ...]:
-        low, high = bandit.limits()
-        b, sigma = getattr(self, "b", None), getattr(self, "sigma", None)
-        if sigma is not None and bandit.scale() > sigma * (1.0 + ROUNDING):
-            return (f"{self.name}: its confidence is proved for {sigma:g}-sub-Gaussian rewards, and these need not be",)
-        if sigma is not None or (b is not None and low >= 0.0 and high <= b):
-            return ()
-        way = "; give it sigma=" if hasattr(self, "sigma") else ""
-        kind = "unbounded" if np.isinf(high - low) else f"in [{low:.4g}, {high:.4g}]"
-        return (f"{self.name}: its confidence is proved for rewards in [0, {b:g}], and these are {kind}{way}",)
+        return partial(range_doubts, self) if self.stops else None
 
     def _recommended(self, arms: IntArray) -> IntArray:
         """Return ``(N, M, m)`` arms, bandits in any order, in the form of the task."""
@@ -136,6 +127,24 @@ class SetAgent(Agent):
         if isinstance(self.task, BestOfEach):
             return np.asarray(np.sort(arms[:, :, 0]) % (self.num_arms // self.task.num_bandits))
         return arms[:, 0, 0]
+
+
+def range_doubts(agent: Agent, bandit: Bandit) -> tuple[str, ...]:
+    """Return a note if a confidence guarantee for rewards in [0, b], or sub-Gaussian ones, does not cover a bandit's.
+
+    Args:
+        agent: The agent, with a parameter ``b``, and perhaps ``sigma``.
+        bandit: The instances.
+    """
+    low, high = bandit.limits()
+    b, sigma = getattr(agent, "b", None), getattr(agent, "sigma", None)
+    if sigma is not None and bandit.scale() > sigma * (1.0 + ROUNDING):
+        return (f"{agent.name}: its confidence is proved for {sigma:g}-sub-Gaussian rewards, and these need not be",)
+    if sigma is not None or (b is not None and low >= 0.0 and high <= b):
+        return ()
+    way = "; give it sigma=" if hasattr(agent, "sigma") else ""
+    kind = "unbounded" if np.isinf(high - low) else f"in [{low:.4g}, {high:.4g}]"
+    return (f"{agent.name}: its confidence is proved for rewards in [0, {b:g}], and these are {kind}{way}",)
 
 
 def range_of(b: float, sigma: float | None, agent: str) -> float:

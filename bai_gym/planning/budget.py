@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bai_gym.analysis.intervals import wilson
+from bai_gym.analysis.intervals import wilson, z_score
 from bai_gym.api import make_cells
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.protocol import least_budget
@@ -28,7 +28,6 @@ from bai_gym.validation import integer, probability, real
 __all__ = ["BudgetPlan", "Plans", "plan"]
 
 ONE_SIDED = 0.9  # level of the two-sided interval whose upper end is a one-sided bound at 95 %
-Z_ONE_SIDED = 1.6448536269514722
 AIM = 0.85  # of the target: what the search aims at, so that the confirmation mostly succeeds at once
 NARROWINGS = 3
 CONFIRMATIONS = 12
@@ -69,7 +68,7 @@ class BudgetPlan:
         """Return the one-sided 95 % confidence bound of the measure."""
         if self.measure == "error probability":
             return wilson(result.errors, result.runs, ONE_SIDED)[1]
-        return result.simple_regret + Z_ONE_SIDED * result.simple_regret_se
+        return result.simple_regret + z_score(ONE_SIDED) * result.simple_regret_se
 
     def __str__(self) -> str:
         """One line for display."""

@@ -11,8 +11,7 @@ from functools import cache
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import ndtr, roots_hermitenorm
-from scipy.stats import chi2
+from scipy.special import gammaincinv, ndtr, roots_hermitenorm
 
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray
@@ -90,7 +89,7 @@ def rinott_constant(num_arms: int, confidence: float, first_pulls: int) -> float
     u = 0.5 * (nodes + 1.0)
     chances, slopes = u**3 * (10.0 - 15.0 * u + 6.0 * u**2), 30.0 * (u * (1.0 - u)) ** 2
     weights = 0.5 * weights * slopes
-    inverse: FloatArray = 1.0 / chi2.ppf(chances, freedom)
+    inverse: FloatArray = 0.5 / gammaincinv(freedom / 2, chances)  # of chi-squared quantiles
     spread = np.sqrt(freedom * (inverse[:, None] + inverse))
 
     def excess(h: float) -> float:

@@ -20,8 +20,9 @@ RUNS = 10_000
 LEVEL = 0.001
 SIZES = [(2, 20), (3, 12)]
 # Agents of a fixed budget that find one arm; Thompson sampling with the posterior for 0/1 rewards.
+BERNOULLI = {"posterior": "bernoulli"}
 PLAYERS: list[tuple[str, dict[str, Any]]] = [
-    (name, {"posterior": "bernoulli"} if name in ("TS", "TTTS") else {})
+    (name, {"TS": BERNOULLI, "TTTS": BERNOULLI, "FBKT": {"allow_small_budget": True}}.get(name, {}))
     for name in agents.names()
     if not agents.make(name).stops and not agents.make(name).needs_features and "best-arm" in agents.make(name).tasks
 ]
@@ -43,6 +44,8 @@ def instances(num_arms: int, runs: int) -> BernoulliBandit:
 @pytest.mark.each(("num_arms", "budget"), SIZES)
 @pytest.mark.each(("name", "parameters"), PLAYERS, ids=lambda v: v if isinstance(v, str) else "")
 def test_nobody_surpasses_it(name: str, parameters: dict[str, Any], num_arms: int, budget: int) -> None:
+    if name == "NA-AIPW" and num_arms > 2:  # for two arms alone
+        return
     # A theorem for those that are told nothing about the instance; that the others do not either is an observation.
     agent = agents.make(name, **parameters)
     if isinstance(agent, agents.GaussianProcessAgent):  # with mean and variance of the uniform prior

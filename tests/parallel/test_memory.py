@@ -70,14 +70,14 @@ def test_blocks_of_any_size_take_no_time() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kilobytes there")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_many_arms_stay_within_memory() -> None:
     # Three chunks of 335 runs; more of them take no more.
     words = f"bai_gym.evaluate('SHVar', {GAUSSIAN!r}, budget=10**6, runs=700, env_kwargs={{'num_arms': 10**4}})"
-    peak = "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss"
-    code = f"import resource, bai_gym; {words}; print({peak})"
+    # Not ru_maxrss, which is at least that of the process which started this one.
+    code = f"import bai_gym; {words}; print(open('/proc/self/status').read())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert int(done.stdout) * 1024 < 0.7e9
+    assert int(re.search(r"VmHWM:\s*(\d+) kB", done.stdout)[1]) * 1024 < 0.7e9  # type: ignore[index]
 
 
 @pytest.mark.slow
