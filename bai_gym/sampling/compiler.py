@@ -122,7 +122,8 @@ def _bound(function: types.FunctionType, replacements: dict[str, Any], digest: s
         function.__code__, {**function.__globals__, **replacements}, function.__name__, None, function.__closure__
     )
     copy.__qualname__ = f"{function.__name__}_{digest}" if digest else function.__qualname__
-    copy.__module__ = function.__module__
+    # Numba imports the module that machine code on disk names, and the one where a function was written may be gone.
+    copy.__module__ = __name__
     return copy
 
 

@@ -53,7 +53,8 @@ def run(code: str, cache: Path | None, **more: str) -> list[str]:
 @pytest.mark.slow
 def test_machine_code_is_found_by_its_content(tmp_path: Path) -> None:
     one, other = SCRIPT.format(factor=0.5), SCRIPT.format(factor=5.0)
-    pulls, first, _ = run(one, tmp_path)
+    gone = 'import sys, types; __name__ = "gone"; sys.modules[__name__] = types.ModuleType(__name__)'
+    pulls, first, _ = run(f"{gone}\n{one}", tmp_path)  # in a module that no other process has
     assert int(first) > 5
     again, none, note = run(one, tmp_path)
     assert (again, int(none), note) == (pulls, 0, "")  # a second process compiles nothing, and says nothing
