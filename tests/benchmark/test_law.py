@@ -36,7 +36,7 @@ from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
 
 pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 
-RUNS = 8_000
+RUNS = 5_000
 BUDGET = 48  # both stages of sequential halving use it up, so that no pull of the steps is an idle one
 LEVEL = 0.001  # per agent and bandit; corrected for the number of statistics that are compared
 
@@ -89,7 +89,7 @@ FIND_ONE = [variant for variant in VARIANTS if BestArm.name in agents.make(varia
 def both_ways(
     agent: Any, bandit: Bandit, steps_budget: int = BUDGET, task: Task | None = None
 ) -> tuple[Rollout, Rollout]:
-    """Return 20,000 episodes by blocks (5,000 of structured agents), and as many others by steps of the batch form.
+    """Return 5,000 episodes by blocks (a quarter of structured agents), and as many others by steps of the batch form.
 
     Of the latter, pulls that the agent has not asked for are taken away again; the other statistics still have them.
     """
@@ -206,14 +206,14 @@ def test_so_they_have_where_several_arms_are_asked_for(variant: tuple[str, dict[
 
 CAP = 40  # which some of the episodes reach
 STOPS: list[tuple[str, dict[str, Any], Task, int]] = [
-    ("UGapEc", {"b": 0.3}, BestArm(0.3), 1000),
-    ("UGapEc", {"b": 0.25}, TopM(2, 0.3), 1000),
-    ("UGapEc", {"b": 0.25}, BestOfEach(2, 0.3), 1000),
-    ("UGapEc-V", {"b": 0.01, "c": 0.5}, BestArm(0.3), 1000),
-    ("LUCB", {"b": 0.35}, BestArm(0.3), 1000),
-    ("LUCB", {"b": 0.3}, TopM(2, 0.3), 1000),
-    ("T3C", {"sigma": 0.3, "threshold": "gk16"}, BestArm(), 1000),
-    ("KL-Racing", {"sigma": 0.25, "threshold": "gk16"}, BestArm(), 1000),
+    ("UGapEc", {"b": 0.3}, BestArm(0.3), 200),
+    ("UGapEc", {"b": 0.25}, TopM(2, 0.3), 200),
+    ("UGapEc", {"b": 0.25}, BestOfEach(2, 0.3), 200),
+    ("UGapEc-V", {"b": 0.01, "c": 0.5}, BestArm(0.3), 200),
+    ("LUCB", {"b": 0.35}, BestArm(0.3), 200),
+    ("LUCB", {"b": 0.3}, TopM(2, 0.3), 200),
+    ("T3C", {"sigma": 0.3, "threshold": "gk16"}, BestArm(), 200),
+    ("KL-Racing", {"sigma": 0.25, "threshold": "gk16"}, BestArm(), 200),
 ]
 CLOSE = GaussianBandit([1.0, 0.7, 0.6, 0.2], 0.15)
 
@@ -246,7 +246,7 @@ def test_stopping_has_the_same_law_by_single_steps(
 def test_a_difference_in_the_stopping_would_be_seen() -> None:
     blocks = [
         stopped_blocks(agents.make("UGapEc", b=b), BestArm(0.3), CLOSE.select(np.zeros(runs, np.int64)))
-        for b, runs in ((0.3, RUNS), (0.33, 1000))
+        for b, runs in ((0.3, 8_000), (0.33, 1000))
     ]
     assert smallest_p_value(agents.make("UGapEc"), *blocks) < LEVEL
 
