@@ -97,7 +97,7 @@ class FiniteBandit(Bandit):
         kind = (upto <= (rng.random(flat.size) * upto[:, -1])[:, None]).sum(axis=1)
         left[np.arange(flat.size), kind] -= 1
         self._left[flat] = left
-        return self.populations.values[candidates, kind]
+        return np.asarray(self.populations.values[candidates, kind])
 
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True

@@ -80,7 +80,9 @@ def compiled(arms: FiniteBandit, rng: np.random.Generator) -> tuple[FloatArray, 
 def test_sums_have_the_exact_distribution_of_shuffled_passes(
     draw: Callable[[FiniteBandit, np.random.Generator], tuple[FloatArray, FloatArray]],
 ) -> None:
-    found = Counter(zip(*(np.round(sums, 6).tolist() for sums in draw(bandit(DRAWS), np.random.default_rng(5))), strict=True))
+    found = Counter(
+        zip(*(np.round(sums, 6).tolist() for sums in draw(bandit(DRAWS), np.random.default_rng(5))), strict=True)
+    )
     expected = exact()
     assert set(found) == set(expected)
     shares = np.array(list(expected.values())) / expected.total()
