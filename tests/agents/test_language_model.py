@@ -116,17 +116,19 @@ def test_every_task_and_fixed_confidence() -> None:
     assert (result.errors, result.sample_complexity) == (0, 2)
 
 
+@pytest.mark.slow
 def test_workers_and_finished_chunks_have_the_counts_too(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     # Chunks have 1,000 runs: two of them, for two workers.
     script.write_text(
+        "import os\n"
         "import bai_gym\n"
         "from bai_gym.agents import LanguageModel\n"
         "def ask(prompt):\n"
         "    return 'pull 0' if '1 pull,' not in prompt else 'maybe 1'\n"
-        "for workers in (1, 2, 2):\n"
+        "for workers in (1, 2, 1):\n"
         "    result = bai_gym.evaluate(LanguageModel(ask, attempts=1), 'BAI-Custom-v0', budget=1, runs=1002,\n"
-        "        workers=workers, out=None if workers == 1 else 'out')\n"
+        "        workers=workers, out='one' if workers == 1 and not os.path.exists('two') else 'two')\n"
         "    print(result.errors, result.notes)\n",
         encoding="utf-8",
     )

@@ -135,6 +135,7 @@ def test_features_are_part_of_the_text() -> None:
     assert "Arm 1: 0 pulls, features (0.8, 0.6)" in env.reset(seed=0)[0]
 
 
+@pytest.mark.filterwarnings("ignore:.*is different from the unwrapped version")  # a wrapper is meant here
 @pytest.mark.each(
     "env_id",
     [
