@@ -25,7 +25,7 @@ class LanguageModel:
     A reply may name several pulls ("pull 0 x5, 1 x2"), which are made without asking again; see
     :class:`bai_gym.envs.text_encoding.TextEncoding` for what can be read. After a reply that cannot be read, the prompt
     is repeated with a remark. If no attempt can be read, a random arm is pulled, or recommended: no credit for that.
-    :attr:`tally` counts these cases, and results show the counts of all runs in their notes.
+    The agent counts these cases, and results show the counts of all runs in their notes.
 
     It plays one episode after another. It is evaluated like any other agent, but results are reproducible only as far
     as the model's replies are.
@@ -37,6 +37,10 @@ class LanguageModel:
         arm_names: K names, shown with the numbers of the arms; None: numbers alone. Only for environments whose arms
             are the same in all episodes.
         attempts: Prompts for one decision before a random arm is taken, at least 1.
+
+    Attributes:
+        tally: Replies so far, those of them that could not be read, and the decisions that were left to chance. Every
+            run of an evaluation has a copy of the agent, and counts from 0.
 
     Raises:
         AgentError: ``ask`` cannot be called.
@@ -59,7 +63,6 @@ class LanguageModel:
         self.arm_names = None if arm_names is None else tuple(arm_names)
         self.attempts = integer(attempts, "attempts", least=1)
         self.tally = {"replies": 0, "unreadable replies": 0, "random arms in their place": 0}
-        """Replies so far, those of them that could not be read, and the decisions that were left to chance."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Return a fresh agent that asks the same model, which may hold connections or locks."""

@@ -78,7 +78,11 @@ class FiniteBandit(Bandit):
         # One array, because compiled code takes one: rewards left of each arm, then values and counts of candidates.
         kinds = np.concatenate([populations.values, populations.counts], axis=1)  # (M, 2V)
         self._memory = np.concatenate([populations.counts[candidates].reshape(-1), kinds.reshape(-1)])
-        self._left = self._memory[: candidates.size * self.state_size].reshape(-1, self.state_size)  # a view
+
+    @property
+    def _left(self) -> FloatArray:
+        """``(N * K, V)`` how many rewards of each value are left, a view of the memory, also in a copy."""
+        return self._memory[: self.candidates.size * self.state_size].reshape(-1, self.state_size)
 
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
         """Return one reward for each pulled arm."""
@@ -113,16 +117,16 @@ class FiniteBandit(Bandit):
         passes, rest = np.divmod(beyond, sizes.sum(axis=1))
         ends = beyond > 0
         drawn = np.where(ends[:, None], left + passes[:, None] * sizes, 0.0)
-        left = np.where(ends[:, None], sizes, left).astype(np.int64)
+        pool = np.where(ends[:, None], sizes, left).astype(np.int64)
         rest = np.where(ends, rest, counts).astype(np.int64)
-        others = left.sum(axis=1)
-        for kind in range(left.shape[1]):
-            others -= left[:, kind]
-            came = rng.hypergeometric(left[:, kind], others, rest)
+        others = pool.sum(axis=1)
+        for kind in range(pool.shape[1]):
+            others -= pool[:, kind]
+            came = rng.hypergeometric(pool[:, kind], others, rest)
             rest -= came
-            left[:, kind] -= came
+            pool[:, kind] -= came
             drawn[:, kind] += came
-        self._left[flat] = left
+        self._left[flat] = pool
         centre = self.means.reshape(-1)[flat]
         apart = values - centre[:, None]
         sums, squares = (drawn * apart).sum(axis=1), (drawn * apart * apart).sum(axis=1)

@@ -80,13 +80,15 @@ def test_it_recommends_what_the_statistics_say() -> None:
 
 
 @pytest.mark.each("ask", [garbage, out_of_range])
-def test_replies_without_use_are_counted_and_give_no_credit(ask: object) -> None:
+def test_replies_without_use_are_counted_and_give_no_credit(ask: object, tmp_path: Path) -> None:
     model = LanguageModel(ask, attempts=3)  # type: ignore[arg-type]
-    result = bai_gym.evaluate(model, "BAI-Custom-v0", budget=8, runs=120)
+    result = bai_gym.evaluate(model, "BAI-Custom-v0", budget=8, runs=120, out=tmp_path)
     assert counts(result) == [120 * 9 * 3, 120 * 9 * 3, 120 * 9]
     # A random one of four arms: 4 standard errors of 0.04.
     assert abs(result.error_probability - 0.75) < 0.16
     assert model.tally["replies"] == 0  # every run has a copy
+    again = bai_gym.evaluate(model, "BAI-Custom-v0", budget=8, runs=120, out=tmp_path)
+    assert again.seconds == 0 and again.notes == result.notes  # read from the finished chunk
 
 
 def test_after_an_unreadable_reply_the_prompt_says_why() -> None:
