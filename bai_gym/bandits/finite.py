@@ -16,6 +16,9 @@ from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["FiniteBandit", "FinitePopulations"]
 
+NUMBERS_AT_ONCE = 1 << 20  # of a block, so that memory does not grow with the number of values
+MANY_VALUES = 64
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FinitePopulations:
@@ -109,6 +112,15 @@ class FiniteBandit(Bandit):
         """Draw how often each value comes, one value after the other, and keep the moments."""
         if isinstance(flat, slice):
             flat = np.arange(self.means.size)[flat]
+        means, spread = np.empty(flat.size), np.zeros(flat.size)
+        rows = max(1, NUMBERS_AT_ONCE // self.state_size)
+        for start in range(0, flat.size, rows):
+            part = slice(start, start + rows)
+            means[part], spread[part] = self._draw_part(flat[part], counts[part], rng)
+        return Statistics(counts, means, spread if variances else np.zeros(flat.size))
+
+    def _draw_part(self, flat: IntArray, counts: IntArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Return means and variances of some of the blocks."""
         candidates = self.candidates.reshape(-1)[flat]
         values, sizes = self.populations.values[candidates], self.populations.counts[candidates]  # (R, V)
         left = self._left[flat]
@@ -118,20 +130,13 @@ class FiniteBandit(Bandit):
         ends = beyond > 0
         drawn = np.where(ends[:, None], left + passes[:, None] * sizes, 0.0)
         pool = np.where(ends[:, None], sizes, left).astype(np.int64)
-        rest = np.where(ends, rest, counts).astype(np.int64)
-        others = pool.sum(axis=1)
-        for kind in range(pool.shape[1]):
-            others -= pool[:, kind]
-            came = rng.hypergeometric(pool[:, kind], others, rest)
-            rest -= came
-            pool[:, kind] -= came
-            drawn[:, kind] += came
-        self._left[flat] = pool
+        came = _hypergeometric(pool, np.where(ends, rest, counts).astype(np.int64), rng)
+        self._left[flat] = pool - came
+        drawn += came
         centre = self.means.reshape(-1)[flat]
         apart = values - centre[:, None]
         sums, squares = (drawn * apart).sum(axis=1), (drawn * apart * apart).sum(axis=1)
-        means, spread = centred_moments(centre, counts, sums, squares)
-        return Statistics(counts, means, spread if variances else np.zeros(flat.size))
+        return centred_moments(centre, counts, sums, squares)
 
     def limits(self) -> tuple[float, float]:
         """Return the smallest and the largest reward of all candidates."""
@@ -157,6 +162,28 @@ class FiniteBandit(Bandit):
             getattr(self, name)[rows] = getattr(other, name)
         shape = (*self.candidates.shape, -1)
         self._left.reshape(shape)[rows] = other._left.reshape(*other.candidates.shape, -1)
+
+
+def _hypergeometric(pool: IntArray, draws: IntArray, rng: np.random.Generator) -> IntArray:
+    """Draw how often each value is among some rewards, drawn without replacement.
+
+    Args:
+        pool: ``(R, V)`` rewards of each value.
+        draws: ``(R,)`` rewards drawn, at most all.
+        rng: Source of randomness.
+
+    Returns:
+        ``(R, V)``.
+    """
+    if pool.shape[1] > MANY_VALUES:  # NumPy's function for one row is then faster than a pass through all rows
+        rows = zip(pool, draws, strict=True)
+        return np.stack([rng.multivariate_hypergeometric(row, count, method="count") for row, count in rows])
+    came, rest, others = np.empty_like(pool), draws.copy(), pool.sum(axis=1)
+    for value in range(pool.shape[1]):
+        others -= pool[:, value]
+        came[:, value] = rng.hypergeometric(pool[:, value], others, rest)
+        rest -= came[:, value]
+    return came
 
 
 def _distinct(flat: IntArray) -> Iterator[slice | IntArray]:

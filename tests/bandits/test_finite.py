@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from bai_gym.bandits import FiniteBandit, FinitePopulations, SampleTable
+from bai_gym.bandits import FiniteBandit, FinitePopulations, SampleTable, finite
 from bai_gym.errors import InstanceError
 from bai_gym.sampling import Rule, Sequential, columns
 from bai_gym.sampling.engine import Engine
@@ -87,6 +87,18 @@ def test_sums_have_the_exact_distribution_of_shuffled_passes(
     assert set(found) == set(expected)
     shares = np.array(list(expected.values())) / expected.total()
     assert chisquare([found[pair] for pair in expected], shares * DRAWS).pvalue > 0.001  # false alarms: 4 in 1,000
+
+
+def test_blocks_of_many_values_and_in_slices_have_that_distribution_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finite, "MANY_VALUES", 2)
+    monkeypatch.setattr(finite, "NUMBERS_AT_ONCE", 10_000)
+    found = Counter(
+        zip(*(sums.round(6).tolist() for sums in by_blocks(bandit(DRAWS), np.random.default_rng(6))), strict=True)
+    )
+    expected = exact()
+    shares = np.array(list(expected.values())) / expected.total()
+    assert set(found) == set(expected)
+    assert chisquare([found[pair] for pair in expected], shares * DRAWS).pvalue > 0.001
 
 
 def test_after_every_pass_the_mean_is_exact_and_within_one_no_reward_comes_twice() -> None:
