@@ -91,7 +91,9 @@ def test_recommendations_of_every_task(task: object, text: str, recommendation: 
     assert found is not None and np.array_equal(found, recommendation)
     assert encoding.task.of_arms(encoding.task.arms(found, 4), 4).tolist() == found.tolist()
     # The example in the prompt is one, and so is what takes the place of an unreadable reply.
-    example = encoding._example().split('"')[1]
+    none = np.zeros(4)
+    end = encoding.describe({"pulls": none, "means": none, "variances": none, "remaining": np.zeros(1)})
+    example = end.split('write "')[1].split('"')[0]
     for one in (encoding.read(example, 0), encoding.random_reply(0, np.random.default_rng(0))):
         assert one.recommendation is not None
         encoding.task.check(one.recommendation[None], 1, 4)
