@@ -8,6 +8,7 @@ accuracy epsilon: a recommendation is correct if its simple regret is at most ep
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -90,6 +91,18 @@ class Task(ABC):
     def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
         """Return the arms that the recommendation of one episode names."""
 
+    @abstractmethod
+    def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
+        """Return the recommendation of one episode that names the given arms, the inverse of :meth:`arms`.
+
+        Args:
+            arms: Distinct arms, each from 0 to K - 1, in any order; possibly none.
+            num_arms: K.
+
+        Raises:
+            ParameterError: If no recommendation names these arms.
+        """
+
     def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
         """Return an arm of the recommendation, ``(N,)``: an agent without further requests pulls it."""
         return np.array([self.arms(one, num_arms)[0] for one in recommendation], np.int64)
@@ -157,6 +170,12 @@ class BestArm(Task):
     def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
         """Return the arm."""
         return (int(recommendation),)
+
+    def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
+        """Return the only arm, as an array without axes."""
+        if len(arms) != 1:
+            raise ParameterError(f"name one arm, not {len(arms)}")
+        return np.array(arms[0], np.int64)
 
     def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
         """Return the arms."""
@@ -246,6 +265,12 @@ class TopM(Task):
         """Return the arms in the set."""
         return tuple(np.flatnonzero(recommendation).tolist())
 
+    def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
+        """Return the set, ``(K,)`` zeros and ones."""
+        if len(arms) != self.m:
+            raise ParameterError(f"name m = {self.m} arms, not {len(arms)}")
+        return _set_of(arms, num_arms)
+
     def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
         """Return the lowest arm of each set."""
         return np.asarray(recommendation.argmax(axis=-1))
@@ -325,6 +350,13 @@ class BestOfEach(Task):
         first = np.arange(self.num_bandits) * (num_arms // self.num_bandits)
         return tuple((first + recommendation).tolist())
 
+    def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
+        """Return an arm of each bandit, ``(M,)``; the given arms are counted through all bandits."""
+        bandits, within = np.divmod(np.sort(arms), num_arms // self.num_bandits)
+        if not np.array_equal(bandits, np.arange(self.num_bandits)):
+            raise ParameterError(f"name an arm of each of the {self.num_bandits} bandits, {len(arms)} arms do not")
+        return np.asarray(within, np.int64)
+
     def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
         """Return the arm recommended for the first bandit."""
         return recommendation[:, 0]
@@ -399,6 +431,10 @@ class Thresholding(Task):
     def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
         """Return the arms in the set, possibly none."""
         return tuple(np.flatnonzero(recommendation).tolist())
+
+    def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
+        """Return the set, ``(K,)`` zeros and ones."""
+        return _set_of(arms, num_arms)
 
     def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
         """Return the lowest arm of each set, arm 0 of an empty one."""
@@ -483,6 +519,12 @@ class GoodArm(Task):
         arm = int(recommendation[0])
         return (arm,) if arm < num_arms else ()
 
+    def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
+        """Return the arm, ``(1,)``, or K where there is none."""
+        if len(arms) > 1:
+            raise ParameterError(f"name one arm, or none, not {len(arms)}")
+        return np.array([*arms, num_arms][:1], np.int64)
+
     def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
         """Return the arm, arm 0 where there is none."""
         return np.asarray(recommendation[:, 0] % num_arms)
@@ -536,6 +578,13 @@ def make_task(
         made = TASKS[task](**given)  # type: ignore[arg-type]
     made.check_arms(num_arms)
     return made
+
+
+def _set_of(arms: Sequence[int], num_arms: int) -> IntArray:
+    """Return ``(K,)`` ones for the given arms, and zeros."""
+    chosen = np.zeros(num_arms, np.int64)
+    chosen[np.asarray(arms, np.int64)] = 1
+    return chosen
 
 
 def _whole(recommendation: object, shape: tuple[int, ...], rule: str, error: type[BaiGymError]) -> IntArray:

@@ -7,6 +7,7 @@ are defined elsewhere.
 from bai_gym.bandits.base import Bandit
 from bai_gym.bandits.bernoulli import BernoulliBandit
 from bai_gym.bandits.empirical import EmpiricalBandit, SampleTable
+from bai_gym.bandits.finite import FiniteBandit, FinitePopulations
 from bai_gym.bandits.function import FunctionBandit
 from bai_gym.bandits.gaussian import GaussianBandit
 from bai_gym.bandits.linear import LINKS, FeatureBandit, linear_bandit
@@ -19,6 +20,8 @@ __all__ = [
     "BernoulliBandit",
     "EmpiricalBandit",
     "FeatureBandit",
+    "FiniteBandit",
+    "FinitePopulations",
     "FunctionBandit",
     "GaussianBandit",
     "PoissonBandit",

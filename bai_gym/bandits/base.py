@@ -23,9 +23,11 @@ class Bandit(ABC):
         means: ``(N, K)`` true mean rewards.
         variances: ``(N, K)`` true reward variances (squared units of the reward).
         known: Whether these are known. In real experiments they are unknown, and NaN.
+        state_size: Floats per arm and instance that pulls change.
     """
 
     known: bool = True
+    state_size: int = 0
 
     means: FloatArray
     variances: FloatArray

@@ -12,7 +12,7 @@ from bai_gym.bandits.table import EMPIRICAL, ArmTable
 from bai_gym.errors import InstanceError
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics, exact_means
 
-__all__ = ["EmpiricalBandit", "SampleTable"]
+__all__ = ["EmpiricalBandit", "SampleTable", "centred_moments"]
 
 PULLS_AT_ONCE = 1 << 20  # of a block, so that memory does not grow with the budget
 
@@ -105,14 +105,13 @@ class EmpiricalBandit(Bandit):
         centre = self.means.take(flat)
         rewards -= np.repeat(centre, count)
         starts = np.cumsum(count) - count
-        shift = np.add.reduceat(rewards, starts) / count
-        block.means[part] = exact_means(centre + shift, count, (np.abs(centre) + np.abs(shift)) * count)
+        sums = np.add.reduceat(rewards, starts)
         if variances:
             rewards *= rewards
-            squares = np.add.reduceat(rewards, starts)
-            deviations = squares - count * shift * shift
-            deviations[deviations <= ROUNDING * squares] = 0.0
-            block.variances[part] = deviations / np.maximum(count - 1, 1)
+        squares = np.add.reduceat(rewards, starts) if variances else sums
+        block.means[part], spread = centred_moments(centre, count, sums, squares)
+        if variances:
+            block.variances[part] = spread
 
     def limits(self) -> tuple[float, float]:
         """Return the smallest and the largest sample."""
@@ -130,6 +129,27 @@ class EmpiricalBandit(Bandit):
         """Replace the given instances by others of the same table."""
         for name in ("candidates", "means", "variances", "_first", "_size"):
             getattr(self, name)[rows] = getattr(other, name)
+
+
+def centred_moments(
+    centre: FloatArray, counts: IntArray, sums: FloatArray, squares: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return means and unbiased variances of samples, from their differences to a number near their means.
+
+    Args:
+        centre: ``(R,)`` the number.
+        counts: ``(R,)`` sizes of the samples, at least 1.
+        sums: ``(R,)`` sums of the differences.
+        squares: ``(R,)`` sums of their squares.
+
+    Returns:
+        ``(R,)`` means and variances, free of rounding errors where that restores exact values.
+    """
+    shift = sums / counts
+    means = exact_means(centre + shift, counts, (np.abs(centre) + np.abs(shift)) * counts)
+    deviations = squares - counts * shift * shift
+    deviations[deviations <= ROUNDING * squares] = 0.0
+    return means, deviations / np.maximum(counts - 1, 1)
 
 
 def _resample(rewards: FloatArray, first: IntArray, size: FloatArray, rng: np.random.Generator) -> FloatArray:

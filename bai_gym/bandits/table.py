@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["BERNOULLI", "EMPIRICAL", "GAUSSIAN", "POISSON", "ArmTable"]
+__all__ = ["BERNOULLI", "EMPIRICAL", "FINITE", "GAUSSIAN", "POISSON", "ArmTable"]
 
-GAUSSIAN, BERNOULLI, EMPIRICAL, POISSON = range(4)  # kinds of arms
+GAUSSIAN, BERNOULLI, EMPIRICAL, POISSON, FINITE = range(5)  # kinds of arms
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,11 +20,13 @@ class ArmTable:
     """Arms that compiled code can draw from.
 
     Attributes:
-        kind: ``GAUSSIAN``, ``BERNOULLI``, ``EMPIRICAL`` or ``POISSON``.
-        location: ``(N, K)`` means; for empirical arms not read.
-        scale: ``(N, K)`` standard deviations (Gaussian) or numbers of samples (empirical).
-        start: ``(N, K)`` where samples start (empirical).
-        samples: ``(R,)`` samples of all arms (empirical).
+        kind: ``GAUSSIAN``, ``BERNOULLI``, ``EMPIRICAL``, ``POISSON`` or ``FINITE``.
+        location: ``(N, K)`` means; where the V values of an arm start in ``samples``, followed by how often each
+            occurs (finite); for empirical arms not read.
+        scale: ``(N, K)`` standard deviations (Gaussian), numbers of samples (empirical), or V (finite).
+        start: ``(N, K)`` where samples start (empirical), or how many rewards of each value are left (finite).
+        samples: ``(R,)`` samples of all arms (empirical); all numbers of finite arms, float64 and contiguous, because
+            every pull changes what is left in place.
     """
 
     kind: int

@@ -25,6 +25,7 @@ class WrappedBandit(Bandit):
         """Adopt the reward model."""
         self.rewards = rewards
         self.means, self.variances, self.known = rewards.means, rewards.variances, rewards.known
+        self.state_size = rewards.state_size
 
     @property
     def features(self) -> FloatArray | None:

@@ -32,7 +32,7 @@ from bai_gym.problems import FixedProblem
 from bai_gym.seeding import generator
 from bai_gym.validation import choice, integer
 
-__all__ = ["ARM_NUMBERS", "CHUNK_BYTES", "CHUNK_RUNS", "Cell", "Checkpoints", "checkpoint_grid"]
+__all__ = ["CHUNK_BYTES", "CHUNK_RUNS", "Cell", "Checkpoints", "checkpoint_grid"]
 
 Checkpoints = int | Sequence[int] | None
 """Intermediate budgets at which recommendations are scored: a step, or a list of pull counts; None: none."""
@@ -44,7 +44,7 @@ CHUNK_BYTES = 2**28
 """Memory of a chunk, about: with many arms it has fewer runs. Fixed likewise."""
 
 ARM_NUMBERS = 10
-"""Floats that an arm of a run takes while its chunk is played, without features."""
+"""The same, without features and what a bandit keeps."""
 
 INSTANCES = 1000  # random instances over which bounds are averaged
 POINT_BYTES = 200  # of a checkpoint in a list
@@ -145,10 +145,15 @@ class Cell:
         return cls(env, agent, agent.label or describe(made), budget, seed, path, points)
 
     @property
-    def chunk_runs(self) -> int:
-        """Runs of a full chunk; they depend on the number of arms and features alone, so all agents play the same."""
+    def arm_numbers(self) -> int:
+        """Floats that an arm of a run takes while its chunk is played."""
         problem = self.env.problem
-        run_bytes = 8 * problem.num_arms * (ARM_NUMBERS + (problem.num_features or 0))
+        return ARM_NUMBERS + (problem.num_features or 0) + problem.state_size
+
+    @property
+    def chunk_runs(self) -> int:
+        """Runs of a full chunk; they depend on the environment alone, so all agents play the same."""
+        run_bytes = 8 * self.env.problem.num_arms * self.arm_numbers
         return min(CHUNK_RUNS, max(1, CHUNK_BYTES // run_bytes))
 
     def chunk_sizes(self, runs: int) -> list[int]:

@@ -80,6 +80,7 @@ def _play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
             )
             for look in rollout.looks
         ),
+        tally=rollout.tally,
     )
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "least_budget",
     "notes",
     "reset",
+    "tally",
 ]
 
 
@@ -77,6 +78,14 @@ def notes(agent: Any) -> tuple[str, ...]:
     """Return sentences that every report showing the agent must carry."""
     said = getattr(agent, "notes", ())
     return (said,) if isinstance(said, str) else tuple(said)
+
+
+def tally(agent: Any) -> dict[str, int]:
+    """Return what the agent has counted in the episodes that it has played, to be summed over runs; usually nothing.
+
+    An agent that acts on one episode at a time may have a dict ``tally`` of descriptions to whole numbers.
+    """
+    return {str(what): int(count) for what, count in dict(getattr(agent, "tally", None) or {}).items()}
 
 
 def doubts(agent: Any, bandit: Bandit) -> tuple[str, ...]:

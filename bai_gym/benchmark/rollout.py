@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bai_gym.bandits import Bandit
 from bai_gym.benchmark.merged import MergedStatistics
+from bai_gym.benchmark.protocol import tally
 from bai_gym.envs.actions import ActionEncoding, DecodedActions
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError
+from bai_gym.results.result import summed
 from bai_gym.sampling import Block, Engine, Played, Sequential, check_request, start
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm, Task
@@ -44,11 +46,13 @@ class Rollout:
         recommendation: ``(N, ...)`` recommendations, in the form of the task.
         source: Source of the statistics.
         looks: The checkpoints in ascending order; without the budget's.
+        tally: What the agent has counted, see :func:`bai_gym.benchmark.protocol.tally`.
     """
 
     recommendation: IntArray
     source: Statistics | MergedStatistics
     looks: tuple[Look, ...] = ()
+    tally: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def pulls(self) -> IntArray:
@@ -67,7 +71,8 @@ class Rollout:
             np.concatenate([getattr(part.statistics, name) for part in parts])
             for name in ("pulls", "means", "variances")
         )
-        return cls(np.concatenate([part.recommendation for part in parts]), Statistics(*statistics))
+        recommendation = np.concatenate([part.recommendation for part in parts])
+        return cls(recommendation, Statistics(*statistics), tally=summed(part.tally for part in parts))
 
 
 def play_blocks(
@@ -253,7 +258,8 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
     if decoded.stops is not None and not stops:
         raise AgentError("the budget is spent, but act keeps pulling: it must stop and recommend")
     recommendations = encoding.task.check(decoded.recommendations, 1, env.num_arms, "act")
-    return Rollout(recommendations, Statistics(*(observation[n][None] for n in ("pulls", "means", "variances"))))
+    statistics = Statistics(*(observation[n][None] for n in ("pulls", "means", "variances")))
+    return Rollout(recommendations, statistics, tally=tally(agent))
 
 
 def _read_one(encoding: ActionEncoding, action: Any) -> DecodedActions:

@@ -12,7 +12,7 @@ from typing import Any
 import joblib
 import numpy as np
 
-from bai_gym.benchmark.cells import ARM_NUMBERS, CHUNK_BYTES, CHUNK_RUNS, Cell
+from bai_gym.benchmark.cells import CHUNK_BYTES, CHUNK_RUNS, Cell
 from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.benchmark.protocol import allocates
 from bai_gym.errors import ClusterError, ParameterError
@@ -89,8 +89,7 @@ def _check_chunk(cell: Cell, runs: int) -> None:
     arms, size = cell.env.problem.num_arms, min(runs, cell.chunk_runs)
     # A chunk with more arms has fewer runs, unless it has less memory than chunks are made for.
     most = 1 if available_memory() > CHUNK_BYTES else min(runs, CHUNK_RUNS)
-    numbers = ARM_NUMBERS + (cell.env.problem.num_features or 0)
-    check_memory(arms, 8 * numbers * most, "num_arms", ParameterError)
+    check_memory(arms, 8 * cell.arm_numbers * most, "num_arms", ParameterError)
     check_memory(len(cell.checkpoints), 8 * arms * size, "number of checkpoints", ParameterError)
     check_memory(runs, RUN_BYTES + (CHUNK_OBJECT + 16 * arms) / cell.chunk_runs, "runs", ParameterError)
 

@@ -5,6 +5,7 @@ which ship with the package; ``ratings`` reads MovieLens formats, ``completion``
 it on disk, ``synthetic`` makes ratings of the same shape without any data, and ``table`` reads a user's log.
 ``columns`` reads columns of numbers as features, for ``automobile`` and ``motor``, and ``regression`` those of tables
 from which something is to be predicted. ``signals`` reads matrices time x sensors, and makes synthetic ones.
+``item_response`` makes matrices of models x questions.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from bai_gym.datasets.automobile import PRICE, automobile_like, read_automobile
 from bai_gym.datasets.columns import FeatureTable
 from bai_gym.datasets.completion import CompletedRatings, Factors, complete, completed, factorize
+from bai_gym.datasets.item_response import item_response_scores
 from bai_gym.datasets.locate import Status, cache_directory, data_directory, fetch, find, require, status
 from bai_gym.datasets.motor import MOTOR_TARGETS, read_motor
 from bai_gym.datasets.ratings import Ratings, read_ratings
@@ -19,7 +21,7 @@ from bai_gym.datasets.registry import DataFile, DataSet, get, names
 from bai_gym.datasets.regression import REGRESSION_TABLES, RegressionTable, regression_table
 from bai_gym.datasets.signals import Signals, read_signals, traffic_like
 from bai_gym.datasets.synthetic import movielens_like
-from bai_gym.datasets.table import ArmSamples, read_table
+from bai_gym.datasets.table import ArmSamples, read_scores, read_table
 
 __all__ = [
     # known data sets
@@ -59,7 +61,10 @@ __all__ = [
     "Signals",
     "read_signals",
     "traffic_like",
-    # the user's own log
+    # synthetic scores of models on questions
+    "item_response_scores",
+    # the user's own log, or matrix of scores
     "ArmSamples",
+    "read_scores",
     "read_table",
 ]

@@ -1,7 +1,8 @@
-"""A user's logged rewards: one row per observation, one column naming the arm, one with the reward.
+"""A user's logged rewards, from a CSV or Parquet file or a data frame, as samples of each arm.
 
-:func:`read_table` reads a CSV or Parquet file into samples of each arm, which a bandit can resample (``BAI-Table-v0``).
-Every error names the file, the column or row, and what was expected.
+:func:`read_table` reads a log: one row per observation, one column naming the arm, one with the reward
+(``BAI-Table-v0``). :func:`read_scores` reads a matrix: one column per arm (``BAI-LLMSelection-v0``). Every error names
+the file, the column or row, and what was expected.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import pyarrow.parquet as pq
 from bai_gym.errors import DataError, MissingDataError, ParameterError
 from bai_gym.validation import choice, integer
 
-__all__ = ["ArmSamples", "read_table"]
+__all__ = ["ArmSamples", "read_scores", "read_table"]
 
 _SEPARATORS = (",", ";", "\t", "|")
 _HEAD = 1 << 20  # bytes in which the header line must end
@@ -47,7 +48,7 @@ class ArmSamples:
         names: Name of each arm, K of them.
         rewards: All rewards, ``(R,)`` float64, those of one arm contiguous, in the order of the file.
         offsets: Arm k has ``rewards[offsets[k]:offsets[k + 1]]``, ``(K + 1,)`` int64.
-        dropped: Rows of the file that were left out because their arm or their reward is missing.
+        dropped: Rewards that were left out because they, or their arm, are missing.
     """
 
     names: tuple[str, ...]
@@ -119,18 +120,7 @@ def read_table(
     """
     _check(arm_column, reward_column, separator, arms, bins)
     choice(missing, ("error", "drop"), "missing")
-    if isinstance(path, str | os.PathLike):
-        path = Path(path)
-        raw = _content(path)
-        if raw.startswith(b"PAR1"):
-            table = _parquet(path, raw, arm_column, reward_column)
-        else:
-            table = _csv(path, raw, arm_column, reward_column, separator)
-    else:
-        frame, path = path, Path("the data frame")  # what messages name
-        table = _frame(frame, path, arm_column, reward_column)
-    if not table.num_rows:
-        raise DataError(f"{path} has a header but no rows; expected one row per observation")
+    path, table = _read(path, (arm_column, reward_column), separator, "one row per observation")
     all_rows = table.num_rows
     if missing == "drop":
         no_arm = ("", "nan") if bins is None else _MISSING  # an arm may be called NA
@@ -155,14 +145,98 @@ def read_table(
     order = np.argsort(codes, kind="stable")
     offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
     samples = ArmSamples(tuple(names), rewards[order], offsets, dropped=all_rows - table.num_rows)
+    _check_bounded(samples, path, repr(reward_column))
+    return samples
+
+
+def read_scores(
+    path: str | os.PathLike[str] | Mapping[str, Iterable[Any]],
+    *,
+    question_column: str | None = None,
+    separator: str | None = None,
+    arms: Sequence[str] | None = None,
+    missing: str = "error",
+) -> ArmSamples:
+    """Read a matrix of scores, one column per arm and one row per question.
+
+    Args:
+        path: As for :func:`read_table`.
+        question_column: Name of a column that is no arm, such as the names of the questions.
+        separator: As for :func:`read_table`; None looks for the one that yields most columns.
+        arms: Names of the columns wanted, in this order. None: all but ``question_column``, in the order of the file.
+        missing: What happens to empty cells (and NaN, "NA", "N/A", "null" and "None"): ``"error"`` (default) rejects
+            the file, ``"drop"`` leaves them out, so that arms may have different numbers of scores.
+
+    Returns:
+        The samples of at least two arms: in each column finite numbers, or words of true, false, yes and no, which
+        count as 1 and 0.
+
+    Raises:
+        MissingDataError: There is no such file.
+        ParameterError: A keyword is not usable with any file.
+        DataError: The file is unreadable, a column is not there, a score is not a finite number, an arm has none, or
+            there are fewer than two arms.
+    """
+    _check_separator(separator)
+    _check_wanted(arms)
+    choice(missing, ("error", "drop"), "missing")
+    if question_column is not None and not isinstance(question_column, str):
+        raise ParameterError(f"question_column must be the name of a column, as text, not {question_column!r}")
+    columns = None if arms is None else tuple(map(str, arms))
+    for name in columns or ():
+        if (columns or ()).count(name) > 1:
+            raise ParameterError(f"arms names arm {name!r} twice; each arm may be listed once")
+    path, table = _read(path, columns, separator, "one row per question")
+    if columns is None and question_column is not None:
+        _require(path, table.column_names, question_column)
+    names = tuple(name for name in table.column_names if columns is not None or name != question_column)
+    if len(names) < 2:
+        raise DataError(f"{path} has only {len(names)} column(s) of scores; expected one for each of at least two arms")
+    _require(path, table.column_names, *names)
+    parts = []
+    for name in names:
+        column = table.select([name])
+        if missing == "drop":
+            column = column.filter(_present(column, name, _MISSING))
+        if not column.num_rows:
+            raise DataError(f"column {name!r} of {path} has no scores; every arm needs one")
+        try:
+            parts.append(_numbers(path, name, column.column(name), "score", words=True))
+        except DataError as error:
+            hint = "" if question_column or arms or parts else f"; question_column={name!r} leaves the column out"
+            raise DataError(f"{error}{hint}") from None
+    offsets = np.cumsum([0, *map(len, parts)]).astype(np.int64)
+    samples = ArmSamples(names, np.concatenate(parts), offsets, dropped=len(names) * table.num_rows - int(offsets[-1]))
+    _check_bounded(samples, path, "it")
+    return samples
+
+
+def _read(
+    source: str | os.PathLike[str] | Mapping[str, Iterable[Any]],
+    columns: tuple[str, ...] | None,
+    separator: str | None,
+    rows: str,
+) -> tuple[Path, pa.Table]:
+    """The name of a file or a data frame for messages, and the given columns of it (None: all); at least one row."""
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        raw = _content(path)
+        table = _parquet(path, raw, columns) if raw.startswith(b"PAR1") else _csv(path, raw, columns, separator)
+    else:
+        path = Path("the data frame")
+        table = _frame(source, path, columns)
+    if not table.num_rows:
+        raise DataError(f"{path} has a header but no rows; expected {rows}")
+    return path, table
+
+
+def _check_bounded(samples: ArmSamples, path: Path, what: str) -> None:
+    """Raise :class:`DataError` for rewards whose variance is more than a float holds."""
     with np.errstate(over="ignore", invalid="ignore"):
         bounded = np.isfinite(samples.variances)
     if not bounded.all():
-        name = names[int(np.flatnonzero(~bounded)[0])]
-        raise DataError(
-            f"rewards of arm {name!r} in {path} are too large for a finite variance; rescale {reward_column!r}"
-        )
-    return samples
+        name = samples.names[int(np.flatnonzero(~bounded)[0])]
+        raise DataError(f"rewards of arm {name!r} in {path} are too large for a finite variance; rescale {what}")
 
 
 def _check(
@@ -178,13 +252,21 @@ def _check(
             raise ParameterError(f"{keyword} must be the name of a column, as text, not {column!r}")
     if arm_column == reward_column:
         raise ParameterError(f"arm_column and reward_column are both {arm_column!r}; they must be two columns")
-    character = isinstance(separator, str) and len(separator) == 1 and separator.isascii() and separator not in '"\r\n'
-    if separator is not None and not character:
-        raise ParameterError(f"separator must be one ASCII character, such as ',' or ';', not {separator!r}")
+    _check_separator(separator)
     if bins is not None:
         integer(bins, "bins", least=2)
     if arms is not None and bins is not None:
         raise ParameterError("arms and bins exclude each other: bins makes arms of its own; leave one of them out")
+    _check_wanted(arms)
+
+
+def _check_separator(separator: str | None) -> None:
+    character = isinstance(separator, str) and len(separator) == 1 and separator.isascii() and separator not in '"\r\n'
+    if separator is not None and not character:
+        raise ParameterError(f"separator must be one ASCII character, such as ',' or ';', not {separator!r}")
+
+
+def _check_wanted(arms: Sequence[str | int | float] | None) -> None:
     if arms is not None and (isinstance(arms, str) or not isinstance(arms, Sized) or len(arms) < 2):
         raise ParameterError(f"arms must list at least two arms, not {arms!r}")
 
@@ -209,8 +291,8 @@ def _content(path: Path) -> bytes:
     return raw
 
 
-def _csv(path: Path, raw: bytes, arm_column: str, reward_column: str, separator: str | None) -> pa.Table:
-    """The two columns as text."""
+def _csv(path: Path, raw: bytes, columns: tuple[str, ...] | None, separator: str | None) -> pa.Table:
+    """Some columns, or all, as text."""
     head = raw[:_HEAD].decode("utf-8-sig", "replace")
     best: tuple[bool, int] | None = None
     header: list[str] = []
@@ -220,10 +302,11 @@ def _csv(path: Path, raw: bytes, arm_column: str, reward_column: str, separator:
             names = next((row for row in csv.reader(io.StringIO(head), delimiter=candidate) if row), [])
         except csv.Error as error:
             raise DataError(f"{path} has no readable header line ({_line(error)}); expected CSV or Parquet") from None
-        rank = (arm_column in names and reward_column in names, len(names))
+        rank = (columns is None or set(columns) <= set(names), len(names))
         if best is None or rank > best:
             best, header, chosen = rank, names, candidate
-    _require(path, header, arm_column, reward_column, hint=_UTF8 if any("\ufffd" in name for name in header) else "")
+    wanted = tuple(header) if columns is None else columns
+    _require(path, header, *wanted, hint=_UTF8 if any("\ufffd" in name for name in header) else "")
     try:
         return pacsv.read_csv(
             pa.BufferReader(raw),
@@ -231,8 +314,8 @@ def _csv(path: Path, raw: bytes, arm_column: str, reward_column: str, separator:
             read_options=pacsv.ReadOptions(use_threads=False, block_size=max(1 << 24, _HEAD)),
             parse_options=pacsv.ParseOptions(delimiter=chosen, newlines_in_values=True),
             convert_options=pacsv.ConvertOptions(
-                include_columns=[arm_column, reward_column],
-                column_types={arm_column: pa.string(), reward_column: pa.string()},
+                include_columns=list(wanted),
+                column_types=dict.fromkeys(wanted, pa.string()),
                 strings_can_be_null=False,
             ),
         )
@@ -241,18 +324,19 @@ def _csv(path: Path, raw: bytes, arm_column: str, reward_column: str, separator:
         raise DataError(f"{path} is malformed: {_line(error)}{hint}") from None
 
 
-def _parquet(path: Path, raw: bytes, arm_column: str, reward_column: str) -> pa.Table:
-    """The two columns as they are typed in the file."""
+def _parquet(path: Path, raw: bytes, columns: tuple[str, ...] | None) -> pa.Table:
+    """Some columns, or all, as they are typed in the file."""
     try:
         file = pq.ParquetFile(cast(BinaryIO, pa.BufferReader(raw)))
-        _require(path, file.schema_arrow.names, arm_column, reward_column)
-        return file.read(columns=[arm_column, reward_column], use_threads=False)
+        names = file.schema_arrow.names
+        _require(path, names, *(columns or ()))
+        return file.read(columns=list(columns or names), use_threads=False)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path} is not a readable Parquet file ({_line(error)})") from None
 
 
-def _frame(frame: Any, name: Path, *columns: str) -> pa.Table:
-    """The two columns of a data frame in memory."""
+def _frame(frame: Any, name: Path, columns: tuple[str, ...] | None) -> pa.Table:
+    """Some columns, or all, of a data frame in memory."""
     if isinstance(frame, pa.Table):
         header: Iterable[Any] = frame.column_names
     elif isinstance(frame, Mapping):
@@ -261,7 +345,9 @@ def _frame(frame: Any, name: Path, *columns: str) -> pa.Table:
         header = frame.columns
     else:
         raise ParameterError(f"data must be the path of a file or a data frame, not {frame!r}"[:200])
-    _require(name, [str(column) for column in header], *columns)
+    header = [str(column) for column in header]
+    columns = columns or tuple(header)
+    _require(name, header, *columns)
     if isinstance(frame, pa.Table):
         return frame.select(list(columns))
     try:

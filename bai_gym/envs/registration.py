@@ -365,6 +365,19 @@ IDS: tuple[Registration, ...] = (
         "your own logged data: path=, arm_column=, reward_column=; else a synthetic A/B test for demonstration",
     ),
     Registration(
+        "BAI-LLMSelection-v0",
+        "llm-selection",
+        400,
+        "your own matrix of scores, models x questions: path=, one column per model; else 8 synthetic models",
+    ),
+    Registration(
+        "BAI-LLMSelectionLike32-v0",
+        "llm-selection-like",
+        3200,
+        "32 synthetic language models, each question asked once (after Zhou et al. 2024); needs no data",
+        {"num_arms": 32},
+    ),
+    Registration(
         "BAI-Pilot-v0",
         "pilot",
         1000,

@@ -17,6 +17,7 @@ from bai_gym.problems.linear import (
 )
 from bai_gym.problems.movielens import MovieLensProblem, look_alike_source, movielens_source
 from bai_gym.problems.rows import RowsProblem, automobile_like_problem, automobile_problem, electric_motor_problem
+from bai_gym.problems.scores import ScoresProblem, llm_selection_like_problem, llm_selection_problem
 from bai_gym.problems.thresholding import ThresholdingProblem
 from bai_gym.problems.traffic import TrafficProblem, traffic_problem
 
@@ -36,6 +37,7 @@ __all__ = [
     "MovieLensProblem",
     "Problem",
     "RowsProblem",
+    "ScoresProblem",
     "ThresholdingProblem",
     "TrafficProblem",
     "adaptive_problem",
@@ -45,6 +47,8 @@ __all__ = [
     "build",
     "electric_motor_problem",
     "function_problem",
+    "llm_selection_like_problem",
+    "llm_selection_problem",
     "look_alike_source",
     "movielens_source",
     "static_problem",

@@ -51,6 +51,7 @@ class Problem(ABC):
         num_features: Length d of each arm's features, where arms have any; they are then in the observation, and
             :meth:`draw` returns bandits that have them (:class:`bai_gym.bandits.FeatureBandit`).
         known: Whether the true means are known, so that a recommendation can be judged.
+        state_size: See :class:`bai_gym.bandits.Bandit`.
     """
 
     num_arms: int
@@ -58,6 +59,7 @@ class Problem(ABC):
     notes: tuple[str, ...] = ()
     arm_names: tuple[str, ...] | None = None
     known: bool = True
+    state_size: int = 0
 
     @abstractmethod
     def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
@@ -84,6 +86,7 @@ class FixedProblem(Problem):
         self.num_arms = bandit.num_arms
         self.num_features = count_features(bandit)
         self.known = bandit.known
+        self.state_size = bandit.state_size
         self.notes = notes
         self.arm_names = arm_names
 

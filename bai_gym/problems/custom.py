@@ -14,6 +14,8 @@ from bai_gym.bandits import (
     Bandit,
     BernoulliBandit,
     EmpiricalBandit,
+    FiniteBandit,
+    FinitePopulations,
     GaussianBandit,
     SampleTable,
     linear_bandit,
@@ -22,7 +24,7 @@ from bai_gym.bandits.linear import check_link
 from bai_gym.datasets import ArmSamples, read_table
 from bai_gym.errors import ParameterError
 from bai_gym.problems.base import FixedProblem
-from bai_gym.validation import choice
+from bai_gym.validation import choice, flag
 
 __all__ = ["custom_linear_problem", "custom_problem", "table_problem"]
 
@@ -102,6 +104,7 @@ def table_problem(
     bins: int | None = None,
     arms: Sequence[str | int | float] | None = None,
     missing: str = "error",
+    replace: bool = True,
 ) -> FixedProblem:
     """Return the problem whose arms are the values of one column of a log; a pull returns the reward of a random row.
 
@@ -114,6 +117,8 @@ def table_problem(
         bins: Cut a numeric arm column into this many arms.
         arms: The arms wanted, in this order; None: all.
         missing: ``"error"``, or ``"drop"`` to leave out rows without an arm or a reward.
+        replace: Whether a row may come again (default). False: only after all other rows of its arm, see
+            :class:`bai_gym.bandits.FiniteBandit`.
 
     Raises:
         ParameterError: Some of ``path``, ``arm_column`` and ``reward_column`` are given, but not all.
@@ -140,8 +145,10 @@ def table_problem(
         samples = _demo_log()
         notes = ("no path was given: these are synthetic data of an A/B test that never took place",)
     table = SampleTable.of(samples.rewards, samples.offsets)
-    bandit = EmpiricalBandit(table, np.arange(samples.num_arms)[None, :])
-    return FixedProblem(bandit, notes, samples.names)
+    every_arm = np.arange(samples.num_arms)[None, :]
+    if flag(replace, "replace"):
+        return FixedProblem(EmpiricalBandit(table, every_arm), notes, samples.names)
+    return FixedProblem(FiniteBandit(FinitePopulations.of(table), every_arm), notes, samples.names)
 
 
 def _demo_log() -> ArmSamples:

@@ -25,6 +25,7 @@ from bai_gym.problems.linear import (
 from bai_gym.problems.movielens import MovieLensProblem, look_alike_source, movielens_source
 from bai_gym.problems.pilot import pilot_problem
 from bai_gym.problems.rows import automobile_like_problem, automobile_problem, electric_motor_problem
+from bai_gym.problems.scores import llm_selection_like_problem, llm_selection_problem
 from bai_gym.problems.setups import bernoulli_setup, confidence_setup, mean_shape, multi_bandit_setup
 from bai_gym.problems.thresholding import thresholding_setup
 from bai_gym.problems.traffic import traffic_problem
@@ -98,6 +99,8 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "custom-linear": custom_linear_problem,
     "function": function_problem,
     "table": table_problem,
+    "llm-selection": llm_selection_problem,
+    "llm-selection-like": llm_selection_like_problem,
     "pilot": pilot_problem,
 }
 """Builders of problems, by the name of the family."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ from bai_gym.errors import MissingPackageError, ParameterError, UnknownNameError
 from bai_gym.results.paper import paper_table
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["QUANTILES", "Checkpoint", "Comparison", "Episodes", "Result", "Rival", "summarize"]
+__all__ = ["QUANTILES", "Checkpoint", "Comparison", "Episodes", "Result", "Rival", "summarize", "summed"]
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Levels of the quantiles of the sample complexity."""
@@ -55,6 +55,7 @@ class Episodes:
         pulls_by_rank: ``(K,)`` the same by the true rank of the arm in each episode, the best first; None if not
             stored.
         checkpoints: Outcomes at intermediate budgets, ascending; usually none.
+        tally: What the agent has counted in these episodes, such as replies that it could not read; usually nothing.
     """
 
     recommendation: IntArray
@@ -67,6 +68,7 @@ class Episodes:
     seconds: float = 0.0
     pulls_by_rank: IntArray | None = None
     checkpoints: tuple[Checkpoint, ...] = ()
+    tally: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def joined(cls, parts: Sequence[Episodes]) -> Episodes:
@@ -91,6 +93,7 @@ class Episodes:
                 )
                 for same in zip(*(part.checkpoints for part in parts), strict=True)
             ),
+            tally=summed(part.tally for part in parts),
         )
 
 
@@ -223,6 +226,9 @@ def summarize(
     with np.errstate(over="ignore"):  # the square of a regret may be more than a float holds
         deviation = float(regret.std(ddof=1)) if runs > 1 else float("nan")
     end = budget if at is None else at.pulls_made
+    if episodes.tally:
+        counted = ", ".join(f"{count:,} {what}" for what, count in episodes.tally.items())
+        notes = (*notes, f"{agent}, budget {budget}: {counted} in {runs:,} runs")
     spent = np.minimum(episodes.spent, end)  # until it stops, an agent pulls in every step
     return Result(
         agent=agent,
@@ -251,6 +257,15 @@ def summarize(
         arm_means=tuple(mean for _, mean in arms),
         recommended=_recommended(episodes) if arms and at is None else (),
     )
+
+
+def summed(tallies: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Return the sums of counts with the same description; those that are 0 remain."""
+    total: dict[str, int] = {}
+    for tally in tallies:
+        for what, count in tally.items():
+            total[what] = total.get(what, 0) + count
+    return total
 
 
 def _recommended(episodes: Episodes) -> tuple[int, ...]:

@@ -116,6 +116,8 @@ class ResultsWriter:
         metadata = {**metadata_now(), "pulls": json.dumps(episodes.pulls.tolist())}
         if episodes.pulls_by_rank is not None:
             metadata["pulls_by_rank"] = json.dumps(episodes.pulls_by_rank.tolist())
+        if episodes.tally:
+            metadata["tally"] = json.dumps(episodes.tally)
         points = episodes.checkpoints
         later: dict[str, pa.Array] = {}
         if points:
@@ -285,7 +287,8 @@ def read_chunk(path: Path) -> Episodes:
     pulls = np.array(json.loads(metadata[b"pulls"]), np.int64)
     ranked = metadata.get(b"pulls_by_rank")
     by_rank = None if ranked is None else np.array(json.loads(ranked), np.int64)
-    return Episodes(**columns, pulls=pulls, pulls_by_rank=by_rank, checkpoints=points)
+    tally = json.loads(metadata.get(b"tally", b"{}"))
+    return Episodes(**columns, pulls=pulls, pulls_by_rank=by_rank, checkpoints=points, tally=tally)
 
 
 def _finished(path: Path, read: Callable[[Path], _T], what: str) -> _T | None:

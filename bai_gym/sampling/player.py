@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.bandits.table import BERNOULLI, EMPIRICAL, GAUSSIAN
+from bai_gym.bandits.table import BERNOULLI, EMPIRICAL, FINITE, GAUSSIAN
 from bai_gym.sampling.episode import (
     ARMS,
     DUE,
@@ -53,10 +53,10 @@ def draw(kind: int, location: float, scale: float, start: int, samples: FloatArr
 
     Args:
         kind: Of the arms.
-        location: Mean (Gaussian, Bernoulli, Poisson).
-        scale: Standard deviation (Gaussian), or number of samples (empirical).
-        start: Where the samples of the arm start (empirical).
-        samples: Those of all arms, one arm after another (empirical).
+        location: Mean (Gaussian, Bernoulli, Poisson), or as in :func:`draw_finite`.
+        scale: Standard deviation (Gaussian), number of samples (empirical), or number of values (finite).
+        start: Where the samples of the arm start (empirical), or the rewards that are left (finite).
+        samples: Those of all arms, one arm after another (empirical), or all numbers (finite).
         rng: Source of randomness.
     """
     if kind == GAUSSIAN:
@@ -65,7 +65,35 @@ def draw(kind: int, location: float, scale: float, start: int, samples: FloatArr
         return 1.0 if rng.random() < location else 0.0
     if kind == EMPIRICAL:
         return float(samples[start + int(rng.random() * scale)])
+    if kind == FINITE:
+        return draw_finite(int(location), int(scale), start, samples, rng)
     return draw_poisson(location, rng)
+
+
+@rare
+def draw_finite(kinds: int, width: int, start: int, numbers: FloatArray, rng: np.random.Generator) -> float:
+    """Return a reward of an arm that has not come since the arm last started again.
+
+    Args:
+        kinds: Where the values of the arm start, followed by how often each occurs.
+        width: Number of values.
+        start: Where the numbers of rewards left of each value start.
+        numbers: All these numbers; what is left is changed.
+        rng: Source of randomness.
+    """
+    left = 0.0
+    for kind in range(width):
+        left += numbers[start + kind]
+    if left == 0.0:
+        for kind in range(width):
+            numbers[start + kind] = numbers[kinds + width + kind]
+            left += numbers[start + kind]
+    place, kind = rng.random() * left - numbers[start], 0
+    while place >= 0.0:
+        kind += 1
+        place -= numbers[start + kind]
+    numbers[start + kind] -= 1.0
+    return float(numbers[kinds + kind])
 
 
 @rare

@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from bai_gym.bandits import Bandit, EmpiricalBandit, FeatureBandit, GaussianBandit, PriorBandit
+from bai_gym.bandits import Bandit, EmpiricalBandit, FeatureBandit, FiniteBandit, GaussianBandit, PriorBandit
 from bai_gym.bandits.bernoulli import BernoulliBandit
 from bai_gym.bandits.function import FunctionBandit
 from bai_gym.bandits.poisson import PoissonBandit
@@ -28,6 +28,7 @@ _SPEC_KEYWORDS = frozenset(inspect.signature(BestArmEnv.__init__).parameters) - 
 _REWARDS: dict[type[Bandit], str] = {
     BernoulliBandit: "0 or 1",
     EmpiricalBandit: "drawn from given rewards, with replacement",
+    FiniteBandit: "drawn from given rewards, without replacement",
     FunctionBandit: "what your functions return",
     GaussianBandit: "Gaussian",
     PoissonBandit: "counts (Poisson)",

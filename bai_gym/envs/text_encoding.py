@@ -1,0 +1,229 @@
+"""The text encoding: an observation as plain English, and a reply as pulls or a recommendation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bai_gym.errors import ParameterError
+from bai_gym.statistics import IntArray, Observation
+from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
+
+__all__ = ["Reply", "TextEncoding", "UnreadableReplyError"]
+
+SHOWN = 60  # characters of a reply in a message
+_ARM = r"(?<![\w.+-])(\d{1,18})"
+_PULLS = re.compile(_ARM + r"(?: ?[x*×] ?(\d{1,18})| (\d{1,18}) times?)?(?![\w.*×])")  # 3, 3 x 5, 3x5, 3 5 times
+_IGNORED = re.compile(r"[`\"'“”’#()\[\]{}:;,!&_>]|\*(?! ?\d)|\.(?!\d)|(?<!\S)[-–•](?=\s)|\barms?(?=\d)")
+_FILLERS = frozenset(
+    "i ll will would want to like let s us me my the a is are and then now answer action choice decision final "
+    "best good arm arms number please next also".split()
+)
+_PULL_WORDS, _END_WORDS = frozenset({"pull", "play", "try", "sample"}), frozenset({"recommend", "recommendation"})
+
+
+class UnreadableReplyError(ParameterError):
+    """A reply that names neither pulls nor a recommendation; the message says what was expected."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a reply says.
+
+    Attributes:
+        pulls: Arms to pull, in this order; empty for a recommendation.
+        recommendation: The recommendation of one episode, in the form of the task; None for pulls.
+    """
+
+    pulls: tuple[int, ...] = ()
+    recommendation: IntArray | None = None
+
+
+class TextEncoding:
+    """Writes observations of one episode as text, and reads replies.
+
+    Arms are numbered from 0, as everywhere. The last line of a reply that is not empty counts, so that reasoning may
+    come before it. It names pulls, one or several, or the recommendation::
+
+        3
+        Pull arm 3.
+        pull 1 x5, 3 x2
+        recommend arm 5
+        Recommend arms 1, 4 and 6.
+        recommend none
+
+    Case, punctuation, quotes and Markdown do not matter, and an arm may be called by its name. Before the last pull, a
+    line without "recommend" means pulls; after it, the recommendation needs no such word. With a fixed budget, a
+    recommendation before the last pull is unreadable; pulls beyond the budget are left out.
+
+    Args:
+        num_arms: K.
+        task: What to recommend.
+        fixed_confidence: Whether the agent decides when to stop.
+        arm_names: K names; None: arms have numbers alone.
+
+    Raises:
+        ParameterError: If there are not K distinct names.
+    """
+
+    def __init__(
+        self, num_arms: int, task: Task, *, fixed_confidence: bool = False, arm_names: Sequence[str] | None = None
+    ) -> None:
+        """Prepare the search for names."""
+        self.num_arms = num_arms
+        self.task = task
+        self.fixed_confidence = fixed_confidence
+        self.arm_names = None if arm_names is None else tuple(map(str, arm_names))
+        names = self.arm_names or ()
+        if arm_names is not None and (
+            isinstance(arm_names, str) or len(set(names)) != num_arms or len(names) != num_arms
+        ):
+            raise ParameterError(
+                f"arm_names must be {num_arms} distinct names, one for each arm, not {arm_names!r}"[:200]
+            )
+        self._by_name = {name.lower(): arm for arm, name in enumerate(names)}
+        # The longest first, so that "small 2" is not taken for "small". Of plain numbers, those of the arms count.
+        words = sorted((name for name in self._by_name if not name.strip().isdigit() and name.strip()), key=len)[::-1]
+        self._names = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, words)) + r")(?!\w)") if words else None
+
+    def introduction(self, budget: int) -> str:
+        """Return the rules of the episode, the same in all of its steps.
+
+        Args:
+            budget: Pulls of the episode; with fixed confidence the cap.
+        """
+        task = self.task
+        lines = [
+            f"There are {self.num_arms} arms, numbered 0 to {self.num_arms - 1}. Each pull of an arm gives a random "
+            "reward, whose mean depends on the arm. The best arm has the largest mean.",
+            f"Your task: find {task.words()}. Rewards during the search do not count; only the recommendation does.",
+        ]
+        if isinstance(task, BestOfEach):
+            each = self.num_arms // task.num_bandits
+            lines.append(
+                f"The arms belong to {task.num_bandits} bandits of {each} arms: bandit 0 has the first {each}."
+            )
+        if self.fixed_confidence:
+            lines.append(f"You decide when to stop and recommend. Use few pulls, and fewer than {budget}.")
+        else:
+            lines.append(f"You have {budget} pulls in all; after the last one you recommend.")
+        lines.append(
+            'The last line of your reply counts. To pull arms, write for example "pull 0", or several pulls at a time '
+            f'as "pull 0 x5, 1 x2". To recommend, write {self._example()}.'
+        )
+        return "\n".join(lines)
+
+    def describe(self, observation: Observation) -> str:
+        """Return an observation as text.
+
+        Args:
+            observation: Of one episode: arrays of shape ``(K,)``, ``remaining`` ``(1,)``, ``features`` ``(K, d)``.
+        """
+        pulls, means, variances = (observation[name] for name in ("pulls", "means", "variances"))
+        features = observation.get("features")
+        lines = []
+        for arm in range(self.num_arms):
+            parts = ["1 pull" if pulls[arm] == 1 else f"{pulls[arm]} pulls"]
+            if pulls[arm] > 0:
+                parts.append(f"mean {means[arm]:.4g}")
+            if pulls[arm] > 1:
+                parts.append(f"standard deviation {np.sqrt(variances[arm]):.4g}")
+            if features is not None:
+                parts.append(f"features ({', '.join(f'{value:.4g}' for value in features[arm])})")
+            name = "" if self.arm_names is None else f" ({self.arm_names[arm]})"
+            lines.append(f"Arm {arm}{name}: {', '.join(parts)}")
+        left = int(observation["remaining"][0])
+        if left == 0:
+            lines.append(f"No pulls are left. Recommend now: write {self._example()}.")
+        else:
+            lines.append(f"Pulls left: {left}")
+        return "\n".join(lines)
+
+    def read(self, text: str, remaining: int) -> Reply:
+        """Read a reply.
+
+        Args:
+            text: The reply.
+            remaining: Pulls left.
+
+        Raises:
+            UnreadableReplyError: If it cannot be read, names an arm that does not exist, or a recommendation that is
+                not due or not of the task's form.
+        """
+        line = next((line for line in reversed(text.splitlines()) if line.strip(" \t`*_#>.-")), "")
+        shown = " ".join(line.split())[:SHOWN]
+        plain = line.lower()
+        if self._names is not None:
+            plain = self._names.sub(lambda found: f" {self._by_name[found[0]]} ", plain)
+        plain = " ".join(_IGNORED.sub(" ", plain.replace("**", " ")).split())
+        numbers = [(int(arm), int(often or times or 1)) for arm, often, times in _PULLS.findall(plain)]
+        words = _PULLS.sub(" ", plain).split()
+        verbs = {word for word in words if word in _PULL_WORDS | _END_WORDS}
+        stops = {word for word in words if word in ("stop", "none")}
+        if [word for word in words if word not in _FILLERS | verbs | stops] or not (numbers or stops):
+            raise UnreadableReplyError(f"{shown!r} names no arms; {self._expected(remaining)}")
+        for arm, _ in numbers:
+            if arm >= self.num_arms:
+                raise UnreadableReplyError(f"there is no arm {arm} in {shown!r}; {self._expected(remaining)}")
+        recommends = bool(verbs & _END_WORDS or stops) or (remaining == 0 and not verbs)
+        if verbs & _PULL_WORDS and recommends:
+            raise UnreadableReplyError(f"{shown!r} both pulls and recommends; {self._expected(remaining)}")
+        if recommends:
+            return Reply(recommendation=self._recommendation([arm for arm, _ in numbers], shown, remaining))
+        if remaining == 0:
+            raise UnreadableReplyError(f"no pulls are left for {shown!r}; {self._expected(remaining)}")
+        pulls = self._pulls(numbers, remaining)
+        if not pulls:
+            raise UnreadableReplyError(f"{shown!r} asks for no pull; {self._expected(remaining)}")
+        return Reply(pulls=pulls)
+
+    def random_reply(self, remaining: int, rng: np.random.Generator) -> Reply:
+        """Return a pull of a random arm or, where no pulls are left, a random recommendation."""
+        if remaining:
+            return Reply(pulls=(int(rng.integers(self.num_arms)),))
+        recommendation = rng.integers(self.task.sizes(self.num_arms))
+        if isinstance(self.task, TopM):
+            recommendation = self.task.of_arms(rng.permutation(self.num_arms)[: self.task.m].tolist(), self.num_arms)
+        return Reply(recommendation=recommendation[0] if isinstance(self.task, BestArm) else recommendation)
+
+    def max_length(self, budget: int, num_features: int | None) -> int:
+        """Return a number of characters that no introduction with an observation exceeds."""
+        names = sum(map(len, self.arm_names or ()))
+        number = 24  # of a float with 4 digits, its comma and space, generously
+        return 2000 + 4 * len(str(budget)) + names + self.num_arms * (150 + number * (num_features or 0))
+
+    def _pulls(self, numbers: list[tuple[int, int]], remaining: int) -> tuple[int, ...]:
+        pulls: list[int] = []
+        for arm, often in numbers:
+            pulls += [arm] * min(often, remaining - len(pulls))
+        return tuple(pulls)
+
+    def _recommendation(self, arms: list[int], shown: str, remaining: int) -> IntArray:
+        if remaining and not self.fixed_confidence:
+            raise UnreadableReplyError(f"{shown!r} recommends, but pulls are left; {self._expected(remaining)}")
+        try:
+            return self.task.of_arms(list(dict.fromkeys(arms)), self.num_arms)
+        except ParameterError as error:
+            raise UnreadableReplyError(f"{shown!r} is no recommendation: {error}") from None
+
+    def _expected(self, remaining: int) -> str:
+        if remaining and not self.fixed_confidence:
+            return f'write "pull" and one or several of the arms 0 to {self.num_arms - 1}'
+        pull = f'write "pull" and some of the arms 0 to {self.num_arms - 1}, or ' if remaining else "write "
+        return pull + self._example()
+
+    def _example(self) -> str:
+        """Return an example of a recommendation."""
+        task = self.task
+        if isinstance(task, TopM | BestOfEach):
+            number = task.m if isinstance(task, TopM) else task.num_bandits
+            arms = task.arms(task.correct_recommendation(np.zeros(self.num_arms)), self.num_arms)
+            return f'"recommend {", ".join(map(str, arms))}" ({number} arms)'
+        if isinstance(task, Thresholding):
+            return '"recommend 0, 1" (all such arms), or "recommend none"'
+        if isinstance(task, GoodArm):
+            return '"recommend 0", or "recommend none"'
+        return '"recommend 0" (the number of one arm)'

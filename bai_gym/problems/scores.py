@@ -1,0 +1,121 @@
+"""Which model, or which prompt, answers most questions? A matrix of scores, in which every question is asked once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bai_gym.bandits import FiniteBandit, FinitePopulations, SampleTable
+from bai_gym.datasets import ArmSamples, item_response_scores, read_scores
+from bai_gym.errors import DataError, ParameterError
+from bai_gym.problems.base import FixedProblem, Problem, whole_arms
+from bai_gym.problems.rows import distinct_rows
+from bai_gym.seeding import check_seed
+from bai_gym.statistics import FloatArray
+
+__all__ = ["ScoresProblem", "llm_selection_like_problem", "llm_selection_problem"]
+
+LEADERBOARD = 256  # synthetic models, of which every episode has some
+DEMO_MODELS = 8
+DEMO_QUESTIONS = 200
+DEMO_SEED = 1  # one with a single best model
+
+
+class ScoresProblem(Problem):
+    """K of M models, drawn for every episode; a pull asks a model a question that it has not been asked before.
+
+    The K models are distinct, uniform among all ordered choices. The order of the questions is random, for each model
+    another one. An arm pulled as often as there are questions has its exact mean; with the next pull it starts again,
+    see :class:`bai_gym.bandits.FiniteBandit`. Models with equal means may be drawn: then each of the best is correct.
+
+    Args:
+        scores: ``(M, Q)`` finite scores of M models on Q questions.
+        num_arms: K, from 2 to M.
+        notes: Sentences for every report.
+
+    Raises:
+        InstanceError: Fewer than two arms, or scores that are not finite.
+        DataError: Fewer models than arms.
+    """
+
+    def __init__(self, scores: FloatArray, num_arms: int = 32, *, notes: tuple[str, ...] = ()) -> None:
+        """Count the scores of each model."""
+        self.num_arms = whole_arms(num_arms)
+        models, questions = scores.shape
+        if models < self.num_arms:
+            raise DataError(f"{num_arms} arms asked for, but there are only {models} models; give at most that many")
+        self.notes = notes
+        self._populations = FinitePopulations.of(SampleTable.of(scores.reshape(-1), np.arange(models + 1) * questions))
+        self.state_size = self._populations.values.shape[1]
+
+    def draw(self, batch: int, rng: np.random.Generator) -> FiniteBandit:
+        """Return instances of freshly drawn models, none of which has been asked anything."""
+        models = self._populations.samples.means.size
+        return FiniteBandit(self._populations, distinct_rows(models, batch, self.num_arms, rng))
+
+
+def llm_selection_like_problem(num_arms: int = 32, num_questions: int = 1000, table_seed: int = 0) -> ScoresProblem:
+    """Return the problem of finding the best of K language models, from synthetic answers that are right or wrong.
+
+    The scores are those of 256 models on all questions, see :func:`bai_gym.datasets.item_response_scores`; every
+    episode draws K of the models.
+
+    Args:
+        num_arms: K, from 2 to 256.
+        num_questions: Q, at least 1: the pulls after which the mean of an arm is exact.
+        table_seed: Seed of the scores, at least 0; the same seed gives the same scores in every process.
+
+    Raises:
+        InstanceError: Fewer than two arms.
+        DataError: More than 256 arms.
+        ParameterError: An invalid number of questions or seed.
+
+    Source: The problem is that of Zhou et al. (2024), "On Speeding Up Language Model Evaluation" (arXiv
+    2407.06172); the synthetic scores are a choice of this library.
+    """
+    scores = item_response_scores(LEADERBOARD, num_questions, check_seed(table_seed))
+    note = "LLMSelectionLike: synthetic answers of an item response model, not those of real language models"
+    return ScoresProblem(scores, num_arms, notes=(note,))
+
+
+def llm_selection_problem(
+    path: str | Path | None = None,
+    question_column: str | None = None,
+    separator: str | None = None,
+    arms: Sequence[str] | None = None,
+    missing: str = "error",
+) -> FixedProblem:
+    """Return the problem of finding the column with the largest mean; a pull reads a cell of it not yet read.
+
+    Columns are models, or prompts, and rows are questions. An arm pulled as often as there are questions has its exact
+    mean, and starts again with the next pull, see :class:`bai_gym.bandits.FiniteBandit`. For a log with one row per
+    answer use `BAI-Table-v0` with ``replace=False``.
+
+    Args:
+        path: A CSV or Parquet file, see :func:`bai_gym.datasets.read_scores`. None, with all else left out too: the
+            answers of 8 synthetic models to 200 questions.
+        question_column: A column that names the questions and is no arm.
+        separator: One character between the fields of a CSV file; None looks for it.
+        arms: The columns wanted, in this order; None: all but ``question_column``.
+        missing: ``"error"``, or ``"drop"`` to leave out the questions that a model has no score for, for that model.
+
+    Raises:
+        ParameterError: Keywords without ``path``, or invalid for any file.
+        DataError: The file cannot be used.
+    """
+    notes: tuple[str, ...] = ()
+    if path is not None:
+        samples = read_scores(path, question_column=question_column, separator=separator, arms=arms, missing=missing)
+        if samples.dropped:
+            notes = (f"scores missing in {Path(path).name}, left out: {samples.dropped:,}",)
+    elif missing != "error" or any(given is not None for given in (question_column, separator, arms)):
+        raise ParameterError("BAI-LLMSelection needs path= of your CSV or Parquet file, one column for each model")
+    else:
+        scores = item_response_scores(DEMO_MODELS, DEMO_QUESTIONS, DEMO_SEED)
+        names = tuple(f"model {letter}" for letter in "ABCDEFGH")
+        samples = ArmSamples(names, scores.reshape(-1), np.arange(DEMO_MODELS + 1) * DEMO_QUESTIONS)
+        notes = ("no path was given: these are synthetic answers of models that do not exist",)
+    populations = FinitePopulations.of(SampleTable.of(samples.rewards, samples.offsets))
+    return FixedProblem(FiniteBandit(populations, np.arange(samples.num_arms)[None, :]), notes, samples.names)

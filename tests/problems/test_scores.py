@@ -1,0 +1,120 @@
+"""Matrices of scores: models by questions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import bai_gym
+from bai_gym.datasets import item_response_scores, read_scores
+from bai_gym.errors import DataError, ParameterError
+from bai_gym.problems import ScoresProblem, build
+
+MATRIX = "question,gpt,small,big\nq1,1,0,1\nq2,0,0,1\nq3,1,0,1\nq4,0,1,0\n"
+
+
+def written(folder: Path, content: str) -> Path:
+    path = folder / "scores.csv"
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def test_an_arm_pulled_as_often_as_there_are_questions_has_its_exact_mean(tmp_path: Path) -> None:
+    env = gym.make("BAI-LLMSelection-v0", path=written(tmp_path, MATRIX), question_column="question", budget=8)
+    env.reset(seed=0)
+    for action in (0, 1, 2, 2, 0, 0, 2, 0):
+        observation, *_ = env.step(action)
+    assert observation["means"][0] == 0.5  # after all 4 questions
+    *_, info = env.step(2)
+    assert info["correct"] and env.unwrapped.problem.arm_names == ("gpt", "small", "big")
+
+
+def test_long_and_wide_files_are_the_same_arms(tmp_path: Path) -> None:
+    wide = build("llm-selection", path=written(tmp_path, MATRIX), question_column="question", arms=["big", "gpt"])
+    long = tmp_path / "long.csv"
+    long.write_text("model,score\n" + "".join(f"big,{s}\n" for s in (1, 1, 1, 0)) + "gpt,1\ngpt,0\ngpt,1\ngpt,0\n")
+    same = build("table", path=long, arm_column="model", reward_column="score", replace=False)
+    blocks = [
+        problem.draw(3, np.random.default_rng(0)).pull_block(np.full((3, 2), 3), np.random.default_rng(1))
+        for problem in (wide, same)
+    ]
+    np.testing.assert_array_equal(blocks[0].means, blocks[1].means)
+    with pytest.raises(ParameterError):
+        build("table", replace="no")
+
+
+def test_scores_may_be_words_be_missing_and_come_as_a_data_frame(tmp_path: Path) -> None:
+    path = written(tmp_path, "a;b\ntrue;False\nTRUE;\nno;yes\n")
+    samples = read_scores(path, missing="drop")
+    assert (samples.names, samples.dropped) == (("a", "b"), 1)
+    assert samples.rewards.tolist() == [1.0, 1.0, 0.0, 0.0, 1.0]
+    assert samples.counts.tolist() == [3, 2]
+    assert read_scores({"x": [0.5, 1.0], "y": [2, 3]}).means.tolist() == [0.75, 2.5]
+
+
+@pytest.mark.each(
+    ("content", "keywords", "error", "complaint"),
+    [
+        (MATRIX, {}, DataError, "column 'question' .*question_column='question' leaves the column out"),
+        (MATRIX, {"question_column": "id"}, DataError, "no column 'id'"),
+        (MATRIX, {"arms": ["gpt", "huge"]}, DataError, "no column 'huge'"),
+        (MATRIX, {"arms": ["gpt", "gpt"]}, ParameterError, "twice"),
+        (MATRIX, {"question_column": 3}, ParameterError, "question_column"),
+        ("a,b\n1,\n", {}, DataError, "column 'b' .* row 1, is empty"),
+        ("a,b\n1,\n", {"missing": "drop"}, DataError, "'b' .* has no scores"),
+        ("a,a\n1,0\n", {}, DataError, "2 columns named 'a'"),
+        ("a\n1\n", {}, DataError, "at least two arms"),
+    ],
+)
+def test_a_matrix_that_cannot_be_used(
+    tmp_path: Path, content: str, keywords: dict[str, object], error: type[Exception], complaint: str
+) -> None:
+    with pytest.raises(error, match=complaint):
+        read_scores(written(tmp_path, content), **keywords)  # type: ignore[arg-type]
+
+
+def test_keywords_without_a_file() -> None:
+    with pytest.raises(ParameterError):
+        build("llm-selection", question_column="question")
+
+
+def test_synthetic_scores_follow_the_model() -> None:
+    scores = item_response_scores(400, 2000, seed=3)
+    assert set(np.unique(scores)) == {0.0, 1.0} and (scores == item_response_scores(400, 2000, seed=3)).all()
+    assert (scores != item_response_scores(400, 2000, seed=4)).any()
+    # Abilities and difficulties are exchangeable up to sign, so the mean is 1/2; its standard error is about
+    # 0.2 x sqrt(1 / 400 + 1 / 2000) = 0.011.
+    assert scores.mean() == pytest.approx(0.5, abs=0.04)
+    assert scores.mean(axis=1).std() == pytest.approx(0.2, abs=0.03)
+    # Better models answer more of the easy and of the hard questions: shares on two halves of them are correlated.
+    assert np.corrcoef(scores[:, ::2].mean(axis=1), scores[:, 1::2].mean(axis=1))[0, 1] > 0.98
+
+
+def test_every_episode_has_other_models_and_fresh_questions() -> None:
+    problem = build("llm-selection-like", num_arms=4, num_questions=20)
+    assert isinstance(problem, ScoresProblem)
+    bandit = problem.draw(200, np.random.default_rng(0))
+    assert np.unique(bandit.means, axis=0).shape[0] > 190
+    whole = bandit.pull_block(np.full((200, 4), 20), np.random.default_rng(1))
+    np.testing.assert_array_equal(whole.means, bandit.means)
+    with pytest.raises(DataError):
+        build("llm-selection-like", num_arms=257)
+
+
+def test_all_questions_asked_no_error_is_left_and_results_do_not_depend_on_the_path() -> None:
+    scores = {"env": "BAI-LLMSelectionLike32-v0", "env_kwargs": {"num_arms": 4, "num_questions": 25}, "runs": 400}
+    assert bai_gym.evaluate("Uniform", budget=100, **scores).errors == 0
+    one, other = (bai_gym.evaluate("SH", budget=48, path=path, **scores) for path in ("blocks", "steps"))
+    # Two proportions near 0.3 of 400 runs differ by less than 4 standard errors of 0.032.
+    assert abs(one.error_probability - other.error_probability) < 0.13
+
+
+def test_many_distinct_scores_make_chunks_smaller() -> None:
+    from bai_gym.api import make_cells
+    from bai_gym.envs.scalar import BestArmEnv
+
+    graded = ScoresProblem(np.random.default_rng(0).random((2, 50_000)), 2)
+    assert make_cells(["Uniform"], BestArmEnv(graded, 100), None, 0)[0].chunk_runs == 2**28 // (16 * 50_010)
