@@ -24,7 +24,7 @@ def test_uniform_on_two_arms_needs_what_the_normal_distribution_says() -> None:
     assert 26 <= found.budget <= 36
     exact = float(ndtr(-0.5 / np.sqrt(4 / found.budget)))
     assert found.confirmed is not None
-    assert abs(found.value(found.confirmed) - exact) < 4 * np.sqrt(exact / found.confirmed.runs)
+    assert abs(found.confirmed.value - exact) < 4 * np.sqrt(exact / found.confirmed.runs)
 
 
 def test_plans_hold_on_fresh_seeds() -> None:

@@ -1,4 +1,4 @@
-"""Rinott's procedure and KN: constants and small cases by hand, transcriptions pull by pull, and errors at most delta."""
+"""Rinott's procedure and KN: by hand, against transcriptions pull by pull, and errors of at most delta."""
 
 from __future__ import annotations
 
