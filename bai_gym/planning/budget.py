@@ -118,7 +118,9 @@ class Plans(Sequence[BudgetPlan]):
         """One sentence: which agent to take, with which budget."""
         reached = [plan for plan in self.plans if plan.budget is not None]
         if not reached:
-            return f"No agent reached the target with {self.plans[0].measurements[-1].budget:,} pulls: give a larger one."
+            return (
+                f"No agent reached the target with {self.plans[0].measurements[-1].budget:,} pulls: give a larger one."
+            )
         best = next((plan for plan in reached if not plan.knows), reached[0])
         sentence = f"Take {best.agent} with {best.budget:,} pulls"
         if best.knows:
@@ -192,10 +194,8 @@ def plan(
     if certainty is not None:
         probability(certainty, "certainty")
         if certainty > most_certain(INSTANCES):
-            raise ParameterError(
-                f"certainty must be at most {most_certain(INSTANCES):.3f}, which {INSTANCES} instances can confirm, not "
-                f"{certainty}"
-            )
+            most_sure = f"{most_certain(INSTANCES):.3f}, which {INSTANCES} instances can confirm"
+            raise ParameterError(f"certainty must be at most {most_sure}, not {certainty}")
     if regret is not None:
         goal = Goal(REGRET, real(regret, "regret", above=0), certainty)
     else:
@@ -252,7 +252,7 @@ class _Search:
     def __init__(
         self, agent: str, env: str, goal: Goal, fixed: bool, measure_at: Callable[[int, int, int, bool], Measurement]
     ) -> None:
-        """Choose the numbers of runs: at the target, 20 and 400 errors are expected in them; 2 and 10 of an instance."""
+        """Choose the numbers of runs: 20 and 400 errors are expected in them at the target, or 2 and 10 per instance."""
         self._agent, self._env, self._goal, self._fixed = agent, env, goal, fixed
         self._measure_at = measure_at
         rare = goal.target if goal.measure == ERROR else 0.05

@@ -36,7 +36,9 @@ class Goal:
     @property
     def name(self) -> str:
         """What the plan makes small, for a column."""
-        return self.measure if self.certainty is None else f"{100 * self.certainty:.3g} % quantile of the {self.measure}"
+        return (
+            self.measure if self.certainty is None else f"{100 * self.certainty:.3g} % quantile of the {self.measure}"
+        )
 
     def measured(self, result: Result, each: FloatArray | None = None) -> Measurement:
         """Return what a result says.
