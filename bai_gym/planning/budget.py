@@ -252,7 +252,7 @@ class _Search:
     def __init__(
         self, agent: str, env: str, goal: Goal, fixed: bool, measure_at: Callable[[int, int, int, bool], Measurement]
     ) -> None:
-        """Choose the numbers of runs: 20 and 400 errors are expected in them at the target, or 2 and 10 per instance."""
+        """Choose the numbers of runs: at the target, 20 and 400 errors are expected, or 2 and 10 per instance."""
         self._agent, self._env, self._goal, self._fixed = agent, env, goal, fixed
         self._measure_at = measure_at
         rare = goal.target if goal.measure == ERROR else 0.05

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +46,9 @@ def plans_table(plans: Plans) -> Table[BudgetPlan]:
         "upper": lambda row: "" if row.confirmed is None else exact(row.confirmed.upper),
     }
     for share in SHARES:
-        words = f"{100 * share:g} %"
         if any(row.each is not None for row in plans):
-            columns.append(Column(f"at most, on {words} of instances", lambda row, share=share: _quantile(row, share)))
-        fields[f"quantile_{100 * share:g}"] = lambda row, share=share: (
-            "" if row.each is None else exact(row.quantile(share))
-        )
+            columns.append(Column(f"at most, on {100 * share:g} % of instances", partial(_quantile, share)))
+        fields[f"quantile_{100 * share:g}"] = partial(_exact_quantile, share)
     columns += [
         Column("runs", lambda row: "" if row.confirmed is None else f"{row.confirmed.runs:,}"),
         Column("oracle knowledge", lambda row: knows_words(row.knows), False),
@@ -168,8 +166,12 @@ def _measured(row: BudgetPlan, measure: Callable[[Measurement], float]) -> str:
     return "" if row.confirmed is None else f"{measure(row.confirmed):.3g}"
 
 
-def _quantile(row: BudgetPlan, share: float) -> str:
+def _quantile(share: float, row: BudgetPlan) -> str:
     return "" if row.each is None else f"{row.quantile(share):.3g}"
+
+
+def _exact_quantile(share: float, row: BudgetPlan) -> str:
+    return "" if row.each is None else exact(row.quantile(share))
 
 
 def _most_runs(plan: BudgetPlan) -> list[Measurement]:
