@@ -145,6 +145,19 @@ def test_a_certainty_needs_what_the_quantile_of_the_gaps_says() -> None:
     assert np.mean(exact <= 0.1) > 0.7 - 0.02
 
 
+def test_a_certainty_does_not_depend_on_workers_or_interruptions(tmp_path: Path) -> None:
+    arguments: dict[str, Any] = {"regret": 0.05, "certainty": 0.5, "seed": 3}
+    first = plan("Uniform", "BAI-Pilot-v0", **arguments, out=tmp_path)[0]
+    files = sorted(tmp_path.rglob("*.parquet"))
+    again = plan("Uniform", "BAI-Pilot-v0", **arguments, out=tmp_path, workers=2)[0]
+    assert files and sorted(tmp_path.rglob("*.parquet")) == files
+    other = plan("Uniform", "BAI-Pilot-v0", **arguments, workers=2)[0]
+    assert first.each is not None
+    for found in (again, other):
+        assert found.budget == first.budget
+        np.testing.assert_array_equal(found.each, first.each)
+
+
 def test_the_mean_over_instances_hides_those_that_are_hard() -> None:
     plans = plan("Uniform", BestArmEnv(Gaps()), error=0.1)
     found = plans[0]
