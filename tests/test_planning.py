@@ -145,6 +145,7 @@ def test_a_certainty_needs_what_the_quantile_of_the_gaps_says() -> None:
     assert np.mean(exact <= 0.1) > 0.7 - 0.02
 
 
+@pytest.mark.slow
 def test_a_certainty_does_not_depend_on_workers_or_interruptions(tmp_path: Path) -> None:
     arguments: dict[str, Any] = {"regret": 0.05, "certainty": 0.5, "seed": 3}
     first = plan("Uniform", "BAI-Pilot-v0", **arguments, out=tmp_path)[0]

@@ -155,7 +155,7 @@ def _figure(plans: Plans) -> Any:
     axes.set_xlabel("budget (pulls)")
     axes.set_ylabel(plans[0].goal.name)
     axes.set_title(plans[0].env, loc="left", fontweight="bold", fontsize=12)
-    figure.legend(loc="outside right upper", fontsize=10)
+    axes.legend(loc="lower left", fontsize=10)  # where no curve that falls comes by
     write_sentence(
         figure, "Dashed: the target. Dotted: the planned budgets, confirmed on fresh seeds. Bars: 90 % intervals."
     )
