@@ -91,6 +91,8 @@ BUILT_IN: dict[str, str] = {
     "KL-Racing": "elimination:KLRacing",
     "SE": "elimination:SuccessiveElimination",
     "lil-UCB": "lil_ucb:LilUCB",
+    "Rinott": "indifference:Rinott",
+    "KN": "indifference:KN",
     "FC-DSH": "fc_dsh:FCDSH",
     "BrakeBooster": "brake_booster:BrakeBooster",
 }

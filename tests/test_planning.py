@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,14 @@ from scipy.special import ndtr
 
 from bai_gym import advise, evaluate, plan
 from bai_gym.agents import registry
+from bai_gym.bandits import GaussianBandit
+from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import BaiGymError, ParameterError
-from bai_gym.report.plans import plan_curves, plans_table
+from bai_gym.planning.goals import quantile, quantile_interval
+from bai_gym.problems import Problem
+from bai_gym.report.plans import plan_curves, plan_page, plans_table
 
+ROOT = Path(__file__).resolve().parents[1]
 TWO_ARMS = {"means": [0.5, 0.0], "variances": 1.0}
 
 
@@ -24,7 +31,7 @@ def test_uniform_on_two_arms_needs_what_the_normal_distribution_says() -> None:
     assert 26 <= found.budget <= 36
     exact = float(ndtr(-0.5 / np.sqrt(4 / found.budget)))
     assert found.confirmed is not None
-    assert abs(found.value(found.confirmed) - exact) < 4 * np.sqrt(exact / found.confirmed.runs)
+    assert abs(found.confirmed.value - exact) < 4 * np.sqrt(exact / found.confirmed.runs)
 
 
 def test_plans_hold_on_fresh_seeds() -> None:
@@ -93,6 +100,9 @@ def test_oracle_knowledge_is_shown_and_not_advised() -> None:
         ({"agents": []}, "at least one agent"),
         ({"workers": 0}, "workers"),
         ({"env_kwargs": {**TWO_ARMS, "fixed_confidence": True}}, "fixed budget"),
+        ({"certainty": 0.8}, "single one"),
+        ({"certainty": 0.99}, "certainty"),
+        ({"certainty": 0.0}, "certainty"),
     ],
 )
 def test_errors(keywords: dict[str, Any], words: str) -> None:
@@ -100,6 +110,84 @@ def test_errors(keywords: dict[str, Any], words: str) -> None:
     with pytest.raises(BaiGymError, match=words) as caught:
         plan(**arguments)
     assert "\n" not in str(caught.value)
+
+
+# ------------------------------------------------------------------------------------------------ random instances
+
+
+def test_quantiles_and_their_intervals_by_hand() -> None:
+    ten = np.arange(1.0, 11.0)
+    assert (quantile(ten, 0.8), quantile(ten, 0.81), quantile(ten, 1.0)) == (8.0, 9.0, 10.0)
+    # P(at least 2 and at most 8 of 10 lie below the median) = 1 - 2 * 11 / 1024; with 3 and 7 it would be 1 - 2 * 56 /
+    # 1024 < 0.9.
+    assert quantile_interval(ten, 0.5) == (2.0, 9.0)
+    assert quantile_interval(ten, 0.9)[1] == np.inf  # 0.9^10 = 0.35
+    assert quantile_interval(ten, 0.1)[0] == 0.0
+
+
+class Gaps(Problem):
+    """Two arms whose gap is exponential: P(gap > g) = exp(-g)."""
+
+    num_arms = 2
+
+    def draw(self, batch: int, rng: np.random.Generator) -> GaussianBandit:
+        return GaussianBandit(np.stack([rng.exponential(size=batch), np.zeros(batch)], axis=1), 1.0)
+
+
+def test_a_certainty_needs_what_the_quantile_of_the_gaps_says() -> None:
+    """On 70 % of the instances the gap is above -log 0.7 = 0.357; an error of 0.1 there takes 51.6 pulls."""
+    found = plan("Uniform", BestArmEnv(Gaps()), error=0.1, certainty=0.7)[0]
+    assert found.budget is not None and found.each is not None and found.confirmed is not None
+    # With the bound at 95 % the quantile is that of 75 % of 200 instances, within 0.06 of it: gaps of 0.21 to 0.37.
+    assert 4 * (1.2816 / 0.37) ** 2 < found.budget < 4 * (1.2816 / 0.21) ** 2
+    assert found.confirmed.upper <= 0.1 and found.quantile(0.7) == found.confirmed.value
+    exact = ndtr(-0.5 * np.sqrt(found.budget) * np.random.default_rng(0).exponential(size=100_000))
+    assert np.mean(exact <= 0.1) > 0.7 - 0.02
+
+
+@pytest.mark.slow
+def test_a_certainty_does_not_depend_on_workers_or_interruptions(tmp_path: Path) -> None:
+    arguments: dict[str, Any] = {"regret": 0.05, "certainty": 0.5, "seed": 3}
+    first = plan("Uniform", "BAI-Pilot-v0", **arguments, out=tmp_path)[0]
+    files = sorted(tmp_path.rglob("*.parquet"))
+    again = plan("Uniform", "BAI-Pilot-v0", **arguments, out=tmp_path, workers=2)[0]
+    assert files and sorted(tmp_path.rglob("*.parquet")) == files
+    other = plan("Uniform", "BAI-Pilot-v0", **arguments, workers=2)[0]
+    assert first.each is not None
+    for found in (again, other):
+        assert found.budget == first.budget
+        np.testing.assert_array_equal(found.each, first.each)
+
+
+def test_the_mean_over_instances_hides_those_that_are_hard() -> None:
+    plans = plan("Uniform", BestArmEnv(Gaps()), error=0.1)
+    found = plans[0]
+    assert found.budget is not None
+    rng = np.random.default_rng(1)
+    exact = ndtr(-0.5 * np.sqrt(found.budget) * rng.exponential(size=100_000))
+    assert 0.08 < exact.mean() < 0.105
+    # Of 200 instances: four standard errors of the share below.
+    for share in (0.8, 0.95):
+        margin = 4 * np.sqrt(share * (1 - share) / 200)
+        low, high = np.quantile(exact, [share - margin, min(share + margin, 1.0)])
+        assert low - 0.06 < found.quantile(share) < high + 0.12  # 100 runs of each instance
+    assert "95 % of instances" in plans_table(plans).markdown()
+    page = plan_page(plans)
+    assert page.count("<table>") == 2 and plans.advice in page and "<script" not in page and "http-equiv" in page
+
+
+@pytest.mark.slow
+def test_planned_budgets_keep_the_target_on_random_instances() -> None:
+    spec = importlib.util.spec_from_file_location("planner", ROOT / "benchmarks" / "planner.py")
+    assert spec is not None and spec.loader is not None
+    planner = importlib.util.module_from_spec(spec)
+    sys.modules["planner"] = planner  # where dataclasses look up annotations
+    spec.loader.exec_module(planner)
+    rows = [row for number in (0, 3, 9) for row in planner.check(number, runs=10_000)]
+    # Of 10,000 runs: two standard errors.
+    assert sum(row.error <= 0.05 + 2 * 0.0022 for row in rows) == len(rows) == 9
+    assert min(row.error for row in rows) > 0.05 / 3
+    assert max(row.seconds for row in rows if row.arms == 20) < 20.0
 
 
 def test_advice_ranks_agents_without_oracle_knowledge(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bai_gym.cli.console import ERR, OUT, progress_bars
-from bai_gym.cli.options import WHOLE, Out, Seed, Workers, keywords
+from bai_gym.cli.options import FOLDER, WHOLE, Out, Seed, Workers, keywords
 from bai_gym.cli.output import check_files, print_paths
 from bai_gym.errors import MissingPackageError, ParameterError
 from bai_gym.planning import advise as advise_agent
 from bai_gym.planning import plan as plan_budgets
-from bai_gym.report.plans import plan_curves, plans_table
+from bai_gym.report.plans import plan_curves, plan_page, plan_points, plans_table
 from bai_gym.report.standings import leaderboards_table
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.theory import bechhofer_pulls
@@ -20,7 +21,14 @@ from bai_gym.theory import bechhofer_pulls
 __all__ = ["advise", "plan"]
 
 DEFAULT_AGENTS = ["Uniform", "SH", "SR", "TTTS"]
-FILES = ("plan.md", "plan.csv", "plan.png")
+PlanOut = Annotated[
+    Path | None,
+    typer.Option(
+        **FOLDER,
+        help="Folder for chunks, a web page, tables and a figure; the same command resumes an interrupted one.",
+    ),
+]
+FILES = ("plan.html", "plan.md", "plan.csv", "plan-curves.csv", "plan.png")
 
 
 def plan(
@@ -34,6 +42,14 @@ def plan(
     ] = None,
     error: Annotated[float | None, typer.Option(help="Largest error probability wanted. [default: 0.05]")] = None,
     regret: Annotated[float | None, typer.Option(help="Largest simple regret wanted, instead of --error.")] = None,
+    certainty: Annotated[
+        float | None,
+        typer.Option(
+            help="Probability over random instances, as those of a pilot, with which the target must hold. "
+            "[default: the mean over them must be at most the target]",
+            show_default=False,
+        ),
+    ] = None,
     most: Annotated[int, typer.Option(**WHOLE, help="Largest budget to try.")] = 100_000,
     set_: Annotated[
         list[str] | None,
@@ -45,9 +61,10 @@ def plan(
     ] = None,
     arms: Annotated[int, typer.Option(**WHOLE, help="Number of arms, with --zone.")] = 10,
     deviation: Annotated[float, typer.Option(help="Standard deviation of a reward, with --zone.")] = 1.0,
+    curve: Annotated[bool, typer.Option("--curve", help="Print what was measured at each budget, too.")] = False,
     seed: Seed = 0,
     workers: Workers = 1,
-    out: Out = None,
+    out: PlanOut = None,
 ) -> None:
     """Plan a budget: the smallest number of pulls with which each agent reaches a target, found by simulation."""
     if out is not None:
@@ -60,6 +77,8 @@ def plan(
             raise ParameterError("--set belongs to an environment; with --zone there is none")
         if regret is not None:
             raise ParameterError("--zone plans an error probability; leave --regret out")
+        if certainty is not None:
+            raise ParameterError("--certainty is over random instances; with --zone there is a single one")
         pulls = bechhofer_pulls(arms, 1.0 - (0.05 if error is None else error), zone, deviation)
         OUT.print(
             f"Bechhofer's procedure: {pulls:,} pulls of each arm, {arms * pulls:,} in all, whatever the means are."
@@ -73,6 +92,7 @@ def plan(
             env,
             error=error,
             regret=regret,
+            certainty=certainty,
             most=most,
             seed=seed,
             workers=workers,
@@ -80,12 +100,19 @@ def plan(
             out=out,
             on_budget=lambda name, budget: on_stage(f"{name}, {budget:,} pulls", 0, None),
         )
-    table = plans_table(plans)
+    table, points = plans_table(plans), plan_points(plans)
+    if curve:
+        OUT.print(points.rich())
     OUT.print(table.rich())
     if out is None:
         return
     writer = ResultsWriter(out)
-    paths = [writer.save_text("plan.md", table.markdown()), writer.save_text("plan.csv", table.csv())]
+    paths = [
+        writer.save_text("plan.html", plan_page(plans)),
+        writer.save_text("plan.md", table.markdown()),
+        writer.save_text("plan.csv", table.csv()),
+        writer.save_text("plan-curves.csv", points.csv()),
+    ]
     try:
         paths.append(plan_curves(plans, out / "plan.png"))
     except MissingPackageError as missing:

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from bai_gym.live.evidence import Identification
+from bai_gym.results.page import html_page
 from bai_gym.statistics import FloatArray
 
 __all__ = ["page_of"]
@@ -15,12 +16,7 @@ __all__ = ["page_of"]
 _WIDTH, _MARGIN = 320.0, 8.0  # of a drawing, in pixels
 
 _STYLE = """
-:root { color-scheme: light dark; --line: #8888; --best: #0072b2; --other: #888; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; }
-table { border-collapse: collapse; width: 100%; }
-th, td { padding: .25rem .75rem .25rem 0; text-align: right; border-bottom: 1px solid var(--line); }
-th:first-child, td:first-child { text-align: left; overflow-wrap: anywhere; }
+:root { --best: #0072b2; --other: #888; }
 tr.best { font-weight: 600; }
 svg { display: block; width: 100%; min-width: 12rem; height: 1.25rem; }
 svg * { stroke: var(--other); fill: var(--other); }
@@ -35,18 +31,7 @@ def page_of(found: Identification) -> str:
     title = f"{found.name} is recommended"
     rows = "\n".join(_row(found, int(arm), scale) for arm in found.order)
     notes = "".join(f"<li>{_text(note)}</li>" for note in found.notes)
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>{_text(title)}</title>
-<style>{_STYLE}</style>
-</head>
-<body>
-<h1>{_text(title)}</h1>
-<p>{_text(_lead(found))}</p>
+    body = f"""<p>{_text(_lead(found))}</p>
 <p>{_text(f"{found.agent} has made {len(found.log)} of {found.budget} pulls; its seed is {found.seed}.")}</p>
 <table>
 <thead><tr><th>arm</th><th>pulls</th><th>mean</th><th>95 % interval</th><th>{scale.words}</th></tr></thead>
@@ -56,10 +41,8 @@ def page_of(found: Identification) -> str:
 </table>
 <p>Dots are mean rewards, lines their 95 % intervals, and bars behind them the share of the pulls. The agent chose the
 samples adaptively, so means are slightly biased, and the intervals are a guide, not a proof.</p>
-{f"<ul>{notes}</ul>" if notes else ""}
-</body>
-</html>
-"""
+{f"<ul>{notes}</ul>" if notes else ""}"""
+    return html_page(title, body, _STYLE)
 
 
 class _Scale:

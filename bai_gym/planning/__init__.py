@@ -2,5 +2,6 @@
 
 from bai_gym.planning.advice import Advice, advise
 from bai_gym.planning.budget import BudgetPlan, Plans, plan
+from bai_gym.planning.goals import Goal, Measurement
 
-__all__ = ["Advice", "BudgetPlan", "Plans", "advise", "plan"]
+__all__ = ["Advice", "BudgetPlan", "Goal", "Measurement", "Plans", "advise", "plan"]

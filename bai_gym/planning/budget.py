@@ -3,6 +3,9 @@
 Errors fall about exponentially in the budget, so the logarithm of the error is interpolated linearly. The search
 doubles the budget until the target is reached, narrows the interval, and then confirms a budget on fresh seeds: the
 smallest of several estimates is too small on average, so the runs that chose a budget cannot also vouch for it.
+
+Where instances are random, for example because a pilot leaves many truths possible, the mean over them (known as
+assurance) may hide that some are hopeless. So a target can also be set for a quantile over the instances.
 """
 
 from __future__ import annotations
@@ -13,24 +16,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bai_gym.analysis.intervals import wilson, z_score
 from bai_gym.api import make_cells
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.protocol import least_budget
 from bai_gym.benchmark.runner import check_runs, run_cells
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
+from bai_gym.planning.goals import ERROR, REGRET, Goal, Measurement, most_certain, quantile
+from bai_gym.planning.truths import INSTANCES, on_each_instance
+from bai_gym.problems import FixedProblem
 from bai_gym.rerun import rerun_command
-from bai_gym.results.result import Result
 from bai_gym.seeding import check_seed, generator
+from bai_gym.statistics import FloatArray
 from bai_gym.validation import integer, probability, real
 
 __all__ = ["BudgetPlan", "Plans", "plan"]
 
-ONE_SIDED = 0.9  # level of the two-sided interval whose upper end is a one-sided bound at 95 %
 AIM = 0.85  # of the target: what the search aims at, so that the confirmation mostly succeeds at once
 NARROWINGS = 3
 CONFIRMATIONS = 12
+SPREAD_RUNS = 100  # of each instance, where a mean has been planned
 
 
 @dataclass(frozen=True)
@@ -40,50 +45,62 @@ class BudgetPlan:
     Attributes:
         agent: Name of the agent, with the parameters that differ from their defaults.
         env: Id of the environment, with the keyword arguments given.
-        measure: ``"error probability"`` or ``"simple regret"``.
-        target: The largest value wanted.
+        goal: What the budget must achieve.
         budget: The budget; None if the target was not reached.
         confirmed: What was measured at this budget, on seeds that did not choose it; None without a budget.
-        results: All measurements, by budget. Those of one budget come from different seeds.
+        measurements: All measurements, by budget. Those of one budget come from different seeds.
+        each: ``(M,)`` the measure at this budget on each of M random instances, ascending; None without a budget, or
+            where there is a single instance.
     """
 
     agent: str
     env: str
-    measure: str
-    target: float
+    goal: Goal
     budget: int | None
-    confirmed: Result | None
-    results: tuple[Result, ...]
+    confirmed: Measurement | None
+    measurements: tuple[Measurement, ...]
+    each: FloatArray | None = None
 
     @property
     def knows(self) -> tuple[str, ...]:
         """Oracle knowledge of the agent."""
-        return self.results[0].knows
+        return self.measurements[0].result.knows
 
-    def value(self, result: Result) -> float:
-        """Return the measure of a result."""
-        return result.error_probability if self.measure == "error probability" else result.simple_regret
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences that every report of the plan must carry."""
+        return self.measurements[0].result.notes
 
-    def upper(self, result: Result) -> float:
-        """Return the one-sided 95 % confidence bound of the measure."""
-        if self.measure == "error probability":
-            return wilson(result.errors, result.runs, ONE_SIDED)[1]
-        return result.simple_regret + z_score(ONE_SIDED) * result.simple_regret_se
+    def quantile(self, share: float) -> float:
+        """Return the value that the measure does not exceed on a share of the instances.
+
+        Args:
+            share: In (0, 1].
+
+        Raises:
+            ParameterError: If there is a single instance, or no budget.
+        """
+        if self.each is None:
+            raise ParameterError("a quantile over instances needs a planned budget, and random instances")
+        if not 0.0 < real(share, "share") <= 1.0:
+            raise ParameterError(f"share must be above 0 and at most 1, not {share}")
+        return quantile(self.each, share)
 
     def __str__(self) -> str:
         """One line for display."""
-        goal = f"{self.measure} to {self.target:g}"
+        where = "" if self.goal.certainty is None else f" on {100 * self.goal.certainty:.3g} % of the instances"
+        goal = f"{self.goal.measure} to {self.goal.target:g}{where}"
         knows = f"(oracle knowledge: {', '.join(self.knows) or 'none'})"
         if self.confirmed is None:
-            last = self.results[-1]
-            return (
-                f"{self.agent}: no {goal} with up to {last.budget:,} pulls, where it is {self.value(last):.4g} {knows}"
-            )
-        value, upper = self.value(self.confirmed), self.upper(self.confirmed)
-        return (
-            f"{self.agent}: {self.budget:,} pulls bring the {goal}; on fresh seeds it is {value:.4g}, at most "
-            f"{upper:.4g} at 95 %, in {self.confirmed.runs:,} runs {knows}"
+            last = self.measurements[-1]
+            return f"{self.agent}: no {goal} with up to {last.budget:,} pulls, where it is {last.value:.4g} {knows}"
+        line = (
+            f"{self.agent}: {self.budget:,} pulls bring the {goal}; on fresh seeds it is {self.confirmed.value:.4g}, "
+            f"at most {self.confirmed.upper:.4g} at 95 %, in {self.confirmed.runs:,} runs {knows}"
         )
+        if self.each is not None and self.goal.certainty is None:
+            line += f"; on 80 % of the instances at most {self.quantile(0.8):.4g}, on 95 % {self.quantile(0.95):.4g}"
+        return line
 
 
 @dataclass(frozen=True)
@@ -101,7 +118,9 @@ class Plans(Sequence[BudgetPlan]):
         """One sentence: which agent to take, with which budget."""
         reached = [plan for plan in self.plans if plan.budget is not None]
         if not reached:
-            return f"No agent reached the target with {self.plans[0].results[-1].budget:,} pulls: give a larger one."
+            return (
+                f"No agent reached the target with {self.plans[0].measurements[-1].budget:,} pulls: give a larger one."
+            )
         best = next((plan for plan in reached if not plan.knows), reached[0])
         sentence = f"Take {best.agent} with {best.budget:,} pulls"
         if best.knows:
@@ -136,6 +155,7 @@ def plan(
     *,
     error: float | None = None,
     regret: float | None = None,
+    certainty: float | None = None,
     most: int = 100_000,
     seed: int = 0,
     workers: int | None = 1,
@@ -153,6 +173,8 @@ def plan(
         env: A registered id, or an environment object.
         error: Largest error probability wanted, in (0, 1). Default 0.05, unless ``regret`` is given.
         regret: Largest simple regret wanted instead, above 0, in the unit of the reward.
+        certainty: Probability over random instances with which the error probability (or simple regret) must be at most
+            the target, above 0 and at most 0.985; None: its mean over the instances must be.
         most: Largest budget to try.
         seed: At least 0. The same seed gives the same plan, for any number of workers.
         workers: Processes, see :func:`bai_gym.evaluate`.
@@ -169,10 +191,15 @@ def plan(
     """
     if error is not None and regret is not None:
         raise ParameterError("give error= or regret=, not both")
+    if certainty is not None:
+        probability(certainty, "certainty")
+        if certainty > most_certain(INSTANCES):
+            most_sure = f"{most_certain(INSTANCES):.3f}, which {INSTANCES} instances can confirm"
+            raise ParameterError(f"certainty must be at most {most_sure}, not {certainty}")
     if regret is not None:
-        measure, target = "simple regret", real(regret, "regret", above=0)
+        goal = Goal(REGRET, real(regret, "regret", above=0), certainty)
     else:
-        measure, target = "error probability", probability(0.05 if error is None else error, "error")
+        goal = Goal(ERROR, probability(0.05 if error is None else error, "error"), certainty)
     check_runs(1, workers)
     check_seed(seed)
     listed = list(agents) if isinstance(agents, Iterable) and not isinstance(agents, str) else [agents]
@@ -185,15 +212,23 @@ def plan(
         if cell.env.built.episode_spec.fixed_confidence:
             raise ParameterError("a plan needs a fixed budget, and here the agent decides when to stop")
 
-        def measure_at(budget: int, runs: int, number: int, agent: Any = agent, name: str = cell.label) -> Result:
+        fixed = isinstance(cell.env.problem, FixedProblem)
+        if fixed and certainty is not None:
+            raise ParameterError("certainty= is over random instances, and this environment has a single one")
+
+        def measure_at(
+            budget: int, runs: int, number: int, each: bool, agent: Any = agent, name: str = cell.label
+        ) -> Measurement:
             if on_budget is not None:
                 on_budget(name, budget)
             own = int(generator(seed, "plan", number).integers(2**63))
             cells = make_cells([agent], env, [budget], own, env_kwargs)
             folder = None if out is None else Path(out)
-            return run_cells(cells, runs, workers=workers, out=folder, rerun=rerun_command)[0]
+            if each:
+                return on_each_instance(agent, cells[0], goal, runs, workers=workers, out=folder)
+            return goal.measured(run_cells(cells, runs, workers=workers, out=folder, rerun=rerun_command)[0])
 
-        plans.append(_Search(cell.label, cell.env.label, measure, target, measure_at).run(_least(cell), most))
+        plans.append(_Search(cell.label, cell.env.label, goal, fixed, measure_at).run(_least(cell), most))
     return Plans(tuple(sorted(plans, key=lambda one: math.inf if one.budget is None else one.budget)))
 
 
@@ -208,20 +243,23 @@ class _Search:
     Args:
         agent: Its name.
         env: Name of the environment.
-        measure: What is to be small.
-        target: How small.
-        measure_at: Returns a measurement with a budget and a number of runs, on the seed of a given number.
+        goal: What the budget must achieve.
+        fixed: Whether there is a single instance.
+        measure_at: Returns a measurement with a budget and a number of runs, on the seed of a given number; or with a
+            number of runs on each of many instances.
     """
 
     def __init__(
-        self, agent: str, env: str, measure: str, target: float, measure_at: Callable[[int, int, int], Result]
+        self, agent: str, env: str, goal: Goal, fixed: bool, measure_at: Callable[[int, int, int, bool], Measurement]
     ) -> None:
-        """Choose the numbers of runs: at the target, 20 and 400 errors are expected in them."""
-        self._found = BudgetPlan(agent, env, measure, target, None, None, ())
+        """Choose the numbers of runs: at the target, 20 and 400 errors are expected, or 2 and 10 per instance."""
+        self._agent, self._env, self._goal, self._fixed = agent, env, goal, fixed
         self._measure_at = measure_at
-        rare = target if measure == "error probability" else 0.05
+        rare = goal.target if goal.measure == ERROR else 0.05
         self._few, self._many = max(400, math.ceil(20 / rare)), max(2000, math.ceil(400 / rare))
-        self._results: list[Result] = []
+        if goal.certainty is not None:
+            self._few, self._many = max(50, math.ceil(2 / rare)), max(100, math.ceil(10 / rare))
+        self._found: list[Measurement] = []
 
     def run(self, least: int, most: int) -> BudgetPlan:
         """Return the plan."""
@@ -235,25 +273,25 @@ class _Search:
             if not low.budget < budget < high.budget:
                 break
             point = self._play(budget, self._many)
-            low, high = (point, high) if self._found.value(point) > AIM * self._found.target else (low, point)
+            low, high = (point, high) if point.value > AIM * self._goal.target else (low, point)
         slope = (self._log(high) - self._log(low)) / (high.budget - low.budget)
         return self._confirm(self._between(low, high), min(slope, -1e-3 / high.budget), most)
 
-    def _bracket(self, least: int, most: int) -> tuple[Result | None, Result | None]:
+    def _bracket(self, least: int, most: int) -> tuple[Measurement | None, Measurement | None]:
         """Double the budget until the target is reached; return the last two measurements."""
         low, budget = None, least
         while True:
             point = self._play(budget, self._few)
-            if self._found.value(point) <= AIM * self._found.target:
+            if point.value <= AIM * self._goal.target:
                 return low, point
             if budget == most:
                 return point, None
             low, budget = point, min(2 * budget, most)
 
-    def _between(self, low: Result, high: Result) -> int:
+    def _between(self, low: Measurement, high: Measurement) -> int:
         """Return the budget at which the line through two measurements, in logarithms, meets the aim."""
         start, end = self._log(low), self._log(high)
-        share = (start - math.log(AIM * self._found.target)) / max(start - end, 1e-9)
+        share = (start - math.log(AIM * self._goal.target)) / max(start - end, 1e-9)
         share = min(max(share, 0.05), 0.95)
         return round(low.budget + share * (high.budget - low.budget))
 
@@ -261,27 +299,33 @@ class _Search:
         """Measure a budget on fresh seeds; where the target is not certain, try a larger one."""
         for attempt in range(1, CONFIRMATIONS + 1):
             point = self._play(budget, self._many, attempt)
-            if self._found.upper(point) <= self._found.target:
+            if point.upper <= self._goal.target:
                 return self._plan(point)
             if budget == most:
                 break
-            missing = self._log(point) - math.log(AIM * self._found.target)
+            excess = math.log(point.upper / self._goal.target) if math.isfinite(point.upper) else 0.0
+            missing = max(self._log(point) - math.log(AIM * self._goal.target), excess)
             step = max(missing / -slope, 0.02 * budget, 1.0)
             budget = min(math.ceil(budget + min(step, 0.5 * budget)), most)
         return self._plan(None)
 
-    def _play(self, budget: int, runs: int, number: int = 0) -> Result:
-        result = self._measure_at(budget, runs, number)
-        self._results.append(result)
-        return result
+    def _play(self, budget: int, runs: int, number: int = 0) -> Measurement:
+        point = self._measure_at(budget, runs, number, self._goal.certainty is not None)
+        self._found.append(point)
+        return point
 
-    def _log(self, result: Result) -> float:
+    def _log(self, point: Measurement) -> float:
         """Return the logarithm of the measure; without errors, that of half an error."""
-        least = 0.5 / result.runs * (1.0 if self._found.measure == "error probability" else self._found.target)
-        return math.log(max(self._found.value(result), least))
+        runs = point.runs if point.each is None else point.runs / point.each.size
+        least = 0.5 / runs * (1.0 if self._goal.measure == ERROR else self._goal.target)
+        return math.log(max(point.value, least))
 
-    def _plan(self, confirmed: Result | None) -> BudgetPlan:
-        found = self._found
-        results = tuple(sorted(self._results, key=lambda result: result.budget))
+    def _plan(self, confirmed: Measurement | None) -> BudgetPlan:
+        each = None
+        if confirmed is not None:
+            each = confirmed.each
+            if each is None and not self._fixed:
+                each = self._measure_at(confirmed.budget, SPREAD_RUNS, CONFIRMATIONS + 1, True).each
+        found = tuple(sorted(self._found, key=lambda point: point.budget))
         budget = None if confirmed is None else confirmed.budget
-        return BudgetPlan(found.agent, found.env, found.measure, found.target, budget, confirmed, results)
+        return BudgetPlan(self._agent, self._env, self._goal, budget, confirmed, found, each)

@@ -16,7 +16,19 @@ from typing import Any
 
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 
-__all__ = ["COLOURS", "DASHES", "MARKERS", "look", "named", "places", "save", "settings", "target_of", "write_sentence"]
+__all__ = [
+    "COLOURS",
+    "DASHES",
+    "MARKERS",
+    "drawn",
+    "look",
+    "named",
+    "places",
+    "save",
+    "settings",
+    "target_of",
+    "write_sentence",
+]
 
 # M. Okabe and K. Ito's colours, distinct for colour-blind readers too, without their yellow, which is too pale for
 # lines.
@@ -100,14 +112,19 @@ def write_sentence(figure: Any, sentence: str) -> None:
     figure.supxlabel(textwrap.fill(sentence, characters), x=0.01, ha="left", fontsize=9, color="#444444")
 
 
-def save(figure: Any, target: Path) -> Path:
-    """Write a figure to a file atomically."""
-    suffix = target.suffix.lower()
+def drawn(figure: Any, suffix: str) -> bytes:
+    """Return a figure as the contents of a file with that ending."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format=suffix[1:], metadata=METADATA[suffix])
+    return buffer.getvalue()
+
+
+def save(figure: Any, target: Path) -> Path:
+    """Write a figure to a file atomically."""
+    contents = drawn(figure, target.suffix.lower())
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(buffer.getvalue())
+        target.write_bytes(contents)
     except OSError as error:
         raise OutputError(f"cannot write the figure {target}: {error.strerror or error}") from error
     return target

@@ -1,45 +1,94 @@
-"""A table and a figure of planned budgets."""
+"""Planned budgets as tables, as a figure, and as a web page."""
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from bai_gym.planning import BudgetPlan, Plans
-from bai_gym.report.canvas import look, named, save, settings, target_of, write_sentence
-from bai_gym.results.layout import Column, Table, exact, knows_words
-from bai_gym.results.result import Result
+from bai_gym.errors import MissingPackageError
+from bai_gym.planning import BudgetPlan, Measurement, Plans
+from bai_gym.report.canvas import drawn, look, named, save, settings, target_of, write_sentence
+from bai_gym.results.layout import Column, Table, exact, knows_words, with_interval
+from bai_gym.results.page import html_page
 
-__all__ = ["plan_curves", "plans_table"]
+__all__ = ["plan_curves", "plan_page", "plan_points", "plans_table"]
+
+SHARES = (0.8, 0.95)  # of the instances
+STYLE = """
+th:first-child, td:first-child { overflow-wrap: normal; }
+svg { display: block; width: 100%; height: auto; background: #fff; }
+"""
 
 
 def plans_table(plans: Plans) -> Table[BudgetPlan]:
-    """Lay plans out, the smallest budget first; the advice stands below."""
-    first = plans[0]
+    """Lay plans out, the smallest budget first; the advice stands below.
+
+    Where instances are random, there are quantiles of the measure over them.
+    """
+    goal = plans[0].goal
+    columns = [
+        Column[BudgetPlan]("agent", lambda row: row.agent, False),
+        Column("budget", lambda row: "not reached" if row.budget is None else f"{row.budget:,}"),
+        Column(f"{goal.name} on fresh seeds", lambda row: _measured(row, lambda at: at.value)),
+        Column("at most, at 95 %", lambda row: _measured(row, lambda at: at.upper)),
+    ]
+    fields: dict[str, Callable[[BudgetPlan], object]] = {
+        "agent": lambda row: row.agent,
+        "env": lambda row: row.env,
+        "measure": lambda row: row.goal.measure,
+        "target": lambda row: exact(row.goal.target),
+        "certainty": lambda row: "" if row.goal.certainty is None else exact(row.goal.certainty),
+        "budget": lambda row: "" if row.budget is None else row.budget,
+        "value": lambda row: "" if row.confirmed is None else exact(row.confirmed.value),
+        "upper": lambda row: "" if row.confirmed is None else exact(row.confirmed.upper),
+    }
+    for share in SHARES:
+        if any(row.each is not None for row in plans):
+            columns.append(Column(f"at most, on {100 * share:g} % of instances", partial(_quantile, share)))
+        fields[f"quantile_{100 * share:g}"] = partial(_exact_quantile, share)
+    columns += [
+        Column("runs", lambda row: "" if row.confirmed is None else f"{row.confirmed.runs:,}"),
+        Column("oracle knowledge", lambda row: knows_words(row.knows), False),
+    ]
+    fields |= {
+        "runs": lambda row: "" if row.confirmed is None else row.confirmed.runs,
+        "knows": lambda row: ", ".join(row.knows),
+    }
     return Table(
         plans,
+        columns,
+        fields,
+        notes=lambda row: row.notes,
+        above=f"{plans[0].env}: budgets that bring the {goal.name} to {goal.target:g}.",
+        remarks=[plans.advice],
+    )
+
+
+def plan_points(plans: Plans) -> Table[tuple[BudgetPlan, Measurement]]:
+    """Lay out the curves: what was measured at each budget on the way, with 90 % intervals."""
+    goal = plans[0].goal
+    rows = [(plan, point) for plan in plans for point in _most_runs(plan)]
+    return Table(
+        rows,
         [
-            Column("agent", lambda row: row.agent, False),
-            Column("budget", lambda row: "not reached" if row.budget is None else f"{row.budget:,}"),
-            Column(f"{first.measure} on fresh seeds", lambda row: _measured(row, row.value)),
-            Column("at most, at 95 %", lambda row: _measured(row, row.upper)),
-            Column("runs", lambda row: "" if row.confirmed is None else f"{row.confirmed.runs:,}"),
-            Column("oracle knowledge", lambda row: knows_words(row.knows), False),
+            Column("agent", lambda row: row[0].agent, False),
+            Column("budget", lambda row: f"{row[1].budget:,}"),
+            Column(f"{goal.name} [90 %]", lambda row: with_interval(row[1].value, row[1].lower, row[1].upper)),
+            Column("runs", lambda row: f"{row[1].runs:,}"),
         ],
         {
-            "agent": lambda row: row.agent,
-            "env": lambda row: row.env,
-            "measure": lambda row: row.measure,
-            "target": lambda row: exact(row.target),
-            "budget": lambda row: "" if row.budget is None else row.budget,
-            "value": lambda row: "" if row.confirmed is None else exact(row.value(row.confirmed)),
-            "upper": lambda row: "" if row.confirmed is None else exact(row.upper(row.confirmed)),
-            "runs": lambda row: "" if row.confirmed is None else row.confirmed.runs,
-            "knows": lambda row: ", ".join(row.knows),
+            "agent": lambda row: row[0].agent,
+            "budget": lambda row: row[1].budget,
+            "value": lambda row: exact(row[1].value),
+            "lower": lambda row: exact(row[1].lower),
+            "upper": lambda row: exact(row[1].upper),
+            "runs": lambda row: row[1].runs,
         },
-        notes=lambda row: row.results[0].notes,
-        above=f"{first.env}: budgets that bring the {first.measure} to {first.target:g}.",
-        remarks=[plans.advice],
+        above=f"{plans[0].env}: the {goal.name} by budget.",
+        remarks=["Brackets: 90 % intervals, of which the upper end is a confidence bound at 95 %."],
     )
 
 
@@ -60,37 +109,75 @@ def plan_curves(plans: Plans, path: str | Path) -> Path:
     """
     target = target_of(path)
     with settings():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(8.0, 4.5), layout="constrained")
-        axes = figure.add_subplot()
-        for index, plan in enumerate(plans):
-            colour, marker, dashes = look(index)
-            points = [row for row in _most_runs(plan) if plan.value(row) > 0.0]
-            x, y = [row.budget for row in points], [plan.value(row) for row in points]
-            style = {"color": colour, "marker": marker, "linestyle": dashes, "markersize": 5}
-            axes.plot(x, y, label=named(plan.agent, plan.knows), fillstyle="none" if plan.knows else "full", **style)
-            if plan.budget is not None:
-                axes.axvline(plan.budget, color=colour, linewidth=1.0, linestyle=":")
-        axes.axhline(plans[0].target, color="#555555", linewidth=1.2, linestyle="--")
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlabel("budget (pulls)")
-        axes.set_ylabel(plans[0].measure)
-        axes.set_title(plans[0].env, loc="left", fontweight="bold", fontsize=12)
-        figure.legend(loc="outside right upper", fontsize=10)
-        write_sentence(figure, "Dashed: the target. Dotted: the planned budgets, confirmed on fresh seeds.")
-        return save(figure, target)
+        return save(_figure(plans), target)
 
 
-def _measured(row: BudgetPlan, measure: Callable[[Result], float]) -> str:
+def plan_page(plans: Plans) -> str:
+    """Return a self-contained web page: the advice, the plans, the figure where matplotlib is installed, the curves."""
+    goal = plans[0].goal
+    try:
+        with settings():
+            drawing = drawn(_figure(plans), ".svg").decode()
+        name = html.escape(f"The {goal.name} by budget, a curve for each agent; the table below has its numbers.")
+        figure = drawing[drawing.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{name}"', 1)
+    except MissingPackageError:
+        figure = ""
+    body = f"""{plans_table(plans).html()}
+{figure}
+<h2>Curves</h2>
+{plan_points(plans).html()}"""
+    return html_page(f"How large a budget brings the {goal.name} to {goal.target:g}?", body, STYLE)
+
+
+def _figure(plans: Plans) -> Any:
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter
+
+    figure = Figure(figsize=(8.0, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    for index, plan in enumerate(plans):
+        colour, marker, dashes = look(index)
+        points = [point for point in _most_runs(plan) if point.value > 0.0]
+        x, y = [point.budget for point in points], [point.value for point in points]
+        low = [point.value - max(point.lower, 0.0) for point in points]
+        high = [min(point.upper, 10.0 * point.value) - point.value for point in points]
+        style = {"color": colour, "marker": marker, "linestyle": dashes, "markersize": 5, "elinewidth": 1.0}
+        fill = "none" if plan.knows else "full"
+        axes.errorbar(x, y, yerr=[low, high], label=named(plan.agent, plan.knows), fillstyle=fill, **style)
+        if plan.budget is not None:
+            axes.axvline(plan.budget, color=colour, linewidth=1.0, linestyle=":")
+    axes.axhline(plans[0].goal.target, color="#555555", linewidth=1.2, linestyle="--")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        axis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}" if f"{value:e}"[0] in "25" else ""))
+    axes.set_xlabel("budget (pulls)")
+    axes.set_ylabel(plans[0].goal.name)
+    axes.set_title(plans[0].env, loc="left", fontweight="bold", fontsize=12)
+    axes.legend(loc="lower left", fontsize=10)  # where no curve that falls comes by
+    write_sentence(
+        figure, "Dashed: the target. Dotted: the planned budgets, confirmed on fresh seeds. Bars: 90 % intervals."
+    )
+    return figure
+
+
+def _measured(row: BudgetPlan, measure: Callable[[Measurement], float]) -> str:
     return "" if row.confirmed is None else f"{measure(row.confirmed):.3g}"
 
 
-def _most_runs(plan: BudgetPlan) -> list[Result]:
-    """Return the measurement with the most runs at each budget."""
-    best: dict[int, Result] = {}
-    for row in plan.results:
-        if row.budget not in best or row.runs >= best[row.budget].runs:
-            best[row.budget] = row
+def _quantile(share: float, row: BudgetPlan) -> str:
+    return "" if row.each is None else f"{row.quantile(share):.3g}"
+
+
+def _exact_quantile(share: float, row: BudgetPlan) -> str:
+    return "" if row.each is None else exact(row.quantile(share))
+
+
+def _most_runs(plan: BudgetPlan) -> list[Measurement]:
+    """Return the measurement with the most runs at each budget, by budget."""
+    best: dict[int, Measurement] = {}
+    for point in plan.measurements:
+        if point.budget not in best or point.runs >= best[point.budget].runs:
+            best[point.budget] = point
     return list(best.values())

@@ -1,11 +1,12 @@
-"""Layout of tables for the terminal, as Markdown, as LaTeX and as CSV.
+"""Layout of tables for the terminal, as Markdown, as LaTeX, as HTML and as CSV.
 
-The first three show the same rounded cells; CSV has every digit.
+The first four show the same rounded cells; CSV has every digit.
 """
 
 from __future__ import annotations
 
 import csv
+import html
 import io
 import math
 import re
@@ -71,7 +72,7 @@ class Column(Generic[Row]):
 
 @dataclass(frozen=True)
 class Table(Generic[Row]):
-    """A table that can be written in four forms.
+    """A table that can be written in five forms.
 
     Attributes:
         rows: What it has a row for, in order.
@@ -160,6 +161,23 @@ class Table(Generic[Row]):
         ]
         if below:
             lines += ["", r"\medskip", r"{\footnotesize\raggedright", *(line + r"\par" for line in below), "}"]
+        return "\n".join(lines) + "\n"
+
+    def html(self) -> str:
+        """Write it as HTML, for :func:`bai_gym.results.page.html_page`."""
+        columns = self._filed()
+        lines = [f"<p>{html.escape(self.above)}</p>"] if self.above else []
+        heads = "".join(f"<th>{html.escape(column.heading)}</th>" for column in columns)
+        lines += ["<table>", f"<thead><tr>{heads}</tr></thead>", "<tbody>"]
+        for cells, marks, bold in self._cells(columns):
+            cells = [html.escape(cell) for cell in cells]
+            cells = [f"<b>{cell}</b>" if heavy else cell for cell, heavy in zip(cells, bold, strict=True)]
+            cells[self.marked] += f"<sup>{', '.join(map(str, marks))}</sup>" if marks else ""
+            lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+        lines += ["</tbody>", "</table>"]
+        if numbers := self._numbers():
+            lines += ["<ol>", *(f"<li>{html.escape(note)}</li>" for note in numbers), "</ol>"]
+        lines += [f"<p>{html.escape(remark)}</p>" for remark in self.remarks]
         return "\n".join(lines) + "\n"
 
     def csv(self) -> str:

@@ -326,7 +326,8 @@ def test_a_task_that_is_not_declared_is_refused() -> None:
 def test_agents_that_do_not_stop_are_refused_where_they_must() -> None:
     of_confidence = {name for name in NAMES if isinstance(agents.make(name), ConfidenceAgent)}
     good = {"APT-G", "HDoC", "LUCB-G", "APGAI"}
-    assert STOPPING == {"UGapEc", "UGapEc-V", "LUCB"} | good | of_confidence and len(of_confidence) == 15
+    others = {"UGapEc", "UGapEc-V", "LUCB", "Rinott", "KN"}
+    assert STOPPING == others | good | of_confidence and len(of_confidence) == 15
     for name in NAMES:
         agent = agents.make(name)
         told: dict[str, Any] = {"truth": fit(agent, spread(4)), "knows": agent.knows, "fixed_confidence": True}

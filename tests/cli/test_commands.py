@@ -46,6 +46,26 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
     return run
 
 
+# ------------------------------------------------------------------------------------------------ plan
+
+
+def test_a_plan_is_a_page_tables_and_a_figure(command: Command, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    words = ("plan", "BAI-Pilot-v0", "--regret", "0.05", "--certainty", "0.5", "--agent", "Uniform")
+    out, _ = command(*words, "--out", "plans", "--curve")
+    page, table, curve = (
+        (tmp_path / "plans" / name).read_text(encoding="utf-8") for name in ("plan.html", "plan.csv", "plan-curves.csv")
+    )
+    rows, points = list(csv.DictReader(io.StringIO(table))), list(csv.DictReader(io.StringIO(curve)))
+    assert "<svg" in page and f"Take Uniform with {rows[0]['budget']} pulls." in page
+    assert float(rows[0]["value"]) <= float(rows[0]["upper"]) <= 0.05 <= float(points[0]["value"])
+    assert float(rows[0]["quantile_80"]) <= float(rows[0]["quantile_95"])
+    assert all(float(row["lower"]) <= float(row["value"]) <= float(row["upper"]) for row in points)
+    assert "50 % quantile of the simple regret" in " ".join(out.split()) and "page: plans/plan.html" in out
+    bare, _ = command(*words)
+    assert "[90 %]" in out and "[90 %]" not in bare
+
+
 # ------------------------------------------------------------------------------------------------ run
 
 

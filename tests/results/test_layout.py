@@ -56,6 +56,15 @@ def test_latex_in_full() -> None:
     )
 
 
+def test_html_in_full() -> None:
+    assert SHEET.html() == (
+        "<p>A sentence.</p>\n<table>\n<thead><tr><th>agent</th><th>error [95 %]</th></tr></thead>\n<tbody>\n"
+        "<tr><td>[a] &amp; b_c</td><td>-0.1 [-0.2, 0.1]</td></tr>\n"
+        "<tr><td>d|e<sup>1, 2</sup></td><td>1 ± 2</td></tr>\n</tbody>\n</table>\n"
+        "<ol>\n<li>50 % of {x}</li>\n<li>another</li>\n</ol>\n<p>A remark #1.</p>\n"
+    )
+
+
 def test_nothing_is_below_a_table_without_notes() -> None:
     plain: Table[Row] = Table([("b", "", ())], [AGENT])
     assert plain.latex().endswith("\\end{tabular}\n") and plain.markdown().endswith("| b |\n")
