@@ -16,7 +16,7 @@ from bai_gym.validation import ROWS, array, choice, flag, integer, probability, 
 HUGE = 10**400
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("returned", "value"),
     [
         (integer(3, "x"), 3),
@@ -56,7 +56,7 @@ def test_arrays_are_new_floats() -> None:
     assert array([True, 2], "x").dtype == np.float64
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("call", "says"),
     [
         *((lambda v=v: integer(v, "x"), f"a whole number, not {v!r}") for v in (1.0, True, "1", None, math.nan)),

@@ -21,7 +21,7 @@ def test_parameters_are_copied() -> None:
     assert bandit.means.tolist() == bandit.variances.tolist() == [[0.0, 1.0]]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("means", "variances", "message"),
     [
         ([0.0, np.nan, 1.0], 1.0, "means: arm 1 has nan; every value must be a finite number"),

@@ -59,7 +59,7 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
     assert [part for part in parts if part not in outcome.err] == []
 
 
-@pytest.mark.parametrize(
+@pytest.mark.each(
     ("words", "parts"),
     [
         # Names.
