@@ -365,12 +365,14 @@ def _or_empty(number: float | None) -> str:
 
 
 def _over_bound(row: ResultLike) -> str:
-    """The mean counts runs that the cap ended with the cap, so that the ratio is too small."""
-    if row.over_bound is None:
-        return "unknown"
-    return f"{'at least ' if row.truncated else ''}{row.over_bound:.2f}"
+    return "unknown" if row.over_bound is None else f"{_censored(row)}{row.over_bound:.2f}"
 
 
 def _pulls(row: ResultLike) -> str:
     _, _, median, _, high = row.sample_quantiles
-    return f"{row.sample_complexity:,.0f} / {median:,.0f} / {high:,.0f}"
+    return f"{_censored(row)}{row.sample_complexity:,.0f} / {median:,.0f} / {high:,.0f}"
+
+
+def _censored(row: ResultLike) -> str:
+    """Runs that the cap ended count with the cap, which makes the mean too small."""
+    return "at least " if row.truncated else ""

@@ -8,7 +8,7 @@ import { overBudgets } from "./overall.js";
 import { look } from "./palette.js";
 import { copyButton } from "./rerun.js";
 import { group, onChange, state } from "./state.js";
-import { morePulls, overBound } from "./stopping.js";
+import { censored, morePulls, overBound } from "./stopping.js";
 import { named } from "./swatch.js";
 import { onTheme } from "./theme.js";
 
@@ -84,7 +84,7 @@ function columnsOf(rows) {
       class: right,
       sorts: true,
       key: (row) => row.pulls,
-      cell: (row) => `${count(row.pulls)} / ${count(row.pullsMedian)} / ${count(row.pullsHigh)}`,
+      cell: (row) => `${censored(row)}${count(row.pulls)} / ${count(row.pullsMedian)} / ${count(row.pullsHigh)}`,
     },
     rows.some((row) => row.delta !== null) && { id: "delta", text: "Delta", class: right, sorts: true, key: (row) => row.delta, cell: (row) => row.delta ?? "" },
     rows.some((row) => row.overBound !== null) && { id: "bound", text: "Mean pulls / lower bound", class: right, sorts: true, key: (row) => row.overBound, cell: overBound },
