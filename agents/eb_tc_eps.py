@@ -11,6 +11,7 @@ import numpy as np
 from bai_gym.agents.scanning import arm_of_largest
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.errors import ParameterError
+from bai_gym.parallel import check_memory
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Rule, columns, leader, section
 from bai_gym.statistics import FloatArray
@@ -79,7 +80,8 @@ class EBTCEps(SequentialAgent):
         return self.num_arms * (1 + self.num_arms)
 
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters, and set those of the rule."""
+        """Check the parameters and the memory for all pairs of arms, and set the parameters of the rule."""
+        check_memory(self.num_arms, 8 * self.batch, "num_arms", ParameterError, power=2)
         slack = real(self.epsilon, f"epsilon of {self.name}", above=0)
         if isinstance(self.beta, str) and self.beta != "ids":
             raise ParameterError(f"beta of {self.name} must be 'ids' or a number in (0, 1), not {self.beta!r}")

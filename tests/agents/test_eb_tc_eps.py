@@ -74,3 +74,8 @@ def test_with_a_large_slack_the_others_share_equally() -> None:
 def test_parameters_out_of_range(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         EBTCEps(**parameters).reset(ProblemInfo(3, 20))
+
+
+def test_pairs_of_too_many_arms() -> None:
+    with pytest.raises(ParameterError, match="num_arms=10000000 would take about"):
+        EBTCEps().reset(ProblemInfo(10**7, 10**7))
