@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.bandits import Bandit
+from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.content import content_digest, is_own, library_digest
 from bai_gym.benchmark.protocol import (
     allocates,
+    confidence,
     describe,
     doubts,
     knowledge,
@@ -30,6 +31,8 @@ from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.parallel import check_memory
 from bai_gym.problems import FixedProblem
 from bai_gym.seeding import generator
+from bai_gym.tasks import BestArm
+from bai_gym.theory import fixed_confidence_bound
 from bai_gym.validation import choice, integer
 
 __all__ = ["CHUNK_BYTES", "CHUNK_RUNS", "Cell", "Checkpoints", "checkpoint_grid"]
@@ -180,6 +183,28 @@ class Cell:
         if problem.arm_names is None or not isinstance(problem, FixedProblem):
             return ()
         return tuple(zip(problem.arm_names, self.instances().means[0].tolist(), strict=True))
+
+    @property
+    def delta(self) -> float | None:
+        """The error probability that the agent allows itself, where it decides when to stop; None if unknown."""
+        return confidence(self.agent.prototype) if self.episode_spec.fixed_confidence else None
+
+    def lower_bound(self) -> float | None:
+        """Return kl(delta, 1 - delta) T*, see :func:`bai_gym.theory.fixed_confidence_bound`; None where unknown.
+
+        It is known for the best arm of a fixed instance of Gaussian or Bernoulli arms without features.
+        """
+        task = self.episode_spec.task
+        if self.delta is None or not isinstance(task, BestArm) or task.epsilon > 0:
+            return None
+        bandit = self.instances()
+        if not isinstance(self.env.problem, FixedProblem) or not isinstance(bandit, BernoulliBandit | GaussianBandit):
+            return None
+        variances = bandit.variances[0] if isinstance(bandit, GaussianBandit) else None
+        if variances is not None and not (variances > 0).all():
+            return None
+        bound = float(fixed_confidence_bound(bandit.means[0], self.delta, variances))
+        return bound if 0 < bound < np.inf else None
 
     def instances(self) -> Bandit:
         """Return the first instances of the cell, for notes, bounds and optima."""

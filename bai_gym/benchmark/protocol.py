@@ -17,6 +17,7 @@ __all__ = [
     "allocates",
     "recommends_any_time",
     "check_agent",
+    "confidence",
     "describe",
     "knowledge",
     "least_budget",
@@ -51,6 +52,12 @@ def recommends_any_time(agent: Any) -> bool:
     """Return whether the agent can recommend after any pull, declared by ``anytime = True``."""
     recommends = allocates(agent) or (acts_on_batches(agent) and callable(getattr(agent, "recommend", None)))
     return bool(getattr(agent, "anytime", False)) and recommends
+
+
+def confidence(agent: Any) -> float | None:
+    """Return ``delta`` of an agent with ``stops = True``, the error probability that it allows; None if unknown."""
+    delta = getattr(agent, "delta", None) if getattr(agent, "stops", False) else None
+    return float(delta) if isinstance(delta, int | float) and 0 < delta < 1 else None
 
 
 def describe(agent: Any) -> str:

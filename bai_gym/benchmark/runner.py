@@ -182,6 +182,7 @@ def run_cells(
         name = cell.label, cell.env.label, cell.budget
         command, digest = "" if rerun is None else rerun([cell], runs), "" if store is None else cell.digest
         facts: dict[str, Any] = {"seed": cell.seed, "rerun": command, "digest": digest, "arms": cell.named_arms()}
+        facts |= {"delta": cell.delta, "lower_bound": cell.lower_bound()}
         for point in (*episodes.checkpoints, None):
             result = summarize(*name, episodes, knows, notes, at=point, **facts)
             results.append(result)

@@ -21,6 +21,7 @@ from bai_gym.cli.options import FOLDER, WHOLE, Bounds, Record, Seed
 from bai_gym.cli.output import (
     check_files,
     draw_curves,
+    draw_stopping,
     print_bounds,
     print_missing,
     print_paths,
@@ -151,7 +152,9 @@ def _reproduce(
         header = [f"{experiment.id}: {experiment.title}", f"{panel.title}; {runs} runs, seed {seed}", stand_in, ""]
         paths.append(store.save_text(f"{name}-claims.txt", "\n".join([*filter(None, header), *lines]) + "\n"))
         title = f"{experiment.title}\n{panel.title}"
-        if panel.picture != "errors":
+        if panel.picture == "stopping":
+            paths += draw_stopping(comparison, folder, folder / f"{name}.png", title=title)
+        elif panel.picture != "errors":
             paths += _draw_runs(panel, comparison, folder / f"{name}.png", title)
         else:
             paths += draw_curves(

@@ -4,7 +4,18 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from bai_gym.errors import unknown_name
-from bai_gym.experiments import ab, augucb, bayesgap, continuous_rejects, gse, learned, shvar, ugape, universal
+from bai_gym.experiments import (
+    ab,
+    augucb,
+    bayesgap,
+    continuous_rejects,
+    fixed_confidence,
+    gse,
+    learned,
+    shvar,
+    ugape,
+    universal,
+)
 from bai_gym.experiments.model import Claim, Experiment, Judged, Panel, Setting, judge
 
 __all__ = ["EXPERIMENTS", "Claim", "Experiment", "Judged", "Panel", "Setting", "find", "judge"]
@@ -20,6 +31,7 @@ EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
             *augucb.EXPERIMENTS,
             *continuous_rejects.EXPERIMENTS,
             *ab.EXPERIMENTS,
+            *fixed_confidence.EXPERIMENTS,
             *learned.EXPERIMENTS,
             *universal.EXPERIMENTS,
         )

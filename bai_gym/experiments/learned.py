@@ -49,6 +49,7 @@ WITH_TWO_ARMS = (
     "GNA",
     "NA-AIPW",
     "FCVote",
+    "EB-TC-eps",
     "Universal",
 )
 ON_GAUSSIAN = (UNIFORM, "SH", "SR", "SHAdaVar", "A-UGapEb-V", "TTTS", "OCBA")

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
+import numpy as np
+
 from bai_gym.analysis.paired import PairedTest
 from bai_gym.errors import ParameterError
 from bai_gym.experiments.verdicts import (
@@ -21,7 +23,7 @@ from bai_gym.experiments.verdicts import (
     lower_share,
 )
 from bai_gym.results.result import Comparison, Result
-from bai_gym.statistics import FloatArray
+from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = [
     "Above",
@@ -31,12 +33,14 @@ __all__ = [
     "Close",
     "Experiment",
     "Falls",
+    "Fewer",
     "Judged",
     "Lower",
     "LowerRegret",
     "Panel",
     "Setting",
     "Statement",
+    "Stops",
 ]
 
 
@@ -74,7 +78,8 @@ class Panel:
         x: Quantity of the axis; with checkpoints there is one setting, and the points are the checkpoints.
         checkpoints: Step between the intermediate budgets; 0: only the end of the runs.
         picture: ``"errors"``: errors over the axis. ``"regrets"``: simple regrets as boxes, of one setting.
-            ``"arms"``: pulls and recommendations of each arm of a fixed instance, of one setting.
+            ``"arms"``: pulls and recommendations of each arm of a fixed instance, of one setting. ``"stopping"``:
+            stopping times of agents with fixed confidence, of one setting, whose budget is the cap.
         variants: Agents that other ones replace here, by name: another reading of a paper. Claims about an agent are
             judged on its variant. Read-only.
     """
@@ -84,7 +89,7 @@ class Panel:
     settings: tuple[Setting, ...]
     x: Literal["budget", "num_arms", "setup", "gap", "checkpoint"] = "budget"
     checkpoints: int = 0
-    picture: Literal["errors", "regrets", "arms"] = "errors"
+    picture: Literal["errors", "regrets", "arms", "stopping"] = "errors"
     variants: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -170,7 +175,25 @@ class Falls:
     at: tuple[float]
 
 
-Statement = Lower | LowerRegret | Close | Below | Above | Falls
+@dataclass(frozen=True)
+class Fewer:
+    """Agent ``better`` takes fewer pulls on average than agent ``worse``; runs that the cap ends count with the cap."""
+
+    better: str
+    worse: str
+    at: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Stops:
+    """Agent ``agent`` stops before the cap with a probability above ``probability``."""
+
+    agent: str
+    probability: float
+    at: tuple[float, ...] | None = None
+
+
+Statement = Lower | LowerRegret | Close | Below | Above | Falls | Fewer | Stops
 
 
 @dataclass(frozen=True)
@@ -283,7 +306,7 @@ def judge(claim: Claim, panel: Panel, comparison: Comparison, env_label: Callabl
             verdicts.append(_falls(statement, results_at(start[0], None), results_at(setting, point), parts))
         else:
             verdicts.append(_check(statement, results_at(setting, point), parts))
-    axis = "pulls" if panel.x == "checkpoint" else panel.x
+    axis = "pulls" if panel.x == "checkpoint" else "cap" if panel.picture == "stopping" else panel.x
     places = [setting.x if point is None else point for _, setting, point in checks]
     described = [f"{_words(one[0])} at {axis} {x:,}" for one, x in zip(checks, places, strict=True)]
     if claim.points == "all":
@@ -344,6 +367,9 @@ class _Point:
     def regrets(self, agent: str) -> FloatArray:
         return self.comparison.regrets(agent, self.budget, self.env, self.checkpoint)
 
+    def pulls(self, agent: str) -> IntArray:
+        return self.comparison.pulls(agent, self.budget, self.env)
+
     def chosen(self, contender: Contender) -> str:
         """Return the agent itself, or the first of several with the fewest errors."""
         if isinstance(contender, str):
@@ -361,16 +387,23 @@ def _weight(statement: Statement) -> int:
     return math.prod(len(side.agents) for side in sides if isinstance(side, BestOf))
 
 
-def _check(statement: Lower | LowerRegret | Close | Below | Above, point: _Point, parts: int) -> Verdict:
+def _check(
+    statement: Lower | LowerRegret | Close | Below | Above | Fewer | Stops, point: _Point, parts: int
+) -> Verdict:
     if isinstance(statement, Lower):
         return lower_error(point.paired(statement.better, statement.worse), level=0.95, parts=parts)
     if isinstance(statement, LowerRegret):
         differences = point.regrets(statement.better) - point.regrets(statement.worse)
         return lower_mean(differences, level=0.95, parts=parts)
+    if isinstance(statement, Fewer):
+        more = point.pulls(statement.better) - point.pulls(statement.worse)
+        return lower_mean(more.astype(np.float64), level=0.95, parts=parts)
     if isinstance(statement, Close):
         paired = point.paired(statement.agent, statement.reference)
         return _closer(paired.at_level(bonferroni(0.95, parts)), statement.margin)
     result = point.find(statement.agent)
+    if isinstance(statement, Stops):
+        return above(result.runs - result.truncated, result.runs, statement.probability, level=0.95, parts=parts)
     decide = below if isinstance(statement, Below) else above
     return decide(result.errors, result.runs, statement.threshold, level=0.95, parts=parts)
 
@@ -393,6 +426,10 @@ def _words(statement: Statement) -> str:
         return f"{statement.better} better than {statement.worse}"
     if isinstance(statement, LowerRegret):
         return f"{statement.better} of lower simple regret than {statement.worse}"
+    if isinstance(statement, Fewer):
+        return f"{statement.better} in fewer pulls than {statement.worse}"
+    if isinstance(statement, Stops):
+        return f"{statement.agent} stopping with probability above {statement.probability}"
     if isinstance(statement, Close):
         return f"{statement.agent} within {statement.margin} of {statement.reference}"
     if isinstance(statement, Falls):

@@ -20,7 +20,7 @@ from bai_gym.results.layout import Column, Table, decimals, estimate_fields, exa
 if TYPE_CHECKING:
     from bai_gym.results.result import Result
 
-__all__ = ["ResultLike", "arms_tables", "best_words", "checkpoint_table", "results_table"]
+__all__ = ["ResultLike", "arms_tables", "best_words", "bound_words", "checkpoint_table", "results_table"]
 
 
 class ResultLike(Protocol):
@@ -111,6 +111,18 @@ class ResultLike(Protocol):
         """Their true means."""
 
     @property
+    def delta(self) -> float | None:
+        """With fixed confidence, the error probability that the agent allows itself."""
+
+    @property
+    def lower_bound(self) -> float | None:
+        """Lower bound on the mean number of pulls, from the true means."""
+
+    @property
+    def over_bound(self) -> float | None:
+        """The mean number of pulls, divided by its lower bound."""
+
+    @property
     def best_arms(self) -> tuple[str, ...]:
         """Names of the best arms."""
 
@@ -143,8 +155,21 @@ def results_table(results: Sequence[ResultLike], optima: Optima | None = None) -
         _fields(rows, optima),
         notes=lambda row: row.notes,
         title=None if several or not rows else rows[0].env,
-        remarks=best_words(rows),
+        remarks=(*best_words(rows), *bound_words(rows)),
     )
+
+
+def bound_words(results: Iterable[ResultLike]) -> tuple[str, ...]:
+    """Return sentences on the lower bound of the mean number of pulls, where it is known."""
+    ratios = [row.over_bound for row in results if row.over_bound is not None]
+    if not ratios:
+        return ()
+    words = (
+        "Lower bound: kl(delta, 1 - delta) T*, from the true means; no agent that errs with probability at most delta "
+        "on all instances takes fewer pulls on average (Garivier and Kaufmann 2016)."
+    )
+    doubt = "Fewer pulls than the lower bound: by chance, or the error probability exceeds delta on some instances."
+    return (words, doubt) if min(ratios) < 1 else (words,)
 
 
 def best_words(results: Iterable[ResultLike]) -> tuple[str, ...]:
@@ -253,7 +278,9 @@ def _columns(rows: Sequence[ResultLike], optima: Optima | None, several: bool) -
         (True, Column("error probability [95 %]", lambda row: _share(row.error_probability, *row.interval, row))),
         (bool(optima), Column("excess error [95 %]", lambda row: _excess_words(row, optima or {}))),
         (True, Column("simple regret ± se", _regret)),
+        (any(row.delta is not None for row in rows), Column("delta", lambda row: _or_empty(row.delta))),
         (stops, Column("pulls: mean / median / 95 %", _pulls)),
+        (any(row.over_bound is not None for row in rows), Column("mean pulls / lower bound", _over_bound)),
         (any(row.most_recommended for row in rows), Column("most recommended", _favourite, False)),
         (
             any(row.truncated for row in rows),
@@ -291,6 +318,9 @@ def _fields(rows: Sequence[ResultLike], optima: Optima | None) -> dict[str, Call
         fields["best_arms"] = lambda row: ";".join(row.best_arms)
         fields["most_recommended"] = lambda row: row.most_recommended[0] if row.most_recommended else ""
         fields["most_recommended_share"] = lambda row: exact(row.most_recommended[1]) if row.most_recommended else ""
+    if any(row.delta is not None for row in rows):
+        fields["delta"] = lambda row: "" if row.delta is None else exact(row.delta)
+        fields["lower_bound"] = lambda row: "" if row.lower_bound is None else exact(row.lower_bound)
     if _has_checkpoints(rows):
         fields["checkpoint"] = lambda row: row.checkpoint
     if _several_seeds(rows):
@@ -330,6 +360,19 @@ def _regret(row: ResultLike) -> str:
     return f"{row.simple_regret:.{places}f} ± {error}"
 
 
+def _or_empty(number: float | None) -> str:
+    return "" if number is None else f"{number:g}"
+
+
+def _over_bound(row: ResultLike) -> str:
+    return "unknown" if row.over_bound is None else f"{_censored(row)}{row.over_bound:.2f}"
+
+
 def _pulls(row: ResultLike) -> str:
     _, _, median, _, high = row.sample_quantiles
-    return f"{row.sample_complexity:,.0f} / {median:,.0f} / {high:,.0f}"
+    return f"{_censored(row)}{row.sample_complexity:,.0f} / {median:,.0f} / {high:,.0f}"
+
+
+def _censored(row: ResultLike) -> str:
+    """Runs that the cap ended count with the cap, which makes the mean too small."""
+    return "at least " if row.truncated else ""

@@ -131,6 +131,9 @@ class Result:
         arm_names: Names of the K arms, in a fixed instance whose arms have names; else empty.
         arm_means: Their true means.
         recommended: Number of runs that recommend each of them (or a set with it); at checkpoints empty.
+        delta: With fixed confidence, the error probability that the agent allows itself; else None.
+        lower_bound: kl(delta, 1 - delta) T*, which no mean number of pulls is below if the error probability is at most
+            delta on all instances; from the true means. None where it is unknown.
     """
 
     agent: str
@@ -158,6 +161,13 @@ class Result:
     arm_names: tuple[str, ...] = ()
     arm_means: tuple[float, ...] = ()
     recommended: tuple[int, ...] = ()
+    delta: float | None = None
+    lower_bound: float | None = None
+
+    @property
+    def over_bound(self) -> float | None:
+        """The mean number of pulls, divided by its lower bound; too small where the cap ended runs."""
+        return None if self.lower_bound is None else self.sample_complexity / self.lower_bound
 
     @property
     def best_arms(self) -> tuple[str, ...]:
@@ -196,6 +206,8 @@ class Result:
                 f", pulls: mean {self.sample_complexity:.0f}, median {median:.0f}, 95 % quantile {high_pulls:.0f}, "
                 f"{self.truncated / self.runs:.1%} stopped by the cap"
             )
+        if self.over_bound is not None:
+            most += f", {self.over_bound:.2f} times the lower bound for delta {self.delta:g}"
         return (
             f"{self.agent} on {self.env}, budget {self.budget}{after}: error probability {self.error_probability:.4f} "
             f"[{low:.4f}, {high:.4f}] in {self.runs} runs{most} (oracle knowledge: {knows})"
@@ -214,10 +226,13 @@ def summarize(
     rerun: str = "",
     digest: str = "",
     arms: Sequence[tuple[str, float]] = (),
+    delta: float | None = None,
+    lower_bound: float | None = None,
 ) -> Result:
     """Return the result of some episodes, at their end or at one of their checkpoints.
 
-    ``arms`` are the names and true means of the arms, in a fixed instance whose arms have names.
+    ``arms`` are the names and true means of the arms, in a fixed instance whose arms have names; ``delta`` and
+    ``lower_bound`` see :class:`Result`.
     """
     point = episodes if at is None else at
     runs = point.correct.size
@@ -256,6 +271,8 @@ def summarize(
         arm_names=tuple(name for name, _ in arms),
         arm_means=tuple(mean for _, mean in arms),
         recommended=_recommended(episodes) if arms and at is None else (),
+        delta=delta,
+        lower_bound=lower_bound,
     )
 
 

@@ -225,6 +225,8 @@ def arrow_table(results: Sequence[Result], optima: Optima | None = None) -> pa.T
             "arm_names": pa.array([list(r.arm_names) for r in results], pa.list_(pa.string())),
             "arm_means": pa.array([list(r.arm_means) for r in results], pa.list_(pa.float64())),
             "recommended": pa.array([list(r.recommended) for r in results], pa.list_(pa.int64())),
+            "delta": pa.array([r.delta for r in results], pa.float64()),
+            "lower_bound": pa.array([r.lower_bound for r in results], pa.float64()),
             "optimum": pa.array([(optima or {}).get((r.env, r.budget)) for r in results], pa.float64()),
         }
     )

@@ -59,6 +59,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("FBKT", {"phi": 2, "leftover": "scale"}),
     ("GNA", {"sampling": "track", "estimator": "mean"}),
     ("FCVote", {"agent": "UGapEc", "sigma": 1.0}),
+    ("EB-TC-eps", {"beta": "ids"}),
 ]
 # Agents with a joint model of all means, which do without a first pull of every arm.
 CORRELATED = {name for name in NAMES if isinstance(agents.make(name), agents.GaussianProcessAgent)}

@@ -20,7 +20,8 @@ from bai_gym.cli import console, reproduce
 from bai_gym.cli.main import app
 from bai_gym.datasets import CompletedRatings, registry
 from bai_gym.envs.registration import IDS
-from bai_gym.experiments import EXPERIMENTS, Experiment
+from bai_gym.experiments import EXPERIMENTS, Claim, Experiment, Panel, Setting
+from bai_gym.experiments.model import Fewer, Stops
 from bai_gym.problems import families
 from bai_gym.theory import optimal_value
 
@@ -377,6 +378,25 @@ def test_reproduce_holds_agents_against_the_optimum_and_each_other(
     assert (folder / "learned-5-paired.md").read_text().startswith("BayesOptimal against each other agent")
     for name in ("learned-5-paired.csv", "learned-5-paired.md"):
         assert f"table: {Path('results', 'learned-5', name)}\n" in out
+
+
+def test_reproduce_draws_stopping_times(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    setting = Setting("BAI-FC-Custom-v0", 5000, 5000, BERNOULLI)
+    panels = (
+        Panel("delta0-1", "delta = 0.1", (setting,), picture="stopping"),
+        Panel("delta0-01", "delta = 0.01", (setting,), picture="stopping", variants={"LUCB": "LUCB(delta=0.01)"}),
+    )
+    claims = (Claim("It stops.", (Stops("LUCB", 0.5), Fewer("LUCB", "UGapEc"))),)
+    short = Experiment("fc-1", "Two agents", "nowhere", panels, ("UGapEc", "LUCB"), claims)
+    monkeypatch.setattr(reproduce, "find", {short.id: short}.__getitem__)
+    out, err = command("reproduce", "fc-1", "--runs", "30", "--workers", "1")
+    assert err == "" and len(verdicts(out, short)) == 2
+    assert "at cap 5,000" in out and "Lower bound: kl(delta" in out
+    rows = pq.read_table("results/fc-1/fc-1-delta0-01.parquet").to_pylist()
+    assert [(row["agent"], row["delta"]) for row in rows] == [("UGapEc", 0.1), ("LUCB(delta=0.01)", 0.01)]
+    assert len({row["lower_bound"] for row in rows}) == 2
+    assert (tmp_path / "results/fc-1/fc-1-delta0-1.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.slow

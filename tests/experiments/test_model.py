@@ -19,7 +19,7 @@ from bai_gym.envs.registration import IDS
 from bai_gym.errors import ParameterError, UnknownNameError
 from bai_gym.experiments import EXPERIMENTS, Claim, Experiment, Judged, Panel, Setting, find, judge
 from bai_gym.experiments.augucb import PUBLISHED, PUBLISHED_UCBEV
-from bai_gym.experiments.model import Above, Below, BestOf, Close, Falls, Lower, LowerRegret, Statement
+from bai_gym.experiments.model import Above, Below, BestOf, Close, Falls, Fewer, Lower, LowerRegret, Statement, Stops
 from bai_gym.experiments.verdicts import Verdict
 from bai_gym.results.result import Checkpoint, Comparison, Episodes, Result, summarize
 
@@ -30,7 +30,7 @@ ALL = pytest.mark.each("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
 
 
 def agents_of(statement: Statement) -> set[str]:
-    if isinstance(statement, Lower | LowerRegret):
+    if isinstance(statement, Lower | LowerRegret | Fewer):
         sides = {statement.better, statement.worse}
     elif isinstance(statement, Close):
         sides = {statement.agent, statement.reference}
@@ -46,7 +46,8 @@ def test_there_is_an_experiment_for_each_figure() -> None:
     own = [f"ugape-{number}" for number in range(1, 6)] + [f"learned-{number}" for number in range(1, 9)]
     thresholding = [f"augucb-1{letter}" for letter in "abcdef"]
     rejects = [f"cr-{number}" for number in range(1, 7)]
-    assert list(EXPERIMENTS) == [*figures, *own[:5], *structured, *bayesian, *thresholding, *rejects, "ab-1", *own[5:]]
+    others = ["ab-1", "tas-1", "tas-2", "tails-1"]
+    assert list(EXPERIMENTS) == [*figures, *own[:5], *structured, *bayesian, *thresholding, *rejects, *others, *own[5:]]
     assert all(EXPERIMENTS[name].source.endswith(f"experiment {n}") for n, name in enumerate(thresholding, start=1))
     for names_of in (figures, structured, bayesian):
         for number, name in enumerate(names_of, start=1):
@@ -109,7 +110,7 @@ def test_claims_speak_of_what_is_played(experiment: Experiment) -> None:
         assert claim.text.endswith(".") and claim.statements
         for statement in claim.statements:
             assert agents_of(statement) <= labels
-            assert not isinstance(statement, Lower | LowerRegret | Close) or len(agents_of(statement)) >= 2
+            assert not isinstance(statement, Lower | LowerRegret | Close | Fewer) or len(agents_of(statement)) >= 2
             for panel in filter(claim.speaks_of, experiment.panels):
                 points = {setting.x: experiment.agents_at(panel, setting) for setting in panel.settings}
                 if panel.x == "checkpoint":
@@ -130,9 +131,13 @@ def test_claims_speak_of_what_is_played(experiment: Experiment) -> None:
 @ALL
 def test_all_play_where_the_reference_plays(experiment: Experiment) -> None:
     assert experiment.reference in ("", *experiment.agents)
-    assert experiment.claims_are == (
-        "Hypotheses of this library" if experiment.id.startswith(("ab-", "learned")) else "Claims of the paper"
-    )
+    hypotheses = [claim.text.startswith("Our hypothesis: ") for claim in experiment.claims]
+    if any(hypotheses):
+        assert not all(hypotheses)
+        assert experiment.claims_are == "Claims of the paper, and hypotheses of this library"
+    else:
+        own = experiment.id.startswith(("ab-", "learned"))
+        assert experiment.claims_are == ("Hypotheses of this library" if own else "Claims of the paper")
 
 
 LEARNED = [EXPERIMENTS[f"learned-{number}"] for number in range(1, 6)]
@@ -527,3 +532,38 @@ def test_runs_of_a_comparison() -> None:
     assert results.recommendations("a").tolist() == [0] * RUNS and results.recommendations("b").tolist() == [1] * RUNS
     with pytest.raises(UnknownNameError, match="result"):
         results.regrets("c")
+
+
+def stopping(pulls: dict[str, tuple[int, int]], capped: int = 0) -> Comparison:
+    """Agents with these numbers of pulls in even and odd runs; the last runs of each are ended by the cap of 1,000."""
+    results: list[Result] = []
+    runs: dict[Any, Episodes | Checkpoint] = {}
+    zeros, none, right = np.zeros(RUNS, np.int64), np.zeros(2, np.int64), np.ones(RUNS, np.bool_)
+    for agent, both in pulls.items():
+        is_capped = np.arange(RUNS) >= RUNS - capped
+        spent = np.where(is_capped, 1000, np.tile(both, RUNS // 2))
+        episodes = Episodes(zeros, zeros, right, np.zeros(RUNS), spent, is_capped, none)
+        results.append(summarize(agent, "E", 1000, episodes, (), ()))
+        runs[agent, "E", 1000, None] = episodes
+    return Comparison(tuple(results), runs)
+
+
+@pytest.mark.each(
+    ("statement", "capped", "expected", "against"),
+    [
+        # Differences of +-10 around 1 and 0: standard error 0.316.
+        (Fewer("a", "b"), 0, CONFIRMED, ()),
+        (Fewer("b", "a"), 0, REFUTED, ("b in fewer pulls than a at cap 1,000",)),
+        (Fewer("a", "c"), 0, UNDECIDED, ()),
+        # 0 of 1,000 runs: at most 0.37 %; 20: 1.2 % to 3.1 %.
+        (Stops("a", 0.99), 0, CONFIRMED, ()),
+        (Stops("a", 0.99), 20, REFUTED, ("a stopping with probability above 0.99 at cap 1,000",)),
+        (Stops("a", 0.98), 20, UNDECIDED, ()),
+    ],
+    ids=str,
+)
+def test_claims_about_stopping(statement: Statement, capped: int, expected: Verdict, against: tuple[str, ...]) -> None:
+    panel = Panel("", "delta = 0.1", (Setting("E", 1000, 1000),), picture="stopping")
+    results = stopping({"a": (100, 100), "b": (91, 111), "c": (90, 110)}, capped)
+    judged = judge(claim(statement), panel, results, lambda setting: setting.env)
+    assert (judged.verdict, judged.against) == (expected, against)

@@ -41,6 +41,9 @@ class Row:
     arm_means: tuple[float, ...] = ()
     best_arms: tuple[str, ...] = ()
     most_recommended: tuple[str, float] | None = None
+    delta: float | None = None
+    lower_bound: float | None = None
+    over_bound: float | None = None
 
     @property
     def error_probability(self) -> float:
@@ -141,6 +144,25 @@ def test_agents_that_stop_by_themselves_show_their_pulls() -> None:
     (record,) = csv.DictReader(io.StringIO(results_table([capped]).csv()))
     assert (record["truncated"], record["sample_complexity"]) == ("3", "1234.5")
     assert record["sample_complexity_quantiles"] == "1000.0 1100.0 1200.0 1300.0 2000.0"
+
+
+def test_pulls_are_held_against_their_lower_bound_where_it_is_known() -> None:
+    plain = replace(ROWS[0], sample_quantiles=(300.0, 400.0, 450.0, 480.0, 500.0))
+    known = replace(plain, delta=0.1, lower_bound=200.0, over_bound=2.5)
+    below = replace(known, agent="T3C", truncated=3, over_bound=0.75)
+    table = results_table([known, replace(plain, agent="LUCB"), below])
+    cells = {line[0]: line for line in body_of(table.markdown())}
+    column = body_of("\n\n" + table.markdown())[0].index("mean pulls / lower bound")
+    assert [cells[name][column] for name in ("SH", "LUCB", "T3C")] == ["2.50", "unknown", "at least 0.75"]
+    assert [cells[name][column - 2] for name in ("SH", "LUCB")] == ["0.1", ""]
+    assert len(table.remarks) == 2 and len(results_table([known]).remarks) == 1  # below 1 is doubtful
+    assert results_table([plain]).remarks == ()
+    assert "lower bound" not in results_table([plain]).markdown()
+    records = {record["agent"]: record for record in csv.DictReader(io.StringIO(table.csv()))}
+    assert [(records[name]["delta"], records[name]["lower_bound"]) for name in ("SH", "LUCB")] == [
+        ("0.1", "200.0"),
+        ("", ""),
+    ]
 
 
 def test_markup_in_names_is_printed_as_it_is() -> None:

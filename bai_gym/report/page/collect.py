@@ -214,6 +214,8 @@ def _group_json(group: Group, standings: Standings, order: Sequence[str]) -> dic
                 "pullsLow": short(result.sample_quantiles[0]),
                 "pullsMedian": short(result.sample_quantiles[2]),
                 "pullsHigh": short(result.sample_quantiles[-1]),
+                "delta": result.delta,
+                "overBound": None if result.over_bound is None else short(result.over_bound),
                 "morePulls": standings.more_pulls(result) if last else None,
                 "stopping": standings.stopping(result),
                 "truncated": result.truncated,

@@ -8,7 +8,7 @@ import { overBudgets } from "./overall.js";
 import { look } from "./palette.js";
 import { copyButton } from "./rerun.js";
 import { group, onChange, state } from "./state.js";
-import { morePulls } from "./stopping.js";
+import { censored, morePulls, overBound } from "./stopping.js";
 import { named } from "./swatch.js";
 import { onTheme } from "./theme.js";
 
@@ -84,14 +84,18 @@ function columnsOf(rows) {
       class: right,
       sorts: true,
       key: (row) => row.pulls,
-      cell: (row) => `${count(row.pulls)} / ${count(row.pullsMedian)} / ${count(row.pullsHigh)}`,
+      cell: (row) => `${censored(row)}${count(row.pulls)} / ${count(row.pullsMedian)} / ${count(row.pullsHigh)}`,
     },
+    rows.some((row) => row.delta !== null) && { id: "delta", text: "Delta", class: right, sorts: true, key: (row) => row.delta, cell: (row) => row.delta ?? "" },
+    rows.some((row) => row.overBound !== null) && { id: "bound", text: "Mean pulls / lower bound", class: right, sorts: true, key: (row) => row.overBound, cell: overBound },
     rows.some((row) => row.morePulls) && { id: "more", text: "More pulls than the fewest [95 %]", class: right, sorts: true, key: (row) => row.pulls, cell: morePulls },
     rows.some((row) => row.favourite) && { id: "favourite", text: "Most recommended", sorts: true, key: (row) => row.favourite?.[0] ?? "", cell: (row) => (row.favourite ? `${row.favourite[0]} (${Math.round(100 * row.favourite[1])} %)` : "") },
     rows.some((row) => row.truncated) && { id: "truncated", text: "Stopped by the cap", class: right, sorts: true, key: (row) => row.truncated / row.runs, cell: (row) => `${((100 * row.truncated) / row.runs).toFixed(1)} %` },
     { id: "rerun", text: "Run it again", cell: (row) => copyButton(group().reruns[row.rerun], group().agents[row.agent]) },
   ].filter(Boolean);
 }
+
+const LOWER_BOUND = " Lower bound: kl(delta, 1 \u2212 delta) T*, from the true means; no agent that errs with probability at most delta on all instances takes fewer pulls on average.";
 
 function rank(row) {
   if (row.rank === null) return "";
@@ -128,7 +132,7 @@ function reading(rows) {
   const when = stops ? `when it stops by itself, at the latest after ${count(state.budget)} pulls` : `after ${count(state.budget)} pulls`;
   return `How often each agent recommends wrongly ${when}: ${each} each, on the same drawn instances. Brackets: Wilson intervals at 95 %${
     ranked ? ", and the ranks that the runs leave possible" : ""
-  }. Oracle knowledge makes the task easier.${best ? ` ${best}` : ""}`;
+  }. Oracle knowledge makes the task easier.${best ? ` ${best}` : ""}${rows.some((row) => row.overBound !== null) ? LOWER_BOUND : ""}`;
 }
 
 /** The same over all budgets of the environment, collapsed; where it is the only one, the page begins with it. */

@@ -59,16 +59,28 @@ export function morePulls(row) {
   return `${signed(difference)} [${signed(low)}, ${signed(high)}], p ${p < 1e-4 ? "< 0.0001" : `= ${p.toFixed(4)}`}`;
 }
 
+/** @returns {string} runs that the cap ended count with the cap, which makes the mean too small */
+export function censored(row) {
+  return row.truncated ? "at least " : "";
+}
+
+/** @returns {string} the mean number of pulls over its lower bound */
+export function overBound(row) {
+  return row.overBound === null ? "unknown" : `${censored(row)}${row.overBound.toFixed(2)}`;
+}
+
 export function stoppingTable() {
   return table(
     "Number of pulls",
-    ["Agent", "Mean", "Median", "95 % quantile", "Stopped by the cap", "More than the fewest [95 %], paired t-test"],
+    ["Agent", "Mean", "Median", "95 % quantile", "Stopped by the cap", "Delta", "Mean / lower bound", "More than the fewest [95 %], paired t-test"],
     rowsShown().map((row) => [
       group().agents[row.agent],
-      count(row.pulls),
+      `${censored(row)}${count(row.pulls)}`,
       count(row.pullsMedian),
       count(row.pullsHigh),
       `${((100 * row.truncated) / row.runs).toFixed(1)} %`,
+      row.delta ?? "",
+      overBound(row),
       morePulls(row),
     ]),
   );
