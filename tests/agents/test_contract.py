@@ -153,7 +153,7 @@ def test_budgets_are_kept_and_arms_recommended(
     name, parameters = variant
     bandit = repeated(make_bandit(num_arms), 3)
     least = agents.make(name, **parameters).minimum_budget(num_arms)
-    for budget in (least, 2 * least + 1, 10 * least):
+    for budget in (least, 2 * least + 1, *([10 * least] if num_arms < 64 else [])):
         rollout = play(agents.make(name, **parameters), bandit, budget)
         spent = rollout.statistics.pulls.sum(axis=1)
         assert (spent <= budget).all()
@@ -208,7 +208,7 @@ def test_stages_of_halving_sum_exactly(variant: tuple[str, dict[str, Any]]) -> N
 
 @pytest.mark.each("name", FIND_ONE)
 def test_relabelling_the_arms_relabels_the_recommendation(name: str) -> None:
-    runs = 5000 if agents.make(name).needs_features else 20_000  # designs take time
+    runs = 2000 if agents.make(name).needs_features else 8000  # designs take time
     order = np.array([3, 1, 4, 0, 2])
     # Two tied pairs, so that an index or a sort that prefers early arms would show.
     bandit = BernoulliBandit([0.6, 0.5, 0.6, 0.3, 0.5])

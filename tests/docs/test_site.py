@@ -114,7 +114,7 @@ def slug(heading: str) -> str:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """The built site: that of ``BAI_GYM_SITE``, which `make docs` has just made, or one that a worker builds for all."""
+    """The built site: that of ``BAI_GYM_SITE``, which `make docs` made, or one that a worker builds for all."""
     if given := os.environ.get("BAI_GYM_SITE"):
         return Path(given)
     base = tmp_path_factory.getbasetemp()
