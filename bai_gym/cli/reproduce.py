@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ import typer
 from bai_gym.analysis.bounds import proved_bounds
 from bai_gym.analysis.optimum import known_optima
 from bai_gym.api import make_cells
+from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.recordings import check_record, record_cells
 from bai_gym.benchmark.runner import check_runs, run_cells
 from bai_gym.benchmark.sources import EnvSource
@@ -35,6 +37,7 @@ from bai_gym.cli.output import (
 from bai_gym.envs.registration import IDS
 from bai_gym.errors import MissingDataError, MissingPackageError
 from bai_gym.experiments import Experiment, Judged, Panel, Setting, find, judge
+from bai_gym.experiments.verdicts import Verdict
 from bai_gym.gaussian_process import GaussianPosterior
 from bai_gym.problems import GaussianProcessProblem
 from bai_gym.report.figures import instance_plot
@@ -45,6 +48,7 @@ from bai_gym.results.result import Comparison
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.seeding import check_seed, generator
 from bai_gym.tasks import BestArm
+from bai_gym.validation import integer
 
 __all__ = ["reproduce"]
 
@@ -67,6 +71,14 @@ def reproduce(
     backend: Backend = "loky",
     address: Address = None,
     bounds: Bounds = False,
+    settle: Annotated[
+        int,
+        typer.Option(
+            **WHOLE,
+            help="For claims that stay undecided, play this many times the runs of the agents and points that decide "
+            "them. [default: none]",
+        ),
+    ] = 0,
     record: Record = 0,
     out: Annotated[Path, typer.Option(**FOLDER, help="Folder for results; each figure gets a subfolder.")] = Path(
         "results"
@@ -77,7 +89,7 @@ def reproduce(
     check_seed(seed)
     check_backend_options(backend, address, workers)
     for experiment in experiments:
-        check_runs(experiment.runs if runs is None else runs, workers)
+        check_runs((experiment.runs if runs is None else runs) * max(1, integer(settle, "settle", least=0)), workers)
         check_record(record, experiment.runs if runs is None else runs, out)
         for name in (_file_name(experiment, panel) for panel in experiment.panels):
             files = () if experiment.instances else (*result_files(name), f"{name}-claims.txt")
@@ -86,11 +98,11 @@ def reproduce(
     with connected(backend, address, workers, -1) as processes:
         for experiment in experiments:
             chosen = experiment.runs if runs is None else runs
-            _reproduce(experiment, chosen, seed, processes, out / experiment.id, bounds, record)
+            _reproduce(experiment, chosen, seed, processes, out / experiment.id, bounds, settle, record)
 
 
 def _reproduce(
-    experiment: Experiment, runs: int, seed: int, workers: int, folder: Path, bounds: bool, record: int
+    experiment: Experiment, runs: int, seed: int, workers: int, folder: Path, bounds: bool, settle: int, record: int
 ) -> None:
     OUT.print(f"{experiment.id}: {experiment.title} ({experiment.source})", style="bold", soft_wrap=True)
     for note in experiment.notes:
@@ -111,14 +123,7 @@ def _reproduce(
             cells = [
                 cell
                 for setting in panel.settings
-                for cell in make_cells(
-                    experiment.agents_at(panel, setting),
-                    setting.env,
-                    [setting.budget],
-                    seed,
-                    setting.keywords,
-                    checkpoints=panel.checkpoints or None,
-                )
+                for cell in _cells(experiment.agents_at(panel, setting), setting, panel, seed)
             ]
             comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk, rerun=rerun_command)
         if record:
@@ -135,12 +140,16 @@ def _reproduce(
         if bounds:
             print_bounds(proved)
         judged = [judge(claim, panel, comparison, _label) for claim in experiment.claims if claim.speaks_of(panel)]
-        lines = [line for verdict in judged for line in _lines(verdict)]
+        if settle and (undecided := [one for one in judged if one.verdict is Verdict.UNDECIDED]):
+            more = _play_on(experiment, panel, undecided, settle * runs, seed, workers, folder / "settled")
+            judged = [judge(one.claim, panel, comparison, _label, more) if one in undecided else one for one in judged]
+        lines = [line for verdict in judged for line in _lines(verdict, settle * runs)]
         OUT.print(f"\n{experiment.claims_are}, at joint level 95 % each:", style="bold")
         OUT.print("\n".join(lines), soft_wrap=True)
+        again = f" --settle {settle}" if settle else ""
         facts = {
             "title": f"{experiment.title}: {panel.title}",
-            "command": f"bai-gym reproduce {experiment.id} --runs {runs} --seed {seed}",
+            "command": f"bai-gym reproduce {experiment.id} --runs {runs} --seed {seed}{again}",
             "claims_are": experiment.claims_are,
             "claims": [
                 {"text": v.claim.text, "verdict": str(v.verdict), "against": v.against, "open": v.open} for v in judged
@@ -167,6 +176,31 @@ def _reproduce(
                 one_arm=isinstance(cells[0].episode_spec.task, BestArm),
             )
         print_paths(paths)
+
+
+def _cells(names: Sequence[str], setting: Setting, panel: Panel, seed: int) -> list[Cell]:
+    points = panel.checkpoints or None
+    return make_cells(names, setting.env, [setting.budget], seed, setting.keywords, checkpoints=points)
+
+
+def _play_on(
+    experiment: Experiment,
+    panel: Panel,
+    undecided: Sequence[Judged],
+    runs: int,
+    seed: int,
+    workers: int,
+    folder: Path,
+) -> Comparison:
+    """Return results with more runs of the agents and points of the undecided statements of claims."""
+    unsettled = [each for judged in undecided for each in judged.unsettled]
+    cells = []
+    for setting in panel.settings:
+        named = frozenset().union(*(agents for place, agents in unsettled if place is setting))
+        if names := [agent for agent in experiment.agents_at(panel, setting) if agent in named]:
+            cells += _cells(names, setting, panel, seed)
+    with progress_bar(f"{experiment.id}: what is undecided, {runs:,} runs") as on_chunk:
+        return run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk, rerun=rerun_command)
 
 
 def _file_name(experiment: Experiment, panel: Panel) -> str:
@@ -265,10 +299,11 @@ def _draw_posterior(problem: GaussianProcessProblem, pulls: int, title: str, see
         ERR.print(f"no figure: {error}", soft_wrap=True)
 
 
-def _lines(judged: Judged) -> list[str]:
+def _lines(judged: Judged, runs: int) -> list[str]:
     lines = [f"  {str(judged.verdict):<10} {judged.claim.text}"]
-    for words, cases in (("against it", judged.against), ("undecided", judged.open)):
-        if cases:
-            more = f" and {len(cases) - 4} more" if len(cases) > 4 else ""
-            lines.append(f"             {words}: {'; '.join(cases[:4])}{more}")
+    cases = (("against it", judged.against), ("undecided", judged.open), (f"with {runs:,} runs", judged.settled))
+    for words, statements in cases:
+        if statements:
+            more = f" and {len(statements) - 4} more" if len(statements) > 4 else ""
+            lines.append(f"             {words}: {'; '.join(statements[:4])}{more}")
     return lines

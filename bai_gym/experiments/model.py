@@ -226,12 +226,16 @@ class Judged:
         verdict: Confirmed, refuted or undecided.
         against: The statements (with the point of the axis) that are refuted.
         open: The statements that are undecided.
+        settled: The statements that only the results with more runs decide, with their verdicts.
+        unsettled: Where the undecided statements are looked at, and the agents that they name.
     """
 
     claim: Claim
     verdict: Verdict
     against: tuple[str, ...]
     open: tuple[str, ...]
+    settled: tuple[str, ...] = ()
+    unsettled: tuple[tuple[Setting, frozenset[str]], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -271,7 +275,13 @@ class Experiment:
         return tuple(panel.variants.get(agent, agent) for agent in self.agents if agent not in setting.without)
 
 
-def judge(claim: Claim, panel: Panel, comparison: Comparison, env_label: Callable[[Setting], str]) -> Judged:
+def judge(
+    claim: Claim,
+    panel: Panel,
+    comparison: Comparison,
+    env_label: Callable[[Setting], str],
+    more: Comparison | None = None,
+) -> Judged:
     """Judge a claim on the results of a panel, at joint level 95 % over its statements.
 
     Args:
@@ -279,6 +289,8 @@ def judge(claim: Claim, panel: Panel, comparison: Comparison, env_label: Callabl
         panel: The panel.
         comparison: Results of all agents at all settings of the panel.
         env_label: The environment's name in the results, for each setting.
+        more: Results with more runs, of the agents and settings of the statements that are undecided on `comparison`;
+            these statements are judged on them once more, at the same level.
 
     Raises:
         ParameterError: If the claim refers to points that the panel does not have.
@@ -294,30 +306,67 @@ def judge(claim: Claim, panel: Panel, comparison: Comparison, env_label: Callabl
         raise ParameterError(f"the claim {claim.text!r} refers to no point of {panel.title!r}")
     parts = sum(_weight(statement) for statement, _, _ in checks)
 
-    def results_at(setting: Setting, point: int | None) -> _Point:
-        return _Point(comparison, env_label(setting), setting.budget, point)
-
-    verdicts = []
-    for statement, setting, point in checks:
+    def verdict_on(results: Comparison, statement: Statement, setting: Setting, point: int | None) -> Verdict:
+        end = _Point(results, env_label(setting), setting.budget, point)
         if isinstance(statement, Falls):
-            start = [s for s in panel.settings if s.x == statement.start]
-            if not start:
-                raise ParameterError(f"the claim {claim.text!r} starts at a point that {panel.title!r} does not have")
-            verdicts.append(_falls(statement, results_at(start[0], None), results_at(setting, point), parts))
-        else:
-            verdicts.append(_check(statement, results_at(setting, point), parts))
+            _, start = _places(statement, setting, panel)
+            return _falls(statement, _Point(results, env_label(start), start.budget, None), end, parts)
+        return _check(statement, end, parts)
+
+    first = [verdict_on(comparison, *check) for check in checks]
+    undecided = [check for check, verdict in zip(checks, first, strict=True) if verdict is Verdict.UNDECIDED]
+    verdicts, again = first, []
+    if more is not None:
+        again = [verdict_on(more, *check) for check in undecided]
+        second = iter(again)
+        verdicts = [next(second) if verdict is Verdict.UNDECIDED else verdict for verdict in first]
     axis = "pulls" if panel.x == "checkpoint" else "cap" if panel.picture == "stopping" else panel.x
     places = [setting.x if point is None else point for _, setting, point in checks]
-    described = [f"{_words(one[0])} at {axis} {x:,}" for one, x in zip(checks, places, strict=True)]
-    if claim.points == "all":
-        verdict = all_of(verdicts)
-    else:
-        verdict = _most(places, verdicts)
-    chosen = {
-        wanted: tuple(d for d, v in zip(described, verdicts, strict=True) if v is wanted)
-        for wanted in (Verdict.REFUTED, Verdict.UNDECIDED)
-    }
-    return Judged(claim, verdict, chosen[Verdict.REFUTED], chosen[Verdict.UNDECIDED])
+
+    def described(check: tuple[Statement, Setting, int | None]) -> str:
+        statement, setting, point = check
+        return f"{_words(statement)} at {axis} {setting.x if point is None else point:,}"
+
+    def of(wanted: Verdict) -> tuple[str, ...]:
+        return tuple(described(check) for check, verdict in zip(checks, verdicts, strict=True) if verdict is wanted)
+
+    return Judged(
+        claim,
+        all_of(verdicts) if claim.points == "all" else _most(places, verdicts),
+        of(Verdict.REFUTED),
+        of(Verdict.UNDECIDED),
+        tuple(
+            f"{described(check)}: {verdict}"
+            for check, verdict in zip(undecided, again, strict=False)
+            if verdict is not Verdict.UNDECIDED
+        ),
+        tuple(
+            (place, _agents(statement))
+            for statement, setting, _ in undecided
+            for place in _places(statement, setting, panel)
+        ),
+    )
+
+
+def _places(statement: Statement, setting: Setting, panel: Panel) -> list[Setting]:
+    """Return the settings that a statement looks at, the one that it is about first.
+
+    Raises:
+        ParameterError: If it starts at a point that the panel does not have.
+    """
+    if not isinstance(statement, Falls):
+        return [setting]
+    start = [other for other in panel.settings if other.x == statement.start]
+    if not start:
+        raise ParameterError(f"{_words(statement)} starts at a point that {panel.title!r} does not have")
+    return [setting, start[0]]
+
+
+def _agents(statement: Statement) -> frozenset[str]:
+    """Return the agents that a statement is about."""
+    sides = [getattr(statement, part.name) for part in fields(statement)]
+    several = [agent for side in sides if isinstance(side, BestOf) for agent in side.agents]
+    return frozenset([*several, *(side for side in sides if isinstance(side, str))])
 
 
 def _varied(statement: Statement, variants: Mapping[str, str]) -> Statement:

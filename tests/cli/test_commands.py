@@ -318,6 +318,20 @@ def verdicts(text: str, experiment: Experiment) -> list[str]:
     return [word for word, _, rest in lines if rest.strip() in claims]
 
 
+def test_reproduce_settles_what_is_undecided(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    experiment = at_points(monkeypatch, "shvar-3", (32, 64))
+    words = ("reproduce", "shvar-3", "--runs", "20", "--workers", "1")
+    before = verdicts(command(*words)[0], experiment)
+    out, err = command(*words, "--settle", "20")
+    assert err == ""
+    after = verdicts(out, experiment)
+    changed = [(one, two) for one, two in zip(before, after, strict=True) if one != two]
+    assert changed and all(one == "undecided" for one, _ in changed)
+    assert out.count("with 400 runs: ") >= len(changed)
+    assert command(*words, "--settle", "20")[0] == out  # all of it is there already
+    assert (tmp_path / "results" / "shvar-3" / "settled" / "chunks").is_dir()
+
+
 def test_reproduce_judges_every_claim(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     experiment = at_points(monkeypatch, "shvar-3", (32, 64))

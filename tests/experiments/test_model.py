@@ -245,6 +245,22 @@ def test_a_claim_on_all_points(a: tuple[int, ...], b: tuple[int, ...], expected:
     assert verdict(claim(LOWER), a=a, b=b).verdict is expected
 
 
+def test_more_runs_settle_what_is_undecided_and_nothing_else() -> None:
+    points = Panel("", "two of them", PANEL.settings[:1] + PANEL.settings[2:])
+    judged = verdict(claim(LOWER, Falls("a", 100, (300,))), points, a=(60, 50), b=(200, 52))
+    assert judged.open == ("a better than b at budget 300", "a lower than at 100, at budget 300")
+    assert judged.settled == ()
+    assert [(place.x, sorted(names)) for place, names in judged.unsettled] == [
+        (300, ["a", "b"]),
+        (300, ["a"]),
+        (100, ["a"]),
+    ]
+    more = comparison(points, a=(600, 10), b=(10, 90))  # at 100 the first verdict on a and b counts
+    settled = judge(judged.claim, points, comparison(points, a=(60, 50), b=(200, 52)), lambda s: s.env, more)
+    assert (settled.verdict, settled.open) == (CONFIRMED, ())
+    assert settled.settled == tuple(f"{statement}: confirmed" for statement in judged.open)
+
+
 @pytest.mark.each(
     ("a", "b", "expected"),
     [
