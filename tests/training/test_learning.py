@@ -346,8 +346,9 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 
 
 def rows(out: str) -> list[str]:
-    """The first column of the table, in alphabetical order."""
-    return sorted(line.split("│")[1].split(" [")[0].strip() for line in out.splitlines() if line.startswith("│"))
+    """The first column of the table, in alphabetical order, without the further lines of a row."""
+    cells = [line.split("│")[1].split(" [")[0].strip() for line in out.splitlines() if line.startswith("│")]
+    return sorted(filter(None, cells))
 
 
 def test_the_command_trains_and_compares(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
