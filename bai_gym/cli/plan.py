@@ -20,7 +20,7 @@ from bai_gym.theory import bechhofer_pulls
 
 __all__ = ["advise", "plan"]
 
-DEFAULT_AGENTS = ["Uniform", "SH", "SR", "TTTS"]
+DEFAULT_AGENTS = ["Uniform", "SH", "SR", "Universal"]
 PlanOut = Annotated[
     Path | None,
     typer.Option(
