@@ -23,7 +23,7 @@ from bai_gym.agents.learned.contenders import (
     moments,
     view,
 )
-from bai_gym.agents.learned.network import Shapes, load_weights, relu
+from bai_gym.agents.learned.network import Shapes, load_weights, relu, short_label
 from bai_gym.agents.sequential import first_block
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
@@ -93,11 +93,7 @@ class Universal(Agent):
     @property
     def label(self) -> str:
         """The name and what was changed; of a path the file's name, or its folder's where that is ``weights.npz``."""
-        if self.path is None:
-            return super().label
-        file = Path(self.path)
-        short = (file.name == "weights.npz" and file.parent.name) or file.stem
-        return super().label.replace(f"path={self.path}", short)
+        return short_label(super().label, self.path)
 
     @property
     def trained_on(self) -> Mapping[str, Any]:

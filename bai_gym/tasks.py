@@ -362,7 +362,19 @@ class BestOfEach(Task):
         return recommendation[:, 0]
 
 
-class Thresholding(Task):
+class _AgainstThreshold(Task):
+    """Base of tasks that hold the means against a threshold."""
+
+    def __init__(self, threshold: float, epsilon: float = 0.0) -> None:
+        """Check both."""
+        super().__init__(epsilon)
+        self.threshold = real(threshold, "threshold")
+
+    def check_arms(self, num_arms: int) -> None:
+        """Accept any number of arms."""
+
+
+class Thresholding(_AgainstThreshold):
     """Recommend all arms with a mean of at least the threshold; correct if no arm is on the wrong side.
 
     With an epsilon above 0 the arms at most epsilon away from the threshold may be on either side. A set may have any
@@ -378,17 +390,9 @@ class Thresholding(Task):
 
     name = "thresholding"
 
-    def __init__(self, threshold: float, epsilon: float = 0.0) -> None:
-        """Check both."""
-        super().__init__(epsilon)
-        self.threshold = real(threshold, "threshold")
-
     def words(self) -> str:
         """Describe the task."""
         return f"all arms with a mean of at least {self.threshold:g}{self._accuracy()}"
-
-    def check_arms(self, num_arms: int) -> None:
-        """Accept any number of arms."""
 
     def sizes(self, num_arms: int) -> tuple[int, ...]:
         """Return 2 for every arm: in the set or not."""
@@ -441,7 +445,7 @@ class Thresholding(Task):
         return np.asarray(recommendation.argmax(axis=-1))
 
 
-class GoodArm(Task):
+class GoodArm(_AgainstThreshold):
     """Recommend an arm with a mean of at least the threshold, or none if there is no such arm.
 
     A recommendation is one number: that of the arm, or K for none. An arm is correct if its mean is at most epsilon
@@ -457,17 +461,9 @@ class GoodArm(Task):
 
     name = "good-arm"
 
-    def __init__(self, threshold: float, epsilon: float = 0.0) -> None:
-        """Check both."""
-        super().__init__(epsilon)
-        self.threshold = real(threshold, "threshold")
-
     def words(self) -> str:
         """Describe the task."""
         return f"an arm with a mean of at least {self.threshold:g}{self._accuracy()}, or none if there is no such arm"
-
-    def check_arms(self, num_arms: int) -> None:
-        """Accept any number of arms."""
 
     def sizes(self, num_arms: int) -> tuple[int, ...]:
         """Return K + 1, once: an arm, or none."""

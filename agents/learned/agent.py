@@ -12,7 +12,7 @@ import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_recommendation
-from bai_gym.agents.learned.network import ArmNetwork
+from bai_gym.agents.learned.network import ArmNetwork, short_label
 from bai_gym.agents.sequential import first_block
 from bai_gym.errors import ParameterError, unknown_name
 from bai_gym.problems import ProblemInfo
@@ -78,11 +78,7 @@ class Learned(Agent):
     @property
     def label(self) -> str:
         """The name and what was changed; of a path the file's name, or its folder's where that is ``weights.npz``."""
-        if self.path is None:
-            return super().label
-        file = Path(self.path)
-        short = (file.name == "weights.npz" and file.parent.name) or file.stem
-        return super().label.replace(f"path={self.path}", short)
+        return short_label(super().label, self.path)
 
     @property
     def trained_on(self) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from bai_gym.agents.learned.features import ARM_FEATURES, STATE_FEATURES, Rewards, check_rewards, features
 from bai_gym.errors import DataError, ParameterError
 
-__all__ = ["FIRST", "FORMAT", "ArmNetwork", "Shapes", "Weights", "load_weights", "relu", "save_weights"]
+__all__ = ["FIRST", "FORMAT", "ArmNetwork", "Shapes", "Weights", "load_weights", "relu", "save_weights", "short_label"]
 
 FORMAT = "bai-gym arm network 1"
 FIRST = 1e4  # what the logits of arms without a pull are raised or lowered by
@@ -125,6 +125,15 @@ def load_weights(path: Path, kind: str, shapes: Shapes) -> tuple[Weights, dict[s
         return _checked(arrays, shapes), facts
     except Exception:  # unpacking a damaged file can raise anything
         raise _damaged(path) from None
+
+
+def short_label(label: str, path: str | Path | None) -> str:
+    """Return an agent's label with a short path: the name of its file, or of the folder of a ``weights.npz``."""
+    if path is None:
+        return label
+    file = Path(path)
+    short = (file.name == "weights.npz" and file.parent.name) or file.stem
+    return label.replace(f"path={path}", short)
 
 
 def relu(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
