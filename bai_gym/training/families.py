@@ -1,9 +1,9 @@
 """The instances that the universal agent is trained on: a mixture of families of Gaussian and Bernoulli arms.
 
 Registered environments are not among them. Variances never alternate with the rank of the arm, as those of
-``BAI-Gaussian64-v0`` do. Means of Bernoulli arms are random draws, or differ by random increments: none of them form
-equal groups, a geometric or an arithmetic progression, as those of the set-ups do; and they are not drawn from the
-uniform distribution. Rewards are never ratings.
+``BAI-Gaussian64-v0`` do. Means of Bernoulli arms are random draws, differ by random increments, or are scattered around
+one or two levels: none of them form groups of equal means, a geometric or an arithmetic progression, as those of the
+set-ups do; and they are not drawn from the uniform distribution. Rewards are never ratings.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ FAMILIES = ("gaussian", "bernoulli", "bernoulli-prior")
 SHARES = {"gaussian": 0.5, "bernoulli": 0.3, "bernoulli-prior": 0.2}
 KIND: dict[str, Kind] = {"gaussian": "gaussian", "bernoulli": "bernoulli", "bernoulli-prior": "bernoulli"}
 GAPS = ("power", "geometric", "groups", "few", "increments", "normal", "uniform", "beta")
-DRAWN = ("increments", "normal", "uniform", "beta")  # shapes that are random, and the only ones of Bernoulli arms
+DRAWN = ("increments", "normal", "uniform", "beta")  # shapes that are random
+BERNOULLI_GAPS = (*DRAWN, "scattered")
 DEVIATIONS = ("equal", "lognormal", "subset", "trend", "best")
 FEWEST, MOST = 2, 64  # arms
 SHORTEST, LONGEST = 2.0, 300.0  # pulls per arm
@@ -87,7 +88,7 @@ def _draw(rng: np.random.Generator, family: str, batch: int, num_arms: int) -> t
         a, b = np.exp(rng.normal(0.0, 0.6, size=2))
         means = -np.sort(-np.clip(rng.beta(a, b, (batch, num_arms)), 0.002, 0.998))
         return means, np.sqrt(means * (1.0 - means)), budget
-    shapes = GAPS if family == "gaussian" else DRAWN
+    shapes = GAPS if family == "gaussian" else BERNOULLI_GAPS
     shape = shapes[rng.integers(len(shapes))]
     drawn = shape in DRAWN
     # z of the hardest comparison under a good static allocation: neither hopeless nor trivial. Of gaps that are drawn,
@@ -146,6 +147,10 @@ def _gaps(shape: str, batch: int, num_arms: int, rng: np.random.Generator) -> Fl
         gaps = np.where(rank <= rng.integers(0, num_arms // 2 + 1, (batch, 1)), rng.uniform(0.15, 0.9, (batch, 1)), 1.0)
     elif shape == "few":
         gaps = np.where(rank <= rng.integers(1, 4, (batch, 1)), rng.uniform(0.1, 0.6, (batch, 1)), 1.0)
+    elif shape == "scattered":  # some contenders and the others, all gaps with a random factor
+        contenders = rng.integers(0, num_arms // 2 + 1, (batch, 1))
+        gaps = np.where(rank <= contenders, rng.uniform(0.1, 0.9, (batch, 1)), 1.0)
+        gaps = np.sort(gaps * _noise(rng, 0.3, (batch, size)), axis=1)
     elif shape == "increments":
         steps = rng.gamma(np.exp(rng.uniform(-2.5, 1.5, (batch, 1))), size=(batch, size)) + 1e-3
         steps[:, 0] *= np.exp(rng.uniform(-1.0, 2.0, batch))
