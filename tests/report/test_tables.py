@@ -30,7 +30,7 @@ class Row:
     mean_pulls: np.ndarray = field(default_factory=lambda: np.array([125.25, 374.75]))
     unspent: float = 0.0
     sample_complexity: float = 500.0
-    sample_quantiles: tuple[float, ...] = (500.0,) * 5
+    sample_quantiles: tuple[float, ...] = (500.0,) * 7
     truncated: int = 0
     seconds: float = 1.25
     knows: tuple[str, ...] = ()
@@ -133,21 +133,23 @@ def test_environments_get_a_column_where_there_are_several() -> None:
 
 
 def test_agents_that_stop_by_themselves_show_their_pulls() -> None:
-    stops = replace(ROWS[0], sample_complexity=1234.5, sample_quantiles=(1000.0, 1100.0, 1200.0, 1300.0, 2000.0))
+    stops = replace(
+        ROWS[0], sample_complexity=1234.5, sample_quantiles=(1000.0, 1100.0, 1200.0, 1300.0, 2000.0, 2100.0, 2200.0)
+    )
     assert "pulls" not in results_table(ROWS).markdown()
     markdown = results_table([*ROWS[1:], stops]).markdown()
-    assert "| pulls: mean / median / 95 % |" in markdown and "| 1,234 / 1,200 / 2,000 |" in markdown
+    assert "| 1,234 / 1,200 / 2,000 / 2,100 / 2,200 |" in markdown
     assert "cap" not in markdown
     capped = replace(stops, truncated=3)
     text = results_table([capped]).markdown()
     assert "| stopped by the cap |" in text and "| 0.3 % |" in text
     (record,) = csv.DictReader(io.StringIO(results_table([capped]).csv()))
     assert (record["truncated"], record["sample_complexity"]) == ("3", "1234.5")
-    assert record["sample_complexity_quantiles"] == "1000.0 1100.0 1200.0 1300.0 2000.0"
+    assert record["sample_complexity_quantiles"] == "1000.0 1100.0 1200.0 1300.0 2000.0 2100.0 2200.0"
 
 
 def test_pulls_are_held_against_their_lower_bound_where_it_is_known() -> None:
-    plain = replace(ROWS[0], sample_quantiles=(300.0, 400.0, 450.0, 480.0, 500.0))
+    plain = replace(ROWS[0], sample_quantiles=(300.0, 400.0, 450.0, 480.0, 500.0, 510.0, 520.0))
     known = replace(plain, delta=0.1, lower_bound=200.0, over_bound=2.5)
     below = replace(known, agent="T3C", truncated=3, over_bound=0.75)
     table = results_table([known, replace(plain, agent="LUCB"), below])
