@@ -137,8 +137,8 @@ def results_table(results: Sequence[ResultLike], optima: Optima | None = None) -
     In CSV, equal results give equal bytes, however they were computed: floats are written by ``repr``, the shortest
     form that reads back to the same number, and the seconds, which differ between two runs of anything, are in the
     terminal alone. There, `knows` is ``none`` or names joined by ``;``, `mean_pulls` holds K numbers joined by
-    spaces, `sample_complexity_quantiles` those at 5, 25, 50, 75, 95, 99 and 100 %, `notes` are joined by ``;``, and the columns
-    of an unknown optimum are empty.
+    spaces, `sample_complexity_quantiles` those at 5, 25, 50, 75, 95, 99 and 100 %, `notes` are joined by ``;``, and the
+    columns of an unknown optimum are empty.
 
     Args:
         results: The results, in any order.
