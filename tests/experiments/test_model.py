@@ -43,7 +43,7 @@ def test_there_is_an_experiment_for_each_figure() -> None:
     figures = [f"shvar-{figure}" for figure in range(1, 7)]
     structured = [f"gse-{figure}" for figure in range(1, 8)]
     bayesian = [f"bayesgap-{figure}" for figure in range(1, 5)]
-    own = [f"ugape-{number}" for number in range(1, 6)] + [f"learned-{number}" for number in range(1, 9)]
+    own = [f"ugape-{number}" for number in range(1, 6)] + [f"learned-{number}" for number in range(1, 10)]
     thresholding = [f"augucb-1{letter}" for letter in "abcdef"]
     rejects = [f"cr-{number}" for number in range(1, 7)]
     others = ["ab-1", "tas-1", "tas-2", "tails-1"]
