@@ -146,8 +146,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         ),
         RUNS,
         (
-            "BayesOptimal is the optimum, which is given the prior. Universal is given nothing, A-GapE that rewards lie "
-            "in [0, 1].",
+            "BayesOptimal is the optimum, which is given the prior; Universal is given nothing, A-GapE the range of "
+            "rewards (b=1.0).",
         ),
         claims_are=HYPOTHESES,
         reference=OPTIMUM,
