@@ -63,9 +63,7 @@ def test_a_seed_fixes_the_bytes_and_the_worst_case_improves(tmp_path: Path) -> N
     assert one.read_bytes() != train_minimax(replace(SMALL, seed=1), tmp_path / "seed.npz").read_bytes()
     losses.clear()
     longer = replace(SMALL, steps=400, learning_rate=5e-3)
-    trained = RgoTracking(
-        path=train_minimax(longer, tmp_path / "more.npz", on_step=lambda _, loss: losses.append(loss))
-    )
+    path = train_minimax(longer, tmp_path / "more.npz", on_step=lambda step, loss: losses.append(loss))
     assert np.mean(losses[-50:]) < 1.1 * np.mean(losses[:20]) < 0.0
     assert RgoTracking(path=path).trained_on["recipe"]["steps"] == 400
 
