@@ -23,7 +23,7 @@ from bai_gym.training.minimax import (  # noqa: E402
     worst_exponents,
 )
 
-SMALL = MinimaxRecipe(steps=40, groups=4)
+SMALL = MinimaxRecipe(steps=40, groups=4, instances=15, estimates=90)
 
 
 def test_means_are_uniform_given_their_best_arm() -> None:
