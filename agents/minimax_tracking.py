@@ -125,7 +125,7 @@ class RgoTracking(SequentialAgent):
     the suboptimal arms. It recommends the arm of largest mean.
 
     Paper: Komiyama, Tsuchiya and Honda (2022), "Minimax Optimal Algorithms for Fixed-Budget Best Arm Identification";
-    network and training as in the authors' code. The rate R^go of the best shares is an upper limit of what algorithms
+    network and loss as in the authors' code. The rate R^go of the best shares is an upper limit of what algorithms
     can attain in the worst case; neither tracking nor the network comes with a guarantee. Differences: the network
     sees the means in falling order, tied arms share their pulls equally, and the weights are our own.
 

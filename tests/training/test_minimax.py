@@ -23,7 +23,7 @@ from bai_gym.training.minimax import (  # noqa: E402
     worst_exponents,
 )
 
-SMALL = MinimaxRecipe(steps=40, groups=4, instances=15, estimates=90)
+SMALL = MinimaxRecipe(steps=10, groups=4, instances=15, estimates=90)
 
 
 def test_means_are_uniform_given_their_best_arm() -> None:
@@ -62,10 +62,10 @@ def test_a_seed_fixes_the_bytes_and_the_worst_case_improves(tmp_path: Path) -> N
     assert one.read_bytes() == other.read_bytes()
     assert one.read_bytes() != train_minimax(replace(SMALL, seed=1), tmp_path / "seed.npz").read_bytes()
     losses.clear()
-    longer = replace(SMALL, steps=400, learning_rate=5e-3)
+    longer = replace(SMALL, steps=200, learning_rate=1e-2)
     path = train_minimax(longer, tmp_path / "more.npz", on_step=lambda step, loss: losses.append(loss))
     assert np.mean(losses[-50:]) < 1.1 * np.mean(losses[:20]) < 0.0
-    assert RgoTracking(path=path).trained_on["recipe"]["steps"] == 400
+    assert RgoTracking(path=path).trained_on["recipe"]["steps"] == 200
 
 
 def test_the_network_that_is_saved_is_the_one_that_was_trained(tmp_path: Path) -> None:
