@@ -143,7 +143,7 @@ def train_minimax(recipe: MinimaxRecipe, path: str | Path, *, on_step: OnStep | 
     """Train the network of R^go tracking on one core; the same recipe gives the same bytes with the same packages.
 
     Each step draws uniform true means and uniform empirical means, and increases the exponent at the worst pair of each
-    group. It takes some minutes with three arms.
+    group. The default recipe takes two and a half minutes.
 
     Args:
         recipe: The recipe.
