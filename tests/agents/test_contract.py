@@ -67,14 +67,14 @@ CORRELATED = {name for name in NAMES if isinstance(agents.make(name), agents.Gau
 HALVING = {"SH", "SHVar", "SHAdaVar", *(name for name in NAMES if name.startswith("GSE-"))}
 STOPPING = {name for name in NAMES if getattr(agents.make(name), "stops", False)}
 LEAVE_SOME = HALVING | {"SR", "SAR", "CSAR", "AugUCB", "SubsetSH", "FBKT", "FCVote"} | STOPPING
-# Agents for two arms only, and those that may play some arms only.
-TWO_ARMS, SUBSET = {"NA-AIPW"}, {"SubsetSH"}
+# Agents for one number of arms only, and those that may play some arms only.
+ARMS, SUBSET = {"NA-AIPW": 2, "R-go-Tracking": 3}, {"SubsetSH"}
 # Agents that by default are for 0/1 rewards, and the largest budgets that they can play. Worlds of other rewards or
 # sizes, where they raise, leave them out or give them one of their own (`playable`). What is left out here,
 # test_bayes_optimal has; and UCB-GLM and GSE-Log are everywhere with a link for any rewards.
 BINARY_ONLY = {"BayesOptimal": 12, "UCB-GLM": 10_000, "GSE-Log": 10_000, "GSE-Log-FWG": 10_000}
-FIND_ONE = [name for name in NAMES if BestArm.name in agents.make(name).tasks and name not in TWO_ARMS]
-EVERY = [v for v in VARIANTS if (v[0] not in BINARY_ONLY or v[1]) and v[0] not in TWO_ARMS]
+FIND_ONE = [name for name in NAMES if BestArm.name in agents.make(name).tasks and name not in ARMS]
+EVERY = [v for v in VARIANTS if (v[0] not in BINARY_ONLY or v[1]) and v[0] not in ARMS]
 GENERAL = [variant for variant in EVERY if variant[0] in FIND_ONE]
 # Agents of other tasks than one arm.
 SEVERAL = [variant for variant in VARIANTS if agents.make(variant[0], **variant[1]).tasks - {BestArm.name}]
@@ -123,8 +123,8 @@ def without_variance(num_arms: int) -> GaussianBandit:
 
 def playable(name: str, num_arms: int, budget: int) -> tuple[Bandit, int]:
     """A world of that size, or the largest below it that the agent can play in."""
-    if name in TWO_ARMS:
-        return spread(2), budget
+    if name in ARMS:
+        return spread(ARMS[name]), budget
     if name in BINARY_ONLY:
         return BernoulliBandit(np.linspace(0.2, 0.9, num_arms)), min(budget, BINARY_ONLY[name])
     return spread(num_arms), budget
