@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from hypothesis import settings
 
 # The same examples everywhere, however long they take: whether a change passes must not depend on day or machine.
 # `pytest --hypothesis-profile=default` looks for new ones.
-settings.register_profile("reproducible", derandomize=True, deadline=None)
+settings.register_profile("reproducible", derandomize=True, deadline=None, max_examples=30)
 settings.load_profile("reproducible")
 
 Contents = Callable[[Path], dict[str, bytes]]
@@ -33,6 +34,19 @@ def contents() -> Contents:
         return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
     return read
+
+
+@pytest.fixture(scope="session")
+def shortened() -> Callable[[str], str]:
+    """Return a program that does the same in less time: at most 50 runs, and a tenth of round numbers of steps."""
+
+    def few(found: re.Match[str]) -> str:
+        return f"{found[1]}{min(int(found[2]), 50)}"
+
+    def tenth(found: re.Match[str]) -> str:
+        return str(int(found[0]) // 10)
+
+    return lambda program: re.sub(r"\b\d+_000\b", tenth, re.sub(r"\b(runs[= ])([\d_]+)", few, program))
 
 
 CARS = 30

@@ -174,22 +174,6 @@ def test_a_killed_worker_changes_no_byte(
 
 
 @slow
-def test_a_killed_command_goes_on_where_it_stopped(
-    dask: DaskCluster, alone: Callable[[str], Path], tmp_path: Path, contents: Contents
-) -> None:
-    out = tmp_path / "out"
-    with started(LONG + dask.options, out) as process:
-        process.kill()
-    finished = chunks(out)
-    assert 1 <= len(finished) < CHUNKS
-    assert not (out / "results.csv").exists()
-    done = run(LONG + dask.options, out)
-    assert done.returncode == 0, done.stderr
-    assert {name: facts for name, facts in chunks(out).items() if name in finished} == finished
-    assert contents(out) == contents(alone(LONG))
-
-
-@slow
 def test_a_lost_scheduler_is_one_line_and_the_command_goes_on(
     mortal: DaskCluster, alone: Callable[[str], Path], tmp_path: Path, contents: Contents
 ) -> None:
