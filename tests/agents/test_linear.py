@@ -157,9 +157,7 @@ def test_lin_ucb_follows_the_formula(trace: Play, name: str, alpha: float, model
 
 
 @pytest.mark.each("kind", GAPE)
-@pytest.mark.each(
-    ("radius", "delta", "lam", "sigma"), [("authors", 0.9, 0.01, 0.2), ("determinant", 0.05, 1.0, 1.0)]
-)
+@pytest.mark.each(("radius", "delta", "lam", "sigma"), [("authors", 0.9, 0.01, 0.2), ("determinant", 0.05, 1.0, 1.0)])
 @pytest.mark.each("name", list(WORLDS))
 def test_lin_gape_follows_the_formulas(
     trace: Play, name: str, delta: float, lam: float, sigma: float, radius: str, kind: Any

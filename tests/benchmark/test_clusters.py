@@ -34,7 +34,7 @@ with_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not insta
 
 Contents = Callable[[Path], dict[str, bytes]]
 PATIENCE = 180.0  # seconds; far more than a loaded machine needs
-CHUNKS = 12
+CHUNKS = 8
 # A chunk takes about 0.3 s, thirty times as long as the look for it: what is killed is killed in the middle.
 LONG = f"BAI-Custom-v0 --agent GapE --budget 2000 --runs {CHUNKS}000"
 SHORT = "BAI-Bernoulli4-v0 --agent SH --agent VBR --budget 40 --budget 60 --runs 1500 --seed 7 --record 2"

@@ -120,9 +120,7 @@ def follow(steps: list[tuple[str, object, bool]], folder: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_whoever_follows_a_page_sees_no_error(
-    chapter: str, tmp_path: Path, shortened: Callable[[str], str]
-) -> None:
+def test_whoever_follows_a_page_sees_no_error(chapter: str, tmp_path: Path, shortened: Callable[[str], str]) -> None:
     rows = "".join(f"{'ABC'[i % 3]},{int(i % 7 < 1 + i % 3)}\n" for i in range(300))
     (tmp_path / "log.csv").write_text(f"variant,clicked\n{rows}")  # the log of the reader, of which the README speaks
     steps: list[tuple[str, object, bool]] = []
