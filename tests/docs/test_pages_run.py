@@ -125,7 +125,8 @@ def test_whoever_follows_a_page_sees_no_error(chapter: str, tmp_path: Path, shor
     (tmp_path / "log.csv").write_text(f"variant,clicked\n{rows}")  # the log of the reader, of which the README speaks
     steps: list[tuple[str, object, bool]] = []
     for full in filter(lambda block: block.run_here, CHAPTERS[chapter]):
-        block = Block(full.language, shortened(full.text), full.mark)
+        text = full.text if "bai-gym advise" in full.text else shortened(full.text)  # which needs 400 runs
+        block = Block(full.language, text, full.mark)
         for package in NEEDED:
             if package in block.text:
                 pytest.importorskip(package)
