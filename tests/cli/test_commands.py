@@ -99,14 +99,6 @@ def test_run_writes_the_numbers_of_compare(command: Command) -> None:
     assert all("seconds" not in Path(name).read_text() for name in ("results/results.csv", "results/results.md"))
 
 
-@pytest.mark.slow
-def test_the_same_command_gives_the_same_bytes(command: Command, contents: Contents, tmp_path: Path) -> None:
-    for folder, workers in (("a", "1"), ("b", "2")):
-        command(*SMALL, "--agent", "SH", "--agent", "VBR", "--out", str(tmp_path / folder), "--workers", workers)
-    assert contents(tmp_path / "a") == contents(tmp_path / "b")
-    assert len(contents(tmp_path / "a")) >= 5
-
-
 def test_run_shows_the_gap_to_the_optimum(command: Command, tmp_path: Path) -> None:
     words = ("run", "BAI-Bernoulli3-v0", "--runs", "50", "--agent", "Uniform", "--agent", "BayesOptimal", "--optimum")
     out, err = command(*words, "--budget", "9", "--out", "results")
