@@ -27,7 +27,6 @@ from bai_gym.theory import optimal_value
 
 SMALL = ("run", "BAI-Custom-v0", "--budget", "40", "--runs", "30")
 BERNOULLI = {"means": [0.9, 0.3, 0.1], "distribution": "bernoulli"}
-Contents = Callable[[Path], dict[str, bytes]]
 Command = Callable[..., tuple[str, str]]
 
 
