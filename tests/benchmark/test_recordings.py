@@ -131,7 +131,7 @@ def test_spare_pulls_are_left_out() -> None:
 
 def test_arms_that_a_rule_drops_are_seen() -> None:
     """AugUCB drops arms one by one, within one phase of single pulls."""
-    episode = recorded("AugUCB", "BAI-Thresholding100-ThreeGroups-v0", 4000)
+    episode = recorded("AugUCB", "BAI-Thresholding100-ThreeGroups-v0", 3000)
     sizes = [100 if stage.candidates is None else len(stage.candidates) for stage in episode.stages]
     assert sizes[0] == 100 and sizes[-1] < 100 and sizes == sorted(sizes, reverse=True)
     known = [set(range(100)) if stage.candidates is None else set(stage.candidates) for stage in episode.stages]
