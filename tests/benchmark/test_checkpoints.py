@@ -33,7 +33,7 @@ from bai_gym.tasks import BestArm, GoodArm, Task, Thresholding
 
 pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 LEVEL = 0.001
-RUNS = 5_000
+RUNS = 2_500
 BUDGET = 48
 FEATURES = [[1.0, 0.1], [0.7, 0.6], [0.6, -0.4], [-0.2, 0.9]]
 POINTS = (2, 5, 13, 24, 41)  # within the first pulls, at no multiple of the arms, within blocks and at their ends
@@ -120,7 +120,7 @@ def test_the_first_pulls_of_a_block_are_those_of_a_loop(counts: Any, weights: An
 
 
 def looks_of(agent: Any, bandit: Any, task: Task) -> tuple[tuple[Look, ...], tuple[Look, ...]]:
-    """What is seen at the checkpoints of 5,000 episodes by blocks, and of as many by steps."""
+    """What is seen at the checkpoints of 2,500 episodes by blocks, and of as many by steps."""
     spec: dict[str, Any] = {"num_envs": RUNS, "budget": BUDGET, "copy": False, "task": task}
     env = BestArmVectorEnv(FixedProblem(bandit), **spec)
     many = bandit.select(np.zeros(RUNS, np.int64))

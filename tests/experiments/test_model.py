@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,12 @@ def test_unknown_experiments_are_answered_with_the_nearest() -> None:
         find("shvar_2")
 
 
+@cache
+def label_of(agent: str) -> str:
+    """The name that an agent gives itself in results."""
+    return describe(agent_source(agent).make())
+
+
 @ALL
 def test_what_is_played_exists(experiment: Experiment) -> None:
     ids = {entry.id: entry for entry in IDS}
@@ -100,11 +107,11 @@ def test_panels_are_told_apart_and_ascend(experiment: Experiment) -> None:
 @ALL
 def test_claims_speak_of_what_is_played(experiment: Experiment) -> None:
     # The names of the results are those that the agents give themselves.
-    labels = {describe(agent_source(agent).make()) for agent in experiment.agents}
+    labels = {label_of(agent) for agent in experiment.agents}
     assert len(labels) == len(experiment.agents)
     for panel in experiment.panels:
         assert set(panel.variants) <= set(experiment.agents) - {experiment.reference}
-        assert all(describe(agent_source(name).make()) == name for name in panel.variants.values())
+        assert all(label_of(name) == name for name in panel.variants.values())
         assert not set(panel.variants.values()) & labels
     for claim in experiment.claims:
         assert claim.text.endswith(".") and claim.statements
@@ -121,7 +128,7 @@ def test_claims_speak_of_what_is_played(experiment: Experiment) -> None:
                 assert set(statement.at or ()) <= set(points)
                 for x in statement.at or points:
                     speaks_of = {panel.variants.get(agent, agent) for agent in agents_of(statement)}
-                    assert speaks_of <= {describe(agent_source(a).make()) for a in points[x]}
+                    assert speaks_of <= {label_of(a) for a in points[x]}
                 assert not isinstance(statement, Falls) or statement.start in points
         assert claim.panels is None or claim.panels <= {panel.name for panel in experiment.panels}
     texts = [claim.text for claim in experiment.claims]

@@ -95,19 +95,6 @@ def test_markdown_row_in_full() -> None:
     )
 
 
-def test_latex_row_in_full() -> None:
-    row = Row("SH_Var", 80, budget=5000, knows=("variances", "complexity"), notes=("5 % more",))
-    assert results_table([row]).latex() == (
-        "% Needs \\usepackage{booktabs} in the preamble.\n"
-        "\\begin{tabular}{lrrrrl}\n\\toprule\n"
-        "agent & budget & runs & error probability [95 \\%] & simple regret $\\pm$ se & "
-        "oracle knowledge \\\\\n\\midrule\n"
-        "SH\\_Var\\textsuperscript{1} & 5,000 & 1,000 & 0.080 [0.065, 0.098] & 0.0123 $\\pm$ 0.0011 & "
-        "variances, complexity \\\\\n\\bottomrule\n\\end{tabular}\n"
-        "\n\\medskip\n{\\footnotesize\\raggedright\n\\textsuperscript{1} 5 \\% more\\par\n}\n"
-    )
-
-
 def test_every_table_says_what_an_agent_knows() -> None:
     for text in (results_table(ROWS).markdown(), results_table(ROWS).csv(), results_table(ROWS).latex(), text_of(ROWS)):
         lines = [line for line in text.splitlines() if "SH" in line]
@@ -167,10 +154,6 @@ def test_pulls_are_held_against_their_lower_bound_where_it_is_known() -> None:
     ]
 
 
-def test_markup_in_names_is_printed_as_it_is() -> None:
-    assert "[bold]SH[/bold]" in text_of([replace(ROWS[0], agent="[bold]SH[/bold]")])
-
-
 def test_unknown_standard_error_says_so() -> None:
     assert "0.0123 ± unknown" in results_table([replace(ROWS[0], simple_regret_se=math.nan)]).markdown()
 
@@ -190,19 +173,6 @@ def test_files_do_not_depend_on_the_time_it_took_and_the_terminal_shows_it() -> 
     assert results_table(ROWS).csv() == results_table(slow).csv()
     assert results_table(ROWS).markdown() == results_table(slow).markdown()
     assert "8.8" in text_of(slow) and text_of(ROWS) != text_of(slow)
-
-
-def test_csv_does_not_depend_on_the_type_of_the_numbers() -> None:
-    row = ROWS[0]
-    numpy_row = replace(row, simple_regret=np.float64(row.simple_regret), unspent=np.float64(0.0))
-    assert results_table([row]).csv() == results_table([numpy_row]).csv()
-    assert "float64" not in results_table([numpy_row]).csv()
-
-
-def test_no_results_give_headings_only() -> None:
-    assert len(results_table([]).markdown().splitlines()) == 2
-    assert len(results_table([]).csv().splitlines()) == 1
-    assert "agent" in text_of([])
 
 
 def text_of_table(table: Any) -> str:
