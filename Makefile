@@ -1,7 +1,7 @@
 # From nothing to results: needs only make and a Python 3.11 or newer with venv.
 
 PYTHON ?= python3
-PYTEST_ARGS ?= -n 2
+PYTEST_ARGS ?= -n 2 --dist loadfile
 DEMO_ARGS ?= --budget 2000 --budget 5000 --budget 10000 --runs 2000 --workers 2 --out results/demo
 
 # Environments of another Python than the usual one bear its version: to switch does not reuse those of the first.
@@ -23,7 +23,8 @@ demo: $(DEMO)/ready  ## compare seven agents on BAI-Gaussian64-v0; results in re
 	$(DEMO)/bin/bai-gym run BAI-Gaussian64-v0 --agent Uniform --agent SH --agent SHVar --agent SHAdaVar \
 		--agent GapE --agent GapE-V --agent VBR $(DEMO_ARGS)
 
-# One thread each: the test processes have the cores to themselves.
+# One thread each: the test processes have the cores to themselves. A file goes to one process, and so makes its fixtures
+# once.
 test: $(TEST)/ready  ## run the fast tests; PYTEST_ARGS="-k gaussian" runs some
 	OMP_NUM_THREADS=1 $(TEST)/bin/python -m pytest -m "not slow" $(PYTEST_ARGS)
 

@@ -170,6 +170,10 @@ def keep_best(values: FloatArray, size: int, tie: TieRule, rng: np.random.Genera
         ``(N, k)`` mask with exactly ``size`` True per row.
     """
     columns = values.shape[-1]
+    if size == columns - 1:  # mostly the smallest value is that of one column
+        kept: npt.NDArray[np.bool_] = values > values.min(axis=-1, keepdims=True)
+        if np.count_nonzero(kept) == size * len(kept):
+            return kept
     border = np.partition(values, columns - size, axis=-1)[:, columns - size, None]
     kept = values >= border
     crowded = np.flatnonzero(np.count_nonzero(kept, axis=-1) > size)

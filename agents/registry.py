@@ -39,6 +39,7 @@ BUILT_IN: dict[str, str] = {
     "EB-TC-eps": "eb_tc_eps:EBTCEps",
     "GNA": "neyman:GNA",
     "NA-AIPW": "neyman:NAAIPW",
+    "R-go-Tracking": "minimax_tracking:RgoTracking",
     "FCVote": "fc_vote:FCVote",
     "SAR": "sar:SAR",
     "UGapEb": "ugape:UGapEb",

@@ -12,7 +12,7 @@ from bai_gym.agents.choosing import best_mean, keep_best, spread_evenly
 from bai_gym.agents.rejects import phase_lengths
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
-from bai_gym.statistics import FloatArray, exact_means
+from bai_gym.statistics import FloatArray, exact_sums
 from bai_gym.validation import choice
 
 __all__ = ["SuccessiveRejects"]
@@ -66,9 +66,10 @@ class SuccessiveRejects(Agent):
             if pulls:  # n_k does not grow in every phase
                 made = yield Block(counts, active if size < self.num_arms else None)
                 sums += made.sums
-                sums = exact_means(sums, 1, np.abs(sums))  # so that equal sums of whole rewards are equal
-            means = sums / (counts + before)
-            kept = keep_best(means, size - 1, self.tie, self.rng)
+                exact_sums(sums)  # so that equal sums of whole rewards are equal
+            # Arms with equally many pulls are in the order of their sums.
+            values = sums if pulls == each * size else sums / (counts + before)
+            kept = keep_best(values, size - 1, self.tie, self.rng)
             active = active[kept].reshape(self.batch, size - 1)
             sums = sums[kept].reshape(self.batch, size - 1)
             left, before = left - pulls, length

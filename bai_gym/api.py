@@ -133,7 +133,8 @@ def parse_agent(text: str) -> tuple[str, dict[str, Any]]:
         return name.strip(), {str(word.arg): _literal(word.value) for word in call.keywords}
     except (SyntaxError, TypeError, ValueError):
         raise ParameterError(
-            f"agent {text!r} cannot be read; write NAME or NAME(parameter=value, ...), for example SHAdaVar(delta=0.1)"
+            f"agent {text!r} cannot be read; write NAME or NAME(parameter=value, ...), paths in quotes, for example "
+            "SHAdaVar(delta=0.1)"
         ) from None
 
 

@@ -13,7 +13,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ROUNDING", "FloatArray", "IntArray", "Observation", "Statistics", "exact_means", "mean_intervals", "zeros"]
+__all__ = [
+    "ROUNDING",
+    "FloatArray",
+    "IntArray",
+    "Observation",
+    "Statistics",
+    "exact_means",
+    "exact_sums",
+    "mean_intervals",
+    "zeros",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -71,8 +81,23 @@ def exact_means(means: FloatArray, counts: npt.NDArray[Any] | int, scale: FloatA
         scale: At least 0: the largest magnitude in the computation of mean x count.
     """
     sums = means * counts
-    simple = np.rint(sums * 1024.0) / 1024.0
+    simple = _simple(sums)
     return np.where(np.abs(sums - simple) <= ROUNDING * scale, simple / np.maximum(counts, 1), means)
+
+
+def exact_sums(sums: FloatArray) -> None:
+    """Free sums of rewards from rounding errors in place, as :func:`exact_means` does means."""
+    simple = _simple(sums)
+    error = sums - simple
+    np.copyto(sums, simple, where=np.abs(error, out=error) <= ROUNDING * np.abs(sums))
+
+
+def _simple(sums: FloatArray) -> FloatArray:
+    """Return the next multiples of 1/1024."""
+    simple = sums * 1024.0
+    np.rint(simple, out=simple)
+    simple /= 1024.0
+    return simple
 
 
 @dataclass(slots=True)

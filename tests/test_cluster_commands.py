@@ -8,6 +8,7 @@ import shlex
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -47,8 +48,9 @@ def test_both_backends_have_commands() -> None:
 
 
 @pytest.mark.parametrize("block", SHELL, ids=["Dask", "Ray"])
-def test_commands(block: str, tmp_path: Path, background: Any) -> None:
+def test_commands(block: str, tmp_path: Path, background: Any, shortened: Callable[[str], str]) -> None:
     pytest.importorskip("ray" if "--backend ray" in block else "distributed")
+    block = shortened(block)
     for port in PORTS:
         block = block.replace(port, free_port())
     servers, ran = [], 0
@@ -74,9 +76,9 @@ def test_commands(block: str, tmp_path: Path, background: Any) -> None:
 
 
 @pytest.mark.skipif(find_spec("distributed") is None, reason="Dask is not installed")
-def test_python(tmp_path: Path) -> None:
+def test_python(tmp_path: Path, shortened: Callable[[str], str]) -> None:
     (code,) = blocks(PAGE, "python")
-    (tmp_path / "script.py").write_text(code)
+    (tmp_path / "script.py").write_text(shortened(code))
     done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     assert "BAI-Bernoulli10-v0" in done.stdout

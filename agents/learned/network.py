@@ -20,7 +20,7 @@ FORMAT = "bai-gym arm network 1"
 FIRST = 1e4  # what the logits of arms without a pull are raised or lowered by
 Weights = dict[str, npt.NDArray[np.float32]]
 Shapes = Mapping[str, tuple[int | str, ...]]
-"""Shape of each array, with "h" for the width of the network."""
+"""Shape of each array, with names, such as "h", for sizes that depend on the network."""
 
 # An arm's features and the state's enter side by side.
 _SHAPES: Shapes = {
@@ -155,10 +155,11 @@ def _checked(arrays: dict[str, npt.NDArray[Any]], shapes: Shapes) -> Weights:
         KeyError: If one is missing.
         ValueError: If one has another shape, or values that are not finite floats.
     """
-    width = arrays["encoder.bias"].size
+    sizes: dict[int | str, int] = {}
     weights = {}
     for name, shape in shapes.items():
-        wanted = tuple(width if size == "h" else size for size in shape)
+        found = zip(shape, arrays[name].shape, strict=True)
+        wanted = tuple(size if isinstance(size, int) else sizes.setdefault(size, there) for size, there in found)
         with np.errstate(over="ignore"):  # becomes infinite
             weights[name] = arrays[name].astype(np.float32)
         if arrays[name].dtype.kind != "f" or weights[name].shape != wanted or not np.isfinite(weights[name]).all():

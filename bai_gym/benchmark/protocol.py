@@ -96,9 +96,9 @@ def tally(agent: Any) -> dict[str, int]:
 
 
 def doubts(agent: Any, bandit: Bandit) -> tuple[str, ...]:
-    """Return notes on guarantees of the agent that do not cover these instances.
+    """Return notes on guarantees or assumptions of the agent that do not cover these instances.
 
-    Agents with a confidence guarantee define ``doubts(bandit)``.
+    Agents with a confidence guarantee, or with weights for some rewards only, define ``doubts(bandit)``.
     """
     said = getattr(agent, "doubts", None)
     return tuple(said(bandit)) if callable(said) else ()

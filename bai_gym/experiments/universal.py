@@ -19,6 +19,9 @@ GAPE = "A-GapE(b=1.0)"
 TTTS = "TTTS(posterior=bernoulli)"
 ON_BERNOULLI = (GAPE, TTTS, "A-UGapEb-V", "A-UCB-E", "SR", "SH", "Uniform")
 
+OPTIMUM = "BayesOptimal"
+IN_STAGES = tuple(f"Universal(stages={stages})" for stages in (2, 5, 40))
+
 HELD_OUT = (
     "Universal was trained on other instances: its page says which. It is given nothing, nor are the other agents, but "
     "for the range of the rewards (b=1.0) and that they are 0 and 1 (posterior=bernoulli)."
@@ -126,6 +129,29 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         (HELD_OUT, "It was trained with 2 to 64 arms.", "TTTS draws once for a second arm (tries=1), to save time."),
         claims_are=HYPOTHESES,
         reference=UNIVERSAL,
+    ),
+    Experiment(
+        "learned-9",
+        "Universal, the optimum, and the number of stages",
+        SOURCE,
+        (
+            Panel("arms2", "two arms, uniform prior", _over_budgets("BAI-Bernoulli2-v0", 10, 20, 40)),
+            Panel("arms3", "three arms, uniform prior", _over_budgets("BAI-Bernoulli3-v0", 10, 20, 30, 40)),
+        ),
+        (OPTIMUM, UNIVERSAL, *IN_STAGES, GAPE, "Uniform"),
+        (
+            Claim("Universal is within 1.5 % of the optimum.", (Close(UNIVERSAL, OPTIMUM, 0.015),)),
+            Claim("Five stages are within 0.5 % of 20.", (Close("Universal(stages=5)", UNIVERSAL, 0.005),)),
+            Claim("Forty stages are within 0.5 % of 20.", (Close("Universal(stages=40)", UNIVERSAL, 0.005),)),
+        ),
+        RUNS,
+        (
+            "BayesOptimal is the optimum, which is given the prior; Universal is given nothing, A-GapE the range of "
+            "rewards (b=1.0).",
+        ),
+        claims_are=HYPOTHESES,
+        reference=OPTIMUM,
+        optimum=True,
     ),
 )
 """The experiments, in order."""

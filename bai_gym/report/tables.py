@@ -76,7 +76,7 @@ class ResultLike(Protocol):
 
     @property
     def sample_quantiles(self) -> tuple[float, ...]:
-        """Its quantiles: 5, 25, 50, 75 and 95 %."""
+        """Its quantiles at 5, 25, 50, 75, 95 and 99 %, and the maximum."""
 
     @property
     def truncated(self) -> int:
@@ -137,8 +137,8 @@ def results_table(results: Sequence[ResultLike], optima: Optima | None = None) -
     In CSV, equal results give equal bytes, however they were computed: floats are written by ``repr``, the shortest
     form that reads back to the same number, and the seconds, which differ between two runs of anything, are in the
     terminal alone. There, `knows` is ``none`` or names joined by ``;``, `mean_pulls` holds K numbers joined by
-    spaces, `sample_complexity_quantiles` those at 5, 25, 50, 75 and 95 %, `notes` are joined by ``;``, and the columns
-    of an unknown optimum are empty.
+    spaces, `sample_complexity_quantiles` those at 5, 25, 50, 75, 95, 99 and 100 %, `notes` are joined by ``;``, and the
+    columns of an unknown optimum are empty.
 
     Args:
         results: The results, in any order.
@@ -279,7 +279,7 @@ def _columns(rows: Sequence[ResultLike], optima: Optima | None, several: bool) -
         (bool(optima), Column("excess error [95 %]", lambda row: _excess_words(row, optima or {}))),
         (True, Column("simple regret ± se", _regret)),
         (any(row.delta is not None for row in rows), Column("delta", lambda row: _or_empty(row.delta))),
-        (stops, Column("pulls: mean / median / 95 %", _pulls)),
+        (stops, Column("pulls: mean / median / 95 % / 99 % / maximum", _pulls)),
         (any(row.over_bound is not None for row in rows), Column("mean pulls / lower bound", _over_bound)),
         (any(row.most_recommended for row in rows), Column("most recommended", _favourite, False)),
         (
@@ -369,8 +369,8 @@ def _over_bound(row: ResultLike) -> str:
 
 
 def _pulls(row: ResultLike) -> str:
-    _, _, median, _, high = row.sample_quantiles
-    return f"{_censored(row)}{row.sample_complexity:,.0f} / {median:,.0f} / {high:,.0f}"
+    _, _, median, _, high, rare, most = row.sample_quantiles
+    return f"{_censored(row)}{row.sample_complexity:,.0f} / {median:,.0f} / {high:,.0f} / {rare:,.0f} / {most:,.0f}"
 
 
 def _censored(row: ResultLike) -> str:

@@ -18,7 +18,7 @@ from bai_gym.analysis.optimum import Optima
 from bai_gym.benchmark.cells import CHUNK_RUNS
 from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.recording import Recording
-from bai_gym.results.result import Episodes, Result
+from bai_gym.results.result import QUANTILES, Episodes, Result
 from bai_gym.results.schema import check_schema, schema_of
 from bai_gym.results.writer import read_chunk
 
@@ -264,6 +264,7 @@ def _result(row: Mapping[str, Any]) -> Result:
     values = {name: value for name, value in row.items() if name in known}
     for name in ("sample_quantiles", "knows", "notes", "mean_pulls_by_rank", "arm_names", "arm_means", "recommended"):
         values[name] = tuple(values.get(name, ()))
+    values["sample_quantiles"] += (float("nan"),) * (len(QUANTILES) - len(values["sample_quantiles"]))
     values["mean_pulls"] = np.array(values["mean_pulls"], float)
     interval = (row["error_probability_lower"], row["error_probability_upper"])
     return Result(**values, interval=interval, seconds=0.0)

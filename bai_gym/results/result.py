@@ -18,8 +18,8 @@ from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["QUANTILES", "Checkpoint", "Comparison", "Episodes", "Result", "Rival", "summarize", "summed"]
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-"""Levels of the quantiles of the sample complexity."""
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
+"""Levels of the quantiles of the sample complexity; the last is the maximum."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,9 +201,10 @@ class Result:
         favourite = self.most_recommended
         most = "" if favourite is None else f", {favourite[1]:.1%} of them recommend {favourite[0]!r}"
         if self.stops:
-            median, high_pulls = self.sample_quantiles[2], self.sample_quantiles[4]
+            _, _, median, _, high_pulls, rare, most_pulls = self.sample_quantiles
             most += (
                 f", pulls: mean {self.sample_complexity:.0f}, median {median:.0f}, 95 % quantile {high_pulls:.0f}, "
+                f"99 % quantile {rare:.0f}, maximum {most_pulls:.0f}, "
                 f"{self.truncated / self.runs:.1%} stopped by the cap"
             )
         if self.over_bound is not None:

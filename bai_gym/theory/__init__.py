@@ -3,8 +3,9 @@
 Best arm and top m: :mod:`bai_gym.theory.complexity`; thresholding: :mod:`bai_gym.theory.thresholding`; bounds, with a
 table of them by agent: :mod:`bai_gym.theory.bounds`; the lower bound for fixed confidence:
 :mod:`bai_gym.theory.characteristic_time`; ranking and selection: :mod:`bai_gym.theory.selection`. The optimal value on
-small Bernoulli bandits: :mod:`bai_gym.theory.bayes_optimal`; the value of a given policy there:
-:mod:`bai_gym.theory.policy_value`. Two Bernoulli arms with fixed shares: :mod:`bai_gym.theory.two_arms`.
+small Bernoulli bandits: :mod:`bai_gym.theory.bayes_optimal`, in stages :mod:`bai_gym.theory.stages`; the value of a
+given policy there: :mod:`bai_gym.theory.policy_value`. Two Bernoulli arms with fixed shares:
+:mod:`bai_gym.theory.two_arms`.
 """
 
 from bai_gym.theory.bayes_optimal import BayesSolution, optimal_value, solve_bayes
@@ -51,6 +52,7 @@ from bai_gym.theory.complexity import (
 )
 from bai_gym.theory.policy_value import policy_value
 from bai_gym.theory.selection import bechhofer_constant, bechhofer_pulls, rinott_constant, rinott_pulls
+from bai_gym.theory.stages import staged_value
 from bai_gym.theory.thresholding import (
     threshold_gaps,
     threshold_h1,
@@ -95,6 +97,7 @@ __all__ = [
     "shadavar_bound",
     "shvar_bound",
     "solve_bayes",
+    "staged_value",
     "successive_rejects_bound",
     "threshold_gaps",
     "threshold_h1",

@@ -44,7 +44,7 @@ def instances(num_arms: int, runs: int) -> BernoulliBandit:
 @pytest.mark.each(("num_arms", "budget"), SIZES)
 @pytest.mark.each(("name", "parameters"), PLAYERS, ids=lambda v: v if isinstance(v, str) else "")
 def test_nobody_surpasses_it(name: str, parameters: dict[str, Any], num_arms: int, budget: int) -> None:
-    if name == "NA-AIPW" and num_arms > 2:  # for two arms alone
+    if num_arms != {"NA-AIPW": 2, "R-go-Tracking": 3}.get(name, num_arms):  # for that number of arms alone
         return
     # A theorem for those that are told nothing about the instance; that the others do not either is an observation.
     agent = agents.make(name, **parameters)

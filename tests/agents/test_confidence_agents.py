@@ -527,15 +527,15 @@ def test_units_and_labels_do_not_matter(name: str) -> None:
 def test_a_run_of_brake_booster_is_a_run_of_its_base() -> None:
     """With one run in the first block and no cap in reach, BrakeBooster is its base with delta_0."""
     bandit = GaussianBandit([0.9, 0.5, 0.3], 0.04)
-    for base in ("SE", "KL-LUCB", "TrackAndStop", "EB-TCI", "FWS", "KL-Racing"):
+    for base in ("SE", "FWS"):
         parameters = {"sigma": 0.2, "tie": "first"}
-        one = play("BrakeBooster", bandit, 60, base=base, runs=1, cap=90_000, base_delta=0.05, **parameters)
-        other = play(base, bandit, 60, delta=0.05, **parameters)
+        one = play("BrakeBooster", bandit, 20, base=base, runs=1, cap=90_000, base_delta=0.05, **parameters)
+        other = play(base, bandit, 20, delta=0.05, **parameters)
         np.testing.assert_array_equal(one.pulls, other.pulls)
         np.testing.assert_array_equal(one.recommendation, other.recommendation)
-    student = play("BrakeBooster", bandit, 60, base="TrackAndStop", runs=1, cap=90_000, family="student", tie="first")
+    student = play("BrakeBooster", bandit, 20, base="TrackAndStop", runs=1, cap=90_000, family="student", tie="first")
     np.testing.assert_array_equal(
-        student.pulls, play("TrackAndStop", bandit, 60, delta=0.05, family="student", tie="first").pulls
+        student.pulls, play("TrackAndStop", bandit, 20, delta=0.05, family="student", tie="first").pulls
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bai_gym.agents.base import Agent
@@ -171,7 +171,6 @@ agents = st.builds(
 )
 
 
-@settings(max_examples=80, deadline=None)
 @given(agents, st.integers(2, 9), st.booleans(), st.sampled_from(["first", "random"]), st.integers(0, 2**32 - 1))
 def test_every_choice_has_the_largest_b(
     trace: Play, agent: Any, num_arms: int, bernoulli: bool, tie: Any, seed: int

@@ -77,14 +77,14 @@ def test_features_of_any_rank(kind: str) -> None:
 def test_structure_pays() -> None:
     # 40 arms in 3 dimensions, three pulls for each: who ignores the features errs more often, at level 1e-6.
     rng = np.random.default_rng(5)
-    truth = linear_bandit(rng.standard_normal((500, 40, 3)), rng.standard_normal((500, 3)), noise_variance=4.0)
+    truth = linear_bandit(rng.standard_normal((250, 40, 3)), rng.standard_normal((250, 3)), noise_variance=4.0)
 
     def errors(agent: Any) -> int:
         rollout = play_blocks(reset(agent, truth, 128), truth, 128, np.random.default_rng(0))
         return int((rollout.recommendation != truth.means.argmax(axis=-1)).sum())
 
     own, other = errors(agents.make("Peace-rho")), errors(agents.make("Uniform"))
-    assert fisher_exact([[own, 500 - own], [other, 500 - other]], alternative="less").pvalue < 1e-6
+    assert fisher_exact([[own, 250 - own], [other, 250 - other]], alternative="less").pvalue < 1e-6
 
 
 def test_errors() -> None:

@@ -36,14 +36,14 @@ from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
 
 pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 
-RUNS = 5_000
+RUNS = 3_000
 BUDGET = 48  # both stages of sequential halving use it up, so that no pull of the steps is an idle one
 LEVEL = 0.001  # per agent and bandit; corrected for the number of statistics that are compared
 
 # delta = 0.5: with the default, stages as short as these would never leave the cyclic part. By default SR leaves pulls.
 # With rho = 1/3 AugUCB would drop no arm in so few pulls.
 OPTIONS: dict[str, dict[str, Any]] = {"SHAdaVar": {"delta": 0.5}, "SR": {"leftover": "last"}, "AugUCB": {"rho": 0.05}}
-FEW_ARMS = ["BayesOptimal"]  # of 0/1 rewards; compared on a bandit of their own
+FEW_ARMS = ["BayesOptimal", "R-go-Tracking"]  # of 0/1 rewards; compared on a bandit of their own
 TWO_ARMS = ["NA-AIPW"]  # GNA is the same for more
 BINARY_ONLY = ["UCB-GLM", "GSE-Log", "GSE-Log-FWG"]  # by default
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
@@ -77,6 +77,9 @@ BANDITS: dict[str, Bandit] = {
     ),
 }
 
+# One agent for each way in which rewards are drawn: blocks, single pulls of compiled rules, batches with a stop.
+FINITE = {"SH", "SHAdaVar", "VBR", "GapE", "TTTS", "UGapEc", "TrackAndStop"}
+
 FEATURES = np.array([[1.0, 0.1], [0.7, 0.6], [0.6, -0.4], [-0.2, 0.9]])
 
 PRIOR = GaussianPrior(0.5 * np.exp(-np.abs(np.subtract.outer(np.arange(4), np.arange(4)))), mean=0.7)
@@ -89,7 +92,7 @@ FIND_ONE = [variant for variant in VARIANTS if BestArm.name in agents.make(varia
 def both_ways(
     agent: Any, bandit: Bandit, steps_budget: int = BUDGET, task: Task | None = None
 ) -> tuple[Rollout, Rollout]:
-    """Return 5,000 episodes by blocks (a quarter of structured agents), and as many others by steps of the batch form.
+    """Return 3,000 episodes by blocks (a quarter of structured agents), and as many others by steps of the batch form.
 
     Of the latter, pulls that the agent has not asked for are taken away again; the other statistics still have them.
     """
@@ -145,7 +148,10 @@ def smallest_p_value(agent: Any, a: Rollout, b: Rollout) -> float:
 @pytest.mark.slow
 @pytest.mark.each(
     ("variant", "kind"),
-    [*((variant, kind) for variant in FIND_ONE for kind in BANDITS), *((variant, "bernoulli") for variant in BINARY)],
+    [
+        *((variant, kind) for variant in FIND_ONE for kind in BANDITS if kind != "empirical" or variant[0] in FINITE),
+        *((variant, "bernoulli") for variant in BINARY),
+    ],
     ids=lambda v: v if isinstance(v, str) else agents.make(v[0], **v[1]).label,
 )
 def test_blocks_and_steps_have_the_same_law(variant: tuple[str, dict[str, Any]], kind: str) -> None:
@@ -206,14 +212,14 @@ def test_so_they_have_where_several_arms_are_asked_for(variant: tuple[str, dict[
 
 CAP = 40  # which some of the episodes reach
 STOPS: list[tuple[str, dict[str, Any], Task, int]] = [
-    ("UGapEc", {"b": 0.3}, BestArm(0.3), 200),
-    ("UGapEc", {"b": 0.25}, TopM(2, 0.3), 200),
-    ("UGapEc", {"b": 0.25}, BestOfEach(2, 0.3), 200),
-    ("UGapEc-V", {"b": 0.01, "c": 0.5}, BestArm(0.3), 200),
-    ("LUCB", {"b": 0.35}, BestArm(0.3), 200),
-    ("LUCB", {"b": 0.3}, TopM(2, 0.3), 200),
-    ("T3C", {"sigma": 0.3, "threshold": "gk16"}, BestArm(), 200),
-    ("KL-Racing", {"sigma": 0.25, "threshold": "gk16"}, BestArm(), 200),
+    ("UGapEc", {"b": 0.3}, BestArm(0.3), 120),
+    ("UGapEc", {"b": 0.25}, TopM(2, 0.3), 120),
+    ("UGapEc", {"b": 0.25}, BestOfEach(2, 0.3), 120),
+    ("UGapEc-V", {"b": 0.01, "c": 0.5}, BestArm(0.3), 120),
+    ("LUCB", {"b": 0.35}, BestArm(0.3), 120),
+    ("LUCB", {"b": 0.3}, TopM(2, 0.3), 120),
+    ("T3C", {"sigma": 0.3, "threshold": "gk16"}, BestArm(), 120),
+    ("KL-Racing", {"sigma": 0.25, "threshold": "gk16"}, BestArm(), 120),
 ]
 CLOSE = GaussianBandit([1.0, 0.7, 0.6, 0.2], 0.15)
 
@@ -254,11 +260,11 @@ def test_a_difference_in_the_stopping_would_be_seen() -> None:
 # ------------------------------------------------------------------------------------------------ chunks
 
 CHUNKED: list[tuple[str, list[str], dict[str, Any]]] = [
-    ("BAI-Custom-v0", ["SAR", "UGapEb", "A-UGapEb-V", "Uniform"], {"task": "top-m", "m": 2, "budget": 60}),
-    ("BAI-Custom-v0", ["GapE", "UGapEb-V"], {"task": "best-of-each", "num_bandits": 2, "budget": 60}),
+    ("BAI-Custom-v0", ["SAR", "A-UGapEb-V"], {"task": "top-m", "m": 2, "budget": 60}),
+    ("BAI-Custom-v0", ["GapE"], {"task": "best-of-each", "num_bandits": 2, "budget": 60}),
     (
         "BAI-Custom-v0",
-        ["UGapEc(b=0.2)", "LUCB(b=0.2)"],
+        ["UGapEc(b=0.2)"],
         {"task": "top-m", "m": 2, "epsilon": 0.1, "fixed_confidence": True, "budget": 90},
     ),
 ]

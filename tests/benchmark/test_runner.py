@@ -296,7 +296,7 @@ def test_an_environment_object_is_as_good_as_its_id(workers: int) -> None:
 
 
 def test_agents_are_compared_on_the_same_instances(tmp_path: Path) -> None:
-    compare(["SH", "Uniform", Greedy], PRIOR, budgets=[20, 30], runs=RUNS, out=tmp_path)
+    compare(["SH", "Uniform", Greedy], PRIOR, budgets=[8, 12], runs=RUNS, out=tmp_path)
     answers = [
         np.concatenate([pq.read_table(file)["correct_recommendation"].to_numpy() for file in chunk_files_of(cell)])
         for cell in (tmp_path / "chunks").iterdir()

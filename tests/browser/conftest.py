@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from bai_gym import agents, compare
+from bai_gym.cli import report as report_command
 from bai_gym.cli.main import app
 from bai_gym.results.writer import ResultsWriter
 
@@ -53,9 +54,11 @@ class Evil(agents.Agent):
 
 
 def report(folder: Path, out: Path) -> Path:
-    """Make the page of a folder."""
+    """Make the page of a folder; not the figures for papers, which take long."""
     pytest.importorskip("plotly")
-    assert not app(["report", str(folder), "--out", str(out)], standalone_mode=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report_command, "save_figures", lambda *_: [])
+        assert not app(["report", str(folder), "--out", str(out)], standalone_mode=False)
     return out / "report.html"
 
 

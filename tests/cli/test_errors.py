@@ -319,7 +319,7 @@ def test_as_a_program(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-@pytest.mark.parametrize("words", ["run BAI-Bernoulli3-v0 --agent SH --runs 20 --budget 30", "list envs", "--version"])
+@pytest.mark.parametrize("words", ["run BAI-Bernoulli3-v0 --agent SH --runs 20 --budget 30", "--version"])
 def test_output_that_nobody_takes_is_no_traceback(words: str) -> None:
     command = [sys.executable, "-c", "from bai_gym.cli import main; main()", *words.split()]
     with open("/dev/full", "w") as full:

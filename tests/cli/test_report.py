@@ -12,6 +12,7 @@ from bai_gym.cli import console
 from bai_gym.cli import report as report_command
 from bai_gym.cli.main import app
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
+from bai_gym.report.page.files import save_figures
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +24,8 @@ Command = Callable[..., tuple[str, str]]
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
-    """Make a report in this process, in an empty folder, and return what it printed."""
+    """Make a report in this process, in an empty folder, and return what it printed; without figures, to save time."""
+    monkeypatch.setattr(report_command, "save_figures", lambda *_: [])
     monkeypatch.setattr(console.OUT, "width", console.FILE_WIDTH)
     monkeypatch.chdir(tmp_path)
 
@@ -41,9 +43,11 @@ def results(tmp_path: Path) -> Path:
     return tmp_path / "results"
 
 
-@pytest.mark.slow
-def test_a_folder_becomes_a_page_with_tables_and_figures(command: Command, results: Path, tmp_path: Path) -> None:
+def test_a_folder_becomes_a_page_with_tables_and_figures(
+    command: Command, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("matplotlib")
+    monkeypatch.setattr(report_command, "save_figures", save_figures)
     out, err = command(str(results))
     assert err == ""
     written = {path.name for path in (tmp_path / "report").iterdir()}
@@ -55,7 +59,6 @@ def test_a_folder_becomes_a_page_with_tables_and_figures(command: Command, resul
     assert out.endswith("MB; open report/report.html with a browser, it needs no network\n")
 
 
-@pytest.mark.slow
 def test_the_same_folders_give_the_same_bytes(command: Command, results: Path, contents: Contents) -> None:
     command(str(results), "--out", "a")
     (results / "report.txt").write_text("nothing of ours")
@@ -64,7 +67,6 @@ def test_the_same_folders_give_the_same_bytes(command: Command, results: Path, c
     assert contents(Path("a")) == contents(Path("b"))
 
 
-@pytest.mark.slow
 def test_agents_are_compared_run_by_run_whatever_else_the_folders_hold(command: Command, results: Path) -> None:
     """An earlier command with more runs in the same folder, and another folder with fewer runs of the same."""
     env = "BAI-Bernoulli3-v0"
@@ -77,7 +79,6 @@ def test_agents_are_compared_run_by_run_whatever_else_the_folders_hold(command: 
     assert found == {(budget, "90", "yes") for budget in ("10", "20", "10 20")}
 
 
-@pytest.mark.slow
 def test_recordings_without_room_are_named(command: Command, results: Path) -> None:
     _, err = command(str(results), "--size-limit", "1")
     assert err.startswith("16 of 16 recorded episodes are left out to keep the page small")
@@ -96,7 +97,6 @@ def test_without_matplotlib_the_page_is_there_all_the_same(
     assert "page: report/report.html" in out and Path("report/report.html").exists()
 
 
-@pytest.mark.slow
 def test_single_runs_are_found_among_those_of_other_commands(command: Command, tmp_path: Path) -> None:
     """Another seed in the same folder, and fewer runs in another folder, leave agents compared run by run."""
     for seed in (3, 4, 5, 0):

@@ -154,7 +154,6 @@ def test_where_data_are_absent_there_is_a_stand_in(tmp_path: Path, monkeypatch: 
 
 SOME = (
     "BAI-Bernoulli3-v0",
-    "BAI-LinearCorner6-v0",
     "BAI-Logistic8-v0",
     "BAI-GP10-v0",
     "BAI-FC-Custom-v0",

@@ -191,7 +191,7 @@ def test_a_plain_class_reads_features() -> None:
     assert evaluate(OneAtATime, "BAI-LinearCorner6-v0", budget=7, runs=10).errors == 0
 
 
-FEW_ARMS = ["BayesOptimal", "NA-AIPW"]  # the first of 0/1 rewards
+FEW_ARMS = ["BayesOptimal", "NA-AIPW", "R-go-Tracking"]  # the first of 0/1 rewards
 IGNORANT = [name for name in agents.names() if name not in FEW_ARMS and not agents.make(name).needs_features]
 
 

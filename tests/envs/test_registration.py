@@ -202,7 +202,7 @@ def rollout(env: gym.Env[Any, Any], seed: int, steps: int) -> list[Any]:
 
 @every_id
 def test_equal_seeds_give_equal_episodes_and_other_seeds_others(entry: Registration) -> None:
-    first, again, other = (rollout(make(entry, budget=20), seed, 50) for seed in (3, 3, 4))
+    first, again, other = (rollout(make(entry, budget=20), seed, 40) for seed in (3, 3, 4))
     np.testing.assert_equal(first, again)
     with pytest.raises(AssertionError):
         np.testing.assert_equal(first, other)
@@ -252,17 +252,16 @@ def test_the_look_alike_is_the_same_in_another_process_without_the_cache(tmp_pat
         env = gymnasium.make("BAI-MovieLensLike64-v0")
         env.reset(seed=5)
         bandit = env.unwrapped._episode.bandit
-        print(bandit.candidates.tolist(), [x.hex() for x in bandit.means[0]])
+        print(bandit.candidates.tolist(), [x.hex() for x in bandit.means[0].tolist()])
     """
-    answers = [
-        subprocess.run(
-            [sys.executable, "-W", "error", "-c", code],
-            env=os.environ | {"BAI_GYM_CACHE": str(tmp_path / threads), "OMP_NUM_THREADS": threads},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for threads in ("1", "2")
-    ]
-    assert answers[0] == answers[1]
-    assert answers[0].count(",") > 64
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env=os.environ | {"BAI_GYM_CACHE": str(tmp_path), "OMP_NUM_THREADS": "2"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    env: Any = gym.make("BAI-MovieLensLike64-v0")
+    env.reset(seed=5)
+    bandit = env.unwrapped._episode.bandit
+    assert done.stdout == f"{bandit.candidates.tolist()} {[x.hex() for x in bandit.means[0].tolist()]}\n"

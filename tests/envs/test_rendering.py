@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bai_gym.analysis.intervals import wilson
-from bai_gym.envs.rendering import Snapshot, Window, picture, reaches, text, to_rgb, to_text
+from bai_gym.envs.rendering import Snapshot, Window, picture, reaches, to_rgb, to_text
 from bai_gym.errors import MissingPackageError, ParameterError
 
 # Half widths: 1.96 sqrt(0.25 / 4) = 0.98 / 2 = 0.49; unknown for one pull; 1.96 sqrt(1 / 100) = 0.196; never pulled.
@@ -84,11 +84,6 @@ def test_text_of_a_small_episode() -> None:
     ]
 
 
-def test_text_bar_by_hand() -> None:
-    # 21 characters over [-1, 1]: zero is character 10, 0.5 character 15, and 0.3 either way 3 characters.
-    assert text._text_bar(0.5, 0.3, 0.3, -1.0, 1.0, 21) == "          | ---o---  "
-
-
 def test_text_marks_the_phases() -> None:
     assert to_text(replace(SMALL, remaining=0)).startswith("phase: recommend\npulls 200/200 [####################]\n")
     done = to_text(DONE).splitlines()
@@ -105,10 +100,6 @@ def test_text_of_set_valued_answers() -> None:
 
 
 def test_a_threshold_is_shown_where_it_lies_in_the_range() -> None:
-    # 21 characters over [-1, 1]: 0.8 is character 18; the mean, drawn last, hides it at 0.5.
-    assert text._text_bar(0.5, 0.3, 0.3, -1.0, 1.0, 21, 0.8) == "          | ---o--:  "
-    assert text._text_bar(0.5, 0.3, 0.3, -1.0, 1.0, 21, 0.5) == text._text_bar(0.5, 0.3, 0.3, -1.0, 1.0, 21)
-    assert text._text_bar(0.5, 0.3, 0.3, -1.0, 1.0, 21, 1.1) == text._text_bar(0.5, 0.3, 0.3, -1.0, 1.0, 21)
     border = replace(SMALL, threshold=0.75)
     assert to_text(border).startswith("phase: explore, threshold 0.75\npulls 105/200")
     empty = replace(border, remaining=0, recommendation=(), correct=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def test_there_is_an_experiment_for_each_figure() -> None:
     figures = [f"shvar-{figure}" for figure in range(1, 7)]
     structured = [f"gse-{figure}" for figure in range(1, 8)]
     bayesian = [f"bayesgap-{figure}" for figure in range(1, 5)]
-    own = [f"ugape-{number}" for number in range(1, 6)] + [f"learned-{number}" for number in range(1, 9)]
+    own = [f"ugape-{number}" for number in range(1, 6)] + [f"learned-{number}" for number in range(1, 10)]
     thresholding = [f"augucb-1{letter}" for letter in "abcdef"]
     rejects = [f"cr-{number}" for number in range(1, 7)]
     others = ["ab-1", "tas-1", "tas-2", "tails-1"]
@@ -58,6 +59,12 @@ def test_there_is_an_experiment_for_each_figure() -> None:
 def test_unknown_experiments_are_answered_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match=r"unknown experiment 'shvar_2'. Did you mean shvar-2"):
         find("shvar_2")
+
+
+@cache
+def label_of(agent: str) -> str:
+    """The name that an agent gives itself in results."""
+    return describe(agent_source(agent).make())
 
 
 @ALL
@@ -100,11 +107,11 @@ def test_panels_are_told_apart_and_ascend(experiment: Experiment) -> None:
 @ALL
 def test_claims_speak_of_what_is_played(experiment: Experiment) -> None:
     # The names of the results are those that the agents give themselves.
-    labels = {describe(agent_source(agent).make()) for agent in experiment.agents}
+    labels = {label_of(agent) for agent in experiment.agents}
     assert len(labels) == len(experiment.agents)
     for panel in experiment.panels:
         assert set(panel.variants) <= set(experiment.agents) - {experiment.reference}
-        assert all(describe(agent_source(name).make()) == name for name in panel.variants.values())
+        assert all(label_of(name) == name for name in panel.variants.values())
         assert not set(panel.variants.values()) & labels
     for claim in experiment.claims:
         assert claim.text.endswith(".") and claim.statements
@@ -121,7 +128,7 @@ def test_claims_speak_of_what_is_played(experiment: Experiment) -> None:
                 assert set(statement.at or ()) <= set(points)
                 for x in statement.at or points:
                     speaks_of = {panel.variants.get(agent, agent) for agent in agents_of(statement)}
-                    assert speaks_of <= {describe(agent_source(a).make()) for a in points[x]}
+                    assert speaks_of <= {label_of(a) for a in points[x]}
                 assert not isinstance(statement, Falls) or statement.start in points
         assert claim.panels is None or claim.panels <= {panel.name for panel in experiment.panels}
     texts = [claim.text for claim in experiment.claims]

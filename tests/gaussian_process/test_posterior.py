@@ -169,7 +169,7 @@ def test_a_prior_without_variance_learns_nothing() -> None:
 @pytest.mark.each("kind", ["dense", "singular", "linear"])
 @pytest.mark.each("afresh", [False, True])
 def test_draws_have_the_law_of_the_posterior(kind: str, afresh: bool) -> None:
-    runs, arms = 40_000, 5
+    runs, arms = 20_000, 5
     prior = make_prior(kind, arms, runs, np.random.default_rng(0))
     posterior = GaussianPosterior(prior, 0.5, runs, draws=True)
     for step, arm in enumerate((0, 3, 3, 1)):

@@ -55,6 +55,10 @@ def test_every_agent_works_or_says_why_not(name: str) -> None:
         with pytest.raises(AgentError, match=f"^{name} is for two arms, and there are 4: GNA extends it to more"):
             bai_gym.identify(noisy, 4, budget, name, **keywords)
         return
+    if name == "R-go-Tracking":
+        with pytest.raises(AgentError, match=f"^{name} has weights for 3 arms, and there are 4"):
+            bai_gym.identify(noisy, 4, budget, name, **keywords)
+        return
     if "best-arm" not in agents.make(name).tasks:
         with pytest.raises(AgentError, match=f"^{name} does not support the task 'best-arm'"):
             bai_gym.identify(noisy, 4, budget, name, **keywords)
@@ -288,21 +292,9 @@ def test_the_journal_of_another_experiment_is_refused(changed: dict[str, Any], t
         bai_gym.identify(noisy, **{**keywords, **changed})
 
 
-def test_a_journal_that_the_agent_would_not_have_written_is_refused(tmp_path: Path) -> None:
-    journal = tmp_path / "journal.jsonl"
-    bai_gym.identify(noisy, 4, 20, journal=journal)
-    lines = journal.read_text().splitlines()
-    arm = int(json.loads(lines[5])["arm"])
-    lines[5] = json.dumps({"ask": 3, "arm": str((arm + 1) % 4)})
-    journal.write_text("\n".join([*lines, ""]))
-    with pytest.raises(OutputError, match=f"pull 3 in the journal is of arm {(arm + 1) % 4}, and the agent.*arm {arm}"):
-        bai_gym.identify(noisy, 4, 20, journal=journal)
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
-@pytest.mark.each("timeout", [None, 60.0], ids=["here", "in a process"])
-def test_a_killed_experiment_goes_on_where_it_stopped(timeout: float | None, tmp_path: Path) -> None:
+def test_a_killed_experiment_goes_on_where_it_stopped(tmp_path: Path) -> None:
     journal, calls = tmp_path / "journal.jsonl", tmp_path / "calls"
     program = f"""if True:
         import time
@@ -314,7 +306,7 @@ def test_a_killed_experiment_goes_on_where_it_stopped(timeout: float | None, tmp
             time.sleep(0.02)
             return float(rng.normal(arm, 1.0))
 
-        print(bai_gym.identify(pull, 4, 60, "TTTS", seed=5, timeout={timeout}, journal={str(journal)!r}))
+        print(bai_gym.identify(pull, 4, 60, "TTTS", seed=5, timeout=60.0, journal={str(journal)!r}))
     """
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL, env=environment)

@@ -228,7 +228,7 @@ def test_eight_workers_that_are_killed_lose_nothing_and_keep_the_budget(agent: s
 @pytest.mark.each(("agent", "outstanding"), [("SH", 8), ("SR", 8), ("TTTS", 1)])
 def test_the_outcome_has_the_distribution_of_the_environment(agent: str, outstanding: int) -> None:
     """Rewards arrive largest first. False alarm of each comparison: below 1e-4 (four standard errors)."""
-    runs, budget = 400, 12
+    runs, budget = 200, 12
     env = {"means": MEANS, "variances": [1.0] * 3}
     expected = bai_gym.evaluate(agent, "BAI-Custom-v0", budget=budget, runs=20_000, env_kwargs=env)
     found = [finished(bai_gym.Study(3, budget, agent, seed=seed), outstanding, seed + 1) for seed in range(runs)]

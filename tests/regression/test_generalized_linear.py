@@ -104,7 +104,7 @@ def test_the_identity_is_least_squares_and_ridge(data: Draw) -> None:
 @pytest.mark.slow
 @pytest.mark.each("link", LINKS)
 @given(seed=SEEDS, penalty=st.sampled_from([1e-6, 1e-3, 0.1, 100.0]))
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_the_gradient_vanishes(link: str, seed: int, penalty: float, data: Draw) -> None:
     x, pulls, means = data(seed, link)
     fit = generalized_linear(x, pulls, means, link=link, penalty=penalty)
@@ -116,7 +116,7 @@ def test_the_gradient_vanishes(link: str, seed: int, penalty: float, data: Draw)
 @pytest.mark.slow
 @pytest.mark.each("link", LINKS)
 @given(seed=SEEDS)
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_without_a_penalty_too_and_the_estimate_is_the_shortest(link: str, seed: int, data: Draw) -> None:
     x, pulls, means = data(seed, link)
     fit = generalized_linear(x, pulls, means, link=link, penalty=0.0)

@@ -34,7 +34,7 @@ class Row:
     mean_pulls: np.ndarray = field(default_factory=lambda: np.full(4, 25.0))
     unspent: float = 0.0
     sample_complexity: float = 500.0
-    sample_quantiles: tuple[float, ...] = (500.0,) * 5
+    sample_quantiles: tuple[float, ...] = (500.0,) * 7
     truncated: int = 0
     seconds: float = 1.25
     knows: tuple[str, ...] = ()

@@ -41,7 +41,7 @@ def result(agent: str = "SH", env: str = "BAI-A-v0", budget: int = 100, errors: 
         "mean_pulls": np.array([60.0, 40.0]),
         "unspent": 0.0,
         "sample_complexity": 100.0,
-        "sample_quantiles": (100.0,) * 5,
+        "sample_quantiles": (100.0,) * 7,
         "truncated": 0,
         "seconds": 0.0,
         "seed": 0,
@@ -288,7 +288,7 @@ def test_the_answer_without_single_runs_counts_the_cases() -> None:
 
 
 def test_the_answer_of_agents_that_stop_is_about_pulls() -> None:
-    often = {"sample_quantiles": (10.0, 20.0, 30.0, 40.0, 50.0)}
+    often = {"sample_quantiles": (10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0)}
     rows = [result(agent, sample_complexity=pulls, **often) for agent, pulls in (("LUCB", 30.0), ("UGapEc", 25.0))]
     assert answer(*rows) == "UGapEc stops earliest, after 25 pulls on average."
 
@@ -528,7 +528,7 @@ def test_shares_are_those_of_true_ranks_where_these_are_known() -> None:
 
 
 def test_agents_that_stop_have_stopping_times_and_tests(tmp_path: Path) -> None:
-    low, high = (20.0, 20.0, 25.0, 32.5, 38.5), (70.0, 90.0, 100.0, 100.0, 100.0)
+    low, high = (20.0, 20.0, 25.0, 32.5, 38.5, 39.7, 40.0), (70.0, 90.0, 100.0, 100.0, 100.0, 100.0, 100.0)
     rows = [
         result("A", runs=4, errors=0, sample_complexity=27.5, sample_quantiles=low),
         result("B", runs=4, errors=1, sample_complexity=92.5, sample_quantiles=high, truncated=3),

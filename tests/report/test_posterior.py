@@ -37,11 +37,6 @@ def test_arms_have_intervals_of_95_percent(tmp_path: Path, monkeypatch: pytest.M
     assert len(words) == 5 and "a draw from the posterior" in words
 
 
-def test_the_same_figure_has_the_same_bytes(tmp_path: Path) -> None:
-    one, other = (posterior_plot(**GIVEN, path=tmp_path / name / "figure.svg") for name in "ab")
-    assert one.read_bytes() == other.read_bytes()
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -6,7 +6,6 @@ import csv
 import io
 
 import numpy as np
-import pytest
 from rich.console import Console
 
 from bai_gym.analysis.paired import paired_test
@@ -39,30 +38,10 @@ def test_markdown_in_full() -> None:
     )
 
 
-def test_latex_has_the_same_cells() -> None:
-    low, high = (f"{end:+.3f}".replace("-", "$-$") for end in WORSE.test.interval)
-    latex = rivals_table("a_b", [WORSE]).latex()
-    assert "a\\_b against each other agent, on the same instances.\n" in latex
-    assert f"b[1] & 100 & $-$0.040 [{low}, {high}] & {WORSE.test.p_value:.4f} \\\\" in latex
-
-
 def test_the_strongest_rival_comes_first() -> None:
     more = [*RIVALS, Rival("z", "E", 20, paired_test(0, 9, 1000))]
     agents = [line.split(" | ")[0] for line in rivals_table("a", more).markdown().splitlines()[4:]]
     assert agents == ["| z", "| e", "| c\\|d", "| b[1]"]
-
-
-@pytest.mark.parametrize("form", ["markdown", "csv", "latex"])
-def test_order_of_the_input_does_not_matter(form: str) -> None:
-    first, second = (getattr(rivals_table("a", rivals), form)() for rivals in (RIVALS, RIVALS[::-1]))
-    assert first == second and text_of("a", RIVALS) == text_of("a", RIVALS[::-1])
-
-
-def test_the_terminal_shows_brackets_as_they_are() -> None:
-    shown = text_of("a[2]", RIVALS)
-    assert "a[2] against each other agent" in shown and "│ b[1] " in shown
-    assert "│ < 0.0001 │" in shown and "│   1.0000 │" in shown  # 60 against 20, 5 against 5
-    assert " env " not in shown
 
 
 def test_several_environments_have_a_column() -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from bai_gym.errors import OutputError, ParameterError
+from bai_gym.errors import ParameterError
 from bai_gym.report import canvas, runs
 from bai_gym.report.runs import allocation_map, arms_plot, regret_boxes, stopping_times, survival
 from bai_gym.results.result import Episodes, Result, summarize
@@ -65,12 +64,6 @@ def test_many_groups_have_lines_and_no_names(drawn: dict[str, Any]) -> None:
     assert len(drawn["figure"].axes[-1].lines) == 1
 
 
-def test_the_same_figure_has_the_same_bytes(tmp_path: Path) -> None:
-    for draw, given in ((regret_boxes, REGRETS), (arms_plot, ARMS)):
-        one, other = (draw(**given, path=tmp_path / name / "figure.svg") for name in "ab")
-        assert one.read_bytes() == other.read_bytes()
-
-
 @pytest.mark.each(
     ("regrets", "message"),
     [
@@ -103,13 +96,6 @@ def test_wrong_arms_are_named(change: dict[str, Any], message: str) -> None:
         arms_plot(**{"path": "figure.png", **ARMS, **change})
 
 
-def test_unwritable_paths_are_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    for draw, given in ((regret_boxes, REGRETS), (arms_plot, ARMS)):
-        with pytest.raises(OutputError, match="figure.png"):
-            draw(**given, path=tmp_path / "file" / "figure.png")
-
-
 def row(agent: str, pulls: list[int], knows: tuple[str, ...] = (), budget: int = 10) -> Result:
     zeros = np.zeros(2, int)
     runs = Episodes(zeros, zeros, zeros == 0, zeros + 0.0, zeros + 9, zeros > 0, np.array(pulls))
@@ -136,13 +122,6 @@ def test_allocations_in_the_order_of_the_means(drawn: dict[str, Any]) -> None:
     assert axes.collections[0].get_array().tolist() == [[0.3, 0.6, 0.1], [0.5, 0.0, 0.5]]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "0"]
     assert axes.get_xlabel() == "arm, the best first" and axes.get_title(loc="left") == "A title"
-
-
-@pytest.mark.slow
-@pytest.mark.each("suffix", [".png", ".svg", ".pdf"])
-def test_allocations_have_the_same_bytes_again(tmp_path: Path, suffix: str) -> None:
-    first, second = (allocation_map(SHARED, tmp_path / f"{name}{suffix}").read_bytes() for name in "ab")
-    assert first == second
 
 
 @pytest.mark.each(

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from bai_gym.analysis.aggregate import Aggregate, aggregate
-from bai_gym.errors import ParameterError
 from bai_gym.report import scores as figures
 from bai_gym.report.scores import aggregate_intervals, performance_profiles
 from bai_gym.results.result import Episodes, summarize
@@ -33,19 +32,6 @@ def scores() -> Aggregate:
 
 def text_of(path: Path) -> str:
     return " ".join(re.findall(r">([^<>]+)</(?:text|tspan)>", path.read_text("utf-8")))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
-def test_the_same_input_gives_the_same_bytes(tmp_path: Path, suffix: str, scores: Aggregate) -> None:
-    for draw, what in ((aggregate_intervals, scores), (performance_profiles, scores.profile())):
-        first = draw(what, tmp_path / f"a{suffix}").read_bytes()  # type: ignore[operator]
-        matplotlib.rcParams["axes.facecolor"] = "red"
-        try:
-            second = draw(what, tmp_path / f"b{suffix}").read_bytes()  # type: ignore[operator]
-        finally:
-            matplotlib.rcdefaults()
-        assert first == second
 
 
 def test_aggregates_stand_where_they_belong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scores: Aggregate) -> None:
@@ -94,10 +80,3 @@ def test_a_single_run_is_drawn_without_whiskers(tmp_path: Path) -> None:
     scores = aggregate({("A", "E", 1): episodes(0, 1)})
     assert aggregate_intervals(scores, tmp_path / "a.svg").exists()
     assert performance_profiles(scores.profile(), tmp_path / "b.svg").exists()
-
-
-def test_unknown_endings_are_refused(tmp_path: Path, scores: Aggregate) -> None:
-    with pytest.raises(ParameterError, match=r"\.png, \.svg or \.pdf"):
-        aggregate_intervals(scores, tmp_path / "a.jpg")
-    with pytest.raises(ParameterError, match=r"\.png, \.svg or \.pdf"):
-        performance_profiles(scores.profile(), tmp_path / "a")

@@ -97,7 +97,8 @@ def test_pulls_of_agents_that_stop() -> None:
     assert "A & 114.5 $\\pm$ 1.6" in found.to_latex("pulls")  # sqrt(77.5 / 30)
     assert found.paired_pulls("A", "B") == compare_pulls(pulls["A"], pulls["B"])
     assert str(found[0]).endswith(
-        "pulls: mean 114, median 114, 95 % quantile 128, 0.0% stopped by the cap (oracle knowledge: none)"
+        "pulls: mean 114, median 114, 95 % quantile 128, 99 % quantile 129, maximum 129, 0.0% stopped by the cap "
+        "(oracle knowledge: none)"
     )
 
 

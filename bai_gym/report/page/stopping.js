@@ -72,12 +72,12 @@ export function overBound(row) {
 export function stoppingTable() {
   return table(
     "Number of pulls",
-    ["Agent", "Mean", "Median", "95 % quantile", "Stopped by the cap", "Delta", "Mean / lower bound", "More than the fewest [95 %], paired t-test"],
+    ["Agent", "Mean", "Median", "25 %", "75 %", "95 %", "99 %", "Maximum", "Stopped by the cap", "Delta", "Mean / lower bound", "More than the fewest [95 %], paired t-test"],
     rowsShown().map((row) => [
       group().agents[row.agent],
       `${censored(row)}${count(row.pulls)}`,
       count(row.pullsMedian),
-      count(row.pullsHigh),
+      ...[1, 3, 4, 5, 6].map((place) => (row.pullsQuantiles[place] === null ? "unknown" : count(row.pullsQuantiles[place]))),
       `${((100 * row.truncated) / row.runs).toFixed(1)} %`,
       row.delta ?? "",
       overBound(row),

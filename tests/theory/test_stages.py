@@ -1,0 +1,59 @@
+"""The optimum in stages against the optimum by single pulls, fixed allocations, and values worked by hand."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from bai_gym.errors import ParameterError
+from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.theory import optimal_value, policy_value, staged_value
+
+
+@pytest.mark.each(
+    "num_arms, budget, prior", [(2, 7, (1.0, 1.0)), (3, 6, (1.0, 1.0)), (3, 5, (0.5, 2.0)), (4, 3, (3.0, 1.0))]
+)
+def test_stages_of_one_pull_lose_nothing(num_arms: int, budget: int, prior: tuple[float, float]) -> None:
+    alpha, beta = prior
+    for objective in ("correct", "simple_regret"):
+        best = optimal_value(num_arms, budget, objective=objective, alpha=alpha, beta=beta)
+        found = staged_value(num_arms, [1] * budget, objective=objective, alpha=alpha, beta=beta)
+        assert found == pytest.approx(best, abs=1e-9)
+
+
+def test_two_pulls_worked_by_hand() -> None:
+    # One pull each: half the time the rewards differ, and the better arm has probability 5/6; else 1/2.
+    assert staged_value(2, [2]) == pytest.approx(2 / 3, abs=1e-12)
+    # One pull of two of three arms is best, with means 2/3, 1/2 and 1/3 after rewards 1, none, and 0.
+    regret = 3 / 4 - (3 / 4 * 2 / 3 + 1 / 4 * 1 / 2)
+    assert staged_value(3, [2], objective="simple_regret") == pytest.approx(regret, abs=1e-12)
+
+
+def test_one_stage_is_the_best_fixed_allocation() -> None:
+    def largest_mean(successes: IntArray, pulls: IntArray) -> FloatArray:
+        return np.asarray(np.eye(pulls.shape[1])[((successes + 1) / (pulls + 2)).argmax(1)])
+
+    for num_arms, budget in ((2, 7), (3, 5)):
+        regrets = []
+        for counts in itertools.product(range(budget + 1), repeat=num_arms):
+            if sum(counts) == budget:
+                target = np.array(counts)
+                pull = lambda successes, pulls, target=target: np.eye(len(target))[(pulls < target).argmax(1)]  # noqa: E731
+                regrets.append(policy_value(pull, largest_mean, num_arms, budget, objective="simple_regret"))
+        assert staged_value(num_arms, [budget], objective="simple_regret") == pytest.approx(min(regrets), abs=1e-10)
+
+
+def test_more_stages_are_better() -> None:
+    errors = [1.0 - staged_value(3, stages) for stages in ([12], [6, 6], [3] * 4, [1] * 12)]
+    assert errors == sorted(errors, reverse=True) and errors[0] - errors[-1] > 0.01
+
+
+@pytest.mark.each(
+    "num_arms, stages, message",
+    [(1, [3], "num_arms"), (2, [0, 3], "pulls of a stage"), (9, [40, 40], "is too large to compute")],
+)
+def test_what_is_impossible_is_one_line(num_arms: int, stages: list[int], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        staged_value(num_arms, stages)
