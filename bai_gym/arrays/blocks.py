@@ -35,7 +35,7 @@ class State(NamedTuple):
     Attributes:
         pulls: Numbers of pulls.
         means: Sample means; 0 without a pull.
-        squares: Sums of squared deviations from the mean, without gradient.
+        squares: Sums of squared deviations from the mean.
     """
 
     pulls: torch.Tensor
@@ -45,7 +45,7 @@ class State(NamedTuple):
     @property
     def variances(self) -> torch.Tensor:
         """``(N, K)`` unbiased sample variances; 0 below two pulls."""
-        return self.squares / (self.pulls.detach() - 1.0).clamp(min=1.0)
+        return self.squares / (self.pulls - 1.0).clamp(min=1.0)
 
 
 class Block(NamedTuple):
@@ -54,7 +54,7 @@ class Block(NamedTuple):
     Attributes:
         pulls: Numbers of pulls.
         sums: Sums of the rewards.
-        squares: Sums of squared deviations from the block's own mean, without gradient.
+        squares: Sums of squared deviations from the block's own mean.
     """
 
     pulls: torch.Tensor
@@ -91,7 +91,8 @@ def draw(
 
     Whole counts give the exact distribution: binomial successes; or a normal sum and a scaled chi-square. Counts that
     require a gradient are real numbers, and rewards the increments of a Brownian motion with the arm's mean and
-    variance; then the sums are differentiable in the counts, with the exact pathwise derivative.
+    variance; then the sums are differentiable in the counts, with the exact pathwise derivative, and of Gaussian arms
+    the sums of squares, with that of the normal approximation of chi-square.
 
     Args:
         arms: The instances.
@@ -116,6 +117,10 @@ def draw(
         slope = means + torch.where(pulls > 0.5, some, 0.5 * deviations * _normal(means, generator))
         through = gradient - gradient.detach()
         sums, pulls = sums + slope * through, pulls + through
+    if arms.kind == "gaussian" and pulls.requires_grad:
+        # The sum of squares is about deviation^2 (f + sqrt(2 f) z) with f degrees of freedom, and so is its derivative.
+        noise = (squares - deviations**2 * freedom) / (2.0 * freedom.clamp(min=1.0))
+        squares = squares + (deviations**2 + noise) * (pulls - pulls.detach())
     return Block(pulls, sums, squares)
 
 
@@ -126,8 +131,7 @@ def merge(state: State, block: Block) -> State:
     with torch.no_grad():
         step = block.sums / block.pulls.clamp(min=1e-9) - state.means
         between = step**2 * state.pulls * block.pulls / pulls.clamp(min=1e-9)
-        squares = state.squares + block.squares + torch.where(block.pulls > 0.0, between, 0.0)
-    return State(pulls, means, squares)
+    return State(pulls, means, state.squares + block.squares + torch.where(block.pulls > 0.0, between, 0.0))
 
 
 def _normal(like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:

@@ -103,6 +103,19 @@ def test_whole_counts_can_carry_the_derivative_of_real_ones() -> None:
     assert isinstance(merge(start(arms), through), State)
 
 
+def test_the_derivative_of_variances_has_the_right_mean() -> None:
+    arms = arms_of(GaussianBandit(np.zeros((40_000, 2)), 2.25), dtype=torch.float64)
+    freedom = torch.tensor([4.0, 11.0], dtype=torch.float64)
+    for whole in (True, False):
+        real = (freedom + 1.0).expand(40_000, 2).clone().requires_grad_()
+        block = draw(arms, real.detach(), random(), gradient=real) if whole else draw(arms, real, random())
+        off = (merge(start(arms), block).variances - 2.25) ** 2
+        (slope,) = torch.autograd.grad(off.sum(), real)
+        # The variance of a sample variance is 2 sigma^4 / f; 5 standard errors.
+        wanted = -2.0 * 2.25**2 / freedom**2
+        assert ((slope.mean(0) - wanted).abs() < 5.0 * slope.std(0) / 200.0).all()
+
+
 def test_other_rewards_are_refused() -> None:
     with pytest.raises(ParameterError, match="Gaussian or Bernoulli arms, not those of a PoissonBandit"):
         arms_of(PoissonBandit([1.0, 2.0]))
