@@ -58,7 +58,9 @@ def train(
     network: Annotated[
         str | None, typer.Option(help="arms: works for any number of arms; mlp: a plain perceptron. [default: arms]")
     ] = None,
-    width: Annotated[int | None, typer.Option(**WHOLE, help="Width of the layers. [default: 32, mlp 128]")] = None,
+    width: Annotated[
+        int | None, typer.Option(**WHOLE, help="Width of the layers. [default: 32, mlp 128, with --universal 48]")
+    ] = None,
     num_envs: Annotated[
         int | None, typer.Option(**WHOLE, help="Episodes in a batch. [default: by their length]")
     ] = None,
@@ -77,13 +79,13 @@ def train(
         typer.Option(help="Agents to compare with at the end, repeatable; see `bai-gym run`. [default: some]"),
     ] = None,
     stages: Annotated[
-        str | None, typer.Option(help="With --universal: fewest and most stages of an episode. [default: 6-18]")
+        str | None, typer.Option(help="With --universal: fewest and most stages of an episode. [default: 6-20]")
     ] = None,
     family: Annotated[
         list[str] | None, typer.Option(help="With --universal: families of instances, repeatable. [default: all]")
     ] = None,
     size: Annotated[
-        int | None, typer.Option(**WHOLE, help="With --universal: arms of all episodes of a batch. [default: 3000]")
+        int | None, typer.Option(**WHOLE, help="With --universal: arms of all episodes of a batch. [default: 6000]")
     ] = None,
     start_from: Annotated[
         Path | None, typer.Option(help="With --universal: weights to start from. [default: random ones]")

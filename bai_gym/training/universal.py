@@ -62,12 +62,12 @@ class UniversalRecipe:
         ParameterError: If a value is outside its range.
     """
 
-    steps: int = 1200
+    steps: int = 2400
     seed: int = 0
-    stages: tuple[int, int] = (6, 18)
+    stages: tuple[int, int] = (6, 20)
     families: tuple[str, ...] = FAMILIES
-    size: int = 3000
-    width: int = 32
+    size: int = 6000
+    width: int = 48
     learning_rate: float = 3e-3
 
     def __post_init__(self) -> None:
