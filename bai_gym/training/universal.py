@@ -41,7 +41,7 @@ ANSWER = 0.3  # weight of the cross-entropy of the recommendation
 AVERAGING = 0.005  # of the exponential average of the weights
 CHECKPOINT = 50  # steps
 VALIDATION = 400  # steps
-VALIDATION_GROUPS = 8
+VALIDATION_GROUPS = 24
 STAGES_AT_PLAY = 20
 
 
