@@ -173,7 +173,7 @@ def test_the_optimum_plays_where_it_is_known() -> None:
 def test_every_agent_that_knows_no_more_than_the_prior_is_held_against_the_optimum() -> None:
     playing = {name.partition("(")[0] for name in EXPERIMENTS["learned-5"].agents}
     for name in names():
-        if name == "FBKT":  # which takes 18 pulls of two arms
+        if name in ("FBKT", "R-go-Tracking"):  # which takes 18 pulls of two arms; whose weights are for three arms
             continue
         # Told the range as a parameter, these know nothing of the instance.
         agent = make(name, b=1.0) if name.startswith("A-GapE") else make(name)

@@ -44,7 +44,8 @@ def test_held_out_families_do_not_occur() -> None:
         if group.means.shape[1] > 5:
             gaps = np.diff(group.means, axis=1)
             assert (np.ptp(gaps, axis=1) > 1e-9).all()
-            assert min(len(set(means.round(9))) for means in group.means) > 4
+            ends = np.isin(group.means, (0.002, 0.998))  # where draws beyond them are moved to
+            assert all(len(set(means.round(9))) > 4 for means in group.means[ends.sum(axis=1) < 2])
     for group in groups(60, ("gaussian",)):
         # In BAI-Gaussian64-v0 every second arm is the noisier one, for many arms without exception.
         if group.means.shape[1] >= 16:
