@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bai_gym.analysis.optimum import ExcessError, Optima, excess_error
 from bai_gym.results.layout import Column, Table, decimals, estimate_fields, exact, knows_words
+from bai_gym.results.result import pulls_vary
 
 if TYPE_CHECKING:
     from bai_gym.results.result import Result
@@ -267,7 +268,7 @@ def _several_seeds(rows: Sequence[ResultLike]) -> bool:
 
 def _columns(rows: Sequence[ResultLike], optima: Optima | None, several: bool) -> list[Column[ResultLike]]:
     """The columns; some only where they say something."""
-    stops = any(row.truncated or row.sample_quantiles[0] != row.sample_quantiles[-1] for row in rows)
+    stops = any(row.truncated or pulls_vary(row.sample_quantiles) for row in rows)
     columns: list[tuple[bool, Column[ResultLike]]] = [
         (True, Column("agent", lambda row: row.agent, False)),
         (several, Column("env", lambda row: row.env, False)),

@@ -16,10 +16,15 @@ from bai_gym.errors import MissingPackageError, ParameterError, UnknownNameError
 from bai_gym.results.paper import paper_table
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["QUANTILES", "Checkpoint", "Comparison", "Episodes", "Result", "Rival", "summarize", "summed"]
+__all__ = ["QUANTILES", "Checkpoint", "Comparison", "Episodes", "Result", "Rival", "pulls_vary", "summarize", "summed"]
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 """Levels of the quantiles of the sample complexity; the last is the maximum."""
+
+
+def pulls_vary(quantiles: Sequence[float]) -> bool:
+    """Return whether the 5 % and the 95 % quantile of the sample complexity differ; earlier files lack those above."""
+    return quantiles[0] != quantiles[4]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,7 +191,7 @@ class Result:
     @property
     def stops(self) -> bool:
         """Whether the number of pulls varies from run to run: the agent decides when to stop."""
-        return bool(self.truncated) or self.sample_quantiles[0] != self.sample_quantiles[-1]
+        return bool(self.truncated) or pulls_vary(self.sample_quantiles)
 
     @property
     def at_end(self) -> bool:

@@ -45,6 +45,11 @@ def command(words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: p
     return int(left.value.code or 0), capsys.readouterr().err
 
 
+def test_agents_in_earlier_files_do_not_stop_for_want_of_quantiles() -> None:
+    (table,) = read_results(OLD)
+    assert [row.stops for row in table.results] == [False] * len(table.results)
+
+
 @pytest.mark.slow
 def test_what_python_wrote_is_read(tmp_path: Path) -> None:
     played = compare(AGENTS, ENV, budgets=[40, 20], runs=1100, seed=3, out=tmp_path)

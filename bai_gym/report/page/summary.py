@@ -11,6 +11,7 @@ from bai_gym.analysis.aggregate import AgentScore, Aggregate
 from bai_gym.analysis.leaderboard import Leaderboard, Standing
 from bai_gym.report.canvas import named
 from bai_gym.results.layout import with_interval
+from bai_gym.results.result import pulls_vary
 
 if TYPE_CHECKING:
     from bai_gym.report.page.collect import Group
@@ -54,7 +55,7 @@ def _claims(group: Group) -> list[str]:
 
 def _stops(group: Group) -> bool:
     """Whether all agents decide when to stop, so that errors alone do not rank them."""
-    stopping = {row.agent for row in group.results if row.sample_quantiles[0] != row.sample_quantiles[-1]}
+    stopping = {row.agent for row in group.results if pulls_vary(row.sample_quantiles)}
     return stopping == set(group.agents)
 
 
