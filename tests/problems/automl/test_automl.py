@@ -271,7 +271,7 @@ def test_the_scores_that_come_with_the_library_are_those_of_the_models() -> None
     for seed in (0, 49):
         again = split_scores(regression_table("diabetes"), SMALL, seed)
         # Versions of scikit-learn may differ a little; another grid, or other splits, would differ by 0.1.
-        np.testing.assert_allclose(problem._shipped()[seed, chosen], again, rtol=1e-3)
+        np.testing.assert_allclose(problem._shipped()[seed, chosen], again, rtol=0.02)
 
 
 def test_splits_and_data_are_keywords(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
