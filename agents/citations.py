@@ -13,7 +13,7 @@ from bai_gym.errors import UnknownNameError, unknown_name
 __all__ = ["cite", "papers"]
 
 LIBRARY = "baigym"
-OWN = ("FCVote", "Learned", "SubsetSH", "Universal")  # agents that the library itself introduces
+OWN = ("FCVote", "Learned", "OCBA-PCS", "SubsetSH", "Universal")  # agents that the library itself introduces
 LIBRARY_ENTRY = """@misc{{{key},
   author = {{{{bai-gym contributors}}}},
   title = {{bai-gym: {{Gymnasium}} Environments, Agents and a Benchmark for Fixed-Budget Best-Arm Identification}},

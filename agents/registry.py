@@ -36,6 +36,7 @@ BUILT_IN: dict[str, str] = {
     "TS": "thompson:TS",
     "TTTS": "thompson:TTTS",
     "OCBA": "ocba:OCBA",
+    "OCBA-PCS": "ocba:OCBAPCS",
     "EB-TC-eps": "eb_tc_eps:EBTCEps",
     "GNA": "neyman:GNA",
     "NA-AIPW": "neyman:NAAIPW",

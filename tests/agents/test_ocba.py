@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
-from bai_gym.agents.ocba import OCBA
+from bai_gym.agents.ocba import OCBA, OCBAPCS
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Engine
@@ -28,11 +29,19 @@ def test_first_pulls(num_arms: int, budget: int, first: int) -> None:
     assert agent.minimum_budget(num_arms) == 8 and OCBA(n0=7).minimum_budget(4) == 28
 
 
-def choices(pulls: list[int], means: list[float], variances: list[float], tie: Any = "first", batch: int = 1) -> Any:
-    agent = OCBA(tie=tie)
-    agent.reset(ProblemInfo(len(pulls), 100, batch), np.random.default_rng(0))
+def choices(
+    pulls: list[int],
+    means: list[float],
+    variances: list[float],
+    tie: Any = "first",
+    batch: int = 1,
+    kind: Any = OCBA,
+    left: int = 1,
+) -> Any:
+    agent = kind(tie=tie)
+    agent.reset(ProblemInfo(len(pulls), sum(pulls) + left, batch), np.random.default_rng(0))
     seen = Statistics(*(np.tile(values, (batch, 1)) for values in (pulls, means, variances)))
-    return Engine(agent.sequential(1), seen, sum(pulls), None, variances=True).choose()
+    return Engine(agent.sequential(left), seen, sum(pulls), None, variances=True).choose()
 
 
 def choice(pulls: list[int], means: list[float], variances: list[float]) -> int:
@@ -95,3 +104,53 @@ def test_it_follows_the_formula(trace: Play, seed: int) -> None:
 def test_parameters_out_of_range() -> None:
     with pytest.raises(ParameterError, match="n0 of OCBA must be at least 2, for a variance, not 1"):
         OCBA(n0=1).reset(ProblemInfo(3, 20))
+
+
+# ------------------------------------------------------------------------------------------------ OCBA-PCS
+
+
+def pcs_choice(pulls: list[int], means: list[float], variances: list[float], left: int) -> int:
+    return int(choices(pulls, means, variances, kind=OCBAPCS, left=left)[0])
+
+
+def test_pcs_of_two_arms_pulls_by_neyman_s_ratio() -> None:
+    # Both slopes have the factor phi(z) d / s^3, and sigma_i^2 / T_i^2: the arm of largest sigma_i / T_i is pulled.
+    assert pcs_choice([10, 19], [1.0, 0.5], [1.0, 4.0], 5) == 1
+    assert pcs_choice([10, 21], [1.0, 0.5], [1.0, 4.0], 5) == 0
+
+
+def test_pcs_gives_up_a_near_arm_for_a_farther_one_if_the_budget_is_small() -> None:
+    # Variances 1, pulls 20, 10, 10, distances 0.1 and 0.5. Near the end s^2 = 0.15, z = 0.258, 1.291, and phi(z) d is
+    # 0.0386 and 0.0867; with a hundred times the pulls z = 2.58, 12.9, and phi(z) d is 0.0014 and 4e-38.
+    pulls, means, variances = [20, 10, 10], [1.0, 0.9, 0.5], [1.0, 1.0, 1.0]
+    assert pcs_choice(pulls, means, variances, 1) == 2
+    assert pcs_choice(pulls, means, variances, 3960) == 1
+
+
+def test_pcs_has_no_underflow_where_all_arms_are_far_behind() -> None:
+    assert pcs_choice([100, 10, 10], [1e3, 2.0, 1.0], [1.0, 1.0, 1.0], 1000) == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pcs_follows_the_slopes_of_the_bound(trace: Play, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    num_arms, budget = int(rng.integers(2, 6)), 80
+    rewards = rng.random((num_arms, budget)) * rng.random((num_arms, 1)) + np.linspace(0, 0.2, num_arms)[:, None]
+    played = trace(OCBAPCS(tie="first"), rewards, budget)
+    first = max(2, min(5, budget // (2 * num_arms)))
+    made: list[list[float]] = [list(arm[:first]) for arm in rewards]
+    for step in range(first * num_arms, budget):
+        means, variances = np.array([np.mean(m) for m in made]), np.array([np.var(m, ddof=1) for m in made])
+        shares = np.array([len(m) for m in made]) / step
+        best, arm = int(means.argmax()), played.arms[step]
+
+        def bound(shares: np.ndarray, means: np.ndarray = means, v: np.ndarray = variances, b: int = best) -> float:
+            z = (means[b] - means) / np.sqrt((v[b] / shares[b] + v / shares) / budget)
+            return float(np.delete(norm.sf(z), b).sum())
+
+        small = 1e-5
+        slopes = [
+            (bound(shares + small * unit) - bound(shares - small * unit)) / (2 * small) for unit in np.eye(num_arms)
+        ]
+        assert slopes[arm] == pytest.approx(min(slopes), rel=1e-4, abs=1e-9)
+        made[arm].append(rewards[arm, len(made[arm])])
