@@ -42,7 +42,7 @@ def examples_text(root: Path) -> str:
     """Return the page with the examples: programs as they are, notebooks to download."""
     parts = [
         "# Examples",
-        "The programs and notebooks in `examples/`; tests run all of them. The five lessons have exercises: "
+        "The programs and notebooks in `examples/`; tests run all of them. The six lessons have exercises: "
         "[how to learn and teach with them](examples/lessons/index.md).",
         "## Notebooks",
     ]

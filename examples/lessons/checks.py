@@ -789,3 +789,119 @@ def shuffled(solution: Callable[..., Any]) -> None:
             f"after shuffled the best arm is arm {best.argmax()} in {best.max()} of {episodes} episodes; expected "
             f"about {episodes // arms}."
         )
+
+
+# Lesson 6
+
+
+def _tensors(*values: Any, needs_gradient: bool = False) -> list[Any]:
+    import torch
+
+    tensors = [torch.tensor(value, dtype=torch.float64) for value in values]
+    for tensor in tensors:
+        tensor.requires_grad_(needs_gradient)
+    return tensors
+
+
+def _from_tensor(answer: Any, call: str, shape: tuple[int, ...], what: str, passes_gradient: bool) -> np.ndarray:
+    """Return the numbers of a tensor that the student has returned."""
+    import torch
+
+    if not isinstance(answer, torch.Tensor):
+        raise NotRight(f"{call} returned an object of type {type(answer).__name__}; expected a PyTorch tensor: {what}.")
+    if passes_gradient and not answer.requires_grad:
+        raise NotRight(f"no gradient passes through {call}; use PyTorch's functions alone, without detach or item.")
+    return _numbers(answer.detach().numpy(), call, shape, what)
+
+
+@_check("no unit is left, and each arm is compared with the leader of its own episode.")
+def z_scores(solution: Callable[..., Any]) -> None:
+    """`z_scores(pulls, means, variances)` returns the standard errors between each arm's mean and the largest one."""
+    pulls = np.array([[4.0, 4.0, 1.0], [2.0, 8.0, 2.0]])
+    means = np.array([[1.0, 0.5, 0.0], [0.0, 3.0, 1.0]])
+    variances = np.array([[1.0, 3.0, 3.75], [1.0, 4.0, 7.0]])
+    call, row = "z_scores", np.arange(2)
+    answer = _call(solution, *_tensors(pulls, means, variances, needs_gradient=True), words="pulls, means, variances")
+    values = _from_tensor(answer, call, (2, 3), "one number for each arm of each episode", passes_gradient=True)
+    best, noise = means.argmax(axis=1), variances / pulls
+    gaps = means[row, best][:, None] - means
+    expected = gaps / np.sqrt(noise + noise[row, best][:, None])
+    if np.allclose(values, expected):
+        return
+    episode = int(np.flatnonzero(~np.isclose(values, expected).all(axis=1))[0])
+    seen = (
+        f"with pulls {_list(pulls[episode])}, means {_list(means[episode])} and variances {_list(variances[episode])} "
+        f"{call} is {_list(values[episode])}; expected {_list(expected[episode])}"
+    )
+    if np.allclose(values, -expected):
+        raise NotRight(f"{seen}: the leader's mean minus the arm's, so that no arm is below 0.")
+    with np.errstate(all="ignore"):
+        alone = gaps / np.sqrt(noise)
+        spread = gaps / np.sqrt(variances + variances[row, best][:, None])
+        squared = gaps / (noise + noise[row, best][:, None])
+    if np.allclose(values, alone):
+        raise NotRight(f"{seen}: the leader's mean is uncertain, too; add its v / T.")
+    if np.allclose(values, spread):
+        raise NotRight(f"{seen}: the variance of a mean is v / T, not v.")
+    if np.allclose(values, squared):
+        raise NotRight(f"{seen}: take the square root of the sum.")
+    raise NotRight(f"{seen}.")
+
+
+@_check("the counts are whole, sum to the total, and are right on average.")
+def whole_counts(solution: Callable[..., Any]) -> None:
+    """`whole_counts(shares, total, start)` rounds shares of a total by systematic sampling."""
+    rng, total, episodes = np.random.default_rng(0), 17, 400
+    shares = np.tile(rng.dirichlet(np.ones(5)), (episodes, 1))
+    starts = (np.arange(episodes)[:, None] + 0.5) / episodes
+    given = _tensors(shares, starts)
+    answer = _call(solution, given[0], total, given[1], words=f"shares, {total}, start")
+    call = f"whole_counts(shares, {total}, start)"
+    counts = _from_tensor(answer, call, shares.shape, "a count for each arm of each episode", passes_gradient=False)
+    _untouched([given[0].numpy()], [shares], call)
+    exact = total * shares[0]
+    for at in (0, episodes // 2, episodes - 1):
+        marks = np.floor(np.append(0.0, np.append(np.cumsum(exact)[:-1], total)) + starts[at])
+        expected = np.diff(marks)
+        seen = (
+            f"for {_list(exact)} pulls and start {starts[at, 0]:.4g} whole_counts is {_list(counts[at])}; "
+            f"expected {_list(expected)}"
+        )
+        if np.allclose(counts[at], expected):
+            continue
+        if (counts[at] != np.round(counts[at])).any():
+            raise NotRight(f"{seen}: numbers of pulls are whole.")
+        if counts[at].sum() != total:
+            raise NotRight(f"{seen}: yours sum to {counts[at].sum():g} instead of {total}.")
+        raise NotRight(f"{seen}.")
+    off = np.abs(counts.mean(axis=0) - exact)
+    if off.max() > 0.05:
+        arm = int(off.argmax())
+        raise NotRight(
+            f"over all starts arm {arm} gets {counts[:, arm].mean():.4g} pulls on average; expected {exact[arm]:.4g}."
+        )
+
+
+@_check("it falls smoothly as the best arm's score rises.")
+def soft_error(solution: Callable[..., Any]) -> None:
+    """`soft_error(scores, best)` returns the mean probability that an arm drawn by softmax is not the best."""
+    import torch
+
+    scores, best = np.log([[3.0, 1.0, 4.0], [1.0, 1.0, 8.0]]), np.array([0, 2])
+    (given,) = _tensors(scores, needs_gradient=True)
+    answer = _call(solution, given, torch.tensor(best), words="scores, best")
+    call = "soft_error(log([[3, 1, 4], [1, 1, 8]]), [0, 2])"
+    chances = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    right = chances[np.arange(2), best]
+    value = float(_from_tensor(answer, call, (), "one number, the mean over the episodes", passes_gradient=True))
+    expected = float(1.0 - right.mean())
+    if math.isclose(value, expected, rel_tol=1e-6):
+        return
+    seen = f"{call} is {value:.4g}; expected {expected:.4g} (the mean of 5/8 and 2/10)"
+    if math.isclose(value, float(right.mean()), rel_tol=1e-6):
+        raise NotRight(f"{seen}: yours is the probability of the best arm.")
+    if math.isclose(value, float(2.0 - right.sum()), rel_tol=1e-6):
+        raise NotRight(f"{seen}: yours is the sum over the episodes.")
+    if math.isclose(value, float(-np.log(right).mean()), rel_tol=1e-6):
+        raise NotRight(f"{seen}: yours is the cross-entropy.")
+    raise NotRight(f"{seen}.")

@@ -16,7 +16,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 LESSONS = Path(__file__).resolve().parents[2] / "examples" / "lessons"
-SOLUTIONS = sorted(path for path in (LESSONS / "solutions").glob("[1-5]_*.py"))
+SOLUTIONS = sorted(path for path in (LESSONS / "solutions").glob("[1-6]_*.py"))
 
 
 def right(name: str) -> Callable[..., Any]:
@@ -411,6 +411,39 @@ WRONG: dict[str, tuple[str, Callable[..., Any], str]] = {
         "shuffled",
         lambda m, v, rng: (m.copy(), v.copy()),
         "returned the means in the order in which",
+    ),
+    # Lesson 6
+    "behind as a negative number": ("z_scores", lambda t, m, v: -right("z_scores")(t, m, v), "no arm is below 0"),
+    "a leader without noise": (
+        "z_scores",
+        lambda t, m, v: (m.amax(dim=1, keepdim=True) - m) / (v / t).sqrt(),
+        "the leader's mean is uncertain, too",
+    ),
+    "deviations of rewards": (
+        "z_scores",
+        lambda t, m, v: right("z_scores")(t / t, m, v),
+        "the variance of a mean is v / T, not v",
+    ),
+    "no root": (
+        "z_scores",
+        lambda t, m, v: (m.amax(dim=1, keepdim=True) - m) / (v / t + (v / t).gather(1, m.argmax(1, keepdim=True))),
+        "take the square root",
+    ),
+    "no gradient": ("z_scores", lambda t, m, v: right("z_scores")(t, m, v).detach(), "no gradient passes through"),
+    "an array": ("z_scores", lambda t, m, v: m.detach().numpy(), "expected a PyTorch tensor"),
+    "pulls rounded down": ("whole_counts", lambda p, n, u: (p * n).floor(), "yours sum to 16 instead of 17"),
+    "counts that are no whole numbers": ("whole_counts", lambda p, n, u: p * n, "numbers of pulls are whole"),
+    "always the same": ("whole_counts", lambda p, n, u: right("whole_counts")(p, n, 0.5 + 0 * u), "; expected ["),
+    "the best arm's probability": (
+        "soft_error",
+        lambda z, b: 1 - right("soft_error")(z, b),
+        "yours is the probability",
+    ),
+    "a sum": ("soft_error", lambda z, b: len(b) * right("soft_error")(z, b), "yours is the sum over the episodes"),
+    "cross-entropy": (
+        "soft_error",
+        lambda z, b: -z.log_softmax(dim=1).gather(1, b[:, None]).mean(),
+        "yours is the cross-entropy",
     ),
 }
 
