@@ -67,9 +67,9 @@ class InContextNetworks:
     def save(self, path: Path) -> None:
         """Write both as one npz file, without pickle; the same content gives the same bytes."""
         arrays = {
-            f"{part}.{name}": array
+            f"{part}.{name}": network.weights[name]
             for part, network in zip(PARTS, (self.posterior, self.values), strict=True)
-            for name, array in network.weights.items()
+            for name in SHAPES
         }
         save_weights(path, FORMAT, {**self.facts, "rewards": self.posterior.rewards}, arrays)
 

@@ -11,7 +11,7 @@ __all__ = ["EXPERIMENTS"]
 
 SOURCE = "a question of this library"
 HYPOTHESES = "Hypotheses of this library"
-RUNS = 4_000
+RUNS = 20_000
 
 ENV_3, ENV_10 = "BAI-Bernoulli3-v0", "BAI-Bernoulli10-v0"
 DPT, ICPE, LEARNED = (f"{name}(env={ENV_3})" for name in ("DPT", "ICPE", "Learned"))
