@@ -80,6 +80,8 @@ BUILT_IN: dict[str, str] = {
     "APGAI": "apgai:APGAI",
     "Learned": "learned.agent:Learned",
     "Universal": "universal:Universal",
+    "DPT": "in_context:DPT",
+    "ICPE": "in_context:ICPE",
     "BayesOptimal": "bayes_optimal:BayesOptimal",
     "TrackAndStop": "track_and_stop:TrackAndStop",
     "T3C": "top_two:T3C",

@@ -13,22 +13,19 @@ import numpy as np
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_recommendation
 from bai_gym.agents.learned.network import ArmNetwork, short_label
-from bai_gym.agents.sequential import first_block
-from bai_gym.errors import ParameterError, unknown_name
+from bai_gym.agents.learned.playing import environments, find_weights, preferred, pull_one_by_one
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Observation, Statistics
 
 __all__ = ["DEFAULT_ENV", "Learned", "shipped"]
 
 FOLDER = Path(__file__).parent / "weights"
 DEFAULT_ENV = "BAI-Gaussian8-v0"
-SAME = 1e-4  # logits that differ by less are tied: arms with the same statistics differ by rounding
 
 
 def shipped() -> tuple[str, ...]:
     """Return the environments for which the library ships trained weights."""
-    return tuple(sorted(path.stem for path in FOLDER.glob("*.npz")))
+    return environments(FOLDER)
 
 
 @dataclass(kw_only=True)
@@ -60,16 +57,8 @@ class Learned(Agent):
 
     def __post_init__(self) -> None:
         """Read the weights."""
-        if self.path is not None:
-            if self.env is not None:
-                raise ParameterError("give Learned an env or a path, not both")
-            file = Path(self.path)
-            self.network = ArmNetwork.load(file)
-            return
-        env = DEFAULT_ENV if self.env is None else self.env
-        if env not in shipped():
-            raise unknown_name("trained environment", str(env), shipped(), f"there are: {', '.join(shipped())}")
-        self.network = _shipped_network(env)
+        file = find_weights(self.name, self.env, self.path, FOLDER, DEFAULT_ENV)
+        self.network = ArmNetwork.load(file) if self.path is not None else _shipped_network(file)
 
     def begin(self, info: ProblemInfo) -> None:
         """Make sure that the prior was declared."""
@@ -87,11 +76,7 @@ class Learned(Agent):
 
     def plan(self) -> Plan:
         """Pull every arm once, then the one that the network prefers."""
-        first = min(self.num_arms, self.budget)
-        yield first_block(self, first)
-        for left in range(self.budget - first, 0, -1):
-            yield Block.single(self._preferred(self.statistics, left))
-        return self.recommend(self._seen)
+        return (yield from pull_one_by_one(self, self._preferred))
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arms that the network prefers once the budget is spent."""
@@ -105,12 +90,9 @@ class Learned(Agent):
         pulls = statistics.pulls
         given = {"pulls": pulls, "means": statistics.means, "variances": statistics.variances}
         logits = self.network.logits({**given, "remaining": np.full((len(pulls), 1), remaining)})
-        best = logits >= logits.max(axis=-1, keepdims=True) - SAME
-        if self.tie == "random":
-            return np.asarray(np.where(best, self.rng.random(best.shape), -1.0).argmax(axis=-1))
-        return np.asarray(np.where(best, pulls, np.inf).argmin(axis=-1))
+        return preferred(logits, pulls, self.tie, self.rng)
 
 
 @lru_cache(maxsize=16)
-def _shipped_network(env: str) -> ArmNetwork:
-    return ArmNetwork.load(FOLDER / f"{env}.npz")
+def _shipped_network(file: Path) -> ArmNetwork:
+    return ArmNetwork.load(file)

@@ -14,7 +14,19 @@ import numpy.typing as npt
 from bai_gym.agents.learned.features import ARM_FEATURES, STATE_FEATURES, Rewards, check_rewards, features
 from bai_gym.errors import DataError, ParameterError
 
-__all__ = ["FIRST", "FORMAT", "ArmNetwork", "Shapes", "Weights", "load_weights", "relu", "save_weights", "short_label"]
+__all__ = [
+    "FIRST",
+    "FORMAT",
+    "SHAPES",
+    "ArmNetwork",
+    "Shapes",
+    "Weights",
+    "damaged",
+    "load_weights",
+    "relu",
+    "save_weights",
+    "short_label",
+]
 
 FORMAT = "bai-gym arm network 1"
 FIRST = 1e4  # what the logits of arms without a pull are raised or lowered by
@@ -23,7 +35,7 @@ Shapes = Mapping[str, tuple[int | str, ...]]
 """Shape of each array, with names, such as "h", for sizes that depend on the network."""
 
 # An arm's features and the state's enter side by side.
-_SHAPES: Shapes = {
+SHAPES: Shapes = {
     "arm.weight": ("h", ARM_FEATURES),
     "state.weight": ("h", STATE_FEATURES),
     "arm.bias": ("h",),
@@ -86,11 +98,11 @@ class ArmNetwork:
             ParameterError: If there is no such file.
             DataError: If it is damaged, or no network of this library.
         """
-        weights, facts = load_weights(path, FORMAT, _SHAPES)
+        weights, facts = load_weights(path, FORMAT, SHAPES)
         try:
             return cls(weights, check_rewards(facts.pop("rewards")), facts)
         except (KeyError, ParameterError):
-            raise _damaged(path) from None
+            raise damaged(path) from None
 
 
 def save_weights(path: Path, kind: str, facts: Mapping[str, Any], weights: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -124,7 +136,7 @@ def load_weights(path: Path, kind: str, shapes: Shapes) -> tuple[Weights, dict[s
             raise KeyError
         return _checked(arrays, shapes), facts
     except Exception:  # unpacking a damaged file can raise anything
-        raise _damaged(path) from None
+        raise damaged(path) from None
 
 
 def short_label(label: str, path: str | Path | None) -> str:
@@ -141,7 +153,8 @@ def relu(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.maximum(values, 0.0, out=values)
 
 
-def _damaged(path: Path) -> DataError:
+def damaged(path: Path) -> DataError:
+    """Return the error to raise where a file holds no weights of the expected kind."""
     return DataError(
         f"{str(path)!r} holds no weights of a learned agent, or is damaged: give the weights.npz that "
         "`bai-gym train` has written"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bai_gym.agents import Learned, SB3Agent, Universal
+from bai_gym.agents import DPT, ICPE, Learned, SB3Agent, Universal
 from bai_gym.api import make_cells
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.runner import check_cells, check_runs, run_cells
@@ -35,11 +35,16 @@ def train(
     universal: Annotated[
         bool, typer.Option("--universal", help="Train Universal, on instances of many families, by pathwise gradients.")
     ] = False,
+    in_context: Annotated[
+        bool,
+        typer.Option("--in-context", help="Train DPT and ICPE: to predict the best arm, then to find it (by DQN)."),
+    ] = False,
     algo: Annotated[str, typer.Option(help="Algorithm of stable-baselines3: ppo or a2c.")] = "ppo",
     steps: Annotated[
         int | None,
         typer.Option(
-            **WHOLE, help="Steps of reinforcement learning; 0: imitation alone. With --universal, gradient steps."
+            **WHOLE,
+            help="Steps of reinforcement learning; 0: imitation alone. --universal, --in-context: gradient steps.",
         ),
     ] = None,
     seed: Seed = 0,
@@ -78,6 +83,9 @@ def train(
         list[str] | None,
         typer.Option(help="Agents to compare with at the end, repeatable; see `bai-gym run`. [default: some]"),
     ] = None,
+    value_steps: Annotated[
+        int | None, typer.Option(**WHOLE, help="With --in-context: gradient steps of the network that chooses pulls.")
+    ] = None,
     stages: Annotated[
         str | None, typer.Option(help="With --universal: fewest and most stages of an episode. [default: 6-20]")
     ] = None,
@@ -97,7 +105,7 @@ def train(
     workers: Workers = 1,
 ) -> None:
     """Train an agent on an environment, then compare it with analytic ones."""
-    of_environments = {
+    of_policies = {
         "--imitate": imitate,
         "--imitated-steps": imitated_steps,
         "--network": network,
@@ -105,9 +113,9 @@ def train(
         "--entropy": entropy,
         "--epochs": epochs,
         "--rewards": rewards,
-        "--set": set_,
-        "an environment": env,
     }
+    of_environments = {"--set": set_, "an environment": env}
+    of_in_context = {"--in-context": in_context or None, "--value-steps": value_steps}
     of_universal = {
         "--stages": stages,
         "--family": family,
@@ -116,7 +124,10 @@ def train(
         "--minutes": minutes,
     }
     if universal:
-        _reject(of_environments, "cannot be given with --universal, which trains for all environments")
+        _reject(
+            of_policies | of_environments | of_in_context,
+            "cannot be given with --universal, which trains for all environments",
+        )
         given = {"steps": steps, "size": size, "width": width, "learning_rate": learning_rate}
         options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         if stages is not None:
@@ -129,6 +140,14 @@ def train(
     _reject(of_universal, "can only be given with --universal")
     if env is None:
         raise ParameterError("give the id of an environment, or --universal")
+    if in_context:
+        _reject(of_policies, "cannot be given with --in-context")
+        given = {"steps": steps, "value_steps": value_steps, "width": width, "learning_rate": learning_rate}
+        options = {name: value for name, value in given.items() if value is not None}
+        options |= {"env": env, "env_kwargs": keywords(set_ or []), "seed": seed}
+        _train_in_context(options, out, agent, runs, workers)
+        return
+    _reject({"--value-steps": value_steps}, "can only be given with --in-context")
     from bai_gym.training import recipe_for
     from bai_gym.training import train as train_by
     from bai_gym.training.learning import check_training
@@ -191,6 +210,26 @@ def _train_universal(
     OUT.print(f"{own.trained_on['steps']:,} of {recipe.steps:,} steps; the learning curve is in {out / 'curve.jsonl'}")
     print_paths([weights])
     _compare(make_cells([own, *others], HELD_OUT, None, seed), runs, workers, out)
+
+
+def _train_in_context(
+    options: dict[str, Any], out: Path | None, others: list[str] | None, runs: int, workers: int
+) -> None:
+    """Train the networks of DPT and ICPE, and compare the two agents."""
+    from bai_gym.training import InContextRecipe, train_in_context
+
+    check_runs(runs, workers)
+    recipe = InContextRecipe(**options)
+    out = Path("results") / f"train-in-context-{recipe.env}" if out is None else out
+    check_files(out, result_files())
+    others = others or ["Uniform", "SH"]
+    check_cells(make_cells(others, recipe.env, None, recipe.seed, recipe.env_kwargs))  # reports mistakes early
+    OUT.print(f"{recipe.command()} (steps {recipe.steps:,} and {recipe.value_steps:,})", soft_wrap=True)
+    with progress_bars() as on_part:
+        weights = train_in_context(recipe, out, on_part=on_part)
+    print_paths([weights])
+    agents = [DPT(path=weights), ICPE(path=weights), *others]
+    _compare(make_cells(agents, recipe.env, None, recipe.seed + 1, recipe.env_kwargs), runs, workers, out)
 
 
 def _compare(cells: list[Cell], runs: int, workers: int, out: Path) -> None:

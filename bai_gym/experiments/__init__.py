@@ -11,6 +11,7 @@ from bai_gym.experiments import (
     continuous_rejects,
     fixed_confidence,
     gse,
+    in_context,
     learned,
     shvar,
     ugape,
@@ -34,6 +35,7 @@ EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
             *fixed_confidence.EXPERIMENTS,
             *learned.EXPERIMENTS,
             *universal.EXPERIMENTS,
+            *in_context.EXPERIMENTS,
         )
     }
 )

@@ -8,6 +8,7 @@ except ImportError as error:
     raise MissingPackageError('training needs stable-baselines3 and torch; pip install "bai-gym[learn]"') from error
 
 from bai_gym.training.imitation import imitate
+from bai_gym.training.in_context import InContextRecipe, train_in_context
 from bai_gym.training.learning import Trained, train
 from bai_gym.training.policy import ArmPolicy, NormalisedFeatures, export
 from bai_gym.training.recipe import Recipe, recipe_for
@@ -15,6 +16,7 @@ from bai_gym.training.vec_env import SB3VecEnv
 
 __all__ = [
     "ArmPolicy",
+    "InContextRecipe",
     "NormalisedFeatures",
     "Recipe",
     "SB3VecEnv",
@@ -23,4 +25,5 @@ __all__ = [
     "imitate",
     "recipe_for",
     "train",
+    "train_in_context",
 ]

@@ -16,7 +16,7 @@ from bai_gym.agents.learned.network import FIRST, ArmNetwork
 from bai_gym.errors import ParameterError
 from bai_gym.validation import integer
 
-__all__ = ["ArmFeatures", "ArmPolicy", "NormalisedFeatures", "export"]
+__all__ = ["ArmEncoder", "ArmFeatures", "ArmPolicy", "NormalisedFeatures", "export"]
 
 Observation = dict[str, torch.Tensor]
 
@@ -63,7 +63,7 @@ class _Arms(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         self.latent_dim_pi = self.latent_dim_vf = 1  # not used: the heads are within
-        self.actor, self.critic = _Encoder(width), _Encoder(width)
+        self.actor, self.critic = ArmEncoder(width), ArmEncoder(width)
         self.logit = nn.Linear(width, 1)
         self.value = nn.Sequential(nn.Linear(2 * width, width), nn.ReLU(), nn.Linear(width, 1))
 
@@ -88,10 +88,11 @@ def _apart(seen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor
     return parts[0].reshape(*seen.shape[:-1], num_arms, ARM_FEATURES), parts[1], parts[2]
 
 
-class _Encoder(nn.Module):
+class ArmEncoder(nn.Module):
     """Arms, encoded separately and then with a pool of all arms: ``(..., K, width)``."""
 
     def __init__(self, width: int) -> None:
+        """Create the layers."""
         super().__init__()
         self.arm = nn.Linear(ARM_FEATURES, width)
         self.state = nn.Linear(STATE_FEATURES, width, bias=False)
@@ -101,6 +102,7 @@ class _Encoder(nn.Module):
         self.max = nn.Linear(width, width, bias=False)
 
     def forward(self, arms: torch.Tensor, state: torch.Tensor) -> torch.Tensor:
+        """Return the encoded arms from their features ``(..., K, 8)`` and those of the episode ``(..., 5)``."""
         hidden = torch.relu(self.arm(arms) + self.state(state).unsqueeze(-2))
         hidden = torch.relu(self.encoder(hidden))
         pooled = self.mean(hidden.mean(dim=-2)) + self.max(hidden.amax(dim=-2))

@@ -22,7 +22,7 @@ from bai_gym.seeding import check_seed
 from bai_gym.tasks import BestArm
 from bai_gym.validation import integer, real
 
-__all__ = ["ALGORITHMS", "NETWORKS", "Recipe", "recipe_for"]
+__all__ = ["ALGORITHMS", "NETWORKS", "Recipe", "recipe_for", "set_words"]
 
 ALGORITHMS = ("ppo", "a2c")
 NETWORKS = ("arms", "mlp")
@@ -108,9 +108,7 @@ class Recipe:
     def command(self) -> str:
         """Return the command for this recipe."""
         default = recipe_for(self.env, self.env_kwargs)
-        words = ["bai-gym", "train", self.env]
-        for name, value in self.env_kwargs.items():
-            words += ["--set", f"{name}={_text(value)}"]
+        words = ["bai-gym", "train", self.env, *set_words(self.env_kwargs)]
         if self.network != default.network:
             words += ["--network", self.network]
             default = recipe_for(self.env, self.env_kwargs, network=self.network)
@@ -179,6 +177,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def set_words(env_kwargs: Mapping[str, Any]) -> list[str]:
+    """Return the words of a command that give these keyword arguments of an environment."""
+    return [word for name, value in env_kwargs.items() for word in ("--set", f"{name}={_text(value)}")]
 
 
 def _text(value: Any) -> str:

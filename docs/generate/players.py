@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bai_gym import agents
-from bai_gym.agents import BayesOptimal
+from bai_gym.agents import DPT, ICPE, BayesOptimal
 from bai_gym.bandits import Bandit
 from bai_gym.errors import BaiGymError, BudgetError
 from generate.instances import Environment
@@ -78,7 +78,7 @@ def _rewards(bandit: Bandit, rng: np.random.Generator) -> tuple[float, float, bo
 def _unfit(agent: Any, low: float, high: float, whole: bool) -> str:
     """Return why an agent rejects such rewards, which it would notice only in an episode; empty if it accepts them."""
     share = low >= 0 and high <= 1
-    if isinstance(agent, BayesOptimal) and not (share and whole):
+    if isinstance(agent, BayesOptimal | DPT | ICPE) and not (share and whole):
         return f"{agent.name} needs rewards of 0 and 1"
     if getattr(agent, "link", "identity") in ("logit", "probit") and not share:
         return f"{agent.name} needs rewards in [0, 1] with its default link, {agent.link!r}"

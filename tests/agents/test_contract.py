@@ -71,7 +71,14 @@ ARMS, SUBSET = {"NA-AIPW": 2, "R-go-Tracking": 3}, {"SubsetSH"}
 # Agents that by default are for 0/1 rewards, and the largest budgets that they can play. Worlds of other rewards or
 # sizes, where they raise, leave them out or give them one of their own (`playable`). What is left out here,
 # test_bayes_optimal has; and UCB-GLM and GSE-Log are everywhere with a link for any rewards.
-BINARY_ONLY = {"BayesOptimal": 12, "UCB-GLM": 10_000, "GSE-Log": 10_000, "GSE-Log-FWG": 10_000}
+BINARY_ONLY = {
+    "BayesOptimal": 12,
+    "UCB-GLM": 10_000,
+    "GSE-Log": 10_000,
+    "GSE-Log-FWG": 10_000,
+    "DPT": 10_000,
+    "ICPE": 10_000,
+}
 FIND_ONE = [name for name in NAMES if BestArm.name in agents.make(name).tasks and name not in ARMS]
 EVERY = [v for v in VARIANTS if (v[0] not in BINARY_ONLY or v[1]) and v[0] not in ARMS]
 GENERAL = [variant for variant in EVERY if variant[0] in FIND_ONE]

@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 
 from bai_gym import agents, compare
 from bai_gym.agents.learned import ArmNetwork, Learned, shipped
-from bai_gym.agents.learned.agent import FOLDER, SAME
+from bai_gym.agents.learned.agent import FOLDER
 from bai_gym.agents.learned.features import features
 from bai_gym.agents.learned.network import FORMAT
+from bai_gym.agents.learned.playing import SAME
 from bai_gym.errors import AgentError, DataError, ParameterError, UnknownNameError
 from bai_gym.problems import ProblemInfo
 

@@ -81,7 +81,7 @@ def test_every_agent_can_be_recorded(name: str) -> None:
     if getattr(agent, "needs_features", False):
         env = "BAI-Logistic8-v0" if "Log" in name or "GLM" in name else "BAI-LinearSphere8-v0"
         budget = 200
-    elif "prior" in getattr(agent, "knows", ()) and name not in ("BayesOptimal", "Learned"):
+    elif "prior" in getattr(agent, "knows", ()) and name not in ("BayesOptimal", "DPT", "ICPE", "Learned"):
         env = "BAI-GP10-v0"
     elif name == "BayesOptimal":
         env, budget = "BAI-Bernoulli3-v0", 12

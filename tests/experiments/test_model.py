@@ -44,7 +44,7 @@ def test_there_is_an_experiment_for_each_figure() -> None:
     figures = [f"shvar-{figure}" for figure in range(1, 7)]
     structured = [f"gse-{figure}" for figure in range(1, 8)]
     bayesian = [f"bayesgap-{figure}" for figure in range(1, 5)]
-    own = [f"ugape-{number}" for number in range(1, 6)] + [f"learned-{number}" for number in range(1, 10)]
+    own = [f"ugape-{number}" for number in range(1, 6)] + [f"learned-{number}" for number in range(1, 11)]
     thresholding = [f"augucb-1{letter}" for letter in "abcdef"]
     rejects = [f"cr-{number}" for number in range(1, 7)]
     others = ["ab-1", "tas-1", "tas-2", "tails-1"]
@@ -171,7 +171,8 @@ def test_the_optimum_plays_where_it_is_known() -> None:
 
 
 def test_every_agent_that_knows_no_more_than_the_prior_is_held_against_the_optimum() -> None:
-    playing = {name.partition("(")[0] for name in EXPERIMENTS["learned-5"].agents}
+    experiments = (EXPERIMENTS["learned-5"], EXPERIMENTS["learned-10"])
+    playing = {name.partition("(")[0] for experiment in experiments for name in experiment.agents}
     for name in names():
         if name in ("FBKT", "R-go-Tracking"):  # which takes 18 pulls of two arms; whose weights are for three arms
             continue

@@ -1,0 +1,269 @@
+"""In-context agents: DPT samples arms from a learned posterior of the best arm, ICPE has also learned which to pull.
+
+Training is in :mod:`bai_gym.training.in_context`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.choosing import best_recommendation
+from bai_gym.agents.learned.features import check_rewards
+from bai_gym.agents.learned.network import (
+    SHAPES,
+    ArmNetwork,
+    Shapes,
+    damaged,
+    load_weights,
+    save_weights,
+    short_label,
+)
+from bai_gym.agents.learned.playing import find_weights, preferred, pull_one_by_one
+from bai_gym.errors import AgentError, ParameterError
+from bai_gym.problems import ProblemInfo
+from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+
+__all__ = ["DPT", "FOLDER", "ICPE", "InContextNetworks"]
+
+FOLDER = Path(__file__).parent / "learned" / "in_context"
+DEFAULT_ENV = "BAI-Bernoulli10-v0"
+FORMAT = "bai-gym in-context networks 1"
+PARTS = ("posterior", "values")
+ROUNDED = 1e-6  # rounding error of rewards recovered from means
+_SHAPES: Shapes = {
+    f"{part}.{name}": tuple(size if isinstance(size, int) else f"{part}.{size}" for size in shape)
+    for part in PARTS
+    for name, shape in SHAPES.items()
+}
+
+
+@dataclass(frozen=True)
+class InContextNetworks:
+    """Two networks over arms, trained on the same environment.
+
+    Attributes:
+        posterior: Its logits, with no pulls left, are those of the probabilities q that each arm is the best.
+        values: Its logits are the values of one more pull of each arm.
+        facts: Provenance: environment, recipe, versions.
+    """
+
+    posterior: ArmNetwork
+    values: ArmNetwork
+    facts: Mapping[str, Any]
+
+    def probabilities(self, statistics: Statistics) -> FloatArray:
+        """Return ``(N, K)`` probabilities q that each arm is the best, from ``(N, K)`` statistics."""
+        logits = self.posterior.logits(_observation(statistics, 0)).astype(np.float64)
+        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+    def save(self, path: Path) -> None:
+        """Write both as one npz file, without pickle; the same content gives the same bytes."""
+        arrays = {
+            f"{part}.{name}": network.weights[name]
+            for part, network in zip(PARTS, (self.posterior, self.values), strict=True)
+            for name in SHAPES
+        }
+        save_weights(path, FORMAT, {**self.facts, "rewards": self.posterior.rewards}, arrays)
+
+    @classmethod
+    def load(cls, path: Path) -> InContextNetworks:
+        """Read an npz file.
+
+        Raises:
+            ParameterError: If there is no such file.
+            DataError: If it is damaged, or holds other networks.
+        """
+        weights, facts = load_weights(path, FORMAT, _SHAPES)
+        try:
+            rewards = check_rewards(facts.pop("rewards"))
+        except (KeyError, ParameterError):
+            raise damaged(path) from None
+        posterior, values = (
+            ArmNetwork({name: weights[f"{part}.{name}"] for name in SHAPES}, rewards, facts) for part in PARTS
+        )
+        return cls(posterior, values, facts)
+
+
+@dataclass(kw_only=True)
+class DPT(Agent):
+    """Decision-pretrained agent: pulls arms drawn from a network's probabilities that each one is the best.
+
+    Every arm is pulled once first; the arm of largest probability is recommended. The network was trained to predict
+    the best arm of instances from the prior, given random histories, so its probabilities approximate the posterior,
+    and the pulls are Thompson sampling without a formula for the posterior.
+
+    Paper: Lee, Xie, Pacchiano, Chandak, Finn, Nachum and Brunskill (2023), "Supervised Pretraining Can Learn In-Context
+    Reinforcement Learning", algorithm 1. Differences: the network sees sufficient statistics in place of the history,
+    and treats all arms alike, so it is no transformer and plays any number of arms; the agent recommends an arm at the
+    end of a fixed budget, where the paper minimises cumulative regret.
+
+    Args:
+        env: An environment for which the library ships weights: ``"BAI-Bernoulli3-v0"`` or ``"BAI-Bernoulli10-v0"``
+            (default, unless ``path`` is given).
+        path: A file ``weights.npz`` that ``bai-gym train --in-context`` has written.
+
+    Raises:
+        UnknownNameError: If the library ships no weights for that environment.
+        ParameterError: If both are given, or there is no such file.
+        DataError: If the file holds no weights of this agent.
+        AgentError: If the weights are for rewards of 0 and 1, as the shipped ones are, and there are others.
+
+    Knows the prior: it was trained on instances from it. Minimum budget: K.
+    """
+
+    env: str | None = None
+    path: str | Path | None = None
+
+    name: ClassVar[str] = "DPT"
+    knows: ClassVar[frozenset[str]] = frozenset({"prior"})
+    anytime: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Read the weights."""
+        self.networks = find_networks(self.name, self.env, self.path)
+
+    @property
+    def label(self) -> str:
+        """The name and what was changed; of a path the file's name, or its folder's where that is ``weights.npz``."""
+        return short_label(super().label, self.path)
+
+    @property
+    def trained_on(self) -> Mapping[str, Any]:
+        """Provenance of the weights: environment, budget, recipe, versions."""
+        return self.networks.facts
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Make sure that the prior was declared."""
+        info.check_granted("prior")
+
+    def plan(self) -> Plan:
+        """Pull every arm once, then arms drawn from q."""
+        return (yield from pull_one_by_one(self, self._draw))
+
+    def recommend(self, observation: Observation) -> IntArray:
+        """Return the arms of largest q."""
+        return recommended(self, self.networks, observation)
+
+    def _draw(self, statistics: Statistics, left: int) -> IntArray:
+        """Return ``(N,)`` arms drawn from q."""
+        check_binary(self, self.networks, statistics)
+        below = np.cumsum(self.networks.probabilities(statistics), axis=-1)
+        return np.asarray((below[:, :-1] < self.rng.random((len(below), 1))).sum(axis=-1))
+
+
+@dataclass(kw_only=True)
+class ICPE(Agent):
+    """In-context pure explorer: pulls the arm whose pull a network values most, and recommends as :class:`DPT` does.
+
+    Every arm is pulled once first. The value of a pull is how much it, and the pulls after it, will increase the
+    probability of the arm that is recommended in the end; the network has learned it by double DQN.
+
+    Paper: Russo, Welch and Pacchiano (2026), "In-Context Learning for Pure Exploration", with a fixed budget; there is
+    no public code of the authors. Differences: both networks see sufficient statistics in place of the history and
+    treat all arms alike, so they are no transformers; the network that predicts the best arm is trained first, and
+    fixed; each pull is rewarded by the increase of the largest probability, the sum of which is the paper's reward at
+    the end but for a constant.
+
+    Args:
+        env: An environment for which the library ships weights: ``"BAI-Bernoulli3-v0"`` or ``"BAI-Bernoulli10-v0"``
+            (default, unless ``path`` is given).
+        path: A file ``weights.npz`` that ``bai-gym train --in-context`` has written.
+
+    Raises:
+        UnknownNameError: If the library ships no weights for that environment.
+        ParameterError: If both are given, or there is no such file.
+        DataError: If the file holds no weights of this agent.
+        AgentError: If the weights are for rewards of 0 and 1, as the shipped ones are, and there are others.
+
+    Knows the prior: it was trained on instances from it. Minimum budget: K.
+    """
+
+    env: str | None = None
+    path: str | Path | None = None
+
+    name: ClassVar[str] = "ICPE"
+    knows: ClassVar[frozenset[str]] = frozenset({"prior"})
+    anytime: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Read the weights."""
+        self.networks = find_networks(self.name, self.env, self.path)
+
+    @property
+    def label(self) -> str:
+        """The name and what was changed; of a path the file's name, or its folder's where that is ``weights.npz``."""
+        return short_label(super().label, self.path)
+
+    @property
+    def trained_on(self) -> Mapping[str, Any]:
+        """Provenance of the weights: environment, budget, recipe, versions."""
+        return self.networks.facts
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Make sure that the prior was declared."""
+        info.check_granted("prior")
+
+    def plan(self) -> Plan:
+        """Pull every arm once, then the arm of largest value."""
+        return (yield from pull_one_by_one(self, self._most_valuable))
+
+    def recommend(self, observation: Observation) -> IntArray:
+        """Return the arms of largest q."""
+        return recommended(self, self.networks, observation)
+
+    def _most_valuable(self, statistics: Statistics, left: int) -> IntArray:
+        """Return ``(N,)`` arms of largest value."""
+        check_binary(self, self.networks, statistics)
+        logits = self.networks.values.logits(_observation(statistics, left))
+        return preferred(logits, statistics.pulls, self.tie, self.rng)
+
+
+def find_networks(agent: str, env: str | None, path: str | Path | None) -> InContextNetworks:
+    """Return the networks that an agent's parameters name, see :func:`bai_gym.agents.learned.playing.find_weights`."""
+    file = find_weights(agent, env, path, FOLDER, DEFAULT_ENV)
+    return InContextNetworks.load(file) if path is not None else _shipped(file)
+
+
+def recommended(agent: Agent, networks: InContextNetworks, observation: Observation) -> IntArray:
+    """Return the ``(N,)`` arms of largest q; the best sample means where an arm has no pull."""
+    statistics = Statistics.of(observation)
+    if not statistics.pulls.all():  # a budget below the minimum, unlike any in training
+        return best_recommendation(statistics, agent.task, agent.tie, agent.rng)
+    check_binary(agent, networks, statistics)
+    logits = networks.posterior.logits(_observation(statistics, 0))
+    return preferred(logits, statistics.pulls, agent.tie, agent.rng)
+
+
+def check_binary(agent: Agent, networks: InContextNetworks, statistics: Statistics) -> None:
+    """Raise :class:`AgentError` if the networks are for rewards of 0 and 1, and others have been seen.
+
+    Rewards are 0 and 1 only if the means are in [0, 1] and the squares add up to the sum of the rewards.
+    """
+    if networks.posterior.rewards != "binary":
+        return
+    sums, pulls = statistics.sums, statistics.pulls
+    inside = (sums > -ROUNDED) & (sums < pulls + ROUNDED) & (np.abs(statistics.squares - sums) < ROUNDED * pulls)
+    if not inside.all():
+        raise AgentError(
+            f"the weights of {agent.name} are for rewards of 0 and 1, but there was another one: train others with "
+            "`bai-gym train --in-context`, and give path="
+        )
+
+
+def _observation(statistics: Statistics, left: int) -> Mapping[str, Any]:
+    pulls = statistics.pulls
+    remaining = np.full((len(pulls), 1), left)
+    return {"pulls": pulls, "means": statistics.means, "variances": statistics.variances, "remaining": remaining}
+
+
+@lru_cache(maxsize=16)
+def _shipped(file: Path) -> InContextNetworks:
+    return InContextNetworks.load(file)
