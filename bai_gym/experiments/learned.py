@@ -31,6 +31,7 @@ ON_BERNOULLI = (
     "A-UGapEb-V",
     "TTTS(posterior=bernoulli)",
     "OCBA",
+    "OCBA-PCS",
     "A-UCB-E",
     "UCB1",
 )

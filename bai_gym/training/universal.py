@@ -62,7 +62,7 @@ class UniversalRecipe:
         ParameterError: If a value is outside its range.
     """
 
-    steps: int = 2400
+    steps: int = 5000
     seed: int = 0
     stages: tuple[int, int] = (6, 20)
     families: tuple[str, ...] = FAMILIES

@@ -139,6 +139,8 @@ def test_blocks_and_steps_see_the_same(variant: tuple[str, dict[str, Any]], kind
     agent = agents.make(variant[0], **variant[1])
     if agent.name in ("TS", "TTTS") and kind == "bernoulli":
         pytest.skip("their posterior is not for rewards of few values")
+    if agent.name in ("DPT", "ICPE") and kind == "gaussian":
+        pytest.skip("their weights are for rewards of 0 and 1")
     bandit: Any = GaussianBandit([1.0, 0.8, 0.8, 0.5], [1.0, 0.2, 2.0, 0.5])
     if kind == "bernoulli":
         bandit = BernoulliBandit([0.6, 0.5, 0.5, 0.1])

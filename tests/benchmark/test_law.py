@@ -45,7 +45,7 @@ LEVEL = 0.001  # per agent and bandit; corrected for the number of statistics th
 OPTIONS: dict[str, dict[str, Any]] = {"SHAdaVar": {"delta": 0.5}, "SR": {"leftover": "last"}, "AugUCB": {"rho": 0.05}}
 FEW_ARMS = ["BayesOptimal", "R-go-Tracking"]  # of 0/1 rewards; compared on a bandit of their own
 TWO_ARMS = ["NA-AIPW"]  # GNA is the same for more
-BINARY_ONLY = ["UCB-GLM", "GSE-Log", "GSE-Log-FWG"]  # by default
+BINARY_ONLY = ["UCB-GLM", "GSE-Log", "GSE-Log-FWG", "DPT", "ICPE"]  # by default
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *((name, OPTIONS.get(name, {})) for name in agents.names() if name not in [*FEW_ARMS, *TWO_ARMS, *BINARY_ONLY]),
     ("AugUCB", {"rho": 0.05, "after": "continue"}),
@@ -65,7 +65,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 BINARY: list[tuple[str, dict[str, Any]]] = [
     *((name, {"posterior": "bernoulli"}) for name in ("TS", "TTTS")),
     *(("UCB-GLM", {"link": link}) for link in ("logit", "log")),
-    *((name, {}) for name in ("GSE-Log", "GSE-Log-FWG")),
+    *((name, {}) for name in ("GSE-Log", "GSE-Log-FWG", "DPT", "ICPE")),
 ]
 THREE_ARMS = BernoulliBandit([0.6, 0.5, 0.5])
 BANDITS: dict[str, Bandit] = {
