@@ -35,7 +35,8 @@ def distance(e: Episode, best: int, arm: int) -> float:
 
 def variance_of(e: Episode, arm: int) -> float:
     """Return the sample variance of an arm, at least the bound."""
-    return float(max(e.variance[arm], SMALLEST_VARIANCE))
+    variance = e.variance[arm]
+    return float(variance if variance > SMALLEST_VARIANCE else SMALLEST_VARIANCE)
 
 
 def is_tied(e: Episode, best: int) -> bool:
@@ -89,11 +90,11 @@ def steepest(e: Episode, rng: np.random.Generator) -> int:
     for arm in range(arms):
         both = noise + variance_of(e, arm) / (growth * e.pulls[arm])
         square = distance(e, best, arm) ** 2.0 / both
-        slopes[arm], values[arm] = both, square
+        slopes[arm], values[arm] = both, square  # for the next loop
         least = square if square < least and arm != best else least
     for arm in range(arms):
         both = slopes[arm]
-        slopes[arm] = math.exp(0.5 * (least - values[arm])) * distance(e, best, arm) / (both * math.sqrt(both))
+        slopes[arm] = np.exp(0.5 * (least - values[arm])) * distance(e, best, arm) / (both * math.sqrt(both))
         values[arm] = slopes[arm] * variance_of(e, arm) / (e.pulls[arm] * e.pulls[arm])
     slopes[best] = 0.0
     values[best] = total(slopes) * variance_of(e, best) / (e.pulls[best] * e.pulls[best])

@@ -13,7 +13,7 @@ from scipy.stats import norm
 from bai_gym.agents.ocba import OCBA, OCBAPCS
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Engine
+from bai_gym.sampling import Engine, compiler
 from bai_gym.statistics import Statistics
 
 Play = Callable[..., Any]
@@ -127,7 +127,9 @@ def test_pcs_gives_up_a_near_arm_for_a_farther_one_if_the_budget_is_small() -> N
     assert pcs_choice(pulls, means, variances, 3960) == 1
 
 
-def test_pcs_has_no_underflow_where_all_arms_are_far_behind() -> None:
+def test_pcs_has_neither_underflow_nor_overflow_where_all_arms_are_far_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert pcs_choice([100, 10, 10], [1e3, 2.0, 1.0], [1.0, 1.0, 1.0], 1000) == 1
+    monkeypatch.setattr(compiler, "compiled_player", lambda: None)
     assert pcs_choice([100, 10, 10], [1e3, 2.0, 1.0], [1.0, 1.0, 1.0], 1000) == 1
 
 
