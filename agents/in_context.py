@@ -93,17 +93,8 @@ class InContextNetworks:
 
 
 @dataclass(kw_only=True)
-class DPT(Agent):
-    """Decision-pretrained agent: pulls arms drawn from a network's probabilities that each one is the best.
-
-    Every arm is pulled once first; the arm of largest probability is recommended. The network was trained to predict
-    the best arm of instances from the prior, given random histories, so its probabilities approximate the posterior,
-    and the pulls are Thompson sampling without a formula for the posterior.
-
-    Paper: Lee, Xie, Pacchiano, Chandak, Finn, Nachum and Brunskill (2023), "Supervised Pretraining Can Learn In-Context
-    Reinforcement Learning", algorithm 1. Differences: the network sees sufficient statistics in place of the history,
-    and treats all arms alike, so it is no transformer and plays any number of arms; the agent recommends an arm at the
-    end of a fixed budget, where the paper minimises cumulative regret.
+class InContextAgent(Agent):
+    """Base of both: pulls every arm once, then by :meth:`choose`, and recommends the arm of largest q.
 
     Args:
         env: An environment for which the library ships weights: ``"BAI-Bernoulli3-v0"`` or ``"BAI-Bernoulli10-v0"``
@@ -115,14 +106,11 @@ class DPT(Agent):
         ParameterError: If both are given, or there is no such file.
         DataError: If the file holds no weights of this agent.
         AgentError: If the weights are for rewards of 0 and 1, as the shipped ones are, and there are others.
-
-    Knows the prior: it was trained on instances from it. Minimum budget: K.
     """
 
     env: str | None = None
     path: str | Path | None = None
 
-    name: ClassVar[str] = "DPT"
     knows: ClassVar[frozenset[str]] = frozenset({"prior"})
     anytime: ClassVar[bool] = True
 
@@ -145,22 +133,53 @@ class DPT(Agent):
         info.check_granted("prior")
 
     def plan(self) -> Plan:
-        """Pull every arm once, then arms drawn from q."""
-        return (yield from pull_one_by_one(self, self._draw))
+        """Pull every arm once, then one arm at a time."""
+        return (yield from pull_one_by_one(self, self._chosen))
+
+    def choose(self, statistics: Statistics, left: int) -> IntArray:
+        """Return the ``(N,)`` arms to pull, from ``(N, K)`` statistics and the number of pulls that are left."""
+        raise NotImplementedError
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arms of largest q."""
-        return recommended(self, self.networks, observation)
-
-    def _draw(self, statistics: Statistics, left: int) -> IntArray:
-        """Return ``(N,)`` arms drawn from q."""
+        statistics = Statistics.of(observation)
+        if not statistics.pulls.all():  # a budget below the minimum, unlike any in training
+            return best_recommendation(statistics, self.task, self.tie, self.rng)
         check_binary(self, self.networks, statistics)
+        logits = self.networks.posterior.logits(_observation(statistics, 0))
+        return preferred(logits, statistics.pulls, self.tie, self.rng)
+
+    def _chosen(self, statistics: Statistics, left: int) -> IntArray:
+        check_binary(self, self.networks, statistics)
+        return self.choose(statistics, left)
+
+
+@dataclass(kw_only=True)
+class DPT(InContextAgent):
+    """Decision-pretrained agent: pulls arms drawn from a network's probabilities q that each one is the best.
+
+    Every arm is pulled once first; the arm of largest q is recommended. The network was trained to predict the best arm
+    of instances from the prior, given random histories, so q approximates the posterior, and the pulls are Thompson
+    sampling without a formula for the posterior.
+
+    Paper: Lee, Xie, Pacchiano, Chandak, Finn, Nachum and Brunskill (2023), "Supervised Pretraining Can Learn In-Context
+    Reinforcement Learning", algorithm 1. Differences: the network sees sufficient statistics in place of the history,
+    and treats all arms alike, so it is no transformer and plays any number of arms; the agent recommends an arm at the
+    end of a fixed budget, where the paper minimises cumulative regret.
+
+    Knows the prior: it was trained on instances from it. Minimum budget: K.
+    """
+
+    name: ClassVar[str] = "DPT"
+
+    def choose(self, statistics: Statistics, left: int) -> IntArray:
+        """Return arms drawn from q."""
         below = np.cumsum(self.networks.probabilities(statistics), axis=-1)
         return np.asarray((below[:, :-1] < self.rng.random((len(below), 1))).sum(axis=-1))
 
 
 @dataclass(kw_only=True)
-class ICPE(Agent):
+class ICPE(InContextAgent):
     """In-context pure explorer: pulls the arm whose pull a network values most, and recommends as :class:`DPT` does.
 
     Every arm is pulled once first. The value of a pull is how much it, and the pulls after it, will increase the
@@ -172,56 +191,13 @@ class ICPE(Agent):
     fixed; each pull is rewarded by the increase of the largest probability, the sum of which is the paper's reward at
     the end but for a constant.
 
-    Args:
-        env: An environment for which the library ships weights: ``"BAI-Bernoulli3-v0"`` or ``"BAI-Bernoulli10-v0"``
-            (default, unless ``path`` is given).
-        path: A file ``weights.npz`` that ``bai-gym train --in-context`` has written.
-
-    Raises:
-        UnknownNameError: If the library ships no weights for that environment.
-        ParameterError: If both are given, or there is no such file.
-        DataError: If the file holds no weights of this agent.
-        AgentError: If the weights are for rewards of 0 and 1, as the shipped ones are, and there are others.
-
     Knows the prior: it was trained on instances from it. Minimum budget: K.
     """
 
-    env: str | None = None
-    path: str | Path | None = None
-
     name: ClassVar[str] = "ICPE"
-    knows: ClassVar[frozenset[str]] = frozenset({"prior"})
-    anytime: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        """Read the weights."""
-        self.networks = find_networks(self.name, self.env, self.path)
-
-    @property
-    def label(self) -> str:
-        """The name and what was changed; of a path the file's name, or its folder's where that is ``weights.npz``."""
-        return short_label(super().label, self.path)
-
-    @property
-    def trained_on(self) -> Mapping[str, Any]:
-        """Provenance of the weights: environment, budget, recipe, versions."""
-        return self.networks.facts
-
-    def begin(self, info: ProblemInfo) -> None:
-        """Make sure that the prior was declared."""
-        info.check_granted("prior")
-
-    def plan(self) -> Plan:
-        """Pull every arm once, then the arm of largest value."""
-        return (yield from pull_one_by_one(self, self._most_valuable))
-
-    def recommend(self, observation: Observation) -> IntArray:
-        """Return the arms of largest q."""
-        return recommended(self, self.networks, observation)
-
-    def _most_valuable(self, statistics: Statistics, left: int) -> IntArray:
-        """Return ``(N,)`` arms of largest value."""
-        check_binary(self, self.networks, statistics)
+    def choose(self, statistics: Statistics, left: int) -> IntArray:
+        """Return the arms of largest value."""
         logits = self.networks.values.logits(_observation(statistics, left))
         return preferred(logits, statistics.pulls, self.tie, self.rng)
 
@@ -230,16 +206,6 @@ def find_networks(agent: str, env: str | None, path: str | Path | None) -> InCon
     """Return the networks that an agent's parameters name, see :func:`bai_gym.agents.learned.playing.find_weights`."""
     file = find_weights(agent, env, path, FOLDER, DEFAULT_ENV)
     return InContextNetworks.load(file) if path is not None else _shipped(file)
-
-
-def recommended(agent: Agent, networks: InContextNetworks, observation: Observation) -> IntArray:
-    """Return the ``(N,)`` arms of largest q; the best sample means where an arm has no pull."""
-    statistics = Statistics.of(observation)
-    if not statistics.pulls.all():  # a budget below the minimum, unlike any in training
-        return best_recommendation(statistics, agent.task, agent.tie, agent.rng)
-    check_binary(agent, networks, statistics)
-    logits = networks.posterior.logits(_observation(statistics, 0))
-    return preferred(logits, statistics.pulls, agent.tie, agent.rng)
 
 
 def check_binary(agent: Agent, networks: InContextNetworks, statistics: Statistics) -> None:

@@ -98,7 +98,7 @@ def test_dpt_draws_arms_with_their_probabilities() -> None:
     agent = began(DPT(env="BAI-Bernoulli3-v0"), BernoulliBandit(np.full((runs, 3), 0.5)), 40)
     seen = statistics(np.tile([4, 5, 3], (runs, 1)), np.tile([3, 2, 1], (runs, 1)))
     expected = agent.networks.probabilities(seen)[0]
-    drawn = np.bincount(agent._draw(seen, 10), minlength=3)
+    drawn = np.bincount(agent.choose(seen, 10), minlength=3)
     assert stats.chisquare(drawn, runs * expected).pvalue > 0.001
     assert (agent.recommend({"pulls": seen.pulls, "means": seen.means, "variances": seen.variances}) == 0).all()
 
