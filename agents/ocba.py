@@ -39,19 +39,23 @@ def variance_of(e: Episode, arm: int) -> float:
     return float(variance if variance > SMALLEST_VARIANCE else SMALLEST_VARIANCE)
 
 
+def slack(top: float) -> float:
+    """Return by how much means may be below the largest one and count as equal to it."""
+    return max(SMALLEST_GAP, ROUNDING * abs(top))
+
+
 def is_tied(e: Episode, best: int) -> bool:
     """Return whether another arm has the largest mean, too."""
-    slack = max(SMALLEST_GAP, ROUNDING * abs(e.mean[best]))
-    return bool(e.mean[best] - best_without(e.first, best) <= slack)
+    return bool(e.mean[best] - best_without(e.first, best) <= slack(e.mean[best]))
 
 
 @rare
 def least_pulled_best(e: Episode, best: int, rng: np.random.Generator) -> int:
     """Return the arm with the fewest pulls among those of the largest mean."""
     values, top = section(e.memory, 0, e.pulls.size), e.mean[best]
-    slack = max(SMALLEST_GAP, ROUNDING * abs(top))
+    allowed = slack(top)
     for arm in range(e.pulls.size):
-        values[arm] = -e.pulls[arm] if top - e.mean[arm] <= slack else -np.inf
+        values[arm] = -e.pulls[arm] if top - e.mean[arm] <= allowed else -np.inf
     return arm_of_largest(values, e.pulls, e.parameters[0], rng)
 
 

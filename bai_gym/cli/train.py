@@ -147,7 +147,7 @@ def train(
         options |= {"env": env, "env_kwargs": keywords(set_ or []), "seed": seed}
         _train_in_context(options, out, agent, runs, workers)
         return
-    _reject({"--value-steps": value_steps}, "can only be given with --in-context")
+    _reject(of_in_context, "can only be given with --in-context")
     from bai_gym.training import recipe_for
     from bai_gym.training import train as train_by
     from bai_gym.training.learning import check_training

@@ -31,7 +31,6 @@ ON_BERNOULLI = (
     "A-UGapEb-V",
     "TTTS(posterior=bernoulli)",
     "OCBA",
-    "OCBA-PCS",
     "A-UCB-E",
     "UCB1",
 )
@@ -51,6 +50,7 @@ WITH_TWO_ARMS = (
     "NA-AIPW",
     "FCVote",
     "EB-TC-eps",
+    "OCBA-PCS",
     "Universal",
 )
 ON_GAUSSIAN = (UNIFORM, "SH", "SR", "SHAdaVar", "A-UGapEb-V", "TTTS", "OCBA")
