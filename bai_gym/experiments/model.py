@@ -53,7 +53,8 @@ class Setting:
         budget: Pulls per episode.
         x: Value on the axis: the budget, or the number of arms.
         keywords: Keyword arguments for ``gym.make``, read-only.
-        without: Agents that are left out here, for example because they would take days.
+        without: Agents that are left out here, for example because they would take days, with all that is claimed
+            of them.
     """
 
     env: str
@@ -301,6 +302,7 @@ def judge(
         for setting in panel.settings
         for point in (_points(statement, setting, panel) if panel.x == "checkpoint" else (None,))
         if point is not None or statement.at is None or setting.x in statement.at
+        if not setting.without & _agents(statement)
     ]
     if not checks:
         raise ParameterError(f"the claim {claim.text!r} refers to no point of {panel.title!r}")

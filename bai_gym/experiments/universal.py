@@ -5,6 +5,8 @@ These experiments are not from a paper. Their claims are hypotheses, stated here
 
 from __future__ import annotations
 
+import math
+
 from bai_gym.experiments.model import Below, Claim, Close, Experiment, Lower, Panel, Setting
 
 __all__ = ["EXPERIMENTS"]
@@ -14,10 +16,32 @@ HYPOTHESES = "Hypotheses of this library"
 RUNS = 10_000
 
 UNIVERSAL = "Universal"
-ON_GAUSSIAN = ("TTTS", "A-UGapEb-V", "SHAdaVar", "SH", "SR", "OCBA", "A-UCB-E", "Uniform")
+HALVING = ("SH", "DSH", "SHAdaVar")
+KNOCKOUT = "FBKT"
 GAPE = "A-GapE(b=1.0)"
-TTTS = "TTTS(posterior=bernoulli)"
-ON_BERNOULLI = (GAPE, TTTS, "A-UGapEb-V", "A-UCB-E", "SR", "SH", "Uniform")
+OTHERS = (
+    "Uniform",
+    *HALVING,
+    "SubsetSH",
+    KNOCKOUT,
+    "SR",
+    "CR-A",
+    "CR-C",
+    "VBR",
+    "UCB1",
+    "A-UCB-E",
+    GAPE,
+    "A-GapE-V(b=1.0)",
+    "A-UGapEb",
+    "A-UGapEb-V",
+    "OCBA",
+    "OCBA-PCS",
+    "EB-TC-eps",
+    "GNA",
+    "FCVote",
+)
+ON_GAUSSIAN = (*OTHERS, "TS", "TTTS")
+ON_BERNOULLI = (*OTHERS, "TS(posterior=bernoulli)", "TTTS(posterior=bernoulli)")
 
 OPTIMUM = "BayesOptimal"
 IN_STAGES = tuple(f"Universal(stages={stages})" for stages in (2, 5, 40))
@@ -32,6 +56,15 @@ def _over_budgets(env: str, *budgets: int) -> tuple[Setting, ...]:
     return tuple(Setting(env, budget, budget) for budget in budgets)
 
 
+def _cells(env: str, num_arms: int, *budgets: int) -> tuple[Setting, ...]:
+    """Return an environment at some budgets, each without the agents that need more pulls."""
+    needs = {name: num_arms * math.ceil(math.log2(num_arms)) for name in HALVING} | {KNOCKOUT: 9 * num_arms}
+    return tuple(
+        Setting(env, budget, budget, without=frozenset(name for name, least in needs.items() if budget < least))
+        for budget in budgets
+    )
+
+
 def _better(*others: str) -> tuple[Lower, ...]:
     return tuple(Lower(UNIVERSAL, other) for other in others)
 
@@ -40,64 +73,83 @@ def _not_worse(margin: float, *others: str) -> tuple[Close, ...]:
     return tuple(Close(UNIVERSAL, other, margin) for other in others)
 
 
+def _against_all(id: str, title: str, panels: tuple[Panel, ...], others: tuple[str, ...], *claims: Claim) -> Experiment:
+    """Return an experiment of Universal against all agents without oracle knowledge."""
+    return Experiment(
+        id,
+        title,
+        SOURCE,
+        panels,
+        (UNIVERSAL, *others),
+        (
+            Claim("Universal is better than every other agent here.", _better(*others)),
+            Claim("Universal is at most 1 % worse than any other agent here.", _not_worse(0.01, *others)),
+            *claims,
+        ),
+        RUNS,
+        (HELD_OUT,),
+        claims_are=HYPOTHESES,
+        reference=UNIVERSAL,
+    )
+
+
 EXPERIMENTS: tuple[Experiment, ...] = (
-    Experiment(
+    _against_all(
         "learned-6",
         "One learned agent for all: Gaussian arms and ratings",
-        SOURCE,
         (
             Panel(
-                "gaussian64", "64 arms, every second one noisy", _over_budgets("BAI-Gaussian64-v0", 1000, 2000, 5000)
+                "gaussian64",
+                "64 arms, every second one noisy",
+                _cells("BAI-Gaussian64-v0", 64, 256, 1000, 1920, 2000, 5000),
             ),
-            Panel("gaussian8", "8 arms, every second one noisy", _over_budgets("BAI-Gaussian8-v0", 50, 100, 200, 400)),
-            Panel("ratings", "64 movies of synthetic ratings", _over_budgets("BAI-MovieLensLike64-v0", 2000, 5000)),
-        ),
-        (UNIVERSAL, *ON_GAUSSIAN),
-        (
-            Claim("Universal is better than every other agent here.", _better(*ON_GAUSSIAN)),
-            Claim("Universal is at most 0.5 % worse than any other agent here.", _not_worse(0.005, *ON_GAUSSIAN)),
-            Claim(
-                "The error probability of Universal is below 17 %, 7.5 % and 3.5 % at 1,000, 2,000 and 5,000 pulls.",
-                (
-                    Below(UNIVERSAL, 0.17, (1000,)),
-                    Below(UNIVERSAL, 0.075, (2000,)),
-                    Below(UNIVERSAL, 0.035, (5000,)),
-                ),
-                panels=frozenset({"gaussian64"}),
+            *(
+                Panel(
+                    f"gaussian{arms}",
+                    f"{arms} arms, every second one noisy",
+                    _cells(f"BAI-Gaussian{arms}-v0", arms, *budgets),
+                )
+                for arms, budgets in (
+                    (32, (128, 960, 5000)),
+                    (40, (160, 1200, 5000)),
+                    (48, (192, 1440, 5000)),
+                    (56, (224, 1680, 5000)),
+                    (8, (32, 200, 240)),
+                )
             ),
+            Panel("ratings", "64 movies of synthetic ratings", _cells("BAI-MovieLensLike64-v0", 64, 256, 1920, 5000)),
         ),
-        RUNS,
-        (HELD_OUT,),
-        claims_are=HYPOTHESES,
-        reference=UNIVERSAL,
+        ON_GAUSSIAN,
+        Claim(
+            "The error probability of Universal is below 17 %, 7.5 % and 3.5 % at 1,000, 2,000 and 5,000 pulls.",
+            (
+                Below(UNIVERSAL, 0.17, (1000,)),
+                Below(UNIVERSAL, 0.075, (2000,)),
+                Below(UNIVERSAL, 0.035, (5000,)),
+            ),
+            panels=frozenset({"gaussian64"}),
+        ),
     ),
-    Experiment(
+    _against_all(
         "learned-7",
         "One learned agent for all: Bernoulli arms",
-        SOURCE,
         (
-            Panel(
-                "setups",
-                "the seven classical set-ups",
-                tuple(
-                    Setting(f"BAI-Bernoulli-Setup{number}-v0", budget, number)
-                    for number, budget in enumerate((2000, 2000, 2000, 600, 4000, 6000, 6000), start=1)
-                ),
-                "setup",
+            *(
+                Panel(
+                    f"setup{number}",
+                    f"classical set-up {number}",
+                    _cells(f"BAI-Bernoulli-Setup{number}-v0", arms, 4 * arms, 30 * arms, budget),
+                )
+                for number, (arms, budget) in enumerate(
+                    ((20, 2000), (20, 2000), (20, 2000), (6, 600), (15, 4000), (20, 6000), (30, 6000)), start=1
+                )
             ),
-            Panel("arms2", "two arms, uniform prior", _over_budgets("BAI-Bernoulli2-v0", 20, 60, 100)),
-            Panel("arms3", "three arms, uniform prior", _over_budgets("BAI-Bernoulli3-v0", 20, 40, 90)),
-            Panel("arms10", "ten arms, uniform prior", _over_budgets("BAI-Bernoulli10-v0", 40, 200, 300)),
+            *(
+                Panel(f"arms{arms}", f"{arms} arms, uniform prior", _cells(f"BAI-Bernoulli{arms}-v0", arms, *budgets))
+                for arms, budgets in ((2, (8, 60, 100)), (3, (12, 40, 90)), (4, (16, 20, 120)), (10, (40, 200, 300)))
+            ),
         ),
-        (UNIVERSAL, *ON_BERNOULLI),
-        (
-            Claim("Universal is better than every other agent here.", _better(*ON_BERNOULLI)),
-            Claim("Universal is at most 1.5 % worse than any other agent here.", _not_worse(0.015, *ON_BERNOULLI)),
-        ),
-        RUNS,
-        (HELD_OUT,),
-        claims_are=HYPOTHESES,
-        reference=UNIVERSAL,
+        ON_BERNOULLI,
     ),
     Experiment(
         "learned-8",
@@ -152,6 +204,12 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         claims_are=HYPOTHESES,
         reference=OPTIMUM,
         optimum=True,
+    ),
+    _against_all(
+        "learned-11",
+        "One learned agent for all: ratings of 64 movies",
+        (Panel("", "64 movies", _cells("BAI-MovieLens64-v0", 64, 256, 1920, 5000)),),
+        ON_GAUSSIAN,
     ),
 )
 """The experiments, in order."""
