@@ -41,9 +41,9 @@ SAME = 1e-9  # logits that differ by less are tied
 EXACT = 1e-5  # relative rounding error of what would be a whole number of successes
 
 SHAPES: Shapes = {
-    "arm.weight": ("h", ARM_FEATURES),
+    "arm.weight": ("h", len(ARM_FEATURES)),
     "arm.bias": ("h",),
-    "state.weight": ("h", STATE_FEATURES),
+    "state.weight": ("h", len(STATE_FEATURES)),
     "encoder.weight": ("h", "h"),
     "encoder.bias": ("h",),
     "own.weight": ("h", "h"),

@@ -10,9 +10,32 @@ from typing import Any, NamedTuple
 
 __all__ = ["ARM_FEATURES", "STATE_FEATURES", "Moments", "View", "binary_moments", "moments", "view"]
 
-ARM_FEATURES = 12
-STATE_FEATURES = 9
-WEIGHT = 10  # position among the features of an arm of its weight as a contender
+ARM_FEATURES = (
+    "behind",
+    "z",
+    "log-z",
+    "share",
+    "noise",
+    "pulls",
+    "reach",
+    "leader",
+    "second",
+    "position",
+    "contender",
+    "gain",
+)
+STATE_FEATURES = (
+    "left",
+    "end",
+    "arms",
+    "budget",
+    "pulls-per-arm",
+    "contenders",
+    "binary",
+    "spread",
+    "z-of-leader",
+)
+WEIGHT = ARM_FEATURES.index("contender")
 OWN = 2.0  # pulls by which a variance is drawn towards that of all arms, and a share of successes towards their mean
 FARTHEST = 9.0  # standard errors beyond which more makes no difference
 LONGEST = 400.0  # pulls per arm beyond which a longer budget looks the same
@@ -38,8 +61,8 @@ class View(NamedTuple):
     """What the network sees.
 
     Attributes:
-        arms: ``(..., K, 12)`` features of each arm.
-        state: ``(..., 9)`` features of the episode.
+        arms: ``(..., K, 12)`` features of each arm, in the order of :data:`ARM_FEATURES`.
+        state: ``(..., 9)`` features of the episode, in the order of :data:`STATE_FEATURES`.
         pulls: ``(..., K)`` hand-made logits of the next pulls, to which the network adds its own.
         recommendation: ``(..., K)`` hand-made logits of the recommendation, likewise.
     """

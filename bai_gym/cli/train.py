@@ -92,6 +92,9 @@ def train(
     family: Annotated[
         list[str] | None, typer.Option(help="With --universal: families of instances, repeatable. [default: all]")
     ] = None,
+    without: Annotated[
+        list[str] | None, typer.Option(help="With --universal: features that are left out, repeatable. [default: none]")
+    ] = None,
     size: Annotated[
         int | None, typer.Option(**WHOLE, help="With --universal: arms of all episodes of a batch. [default: 6000]")
     ] = None,
@@ -119,6 +122,7 @@ def train(
     of_universal = {
         "--stages": stages,
         "--family": family,
+        "--without": without,
         "--size": size,
         "--start-from": start_from,
         "--minutes": minutes,
@@ -134,6 +138,8 @@ def train(
             options["stages"] = _two(stages)
         if family:
             options["families"] = tuple(family)
+        if without:
+            options["without"] = tuple(without)
         how = {"start_from": start_from, "device": device, "minutes": minutes}
         _train_universal({"seed": seed, **options}, out, how, agent or ["SH", "TTTS"], runs, workers)
         return

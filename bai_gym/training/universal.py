@@ -6,7 +6,7 @@ import json
 import math
 import platform
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -26,7 +26,7 @@ from bai_gym.results.writer import ResultsWriter, write_atomically
 from bai_gym.seeding import check_seed, generator
 from bai_gym.training.families import FAMILIES, Group, check_families, draw_group
 from bai_gym.training.learning import claim, one_thread
-from bai_gym.validation import integer, real
+from bai_gym.validation import choice, integer, real
 
 __all__ = ["Network", "UniversalRecipe", "error_probability", "play", "train_universal"]
 
@@ -57,6 +57,9 @@ class UniversalRecipe:
         size: Approximate number of arms in a batch (over all its episodes); a step has two batches.
         width: Width of the layers.
         learning_rate: Its first value; it decreases to 0.0001.
+        without: Features that the network does not see, some of
+            :data:`bai_gym.agents.learned.contenders.ARM_FEATURES` and ``STATE_FEATURES``. The hand-made logits and
+            the pooling by weight stay as they are.
 
     Raises:
         ParameterError: If a value is outside its range.
@@ -69,6 +72,7 @@ class UniversalRecipe:
     size: int = 6000
     width: int = 48
     learning_rate: float = 3e-3
+    without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -83,6 +87,9 @@ class UniversalRecipe:
         integer(self.size, "size", least=64)
         integer(self.width, "width", least=1)
         real(self.learning_rate, "learning_rate", above=0)
+        object.__setattr__(self, "without", tuple(self.without))
+        for feature in self.without:
+            choice(feature, (*ARM_FEATURES, *STATE_FEATURES), "without")
 
     def to_json(self, start: Mapping[str, Any] | None = None) -> str:
         """Return the recipe as JSON, sorted, with the provenance of the weights to start from, if any."""
@@ -92,12 +99,17 @@ class UniversalRecipe:
 class Network(torch.nn.Module):
     """The network of :class:`bai_gym.agents.universal.Universal`, to be trained."""
 
-    def __init__(self, width: int) -> None:
-        """Create the layers; the outputs start at 0, so that the hand-made logits decide."""
+    def __init__(self, width: int, without: Sequence[str] = ()) -> None:
+        """Create the layers; the outputs start at 0, so that the hand-made logits decide.
+
+        Args:
+            width: Of the layers.
+            without: Features whose weights stay 0.
+        """
         super().__init__()
         linear = torch.nn.Linear
-        self.arm = linear(ARM_FEATURES, width)
-        self.state = linear(STATE_FEATURES, width, bias=False)
+        self.arm = linear(len(ARM_FEATURES), width)
+        self.state = linear(len(STATE_FEATURES), width, bias=False)
         self.encoder = linear(width, width)
         self.own = linear(width, width)
         self.mean = linear(width, width, bias=False)
@@ -106,6 +118,13 @@ class Network(torch.nn.Module):
         self.out = linear(width, 2)
         torch.nn.init.zeros_(self.out.weight)
         torch.nn.init.zeros_(self.out.bias)
+
+    def leave_out(self, features: Sequence[str]) -> None:
+        """Set the weights of some features to 0, and keep them there in training."""
+        for layer, names in ((self.arm, ARM_FEATURES), (self.state, STATE_FEATURES)):
+            kept = torch.tensor([float(name not in features) for name in names], device=layer.weight.device)
+            layer.weight.data *= kept
+            layer.weight.register_hook(kept.mul)  # type: ignore[no-untyped-call]
 
     def forward(self, state: State, left: torch.Tensor, binary: bool) -> tuple[torch.Tensor, torch.Tensor]:
         """Return ``(N, K)`` logits of the next pulls, and of the recommendation.
@@ -246,6 +265,7 @@ def train_universal(
         network = Network(recipe.width).to(place)
         if first is not None:
             network.load_state_dict({name: torch.as_tensor(array) for name, array in first.items()})
+        network.leave_out(recipe.without)
         optimizer = torch.optim.Adam(network.parameters(), lr=recipe.learning_rate)
         average = {name: value.clone() for name, value in network.state_dict().items()}
         done = 0

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from bai_gym import agents
+from bai_gym.agents.learned import contenders
 from bai_gym.agents.universal import Universal, logits
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.cli import main
@@ -133,6 +134,20 @@ def test_training_starts_from_other_weights(tmp_path: Path) -> None:
         train_universal(UniversalRecipe(width=16), tmp_path / "third", device="cpu", start_from=first)
 
 
+def test_features_that_are_left_out_keep_weight_0_also_after_other_weights_and_a_resumption(tmp_path: Path) -> None:
+    first = train_universal(SMALL, tmp_path / "first", device="cpu")
+    blind = UniversalRecipe(**{**json.loads(SMALL.to_json()), "without": ["gain", "left"]})
+    folder = tmp_path / "blind"
+    train_universal(blind, folder, device="cpu", minutes=0.0, start_from=first)
+    found = agents.make("Universal", path=train_universal(blind, folder, device="cpu", start_from=first))._weights
+    for layer, names, feature in (
+        ("arm.weight", contenders.ARM_FEATURES, "gain"),
+        ("state.weight", contenders.STATE_FEATURES, "left"),
+    ):
+        used = (found[layer] != 0.0).any(axis=0)
+        assert [name for name, is_used in zip(names, used, strict=True) if not is_used] == [feature]
+
+
 def test_steps_along_the_gradient_lower_the_loss_on_other_rewards() -> None:
     torch.manual_seed(0)
     network = Network(16)
@@ -160,6 +175,14 @@ def test_mistakes_are_answered_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "checkpoint.pt").write_bytes(b"no checkpoint")
     with pytest.raises(DataError, match="is damaged: delete it to begin again"):
         train_universal(SMALL, tmp_path, device="cpu")
-    for wrong in ({"steps": 0}, {"seed": -1}, {"width": 0}, {"stages": (5, 4)}, {"size": 1}, {"learning_rate": 0.0}):
+    for wrong in (
+        {"steps": 0},
+        {"seed": -1},
+        {"width": 0},
+        {"stages": (5, 4)},
+        {"size": 1},
+        {"learning_rate": 0.0},
+        {"without": ["gian"]},
+    ):
         with pytest.raises(ParameterError, match=next(iter(wrong))):
             UniversalRecipe(**wrong)  # type: ignore[arg-type]
