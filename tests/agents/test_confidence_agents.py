@@ -482,6 +482,15 @@ def test_matrix_games_are_solved_exactly() -> None:
         assert (z @ payoff).min() == pytest.approx(-best.fun, abs=1e-9)
 
 
+def test_a_dropped_arm_is_not_recommended(trace: Play) -> None:
+    # With n pulls widths are 0.31 and 0.25: arm 0 is dropped after round 1 (1.3 against 2), and arm 2 after round 2
+    # (0.3 against 1.2). The arm that is left then has a smaller mean than arm 0.
+    for name in ("SE", "KL-Racing"):
+        agent = agents.make(name, sigma=0.1, delta=0.1, tie="first")
+        played = trace(agent, [[1.3], [2.0, 0.4], [1.5, -0.9]], 20, fixed_confidence=True)
+        assert (played.arms, played.recommendation) == ([0, 1, 2, 1, 2], 1), name
+
+
 def test_kl_lucb_with_an_accuracy(trace: Play) -> None:
     rewards = np.random.default_rng(3).normal(MEANS[:, None], 0.25, (4, CAP))
     plain = follow(kl_lucb("union", 0.2), rewards, 0.1, "gaussian", 0.25)
@@ -545,6 +554,10 @@ def test_blocks_of_brake_booster_by_hand(trace: Play) -> None:
     rewards = [[0.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
     played = trace(agents.make("BrakeBooster", sigma=1e-3, runs=3, tie="first"), rewards, 100, fixed_confidence=True)
     assert (played.arms, played.recommendation) == ([0, 1] * 3, 1)  # votes: 1, 1, 0
+    # Runs begin without samples: the large reward of the first run counts in no other. Votes: 0, 1, 1.
+    rewards = [[2.0, 0.1, 0.1], [1.0, 0.6, 0.6]]
+    played = trace(agents.make("BrakeBooster", sigma=1e-3, runs=3, tie="first"), rewards, 100, fixed_confidence=True)
+    assert (played.arms, played.recommendation) == ([0, 1] * 3, 1)
     # Equal rewards: all runs are capped. Blocks (r, c) of 2^(r - c) r runs of 2^(c - 1) 4 pulls: (1, 1): 1 run of 4
     # pulls; (2, 1): 4 of 4; (2, 2): 2 of 8; (3, 1): 12 of 4.
     equal = [[0.5], [0.5]]

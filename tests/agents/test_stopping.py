@@ -16,7 +16,7 @@ from bai_gym.agents.stopping import THRESHOLDS, common_term, evidence, mean_of, 
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Engine, Rule, Sequential, value_of
+from bai_gym.sampling import STOP, Engine, Rule, Sequential, value_of
 from bai_gym.statistics import Statistics
 from bai_gym.tasks import BestArm
 from bai_gym.theory import bernoulli_kl
@@ -80,6 +80,19 @@ def test_thresholds_at_a_thousand_pulls(family: str, threshold: str, expected: f
     pulls = [500, 500, 1, 1] if threshold.startswith("kk21") else [250] * 4
     value = numbers(write_threshold, seen(pulls, [0.5, 0.4, 0.3, 0.2], [0.1] * 4), family, threshold)[0]
     assert value == pytest.approx(expected, abs=6e-5)
+
+
+@pytest.mark.each(
+    ("threshold", "expected"), [("gk16", 4.3704), ("tt-bounded", 17.8344), ("kk21", 32.6030), ("kk21-gauss", 15.8194)]
+)
+def test_evidence_above_the_threshold_separates(threshold: str, expected: float) -> None:
+    # W = gap^2 / (2 (1/500 + 1/500)) of the best two arms; both others are far below.
+    for share in (0.99, 1.01):
+        statistics = seen([500, 500, 1, 1], [math.sqrt(share * expected / 125), 0.0, -100.0, -100.0], [0.0] * 4)
+        agent = agents.make("EB-TC", threshold=threshold, sigma=1.0, delta=DELTA)
+        agent.reset(ProblemInfo(K, 2000), np.random.default_rng(0))
+        chosen = Engine(agent.sequential(1), statistics, 1002, None, variances=True).choose()
+        assert (chosen[0] == STOP) == (share > 1), share
 
 
 def test_the_student_threshold_is_just_above_the_quantiles() -> None:

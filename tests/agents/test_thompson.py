@@ -114,6 +114,13 @@ def test_thompson_sampling_pulls_with_the_probability_of_being_best() -> None:
     assert stats.binomtest(int(second), RUNS, p).pvalue > LEVEL
 
 
+@pytest.mark.each("pulls", [2, 4])
+def test_student_has_as_many_degrees_of_freedom_as_pulls_but_one(pulls: int) -> None:
+    p = stats.t.sf(1.0 / math.sqrt(0.5 / pulls), pulls - 1)  # that arm 0 is drawn above 1, where arm 1 is certain to be
+    first = choices(TS(), ([pulls, 9], [0.0, 1.0], [0.5, 0.0]))[0]
+    assert stats.binomtest(int(first), RUNS, p).pvalue > LEVEL
+
+
 @pytest.mark.each("beta", [0.5, 0.8])
 def test_two_arms_are_chosen_with_the_probabilities_of_the_paper(beta: float) -> None:
     # P(arm 1 larger) = p: arm 1 is pulled with probability p beta + (1 - p) (1 - beta), up to the end after 100 draws.

@@ -136,9 +136,9 @@ def test_selected_instances_keep_what_is_left_and_are_copies() -> None:
     last = sum(POPULATION) - sum(came)
     copies = arms.select(np.array([1, 1, 0]))
     assert copies.pull(np.array([1, 3]), rng).tolist() == [last, last]
-    fresh = bandit(1)
-    fresh.replace(np.array([0]), arms.select(np.array([1])))
-    assert fresh.pull(np.array([1]), rng).tolist() == [last]
+    fresh = bandit(20)  # so many that chance does not make up for a mistake
+    fresh.replace(np.arange(20), arms.select(np.ones(20, np.int64)))
+    assert (fresh.pull(2 * np.arange(20) + 1, rng) == last).all()
     assert arms.pull(np.array([3]), rng).tolist() == [last]
     assert arms.limits() == (0.0, 3.5)
 
