@@ -162,21 +162,25 @@ def follow(
     return played
 
 
-agents = st.builds(
-    lambda kind, b, scale, options: kind(b=b, scale=scale, **(options if kind in (GapE, GapEV) else {})),
-    st.sampled_from([GapE, GapEV, AGapE, AGapEV]),
-    st.sampled_from([1.0, 0.3, 7.0]),
-    st.sampled_from([1.0, 0.01, 30.0]),
-    st.sampled_from([{}, {"rescaled": False}]),
+forms = [(kind, {}) for kind in (GapE, GapEV, AGapE, AGapEV)] + [(kind, {"rescaled": False}) for kind in (GapE, GapEV)]
+scales = st.fixed_dictionaries({"b": st.sampled_from([1.0, 0.3, 7.0]), "scale": st.sampled_from([1.0, 0.01, 30.0])})
+
+
+# Agents are made here: Hypothesis, which shows the example of a failure, cannot show one without an episode.
+@given(
+    st.sampled_from(forms),
+    scales,
+    st.integers(2, 9),
+    st.booleans(),
+    st.sampled_from(["first", "random"]),
+    st.integers(0, 2**32 - 1),
 )
-
-
-@given(agents, st.integers(2, 9), st.booleans(), st.sampled_from(["first", "random"]), st.integers(0, 2**32 - 1))
 def test_every_choice_has_the_largest_b(
-    trace: Play, agent: Any, num_arms: int, bernoulli: bool, tie: Any, seed: int
+    trace: Play, form: Any, scale: Any, num_arms: int, bernoulli: bool, tie: Any, seed: int
 ) -> None:
+    kind, options = form
+    agent = kind(tie=tie, **options, **scale)
     rng = np.random.default_rng(seed)
-    agent.tie = tie
     means = rng.random(num_arms).round(2) + np.arange(num_arms) * 1e-3
     rewards = rng.normal(means[:, None], rng.random((num_arms, 1)), (num_arms, 70))
     if bernoulli:
