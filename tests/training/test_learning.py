@@ -148,6 +148,14 @@ def test_learning_alone(tmp_path: Path) -> None:
     assert calls == ["learning"]
 
 
+def test_every_part_plays_other_episodes(tmp_path: Path) -> None:
+    train(recipe(imitate="none", learning_rate=1e-12), tmp_path, device="cpu")  # the policy stays as it is
+    played = PPO.load(tmp_path / "checkpoint.zip", device="cpu").ep_info_buffer
+    assert played is not None
+    parts = np.reshape([info["r"] for info in played], (5, 16))  # each two updates of an episode of eight environments
+    assert len({tuple(part) for part in parts.tolist()}) == 5
+
+
 @pytest.mark.each("changes", [{"algo": "a2c"}, {"network": "mlp"}, {"num_envs": 5}, {"num_envs": 1}], ids=str)
 def test_other_recipes(changes: dict[str, Any], tmp_path: Path) -> None:
     mine = recipe(steps=150, **changes)
