@@ -16,7 +16,7 @@ from bai_gym.agents import registry
 from bai_gym.bandits import GaussianBandit
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import BaiGymError, ParameterError
-from bai_gym.planning.goals import quantile, quantile_interval
+from bai_gym.planning.goals import ERROR, REGRET, Goal, quantile, quantile_interval
 from bai_gym.problems import Problem
 from bai_gym.report.plans import plan_curves, plan_page, plans_table
 
@@ -113,6 +113,16 @@ def test_errors(keywords: dict[str, Any], words: str) -> None:
 
 
 # ------------------------------------------------------------------------------------------------ random instances
+
+
+def test_ends_of_measurements_are_one_sided_bounds_at_95_percent() -> None:
+    result = evaluate("Uniform", "BAI-Custom-v0", budget=10, runs=400, env_kwargs=TWO_ARMS)
+    regret, error = (Goal(measure, 0.1).measured(result) for measure in (REGRET, ERROR))
+    width = 1.6449 * result.simple_regret_se
+    assert (regret.lower, regret.upper) == pytest.approx((regret.value - width, regret.value + width), rel=1e-4)
+    for bound in (error.lower, error.upper):  # Wilson's test rejects neither end by more than z
+        distance = abs(error.value - bound) / np.sqrt(bound * (1 - bound) / 400)
+        assert distance == pytest.approx(1.6449, rel=1e-4)
 
 
 def test_quantiles_and_their_intervals_by_hand() -> None:

@@ -120,7 +120,9 @@ def test_it_follows_its_transcription(trace: Play, scripted_blocks: Play, shippe
         file = tmp_path / f"{num_arms}-{every}.npz"
         save_weights(file, FORMAT, {}, w)
         rng = np.random.default_rng(every)
-        for rewards in (rng.random((num_arms, 80)) * 1.4 - 0.2, rng.integers(0, 2, (num_arms, 80)).astype(float)):
+        inside, binary = rng.random((num_arms, 80)) * 1.4 - 0.2, rng.integers(0, 2, (num_arms, 80)).astype(float)
+        outside = rng.random((num_arms, 80)) + np.linspace(-1.0, 1.5, num_arms)[:, None]  # means, too
+        for rewards in (inside, binary, outside):
             agent = RgoTracking(every=every, path=file, tie="first")
             played = trace(agent, rewards, 80)
             seen: list[list[float]] = [[] for _ in range(num_arms)]
