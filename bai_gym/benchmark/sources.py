@@ -72,7 +72,10 @@ class EnvSource:
         """
         if not isinstance(self.env, str):
             return self.env
-        facts = [self.keywords, {word: _stamp(value) for word, value in self.keywords.items()}]
+        facts: list[Any] = [self.keywords, {word: _stamp(value) for word, value in self.keywords.items()}]
+        if self.env not in LIBRARY_IDS and self.env in gym.registry:  # users may register an id again
+            own = gym.registry[self.env]
+            facts += [repr(own.entry_point), own.kwargs]
         return _build(self.env, json.dumps(facts, sort_keys=True, default=_plain), self.keywords)
 
     @property

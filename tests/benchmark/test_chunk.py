@@ -175,17 +175,19 @@ def test_the_fingerprint_sees_features() -> None:
 
 
 def test_the_fingerprint_sees_the_rules_of_an_id_that_is_registered_anew() -> None:
-    facts = set()
-    try:
-        for epsilon in (0.0, 0.1):
+    for env in ("Mine-v0", None):  # the id, or the environment
+        facts = set()
+        try:
+            for epsilon in (0.0, 5.0):
+                gym.registry.pop("Mine-v0", None)
+                kwargs = {"problem": "gaussian", "num_arms": 5, "epsilon": epsilon}
+                gym.register("Mine-v0", entry_point="bai_gym.envs.scalar:BestArmEnv", kwargs=kwargs)
+                one = cell(env=env or gym.make("Mine-v0"))
+                facts.add((one.env.label, one.fingerprint))
+                assert play_chunk(one, 0, 50).correct.all() == (epsilon == 5.0)
+        finally:
             gym.registry.pop("Mine-v0", None)
-            kwargs = {"problem": "gaussian", "num_arms": 5, "epsilon": epsilon}
-            gym.register("Mine-v0", entry_point="bai_gym.envs.scalar:BestArmEnv", kwargs=kwargs)
-            one = cell(env=gym.make("Mine-v0"))
-            facts.add((one.env.label, one.fingerprint))
-    finally:
-        gym.registry.pop("Mine-v0", None)
-    assert {label for label, _ in facts} == {"Mine-v0"} and len(facts) == 2
+        assert {label for label, _ in facts} == {"Mine-v0"} and len(facts) == 2
 
 
 def test_the_fingerprint_sees_parameters_that_the_label_does_not_show() -> None:
