@@ -13,6 +13,9 @@ LOWEST := .venv-lowest$(SUFFIX)
 SETTINGS := pyproject.toml constraints.txt setup.py
 PIP := bin/python -m pip --disable-pip-version-check install --quiet
 
+# Tests start many processes, which all read the same modules: they are compiled once, whatever the surroundings say.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all test-lowest lint docs format release clean
 

@@ -117,7 +117,8 @@ def pull_by_design(e: Episode, rng: np.random.Generator) -> int:
         own[FIRST], own[SECOND] = min(first, second), max(first, second)
     first, second = int(own[FIRST]), int(own[SECOND])
     same_group = r.starts[first] == r.starts[second]
-    r.values[:] = -np.inf
+    for place in range(r.values.size):
+        r.values[place] = -np.inf
     for part in range(1 if same_group else 2):
         pair = (second if part else first) * (arms + 1) + (second if same_group else arms)
         at = int(own[slot_of(pair, arms)])

@@ -103,18 +103,21 @@ def read_row(e: Episode, place: int, out: FloatArray) -> None:
     if d == 0:
         size, start, at = int(r.sizes[place]), int(r.starts[place]), int(r.blocks[place])
         if size < arms:
-            out[:] = 0.0
+            for k in range(arms):
+                out[k] = 0.0
         part, block = section(out, start, size), section(r.matrix, at, size)
         for k in range(size):
             part[k] = block[k]
         return
     turned, solved = section(r.matrix, d * d, d * arms), section(r.matrix, d * (d + arms), d)
-    solved[:] = 0.0
+    for i in range(d):
+        solved[i] = 0.0
     for j in range(d):
         entry, inverse = turned[j * arms + place], section(r.matrix, j * d, d)
         for i in range(d):
             solved[i] += entry * inverse[i]
-    out[:] = 0.0
+    for k in range(arms):
+        out[k] = 0.0
     for j in range(d):
         entry, column = solved[j], section(turned, j * arms, arms)
         for k in range(arms):

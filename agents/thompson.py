@@ -116,7 +116,8 @@ def misses(e: Episode, level: float, without: int) -> float:
         for arm in range(miss.size):
             miss[arm] = 1.0 - polar_hit(level - mean[arm], a[arm], b[arm])
     miss[without] = 1.0
-    miss[e.pulls.size :] = 1.0
+    for place in range(e.pulls.size, miss.size):
+        miss[place] = 1.0
     product = 1.0
     for block in range(miss.size // BLOCK):
         at = block * BLOCK

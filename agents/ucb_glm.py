@@ -81,7 +81,8 @@ def differentiate(e: Episode) -> None:
     for i in range(d):
         gradient[i] = -r.given[PENALTY] * theta[i]
         row = part(e, 3 + i)
-        row[:] = 0.0
+        for j in range(d):
+            row[j] = 0.0
         row[i] = r.given[PENALTY]
     for place in range(e.pulls.size):
         arm = int(r.order[place])

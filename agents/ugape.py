@@ -102,7 +102,8 @@ def estimate(e: Episode, rng: np.random.Generator) -> int:
     if (e.made - (1.0 + p[BERNSTEIN]) * e.pulls.size) % p[EVERY] != 0.0:
         return e.end  # after the last pull
     for start in range(0, e.pulls.size, terms.size):
-        terms[:] = e.mean[start : start + terms.size]
+        for k in range(terms.size):
+            terms[k] = e.mean[start + k]
         border, below = borders(terms, int(p[M]), chosen)
         for k in range(terms.size):  # in a form that compilers turn into vector instructions
             mean, pulls = e.mean[start + k], e.pulls[start + k]

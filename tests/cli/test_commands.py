@@ -23,6 +23,7 @@ from bai_gym.envs.registration import IDS
 from bai_gym.experiments import EXPERIMENTS, Claim, Experiment, Panel, Setting
 from bai_gym.experiments.model import Fewer, Stops
 from bai_gym.problems import families
+from bai_gym.sampling import compiler
 from bai_gym.theory import optimal_value
 
 SMALL = ("run", "BAI-Custom-v0", "--budget", "40", "--runs", "30")
@@ -37,6 +38,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
     monkeypatch.setenv("BAI_GYM_CACHE", str(tmp_path / "derived"))
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     monkeypatch.setattr(console.OUT, "width", console.FILE_WIDTH)
+    monkeypatch.setattr(compiler, "NOTE_AFTER", 600.0)  # what is compiled depends on what ran before on this machine
     monkeypatch.chdir(tmp_path)
 
     def run(*words: str) -> tuple[str, str]:
