@@ -69,6 +69,7 @@ HEAVY = {
     "plotly",
     "pygame",
     "ray",
+    "scipy.stats",
     "sklearn",
     "stable_baselines3",
     "torch",
@@ -169,7 +170,7 @@ def heavy(module: str, found: Iterable[Import]) -> list[str]:
 
     def is_heavy(name: str) -> bool:
         ours = name in HEAVY_MODULES or f"{name}.".startswith(tuple(f"bai_gym.{heavy}." for heavy in HEAVY_ROOMS))
-        return ours or name.split(".")[0] in HEAVY
+        return ours or any(f"{name}.".startswith(f"{package}.") for package in HEAVY)
 
     return [
         f"{module}, line {item.line}: import {item.name} within the function that needs it"

@@ -29,7 +29,6 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import trim_mean
 
 from bai_gym.analysis.bootstrap import Estimate, check_samples, interval, resample
 from bai_gym.analysis.evaluations import Evaluation, Source, Task, collect, declared, task_words
@@ -62,6 +61,8 @@ def interquartile_mean(scores: npt.ArrayLike) -> Any:
 
     From each side a quarter of them is left out, rounded down: of 8 scores 2 and 2, of 3 scores none.
     """
+    from scipy.stats import trim_mean  # slow to import
+
     return trim_mean(np.asarray(scores, dtype=np.float64), 0.25, axis=-1)
 
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import fisher_exact
 
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray, IntArray
@@ -106,6 +105,8 @@ def unpaired(errors_a: int, runs_a: int, errors_b: int, runs_b: int) -> float:
     Returns:
         Twice the one-sided p-value in the observed direction, at most 1.
     """
+    from scipy.stats import fisher_exact  # slow to import
+
     less = errors_a * runs_b < errors_b * runs_a
     table = [[errors_a, runs_a - errors_a], [errors_b, runs_b - errors_b]]
     return min(1.0, 2 * float(fisher_exact(table, alternative="less" if less else "greater").pvalue))

@@ -19,7 +19,6 @@ import enum
 from collections.abc import Iterable
 
 import numpy as np
-from scipy.stats import fisher_exact, t
 
 from bai_gym.analysis.intervals import check_level, clopper_pearson
 from bai_gym.analysis.paired import PairedTest
@@ -107,6 +106,8 @@ def lower_share(first: tuple[int, int], second: tuple[int, int], *, level: float
     Raises:
         ParameterError: If an argument is out of range.
     """
+    from scipy.stats import fisher_exact  # slow to import
+
     for errors, runs in (first, second):
         if not 0 <= errors <= runs or runs < 1:
             raise ParameterError(f"{errors} errors in {runs} runs: give at least 1 run, and errors in 0..runs")
@@ -134,6 +135,8 @@ def lower_mean(differences: FloatArray, *, level: float = 0.95, parts: int = 1) 
     Raises:
         ParameterError: If an argument is out of range.
     """
+    from scipy.stats import t  # slow to import
+
     corrected = bonferroni(level, parts)
     if differences.ndim != 1 or not differences.size or not np.isfinite(differences).all():
         raise ParameterError("differences must be finite numbers, one for each of at least one run")
