@@ -56,7 +56,9 @@ def test_an_example_runs(example: Path, tmp_path: Path, shortened: Callable[[str
         env={**os.environ, "MPLBACKEND": "agg"},
         timeout=300,
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    # Whether something has to be compiled depends on what ran before on this machine.
+    said = [line for line in done.stderr.splitlines() if not line.startswith("bai-gym compiles ")]
+    assert (done.returncode, said) == (0, [])
     assert done.stdout.count("\n") >= 3
     assert list(tmp_path.iterdir()) == []  # nothing is left lying about
 
