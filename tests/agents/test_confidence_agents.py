@@ -538,13 +538,13 @@ def test_a_run_of_brake_booster_is_a_run_of_its_base() -> None:
     bandit = GaussianBandit([0.9, 0.5, 0.3], 0.04)
     for base in ("SE", "FWS"):
         parameters = {"sigma": 0.2, "tie": "first"}
-        one = play("BrakeBooster", bandit, 8, base=base, runs=1, cap=90_000, base_delta=0.05, **parameters)
-        other = play(base, bandit, 8, delta=0.05, **parameters)
+        one = play("BrakeBooster", bandit, 20, base=base, runs=1, cap=90_000, base_delta=0.05, **parameters)
+        other = play(base, bandit, 20, delta=0.05, **parameters)
         np.testing.assert_array_equal(one.pulls, other.pulls)
         np.testing.assert_array_equal(one.recommendation, other.recommendation)
-    student = play("BrakeBooster", bandit, 8, base="TrackAndStop", runs=1, cap=90_000, family="student", tie="first")
+    student = play("BrakeBooster", bandit, 20, base="TrackAndStop", runs=1, cap=90_000, family="student", tie="first")
     np.testing.assert_array_equal(
-        student.pulls, play("TrackAndStop", bandit, 8, delta=0.05, family="student", tie="first").pulls
+        student.pulls, play("TrackAndStop", bandit, 20, delta=0.05, family="student", tie="first").pulls
     )
 
 

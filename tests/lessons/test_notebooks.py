@@ -69,7 +69,7 @@ def execute(notebook: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
     assert time.perf_counter() - started < SECONDS
     cells = code_of(json.loads(nbformat.writes(node)))
     streams = [output for cell in cells for output in cell["outputs"] if output["output_type"] == "stream"]
-    said = "".join(output["text"] for output in streams if output["name"] == "stderr").splitlines()
+    said = [line for output in streams if output["name"] == "stderr" for line in "".join(output["text"]).splitlines()]
     # No warnings; whether something has to be compiled depends on what ran before on this machine.
     assert [line for line in said if not line.startswith("bai-gym compiles ")] == []
     return cells
