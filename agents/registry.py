@@ -68,6 +68,7 @@ BUILT_IN: dict[str, str] = {
     "PI": "bayesian:PI",
     "EI": "bayesian:EI",
     "KG": "knowledge_gradient:KG",
+    "RHO": "rho:RHO",
     "AugUCB": "augucb:AugUCB",
     "APT": "apt:APT",
     "UCBE": "apt:ThresholdUCBE",
