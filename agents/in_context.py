@@ -1,4 +1,4 @@
-"""In-context agents: DPT samples arms from a learned posterior of the best arm, ICPE has also learned which to pull.
+"""In-context agents: DPT samples or plans by a learned posterior of the best arm, ICPE has learned which to pull, too.
 
 Training is in :mod:`bai_gym.training.in_context`.
 """
@@ -11,10 +11,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
+import gymnasium as gym
 import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.choosing import best_recommendation
+from bai_gym.agents.choosing import best_recommendation, shuffled_arms
 from bai_gym.agents.learned.features import check_rewards
 from bai_gym.agents.learned.network import (
     SHAPES,
@@ -26,9 +27,13 @@ from bai_gym.agents.learned.network import (
     short_label,
 )
 from bai_gym.agents.learned.playing import find_weights, preferred, pull_one_by_one
+from bai_gym.agents.sequential import first_block
+from bai_gym.agents.universal import systematic
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.validation import choice
 
 __all__ = ["DPT", "FOLDER", "ICPE", "InContextNetworks"]
 
@@ -37,6 +42,8 @@ DEFAULT_ENV = "BAI-Bernoulli10-v0"
 FORMAT = "bai-gym in-context networks 1"
 PARTS = ("posterior", "values")
 ROUNDED = 1e-6  # rounding error of rewards recovered from means
+EPOCHS = 10  # of planning
+SIMULATIONS = 32  # of each plan
 _SHAPES: Shapes = {
     f"{part}.{name}": tuple(size if isinstance(size, int) else f"{part}.{size}" for size in shape)
     for part in PARTS
@@ -160,22 +167,115 @@ class DPT(InContextAgent):
 
     Every arm is pulled once first; the arm of largest q is recommended. The network was trained to predict the best arm
     of instances from the prior, given random histories, so q approximates the posterior, and the pulls are Thompson
-    sampling without a formula for the posterior.
+    sampling without a formula for the posterior. With ``play="planning"`` the remaining pulls are divided into ten
+    epochs. Before each, four ways to share all remaining pulls are compared by simulation, and the epoch's pulls are
+    shared in the best of them.
 
     Paper: Lee, Xie, Pacchiano, Chandak, Finn, Nachum and Brunskill (2023), "Supervised Pretraining Can Learn In-Context
     Reinforcement Learning", algorithm 1. Differences: the network sees sufficient statistics in place of the history,
     and treats all arms alike, so it is no transformer and plays any number of arms; the agent recommends an arm at the
-    end of a fixed budget, where the paper minimises cumulative regret.
+    end of a fixed budget, where the paper minimises cumulative regret. Planning is this library's, after RHO.
+
+    Args:
+        play: ``"sampling"`` (default), or ``"planning"``, which takes the prior to be uniform and the rewards to be 0
+            and 1, as they were in the training of the shipped weights.
+        env: As for the base class.
+        path: As for the base class.
+
+    Raises:
+        ParameterError: If ``play`` is ``"planning"``, and the weights were trained on another prior.
 
     Knows the prior: it was trained on instances from it. Minimum budget: K.
     """
 
+    play: str = "sampling"
+
     name: ClassVar[str] = "DPT"
+
+    def __post_init__(self) -> None:
+        """Read the weights, and check that the prior can be simulated."""
+        super().__post_init__()
+        choice(self.play, ("sampling", "planning"), f"play of {self.name}")
+        env = str(self.trained_on["env"])
+        if self.play == "planning" and not has_uniform_prior(env):
+            raise ParameterError(
+                f"play='planning' of {self.name} is for Bernoulli arms with means from the uniform prior, and these "
+                f"weights were trained on {env}: take play='sampling'"
+            )
+
+    def plan(self) -> Plan:
+        """Sample arm by arm, or plan epoch by epoch."""
+        if self.play == "sampling":
+            return (yield from super().plan())
+        first = min(self.num_arms, self.budget)
+        yield first_block(self, first)
+        order = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
+        left = self.budget - first
+        for size in filter(None, np.diff(np.rint(np.linspace(0, left, EPOCHS + 1)).astype(np.int64)).tolist()):
+            seen = self.statistics.take(order)
+            check_binary(self, self.networks, seen)
+            shares = candidates(self.networks.probabilities(seen))  # (C, N, K)
+            plans = np.stack([self._rounded(each, left) for each in shares])
+            best = expected_certainty(self.networks, seen, plans, self.rng).argmax(axis=0)
+            yield Block(self._rounded(shares[best, np.arange(self.batch)], size), order)
+            left -= size
+        return self.recommend(self._seen)
 
     def choose(self, statistics: Statistics, left: int) -> IntArray:
         """Return arms drawn from q."""
         below = np.cumsum(self.networks.probabilities(statistics), axis=-1)
         return np.asarray((below[:, :-1] < self.rng.random((len(below), 1))).sum(axis=-1))
+
+    def _rounded(self, shares: FloatArray, pulls: int) -> IntArray:
+        offset = np.full((self.batch, 1), 0.5) if self.tie == "first" else self.rng.random((self.batch, 1))
+        return systematic(pulls * shares, pulls, offset)
+
+
+def has_uniform_prior(env: str) -> bool:
+    """Return whether a registered environment has Bernoulli arms with means from the uniform prior."""
+    return env in gym.registry and gym.spec(env).kwargs.get("problem") == "bernoulli"
+
+
+def candidates(q: FloatArray) -> FloatArray:
+    """Return the ``(C, N, K)`` shares that are compared: equal, as sqrt(q), as q, and those of top-two sampling from q.
+
+    Top-two sampling draws a leader from q, and another arm, the challenger, from q without the leader.
+
+    Args:
+        q: ``(N, K)`` probabilities that each arm is the best.
+    """
+    odds = q / np.maximum(1.0 - q, 1e-9)
+    top_two = 0.5 * q * (1.0 + odds.sum(axis=1, keepdims=True) - odds)
+    shares = np.stack([np.ones(q.shape), np.sqrt(q), q, top_two])
+    return np.asarray(shares / shares.sum(axis=2, keepdims=True))
+
+
+def expected_certainty(
+    networks: InContextNetworks, statistics: Statistics, plans: IntArray, rng: np.random.Generator
+) -> FloatArray:
+    """Return ``(C, N)`` estimates of the mean of max_i q_i, the probability that the recommendation is correct.
+
+    In a simulation all plans see the same rewards: those of the smaller plan of an arm are the first of the larger one.
+
+    Args:
+        networks: Their probabilities are q.
+        statistics: ``(N, K)``, of rewards 0 and 1.
+        plans: ``(C, N, K)`` further pulls.
+        rng: Source of the simulated means and rewards.
+    """
+    successes = np.rint(statistics.sums)
+    order = plans.argsort(axis=0)
+    more = np.diff(np.take_along_axis(plans, order, 0), axis=0, prepend=0)
+    pulls = (statistics.pulls + plans).reshape(-1, plans.shape[-1])
+    total = np.zeros(len(pulls))
+    for _ in range(SIMULATIONS):
+        truth = rng.beta(1.0 + successes, 1.0 + statistics.pulls - successes)
+        found = np.empty(plans.shape)
+        np.put_along_axis(found, order, successes + rng.binomial(more, truth).cumsum(axis=0), 0)
+        means = found.reshape(pulls.shape) / pulls
+        after = Statistics(pulls, means, means * (1.0 - means) * pulls / np.maximum(pulls - 1, 1))
+        total += networks.probabilities(after).max(axis=1)
+    return np.asarray(total.reshape(plans.shape[:2]) / SIMULATIONS)
 
 
 @dataclass(kw_only=True)

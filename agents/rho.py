@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -28,8 +28,8 @@ STEPS, RATE, NOISY_RATE = 30, 0.4, 0.1  # of Adam
 DECAYS = 0.9, 0.999  # of Adam's averages
 FLAT = 1e-7  # slopes far below this do not move Adam
 LEAST_SHARE = 1e-4  # of an arm, where a search starts
-REACH = 7.0  # standard deviations at which a normal distribution ends
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)  # of each half of the integral
+REACH = 5.0  # standard deviations at which a normal distribution ends
+NODES = 20  # of each half of the integral
 POINTS, MASSES = np.polynomial.hermite_e.hermegauss(8)
 MASSES = MASSES / MASSES.sum()
 DRAWS = 16  # of the posterior means, in each step
@@ -172,8 +172,8 @@ def believe(
 def best_shares(belief: Belief, left: int, last: FloatArray) -> FloatArray:
     """Return the ``(N, K)`` shares of largest value if all remaining pulls are made with them.
 
-    The value is not concave, so the ascent has three starts: equal shares, shares that fall with an arm's distance from
-    the best one, and those of the last epoch.
+    The value is not concave, so the ascent has three starts: shares that fall with an arm's distance from the best one,
+    those of the last epoch, and equal shares.
 
     Args:
         belief: The posteriors, ``(N, K)``.
@@ -183,10 +183,10 @@ def best_shares(belief: Belief, left: int, last: FloatArray) -> FloatArray:
     unit = np.sqrt(belief.variance.max(axis=1, keepdims=True))
     belief = Belief(belief.mean / unit, belief.variance / unit**2, belief.noise / unit**2)
     behind = belief.mean.max(axis=1, keepdims=True) - belief.mean
-    starts = np.stack([np.ones(last.shape), np.exp(-0.5 * behind**2), last], axis=1)  # (N, S, K)
+    starts = np.stack([np.exp(-0.5 * behind**2), last, np.ones(last.shape)], axis=1)  # (N, S, K)
     batch, tries, num_arms = starts.shape
     found = np.empty(last.shape)
-    for part in parts(batch, tries * num_arms * 2 * len(NODES)):
+    for part in parts(batch, tries * num_arms * 2 * NODES):
         rows = Belief(*(np.repeat(array[part], tries, axis=0) for array in belief))
         shares, values = ascend(rows, left, starts[part].reshape(-1, num_arms), RATE, value)
         best = values.reshape(-1, tries).argmax(axis=1)
@@ -253,18 +253,18 @@ def expected_maximum(mean: FloatArray, change: FloatArray) -> tuple[FloatArray, 
 
     V = high - integral from low to high of prod_a Phi((x - m_a) / tau_a) dx. Below low one factor is 0, above high all
     are 1. Where tau_a is small, a factor is almost a step; the largest m, where the two halves of the integral meet,
-    and low are the only places at which such a step matters, and there the nodes are dense.
+    and low are the only places at which such a step matters, and there the nodes crowd.
 
     Args:
         mean: ``(R, K)`` m.
         change: ``(R, K)`` tau, positive.
     """
+    nodes, masses = crowded_nodes(NODES)
     top = mean.max(axis=1, keepdims=True)
     low = (mean - REACH * change).max(axis=1, keepdims=True)
     high = (mean + REACH * change).max(axis=1, keepdims=True)
-    below, above = 0.5 * (top - low), 0.5 * (high - top)
-    x = np.concatenate([low + below * (1.0 + NODES), top + above * (1.0 + NODES)], axis=1)  # (R, X)
-    weights = np.concatenate([below * WEIGHTS, above * WEIGHTS], axis=1)
+    x = np.concatenate([low + (top - low) * nodes, top + (high - top) * nodes], axis=1)  # (R, X)
+    weights = np.concatenate([(top - low) * masses, (high - top) * masses], axis=1)
     z = np.clip((x[:, None] - mean[..., None]) / change[..., None], -FARTHEST, FARTHEST)  # (R, K, X)
     cdf = ndtr(z)
     weights *= cdf.prod(axis=1)
@@ -304,6 +304,14 @@ def expected_correctness(
     by_own = (steep * POINTS).sum(axis=(2, 3))[..., None]
     by_rest = np.where(best, by_own, -(steep * z).sum(axis=3))
     return chances.sum(axis=2).mean(axis=1), (by_means * noise).mean(axis=1), by_rest.mean(axis=1)
+
+
+@cache
+def crowded_nodes(number: int) -> tuple[FloatArray, FloatArray]:
+    """Return nodes and weights of an integral from 0 to 1: Gauss-Legendre, in u with x = u^2 (3 - 2 u)."""
+    nodes, weights = np.polynomial.legendre.leggauss(number)
+    u = 0.5 * (1.0 + nodes)
+    return u * u * (3.0 - 2.0 * u), 3.0 * u * (1.0 - u) * weights
 
 
 def parts(rows: int, numbers: int) -> Iterator[slice]:
