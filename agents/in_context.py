@@ -168,7 +168,7 @@ class DPT(InContextAgent):
     Every arm is pulled once first; the arm of largest q is recommended. The network was trained to predict the best arm
     of instances from the prior, given random histories, so q approximates the posterior, and the pulls are Thompson
     sampling without a formula for the posterior. With ``play="planning"`` the remaining pulls are divided into ten
-    epochs. Before each, four ways to share all remaining pulls are compared by simulation, and the epoch's pulls are
+    epochs. Before each, three ways to share all remaining pulls are compared by simulation, and the epoch's pulls are
     shared in the best of them.
 
     Paper: Lee, Xie, Pacchiano, Chandak, Finn, Nachum and Brunskill (2023), "Supervised Pretraining Can Learn In-Context
@@ -179,8 +179,8 @@ class DPT(InContextAgent):
     Args:
         play: ``"sampling"`` (default), or ``"planning"``, which takes the prior to be uniform and the rewards to be 0
             and 1, as they were in the training of the shipped weights.
-        env: As for the base class.
-        path: As for the base class.
+        env: As for ICPE.
+        path: As for ICPE.
 
     Raises:
         ParameterError: If ``play`` is ``"planning"``, and the weights were trained on another prior.
@@ -196,7 +196,7 @@ class DPT(InContextAgent):
         """Read the weights, and check that the prior can be simulated."""
         super().__post_init__()
         choice(self.play, ("sampling", "planning"), f"play of {self.name}")
-        env = str(self.trained_on["env"])
+        env = str(self.trained_on.get("env"))
         if self.play == "planning" and not has_uniform_prior(env):
             raise ParameterError(
                 f"play='planning' of {self.name} is for Bernoulli arms with means from the uniform prior, and these "
@@ -237,7 +237,7 @@ def has_uniform_prior(env: str) -> bool:
 
 
 def candidates(q: FloatArray) -> FloatArray:
-    """Return the ``(C, N, K)`` shares that are compared: equal, as sqrt(q), as q, and those of top-two sampling from q.
+    """Return the ``(C, N, K)`` shares that are compared: equal, as q, and those of top-two sampling from q.
 
     Top-two sampling draws a leader from q, and another arm, the challenger, from q without the leader.
 
@@ -246,7 +246,7 @@ def candidates(q: FloatArray) -> FloatArray:
     """
     odds = q / np.maximum(1.0 - q, 1e-9)
     top_two = 0.5 * q * (1.0 + odds.sum(axis=1, keepdims=True) - odds)
-    shares = np.stack([np.ones(q.shape), np.sqrt(q), q, top_two])
+    shares = np.stack([np.ones(q.shape), q, top_two])
     return np.asarray(shares / shares.sum(axis=2, keepdims=True))
 
 

@@ -130,7 +130,7 @@ def epoch_sizes(budget: int, num_arms: int, epochs: int) -> list[int]:
     first = min(max(2 * num_arms, -(-budget // epochs)), budget)
     ends = np.rint(np.linspace(first, budget, epochs)).astype(np.int64)
     ends[-1] = budget
-    return np.diff(ends, prepend=0).tolist()  # type: ignore[no-any-return]
+    return [int(size) for size in np.diff(ends, prepend=0)]
 
 
 def believe(
@@ -239,7 +239,7 @@ def value(belief: Belief, pulls: FloatArray) -> Values:
 
 
 def correctness(belief: Belief, pulls: FloatArray, rng: np.random.Generator) -> Values:
-    """Return estimates of the probability that the recommendation after more pulls is the best arm; as :func:`value`."""
+    """Return estimates of the probability of recommending the best arm after more pulls, as :func:`value`."""
     resolved = belief.variance * pulls / (belief.noise + belief.variance * pulls)
     change, rest = np.sqrt(belief.variance * resolved), np.sqrt(belief.variance * (1.0 - resolved))
     half = rng.standard_normal((len(pulls), DRAWS // 2, pulls.shape[1]))

@@ -59,6 +59,8 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("GNA", {"sampling": "track", "estimator": "mean"}),
     ("FCVote", {"agent": "UGapEc", "sigma": 1.0}),
     ("EB-TC-eps", {"beta": "ids"}),
+    ("RHO", {"objective": "pcs", "epochs": 3}),
+    ("RHO", {"prior_mean": 5.0, "prior_sd": 30.0, "sigma": 1.0}),
 ]
 # Agents with a joint model of all means, which do without a first pull of every arm.
 CORRELATED = {name for name in NAMES if isinstance(agents.make(name), agents.GaussianProcessAgent)}

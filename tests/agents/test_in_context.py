@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from bai_gym import agents, evaluate
-from bai_gym.agents.in_context import DPT, FOLDER, ICPE, InContextNetworks
+from bai_gym.agents.in_context import DPT, FOLDER, ICPE, InContextNetworks, candidates, expected_certainty
 from bai_gym.agents.learned.playing import environments
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
@@ -172,6 +172,89 @@ def test_shipped_weights_say_where_they_come_from(env: str, tmp_path: Path) -> N
     assert file.stat().st_size < 100_000
     InContextNetworks.load(file).save(tmp_path / "again.npz")
     assert (tmp_path / "again.npz").read_bytes() == file.read_bytes()
+
+
+# ------------------------------------------------------------------------------------------------ planning
+
+
+def test_candidates_by_hand() -> None:
+    # Of top-two sampling arm 0 is the leader with probability 1/2, and the challenger with 1/4 x (1/2) / (3/4), twice.
+    found = candidates(np.array([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]]))
+    leads = 0.5 * 0.5 + 0.5 * (2 * 0.25 * 0.5 / 0.75)
+    np.testing.assert_allclose(found[:, 0], [[1 / 3] * 3, [0.5, 0.25, 0.25], [leads, *[(1 - leads) / 2] * 2]])
+    np.testing.assert_allclose(found.sum(axis=2), 1.0)
+    np.testing.assert_allclose(found[1, 1], [0.0, 1.0, 0.0], atol=1e-6)
+
+
+def test_simulated_certainty_is_that_of_the_posterior_after_the_pulls() -> None:
+    # All outcomes of the pulls, from the beta-binomial distribution, with the exact posterior after each of them.
+    pulls, successes, plan = np.array([3, 4, 2]), np.array([2, 1, 1]), np.array([2, 0, 3])
+    arms = [stats.betabinom(more, 1 + s, 1 + n - s) for n, s, more in zip(pulls, successes, plan, strict=True)]
+    outcomes = np.stack(np.meshgrid(*[np.arange(more + 1) for more in plan], indexing="ij"), axis=-1).reshape(-1, 3)
+    chances = np.prod([arm.pmf(outcomes[:, k]) for k, arm in enumerate(arms)], axis=0)
+    exact = best_probabilities(np.tile(pulls + plan, (len(outcomes), 1)), successes + outcomes).max(axis=1)
+    runs = 500
+    seen = statistics(np.tile(pulls, (runs, 1)), np.tile(successes, (runs, 1)))
+    plans = np.stack([np.tile(plan, (runs, 1)), np.tile(plan[::-1], (runs, 1)), np.zeros((runs, 3), np.int64)])
+    found = expected_certainty(DPT(env="BAI-Bernoulli3-v0").networks, seen, plans, np.random.default_rng(0))
+    assert found[0].mean() == pytest.approx(chances @ exact, abs=0.02)
+    now = best_probabilities(pulls[None], successes[None]).max()
+    assert found[2] == pytest.approx(np.full(runs, now), abs=0.02)
+    assert found[0].mean() > now + 0.02
+
+
+def test_a_plan_that_looks_at_nothing_new_loses() -> None:
+    # Arms 0 and 1 may be the best, arm 2 not: pulls of it are useless.
+    seen = statistics(np.tile([10, 10, 30], (20, 1)), np.tile([7, 7, 2], (20, 1)))
+    plans = np.stack([np.tile(plan, (20, 1)) for plan in ([0, 0, 20], [10, 10, 0])])
+    found = expected_certainty(DPT(env="BAI-Bernoulli3-v0").networks, seen, plans, np.random.default_rng(0))
+    assert (found[1] > found[0] + 0.02).all()
+
+
+def test_a_permutation_of_the_arms_permutes_the_planned_pulls() -> None:
+    seen, _ = histories(3, 40, 30)
+    order = np.array([2, 0, 1])
+    q = DPT(env="BAI-Bernoulli3-v0").networks.probabilities(seen)
+    np.testing.assert_allclose(candidates(q[:, order]), candidates(q)[..., order])
+    # The arms themselves: equal ones are pulled equally often in the mean over 600 runs.
+    agent = began(DPT(env="BAI-Bernoulli3-v0", play="planning"), BernoulliBandit(np.full((600, 3), 0.5)), 21)
+    rollout = play_blocks(agent, BernoulliBandit(np.full((600, 3), 0.5)), 21, np.random.default_rng(1))
+    assert (rollout.statistics.pulls.sum(axis=1) == 21).all()
+    spread = rollout.statistics.pulls.std(axis=0) / np.sqrt(600)
+    assert (np.abs(rollout.statistics.pulls.mean(axis=0) - 7.0) < 4.5 * spread).all()
+
+
+def test_planning_solves_an_easy_world_with_any_budget_and_any_number_of_arms() -> None:
+    for num_arms, budget in ((2, 5), (5, 15), (5, 16), (20, 90)):
+        means = np.where(np.arange(num_arms) == 1, 1.0, 0.0)
+        bandit = BernoulliBandit(np.tile(means, (20, 1)))
+        rollout = play_blocks(began(DPT(play="planning"), bandit, budget), bandit, budget, np.random.default_rng(1))
+        assert (rollout.statistics.pulls.sum(axis=1) == budget).all()
+        assert (rollout.recommendation == 1).all()
+    for budget in (1, 2, 3, 4):
+        agent = DPT(env="BAI-Bernoulli3-v0", play="planning", allow_small_budget=True)
+        assert evaluate(agent, "BAI-Bernoulli3-v0", budget=budget, runs=20, seed=0).runs == 20
+
+
+def test_planning_by_steps_spends_the_budget() -> None:
+    result = evaluate(DPT(play="planning"), "BAI-Bernoulli10-v0", budget=60, runs=5, seed=0, path="steps")
+    assert result.runs == 5
+
+
+def test_planning_is_refused_without_binary_rewards_or_the_uniform_prior(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"^play of DPT must be 'sampling' or 'planning', not 'plan'$"):
+        DPT(play="plan")
+    networks = InContextNetworks.load(FOLDER / "BAI-Bernoulli3-v0.npz")
+    for env in ("BAI-Bernoulli-Setup4-v0", "mine"):
+        path = tmp_path / "weights.npz"
+        InContextNetworks(networks.posterior, networks.values, {**networks.facts, "env": env}).save(path)
+        assert DPT(path=path).play == "sampling"
+        with pytest.raises(ParameterError, match=f"^play='planning' of DPT is for Bernoulli arms .* on {env}: take pl"):
+            DPT(path=path, play="planning")
+    bandit = GaussianBandit([0.2, 0.5, 0.7], 1.0)
+    with pytest.raises(AgentError, match=r"^the weights of DPT are for rewards of 0 and 1"):
+        play_blocks(began(DPT(play="planning"), bandit, 12), bandit, 12, np.random.default_rng(1))
+    assert DPT(play="planning", env="BAI-Bernoulli3-v0").label == "DPT(env=BAI-Bernoulli3-v0, play=planning)"
 
 
 def test_both_are_registered_and_know_the_prior() -> None:

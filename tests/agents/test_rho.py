@@ -51,13 +51,13 @@ def test_values_and_probabilities_are_those_of_simulation() -> None:
     pulls = np.array([[3.0, 10.0, 1.0, 6.0]])
     for row in range(4):
         belief = Belief(*(array[row : row + 1] for array in beliefs(4, 4)))
-        truth, after = futures(belief, pulls, 400_000)
+        truth, after = futures(belief, pulls, 200_000)
         best = after.max(axis=1)
-        assert value(belief, pulls)[0][0] == pytest.approx(best.mean(), abs=4.5 * best.std() / np.sqrt(400_000)), row
+        assert value(belief, pulls)[0][0] == pytest.approx(best.mean(), abs=4.5 * best.std() / np.sqrt(200_000)), row
         correct = truth.argmax(axis=1) == after.argmax(axis=1)
-        several = Belief(*(np.repeat(array, 20_000, axis=0) for array in belief))
-        found = correctness(several, np.repeat(pulls, 20_000, axis=0), np.random.default_rng(1))[0]
-        # Standard errors 0.0008 and about 0.0005; the rule of eight points is inexact for unequal variances.
+        several = Belief(*(np.repeat(array, 5_000, axis=0) for array in belief))
+        found = correctness(several, np.repeat(pulls, 5_000, axis=0), np.random.default_rng(1))[0]
+        # Standard errors 0.0011 and about 0.001; the rule of eight points is inexact for unequal variances.
         assert found.mean() == pytest.approx(correct.mean(), abs=0.01), row
 
 
@@ -84,21 +84,21 @@ def test_slopes_are_finite_differences(objective: str, monkeypatch: pytest.Monke
 
 
 def test_shares_are_as_good_as_those_of_a_general_optimiser() -> None:
-    belief, last = beliefs(20, 4), np.full((20, 4), 0.25)
+    belief, last = beliefs(6, 3), np.full((6, 3), 1 / 3)
     found = best_shares(belief, 30, last)
     ours, equal = value(belief, 30 * found)[0], value(belief, 30 * last)[0]
-    theirs = np.empty(20)
-    for row in range(20):
+    theirs = np.empty(6)
+    for row in range(6):
         one = Belief(*(array[row : row + 1] for array in belief))
 
         def lost(logits: FloatArray, one: Belief = one) -> float:
             shares = np.exp(logits - logits.max())
             return -float(value(one, 30 * np.maximum(shares / shares.sum(), 1e-9)[None])[0][0])
 
-        starts = np.vstack([np.zeros(4), 3.0 * np.eye(4), -3.0 * np.eye(4)])
+        starts = np.vstack([3.0 * np.eye(3), -3.0 * np.eye(3)])
         theirs[row] = max(-minimize(lost, start).fun for start in starts)
-    assert (theirs - ours < 0.02 * (theirs - equal) + 5e-4).all()
-    assert (theirs - ours).mean() < 0.02 * (theirs - equal).mean()
+    assert (theirs > equal + 0.002).all()
+    assert (theirs - ours < 0.05 * (theirs - equal)).all()
 
 
 def test_equal_arms_have_equal_shares() -> None:
@@ -113,7 +113,9 @@ def test_a_permutation_of_the_arms_permutes_the_shares() -> None:
     belief, last = beliefs(30, 6), np.random.default_rng(1).dirichlet(np.ones(6), 30)
     order = np.array([3, 1, 5, 0, 2, 4])
     other = Belief(*(array[:, order] for array in belief))
-    np.testing.assert_allclose(best_shares(other, 40, last[:, order]), best_shares(belief, 40, last)[:, order], atol=1e-6)
+    np.testing.assert_allclose(
+        best_shares(other, 40, last[:, order]), best_shares(belief, 40, last)[:, order], atol=1e-6
+    )
 
 
 def test_scale_and_shift_of_the_rewards_do_not_matter() -> None:
