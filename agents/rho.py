@@ -77,8 +77,8 @@ class RHO(Agent):
         if self.prior_mean is not None:
             real(self.prior_mean, f"prior_mean of {self.name}")
         for parameter in ("prior_sd", "sigma"):
-            if (value := getattr(self, parameter)) is not None:
-                real(value, f"{parameter} of {self.name}", above=0)
+            if (given := getattr(self, parameter)) is not None:
+                real(given, f"{parameter} of {self.name}", above=0)
 
     def plan(self) -> Plan:
         """Pull all arms equally in the first epoch, then plan and pull, epoch after epoch."""

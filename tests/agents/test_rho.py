@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from bai_gym import evaluate
 from bai_gym.agents import rho
@@ -83,22 +82,16 @@ def test_slopes_are_finite_differences(objective: str, monkeypatch: pytest.Monke
         np.testing.assert_allclose(slope[:, arm], difference, atol=2e-6, err_msg=f"arm {arm}")
 
 
-def test_shares_are_as_good_as_those_of_a_general_optimiser() -> None:
-    belief, last = beliefs(6, 3), np.full((6, 3), 1 / 3)
-    found = best_shares(belief, 30, last)
-    ours, equal = value(belief, 30 * found)[0], value(belief, 30 * last)[0]
-    theirs = np.empty(6)
-    for row in range(6):
+def test_shares_are_as_good_as_the_best_of_a_grid() -> None:
+    belief, equal = beliefs(12, 3), np.full((12, 3), 1 / 3)
+    grid = np.array([(a, b, 50 - a - b) for a in range(51) for b in range(51 - a)]) / 50
+    found = value(belief, 30 * best_shares(belief, 30, equal))[0]
+    for row in range(12):
         one = Belief(*(array[row : row + 1] for array in belief))
-
-        def lost(logits: FloatArray, one: Belief = one) -> float:
-            shares = np.exp(logits - logits.max())
-            return -float(value(one, 30 * np.maximum(shares / shares.sum(), 1e-9)[None])[0][0])
-
-        starts = np.vstack([3.0 * np.eye(3), -3.0 * np.eye(3)])
-        theirs[row] = max(-minimize(lost, start).fun for start in starts)
-    assert (theirs > equal + 0.002).all()
-    assert (theirs - ours < 0.05 * (theirs - equal)).all()
+        many = Belief(*(np.repeat(array, len(grid), axis=0) for array in one))
+        best = value(many, 30 * np.maximum(grid, 1e-6))[0].max()
+        gain = best - value(one, 30 * equal[:1])[0][0]
+        assert gain > 0.0 and found[row] > best - 0.03 * gain - 1e-4, row
 
 
 def test_equal_arms_have_equal_shares() -> None:
@@ -192,9 +185,9 @@ def test_pulls_go_where_the_plan_wants_them() -> None:
 
 @pytest.mark.slow
 def test_it_is_better_than_uniform_allocation() -> None:
-    for agent in (RHO(), RHO(objective="pcs"), RHO(prior_mean=0.5, prior_sd=0.29, sigma=0.4)):
-        found = evaluate(agent, "BAI-Bernoulli10-v0", budget=100, runs=1000, seed=0)
-        assert found.errors < 350, agent.label  # Uniform: 414
+    for agent in (RHO(epochs=5), RHO(objective="pcs", epochs=5), RHO(prior_mean=0.5, prior_sd=0.29, sigma=0.4)):
+        found = evaluate(agent, "BAI-Bernoulli10-v0", budget=100, runs=300, seed=0)
+        assert found.errors < 105, agent.label  # Uniform: 124 on average
 
 
 def test_parameters_are_checked_in_one_line() -> None:
