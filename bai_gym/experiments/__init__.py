@@ -36,6 +36,7 @@ EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
             *learned.EXPERIMENTS,
             *universal.EXPERIMENTS,
             *in_context.EXPERIMENTS,
+            universal.ON_MOVIES,
         )
     }
 )

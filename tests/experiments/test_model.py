@@ -44,7 +44,7 @@ def test_there_is_an_experiment_for_each_figure() -> None:
     figures = [f"shvar-{figure}" for figure in range(1, 7)]
     structured = [f"gse-{figure}" for figure in range(1, 8)]
     bayesian = [f"bayesgap-{figure}" for figure in range(1, 5)]
-    own = [f"ugape-{number}" for number in range(1, 6)] + [f"learned-{number}" for number in range(1, 11)]
+    own = [f"ugape-{number}" for number in range(1, 6)] + [f"learned-{number}" for number in range(1, 12)]
     thresholding = [f"augucb-1{letter}" for letter in "abcdef"]
     rejects = [f"cr-{number}" for number in range(1, 7)]
     others = ["ab-1", "tas-1", "tas-2", "tails-1"]
@@ -126,9 +126,9 @@ def test_claims_speak_of_what_is_played(experiment: Experiment) -> None:
                         range(panel.checkpoints, last.budget, panel.checkpoints), experiment.agents_at(panel, last)
                     )
                 assert set(statement.at or ()) <= set(points)
-                for x in statement.at or points:
-                    speaks_of = {panel.variants.get(agent, agent) for agent in agents_of(statement)}
-                    assert speaks_of <= {label_of(a) for a in points[x]}
+                speaks_of = {panel.variants.get(agent, agent) for agent in agents_of(statement)}
+                judged = {x for x in statement.at or points if speaks_of <= {label_of(a) for a in points[x]}}
+                assert judged and judged >= set(statement.at or ())
                 assert not isinstance(statement, Falls) or statement.start in points
         assert claim.panels is None or claim.panels <= {panel.name for panel in experiment.panels}
     texts = [claim.text for claim in experiment.claims]
@@ -505,6 +505,14 @@ def test_agents_can_be_left_out_at_points() -> None:
     experiment = Experiment("e", "E", "s", (Panel("", "p", (PANEL.settings[0], slow)),), ("a", "b"))
     assert experiment.agents_at(PANEL, PANEL.settings[0]) == ("a", "b")
     assert experiment.agents_at(PANEL, slow) == ("a",)
+    # Where b is left out, nothing that is claimed of it is judged: there is no result of it.
+    first, *others = PANEL.settings
+    panel = dataclasses.replace(PANEL, settings=(dataclasses.replace(first, without=frozenset({"b"})), *others))
+    errors = comparison(a=(60, 20, 10), b=(20, 60, 60))
+    known = tuple(row for row in errors.results if (row.agent, row.budget) != ("b", first.budget))
+    less = dataclasses.replace(errors, results=known)
+    assert judge(claim(LOWER), PANEL, errors, lambda setting: setting.env).verdict is not CONFIRMED
+    assert judge(claim(LOWER), panel, less, lambda setting: setting.env).verdict is CONFIRMED
 
 
 def regrets(half: tuple[float, float], end: tuple[float, float]) -> Comparison:
