@@ -1,4 +1,4 @@
-"""Selection with stated tie rules, shared by many agents: the best mean, the best few, a random few, a random order."""
+"""Selection with stated tie rules, shared by many agents: the best mean, a random few, a random order, whole counts."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ __all__ = [
     "random_subset",
     "shuffled_arms",
     "spread_evenly",
+    "systematic",
+    "whole_counts",
 ]
 
 SLACK = 1e-9  # values of linear algebra that differ by less, relative to what they are sums of, are equal
@@ -212,3 +214,29 @@ def spread_evenly(batch: int, columns: int, pulls: int, tie: TieRule, rng: np.ra
     elif extra:
         counts += random_subset(batch, columns, extra, tie, rng)
     return counts
+
+
+def whole_counts(wanted: FloatArray, size: int, tie: TieRule, rng: np.random.Generator) -> IntArray:
+    """Return whole counts of the same sum, as :func:`systematic` with a random offset.
+
+    Args:
+        wanted: ``(N, K)`` real counts that sum to ``size``.
+        size: The sum.
+        tie: ``"random"``, or ``"first"`` for the offset 0.5.
+        rng: Source of randomness.
+    """
+    offset = np.full((len(wanted), 1), 0.5) if tie == "first" else rng.random((len(wanted), 1))
+    return systematic(wanted, size, offset)
+
+
+def systematic(wanted: FloatArray, size: int, offset: FloatArray) -> IntArray:
+    """Return whole counts that sum to ``size``, each less than 1 away and right in the mean over uniform offsets.
+
+    Args:
+        wanted: ``(N, K)`` real counts that sum to ``size``.
+        size: The sum.
+        offset: ``(N, 1)`` in [0, 1).
+    """
+    ends = np.cumsum(wanted, axis=1) + offset
+    ends[:, -1:] = size + offset
+    return np.diff(np.floor(ends), axis=1, prepend=0.0).astype(np.int64)

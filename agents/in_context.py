@@ -13,9 +13,10 @@ from typing import Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
+from scipy.special import softmax
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.choosing import best_recommendation, shuffled_arms
+from bai_gym.agents.choosing import best_recommendation, shuffled_arms, whole_counts
 from bai_gym.agents.learned.features import check_rewards
 from bai_gym.agents.learned.network import (
     SHAPES,
@@ -28,7 +29,6 @@ from bai_gym.agents.learned.network import (
 )
 from bai_gym.agents.learned.playing import find_weights, preferred, pull_one_by_one
 from bai_gym.agents.sequential import first_block
-from bai_gym.agents.universal import systematic
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
@@ -68,8 +68,7 @@ class InContextNetworks:
     def probabilities(self, statistics: Statistics) -> FloatArray:
         """Return ``(N, K)`` probabilities q that each arm is the best, from ``(N, K)`` statistics."""
         logits = self.posterior.logits(_observation(statistics, 0)).astype(np.float64)
-        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+        return np.asarray(softmax(logits, axis=-1))
 
     def save(self, path: Path) -> None:
         """Write both as one npz file, without pickle; the same content gives the same bytes."""
@@ -215,9 +214,10 @@ class DPT(InContextAgent):
             seen = self.statistics.take(order)
             check_binary(self, self.networks, seen)
             shares = candidates(self.networks.probabilities(seen))  # (C, N, K)
-            plans = np.stack([self._rounded(each, left) for each in shares])
+            plans = np.stack([whole_counts(left * each, left, self.tie, self.rng) for each in shares])
             best = expected_certainty(self.networks, seen, plans, self.rng).argmax(axis=0)
-            yield Block(self._rounded(shares[best, np.arange(self.batch)], size), order)
+            chosen = shares[best, np.arange(self.batch)]
+            yield Block(whole_counts(size * chosen, size, self.tie, self.rng), order)
             left -= size
         return self.recommend(self._seen)
 
@@ -225,10 +225,6 @@ class DPT(InContextAgent):
         """Return arms drawn from q."""
         below = np.cumsum(self.networks.probabilities(statistics), axis=-1)
         return np.asarray((below[:, :-1] < self.rng.random((len(below), 1))).sum(axis=-1))
-
-    def _rounded(self, shares: FloatArray, pulls: int) -> IntArray:
-        offset = np.full((self.batch, 1), 0.5) if self.tie == "first" else self.rng.random((self.batch, 1))
-        return systematic(pulls * shares, pulls, offset)
 
 
 def has_uniform_prior(env: str) -> bool:

@@ -9,12 +9,11 @@ from functools import cache, partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, softmax
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.choosing import best_mean, shuffled_arms
+from bai_gym.agents.choosing import best_mean, shuffled_arms, whole_counts
 from bai_gym.agents.sequential import first_block
-from bai_gym.agents.universal import systematic
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
@@ -92,8 +91,7 @@ class RHO(Agent):
             shares = best_shares(belief, left, shares)
             if self.objective == "pcs":
                 shares = surest_shares(belief, left, shares, self.rng)
-            offset = np.full((self.batch, 1), 0.5) if self.tie == "first" else self.rng.random((self.batch, 1))
-            yield Block(systematic(size * shares, size, offset), order)
+            yield Block(whole_counts(size * shares, size, self.tie, self.rng), order)
             left -= size
         return self.recommend(self._seen)
 
@@ -211,14 +209,14 @@ def ascend(belief: Belief, left: int, start: FloatArray, rate: float, objective:
     logits = np.log(np.maximum(start / start.sum(axis=1, keepdims=True), LEAST_SHARE))
     average, square = np.zeros(logits.shape), np.zeros(logits.shape)
     for step in range(1, STEPS + 1):
-        shares = softmax(logits)
+        shares = softmax(logits, axis=1)
         _, slope = objective(belief, left * shares)
         slope -= shares * slope.sum(axis=1, keepdims=True)
         average += (1.0 - DECAYS[0]) * (slope - average)
         square += (1.0 - DECAYS[1]) * (slope**2 - square)
         size = np.sqrt(square / (1.0 - DECAYS[1] ** step)) + FLAT
         logits += rate * (1.0 - (step - 1) / STEPS) * average / ((1.0 - DECAYS[0] ** step) * size)
-    shares = softmax(logits)
+    shares = softmax(logits, axis=1)
     return shares, objective(belief, left * shares)[0]
 
 
@@ -324,9 +322,3 @@ def parts(rows: int, numbers: int) -> Iterator[slice]:
 def hazard(z: FloatArray, cdf: FloatArray) -> FloatArray:
     """Return phi(z) / Phi(z), the derivative of log Phi(z)."""
     return np.asarray(np.exp(-0.5 * z * z) / (math.sqrt(2.0 * math.pi) * cdf))
-
-
-def softmax(logits: FloatArray) -> FloatArray:
-    """Return the ``(R, K)`` shares."""
-    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True))

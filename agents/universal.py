@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.choosing import best_recommendation, shuffled_arms
+from bai_gym.agents.choosing import best_recommendation, shuffled_arms, whole_counts
 from bai_gym.agents.learned.contenders import (
     ARM_FEATURES,
     STATE_FEATURES,
@@ -133,24 +133,10 @@ class Universal(Agent):
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         shares *= (1.0 - FLOOR) / shares.sum(axis=1, keepdims=True)
         wanted = size * (shares + FLOOR / self.num_arms)
-        offset = np.full((self.batch, 1), 0.5) if self.tie == "first" else self.rng.random((self.batch, 1))
-        counts = systematic(wanted, size, offset)
+        counts = whole_counts(wanted, size, self.tie, self.rng)
         if size <= FEW and binary.any():
             counts[binary] = largest_remainders(wanted[binary], size)
         return counts
-
-
-def systematic(wanted: FloatArray, size: int, offset: FloatArray) -> IntArray:
-    """Return whole counts that sum to ``size``, each less than 1 away and right in the mean over uniform offsets.
-
-    Args:
-        wanted: ``(N, K)`` real counts that sum to ``size``.
-        size: The sum.
-        offset: ``(N, 1)`` in [0, 1).
-    """
-    ends = np.cumsum(wanted, axis=1) + offset
-    ends[:, -1:] = size + offset
-    return np.diff(np.floor(ends), axis=1, prepend=0.0).astype(np.int64)
 
 
 def largest_remainders(wanted: FloatArray, size: int) -> IntArray:

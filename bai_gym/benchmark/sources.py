@@ -72,10 +72,9 @@ class EnvSource:
         """
         if not isinstance(self.env, str):
             return self.env
-        facts: list[Any] = [self.keywords, {word: _stamp(value) for word, value in self.keywords.items()}]
-        if self.env not in LIBRARY_IDS and self.env in gym.registry:  # users may register an id again
-            own = gym.registry[self.env]
-            facts += [repr(own.entry_point), own.kwargs]
+        spec = gym.registry.get(self.env)  # users may register an id again
+        registered = spec and [repr(spec.entry_point), spec.kwargs]
+        facts = [self.keywords, {word: _stamp(value) for word, value in self.keywords.items()}, registered]
         return _build(self.env, json.dumps(facts, sort_keys=True, default=_plain), self.keywords)
 
     @property

@@ -74,7 +74,7 @@ def _not_worse(margin: float, *others: str) -> tuple[Close, ...]:
 
 
 def _against_all(id: str, title: str, panels: tuple[Panel, ...], others: tuple[str, ...], *claims: Claim) -> Experiment:
-    """Return an experiment of Universal against all agents without oracle knowledge."""
+    """Return an experiment of Universal against the agents without oracle knowledge, but for RHO: too slow here."""
     return Experiment(
         id,
         title,

@@ -99,13 +99,8 @@ class UniversalRecipe:
 class Network(torch.nn.Module):
     """The network of :class:`bai_gym.agents.universal.Universal`, to be trained."""
 
-    def __init__(self, width: int, without: Sequence[str] = ()) -> None:
-        """Create the layers; the outputs start at 0, so that the hand-made logits decide.
-
-        Args:
-            width: Of the layers.
-            without: Features whose weights stay 0.
-        """
+    def __init__(self, width: int) -> None:
+        """Create the layers; the outputs start at 0, so that the hand-made logits decide."""
         super().__init__()
         linear = torch.nn.Linear
         self.arm = linear(len(ARM_FEATURES), width)

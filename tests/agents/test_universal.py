@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from bai_gym import agents, compare, evaluate
+from bai_gym.agents.choosing import systematic
 from bai_gym.agents.universal import (
     SHIPPED,
     Universal,
     largest_remainders,
     logits,
     stage_sizes,
-    systematic,
     two_valued,
 )
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
