@@ -1,4 +1,4 @@
-"""The universal agent: a trained network that plays any number of arms with any budget, in about twenty stages."""
+"""The universal agent: trained networks that play any number of arms with any budget, in about twenty stages."""
 
 from __future__ import annotations
 
@@ -14,15 +14,8 @@ import numpy.typing as npt
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.choosing import best_recommendation, shuffled_arms, whole_counts
-from bai_gym.agents.learned.contenders import (
-    ARM_FEATURES,
-    STATE_FEATURES,
-    WEIGHT,
-    Moments,
-    binary_moments,
-    moments,
-    view,
-)
+from bai_gym.agents.learned.contenders import ARM_FEATURES, STATE_FEATURES, WEIGHT, View, binary_moments, moments, view
+from bai_gym.agents.learned.features import REWARDS
 from bai_gym.agents.learned.network import Shapes, load_weights, relu, short_label
 from bai_gym.agents.sequential import first_block
 from bai_gym.problems import ProblemInfo
@@ -30,17 +23,20 @@ from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.validation import integer
 
-__all__ = ["FLOOR", "FORMAT", "SHAPES", "Universal", "logits", "stage_sizes", "two_valued"]
+__all__ = ["FLOOR", "FORMAT", "SHAPES", "Networks", "Universal", "logits", "stage_sizes", "two_valued"]
 
 SHIPPED = Path(__file__).parent / "learned" / "universal.npz"
-FORMAT = "bai-gym universal network 1"
+FORMAT = "bai-gym universal networks 2"
 FLOOR = 0.005  # share of a stage that is spread over all arms
 WARM_UP = 0.7  # pulls of each arm at the start, over the root of the pulls per arm; at least two
 FEW = 2  # pulls of a stage that go to the arms of largest share, not to random ones, where rewards have two values
 SAME = 1e-9  # logits that differ by less are tied
 EXACT = 1e-5  # relative rounding error of what would be a whole number of successes
 
-SHAPES: Shapes = {
+Networks = Mapping[str, Mapping[str, FloatArray]]
+"""Weights of the network for each kind of reward: ``"any"`` and ``"binary"``."""
+
+OF_ONE: Shapes = {
     "arm.weight": ("h", len(ARM_FEATURES)),
     "arm.bias": ("h",),
     "state.weight": ("h", len(STATE_FEATURES)),
@@ -54,18 +50,20 @@ SHAPES: Shapes = {
     "out.weight": (2, "h"),
     "out.bias": (2,),
 }
+SHAPES: Shapes = {f"{kind}.{name}": shape for kind in REWARDS for name, shape in OF_ONE.items()}
 
 
 @dataclass(kw_only=True)
 class Universal(Agent):
     """Divides the budget into about twenty stages; a trained network allots the pulls of each and recommends an arm.
 
-    The network was trained on a broad mixture of instances, which contains no registered environment, see the page of
-    the agent. It sees features of each arm without a unit, so scale and shift of the rewards do not matter, and pools
-    over all arms, so it plays any number of them. Rewards with two values are recognised.
+    There are two networks of the same form: one for rewards with two values, which are recognised, and one for all
+    others. They were trained on a broad mixture of instances, which contains no registered environment, see the page
+    of the agent. They see features of each arm without a unit, so scale and shift of the rewards do not matter, and
+    pool over all arms, so they play any number of them.
 
     Args:
-        stages: Number of stages after the warm-up, at least 1. Default 20; it was trained with 6 to 20.
+        stages: Number of stages after the warm-up, at least 1. Default 20.
         path: A file ``weights.npz`` that ``bai-gym train --universal`` has written. None (default): the weights
             shipped with the library.
 
@@ -84,7 +82,7 @@ class Universal(Agent):
 
     def __post_init__(self) -> None:
         """Read the weights."""
-        self._weights, self._facts = _shipped() if self.path is None else _read(Path(self.path))
+        self._networks, self._facts = _shipped() if self.path is None else _read(Path(self.path))
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the number of stages."""
@@ -120,13 +118,13 @@ class Universal(Agent):
         batch, num_arms = statistics.pulls.shape
         # Shuffled, because the network sees only one of several arms of the largest mean as the leader.
         order = shuffled_arms(batch, num_arms, self.tie, self.rng)
-        _, preferred = logits(self._weights, statistics.take(order), 0)
+        _, preferred = logits(self._networks, statistics.take(order), 0)
         best = preferred >= preferred.max(axis=1, keepdims=True) - SAME
         return np.asarray(np.take_along_axis(order, best.argmax(axis=1)[:, None], 1)[:, 0])
 
     def _allot(self, statistics: Statistics, stage: int, size: int, left: int) -> IntArray:
-        """Return ``(N, K)`` pulls of a stage: the network's shares, rounded."""
-        scores, _ = logits(self._weights, statistics, left)
+        """Return ``(N, K)`` pulls of a stage: the networks' shares, rounded."""
+        scores, _ = logits(self._networks, statistics, left)
         binary, _ = two_valued(statistics)
         if stage == 0:  # before two pulls of an arm nothing is known about its variance
             scores[~binary] = 0.0
@@ -203,23 +201,29 @@ def two_valued(statistics: Statistics) -> tuple[npt.NDArray[np.bool_], FloatArra
     return zero_one | fits, shares
 
 
-def logits(weights: Mapping[str, FloatArray], statistics: Statistics, left: int) -> tuple[FloatArray, FloatArray]:
+def logits(networks: Networks, statistics: Statistics, left: int) -> tuple[FloatArray, FloatArray]:
     """Return ``(N, K)`` logits of the next pulls, and of the recommendation.
 
     Args:
-        weights: Of the network.
+        networks: Weights of both networks.
         statistics: ``(N, K)``, at least one pull of each arm.
         left: Pulls that are left.
     """
     pulls = statistics.pulls.astype(np.float64)
-    seen = moments(pulls, statistics.means, statistics.variances, np)
     binary, shares = two_valued(statistics)
-    if binary.any():
-        rows = binary[:, None]
-        as_binary = binary_moments(pulls, np.where(rows, shares, 0.5), np)
-        seen = Moments(*(np.where(rows, one, other) for one, other in zip(as_binary, seen, strict=True)))
-    shown = view(pulls, seen, np.full((len(pulls), 1), float(left)), 1.0 * binary[:, None], np)
-    w = weights
+    of_pulls, of_recommendation = np.empty(pulls.shape), np.empty(pulls.shape)
+    for kind, rows in zip(REWARDS, (~binary, binary), strict=True):
+        if rows.any():
+            if kind == "binary":
+                seen = binary_moments(pulls[rows], shares[rows], np)
+            else:
+                seen = moments(pulls[rows], statistics.means[rows], statistics.variances[rows], np)
+            shown = view(pulls[rows], seen, np.full((rows.sum(), 1), float(left)), np)
+            of_pulls[rows], of_recommendation[rows] = _forward(networks[kind], shown)
+    return of_pulls, of_recommendation
+
+
+def _forward(w: Mapping[str, FloatArray], shown: View) -> tuple[FloatArray, FloatArray]:
     hidden = relu(shown.arms @ w["arm.weight"].T + (shown.state @ w["state.weight"].T + w["arm.bias"])[:, None])
     hidden = relu(hidden @ w["encoder.weight"].T + w["encoder.bias"])
     weight = shown.arms[..., WEIGHT : WEIGHT + 1]
@@ -230,11 +234,11 @@ def logits(weights: Mapping[str, FloatArray], statistics: Statistics, left: int)
     return shown.pulls + out[..., 0], shown.recommendation + out[..., 1]
 
 
-def _read(path: Path) -> tuple[dict[str, FloatArray], Mapping[str, Any]]:
+def _read(path: Path) -> tuple[Networks, Mapping[str, Any]]:
     weights, facts = load_weights(path, FORMAT, SHAPES)
-    return {name: array.astype(np.float64) for name, array in weights.items()}, facts
+    return {kind: {name: weights[f"{kind}.{name}"].astype(np.float64) for name in OF_ONE} for kind in REWARDS}, facts
 
 
 @lru_cache(maxsize=1)
-def _shipped() -> tuple[dict[str, FloatArray], Mapping[str, Any]]:
+def _shipped() -> tuple[Networks, Mapping[str, Any]]:
     return _read(SHIPPED)

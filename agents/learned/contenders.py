@@ -31,7 +31,6 @@ STATE_FEATURES = (
     "budget",
     "pulls-per-arm",
     "contenders",
-    "binary",
     "spread",
     "z-of-leader",
 )
@@ -58,12 +57,12 @@ class Moments(NamedTuple):
 
 
 class View(NamedTuple):
-    """What the network sees.
+    """What a network sees.
 
     Attributes:
         arms: ``(..., K, 12)`` features of each arm, in the order of :data:`ARM_FEATURES`.
-        state: ``(..., 9)`` features of the episode, in the order of :data:`STATE_FEATURES`.
-        pulls: ``(..., K)`` hand-made logits of the next pulls, to which the network adds its own.
+        state: ``(..., 8)`` features of the episode, in the order of :data:`STATE_FEATURES`.
+        pulls: ``(..., K)`` hand-made logits of the next pulls, to which a network adds its own.
         recommendation: ``(..., K)`` hand-made logits of the recommendation, likewise.
     """
 
@@ -114,14 +113,13 @@ def binary_moments(pulls: Any, means: Any, xp: Any) -> Moments:
     return Moments(centred / xp.sqrt(pooled), variances, 0.0 * pulls + MANY)
 
 
-def view(pulls: Any, seen: Moments, left: Any, binary: Any, xp: Any) -> View:
+def view(pulls: Any, seen: Moments, left: Any, xp: Any) -> View:
     """Return the features of an episode.
 
     Args:
         pulls: ``(..., K)`` at least 1.
         seen: Estimates of the arms.
         left: ``(..., 1)`` pulls that are left.
-        binary: ``(..., 1)`` 1 for rewards 0 and 1, else 0.
         xp: ``numpy`` or ``torch``.
     """
     num_arms = pulls.shape[-1]
@@ -182,7 +180,6 @@ def view(pulls: Any, seen: Moments, left: Any, binary: Any, xp: Any) -> View:
             xp.log(per_arm) / 3.0,
             xp.log(xp.clip(each, 1.0, LONGEST)) / 3.0,
             xp.log(contenders),
-            binary + 0.0 * each,
             xp.clip(xp.log(spread * xp.sqrt(per_arm) + 1e-3), -4.0, 6.0) / 3.0,
             (lead * z).sum(axis=-1, keepdims=True) / 2.0,
         ),

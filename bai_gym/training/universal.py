@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 from bai_gym.agents.learned.contenders import ARM_FEATURES, STATE_FEATURES, WEIGHT, binary_moments, moments, view
+from bai_gym.agents.learned.features import REWARDS
 from bai_gym.agents.learned.network import load_weights, save_weights
 from bai_gym.agents.sb3 import check_device
 from bai_gym.agents.universal import FLOOR, FORMAT, SHAPES, stage_sizes
@@ -24,16 +25,15 @@ from bai_gym.arrays import Arms, State, draw, merge, start
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.results.writer import ResultsWriter, write_atomically
 from bai_gym.seeding import check_seed, generator
-from bai_gym.training.families import FAMILIES, Group, check_families, draw_group
+from bai_gym.training.families import FAMILIES, KIND, Group, check_families, draw_group
 from bai_gym.training.learning import claim, one_thread
 from bai_gym.validation import choice, integer, real
 
-__all__ = ["Network", "UniversalRecipe", "error_probability", "play", "train_universal"]
+__all__ = ["Network", "Networks", "UniversalRecipe", "error_probability", "play", "train_universal"]
 
 OnStep = Callable[[int, float], None]
 Log = Callable[[str, float, int], None]
 
-BATCHES = 2  # of each step: one more kind of reward and number of arms
 LAST_RATE = 1e-4
 SHARPNESS = 1.5  # of the logits in the soft error probability
 EASY = 0.002  # errors below this count little more
@@ -53,11 +53,12 @@ class UniversalRecipe:
         steps: Number of gradient steps.
         seed: At least 0.
         stages: Fewest and most stages of an episode in training; the network learns to play with any number between.
-        families: Families of instances, some of :data:`bai_gym.training.families.FAMILIES`.
-        size: Approximate number of arms in a batch (over all its episodes); a step has two batches.
+        families: Families of instances, some of :data:`bai_gym.training.families.FAMILIES`. Without Bernoulli arms, or
+            without others, one of the two networks stays as it starts.
+        size: Approximate number of arms in a batch (over all its episodes); a step has one for each network.
         width: Width of the layers.
         learning_rate: Its first value; it decreases to 0.0001.
-        without: Features that the network does not see, some of
+        without: Features that the networks do not see, some of
             :data:`bai_gym.agents.learned.contenders.ARM_FEATURES` and ``STATE_FEATURES``. The hand-made logits and
             the pooling by weight stay as they are.
 
@@ -97,11 +98,17 @@ class UniversalRecipe:
 
 
 class Network(torch.nn.Module):
-    """The network of :class:`bai_gym.agents.universal.Universal`, to be trained."""
+    """A network of :class:`bai_gym.agents.universal.Universal`, to be trained.
 
-    def __init__(self, width: int) -> None:
+    Args:
+        width: Width of the layers.
+        rewards: Kind of rewards: ``"any"``, or ``"binary"`` for 0 and 1.
+    """
+
+    def __init__(self, width: int, rewards: str) -> None:
         """Create the layers; the outputs start at 0, so that the hand-made logits decide."""
         super().__init__()
+        self.rewards = rewards
         linear = torch.nn.Linear
         self.arm = linear(len(ARM_FEATURES), width)
         self.state = linear(len(STATE_FEATURES), width, bias=False)
@@ -121,19 +128,18 @@ class Network(torch.nn.Module):
             layer.weight.data *= kept
             layer.weight.register_hook(kept.mul)  # type: ignore[no-untyped-call]
 
-    def forward(self, state: State, left: torch.Tensor, binary: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(self, state: State, left: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return ``(N, K)`` logits of the next pulls, and of the recommendation.
 
         Args:
             state: Statistics of episodes, with at least one pull of each arm.
             left: ``(N, 1)`` pulls that are left.
-            binary: Whether rewards are 0 and 1.
         """
-        if binary:
+        if self.rewards == "binary":
             seen = binary_moments(state.pulls, state.means, torch)
         else:
             seen = moments(state.pulls, state.means, state.variances, torch)
-        shown = view(state.pulls, seen, left, torch.full_like(left, float(binary)), torch)
+        shown = view(state.pulls, seen, left, torch)
         hidden = torch.relu(self.arm(shown.arms) + self.state(shown.state).unsqueeze(-2))
         hidden = torch.relu(self.encoder(hidden))
         weight = shown.arms[..., WEIGHT : WEIGHT + 1]
@@ -143,11 +149,28 @@ class Network(torch.nn.Module):
         return shown.pulls + out[..., 0], shown.recommendation + out[..., 1]
 
 
+class Networks(torch.nn.Module):
+    """The networks of the agent, one for each kind of reward; they share nothing.
+
+    Args:
+        width: Width of the layers.
+    """
+
+    def __init__(self, width: int) -> None:
+        """Create both networks."""
+        super().__init__()
+        self.any, self.binary = (Network(width, rewards) for rewards in REWARDS)
+
+    def of(self, kind: str) -> Network:
+        """Return the network for arms of a distribution."""
+        return self.binary if kind == "bernoulli" else self.any
+
+
 def play(network: Network, group: Group, stages: int, random: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
     """Play an episode of each instance; gradients flow through the counts of all stages.
 
     Args:
-        network: The network, whose device is that of the simulation.
+        network: The network for these rewards, whose device is that of the simulation.
         group: The instances.
         stages: Number of stages after the warm-up.
         random: Source of randomness, on the same device.
@@ -171,13 +194,13 @@ def play(network: Network, group: Group, stages: int, random: torch.Generator) -
         if stage == 0 and not binary:  # before two pulls of an arm nothing is known about its variance
             block = draw(arms, (size / num_arms).expand_as(means), random)
         else:
-            logits, _ = network(state, left, binary)
+            logits, _ = network(state, left)
             counts = size * (torch.softmax(logits, 1) * (1.0 - FLOOR) + FLOOR / num_arms)
             whole = _rounded(counts.detach(), size, random)
             block = draw(arms, whole, random, gradient=counts if counts.requires_grad else None)
         state = merge(state, block)
         left = left - size
-    _, logits = network(state, left, binary)
+    _, logits = network(state, left)
     return logits, order.argmin(1)
 
 
@@ -198,12 +221,12 @@ def _loss(network: Network, group: Group, stages: int, random: torch.Generator) 
     return torch.log(1.0 - soft.mean(1) + EASY).mean() - ANSWER * answer.mean()
 
 
-def error_probability(network: Network, groups: list[Group], seed: int) -> np.ndarray:
+def error_probability(networks: Networks, groups: list[Group], seed: int) -> np.ndarray:
     """Return the estimated error probability on each part of each group, ``(G, P)``."""
-    like = network.out.bias
     found = []
     for number, group in enumerate(groups):
-        random = _random(like.device, seed, "validation", number)
+        network = networks.of(group.kind)
+        random = _random(network.out.bias.device, seed, "validation", number)
         with torch.no_grad():
             logits, best = play(network, group, STAGES_AT_PLAY, random)
         found.append((logits.argmax(1) != best).double().reshape(len(group.budgets), -1).mean(1).cpu().numpy())
@@ -247,8 +270,8 @@ def train_universal(
     check_device(device)
     begun = time.monotonic()
     first, facts = (None, {}) if start_from is None else load_weights(Path(start_from), FORMAT, SHAPES)
-    if first is not None and first["arm.bias"].size != recipe.width:
-        raise ParameterError(f"{start_from} has layers of width {first['arm.bias'].size}, not {recipe.width}")
+    if first is not None and (width := first["any.arm.bias"].size) != recipe.width:
+        raise ParameterError(f"{start_from} has layers of width {width}, not {recipe.width}")
     folder = ResultsWriter(Path(out)).folder
     claim(folder, recipe.to_json(facts))
     place = torch.device("cuda" if device == "cuda" or (device == "auto" and torch.cuda.is_available()) else "cpu")
@@ -257,24 +280,25 @@ def train_universal(
     ]
     with one_thread(), _events(folder / "tensorboard") as log:
         torch.manual_seed(recipe.seed)
-        network = Network(recipe.width).to(place)
+        networks = Networks(recipe.width).to(place)
         if first is not None:
-            network.load_state_dict({name: torch.as_tensor(array) for name, array in first.items()})
-        network.leave_out(recipe.without)
-        optimizer = torch.optim.Adam(network.parameters(), lr=recipe.learning_rate)
-        average = {name: value.clone() for name, value in network.state_dict().items()}
+            networks.load_state_dict({name: torch.as_tensor(array) for name, array in first.items()})
+        for network in (networks.any, networks.binary):
+            network.leave_out(recipe.without)
+        optimizer = torch.optim.Adam(networks.parameters(), lr=recipe.learning_rate)
+        average = {name: value.clone() for name, value in networks.state_dict().items()}
         done = 0
         checkpoint, weights, curve = folder / "checkpoint.pt", folder / "weights.npz", folder / "curve.jsonl"
         if checkpoint.exists():
-            done, average = _restore(checkpoint, network, optimizer, place)
+            done, average = _restore(checkpoint, networks, optimizer, place)
         while done < recipe.steps:
             if done % VALIDATION == 0:
                 _write_curve(curve, recipe, done, average, validation, place, log)
-            loss = _step(network, optimizer, recipe, done)
+            loss = _step(networks, optimizer, recipe, done)
             done += 1
             log("train/loss", loss, done)
             share = max(AVERAGING, 1.0 / (1.0 + 0.2 * done))
-            for name, value in network.state_dict().items():
+            for name, value in networks.state_dict().items():
                 average[name].lerp_(value, share)
             if on_step is not None:
                 on_step(done, loss)
@@ -282,7 +306,7 @@ def train_universal(
                 with write_atomically(checkpoint) as draft:
                     torch.save(
                         {
-                            "network": network.state_dict(),
+                            "networks": networks.state_dict(),
                             "optimizer": optimizer.state_dict(),
                             "average": average,
                             "done": done,
@@ -297,35 +321,37 @@ def train_universal(
     return weights
 
 
-def _step(network: Network, optimizer: torch.optim.Optimizer, recipe: UniversalRecipe, number: int) -> float:
-    """Make one step, and return its loss."""
-    rng = generator(recipe.seed, "instances", number)
-    random = _random(network.out.bias.device, recipe.seed, "pulls", number)
+def _step(networks: Networks, optimizer: torch.optim.Optimizer, recipe: UniversalRecipe, number: int) -> float:
+    """Make one step of each network that has families to learn from, and return the mean of their losses."""
     cosine = 0.5 * (1.0 + math.cos(math.pi * number / recipe.steps))
     rate = LAST_RATE + (recipe.learning_rate - LAST_RATE) * cosine
     for parameters in optimizer.param_groups:
         parameters["lr"] = rate * min(1.0, (number + 1) / 30)
     optimizer.zero_grad()
-    total = 0.0
-    for _ in range(BATCHES):
-        group = draw_group(rng, recipe.families, size=recipe.size)
-        loss = _loss(network, group, int(rng.integers(recipe.stages[0], recipe.stages[1] + 1)), random) / BATCHES
+    losses = []
+    for kind in sorted({KIND[family] for family in recipe.families}):
+        network = networks.of(kind)
+        rng = generator(recipe.seed, "instances", kind, number)
+        random = _random(network.out.bias.device, recipe.seed, "pulls", kind, number)
+        group = draw_group(rng, [family for family in recipe.families if KIND[family] == kind], size=recipe.size)
+        loss = _loss(network, group, int(rng.integers(recipe.stages[0], recipe.stages[1] + 1)), random)
         loss.backward()  # type: ignore[no-untyped-call]
-        total += float(loss.detach())
-    norm = torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-    if torch.isfinite(norm):
-        optimizer.step()
-    return total
+        norm = torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        if not torch.isfinite(norm):
+            network.zero_grad()
+        losses.append(float(loss.detach()))
+    optimizer.step()
+    return sum(losses) / len(losses)
 
 
 def _random(device: torch.device, seed: int, *path: int | str) -> torch.Generator:
     return torch.Generator(device).manual_seed(int(generator(seed, *path).integers(2**62)))
 
 
-def _restore(path: Path, network: Network, optimizer: torch.optim.Optimizer, place: torch.device) -> tuple[int, Any]:
+def _restore(path: Path, networks: Networks, optimizer: torch.optim.Optimizer, place: torch.device) -> tuple[int, Any]:
     try:
         stored = torch.load(path, map_location=place, weights_only=True)
-        network.load_state_dict(stored["network"])
+        networks.load_state_dict(stored["networks"])
         optimizer.load_state_dict(stored["optimizer"])
         return stored["done"], stored["average"]
     except Exception:  # unpickling a damaged file can raise anything
@@ -359,9 +385,9 @@ def _write_curve(
     """Add a line to the learning curve, unless it is there: validation errors of the averaged weights."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     lines = [line for line in lines if json.loads(line)["step"] < done]
-    network = Network(recipe.width).to(place)
-    network.load_state_dict(average)
-    errors = error_probability(network, validation, 1)
+    networks = Networks(recipe.width).to(place)
+    networks.load_state_dict(average)
+    errors = error_probability(networks, validation, 1)
     found = {"step": done, "error": round(errors.mean(), 5), "log_error": round(np.log(errors + EASY).mean(), 4)}
     for name in ("error", "log_error"):
         log(f"validation/{name}", found[name], done)

@@ -22,7 +22,7 @@ from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, Statistics
 
-WEIGHTS = Universal()._weights
+NETWORKS = Universal()._networks
 
 
 def statistics_of(rewards: list[list[list[float]]]) -> Statistics:
@@ -86,10 +86,10 @@ def test_two_values_are_recognised_wherever_they_lie() -> None:
 def test_scale_and_shift_of_the_rewards_change_nothing(kind: str) -> None:
     seen = drawn(kind, 12)
     assert (two_valued(seen)[0] == (kind == "bernoulli")).all()
-    expected = logits(WEIGHTS, seen, 40)
+    expected = logits(NETWORKS, seen, 40)
     for scale, shift in ((1e-6, 0.0), (1e6, 0.0), (3.0, 100.0), (0.25, -7.0)):
         moved = Statistics(seen.pulls, scale * seen.means + shift, scale**2 * seen.variances)
-        for one, other in zip(logits(WEIGHTS, moved, 40), expected, strict=True):
+        for one, other in zip(logits(NETWORKS, moved, 40), expected, strict=True):
             np.testing.assert_allclose(one, other, atol=1e-6)
 
 
@@ -98,7 +98,7 @@ def test_relabelled_arms_relabel_the_logits(kind: str) -> None:
     seen = drawn(kind, 9, each=200)  # without ties: of two leaders it takes the first of a random order
     order = np.random.default_rng(1).permutation(9)
     moved = Statistics(seen.pulls[:, order], seen.means[:, order], seen.variances[:, order])
-    for one, other in zip(logits(WEIGHTS, moved, 7), logits(WEIGHTS, seen, 7), strict=True):
+    for one, other in zip(logits(NETWORKS, moved, 7), logits(NETWORKS, seen, 7), strict=True):
         np.testing.assert_allclose(one, other[:, order], atol=1e-9)
 
 
@@ -127,9 +127,9 @@ def test_outcomes_do_not_depend_on_the_other_episodes_of_a_batch() -> None:
             for pair in zip(*((s.pulls, s.means, s.variances) for s in (gaussian, binary)), strict=True)
         )
     )
-    for part, of_both in enumerate(logits(WEIGHTS, mixed, 30)):
-        np.testing.assert_allclose(of_both[:2], logits(WEIGHTS, gaussian, 30)[part])
-        np.testing.assert_allclose(of_both[2:], logits(WEIGHTS, binary, 30)[part])
+    for part, of_both in enumerate(logits(NETWORKS, mixed, 30)):
+        np.testing.assert_allclose(of_both[:2], logits(NETWORKS, gaussian, 30)[part])
+        np.testing.assert_allclose(of_both[2:], logits(NETWORKS, binary, 30)[part])
 
 
 def test_rewards_without_noise_are_no_problem() -> None:

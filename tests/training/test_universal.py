@@ -22,7 +22,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("stable_baselines3")
 from bai_gym.arrays import State  # noqa: E402
 from bai_gym.training import families, universal  # noqa: E402
-from bai_gym.training.universal import Network, UniversalRecipe, play, train_universal  # noqa: E402
+from bai_gym.training.universal import Network, Networks, UniversalRecipe, play, train_universal  # noqa: E402
 
 SMALL = UniversalRecipe(steps=5, stages=(2, 3), size=64, width=8)
 
@@ -37,20 +37,21 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.each("num_arms", [2, 3, 64, 256])
 def test_numpy_and_torch_give_the_same_logits(num_arms: int) -> None:
-    weights = Universal()._weights
-    network = Network(len(weights["arm.bias"])).double()
-    network.load_state_dict({name: torch.as_tensor(array) for name, array in weights.items()})
+    weights = Universal()._networks
+    networks = Networks(len(weights["any"]["arm.bias"])).double()
+    for kind, network in networks.named_children():
+        network.load_state_dict({name: torch.as_tensor(array) for name, array in weights[kind].items()})
     rng = np.random.default_rng(num_arms)
     means = rng.uniform(0.1, 0.9, (30, num_arms))
     for bandit in (GaussianBandit(means, rng.uniform(0.1, 2.0, means.shape)), BernoulliBandit(means)):
         for most in (1, 2, 300):
             seen = bandit.pull_block(rng.integers(1, most + 1, means.shape), rng)
-            binary = isinstance(bandit, BernoulliBandit)
+            network = networks.binary if isinstance(bandit, BernoulliBandit) else networks.any
             squares = seen.variances * (seen.pulls - 1)
             state = State(*(torch.as_tensor(array, dtype=torch.float64) for array in (seen.pulls, seen.means, squares)))
             for left in (0, 5, 10**6):
                 with torch.no_grad():
-                    found = network(state, torch.full((30, 1), float(left), dtype=torch.float64), binary)
+                    found = network(state, torch.full((30, 1), float(left), dtype=torch.float64))
                 for one, other in zip(logits(weights, seen, left), found, strict=True):
                     np.testing.assert_allclose(one, other.numpy(), atol=1e-6)
 
@@ -60,7 +61,7 @@ def test_an_episode_spends_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = universal.merge
     monkeypatch.setattr(universal, "merge", lambda state, block: made.append(block.pulls) or whole(state, block))
     group = families.draw_group(np.random.default_rng(1), size=200)
-    preferred, best = play(Network(8), group, 6, torch.Generator().manual_seed(0))
+    preferred, best = play(Networks(8).of(group.kind), group, 6, torch.Generator().manual_seed(0))
     pulls = torch.stack(made).detach()
     totals = np.repeat(group.budgets, len(group.means) // len(group.budgets))
     assert pulls.sum((0, 2)).tolist() == pytest.approx(totals.tolist())
@@ -69,7 +70,7 @@ def test_an_episode_spends_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_gradients_reach_every_weight() -> None:
-    network = Network(8)
+    network = Network(8, "any")
     torch.nn.init.normal_(network.out.weight, std=0.1)  # starts at 0, which lets nothing through
     group = families.draw_group(np.random.default_rng(2), ("gaussian",), size=300)
     universal._loss(network, group, 3, torch.Generator().manual_seed(0)).backward()
@@ -128,8 +129,9 @@ def test_training_starts_from_other_weights(tmp_path: Path) -> None:
     second = train_universal(more, tmp_path / "second", device="cpu", start_from=first)
     found = agents.make("Universal", path=second)
     assert found.trained_on["recipe"]["start"]["recipe"]["seed"] == 0
-    for name, array in agents.make("Universal", path=first)._weights.items():
-        np.testing.assert_allclose(found._weights[name], array, atol=1e-3)  # the last rate is 0.0001
+    for kind, network in agents.make("Universal", path=first)._networks.items():
+        for name, array in network.items():
+            np.testing.assert_allclose(found._networks[kind][name], array, atol=1e-3)  # the last rate is 0.0001
     with pytest.raises(ParameterError, match="has layers of width 8, not 16"):
         train_universal(UniversalRecipe(width=16), tmp_path / "third", device="cpu", start_from=first)
 
@@ -139,18 +141,37 @@ def test_features_that_are_left_out_keep_weight_0_also_after_other_weights_and_a
     blind = UniversalRecipe(**{**json.loads(SMALL.to_json()), "without": ["gain", "left"]})
     folder = tmp_path / "blind"
     train_universal(blind, folder, device="cpu", minutes=0.0, start_from=first)
-    found = agents.make("Universal", path=train_universal(blind, folder, device="cpu", start_from=first))._weights
-    for layer, names, feature in (
-        ("arm.weight", contenders.ARM_FEATURES, "gain"),
-        ("state.weight", contenders.STATE_FEATURES, "left"),
-    ):
-        used = (found[layer] != 0.0).any(axis=0)
-        assert [name for name, is_used in zip(names, used, strict=True) if not is_used] == [feature]
+    found = agents.make("Universal", path=train_universal(blind, folder, device="cpu", start_from=first))._networks
+    for kind in ("any", "binary"):
+        for layer, names, feature in (
+            ("arm.weight", contenders.ARM_FEATURES, "gain"),
+            ("state.weight", contenders.STATE_FEATURES, "left"),
+        ):
+            used = (found[kind][layer] != 0.0).any(axis=0)
+            assert [name for name, is_used in zip(names, used, strict=True) if not is_used] == [feature], kind
+
+
+def test_families_of_one_kind_of_reward_leave_the_other_network_alone(tmp_path: Path) -> None:
+    first = train_universal(SMALL, tmp_path / "first", device="cpu")
+    more = UniversalRecipe(**{**json.loads(SMALL.to_json()), "seed": 1, "families": ["bernoulli", "bernoulli-prior"]})
+    second = train_universal(more, tmp_path / "second", device="cpu", start_from=first)
+    before, after = (agents.make("Universal", path=path)._networks for path in (first, second))
+    for name in before["any"]:
+        np.testing.assert_array_equal(after["any"][name], before["any"][name])
+        assert (after["binary"][name] != before["binary"][name]).any(), name
+
+
+def test_a_network_learns_the_same_beside_the_other_and_alone(tmp_path: Path) -> None:
+    both = Universal(path=train_universal(SMALL, tmp_path / "both", device="cpu"))._networks
+    alone = UniversalRecipe(**{**json.loads(SMALL.to_json()), "families": ["bernoulli", "bernoulli-prior"]})
+    found = Universal(path=train_universal(alone, tmp_path / "alone", device="cpu"))._networks
+    for name, array in both["binary"].items():
+        np.testing.assert_array_equal(found["binary"][name], array, err_msg=name)
 
 
 def test_steps_along_the_gradient_lower_the_loss_on_other_rewards() -> None:
     torch.manual_seed(0)
-    network = Network(16)
+    network = Network(16, "any")
     optimizer = torch.optim.Adam(network.parameters(), lr=3e-3)
     group = families.draw_group(np.random.default_rng(1), ("gaussian",), size=800)
 
