@@ -35,7 +35,8 @@ STATE_FEATURES = (
     "z-of-leader",
 )
 WEIGHT = ARM_FEATURES.index("contender")
-OWN = 2.0  # pulls by which a variance is drawn towards that of all arms, and a share of successes towards their mean
+OWN = 2.0  # pulls by which at least a variance is drawn towards that of all arms, a share of successes towards the mean
+LEAST_VARIATION = 0.05  # squared coefficient of variation of the variances that is assumed in any case
 FARTHEST = 9.0  # standard errors beyond which more makes no difference
 LONGEST = 400.0  # pulls per arm beyond which a longer budget looks the same
 MANY = 1e4  # degrees of freedom of a variance that is a function of the mean
@@ -75,8 +76,12 @@ class View(NamedTuple):
 def moments(pulls: Any, means: Any, variances: Any, xp: Any) -> Moments:
     """Return the estimates for rewards of any kind.
 
-    An arm's own variance is drawn towards the pooled one. Without two pulls of any arm, half the variance of the means
-    takes the place of the pooled one.
+    An arm's own variance is drawn towards the pooled one, the more so the less the sample variances differ beyond
+    chance: empirical Bayes, with the squared coefficient of variation of the true variances from the second moments.
+    Without two pulls of any arm, half the variance of the means takes the place of the pooled one.
+
+    Source: Smyth (2004), "Linear Models and Empirical Bayes Methods for Assessing Differential Expression in Microarray
+    Experiments", has the prior and another estimate of its degrees of freedom.
 
     Args:
         pulls: ``(..., K)`` at least 1.
@@ -92,7 +97,11 @@ def moments(pulls: Any, means: Any, variances: Any, xp: Any) -> Moments:
     pooled = squares.sum(axis=-1, keepdims=True) / xp.clip(all_freedom, 1.0, None)
     pooled = xp.where(all_freedom > 0.5, pooled, 0.5 * spread) + 1e-6 * spread
     pooled = xp.where(pooled > 0.0, pooled, 1.0 + 0.0 * pooled)
-    return Moments(centred / xp.sqrt(pooled), (squares / pooled + OWN) / (freedom + OWN), freedom + OWN)
+    num_arms = pulls.shape[-1]
+    beyond = (freedom * (variances / pooled - 1.0) ** 2).sum(axis=-1, keepdims=True) - 2.0 * (num_arms - 1.0)
+    variation = xp.clip(beyond, 0.0, None) / (all_freedom + 2.0 * num_arms)
+    own = OWN + xp.where(all_freedom > 0.5, 2.0 / (variation + LEAST_VARIATION), 0.0)
+    return Moments(centred / xp.sqrt(pooled), (squares / pooled + own) / (freedom + own), freedom + own)
 
 
 def binary_moments(pulls: Any, means: Any, xp: Any) -> Moments:

@@ -34,6 +34,7 @@ __all__ = ["Network", "Networks", "UniversalRecipe", "error_probability", "play"
 OnStep = Callable[[int, float], None]
 Log = Callable[[str, float, int], None]
 
+BATCHES = 2  # of each network in a step: one more number of arms
 LAST_RATE = 1e-4
 SHARPNESS = 1.5  # of the logits in the soft error probability
 EASY = 0.002  # errors below this count little more
@@ -55,7 +56,7 @@ class UniversalRecipe:
         stages: Fewest and most stages of an episode in training; the network learns to play with any number between.
         families: Families of instances, some of :data:`bai_gym.training.families.FAMILIES`. Without Bernoulli arms, or
             without others, one of the two networks stays as it starts.
-        size: Approximate number of arms in a batch (over all its episodes); a step has one for each network.
+        size: Approximate number of arms in a batch (over all its episodes); a step has two for each network.
         width: Width of the layers.
         learning_rate: Its first value; it decreases to 0.0001.
         without: Features that the networks do not see, some of
@@ -333,13 +334,15 @@ def _step(networks: Networks, optimizer: torch.optim.Optimizer, recipe: Universa
         network = networks.of(kind)
         rng = generator(recipe.seed, "instances", kind, number)
         random = _random(network.out.bias.device, recipe.seed, "pulls", kind, number)
-        group = draw_group(rng, [family for family in recipe.families if KIND[family] == kind], size=recipe.size)
-        loss = _loss(network, group, int(rng.integers(recipe.stages[0], recipe.stages[1] + 1)), random)
-        loss.backward()  # type: ignore[no-untyped-call]
+        families = [family for family in recipe.families if KIND[family] == kind]
+        for _ in range(BATCHES):
+            group = draw_group(rng, families, size=recipe.size)
+            loss = _loss(network, group, int(rng.integers(recipe.stages[0], recipe.stages[1] + 1)), random)
+            (loss / BATCHES).backward()  # type: ignore[no-untyped-call]
+            losses.append(float(loss.detach()))
         norm = torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         if not torch.isfinite(norm):
             network.zero_grad()
-        losses.append(float(loss.detach()))
     optimizer.step()
     return sum(losses) / len(losses)
 
