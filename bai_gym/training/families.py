@@ -2,8 +2,8 @@
 
 Registered environments are not among them. Variances never alternate with the rank of the arm, as those of
 ``BAI-Gaussian64-v0`` do. Means of Bernoulli arms are random draws, differ by random increments, or are scattered around
-one or two levels: none of them form groups of equal means, a geometric or an arithmetic progression, as those of the
-set-ups do; and they are not drawn from the uniform distribution. Rewards are never ratings.
+one or two levels or around a power of the rank: none of them form groups of equal means, a geometric or an arithmetic
+progression, as those of the set-ups do; and they are not drawn from the uniform distribution. Rewards are never ratings.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SHARES = {"gaussian": 0.5, "bernoulli": 0.3, "bernoulli-prior": 0.2}
 KIND: dict[str, Kind] = {"gaussian": "gaussian", "bernoulli": "bernoulli", "bernoulli-prior": "bernoulli"}
 GAPS = ("power", "geometric", "groups", "few", "increments", "normal", "uniform", "beta")
 DRAWN = ("increments", "normal", "uniform", "beta")  # shapes that are random
-BERNOULLI_GAPS = (*DRAWN, "scattered")
+BERNOULLI_GAPS = ("increments", "normal", "scattered", "ranks")
 DEVIATIONS = ("equal", "lognormal", "subset", "trend", "best")
 FEWEST, MOST = 2, 64  # arms
 SHORTEST, LONGEST = 2.0, 300.0  # pulls per arm
@@ -147,10 +147,13 @@ def _gaps(shape: str, batch: int, num_arms: int, rng: np.random.Generator) -> Fl
         gaps = np.where(rank <= rng.integers(0, num_arms // 2 + 1, (batch, 1)), rng.uniform(0.15, 0.9, (batch, 1)), 1.0)
     elif shape == "few":
         gaps = np.where(rank <= rng.integers(1, 4, (batch, 1)), rng.uniform(0.1, 0.6, (batch, 1)), 1.0)
-    elif shape == "scattered":  # some contenders and the others, all gaps with a random factor
-        contenders = rng.integers(0, num_arms // 2 + 1, (batch, 1))
-        gaps = np.where(rank <= contenders, rng.uniform(0.1, 0.9, (batch, 1)), 1.0)
-        gaps = np.sort(gaps * _noise(rng, 0.3, (batch, size)), axis=1)
+    elif shape in ("scattered", "ranks"):  # some contenders and the others, or a power: all gaps with a random factor
+        if shape == "scattered":
+            contenders = np.floor((0.5 * num_arms + 1.0) ** rng.random((batch, 1))) * (rng.random((batch, 1)) > 0.15)
+            gaps = np.where(rank <= contenders, rng.uniform(0.1, 0.9, (batch, 1)), 1.0)
+        else:
+            gaps = (rank / size) ** rng.uniform(0.2, 2.5, (batch, 1))
+        gaps = np.sort(gaps * _noise(rng, rng.uniform(0.1, 0.5), (batch, size)), axis=1)
     elif shape == "increments":
         steps = rng.gamma(np.exp(rng.uniform(-2.5, 1.5, (batch, 1))), size=(batch, size)) + 1e-3
         steps[:, 0] *= np.exp(rng.uniform(-1.0, 2.0, batch))
