@@ -3,7 +3,8 @@
 Registered environments are not among them. Variances never alternate with the rank of the arm, as those of
 ``BAI-Gaussian64-v0`` do. Means of Bernoulli arms are random draws, differ by random increments, or are scattered around
 one or two levels or around a power of the rank: none of them form groups of equal means, a geometric or an arithmetic
-progression, as those of the set-ups do; and they are not drawn from the uniform distribution. Rewards are never ratings.
+progression, as those of the set-ups do; and they are not drawn from the uniform distribution. Rewards are never
+ratings.
 """
 
 from __future__ import annotations
