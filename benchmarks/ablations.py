@@ -1,4 +1,4 @@
-"""What the universal agent owes to its features, families, stages and network: short trainings without one of them.
+"""What the universal agent owes to its features, families, stages and networks: short trainings without one of them.
 
 Usage: python benchmarks/ablations.py [--steps 400] [--runs 10000] [--out results/ablations]; the same command resumes.
 """
@@ -32,9 +32,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "gaps alone": {
         "without": tuple(name for name in (*ARM_FEATURES, *STATE_FEATURES) if name not in (*OF_THE_GAP, "end"))
     },
-    "Gaussian alone": {"families": ("gaussian",)},
-    "Bernoulli alone": {"families": ("bernoulli", "bernoulli-prior")},
     "no prior": {"families": ("gaussian", "bernoulli")},
+    "prior alone": {"families": ("gaussian", "bernoulli-prior")},
     "1 to 3 stages": {"stages": (1, 3)},
     "20 stages": {"stages": (20, 20)},
 }
