@@ -7,7 +7,7 @@ try:
 except ImportError as error:
     raise MissingPackageError('bai_gym.arrays needs torch; pip install "bai-gym[learn]"') from error
 
-from bai_gym.arrays.blocks import Arms, Block, State, arms_of, draw, merge, start
+from bai_gym.arrays.blocks import Arms, Block, State, arms_of, draw, merge, pull, start
 from bai_gym.arrays.vector_env import TorchVectorEnv
 
-__all__ = ["Arms", "Block", "State", "TorchVectorEnv", "arms_of", "draw", "merge", "start"]
+__all__ = ["Arms", "Block", "State", "TorchVectorEnv", "arms_of", "draw", "merge", "pull", "start"]

@@ -10,7 +10,7 @@ import torch
 from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
 from bai_gym.errors import ParameterError
 
-__all__ = ["Arms", "Block", "State", "arms_of", "draw", "merge", "start"]
+__all__ = ["Arms", "Block", "State", "arms_of", "draw", "merge", "pull", "start"]
 
 Kind = Literal["gaussian", "bernoulli"]
 
@@ -84,9 +84,7 @@ def start(arms: Arms) -> State:
     return State(nothing, nothing, nothing)
 
 
-def draw(
-    arms: Arms, counts: torch.Tensor, generator: torch.Generator, *, gradient: torch.Tensor | None = None
-) -> Block:
+def draw(arms: Arms, counts: torch.Tensor, generator: torch.Generator) -> Block:
     """Return the statistics of blocks of pulls.
 
     Whole counts give the exact distribution: binomial successes; or a normal sum and a scaled chi-square. Counts that
@@ -98,8 +96,6 @@ def draw(
         arms: The instances.
         counts: ``(N, K)`` pulls, at least 0.
         generator: Source of randomness, on the device of the arms.
-        gradient: ``(N, K)`` real counts near ``counts``. The result then has the values of ``counts``, and the
-            derivatives of the Brownian motion with respect to these counts (straight-through).
     """
     means, deviations = arms.means, arms.deviations
     pulls = counts.to(means.dtype)
@@ -111,12 +107,6 @@ def draw(
         freedom = (pulls.detach() - 1.0).clamp(min=0.0)
         chi_square = 2.0 * torch._standard_gamma((0.5 * freedom).clamp(min=1e-6), generator=generator)
         squares = torch.where(freedom > 0.0, deviations**2 * chi_square, 0.0)
-    if gradient is not None:
-        # The sum is mean * m + deviation * sqrt(m) * z, with the derivative mean + (sum - mean * m) / (2 m).
-        some = (sums - pulls * means) / (2.0 * pulls.clamp(min=1.0))
-        slope = means + torch.where(pulls > 0.5, some, 0.5 * deviations * _normal(means, generator))
-        through = gradient - gradient.detach()
-        sums, pulls = sums + slope * through, pulls + through
     if arms.kind == "gaussian" and pulls.requires_grad:
         # The sum of squares is about deviation^2 (f + sqrt(2 f) z) with f degrees of freedom, and so is its derivative.
         noise = (squares - deviations**2 * freedom) / (2.0 * freedom.clamp(min=1.0))
@@ -132,6 +122,43 @@ def merge(state: State, block: Block) -> State:
         step = block.sums / block.pulls.clamp(min=1e-9) - state.means
         between = step**2 * state.pulls * block.pulls / pulls.clamp(min=1e-9)
     return State(pulls, means, state.squares + block.squares + torch.where(block.pulls > 0.0, between, 0.0))
+
+
+def pull(
+    arms: Arms,
+    state: State,
+    counts: torch.Tensor,
+    generator: torch.Generator,
+    *,
+    gradient: torch.Tensor | None = None,
+) -> State:
+    """Return the state after a block of whole numbers of pulls, whose derivatives may be those of real numbers.
+
+    Let counts be random whole numbers of expectation c, such as c rounded up or down at random. With respect to c, the
+    expectation of a function of the sums of rewards has the derivative of its first two moments: a pull adds the mean
+    to a sum, and the variance to its variance. A sum S of m rewards therefore gets the slope
+    mean + (S - m mean) / (2 c). A sum of squared deviations grows by the variance v of a reward and, of Gaussian
+    rewards, has 2 v^2 more variance; if m pulls raised it by Q, its slope is v + (Q - m v) / (2 c).
+
+    Args:
+        arms: The instances.
+        state: The state before.
+        counts: ``(N, K)`` pulls, whole numbers.
+        generator: Source of randomness, on the device of the arms.
+        gradient: ``(N, K)`` the expectations of ``counts``, above 0. None: no derivative with respect to the counts.
+    """
+    block = draw(arms, counts.detach(), generator)
+    after = merge(state, block)
+    if gradient is None:
+        return after
+    through, expected = gradient - gradient.detach(), gradient.detach().clamp(min=1e-9)
+    variances = arms.deviations**2
+    sum_slope = arms.means + (block.sums - block.pulls * arms.means) / (2.0 * expected)
+    grown = (after.squares - state.squares).detach()
+    freedom = block.pulls - 1.0 * ((state.pulls < 0.5) & (block.pulls > 0.5))  # the first pull only gives the mean
+    square_slope = variances + (grown - freedom * variances) / (2.0 * expected)
+    mean_slope = (sum_slope - after.means.detach()) / after.pulls.detach().clamp(min=1e-9)
+    return State(after.pulls + through, after.means + mean_slope * through, after.squares + square_slope * through)
 
 
 def _normal(like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:

@@ -21,7 +21,7 @@ from bai_gym.agents.learned.features import REWARDS
 from bai_gym.agents.learned.network import load_weights, save_weights
 from bai_gym.agents.sb3 import check_device
 from bai_gym.agents.universal import FLOOR, FORMAT, SHAPES, stage_sizes
-from bai_gym.arrays import Arms, State, draw, merge, start
+from bai_gym.arrays import Arms, State, pull, start
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.results.writer import ResultsWriter, write_atomically
 from bai_gym.seeding import check_seed, generator
@@ -188,18 +188,17 @@ def play(network: Network, group: Group, stages: int, random: torch.Generator) -
     plan = np.stack([stage_sizes(budget, num_arms, stages) for budget in group.budgets.tolist()])
     sizes = torch.as_tensor(plan, dtype=like.dtype, device=like.device)
     sizes = sizes.repeat_interleave(len(means) // len(plan), 0)[..., None]  # (P, S) -> (N, S, 1)
-    state = merge(start(arms), draw(arms, torch.ones_like(means), random))
+    state = pull(arms, start(arms), torch.ones_like(means), random)
     left = sizes.sum(1)
     for stage in range(1 + stages):
         size = sizes[:, stage]
         if stage == 0 and not binary:  # before two pulls of an arm nothing is known about its variance
-            block = draw(arms, (size / num_arms).expand_as(means), random)
+            state = pull(arms, state, (size / num_arms).expand_as(means), random)
         else:
             logits, _ = network(state, left)
             counts = size * (torch.softmax(logits, 1) * (1.0 - FLOOR) + FLOOR / num_arms)
             whole = _rounded(counts.detach(), size, random)
-            block = draw(arms, whole, random, gradient=counts if counts.requires_grad else None)
-        state = merge(state, block)
+            state = pull(arms, state, whole, random, gradient=counts if counts.requires_grad else None)
         left = left - size
     _, logits = network(state, left)
     return logits, order.argmin(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from bai_gym.bandits import BernoulliBandit, GaussianBandit, PoissonBandit
 from bai_gym.errors import ParameterError
 
 torch = pytest.importorskip("torch")
-from bai_gym.arrays import Block, State, arms_of, draw, merge, start  # noqa: E402
+from bai_gym.arrays import Block, arms_of, draw, merge, pull, start  # noqa: E402
 
 DRAWS = 20_000
 LEVEL = 0.001 / 12  # over the comparisons of a test
@@ -90,17 +91,38 @@ def test_real_counts_have_the_exact_derivative(bandit: Any) -> None:
 
 def test_whole_counts_can_carry_the_derivative_of_real_ones() -> None:
     arms = arms_of(GAUSSIAN, dtype=torch.float64)
+    before = pull(arms, start(arms), torch.ones(1, 3, dtype=torch.float64), random(1))
     whole = torch.tensor([[4.0, 0.0, 2.0]], dtype=torch.float64)
     real = torch.tensor([[3.7, 0.2, 2.1]], dtype=torch.float64, requires_grad=True)
-    plain, through = draw(arms, whole, random()), draw(arms, whole, random(), gradient=real)
+    plain, through = pull(arms, before, whole, random()), pull(arms, before, whole, random(), gradient=real)
     for one, other in zip(plain, through, strict=True):
         assert torch.equal(one, other.detach())
-    (slope,) = torch.autograd.grad(through.sums.sum(), real, retain_graph=True)
-    # mean + (sum - mean m) / (2 m) for the first arm, whose m is 4; the mean for the third, which has no noise.
-    expected = 1.0 + (float(plain.sums[0, 0]) - 4.0) / 8.0
-    assert slope[0, [0, 2]].tolist() == pytest.approx([expected, 0.0])
+    (slope,) = torch.autograd.grad((through.means * through.pulls).sum(), real, retain_graph=True)
+    # mean + (sum - mean m) / (2 c) for the first arm, m = 4 and c = 3.7; the mean without a pull, or without noise.
+    added = float(plain.pulls[0, 0] * plain.means[0, 0] - before.means[0, 0])
+    assert slope[0].tolist() == pytest.approx([1.0 + (added - 4.0) / 7.4, -2.0, 0.0])
     assert float(torch.autograd.grad(through.pulls.sum(), real)[0].sum()) == 3.0
-    assert isinstance(merge(start(arms), through), State)
+
+
+@pytest.mark.each("expected", [0.2, 0.7, 1.5])
+def test_derivatives_of_rounded_counts_are_those_of_expectations(expected: float) -> None:
+    number, mean, variance, first = 200_000, 0.5, 2.25, 12
+    arms = arms_of(GaussianBandit(np.full((number, 2), mean), variance), dtype=torch.float64)
+    before = pull(arms, start(arms), torch.full((number, 2), float(first), dtype=torch.float64), random(1))
+    real = torch.full((number, 2), expected, dtype=torch.float64, requires_grad=True)
+    whole = torch.floor(real.detach() + torch.rand(number, 2, generator=random(2), dtype=torch.float64))
+    after = pull(arms, before, whole, random(3), gradient=real)
+    # The variance of a mean of n rewards is v / n, that of a sample variance 2 v^2 / (n - 1).
+    down = math.floor(expected)
+    for found, value in (
+        ((after.means - mean) ** 2, lambda n: variance / n),
+        ((after.variances - variance) ** 2, lambda n: 2.0 * variance**2 / (n - 1)),
+    ):
+        (slope,) = torch.autograd.grad(found.sum(), real, retain_graph=True)
+        wanted = value(first + down + 1) - value(first + down)
+        error = float(slope.std()) / math.sqrt(2 * number)
+        assert abs(float(slope.mean()) - wanted) < 4.0 * error + 0.15 * abs(wanted)
+        assert error < 0.05 * abs(wanted)
 
 
 def test_the_derivative_of_variances_has_the_right_mean() -> None:
@@ -108,12 +130,14 @@ def test_the_derivative_of_variances_has_the_right_mean() -> None:
     freedom = torch.tensor([4.0, 11.0], dtype=torch.float64)
     for whole in (True, False):
         real = (freedom + 1.0).expand(40_000, 2).clone().requires_grad_()
-        block = draw(arms, real.detach(), random(), gradient=real) if whole else draw(arms, real, random())
-        off = (merge(start(arms), block).variances - 2.25) ** 2
-        (slope,) = torch.autograd.grad(off.sum(), real)
-        # The variance of a sample variance is 2 sigma^4 / f; 5 standard errors.
+        if whole:
+            state = pull(arms, start(arms), real.detach(), random(), gradient=real)
+        else:
+            state = merge(start(arms), draw(arms, real, random()))
+        (slope,) = torch.autograd.grad(((state.variances - 2.25) ** 2).sum(), real)
+        # The variance of a sample variance is 2 sigma^4 / f; 5 standard errors, and a fifth for terms of higher order.
         wanted = -2.0 * 2.25**2 / freedom**2
-        assert ((slope.mean(0) - wanted).abs() < 5.0 * slope.std(0) / 200.0).all()
+        assert ((slope.mean(0) - wanted).abs() < 5.0 * slope.std(0) / 200.0 + 0.2 * wanted.abs() * whole).all()
 
 
 def test_other_rewards_are_refused() -> None:
