@@ -96,7 +96,7 @@ def train(
         list[str] | None, typer.Option(help="With --universal: features that are left out, repeatable. [default: none]")
     ] = None,
     size: Annotated[
-        int | None, typer.Option(**WHOLE, help="With --universal: arms of all episodes of a batch. [default: 6000]")
+        int | None, typer.Option(**WHOLE, help="With --universal: arms of all episodes of a batch. [default: 8000]")
     ] = None,
     start_from: Annotated[
         Path | None, typer.Option(help="With --universal: weights to start from. [default: random ones]")

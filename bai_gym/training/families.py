@@ -94,7 +94,7 @@ def _draw(rng: np.random.Generator, family: str, batch: int, num_arms: int) -> t
     drawn = shape in DRAWN
     # z of the hardest comparison under a good static allocation: neither hopeless nor trivial. Of gaps that are drawn,
     # the typical one, so that some instances are hard and others easy.
-    z = np.full((batch, 1), rng.uniform(1.5, 6.0)) if drawn else rng.uniform(1.2, 5.0) * _noise(rng, 0.15, (batch, 1))
+    z = np.full((batch, 1), rng.uniform(1.2, 5.5)) if drawn else rng.uniform(0.8, 4.2) * _noise(rng, 0.15, (batch, 1))
     gaps = _gaps(shape, batch, num_arms, rng)
     if family == "bernoulli":
         top = rng.uniform(0.05, 0.98, (batch, 1))

@@ -67,11 +67,11 @@ class UniversalRecipe:
         ParameterError: If a value is outside its range.
     """
 
-    steps: int = 5000
+    steps: int = 4000
     seed: int = 0
     stages: tuple[int, int] = (6, 20)
     families: tuple[str, ...] = FAMILIES
-    size: int = 6000
+    size: int = 8000
     width: int = 48
     learning_rate: float = 3e-3
     without: tuple[str, ...] = ()
