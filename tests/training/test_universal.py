@@ -58,8 +58,13 @@ def test_numpy_and_torch_give_the_same_logits(num_arms: int) -> None:
 
 def test_an_episode_spends_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Any] = []
-    whole = universal.merge
-    monkeypatch.setattr(universal, "merge", lambda state, block: made.append(block.pulls) or whole(state, block))
+    whole = universal.pull
+
+    def recorded(arms: Any, state: State, counts: Any, *args: Any, **options: Any) -> State:
+        made.append(counts)
+        return whole(arms, state, counts, *args, **options)
+
+    monkeypatch.setattr(universal, "pull", recorded)
     group = families.draw_group(np.random.default_rng(1), size=200)
     preferred, best = play(Networks(8).of(group.kind), group, 6, torch.Generator().manual_seed(0))
     pulls = torch.stack(made).detach()
