@@ -63,7 +63,8 @@ class Universal(Agent):
     pool over all arms, so they play any number of them.
 
     Args:
-        stages: Number of stages after the warm-up, at least 1. Default 20.
+        stages: Number of stages after the warm-up, at least 1. Default 20; the shipped weights were trained with 6
+            to 20.
         path: A file ``weights.npz`` that ``bai-gym train --universal`` has written. None (default): the weights
             shipped with the library.
 

@@ -155,8 +155,9 @@ def pull(
     variances = arms.deviations**2
     sum_slope = arms.means + (block.sums - block.pulls * arms.means) / (2.0 * expected)
     grown = (after.squares - state.squares).detach()
-    freedom = block.pulls - 1.0 * ((state.pulls < 0.5) & (block.pulls > 0.5))  # the first pull only gives the mean
-    square_slope = variances + (grown - freedom * variances) / (2.0 * expected)
+    first = 1.0 * ((state.pulls < 0.5) & (block.pulls > 0.5))  # that pull gives the mean, and nothing to the squares
+    noise = grown - (block.pulls - first) * variances
+    square_slope = variances + noise / (2.0 * (expected - first).clamp(min=1e-9))
     mean_slope = (sum_slope - after.means.detach()) / after.pulls.detach().clamp(min=1e-9)
     return State(after.pulls + through, after.means + mean_slope * through, after.squares + square_slope * through)
 

@@ -34,7 +34,7 @@ __all__ = ["Network", "Networks", "UniversalRecipe", "error_probability", "play"
 OnStep = Callable[[int, float], None]
 Log = Callable[[str, float, int], None]
 
-BATCHES = 2  # of each network in a step: one more number of arms
+BATCHES = 2  # of each network in a step, each with its own number of arms
 LAST_RATE = 1e-4
 SHARPNESS = 1.5  # of the logits in the soft error probability
 EASY = 0.002  # errors below this count little more

@@ -168,10 +168,11 @@ def test_families_of_one_kind_of_reward_leave_the_other_network_alone(tmp_path: 
 
 def test_a_network_learns_the_same_beside_the_other_and_alone(tmp_path: Path) -> None:
     both = Universal(path=train_universal(SMALL, tmp_path / "both", device="cpu"))._networks
-    alone = UniversalRecipe(**{**json.loads(SMALL.to_json()), "families": ["bernoulli", "bernoulli-prior"]})
-    found = Universal(path=train_universal(alone, tmp_path / "alone", device="cpu"))._networks
-    for name, array in both["binary"].items():
-        np.testing.assert_array_equal(found["binary"][name], array, err_msg=name)
+    for kind, names in (("any", ["gaussian"]), ("binary", ["bernoulli", "bernoulli-prior"])):
+        alone = UniversalRecipe(**{**json.loads(SMALL.to_json()), "families": names})
+        found = Universal(path=train_universal(alone, tmp_path / kind, device="cpu"))._networks
+        for name, array in both[kind].items():
+            np.testing.assert_array_equal(found[kind][name], array, err_msg=f"{kind} {name}")
 
 
 def test_steps_along_the_gradient_lower_the_loss_on_other_rewards() -> None:
