@@ -32,7 +32,6 @@ BERNOULLI_GAPS = ("increments", "normal", "scattered", "ranks")
 DEVIATIONS = ("equal", "lognormal", "subset", "trend", "best")
 FEWEST, MOST = 2, 64  # arms
 SHORTEST, LONGEST = 2.0, 300.0  # pulls per arm
-MOST_EPISODES = 400
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Group:
 
 
 def draw_group(
-    rng: np.random.Generator, families: Sequence[str] = FAMILIES, *, size: int = 3000, parts: int = 3
+    rng: np.random.Generator, families: Sequence[str] = FAMILIES, *, size: int = 8000, most: int = 400, parts: int = 3
 ) -> Group:
     """Draw a kind of reward, a number of arms (2 to 64), and for each part a family, a budget and instances.
 
@@ -61,6 +60,7 @@ def draw_group(
         rng: Source of randomness.
         families: Families to draw from, some of :data:`FAMILIES`.
         size: Approximate number of instances times arms.
+        most: Largest number of instances, up to rounding.
         parts: Number of parts.
 
     Raises:
@@ -70,7 +70,7 @@ def draw_group(
     first = _choose(rng, families)
     same = [family for family in families if KIND[family] == KIND[first]]
     num_arms = round(_log_uniform(rng, FEWEST, MOST))
-    batch = math.ceil(min(size / num_arms, MOST_EPISODES) / parts)
+    batch = math.ceil(min(size / num_arms, most) / parts)
     drawn = [_draw(rng, _choose(rng, same), batch, num_arms) for _ in range(parts)]
     means, deviations, budgets = zip(*drawn, strict=True)
     return Group(KIND[first], np.concatenate(means), np.concatenate(deviations), np.array(budgets))

@@ -43,6 +43,8 @@ AVERAGING = 0.005  # of the exponential average of the weights
 CHECKPOINT = 50  # steps
 VALIDATION = 400  # steps
 VALIDATION_GROUPS = 24
+VALIDATION_SIZE = 3  # times that of a batch
+VALIDATION_EPISODES = 2000  # of a group, at most: one with rare errors needs more than training gives it
 STAGES_AT_PLAY = 20
 
 
@@ -276,7 +278,13 @@ def train_universal(
     claim(folder, recipe.to_json(facts))
     place = torch.device("cuda" if device == "cuda" or (device == "auto" and torch.cuda.is_available()) else "cpu")
     validation = [
-        draw_group(generator(1, "validation", number), recipe.families) for number in range(VALIDATION_GROUPS)
+        draw_group(
+            generator(1, "validation", number),
+            recipe.families,
+            size=VALIDATION_SIZE * recipe.size,
+            most=VALIDATION_EPISODES,
+        )
+        for number in range(VALIDATION_GROUPS)
     ]
     with one_thread(), _events(folder / "tensorboard") as log:
         torch.manual_seed(recipe.seed)
