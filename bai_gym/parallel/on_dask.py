@@ -18,7 +18,14 @@ from bai_gym.parallel.task import PACKAGES, PYTHON
 __all__ = ["DaskConnection"]
 
 # A client that loses its scheduler logs it here, sometimes with a traceback; the user gets one line from this library.
-NOISY = ("distributed.client", "distributed.comm", "distributed.core", "distributed.utils", "tornado.application")
+NOISY = (
+    "distributed.batched",
+    "distributed.client",
+    "distributed.comm",
+    "distributed.core",
+    "distributed.utils",
+    "tornado.application",
+)
 PATIENCE = 10.0  # seconds, for a response, and then for the first worker
 START = "start one with `dask scheduler` and, in other terminals, `dask worker ADDRESS --nthreads 1`"
 
