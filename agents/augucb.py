@@ -93,7 +93,7 @@ def drop(e: Episode, arm: int, rng: np.random.Generator) -> None:
     """Drop an arm if its index is negative."""
     if value_of(e.first, arm) < 0.0 and e.active[arm] == 1:
         e.active[arm] = 0
-        renew(e.first, arm, -np.inf, 1.0, rng)
+        renew(e.first, arm, -np.inf, rng)
 
 
 def look(e: Episode, rng: np.random.Generator) -> None:
@@ -134,8 +134,7 @@ def choose(e: Episode, rng: np.random.Generator) -> int:
         e.parameters[FACTOR] = 0.0
         for arm in range(e.pulls.size):
             e.active[arm] = 1
-            weight = -(e.pulls[arm] + 1.0) if e.parameters[TIE_FIRST] == 1.0 else 1.0
-            renew(e.first, arm, index(e.pulls[arm], e.mean[arm], e.variance[arm], e.parameters), weight, rng)
+            renew(e.first, arm, index(e.pulls[arm], e.mean[arm], e.variance[arm], e.parameters), rng)
     return leader(e.first)
 
 

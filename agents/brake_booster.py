@@ -17,7 +17,7 @@ from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, STOP, Episode, Played, Rule, Tournament, rare, renew, section
 from bai_gym.sampling.sequential import pull_leader
-from bai_gym.sampling.tournament import WEIGHT, fill, nodes
+from bai_gym.sampling.tournament import fill, nodes, weigh
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import integer, probability, real
 
@@ -80,12 +80,6 @@ def run_of(e: Episode, pulled: int) -> Episode:
     )
 
 
-def seat(at: Tournament, arm: int, value: float, pulls: float, lowest: int) -> None:
-    """Give an arm its value in a tournament that is filled afterwards."""
-    leaf = (at.value.size >> 1) + arm
-    at.value[leaf], at.holder[leaf] = value, (-(pulls + 1.0) if lowest else 1.0) * WEIGHT + arm
-
-
 @rare
 def restart(e: Episode) -> None:
     """Begin a run without samples."""
@@ -94,10 +88,6 @@ def restart(e: Episode) -> None:
         e.parameters[k] = e.parameters[size + k]
     for k in range(e.memory.size - int(own(e, BASE_MEMORY)), e.memory.size):
         e.memory[k] = 0.0
-    for number in range(2):  # leaves without an arm stay empty
-        at = tree(e, number)
-        for leaf in range(at.value.size >> 1, at.value.size):
-            at.value[leaf], at.holder[leaf] = -np.inf, -(2.0**28) * WEIGHT if own(e, LOWEST) == 1.0 else 0.0
     for arm in range(e.pulls.size):
         row(e, PULLS)[arm] = row(e, MEANS)[arm] = row(e, VARIANCES)[arm] = row(e, SUMS)[arm] = 0.0
         e.active[arm] = 1
@@ -200,9 +190,12 @@ def choose(e: Episode, rng: np.random.Generator) -> int:
         take_in(e, pulled, e.reward)
         if e.memory[BEGUN] == 1.0:
             pulls, mean, variance = row(e, PULLS)[pulled], row(e, MEANS)[pulled], row(e, VARIANCES)[pulled]
-            weight = -(pulls + 1.0) if lowest else 1.0
-            renew(tree(e, 0), pulled, base_index(pulls, mean, variance, e.parameters), weight, rng)
-            renew(tree(e, 1), pulled, base_second(pulls, mean, variance, e.parameters), weight, rng)
+            first, second = tree(e, 0), tree(e, 1)
+            if lowest:
+                weigh(first, pulled, pulls)
+                weigh(second, pulled, pulls)
+            renew(first, pulled, base_index(pulls, mean, variance, e.parameters), rng)
+            renew(second, pulled, base_second(pulls, mean, variance, e.parameters), rng)
     while True:
         arm = first_pull(e, rng)
         if arm >= 0 and e.memory[MADE] < cap_of_block(e):
@@ -212,18 +205,11 @@ def choose(e: Episode, rng: np.random.Generator) -> int:
             e.memory[DUE] = base_refresh(run, rng)
             for k in range(run.pulls.size):
                 pulls, mean, variance, active = run.pulls[k], run.mean[k], run.variance[k], run.active[k] == 1
-                seat(
-                    run.first, k, base_index(pulls, mean, variance, e.parameters) if active else -np.inf, pulls, lowest
-                )
-                seat(
-                    run.second,
-                    k,
-                    base_second(pulls, mean, variance, e.parameters) if active else -np.inf,
-                    pulls,
-                    lowest,
-                )
-            fill(run.first, rng)
-            fill(run.second, rng)
+                leaf = (run.first.value.size >> 1) + k
+                run.first.value[leaf] = base_index(pulls, mean, variance, e.parameters) if active else -np.inf
+                run.second.value[leaf] = base_second(pulls, mean, variance, e.parameters) if active else -np.inf
+            fill(run.first, run.pulls, lowest, rng)
+            fill(run.second, run.pulls, lowest, rng)
         e.memory[BEGUN] = 1.0
         vote = -1
         if arm < 0:

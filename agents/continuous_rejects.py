@@ -61,7 +61,7 @@ def reject(e: Episode, low: int, rng: np.random.Generator) -> None:
     m[MOST] = e.pulls[low]
     m[OWN + e.pulls.size + low] = 0.0
     e.active[low] = 0
-    renew(e.first, low, -np.inf, -(e.pulls[low] + 1.0) if e.parameters[FIRST] > 0.0 else 1.0, rng)
+    renew(e.first, low, -np.inf, rng)
 
 
 def least_pulled(e: Episode, rng: np.random.Generator) -> int:

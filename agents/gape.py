@@ -69,7 +69,7 @@ def largest_b(e: Episode, rng: np.random.Generator) -> int:
         for place in (BEST, SECOND):
             arm = int(e.memory[place])
             value = capped_bound(e.pulls[arm], e.mean[arm], e.variance[arm], e.parameters)
-            renew(e.first, arm, value, -(e.pulls[arm] + 1.0) if e.parameters[FIRST] > 0.0 else 1.0, rng)
+            renew(e.first, arm, value, rng)
     return leader(e.first)
 
 

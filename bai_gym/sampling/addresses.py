@@ -24,6 +24,7 @@ from bai_gym.sampling.episode import (
     PARAMETERS,
     PULLED,
     SECOND,
+    TREES,
     Episode,
 )
 from bai_gym.sampling.tournament import Tournament
@@ -104,9 +105,8 @@ def values(p: Any) -> Any:
 def episode(f: Any, q: Any, x: Any) -> Any:
     """Name the numbers of an episode."""
     head = numba.carray(_ints(q), HEADER)
-    k, first, second = head[ARMS], head[FIRST], head[SECOND]
-    memory = 1 + 4 * k + head[PARAMETERS]
-    trees = memory + head[MEMORY]
+    k, trees, first, second = head[ARMS], head[TREES], head[FIRST], head[SECOND]
+    memory = trees - head[MEMORY]
     other = trees + 2 * first
     return Episode(
         numba.carray(_floats(f + 8), k),

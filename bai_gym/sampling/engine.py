@@ -29,6 +29,7 @@ from bai_gym.sampling.episode import (
     STATE,
     STOP,
     STOPPED,
+    TREES,
     WAITING,
     episode,
     float_width,
@@ -72,6 +73,7 @@ class Engine:
         self._features = _features(features, request.arms, arms)
         head = self._ints[:, :HEADER]
         head[:, [ARMS, PARAMETERS, MEMORY, FIRST, SECOND]] = arms, width, request.memory, first, second
+        head[:, TREES] = 1 + 4 * arms + width + request.memory
         head[:, FEATURES] = self._features.shape[2]
         head[:, [MADE, DUE, PULLED, END]] = made, made, -1, made + request.steps
         head[:, LOWEST] = request.tie == "first"

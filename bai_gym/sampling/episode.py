@@ -46,8 +46,8 @@ NEVER = 2**62  # no pull
 RUNNING, STOPPED, WAITING, LOST = range(4)  # lost: the rule chose an arm that does not exist
 
 # The first integers of a row: sizes, then the state of the episode.
-ARMS, PARAMETERS, MEMORY, FIRST, SECOND, FEATURES, MADE, PULLED, STATE, DUE, LOWEST, END = range(12)
-HEADER = 12
+ARMS, PARAMETERS, MEMORY, TREES, FIRST, SECOND, FEATURES, MADE, PULLED, STATE, DUE, LOWEST, END = range(13)
+HEADER = 13
 
 
 class Episode(NamedTuple):
@@ -140,9 +140,8 @@ def header(q: IntArray) -> IntArray:
 
 def episode(f: FloatArray, q: IntArray, x: FloatArray) -> Episode:
     """Name the numbers of an episode: ``f`` its row of floats, ``q`` that of integers, ``x`` its features."""
-    k, first, second = q[ARMS], q[FIRST], q[SECOND]
-    memory = 1 + 4 * k + q[PARAMETERS]
-    trees = memory + q[MEMORY]
+    k, trees, first, second = q[ARMS], q[TREES], q[FIRST], q[SECOND]
+    memory = trees - q[MEMORY]
     other = trees + 2 * first
     return Episode(
         f[1 : 1 + k],

@@ -31,16 +31,18 @@ from bai_gym.sampling.episode import (
     episode,
     header,
     locate,
+    section,
     settings,
     sums,
+    values,
 )
 from bai_gym.sampling.rare import rare
-from bai_gym.sampling.tournament import WEIGHT, Tournament, fill, leader, renew
+from bai_gym.sampling.tournament import Tournament, fill, leader, renew, weigh
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["INDEXED", "choose_all", "play", "take_in_all"]
 
-LANES = 2  # episodes that take turns: while one waits for a division or its tournament, the others go on
+LANES = 4  # episodes that take turns: while one waits for a division or its tournament, the others go on
 
 # What a rule has, as bits.
 INDEXED, SECOND_INDEX, CHOOSES, REFRESHES, VARIANCES = 1, 2, 4, 8, 16
@@ -48,26 +50,38 @@ INDEXED, SECOND_INDEX, CHOOSES, REFRESHES, VARIANCES = 1, 2, 4, 8, 16
 Index = Callable[[float, float, float, Any], float]
 
 
-def draw(kind: int, location: float, scale: float, start: int, samples: FloatArray, rng: np.random.Generator) -> float:
+def draw(
+    kind: int,
+    location: FloatArray,
+    scale: FloatArray,
+    start: IntArray,
+    samples: FloatArray,
+    number: int,
+    arm: int,
+    rng: np.random.Generator,
+) -> float:
     """Return a reward of an arm.
 
     Args:
         kind: Of the arms.
-        location: Mean (Gaussian, Bernoulli, Poisson), or as in :func:`draw_finite`.
-        scale: Standard deviation (Gaussian), number of samples (empirical), or number of values (finite).
-        start: Where the samples of the arm start (empirical), or the rewards that are left (finite).
+        location: ``(N, K)`` means (Gaussian, Bernoulli, Poisson), or as in :func:`draw_finite`.
+        scale: ``(N, K)`` standard deviations (Gaussian), numbers of samples (empirical) or of values (finite).
+        start: ``(N, K)`` where the samples of the arm start (empirical), or the rewards that are left (finite).
         samples: Those of all arms, one arm after another (empirical), or all numbers (finite).
+        number: The episode.
+        arm: The arm.
         rng: Source of randomness.
     """
+    row, column = np.uint64(number), np.uint64(arm)
     if kind == GAUSSIAN:
-        return location + scale * rng.standard_normal()
+        return location[row, column] + scale[row, column] * rng.standard_normal()
     if kind == BERNOULLI:
-        return 1.0 if rng.random() < location else 0.0
+        return 1.0 if rng.random() < location[row, column] else 0.0
     if kind == EMPIRICAL:
-        return float(samples[start + int(rng.random() * scale)])
+        return float(samples[start[row, column] + int(rng.random() * scale[row, column])])
     if kind == FINITE:
-        return draw_finite(int(location), int(scale), start, samples, rng)
-    return draw_poisson(location, rng)
+        return draw_finite(int(location[row, column]), int(scale[row, column]), start[row, column], samples, rng)
+    return draw_poisson(location[row, column], rng)
 
 
 @rare
@@ -106,17 +120,10 @@ def draw_poisson(mean: float, rng: np.random.Generator) -> float:
 def fill_tree(tree: Tournament, e: Episode, p: Any, index: Index, lowest: int, rng: np.random.Generator) -> None:
     """Compute the index of every active arm, and decide all nodes of the tournament."""
     half = tree.value.size >> 1
-    for arm in range(half):
-        node = half + arm
-        if arm < e.pulls.size:
-            active = e.active[arm] == 1
-            tree.value[node] = index(e.pulls[arm], e.mean[arm], e.variance[arm], p) if active else -np.inf
-            weight = -(e.pulls[arm] + 1.0) if lowest else 1.0
-        else:
-            tree.value[node] = -np.inf
-            weight = -(2.0**28) if lowest else 0.0
-        tree.holder[node] = weight * WEIGHT + arm
-    fill(tree, rng)
+    for arm in range(e.pulls.size):
+        active = e.active[arm] == 1
+        tree.value[half + arm] = index(e.pulls[arm], e.mean[arm], e.variance[arm], p) if active else -np.inf
+    fill(tree, e.pulls, lowest, rng)
 
 
 @rare
@@ -169,25 +176,28 @@ def take_in(
 
     The mean is sum / pulls, so equal means of whole rewards are exactly equal.
     """
-    head = header(q)
-    pulls = e.pulls[arm] + 1.0
-    total[arm] += reward
-    before = e.mean[arm]
-    mean = before if reward == before else total[arm] / pulls  # so that an arm with a constant reward has variance 0
+    head, at = header(q), np.uint64(arm)
+    pulls = e.pulls[at] + 1.0
+    total[at] += reward
+    before = e.mean[at]
+    mean = before if reward == before else total[at] / pulls  # so that an arm with a constant reward has variance 0
     variance = 0.0
     if has & VARIANCES and pulls > 1.0:
         # Welford's update, with the variance in the place of the sum of squares.
-        variance = (e.variance[arm] * (pulls - 2.0) + (reward - before) * (reward - mean)) / (pulls - 1.0)
-        e.variance[arm] = variance
-    e.pulls[arm] = pulls
-    e.mean[arm] = mean
+        variance = (e.variance[at] * (pulls - 2.0) + (reward - before) * (reward - mean)) * (1.0 / (pulls - 1.0))
+        e.variance[at] = variance
+    e.pulls[at] = pulls
+    e.mean[at] = mean
     head[MADE] += 1
     head[PULLED] = arm
     if has & INDEXED:
-        weight = -(pulls + 1.0) if head[LOWEST] else 1.0
-        renew(e.first, arm, index(pulls, mean, variance, p), weight, rng)
-        if has & SECOND_INDEX:
-            renew(e.second, arm, second(pulls, mean, variance, p), weight, rng)
+        if head[LOWEST]:
+            weigh(e.first, arm, pulls)
+        renew(e.first, arm, index(pulls, mean, variance, p), rng)
+    if has & SECOND_INDEX:
+        if head[LOWEST]:
+            weigh(e.second, arm, pulls)
+        renew(e.second, arm, second(pulls, mean, variance, p), rng)
 
 
 def play(
@@ -209,7 +219,7 @@ def play(
     until: int,
 ) -> None:
     """Play episodes until they have made their pulls, have stopped, or wait; see :class:`bai_gym.sampling.Engine`."""
-    rng, rewards = borrowed(rng), borrowed(rewards)
+    rng, rewards, samples = borrowed(rng), borrowed(rewards), section(samples, 0, samples.size)
     episodes = floats.shape[0]
     for begin in range(0, episodes, LANES):
         end = min(begin + LANES, episodes)
@@ -218,21 +228,27 @@ def play(
             running = 0
             for number in range(begin, end):
                 f, q = locate(floats, number), locate(ints, number)
-                x = locate(features, number if features.shape[0] > 1 else 0)
                 head = header(q)
                 if head[MADE] >= until or head[STATE] != RUNNING:
                     continue
+                x = locate(features, number if features.shape[0] > 1 else 0)
                 if head[MADE] >= head[DUE]:
                     prepare(f, q, x, rng, index, second, refresh, has)
-                e = episode(f, q, x)
-                arm = choose(f, q, x, rng) if has & CHOOSES else leader(e.first)
+                arm = choose(f, q, x, rng) if has & CHOOSES else leader(episode(f, q, x).first)
                 if arm < 0 or arm >= head[ARMS]:
                     stay(q, arm)
                     continue
+                head[PULLED] = arm
+                values(f)[0] = draw(kind, location, scale, start, samples, number, arm, rewards)
+            for number in range(begin, end):
+                f, q = locate(floats, number), locate(ints, number)
+                head = header(q)
+                if head[MADE] >= until or head[STATE] != RUNNING:
+                    continue
                 running += 1
-                reward = draw(kind, location[number, arm], scale[number, arm], start[number, arm], samples, rewards)
-                floats[number, 0] = reward
-                take_in(q, settings(f, q), e, sums(f, q), arm, reward, rng, index, second, has)
+                x = locate(features, number if features.shape[0] > 1 else 0)
+                e = episode(f, q, x)
+                take_in(q, settings(f, q), e, sums(f, q), head[PULLED], e.reward, rng, index, second, has)
 
 
 def choose_all(

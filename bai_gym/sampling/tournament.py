@@ -19,10 +19,11 @@ import numpy as np
 from bai_gym.sampling.rare import rare
 from bai_gym.statistics import FloatArray
 
-__all__ = ["Tournament", "best_without", "fill", "leader", "leader_without", "nodes", "renew", "top", "value_of"]
+__all__ = ["Tournament", "best_without", "fill", "leader", "leader_without", "nodes", "renew", "top", "value_of", "weigh"]
 
 ONE = np.uint64(1)
 WEIGHT = 2.0**24  # of a holder's weight; below it stands the arm's number
+FARTHEST = 2.0**28  # more pulls than an arm can have: those of a leaf without an arm
 
 
 class Tournament(NamedTuple):
@@ -128,21 +129,19 @@ def tied(holder: float, other: float, rng: np.random.Generator) -> float:
     return total * WEIGHT + arm
 
 
-def renew(tree: Tournament, arm: int, value: float, weight: float, rng: np.random.Generator) -> None:
+def renew(tree: Tournament, arm: int, value: float, rng: np.random.Generator) -> None:
     """Give an arm another value.
 
     Args:
         tree: The tree.
         arm: The arm.
         value: Its value; -inf for an arm that is out, not NaN.
-        weight: 1, or with the tie rule ``"first"`` the arm's pulls + 1, negative.
         rng: Breaks ties.
     """
     values, holders = tree.value, tree.holder
     node = np.uint64(values.size >> 1) + np.uint64(arm)
-    holder = weight * WEIGHT + arm
+    holder = holders[node]
     values[node] = value
-    holders[node] = holder
     while node > ONE:
         other, other_holder = values[node ^ ONE], holders[node ^ ONE]
         is_tied, is_larger = other == value, other > value
@@ -156,10 +155,29 @@ def renew(tree: Tournament, arm: int, value: float, weight: float, rng: np.rando
         holders[node] = holder
 
 
+def weigh(tree: Tournament, arm: int, pulls: float) -> None:
+    """Note an arm's pulls for the tie rule ``"first"``; its value must be given anew."""
+    tree.holder[np.uint64(tree.value.size >> 1) + np.uint64(arm)] = arm - (pulls + 1.0) * WEIGHT
+
+
 @rare
-def fill(tree: Tournament, rng: np.random.Generator) -> None:
-    """Decide all nodes, from the leaves on."""
-    for node in range((tree.value.size >> 1) - 1, 0, -1):
+def fill(tree: Tournament, pulls: FloatArray, lowest: int, rng: np.random.Generator) -> None:
+    """Decide all nodes, from the values of the arms on.
+
+    Args:
+        tree: The tree.
+        pulls: ``(K,)`` pulls of the arms.
+        lowest: 1 with the tie rule ``"first"``, 0 where ties are broken at random.
+        rng: Breaks ties.
+    """
+    half = tree.value.size >> 1
+    for leaf in range(half):
+        tree.holder[half + leaf] = leaf + (WEIGHT if leaf < pulls.size else 0.0)
+        if lowest:
+            weigh(tree, leaf, pulls[leaf] if leaf < pulls.size else FARTHEST)
+        if leaf >= pulls.size:
+            tree.value[half + leaf] = -np.inf
+    for node in range(half - 1, 0, -1):
         left, right = 2 * node, 2 * node + 1
         tree.value[node], tree.holder[node] = larger(
             tree.value[left], tree.holder[left], tree.value[right], tree.holder[right], rng

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from bai_gym.sampling import Tournament, best_without, leader, leader_without, renew, top, value_of
-from bai_gym.sampling.tournament import WEIGHT, fill, nodes
+from bai_gym.sampling.tournament import fill, nodes, weigh
 
 RNG = np.random.default_rng(0)
 
@@ -19,14 +19,10 @@ RNG = np.random.default_rng(0)
 def tournament(values: list[float], pulls: list[int] | None = None) -> Tournament:
     """A tournament over some values; with pulls, by the tie rule "first"."""
     size = nodes(len(values))
-    tree = Tournament(np.full(size, -np.inf), np.zeros(size))
-    for arm in range(size // 2):
-        weight = (1.0 if arm < len(values) else 0.0) if pulls is None else -(2.0**28)
-        if arm < len(values):
-            tree.value[size // 2 + arm] = values[arm]
-            weight = 1.0 if pulls is None else -(pulls[arm] + 1.0)
-        tree.holder[size // 2 + arm] = weight * WEIGHT + arm
-    fill(tree, RNG)
+    tree = Tournament(np.zeros(size), np.zeros(size))
+    tree.value[size // 2 : size // 2 + len(values)] = values
+    first = pulls is not None
+    fill(tree, np.array(pulls if first else [0] * len(values), float), int(first), RNG)
     return tree
 
 
@@ -38,7 +34,7 @@ def test_the_leader_has_the_largest_value(values: list[float], changes: list[tup
     tree, now = tournament(values), list(values)
     for arm, value in [(0, values[0]), *changes]:
         now[arm % len(now)] = value
-        renew(tree, arm % len(now), value, 1.0, RNG)
+        renew(tree, arm % len(now), value, RNG)
         assert top(tree) == max(now)
         assert now[leader(tree)] == max(now)
         for other in range(len(now)):
@@ -63,7 +59,8 @@ def test_the_first_rule_takes_the_fewest_pulls_then_the_lowest_arm(arms: list[tu
         assert leader_without(tree, arm, RNG) == second
         pulls[arm] += 1
         values[arm] = values[(arm + 1) % len(arms)]
-        renew(tree, arm, values[arm], -(pulls[arm] + 1.0), RNG)
+        weigh(tree, arm, pulls[arm])
+        renew(tree, arm, values[arm], RNG)
 
 
 @pytest.mark.parametrize("arms", [3, 8, 13])
@@ -76,7 +73,7 @@ def test_random_ties_are_uniform(arms: int, level: float) -> None:
         found = leader(tree)
         counts["all"][found] += 1
         counts["without"][leader_without(tree, tied[0], RNG)] += 1
-        renew(tree, found, level, 1.0, RNG)  # as a pull that changes nothing would
+        renew(tree, found, level, RNG)  # as a pull that changes nothing would
     assert counts["all"].sum() == counts["all"][tied].sum() == 6000
     assert chisquare(counts["all"][tied]).pvalue > 1e-4
     assert chisquare(counts["without"][tied[1:]]).pvalue > 1e-4
@@ -88,7 +85,7 @@ def test_a_tie_is_broken_uniformly_whatever_happened_to_the_others() -> None:
     for _ in range(8000):
         tree = tournament([1.0, 1.0, 1.0, 1.0, 0.0])
         first = leader(tree)
-        renew(tree, first, 0.5, 1.0, RNG)
-        renew(tree, first, 1.0, 1.0, RNG)
+        renew(tree, first, 0.5, RNG)
+        renew(tree, first, 1.0, RNG)
         counts[(leader(tree) - first) % 4] += 1
     assert chisquare(counts).pvalue > 1e-4
