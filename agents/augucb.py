@@ -86,7 +86,7 @@ def index(pulls: float, mean: float, variance: float, parameters: FloatArray) ->
     distance: float = abs(mean - parameters[THRESHOLD])
     if factor == 0.0:
         return -math.sqrt(pulls) * distance
-    return factor * math.sqrt((pulls - 1.0) * variance + parameters[PLUS] * pulls) / pulls - distance
+    return factor / pulls * math.sqrt((pulls - 1.0) * variance + parameters[PLUS] * pulls) - distance
 
 
 def drop(e: Episode, arm: int, rng: np.random.Generator) -> None:

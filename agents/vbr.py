@@ -27,8 +27,8 @@ def radius(pulls: float, variance: float, gamma: float) -> float:
 
 
 def widest(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
-    """Return r. Arms of radius 0 tie: the least pulled comes first."""
-    return radius(pulls, variance, parameters[GAMMA]) if variance > 0.0 else -pulls
+    """Return v / T, which is largest where r is. Arms of radius 0 tie: the least pulled comes first."""
+    return variance / pulls if variance > 0.0 else -pulls
 
 
 def separated(e: Episode) -> bool:
@@ -48,8 +48,9 @@ def reject(e: Episode, rng: np.random.Generator) -> None:
     for arm in range(e.pulls.size):
         if not e.active[arm]:
             continue
-        r = radius(e.pulls[arm], e.variance[arm], e.parameters[GAMMA])
-        value = e.mean[arm] + r if e.parameters[BY_BOUND] else e.mean[arm]
+        value = e.mean[arm]
+        if e.parameters[BY_BOUND]:
+            value += radius(e.pulls[arm], e.variance[arm], e.parameters[GAMMA])
         if value < least:
             worst, least, ties = arm, value, 1
         elif value == least:
