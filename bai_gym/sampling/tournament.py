@@ -113,7 +113,7 @@ def larger(
     """Return the larger of two values, and its holder."""
     is_larger = other > value
     winner = other_holder if is_larger else holder
-    if other == value and value > -math.inf:
+    if other == value:
         winner = tied(holder, other_holder, rng)
     return other if is_larger else value, winner
 
