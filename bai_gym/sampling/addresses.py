@@ -97,7 +97,7 @@ def settings(f: Any, q: Any) -> Any:
 
 @numba.njit(forceinline=True)
 def values(p: Any) -> Any:
-    """Return the parameters at an address."""
+    """Return the numbers at an address."""
     return numba.carray(_floats(p), 2**20)  # their number is not known here, and does not matter
 
 

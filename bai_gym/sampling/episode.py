@@ -129,7 +129,7 @@ def settings(f: FloatArray, q: IntArray) -> FloatArray:
 
 
 def values(p: FloatArray) -> FloatArray:
-    """Return the parameters that :func:`settings` has located."""
+    """Return the numbers that :func:`locate` or :func:`settings` has located."""
     return p
 
 

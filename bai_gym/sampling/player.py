@@ -42,7 +42,7 @@ from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["INDEXED", "choose_all", "play", "take_in_all"]
 
-LANES = 4  # episodes that take turns: while one waits for a division or its tournament, the others go on
+LANES = 4  # episodes played side by side: first all draw, then all take in, so none waits for another's divisions
 
 # What a rule has, as bits.
 INDEXED, SECOND_INDEX, CHOOSES, REFRESHES, VARIANCES = 1, 2, 4, 8, 16

@@ -19,11 +19,22 @@ import numpy as np
 from bai_gym.sampling.rare import rare
 from bai_gym.statistics import FloatArray
 
-__all__ = ["Tournament", "best_without", "fill", "leader", "leader_without", "nodes", "renew", "top", "value_of", "weigh"]
+__all__ = [
+    "Tournament",
+    "best_without",
+    "fill",
+    "leader",
+    "leader_without",
+    "nodes",
+    "renew",
+    "top",
+    "value_of",
+    "weigh",
+]
 
 ONE = np.uint64(1)
 WEIGHT = 2.0**24  # of a holder's weight; below it stands the arm's number
-FARTHEST = 2.0**28  # more pulls than an arm can have: those of a leaf without an arm
+ABSENT = 2.0**28  # pulls of a leaf without an arm: more than an arm can have
 
 
 class Tournament(NamedTuple):
@@ -174,7 +185,7 @@ def fill(tree: Tournament, pulls: FloatArray, lowest: int, rng: np.random.Genera
     for leaf in range(half):
         tree.holder[half + leaf] = leaf + (WEIGHT if leaf < pulls.size else 0.0)
         if lowest:
-            weigh(tree, leaf, pulls[leaf] if leaf < pulls.size else FARTHEST)
+            weigh(tree, leaf, pulls[leaf] if leaf < pulls.size else ABSENT)
         if leaf >= pulls.size:
             tree.value[half + leaf] = -np.inf
     for node in range(half - 1, 0, -1):
