@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["BERNOULLI", "EMPIRICAL", "FINITE", "GAUSSIAN", "POISSON", "ArmTable"]
+__all__ = ["BERNOULLI", "EMPIRICAL", "FINITE", "GAUSSIAN", "POISSON", "SINGLE", "ArmTable"]
 
 GAUSSIAN, BERNOULLI, EMPIRICAL, POISSON, FINITE = range(5)  # kinds of arms
+SINGLE = 5  # to the player: empirical arms whose samples are pairs of single precision, seen as doubles
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +46,9 @@ class ArmTable:
             taken = table if arms is None else np.take_along_axis(table, arms, axis=1)
             return np.ascontiguousarray(taken, kind)
 
-        samples = np.zeros(0) if self.samples is None else np.ascontiguousarray(self.samples, np.float64)
+        kind, samples = self.kind, np.zeros(0) if self.samples is None else np.ascontiguousarray(self.samples)
+        if kind == EMPIRICAL and samples.dtype == np.float32 and samples.size % 2 == 0:
+            # Samples are read at random places: half as many bytes miss the caches less often.
+            kind, samples = SINGLE, samples.view(np.float64)
         location, scale = chosen(self.location, np.float64), chosen(self.scale, np.float64)
-        return self.kind, location, scale, chosen(self.start, np.int64), samples
+        return kind, location, scale, chosen(self.start, np.int64), np.asarray(samples, np.float64)

@@ -29,7 +29,7 @@ from bai_gym.sampling.episode import (
 )
 from bai_gym.sampling.tournament import Tournament
 
-__all__ = ["borrowed", "episode", "header", "locate", "section", "settings", "sums", "values"]
+__all__ = ["borrowed", "episode", "header", "locate", "section", "settings", "singles", "sums", "values"]
 
 
 def _pointer_to(kind: Any) -> Any:
@@ -45,6 +45,7 @@ def _pointer_to(kind: Any) -> Any:
 
 _floats = _pointer_to(types.float64)
 _ints = _pointer_to(types.int64)
+_singles = _pointer_to(types.float32)
 
 
 @intrinsic
@@ -79,6 +80,12 @@ def header(q: Any) -> Any:
 def section(numbers: Any, start: Any, size: Any) -> Any:
     """Return numbers by their address."""
     return numba.carray(_floats(numbers.ctypes.data + 8 * start), size)
+
+
+@numba.njit(forceinline=True)
+def singles(samples: Any) -> Any:
+    """Return numbers of single precision by their address."""
+    return numba.carray(_singles(samples.ctypes.data), 2 * samples.size)
 
 
 @numba.njit(forceinline=True)

@@ -198,8 +198,9 @@ class CompiledPlayer:
         self.choose_type = i8(i8, i8, i8, generator)
         pointers = (*(2 * (FunctionType(self.index_type),)), *(2 * (FunctionType(self.choose_type),)), i8)
         features = numba.types.Array(f8, 3, "C", readonly=True)  # read-only in environments
+        samples = numba.types.Array(f8, 1, "C", readonly=True)  # read-only where they are a file
         state = (floats, ints, features, generator)
-        arms = (i8, floats, floats, ints, vector, generator)
+        arms = (i8, floats, floats, ints, samples, generator)
         self._signatures = {
             "play": void(*arms, *state, *pointers, i8),
             "choose_all": void(numbers, *state, *pointers),

@@ -36,6 +36,7 @@ __all__ = [
     "locate",
     "section",
     "settings",
+    "singles",
     "sums",
     "values",
 ]
@@ -114,6 +115,11 @@ def section(numbers: FloatArray, start: int, size: int) -> FloatArray:
         size: At most the numbers that are there.
     """
     return numbers[start : start + size]
+
+
+def singles(samples: FloatArray) -> np.ndarray:
+    """Return the numbers of single precision of which pairs are seen as doubles."""
+    return samples.view(np.float32)
 
 
 def sums(f: FloatArray, q: IntArray) -> FloatArray:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.bandits.table import BERNOULLI, EMPIRICAL, FINITE, GAUSSIAN
+from bai_gym.bandits.table import BERNOULLI, EMPIRICAL, FINITE, GAUSSIAN, SINGLE
 from bai_gym.sampling.episode import (
     ARMS,
     DUE,
@@ -33,6 +33,7 @@ from bai_gym.sampling.episode import (
     locate,
     section,
     settings,
+    singles,
     sums,
     values,
 )
@@ -79,6 +80,8 @@ def draw(
         return 1.0 if rng.random() < location[row, column] else 0.0
     if kind == EMPIRICAL:
         return float(samples[start[row, column] + int(rng.random() * scale[row, column])])
+    if kind == SINGLE:
+        return float(singles(samples)[start[row, column] + int(rng.random() * scale[row, column])])
     if kind == FINITE:
         return draw_finite(int(location[row, column]), int(scale[row, column]), start[row, column], samples, rng)
     return draw_poisson(location[row, column], rng)

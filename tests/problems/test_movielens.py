@@ -94,9 +94,11 @@ def test_matching_is_that_of_a_plain_loop(matching: str, batch: int) -> None:
 
 def test_equal_seeds_give_equal_instances() -> None:
     problem = MovieLensProblem(random_source(60), 8)
-    first, again, other = (problem.draw(3, np.random.default_rng(seed)).candidates for seed in (1, 1, 2))
-    np.testing.assert_array_equal(first, again)
-    assert (first != other).any()
+    first, again, other = (problem.draw(3, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.candidates, again.candidates)
+    assert (first.candidates != other.candidates).any()
+    first.replace(np.arange(3), other)  # as an environment does at a reset
+    np.testing.assert_array_equal(problem.draw(3, np.random.default_rng(1)).candidates, again.candidates)
 
 
 def test_a_thousand_runs_are_matched_in_little_time_and_memory() -> None:

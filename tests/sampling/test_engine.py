@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -139,15 +140,26 @@ def test_compiled_uncompiled_and_stepwise_rules_choose_alike(name: str, uncompil
         assert (whole.memory == 6).all() and len(set(whole.statistics.pulls[1].tolist())) > 2
 
 
+SAMPLES = SampleTable.of(
+    np.array([0.0, 1.0, 4.0, 1.0, 1.5, 0.5, 0.5, 2.5, 1.0, -1.0, 2.0, 2.0]), np.array([0, 3, 5, 9, 12])
+)
 BANDITS = {
     "gaussian": GaussianBandit([1.0, 0.8, 0.8, 0.5], [1.0, 0.2, 2.0, 0.5]),
     "bernoulli": BernoulliBandit([0.6, 0.5, 0.5, 0.1]),
     "poisson": PoissonBandit([1.0, 0.8, 30.0, 0.0]),
-    "empirical": EmpiricalBandit(
-        SampleTable.of(np.array([0.0, 1.0, 4.0, 1.0, 1.5, 0.5, 0.5, 2.5, 1.0, -1.0, 2.0]), np.array([0, 3, 5, 9, 11])),
-        np.array([[0, 1, 2, 3]]),
+    "empirical": EmpiricalBandit(SAMPLES, np.array([[0, 1, 2, 3]])),
+    "single precision": EmpiricalBandit(
+        replace(SAMPLES, rewards=SAMPLES.rewards.astype(np.float32)), np.array([[0, 1, 2, 3]])
     ),
 }
+
+
+@pytest.mark.each("kind", BANDITS)
+def test_uncompiled_rewards_are_the_same_numbers(kind: str, uncompiled: Callable[[], None]) -> None:
+    bandit = BANDITS[kind].select(np.zeros(11, np.int64))
+    compiled = play(RULES["index"], bandit, 30)
+    uncompiled()
+    same(compiled, play(RULES["index"], bandit, 30))
 
 
 @pytest.mark.each("kind", BANDITS)
