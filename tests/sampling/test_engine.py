@@ -155,14 +155,6 @@ BANDITS = {
 
 
 @pytest.mark.each("kind", BANDITS)
-def test_uncompiled_rewards_are_the_same_numbers(kind: str, uncompiled: Callable[[], None]) -> None:
-    bandit = BANDITS[kind].select(np.zeros(11, np.int64))
-    compiled = play(RULES["index"], bandit, 30)
-    uncompiled()
-    same(compiled, play(RULES["index"], bandit, 30))
-
-
-@pytest.mark.each("kind", BANDITS)
 def test_compiled_rewards_have_the_distribution_of_the_arms(kind: str) -> None:
     many = BANDITS[kind].select(np.zeros(8000, np.int64))
     tables, pulls = (play(RULES["index"], many, 30, tie="random", table=table).statistics for table in (True, False))
