@@ -99,7 +99,8 @@ class Engine:
         functions = compile_rule(rule, request.agent)
         self._player: Any = player if functions is None else compiled_player()
         self._compiled = functions is not None
-        self._functions = functions or _uncompiled(rule)
+        self._functions = functions[:4] if functions else _uncompiled(rule)
+        self._batches = functions[4:] if functions else ()
 
     @property
     def _state(self) -> tuple[Any, ...]:
@@ -124,7 +125,7 @@ class Engine:
         if table is not None and self._compiled:
             arms = table.take(self._request.arms)
             while True:
-                self._player.play(*arms, rewards, *self._state, until)
+                self._player.play(*arms, rewards, *self._state, *self._batches, np.ones(5 * player.LANES), until)
                 if not self._supply():
                     return
         while (self._ints[~self.stopped, MADE] < until).any():

@@ -43,7 +43,7 @@ from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["INDEXED", "choose_all", "play", "take_in_all"]
 
-LANES = 4  # episodes played side by side: first all draw, then all take in, so none waits for another's divisions
+LANES = 4  # episodes that are played side by side, step by step, so that their divisions and comparisons overlap
 
 # What a rule has, as bits.
 INDEXED, SECOND_INDEX, CHOOSES, REFRESHES, VARIANCES = 1, 2, 4, 8, 16
@@ -163,23 +163,13 @@ def stay(q: Any, arm: int) -> None:
         head[PULLED] = arm
 
 
-def take_in(
-    q: Any,
-    p: Any,
-    e: Episode,
-    total: FloatArray,
-    arm: int,
-    reward: float,
-    rng: np.random.Generator,
-    index: Index,
-    second: Index,
-    has: int,
-) -> None:
-    """Add a reward to the statistics of an arm, and update its indices.
+def record(q: Any, e: Episode, total: FloatArray, reward: float, has: int) -> tuple[float, float, float]:
+    """Add a reward to the statistics of the arm pulled last, and return its pulls, mean and variance.
 
     The mean is sum / pulls, so equal means of whole rewards are exactly equal.
     """
-    head, at = header(q), np.uint64(arm)
+    head = header(q)
+    at = np.uint64(head[PULLED])
     pulls = e.pulls[at] + 1.0
     total[at] += reward
     before = e.mean[at]
@@ -192,15 +182,35 @@ def take_in(
     e.pulls[at] = pulls
     e.mean[at] = mean
     head[MADE] += 1
-    head[PULLED] = arm
-    if has & INDEXED:
-        if head[LOWEST]:
-            weigh(e.first, arm, pulls)
-        renew(e.first, arm, index(pulls, mean, variance, p), rng)
-    if has & SECOND_INDEX:
-        if head[LOWEST]:
-            weigh(e.second, arm, pulls)
-        renew(e.second, arm, second(pulls, mean, variance, p), rng)
+    return pulls, mean, variance
+
+
+def rank(q: Any, tree: Tournament, pulls: float, value: float, rng: np.random.Generator) -> None:
+    """Give the arm pulled last another index."""
+    head = header(q)
+    if head[LOWEST]:
+        weigh(tree, head[PULLED], pulls)
+    renew(tree, head[PULLED], value, rng)
+
+
+def rank_all(
+    of_second: bool,
+    indices: Callable[..., int],
+    floats: FloatArray,
+    ints: IntArray,
+    begin: int,
+    end: int,
+    room: FloatArray,
+    rng: np.random.Generator,
+) -> None:
+    """Give the arms that some episodes have just pulled another index, or second index."""
+    pulls, found, played = section(room, 0, LANES), section(room, 3 * LANES, LANES), section(room, 4 * LANES, LANES)
+    indices(end - begin, locate(room, 0), settings(locate(floats, begin), locate(ints, begin)), floats.strides[0])
+    for number in range(begin, end):
+        f, q, lane = locate(floats, number), locate(ints, number), number - begin
+        if played[lane] == 1.0:
+            e = episode(f, q, f)
+            rank(q, e.second if of_second else e.first, pulls[lane], found[lane], rng)
 
 
 def play(
@@ -219,10 +229,38 @@ def play(
     choose: Callable[..., int],
     refresh: Callable[..., int],
     has: int,
+    indices: Callable[..., int],
+    seconds: Callable[..., int],
+    room: FloatArray,
     until: int,
 ) -> None:
-    """Play episodes until they have made their pulls, have stopped, or wait; see :class:`bai_gym.sampling.Engine`."""
+    """Play episodes until they have made their pulls, have stopped, or wait; see :class:`bai_gym.sampling.Engine`.
+
+    Args:
+        kind: Of the arms; with ``location``, ``scale``, ``start`` and ``samples``, see :func:`draw`.
+        location: See there.
+        scale: See there.
+        start: See there.
+        samples: See there.
+        rewards: Source of the rewards.
+        floats: A row of each episode.
+        ints: Likewise.
+        features: ``(N, k, d)``, or ``(1, k, d)`` where all episodes have the same.
+        rng: Source of all other randomness.
+        index: The rule's index.
+        second: Its second index.
+        choose: Its choice.
+        refresh: Its refresh.
+        has: Which of these it has.
+        indices: The index of ``LANES`` episodes at a time.
+        seconds: The second index likewise.
+        room: ``(5 * LANES,)`` ones: place for pulls, means, variances and indices of the arms that episodes have just
+            pulled, and for whether they have pulled one.
+        until: Pulls that are made in an episode at the end.
+    """
     rng, rewards, samples = borrowed(rng), borrowed(rewards), section(samples, 0, samples.size)
+    pulls, means, variances = section(room, 0, LANES), section(room, LANES, LANES), section(room, 2 * LANES, LANES)
+    played = section(room, 4 * LANES, LANES)
     episodes = floats.shape[0]
     for begin in range(0, episodes, LANES):
         end = min(begin + LANES, episodes)
@@ -244,14 +282,17 @@ def play(
                 head[PULLED] = arm
                 values(f)[0] = draw(kind, location, scale, start, samples, number, arm, rewards)
             for number in range(begin, end):
-                f, q = locate(floats, number), locate(ints, number)
-                head = header(q)
-                if head[MADE] >= until or head[STATE] != RUNNING:
-                    continue
-                running += 1
-                x = locate(features, number if features.shape[0] > 1 else 0)
-                e = episode(f, q, x)
-                take_in(q, settings(f, q), e, sums(f, q), head[PULLED], e.reward, rng, index, second, has)
+                f, q, lane = locate(floats, number), locate(ints, number), number - begin
+                played[lane] = 0.0
+                if header(q)[MADE] < until and header(q)[STATE] == RUNNING:
+                    e = episode(f, q, f)
+                    pulls[lane], means[lane], variances[lane] = record(q, e, sums(f, q), e.reward, has)
+                    played[lane] = 1.0
+                    running += 1
+            if has & INDEXED:
+                rank_all(False, indices, floats, ints, begin, end, room, rng)
+            if has & SECOND_INDEX:
+                rank_all(True, seconds, floats, ints, begin, end, room, rng)
 
 
 def choose_all(
@@ -300,6 +341,10 @@ def take_in_all(
             f, q = locate(floats, number), locate(ints, number)
             x = locate(features, number if features.shape[0] > 1 else 0)
             floats[number, 0] = rewards[number]
-            take_in(
-                q, settings(f, q), episode(f, q, x), sums(f, q), arms[number], rewards[number], rng, index, second, has
-            )
+            header(q)[PULLED] = arms[number]
+            e, p = episode(f, q, x), settings(f, q)
+            pulls, mean, variance = record(q, e, sums(f, q), rewards[number], has)
+            if has & INDEXED:
+                rank(q, e.first, pulls, index(pulls, mean, variance, p), rng)
+            if has & SECOND_INDEX:
+                rank(q, e.second, pulls, second(pulls, mean, variance, p), rng)
