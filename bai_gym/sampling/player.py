@@ -193,26 +193,6 @@ def rank(q: Any, tree: Tournament, pulls: float, value: float, rng: np.random.Ge
     renew(tree, head[PULLED], value, rng)
 
 
-def rank_all(
-    of_second: bool,
-    indices: Callable[..., int],
-    floats: FloatArray,
-    ints: IntArray,
-    begin: int,
-    end: int,
-    room: FloatArray,
-    rng: np.random.Generator,
-) -> None:
-    """Give the arms that some episodes have just pulled another index, or second index."""
-    pulls, found, played = section(room, 0, LANES), section(room, 3 * LANES, LANES), section(room, 4 * LANES, LANES)
-    indices(end - begin, locate(room, 0), settings(locate(floats, begin), locate(ints, begin)), floats.strides[0])
-    for number in range(begin, end):
-        f, q, lane = locate(floats, number), locate(ints, number), number - begin
-        if played[lane] == 1.0:
-            e = episode(f, q, f)
-            rank(q, e.second if of_second else e.first, pulls[lane], found[lane], rng)
-
-
 def play(
     kind: int,
     location: FloatArray,
@@ -258,9 +238,10 @@ def play(
             pulled, and for whether they have pulled one.
         until: Pulls that are made in an episode at the end.
     """
-    rng, rewards, samples = borrowed(rng), borrowed(rewards), section(samples, 0, samples.size)
+    rng, rewards = borrowed(rng), borrowed(rewards)
+    samples, room = section(samples, 0, samples.size), section(room, 0, room.size)  # not counted, either
     pulls, means, variances = section(room, 0, LANES), section(room, LANES, LANES), section(room, 2 * LANES, LANES)
-    played = section(room, 4 * LANES, LANES)
+    found, played = section(room, 3 * LANES, LANES), section(room, 4 * LANES, LANES)
     episodes = floats.shape[0]
     for begin in range(0, episodes, LANES):
         end = min(begin + LANES, episodes)
@@ -290,9 +271,27 @@ def play(
                     played[lane] = 1.0
                     running += 1
             if has & INDEXED:
-                rank_all(False, indices, floats, ints, begin, end, room, rng)
+                indices(
+                    end - begin,
+                    locate(room, 0),
+                    settings(locate(floats, begin), locate(ints, begin)),
+                    floats.strides[0],
+                )
+                for number in range(begin, end):
+                    f, q, lane = locate(floats, number), locate(ints, number), number - begin
+                    if played[lane] == 1.0:
+                        rank(q, episode(f, q, f).first, pulls[lane], found[lane], rng)
             if has & SECOND_INDEX:
-                rank_all(True, seconds, floats, ints, begin, end, room, rng)
+                seconds(
+                    end - begin,
+                    locate(room, 0),
+                    settings(locate(floats, begin), locate(ints, begin)),
+                    floats.strides[0],
+                )
+                for number in range(begin, end):
+                    f, q, lane = locate(floats, number), locate(ints, number), number - begin
+                    if played[lane] == 1.0:
+                        rank(q, episode(f, q, f).second, pulls[lane], found[lane], rng)
 
 
 def choose_all(
