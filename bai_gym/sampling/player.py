@@ -239,7 +239,7 @@ def play(
         until: Pulls that are made in an episode at the end.
     """
     rng, rewards = borrowed(rng), borrowed(rewards)
-    samples, room = section(samples, 0, samples.size), section(room, 0, room.size)  # not counted, either
+    samples, room = section(samples, 0, samples.size), section(room, 0, room.size)  # so as not to be counted, either
     pulls, means, variances = section(room, 0, LANES), section(room, LANES, LANES), section(room, 2 * LANES, LANES)
     found, played = section(room, 3 * LANES, LANES), section(room, 4 * LANES, LANES)
     episodes = floats.shape[0]
@@ -266,7 +266,7 @@ def play(
                 f, q, lane = locate(floats, number), locate(ints, number), number - begin
                 played[lane] = 0.0
                 if header(q)[MADE] < until and header(q)[STATE] == RUNNING:
-                    e = episode(f, q, f)
+                    e = episode(f, q, f)  # the features are not read
                     pulls[lane], means[lane], variances[lane] = record(q, e, sums(f, q), e.reward, has)
                     played[lane] = 1.0
                     running += 1
