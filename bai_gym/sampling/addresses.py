@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numba
+import numpy as np
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -29,7 +30,7 @@ from bai_gym.sampling.episode import (
 )
 from bai_gym.sampling.tournament import Tournament
 
-__all__ = ["borrowed", "episode", "header", "locate", "section", "settings", "singles", "sums", "values"]
+__all__ = ["at", "borrowed", "episode", "header", "locate", "section", "settings", "singles", "sums", "values"]
 
 
 def _pointer_to(kind: Any) -> Any:
@@ -74,6 +75,12 @@ def locate(rows: Any, number: Any) -> Any:
 def header(q: Any) -> Any:
     """Return the state of an episode."""
     return numba.carray(_ints(q), HEADER)
+
+
+@numba.njit(forceinline=True)
+def at(numbers: Any, place: Any) -> Any:
+    """Return the address of numbers from a place on."""
+    return np.int64(numbers.ctypes.data) + 8 * place
 
 
 @numba.njit(forceinline=True)

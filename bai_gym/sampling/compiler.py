@@ -29,7 +29,6 @@ from bai_gym.errors import AgentError
 from bai_gym.sampling import episode as rows
 from bai_gym.sampling import player
 from bai_gym.sampling.episode import STOP, episode, values
-from bai_gym.sampling.player import LANES
 from bai_gym.sampling.rare import is_rare
 from bai_gym.sampling.sequential import Rule, pull_leader
 
@@ -50,14 +49,9 @@ function: Any = None
 stops: Any = None
 
 
-def _index(pulls: float, mean: float, variance: float, p: Any) -> float:
-    return float(function(pulls, mean, variance, values(p)))
-
-
-def _indices(lanes: int, room: Any, p: Any, step: int) -> int:
-    for lane in range(lanes):
-        row = values(room)
-        row[3 * LANES + lane] = function(row[lane], row[LANES + lane], row[2 * LANES + lane], values(p + lane * step))
+def _indices(number: int, pulls: Any, means: Any, variances: Any, found: Any, p: Any, step: int) -> int:
+    for k in range(number):
+        values(found)[k] = function(values(pulls)[k], values(means)[k], values(variances)[k], values(p + k * step))
     return 0
 
 
@@ -202,16 +196,15 @@ class CompiledPlayer:
         f8, i8, void = numba.float64, numba.int64, numba.void
         generator = numba.types.npy_rng
         floats, ints, vector, numbers = f8[:, ::1], i8[:, ::1], f8[::1], i8[::1]
-        self.index_type = f8(f8, f8, f8, i8)
-        self.indices_type = i8(i8, i8, i8, i8)
+        self.indices_type = i8(i8, i8, i8, i8, i8, i8, i8)
         self.choose_type = i8(i8, i8, i8, generator)
-        pointers = (*(2 * (FunctionType(self.index_type),)), *(2 * (FunctionType(self.choose_type),)), i8)
+        pointers = (*(2 * (FunctionType(self.indices_type),)), *(2 * (FunctionType(self.choose_type),)), i8)
         features = numba.types.Array(f8, 3, "C", readonly=True)  # read-only in environments
         samples = numba.types.Array(f8, 1, "C", readonly=True)  # read-only where they are a file
         state = (floats, ints, features, generator)
         arms = (i8, floats, floats, ints, samples, generator)
         self._signatures = {
-            "play": void(*arms, *state, *pointers, *(2 * (FunctionType(self.indices_type),)), vector, i8),
+            "play": void(*arms, *state, *pointers, vector, i8),
             "choose_all": void(numbers, *state, *pointers),
             "take_in_all": void(numbers, vector, *state, *pointers[:2], i8),
         }
@@ -273,11 +266,8 @@ def no_index(pulls: float, mean: float, variance: float, parameters: Any) -> flo
     return 0.0
 
 
-def compile_rule(rule: Rule, agent: str) -> tuple[Any, ...] | None:
-    """Return a rule's functions as machine code: index, second index, choice (with its stopping rule) and refresh.
-
-    Both indices follow once more, for the arms that several episodes have just pulled, see
-    :func:`bai_gym.sampling.player.play`: all at once take half the time.
+def compile_rule(rule: Rule, agent: str) -> tuple[Any, Any, Any, Any] | None:
+    """Return a rule's functions as the player calls them: both indices, choice (with its stopping rule) and refresh.
 
     Where one of them cannot be compiled, None is returned, with a warning that names it.
 
@@ -292,11 +282,10 @@ def compile_rule(rule: Rule, agent: str) -> tuple[Any, ...] | None:
     current: Callable[..., Any] | None = None
     try:
         with _LOCK, note(f"the functions of {agent}"):
-            pointers, batches = [], []
+            pointers = []
             for function in (rule.index, rule.second):
                 current = function or no_index
-                pointers.append(_compile(_index, built.index_type, {"function": current}))
-                batches.append(_compile(_indices, built.indices_type, {"function": current}))
+                pointers.append(_compile(_indices, built.indices_type, {"function": current}))
             current = rule.choose or nothing
             if rule.stops is None:
                 pointers.append(_compile(_choose, built.choose_type, {"function": current}))
@@ -313,7 +302,8 @@ def compile_rule(rule: Rule, agent: str) -> tuple[Any, ...] | None:
             stacklevel=2,
         )
         return None
-    return (*pointers, *batches)
+    indices, seconds, choose, refresh = pointers
+    return indices, seconds, choose, refresh
 
 
 def prepare(rule: Rule, agent: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from bai_gym.bandits.table import ArmTable
 from bai_gym.errors import AgentError
 from bai_gym.sampling import player
-from bai_gym.sampling.compiler import compile_rule, compiled_player, nothing
+from bai_gym.sampling.compiler import compile_rule, compiled_player, no_index, nothing
 from bai_gym.sampling.episode import (
     ARMS,
     DUE,
@@ -99,8 +99,7 @@ class Engine:
         functions = compile_rule(rule, request.agent)
         self._player: Any = player if functions is None else compiled_player()
         self._compiled = functions is not None
-        self._functions = functions[:4] if functions else _uncompiled(rule)
-        self._batches = functions[4:] if functions else ()
+        self._functions = functions or _uncompiled(rule)
 
     @property
     def _state(self) -> tuple[Any, ...]:
@@ -125,7 +124,7 @@ class Engine:
         if table is not None and self._compiled:
             arms = table.take(self._request.arms)
             while True:
-                self._player.play(*arms, rewards, *self._state, *self._batches, np.ones(5 * player.LANES), until)
+                self._player.play(*arms, rewards, *self._state, np.ones(5 * player.LANES), until)
                 if not self._supply():
                     return
         while (self._ints[~self.stopped, MADE] < until).any():
@@ -213,7 +212,15 @@ def _features(features: FloatArray | None, arms: IntArray | None, k: int) -> Flo
 
 
 def _uncompiled(rule: Rule) -> tuple[Any, Any, Any, Any]:
-    """Return the functions of a rule as the uncompiled player calls them."""
+    """Return the functions of a rule as the player calls them."""
+
+    def all_of(index: Callable[..., float] | None) -> player.Indices:
+        def indices(number: int, pulls: Any, means: Any, variances: Any, found: Any, p: Any, step: int) -> int:
+            for k in range(number):
+                found[k] = (index or no_index)(pulls[k], means[k], variances[k], p)
+            return 0
+
+        return indices
 
     def choose(f: Any, q: Any, x: Any, rng: np.random.Generator) -> int:
         e = episode(f, q, x)
@@ -224,4 +231,4 @@ def _uncompiled(rule: Rule) -> tuple[Any, Any, Any, Any]:
     def refresh(f: Any, q: Any, x: Any, rng: np.random.Generator) -> int:
         return int((rule.refresh or nothing)(episode(f, q, x), rng))
 
-    return rule.index, rule.second, choose, refresh
+    return all_of(rule.index), all_of(rule.second), choose, refresh

@@ -28,6 +28,7 @@ __all__ = [
     "WAIT",
     "WAITING",
     "Episode",
+    "at",
     "borrowed",
     "episode",
     "float_width",
@@ -104,6 +105,11 @@ def locate(rows: np.ndarray, number: int) -> np.ndarray:
     """Return a row of an array; in compiled code, its address."""
     row: np.ndarray = rows[number]
     return row
+
+
+def at(numbers: FloatArray, place: int) -> np.ndarray:
+    """Return numbers from a place on; in compiled code, their address."""
+    return numbers[place:]
 
 
 def section(numbers: FloatArray, start: int, size: int) -> FloatArray:

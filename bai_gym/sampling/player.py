@@ -27,6 +27,7 @@ from bai_gym.sampling.episode import (
     WAIT,
     WAITING,
     Episode,
+    at,
     borrowed,
     episode,
     header,
@@ -48,7 +49,9 @@ LANES = 4  # episodes that are played side by side, step by step, so that their 
 # What a rule has, as bits.
 INDEXED, SECOND_INDEX, CHOOSES, REFRESHES, VARIANCES = 1, 2, 4, 8, 16
 
-Index = Callable[[float, float, float, Any], float]
+Indices = Callable[[int, Any, Any, Any, Any, Any, int], int]
+"""Computes indices: of (number, pulls, means, variances, where the indices go, parameters, bytes from each one's
+parameters to the next); in compiled code, addresses."""
 
 
 def draw(
@@ -120,12 +123,13 @@ def draw_poisson(mean: float, rng: np.random.Generator) -> float:
 
 
 @rare
-def fill_tree(tree: Tournament, e: Episode, p: Any, index: Index, lowest: int, rng: np.random.Generator) -> None:
+def fill_tree(tree: Tournament, e: Episode, p: Any, indices: Indices, lowest: int, rng: np.random.Generator) -> None:
     """Compute the index of every active arm, and decide all nodes of the tournament."""
     half = tree.value.size >> 1
+    indices(e.pulls.size, at(e.pulls, 0), at(e.mean, 0), at(e.variance, 0), at(tree.value, half), p, 0)
     for arm in range(e.pulls.size):
-        active = e.active[arm] == 1
-        tree.value[half + arm] = index(e.pulls[arm], e.mean[arm], e.variance[arm], p) if active else -np.inf
+        if e.active[arm] == 0:
+            tree.value[half + arm] = -np.inf
     fill(tree, e.pulls, lowest, rng)
 
 
@@ -135,8 +139,8 @@ def prepare(
     q: Any,
     x: Any,
     rng: np.random.Generator,
-    index: Index,
-    second: Index,
+    indices: Indices,
+    seconds: Indices,
     refresh: Callable[..., int],
     has: int,
 ) -> None:
@@ -145,9 +149,9 @@ def prepare(
     head[DUE] = refresh(f, q, x, rng) if has & REFRESHES else NEVER
     e, p = episode(f, q, x), settings(f, q)
     if has & INDEXED:
-        fill_tree(e.first, e, p, index, head[LOWEST], rng)
+        fill_tree(e.first, e, p, indices, head[LOWEST], rng)
     if has & SECOND_INDEX:
-        fill_tree(e.second, e, p, second, head[LOWEST], rng)
+        fill_tree(e.second, e, p, seconds, head[LOWEST], rng)
 
 
 @rare
@@ -169,18 +173,18 @@ def record(q: Any, e: Episode, total: FloatArray, reward: float, has: int) -> tu
     The mean is sum / pulls, so equal means of whole rewards are exactly equal.
     """
     head = header(q)
-    at = np.uint64(head[PULLED])
-    pulls = e.pulls[at] + 1.0
-    total[at] += reward
-    before = e.mean[at]
-    mean = before if reward == before else total[at] / pulls  # so that an arm with a constant reward has variance 0
+    arm = np.uint64(head[PULLED])
+    pulls = e.pulls[arm] + 1.0
+    total[arm] += reward
+    before = e.mean[arm]
+    mean = before if reward == before else total[arm] / pulls  # so that an arm with a constant reward has variance 0
     variance = 0.0
     if has & VARIANCES and pulls > 1.0:
         # Welford's update, with the variance in the place of the sum of squares.
-        variance = (e.variance[at] * (pulls - 2.0) + (reward - before) * (reward - mean)) * (1.0 / (pulls - 1.0))
-        e.variance[at] = variance
-    e.pulls[at] = pulls
-    e.mean[at] = mean
+        variance = (e.variance[arm] * (pulls - 2.0) + (reward - before) * (reward - mean)) * (1.0 / (pulls - 1.0))
+        e.variance[arm] = variance
+    e.pulls[arm] = pulls
+    e.mean[arm] = mean
     head[MADE] += 1
     return pulls, mean, variance
 
@@ -191,6 +195,13 @@ def rank(q: Any, tree: Tournament, pulls: float, value: float, rng: np.random.Ge
     if head[LOWEST]:
         weigh(tree, head[PULLED], pulls)
     renew(tree, head[PULLED], value, rng)
+
+
+def index_of(e: Episode, p: Any, arm: int, indices: Indices) -> float:
+    """Return an arm's index."""
+    found = np.empty(1)
+    indices(1, at(e.pulls, arm), at(e.mean, arm), at(e.variance, arm), at(found, 0), p, 0)
+    return float(found[0])
 
 
 def play(
@@ -204,13 +215,11 @@ def play(
     ints: IntArray,
     features: FloatArray,
     rng: np.random.Generator,
-    index: Index,
-    second: Index,
+    indices: Indices,
+    seconds: Indices,
     choose: Callable[..., int],
     refresh: Callable[..., int],
     has: int,
-    indices: Callable[..., int],
-    seconds: Callable[..., int],
     room: FloatArray,
     until: int,
 ) -> None:
@@ -227,13 +236,11 @@ def play(
         ints: Likewise.
         features: ``(N, k, d)``, or ``(1, k, d)`` where all episodes have the same.
         rng: Source of all other randomness.
-        index: The rule's index.
-        second: Its second index.
+        indices: The rule's index.
+        seconds: Its second index.
         choose: Its choice.
         refresh: Its refresh.
         has: Which of these it has.
-        indices: The index of ``LANES`` episodes at a time.
-        seconds: The second index likewise.
         room: ``(5 * LANES,)`` ones: place for pulls, means, variances and indices of the arms that episodes have just
             pulled, and for whether they have pulled one.
         until: Pulls that are made in an episode at the end.
@@ -255,7 +262,7 @@ def play(
                     continue
                 x = locate(features, number if features.shape[0] > 1 else 0)
                 if head[MADE] >= head[DUE]:
-                    prepare(f, q, x, rng, index, second, refresh, has)
+                    prepare(f, q, x, rng, indices, seconds, refresh, has)
                 arm = choose(f, q, x, rng) if has & CHOOSES else leader(episode(f, q, x).first)
                 if arm < 0 or arm >= head[ARMS]:
                     stay(q, arm)
@@ -271,23 +278,15 @@ def play(
                     played[lane] = 1.0
                     running += 1
             if has & INDEXED:
-                indices(
-                    end - begin,
-                    locate(room, 0),
-                    settings(locate(floats, begin), locate(ints, begin)),
-                    floats.strides[0],
-                )
+                p = settings(locate(floats, begin), locate(ints, begin))
+                indices(end - begin, at(pulls, 0), at(means, 0), at(variances, 0), at(found, 0), p, floats.strides[0])
                 for number in range(begin, end):
                     f, q, lane = locate(floats, number), locate(ints, number), number - begin
                     if played[lane] == 1.0:
                         rank(q, episode(f, q, f).first, pulls[lane], found[lane], rng)
             if has & SECOND_INDEX:
-                seconds(
-                    end - begin,
-                    locate(room, 0),
-                    settings(locate(floats, begin), locate(ints, begin)),
-                    floats.strides[0],
-                )
+                p = settings(locate(floats, begin), locate(ints, begin))
+                seconds(end - begin, at(pulls, 0), at(means, 0), at(variances, 0), at(found, 0), p, floats.strides[0])
                 for number in range(begin, end):
                     f, q, lane = locate(floats, number), locate(ints, number), number - begin
                     if played[lane] == 1.0:
@@ -300,8 +299,8 @@ def choose_all(
     ints: IntArray,
     features: FloatArray,
     rng: np.random.Generator,
-    index: Index,
-    second: Index,
+    indices: Indices,
+    seconds: Indices,
     choose: Callable[..., int],
     refresh: Callable[..., int],
     has: int,
@@ -315,7 +314,7 @@ def choose_all(
             chosen[number] = STOP
             continue
         if head[MADE] >= head[DUE]:
-            prepare(f, q, x, rng, index, second, refresh, has)
+            prepare(f, q, x, rng, indices, seconds, refresh, has)
         arm = choose(f, q, x, rng) if has & CHOOSES else leader(episode(f, q, x).first)
         if arm < 0 or arm >= head[ARMS]:
             stay(q, arm)
@@ -329,8 +328,8 @@ def take_in_all(
     ints: IntArray,
     features: FloatArray,
     rng: np.random.Generator,
-    index: Index,
-    second: Index,
+    indices: Indices,
+    seconds: Indices,
     has: int,
 ) -> None:
     """Record a reward of every episode with a nonnegative arm."""
@@ -342,8 +341,8 @@ def take_in_all(
             floats[number, 0] = rewards[number]
             header(q)[PULLED] = arms[number]
             e, p = episode(f, q, x), settings(f, q)
-            pulls, mean, variance = record(q, e, sums(f, q), rewards[number], has)
+            pulls, _, _ = record(q, e, sums(f, q), rewards[number], has)
             if has & INDEXED:
-                rank(q, e.first, pulls, index(pulls, mean, variance, p), rng)
+                rank(q, e.first, pulls, index_of(e, p, arms[number], indices), rng)
             if has & SECOND_INDEX:
-                rank(q, e.second, pulls, second(pulls, mean, variance, p), rng)
+                rank(q, e.second, pulls, index_of(e, p, arms[number], seconds), rng)
