@@ -182,12 +182,10 @@ def fill(tree: Tournament, pulls: FloatArray, lowest: int, rng: np.random.Genera
         rng: Breaks ties.
     """
     half = tree.value.size >> 1
-    for leaf in range(half):
-        tree.holder[half + leaf] = leaf + (WEIGHT if leaf < pulls.size else 0.0)
-        if lowest:
-            weigh(tree, leaf, pulls[leaf] if leaf < pulls.size else ABSENT)
-        if leaf >= pulls.size:
-            tree.value[half + leaf] = -np.inf
+    for arm in range(pulls.size):
+        tree.holder[half + arm] = arm - (pulls[arm] + 1.0) * WEIGHT if lowest else arm + WEIGHT
+    for arm in range(pulls.size, half):
+        tree.value[half + arm], tree.holder[half + arm] = -np.inf, arm - ABSENT * WEIGHT if lowest else arm
     for node in range(half - 1, 0, -1):
         left, right = 2 * node, 2 * node + 1
         tree.value[node], tree.holder[node] = larger(
