@@ -225,25 +225,9 @@ def play(
 ) -> None:
     """Play episodes until they have made their pulls, have stopped, or wait; see :class:`bai_gym.sampling.Engine`.
 
-    Args:
-        kind: Of the arms; with ``location``, ``scale``, ``start`` and ``samples``, see :func:`draw`.
-        location: See there.
-        scale: See there.
-        start: See there.
-        samples: See there.
-        rewards: Source of the rewards.
-        floats: A row of each episode.
-        ints: Likewise.
-        features: ``(N, k, d)``, or ``(1, k, d)`` where all episodes have the same.
-        rng: Source of all other randomness.
-        indices: The rule's index.
-        seconds: Its second index.
-        choose: Its choice.
-        refresh: Its refresh.
-        has: Which of these it has.
-        room: ``(5 * LANES,)`` ones: place for pulls, means, variances and indices of the arms that episodes have just
-            pulled, and for whether they have pulled one.
-        until: Pulls that are made in an episode at the end.
+    ``LANES`` episodes are played side by side: each one chooses and draws, each one records, all their indices are
+    computed at once, and each tournament is renewed. ``room`` is ``(5 * LANES,)`` ones: place for the pulls, means,
+    variances and indices of the arms that they have just pulled, and for whether they have pulled one.
     """
     rng, rewards = borrowed(rng), borrowed(rewards)
     samples, room = section(samples, 0, samples.size), section(room, 0, room.size)  # so as not to be counted, either
