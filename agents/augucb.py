@@ -71,7 +71,7 @@ def schedule(num_arms: int, budget: int, rho: float = 1.0 / 3.0, width: str = "p
 
 # Where what stands in the parameters of the rule: the rounds follow, each with its deviation, what it adds to v, and
 # its pulls per arm.
-THRESHOLD, FACTOR, PLUS, GOES_ON, TIE_FIRST, ROUNDS = range(6)
+THRESHOLD, FACTOR, PLUS, GOES_ON, ROUNDS = range(5)
 # In its memory, and the states of an episode.
 STATE, ROUND = range(2)
 BEGUN, FRESH, CHECKED, AS_APT = range(4)
@@ -182,5 +182,5 @@ class AugUCB(SequentialAgent):
         rounds = schedule(self.num_arms, self.budget, self.rho, self.width)
         table = [value for one in rounds for value in (one.deviation, one.plus, float(one.pulls))]
         table[-1] = 0.0  # the last round has no end
-        tie_first, goes_on = float(self.tie == "first"), float(self.after == "continue")
-        self.parameters = columns(self.batch, self.task.threshold, 0.0, 1.0, goes_on, tie_first, *table)
+        goes_on = float(self.after == "continue")
+        self.parameters = columns(self.batch, self.task.threshold, 0.0, 1.0, goes_on, *table)

@@ -15,9 +15,9 @@ from bai_gym.agents.registry import find
 from bai_gym.agents.stopping import MISFIT, ConfidenceAgent
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import NEVER, STOP, Episode, Played, Rule, Tournament, rare, renew, section
+from bai_gym.sampling import NEVER, STOP, Episode, Played, Rule, Tournament, rare, section
 from bai_gym.sampling.sequential import pull_leader
-from bai_gym.sampling.tournament import fill, nodes, weigh
+from bai_gym.sampling.tournament import fill, nodes, renew_pulled
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import integer, probability, real
 
@@ -190,12 +190,10 @@ def choose(e: Episode, rng: np.random.Generator) -> int:
         take_in(e, pulled, e.reward)
         if e.memory[BEGUN] == 1.0:
             pulls, mean, variance = row(e, PULLS)[pulled], row(e, MEANS)[pulled], row(e, VARIANCES)[pulled]
-            first, second = tree(e, 0), tree(e, 1)
-            if lowest:
-                weigh(first, pulled, pulls)
-                weigh(second, pulled, pulls)
-            renew(first, pulled, base_index(pulls, mean, variance, e.parameters), rng)
-            renew(second, pulled, base_second(pulls, mean, variance, e.parameters), rng)
+            value = base_index(pulls, mean, variance, e.parameters)
+            renew_pulled(tree(e, 0), pulled, value, pulls, lowest, rng)
+            value = base_second(pulls, mean, variance, e.parameters)
+            renew_pulled(tree(e, 1), pulled, value, pulls, lowest, rng)
     while True:
         arm = first_pull(e, rng)
         if arm >= 0 and e.memory[MADE] < cap_of_block(e):

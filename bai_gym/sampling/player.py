@@ -39,7 +39,7 @@ from bai_gym.sampling.episode import (
     values,
 )
 from bai_gym.sampling.rare import rare
-from bai_gym.sampling.tournament import Tournament, fill, leader, renew, weigh
+from bai_gym.sampling.tournament import Tournament, fill, leader, renew_pulled
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["INDEXED", "choose_all", "play", "take_in_all"]
@@ -189,14 +189,6 @@ def record(q: Any, e: Episode, total: FloatArray, reward: float, has: int) -> tu
     return pulls, mean, variance
 
 
-def rank(q: Any, tree: Tournament, pulls: float, value: float, rng: np.random.Generator) -> None:
-    """Give the arm pulled last another index."""
-    head = header(q)
-    if head[LOWEST]:
-        weigh(tree, head[PULLED], pulls)
-    renew(tree, head[PULLED], value, rng)
-
-
 def index_of(e: Episode, p: Any, arm: int, indices: Indices) -> float:
     """Return an arm's index."""
     found = np.empty(1)
@@ -267,14 +259,16 @@ def play(
                 for number in range(begin, end):
                     f, q, lane = locate(floats, number), locate(ints, number), number - begin
                     if played[lane] == 1.0:
-                        rank(q, episode(f, q, f).first, pulls[lane], found[lane], rng)
+                        head, tree = header(q), episode(f, q, f).first
+                        renew_pulled(tree, head[PULLED], found[lane], pulls[lane], head[LOWEST], rng)
             if has & SECOND_INDEX:
                 p = settings(locate(floats, begin), locate(ints, begin))
                 seconds(end - begin, at(pulls, 0), at(means, 0), at(variances, 0), at(found, 0), p, floats.strides[0])
                 for number in range(begin, end):
                     f, q, lane = locate(floats, number), locate(ints, number), number - begin
                     if played[lane] == 1.0:
-                        rank(q, episode(f, q, f).second, pulls[lane], found[lane], rng)
+                        head, tree = header(q), episode(f, q, f).second
+                        renew_pulled(tree, head[PULLED], found[lane], pulls[lane], head[LOWEST], rng)
 
 
 def choose_all(
@@ -327,6 +321,8 @@ def take_in_all(
             e, p = episode(f, q, x), settings(f, q)
             pulls, _, _ = record(q, e, sums(f, q), rewards[number], has)
             if has & INDEXED:
-                rank(q, e.first, pulls, index_of(e, p, arms[number], indices), rng)
+                value = index_of(e, p, arms[number], indices)
+                renew_pulled(e.first, arms[number], value, pulls, header(q)[LOWEST], rng)
             if has & SECOND_INDEX:
-                rank(q, e.second, pulls, index_of(e, p, arms[number], seconds), rng)
+                value = index_of(e, p, arms[number], seconds)
+                renew_pulled(e.second, arms[number], value, pulls, header(q)[LOWEST], rng)

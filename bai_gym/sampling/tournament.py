@@ -27,9 +27,9 @@ __all__ = [
     "leader_without",
     "nodes",
     "renew",
+    "renew_pulled",
     "top",
     "value_of",
-    "weigh",
 ]
 
 ONE = np.uint64(1)
@@ -166,9 +166,25 @@ def renew(tree: Tournament, arm: int, value: float, rng: np.random.Generator) ->
         holders[node] = holder
 
 
-def weigh(tree: Tournament, arm: int, pulls: float) -> None:
-    """Note an arm's pulls for the tie rule ``"first"``; its value must be given anew."""
-    tree.holder[np.uint64(tree.value.size >> 1) + np.uint64(arm)] = arm - (pulls + 1.0) * WEIGHT
+def renew_pulled(tree: Tournament, arm: int, value: float, pulls: float, lowest: int, rng: np.random.Generator) -> None:
+    """Give an arm that has been pulled another value.
+
+    Args:
+        tree: The tree.
+        arm: The arm.
+        value: Its value.
+        pulls: Its pulls, which count with the tie rule ``"first"``.
+        lowest: 1 with the tie rule ``"first"``, 0 where ties are broken at random.
+        rng: Breaks ties.
+    """
+    if lowest:
+        tree.holder[np.uint64(tree.value.size >> 1) + np.uint64(arm)] = holder_of(arm, pulls)
+    renew(tree, arm, value, rng)
+
+
+def holder_of(arm: int, pulls: float) -> float:
+    """Return the holder of a leaf with the tie rule ``"first"``."""
+    return arm - (pulls + 1.0) * WEIGHT
 
 
 @rare
@@ -183,9 +199,9 @@ def fill(tree: Tournament, pulls: FloatArray, lowest: int, rng: np.random.Genera
     """
     half = tree.value.size >> 1
     for arm in range(pulls.size):
-        tree.holder[half + arm] = arm - (pulls[arm] + 1.0) * WEIGHT if lowest else arm + WEIGHT
+        tree.holder[half + arm] = holder_of(arm, pulls[arm]) if lowest else arm + WEIGHT
     for arm in range(pulls.size, half):
-        tree.value[half + arm], tree.holder[half + arm] = -np.inf, arm - ABSENT * WEIGHT if lowest else arm
+        tree.value[half + arm], tree.holder[half + arm] = -np.inf, holder_of(arm, ABSENT) if lowest else arm
     for node in range(half - 1, 0, -1):
         left, right = 2 * node, 2 * node + 1
         tree.value[node], tree.holder[node] = larger(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from bai_gym.sampling import Tournament, best_without, leader, leader_without, renew, top, value_of
-from bai_gym.sampling.tournament import fill, nodes, weigh
+from bai_gym.sampling.tournament import fill, nodes, renew_pulled
 
 RNG = np.random.default_rng(0)
 
@@ -59,8 +59,7 @@ def test_the_first_rule_takes_the_fewest_pulls_then_the_lowest_arm(arms: list[tu
         assert leader_without(tree, arm, RNG) == second
         pulls[arm] += 1
         values[arm] = values[(arm + 1) % len(arms)]
-        weigh(tree, arm, pulls[arm])
-        renew(tree, arm, values[arm], RNG)
+        renew_pulled(tree, arm, values[arm], pulls[arm], 1, RNG)
 
 
 @pytest.mark.parametrize("arms", [3, 8, 13])
