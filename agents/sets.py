@@ -186,24 +186,23 @@ def keep(e: Episode, value: float) -> None:
 
 def smallest(values: FloatArray, count: int, slots: FloatArray) -> None:
     """Write the slots of the smallest values, in their order; of tied ones the first."""
+    last = np.inf  # the largest value among them
     for slot in range(values.size):
-        place = min(slot, count)
-        while place > 0 and values[slot] < values[int(slots[place - 1])]:
+        value = values[slot]
+        if value >= last and slot >= count:
+            continue
+        place = min(slot, count - 1)
+        while place > 0 and value < values[int(slots[place - 1])]:
+            slots[place] = slots[place - 1]
             place -= 1
-            if place < count - 1:
-                slots[place + 1] = slots[place]
-        if place < count:
-            slots[place] = slot
+        slots[place] = slot
+        last = values[int(slots[min(slot, count - 1)])]
 
 
-def borders(values: FloatArray, m: int, slots: FloatArray) -> tuple[float, float]:
-    """Return the m-th largest of the values, and the next."""
-    for slot in range(values.size):
-        values[slot] = -values[slot]
-    smallest(values, m + 1, slots)
-    for slot in range(values.size):
-        values[slot] = -values[slot]
-    return values[int(slots[m - 1])], values[int(slots[m])]
+def borders(negative: FloatArray, m: int, slots: FloatArray) -> tuple[float, float]:
+    """Return the m-th largest of values, and the next, given minus the values."""
+    smallest(negative, m + 1, slots)
+    return -negative[int(slots[m - 1])], -negative[int(slots[m])]
 
 
 def rivals(
@@ -219,10 +218,10 @@ def rivals(
     for place in range(m):
         index[int(chosen[place])] = np.inf
     outside = inside = -1
+    mean = section(e.mean, start, width.size)
     for slot in range(width.size):
         is_in = index[slot] == np.inf
-        mean = e.mean[start + slot]
-        index[slot] = width[slot] - mean if is_in else width[slot] + mean
+        index[slot] = width[slot] - mean[slot] if is_in else width[slot] + mean[slot]
         best = inside if is_in else outside
         larger = best < 0 or index[slot] > index[best]
         if larger or (index[slot] == index[best] and width[slot] > width[best]):

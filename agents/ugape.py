@@ -17,7 +17,7 @@ from bai_gym.agents.sequential import reward_bounds
 from bai_gym.agents.sets import KEPT, SETS, VALUE, SetAgent, borders, keep, prefers, range_of, rivals, room, safest
 from bai_gym.agents.widths import bernstein, hoeffding
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, Rule, leader, leader_without, top, value_of
+from bai_gym.sampling import STOP, Episode, Rule, leader, leader_without, section, top, value_of
 from bai_gym.statistics import FloatArray
 from bai_gym.theory import ugape_complexity, ugape_v_complexity
 from bai_gym.validation import choice, integer, probability, real
@@ -67,12 +67,18 @@ def select_arm(e: Episode, rng: np.random.Generator) -> int:
     chosen, widths, index = room(e)
     e.memory[VALUE] = -np.inf
     for start in range(0, e.pulls.size, widths.size):
+        size = widths.size
+        pulls, mean, variance = (
+            section(e.pulls, start, size),
+            section(e.mean, start, size),
+            section(e.variance, start, size),
+        )
         for k in range(widths.size):
-            widths[k] = width(e.pulls[start + k], e.variance[start + k], p)
-            index[k] = e.mean[start + k] + widths[k]
+            widths[k] = width(pulls[k], variance[k], p)
+            index[k] = -(mean[k] + widths[k])
         border, below = borders(index, m, chosen)
         for k in range(widths.size):
-            index[k] = (below if index[k] >= border else border) - (e.mean[start + k] - widths[k])
+            index[k] = (below if mean[k] + widths[k] >= border else border) - (mean[k] - widths[k])
         value, u, low = rivals(e, start, m, chosen, widths, index)
         if value > e.memory[VALUE]:
             e.memory[VALUE] = value
@@ -103,7 +109,7 @@ def estimate(e: Episode, rng: np.random.Generator) -> int:
         return e.end  # after the last pull
     for start in range(0, e.pulls.size, terms.size):
         for k in range(terms.size):
-            terms[k] = e.mean[start + k]
+            terms[k] = -e.mean[start + k]
         border, below = borders(terms, int(p[M]), chosen)
         for k in range(terms.size):  # in a form that compilers turn into vector instructions
             mean, pulls = e.mean[start + k], e.pulls[start + k]
