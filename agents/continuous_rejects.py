@@ -8,11 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.choosing import best_mean
-from bai_gym.agents.scanning import total
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.sets import range_of
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Played, Rule, best_without, columns, leader, rare, renew, section
+from bai_gym.sampling import Episode, Played, Rule, best_without, columns, leader, rare, renew, section, total
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.theory.complexity import log_bar
 

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.scanning import arm_of_largest, total
+from bai_gym.agents.scanning import arm_of_largest
 from bai_gym.agents.sequential import SequentialAgent, reward_bounds
 from bai_gym.agents.widths import bernstein, hoeffding
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Rule, columns, leader, renew, section
+from bai_gym.sampling import Episode, Rule, columns, leader, renew, section, total
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, BestOfEach
 from bai_gym.theory import gape_complexity, gape_v_complexity
@@ -27,7 +27,8 @@ TASKS = frozenset({BestArm.name, BestOfEach.name})
 # estimated.
 A, B, AWARE, BANDITS, FIRST, CAP = range(6)
 # Memory for one bandit: the two arms of largest means, and a bound on the means of all others.
-BEST, SECOND, BOUND, OWN = range(4)
+BEST, SECOND, BOUND = range(3)
+OWN = 8  # where each arm's numbers begin: in the next cache line
 
 
 def width(pulls: float, variance: float, parameters: FloatArray) -> float:
@@ -125,23 +126,22 @@ def largest_estimated_b(e: Episode, rng: np.random.Generator) -> int:
             deviations[arm] = max(np.sqrt(e.variance[arm]) - hoeffding(2.0, b, e.pulls[arm] - 1.0), 0.0)
             roots[arm] = np.sqrt(2.0 * e.variance[arm] / e.pulls[arm])
             corrections[arm] = 7.0 * b / (3.0 * (e.pulls[arm] - 1.0))
-    best, changed = 0, True  # whether the gaps of all arms have changed
+    changed = True  # whether the gaps of all arms have changed
     if e.parameters[BANDITS] > 1.0:
         set_gaps(e, gaps)
     else:
         find_two_best(e)
-        best = int(e.memory[BEST])
-        top, second = e.mean[best], e.mean[int(e.memory[SECOND])]
+        best, second = int(e.memory[BEST]), e.mean[int(e.memory[SECOND])]
+        top = e.mean[best]
         changed = e.parameters[CAP] != top
         e.parameters[CAP] = top
         for arm in range(arms):
-            gaps[arm] = top - e.mean[arm]
-        gaps[best] = top - second
+            gaps[arm] = top - (second if arm == best else e.mean[arm])
+        if not changed:
+            terms[e.pulled] = hardness(top - e.mean[e.pulled], margins[e.pulled], deviations[e.pulled], b, aware)
+            terms[best] = hardness(top - second, margins[best], deviations[best], b, aware)
     if changed:
         for arm in range(arms):
-            terms[arm] = hardness(gaps[arm], margins[arm], deviations[arm], b, aware)
-    else:
-        for arm in (e.pulled, best):
             terms[arm] = hardness(gaps[arm], margins[arm], deviations[arm], b, aware)
     a = e.parameters[A] / total(terms)
     root = np.sqrt(a)

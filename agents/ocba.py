@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.scanning import arm_of_largest, total
+from bai_gym.agents.scanning import arm_of_largest
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Rule, best_without, columns, leader, rare, section
+from bai_gym.sampling import Episode, Rule, best_without, columns, leader, rare, section, total
 from bai_gym.statistics import ROUNDING, FloatArray
 
 __all__ = ["OCBA", "OCBAPCS"]
@@ -67,15 +67,14 @@ def farthest_behind(e: Episode, rng: np.random.Generator) -> int:
     if is_tied(e, best):
         return least_pulled_best(e, best, rng)
     for arm in range(arms):
-        gap, variance = distance(e, best, arm), variance_of(e, arm)
+        gap, variance = distance(e, best, arm), variance_of(e, arm) * (arm != best)
         weight = 1.0 / (gap * gap)
         values[arm] = variance * weight  # R_i
         squares[arm] = variance * weight * weight  # R_i^2 / v_i
-    values[best] = squares[best] = 0.0
-    values[best] = np.sqrt(variance_of(e, best) * total(squares))
-    share = (e.made + 1.0) / total(values)
-    for arm in range(arms):
-        values[arm] = share * values[arm] - e.pulls[arm]
+    of_best = np.sqrt(variance_of(e, best) * total(squares))
+    everything, after = total(values) + of_best, e.made + 1.0
+    for arm in range(arms):  # times the sum of all R, which saves a division
+        values[arm] = after * (of_best if arm == best else values[arm]) - e.pulls[arm] * everything
     return arm_of_largest(values, e.pulls, e.parameters[0], rng)
 
 

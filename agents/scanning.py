@@ -1,50 +1,23 @@
-"""The sum and the largest of values that change for all arms at every pull, for the functions of sequential agents.
-
-Eight sums, or largest values, are carried side by side: an operation need not wait for the one before it, and the order
-of the operations, so the rounding, is the same on every machine.
-"""
+"""The arm of the largest of values that change for all arms at every pull, for the functions of sequential agents."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from bai_gym.sampling import section
+from bai_gym.sampling import larger
 from bai_gym.statistics import FloatArray
 
-__all__ = ["arm_of_largest", "largest", "total"]
+__all__ = ["arm_of_largest"]
 
-LANES = 8
-
-
-def total(values: FloatArray) -> float:
-    """Return the sum of the values."""
-    a = b = c = d = e = f = g = h = 0.0
-    whole = values.size - values.size % LANES
-    for at in range(0, whole, LANES):
-        v = section(values, at, LANES)
-        a, b, c, d = a + v[0], b + v[1], c + v[2], d + v[3]
-        e, f, g, h = e + v[4], f + v[5], g + v[6], h + v[7]
-    for at in range(whole, values.size):
-        a += values[at]
-    return ((a + e) + (c + g)) + ((b + f) + (d + h))
-
-
-def larger(value: float, other: float) -> float:
-    """Return the larger value; neither is NaN, unlike for `max`, which costs more."""
-    return value if value > other else other
+ONE = 2**32  # an arm that is found, in a sum of their numbers
 
 
 def largest(values: FloatArray) -> float:
     """Return the largest of the values."""
-    a = b = c = d = e = f = g = h = -np.inf
-    whole = values.size - values.size % LANES
-    for at in range(0, whole, LANES):
-        v = section(values, at, LANES)
-        a, b, c, d = larger(v[0], a), larger(v[1], b), larger(v[2], c), larger(v[3], d)
-        e, f, g, h = larger(v[4], e), larger(v[5], f), larger(v[6], g), larger(v[7], h)
-    for at in range(whole, values.size):
-        a = larger(values[at], a)
-    return larger(larger(larger(a, e), larger(c, g)), larger(larger(b, f), larger(d, h)))
+    best = -np.inf
+    for place in range(values.size):
+        best = larger(values[place], best)
+    return best
 
 
 def arm_of_largest(values: FloatArray, pulls: FloatArray, tie_first: float, rng: np.random.Generator) -> int:
@@ -57,19 +30,18 @@ def arm_of_largest(values: FloatArray, pulls: FloatArray, tie_first: float, rng:
         rng: Breaks ties.
     """
     best = largest(values)
-    count = chosen = 0
+    found = 0
     for arm in range(values.size):
-        is_best = int(values[arm] == best)
-        count += is_best
-        chosen += is_best * arm
-    if count == 1:
-        return chosen
-    count, chosen = 0, -1
+        found += ONE + arm if values[arm] == best else 0
+    if found < 2 * ONE:
+        return found - ONE
+    chosen, skipped = -1, 0 if tie_first else int(rng.random() * (found // ONE))
     for arm in range(values.size):
         if values[arm] == best:
-            count += 1
             if tie_first:
                 chosen = arm if chosen < 0 or pulls[arm] < pulls[chosen] else chosen
-            elif rng.random() * count < 1.0:
-                chosen = arm
+            elif skipped == 0:
+                return arm
+            else:
+                skipped -= 1
     return chosen

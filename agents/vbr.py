@@ -9,9 +9,10 @@ import numpy as np
 
 from bai_gym.agents.choosing import best_mean
 from bai_gym.agents.rejects import rejection_times
+from bai_gym.agents.scanning import arm_of_largest
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import NEVER, Episode, Played, Rule, columns
+from bai_gym.sampling import NEVER, Episode, Played, Rule, columns, section
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.validation import choice, real
 
@@ -28,7 +29,8 @@ def radius(pulls: float, variance: float, gamma: float) -> float:
 
 def widest(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
     """Return v / T, which is largest where r is. Arms of radius 0 tie: the least pulled comes first."""
-    return variance / pulls if variance > 0.0 else -pulls
+    ratio = variance / pulls
+    return ratio if variance > 0.0 else -pulls
 
 
 def separated(e: Episode) -> bool:
@@ -44,19 +46,12 @@ def separated(e: Episode) -> bool:
 
 def reject(e: Episode, rng: np.random.Generator) -> None:
     """Drop the active arm of smallest mean, or mean + r."""
-    worst, least, ties = -1, np.inf, 0
-    for arm in range(e.pulls.size):
-        if not e.active[arm]:
-            continue
-        value = e.mean[arm]
-        if e.parameters[BY_BOUND]:
-            value += radius(e.pulls[arm], e.variance[arm], e.parameters[GAMMA])
-        if value < least:
-            worst, least, ties = arm, value, 1
-        elif value == least:
-            ties += 1
-            first = e.pulls[arm] < e.pulls[worst] if e.parameters[TIE_FIRST] else rng.random() * ties < 1.0
-            worst = arm if first else worst
+    arms = e.pulls.size
+    negative = section(e.memory, arms, arms)
+    for arm in range(arms):
+        r = radius(e.pulls[arm], e.variance[arm], e.parameters[GAMMA]) if e.parameters[BY_BOUND] > 0.0 else 0.0
+        negative[arm] = -e.mean[arm] - r if e.active[arm] == 1 else -np.inf
+    worst = arm_of_largest(negative, e.pulls, e.parameters[TIE_FIRST], rng)
     e.active[worst] = 0
     e.memory[worst] = 1.0
 
@@ -114,8 +109,8 @@ class VBR(SequentialAgent):
 
     @property
     def memory(self) -> int:  # type: ignore[override]
-        """Whether each arm has been dropped."""
-        return self.num_arms
+        """Whether each arm has been dropped; and a number for each."""
+        return 2 * self.num_arms
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
@@ -131,5 +126,5 @@ class VBR(SequentialAgent):
         values = seen.means
         if self.reject == "ucb":
             values = values + self.gamma * np.sqrt(seen.variances / seen.pulls)
-        pulls = np.where(played.memory > 0.0, 0, seen.pulls)
+        pulls = np.where(played.memory[:, : self.num_arms] > 0.0, 0, seen.pulls)
         return best_mean(Statistics(pulls, values, seen.variances), self.tie, self.rng)

@@ -4,7 +4,7 @@ from bai_gym.sampling.block import Block
 from bai_gym.sampling.compiler import prepare
 from bai_gym.sampling.dispatcher import Dispatcher
 from bai_gym.sampling.engine import Engine
-from bai_gym.sampling.episode import NEVER, STOP, WAIT, Episode, section
+from bai_gym.sampling.episode import NEVER, STOP, WAIT, Episode, larger, section, total
 from bai_gym.sampling.plans import Plan, allocations, start
 from bai_gym.sampling.rare import rare
 from bai_gym.sampling.requests import Request, check_request
@@ -35,6 +35,7 @@ __all__ = [
     "check_request",
     "check_tie_rule",
     "columns",
+    "larger",
     "leader",
     "leader_without",
     "prepare",
@@ -43,5 +44,6 @@ __all__ = [
     "section",
     "start",
     "top",
+    "total",
     "value_of",
 ]

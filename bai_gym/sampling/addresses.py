@@ -10,6 +10,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -20,17 +21,33 @@ from bai_gym.sampling.episode import (
     FEATURES,
     FIRST,
     HEADER,
+    LINE,
     MADE,
     MEMORY,
     PARAMETERS,
     PULLED,
+    ROOM,
     SECOND,
     TREES,
+    WIDTH,
     Episode,
 )
 from bai_gym.sampling.tournament import Tournament
 
-__all__ = ["at", "borrowed", "episode", "header", "locate", "section", "settings", "singles", "sums", "values"]
+__all__ = [
+    "at",
+    "borrowed",
+    "episode",
+    "header",
+    "larger",
+    "locate",
+    "section",
+    "settings",
+    "singles",
+    "sums",
+    "total",
+    "values",
+]
 
 
 def _pointer_to(kind: Any) -> Any:
@@ -71,6 +88,45 @@ def locate(rows: Any, number: Any) -> Any:
     return rows.ctypes.data + number * rows.strides[0]
 
 
+@intrinsic
+def larger(typing_context: Any, value: Any, other: Any) -> Any:
+    """Return the larger value, in a form that LLVM turns into vector instructions."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        double = ir.DoubleType()
+        function = builder.module.declare_intrinsic("llvm.maxnum", [double], ir.FunctionType(double, [double, double]))
+        return builder.call(function, arguments, fastmath=("nnan", "nsz"))
+
+    return types.float64(types.float64, types.float64), generate
+
+
+@intrinsic
+def _sum_of_lines(typing_context: Any, address: Any, number: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        line = ir.VectorType(ir.DoubleType(), LINE)
+        lines = builder.inttoptr(arguments[0], line.as_pointer())
+        sums = cgutils.alloca_once_value(builder, ir.Constant(line, [0.0] * LINE))
+        with cgutils.for_range(builder, arguments[1]) as loop:
+            numbers = builder.load(builder.gep(lines, [loop.index]), align=8)
+            builder.store(builder.fadd(builder.load(sums), numbers), sums)
+        found = builder.load(sums)
+        return cgutils.pack_array(
+            builder, [builder.extract_element(found, ir.Constant(ir.IntType(32), place)) for place in range(LINE)]
+        )
+
+    return types.UniTuple(types.float64, LINE)(address, number), generate
+
+
+@numba.njit(forceinline=True)
+def total(numbers: Any) -> Any:
+    """Return the sum of numbers."""
+    whole = numbers.size // LINE
+    a, b, c, d, e, f, g, h = _sum_of_lines(numbers.ctypes.data, whole)
+    for place in range(whole * LINE, numbers.size):
+        a += numbers[place]
+    return ((a + e) + (c + g)) + ((b + f) + (d + h))
+
+
 @numba.njit(forceinline=True)
 def header(q: Any) -> Any:
     """Return the state of an episode."""
@@ -98,15 +154,14 @@ def singles(samples: Any) -> Any:
 @numba.njit(forceinline=True)
 def sums(f: Any, q: Any) -> Any:
     """Return the sums of rewards."""
-    k = numba.carray(_ints(q), HEADER)[ARMS]
-    return numba.carray(_floats(f + 8 * (1 + 3 * k)), k)
+    head = numba.carray(_ints(q), HEADER)
+    return numba.carray(_floats(f + 8 * (LINE + 3 * head[WIDTH])), head[ARMS])
 
 
 @numba.njit(forceinline=True)
 def settings(f: Any, q: Any) -> Any:
     """Return the address of the parameters."""
-    k = numba.carray(_ints(q), HEADER)[ARMS]
-    return f + 8 * (1 + 4 * k)
+    return f + 8 * (LINE + 4 * numba.carray(_ints(q), HEADER)[WIDTH])
 
 
 @numba.njit(forceinline=True)
@@ -119,15 +174,14 @@ def values(p: Any) -> Any:
 def episode(f: Any, q: Any, x: Any) -> Any:
     """Name the numbers of an episode."""
     head = numba.carray(_ints(q), HEADER)
-    k, trees, first, second = head[ARMS], head[TREES], head[FIRST], head[SECOND]
-    memory = trees - head[MEMORY]
+    k, width, trees, first, second = head[ARMS], head[WIDTH], head[TREES], head[FIRST], head[SECOND]
     other = trees + 2 * first
     return Episode(
-        numba.carray(_floats(f + 8), k),
-        numba.carray(_floats(f + 8 * (1 + k)), k),
-        numba.carray(_floats(f + 8 * (1 + 2 * k)), k),
-        numba.carray(_floats(f + 8 * (1 + 4 * k)), head[PARAMETERS]),
-        numba.carray(_floats(f + 8 * memory), head[MEMORY]),
+        numba.carray(_floats(f + 8 * LINE), k),
+        numba.carray(_floats(f + 8 * (LINE + width)), k),
+        numba.carray(_floats(f + 8 * (LINE + 2 * width)), k),
+        numba.carray(_floats(f + 8 * (LINE + 4 * width)), head[PARAMETERS]),
+        numba.carray(_floats(f + 8 * head[ROOM]), head[MEMORY]),
         numba.carray(_ints(q + 8 * HEADER), k),
         numba.carray(_floats(x), (k, head[FEATURES])),
         Tournament(numba.carray(_floats(f + 8 * trees), first), numba.carray(_floats(f + 8 * (trees + first)), first)),

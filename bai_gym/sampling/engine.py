@@ -18,12 +18,14 @@ from bai_gym.sampling.episode import (
     FEATURES,
     FIRST,
     HEADER,
+    LINE,
     LOST,
     LOWEST,
     MADE,
     MEMORY,
     PARAMETERS,
     PULLED,
+    ROOM,
     RUNNING,
     SECOND,
     STATE,
@@ -31,9 +33,10 @@ from bai_gym.sampling.episode import (
     STOPPED,
     TREES,
     WAITING,
+    WIDTH,
     episode,
-    float_width,
     int_width,
+    lines,
 )
 from bai_gym.sampling.sequential import Played, Rule, Sequential, pull_leader
 from bai_gym.sampling.tournament import nodes
@@ -67,28 +70,30 @@ class Engine:
             )
         first = nodes(arms) if rule.index is not None else 2
         second = nodes(arms) if rule.second is not None else 2
-        width = parameters.shape[1]
-        self._floats = np.zeros((batch, float_width(arms, width, request.memory, first, second)))
+        settings, width = parameters.shape[1], lines(arms)
+        at = LINE + 4 * width
+        room = at + lines(settings)
+        trees = room + lines(request.memory)
+        self._floats = _rows(batch, lines(trees + 2 * (first + second)))
         self._ints = np.zeros((batch, int_width(arms)), np.int64)
         self._features = _features(features, request.arms, arms)
         head = self._ints[:, :HEADER]
-        head[:, [ARMS, PARAMETERS, MEMORY, FIRST, SECOND]] = arms, width, request.memory, first, second
-        head[:, TREES] = 1 + 4 * arms + width + request.memory
+        head[:, [ARMS, WIDTH, PARAMETERS, MEMORY, FIRST, SECOND]] = arms, width, settings, request.memory, first, second
+        head[:, [ROOM, TREES]] = room, trees
         head[:, FEATURES] = self._features.shape[2]
         head[:, [MADE, DUE, PULLED, END]] = made, made, -1, made + request.steps
         head[:, LOWEST] = request.tie == "first"
         self._ints[:, HEADER : HEADER + arms] = 1
-        self._stats = self._floats[:, 1 : 1 + 4 * arms].reshape(batch, 4, arms)  # a view
+        self._stats = self._floats[:, LINE:at].reshape(batch, 4, width)[:, :, :arms]  # a view
         exact = statistics.sums
         whole = np.rint(exact)
         # Sums of whole rewards are whole, up to rounding in the means.
         sums = np.where(np.abs(exact - whole) <= 1e-9 * np.maximum(statistics.pulls, 1), whole, exact)
         for place, values in enumerate((statistics.pulls, statistics.means, statistics.variances, sums)):
             self._stats[:, place] = values
-        at = 1 + 4 * arms
-        self._parameters = self._floats[:, at : at + width]
+        self._parameters = self._floats[:, at : at + settings]
         self._parameters[...] = parameters
-        self._memory = self._floats[:, at + width : at + width + request.memory]
+        self._memory = self._floats[:, room : room + request.memory]
         self._has = (
             player.INDEXED * (rule.index is not None)
             | player.SECOND_INDEX * (rule.second is not None)
@@ -199,6 +204,13 @@ class Engine:
     def outcome(self) -> Played:
         """The pulls so far."""
         return Played(self.statistics, self._memory.copy(), self._parameters.copy(), self.stopped)
+
+
+def _rows(number: int, width: int) -> FloatArray:
+    """Return rows of zeros, a multiple of a cache line wide, that begin with one."""
+    numbers = np.zeros(number * width + LINE)
+    start = -(numbers.ctypes.data // 8) % LINE
+    return numbers[start : start + number * width].reshape(number, width)
 
 
 def _features(features: FloatArray | None, arms: IntArray | None, k: int) -> FloatArray:

@@ -127,9 +127,9 @@ def fill_tree(tree: Tournament, e: Episode, p: Any, indices: Indices, lowest: in
     """Compute the index of every active arm, and decide all nodes of the tournament."""
     half = tree.value.size >> 1
     indices(e.pulls.size, at(e.pulls, 0), at(e.mean, 0), at(e.variance, 0), at(tree.value, half), p, 0)
+    value = section(tree.value, half, half)
     for arm in range(e.pulls.size):
-        if e.active[arm] == 0:
-            tree.value[half + arm] = -np.inf
+        value[arm] = value[arm] if e.active[arm] == 1 else -np.inf
     fill(tree, e.pulls, lowest, rng)
 
 

@@ -202,8 +202,10 @@ def fill(tree: Tournament, pulls: FloatArray, lowest: int, rng: np.random.Genera
         tree.holder[half + arm] = holder_of(arm, pulls[arm]) if lowest else arm + WEIGHT
     for arm in range(pulls.size, half):
         tree.value[half + arm], tree.holder[half + arm] = -np.inf, holder_of(arm, ABSENT) if lowest else arm
+    values, holders = tree.value, tree.holder
     for node in range(half - 1, 0, -1):
         left, right = 2 * node, 2 * node + 1
-        tree.value[node], tree.holder[node] = larger(
-            tree.value[left], tree.holder[left], tree.value[right], tree.holder[right], rng
-        )
+        winner = right if values[right] > values[left] else left
+        values[node], holders[node] = values[winner], holders[winner]
+        if values[left] == values[right]:
+            holders[node] = tied(holders[left], holders[right], rng)
