@@ -25,9 +25,11 @@ from bai_gym.sampling import (
     best_without,
     columns,
     compiler,
+    larger,
     leader,
     leader_without,
     top,
+    total,
 )
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
@@ -138,6 +140,34 @@ def test_compiled_uncompiled_and_stepwise_rules_choose_alike(name: str, uncompil
         assert (whole.statistics.pulls.sum(axis=1)[~whole.stopped] == 65).all()
     if name == "refresh":
         assert (whole.memory == 6).all() and len(set(whole.statistics.pulls[1].tolist())) > 2
+
+
+def sum_of_means(e: Episode, rng: np.random.Generator) -> int:
+    e.memory[0] = total(e.mean)
+    return e.made % e.pulls.size
+
+
+def largest_mean(e: Episode, rng: np.random.Generator) -> int:
+    e.memory[0] = -np.inf
+    for arm in range(e.mean.size):
+        e.memory[0] = larger(e.mean[arm], e.memory[0])
+    return e.made % e.pulls.size
+
+
+def test_sums_and_maxima_are_the_same_numbers_in_compiled_code(uncompiled: Callable[[], None]) -> None:
+    rng = np.random.default_rng(3)
+    bandits = [GaussianBandit(rng.standard_normal((5, arms)) / 3.0, 0.0) for arms in (2, 7, 8, 9, 16, 45)]
+
+    def numbers() -> list[Any]:
+        return [[play(Rule(choose=choose), each, 3).memory[:, 0].tolist() for choose in rules] for each in bandits]
+
+    rules = (sum_of_means, largest_mean)
+    found = numbers()
+    uncompiled()
+    assert found == numbers()  # to the last bit
+    for bandit, (sums, largest) in zip(bandits, found, strict=True):
+        assert sums == pytest.approx([math.fsum(row) for row in bandit.means], rel=1e-12)
+        assert largest == bandit.means.max(axis=1).tolist()
 
 
 SAMPLES = SampleTable.of(
