@@ -17,6 +17,7 @@ import numpy as np
 
 from bai_gym.agents.base import Agent
 from bai_gym.agents.choosing import best_mean, most_pulled
+from bai_gym.agents.scanning import arm_of_largest
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
@@ -307,15 +308,11 @@ def another_arm(e: Episode, best: int, rng: np.random.Generator) -> int:
 
 def cheapest_to_confuse(e: Episode, best: int, rng: np.random.Generator) -> int:
     """Return the arm j of smallest |m_I - m_j| / sqrt(v_I / T_I + v_j / T_j), where I is ``best``."""
-    noise, score = row(e, NOISE), row(e, MISS)
+    noise, score = row(e, NOISE), section(row(e, MISS), 0, e.pulls.size)
     for arm in range(e.pulls.size):
         score[arm] = -abs(e.mean[best] - e.mean[arm]) / math.sqrt(noise[best] + noise[arm])
-    holder = 1 if best == 0 else 0
-    value, ties = score[holder], 1
-    for arm in range(holder + 1, e.pulls.size):
-        if arm != best:
-            value, holder, ties = better(e, score[arm], arm, value, holder, ties, rng)
-    return holder
+    score[best] = -np.inf
+    return arm_of_largest(score, e.pulls, e.parameters[TIE_FIRST], rng)
 
 
 def top_two(e: Episode, rng: np.random.Generator) -> int:

@@ -52,7 +52,7 @@ RUNNING, STOPPED, WAITING, LOST = range(4)  # lost: the rule chose an arm that d
 # The first integers of a row: sizes, then the state of the episode.
 ARMS, WIDTH, PARAMETERS, MEMORY, ROOM, TREES, FIRST, SECOND, FEATURES, MADE, PULLED, STATE, DUE, LOWEST, END = range(15)
 HEADER = 15
-LINE = 8  # floats in a cache line; all parts of a row begin with one, which halves the time of vector instructions
+LINE = 8  # floats in a cache line; each part of a row begins with one, so that no vector is read from two
 
 
 class Episode(NamedTuple):
