@@ -135,18 +135,18 @@ def largest_estimated_b(e: Episode, rng: np.random.Generator) -> int:
         top = e.mean[best]
         changed = e.parameters[CAP] != top
         e.parameters[CAP] = top
-        for arm in range(arms):
-            gaps[arm] = top - (second if arm == best else e.mean[arm])
         if not changed:
             terms[e.pulled] = hardness(top - e.mean[e.pulled], margins[e.pulled], deviations[e.pulled], b, aware)
             terms[best] = hardness(top - second, margins[best], deviations[best], b, aware)
+        for arm in range(arms):
+            gaps[arm] = top - (second if arm == best else e.mean[arm])
     if changed:
         for arm in range(arms):
             terms[arm] = hardness(gaps[arm], margins[arm], deviations[arm], b, aware)
-    a = e.parameters[A] / total(terms)
-    root = np.sqrt(a)
-    for arm in range(arms):
-        index[arm] = root * roots[arm] + a * corrections[arm] - gaps[arm]
+    h = total(terms)  # a = A / h
+    root = np.sqrt(e.parameters[A] * h)
+    for arm in range(arms):  # B times h, which saves a division
+        index[arm] = root * roots[arm] + e.parameters[A] * corrections[arm] - h * gaps[arm]
     return arm_of_largest(index, e.pulls, e.parameters[FIRST], rng)
 
 
