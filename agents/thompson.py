@@ -211,15 +211,10 @@ def scan(
 
 def largest_normal(e: Episode, rng: np.random.Generator) -> int:
     """Draw from all posteriors, which are normal, and return the arm of the largest value."""
-    mean, spread, best, holder, ties = row(e, MEAN), row(e, SPREAD), -np.inf, 0, 1
-    for arm in range(e.pulls.size):
-        value = mean[arm] + spread[arm] * rng.standard_normal()
-        is_larger = value > best
-        if value == best:
-            best, holder, ties = better(e, value, arm, best, holder, ties, rng)
-        holder, ties = arm if is_larger else holder, 1 if is_larger else ties
-        best = value if is_larger else best
-    return holder
+    mean, spread, values = row(e, MEAN), row(e, SPREAD), section(row(e, MISS), 0, e.pulls.size)
+    for arm in range(values.size):
+        values[arm] = mean[arm] + spread[arm] * rng.standard_normal()
+    return arm_of_largest(values, e.pulls, e.parameters[TIE_FIRST], rng)
 
 
 def has_few_normals(e: Episode) -> bool:
