@@ -34,6 +34,7 @@ __all__ = [
     "room",
     "safest",
     "smallest",
+    "cut",
 ]
 
 EPSILON, M, BANDITS, FIRST, OWN = range(5)  # parameters: of the task, the tie rule; then the agent's own
@@ -174,6 +175,11 @@ def room(e: Episode) -> tuple[FloatArray, FloatArray, FloatArray]:
     at = SETS + 2 * sets + 1
     m = e.memory
     return section(m, SETS + sets, sets + 1), section(m, at, size), section(m, at + size, size)
+
+
+def cut(e: Episode, start: int, size: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return pulls, means and variances of the bandit that starts at an arm."""
+    return section(e.pulls, start, size), section(e.mean, start, size), section(e.variance, start, size)
 
 
 def keep(e: Episode, value: float) -> None:

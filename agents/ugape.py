@@ -14,10 +14,10 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.sequential import reward_bounds
-from bai_gym.agents.sets import KEPT, SETS, VALUE, SetAgent, borders, keep, prefers, range_of, rivals, room, safest
+from bai_gym.agents.sets import KEPT, SETS, VALUE, SetAgent, borders, cut, keep, prefers, range_of, rivals, room, safest
 from bai_gym.agents.widths import bernstein, hoeffding
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, Rule, leader, leader_without, section, top, value_of
+from bai_gym.sampling import STOP, Episode, Rule, leader, leader_without, top, total, value_of
 from bai_gym.statistics import FloatArray
 from bai_gym.theory import ugape_complexity, ugape_v_complexity
 from bai_gym.validation import choice, integer, probability, real
@@ -51,8 +51,7 @@ def select_one(e: Episode, rng: np.random.Generator) -> int:
     of_first = value_of(e.first, second) - (2.0 * e.mean[first] - value_of(e.first, first))
     low = first if of_first < value else low
     u = second if low == first else first
-    value = min(value, of_first)
-    least = np.inf if e.pulled < 0 else e.memory[KEPT]
+    value, least = min(value, of_first), np.inf if e.pulled < 0 else e.memory[KEPT]
     e.memory[VALUE], e.memory[SETS] = value, low if value < least else e.memory[SETS]
     e.memory[KEPT] = min(value, least) + e.parameters[LAST]
     wider = value_of(e.first, u) - e.mean[u] - (value_of(e.first, low) - e.mean[low])
@@ -67,12 +66,7 @@ def select_arm(e: Episode, rng: np.random.Generator) -> int:
     chosen, widths, index = room(e)
     e.memory[VALUE] = -np.inf
     for start in range(0, e.pulls.size, widths.size):
-        size = widths.size
-        pulls, mean, variance = (
-            section(e.pulls, start, size),
-            section(e.mean, start, size),
-            section(e.variance, start, size),
-        )
+        pulls, mean, variance = cut(e, start, widths.size)
         for k in range(widths.size):
             widths[k] = width(pulls[k], variance[k], p)
             index[k] = -(mean[k] + widths[k])
@@ -108,18 +102,17 @@ def estimate(e: Episode, rng: np.random.Generator) -> int:
     if (e.made - (1.0 + p[BERNSTEIN]) * e.pulls.size) % p[EVERY] != 0.0:
         return e.end  # after the last pull
     for start in range(0, e.pulls.size, terms.size):
+        pulls, mean, variance = cut(e, start, terms.size)
         for k in range(terms.size):
-            terms[k] = -e.mean[start + k]
+            terms[k] = -mean[k]
         border, below = borders(terms, int(p[M]), chosen)
         for k in range(terms.size):  # in a form that compilers turn into vector instructions
-            mean, pulls = e.mean[start + k], e.pulls[start + k]
-            gap = (mean - below if mean >= border else border - mean) + b * math.sqrt(0.5 / pulls)
+            gap = (mean[k] - below if mean[k] >= border else border - mean[k]) + b * math.sqrt(0.5 / pulls[k])
             aim = max((gap + epsilon) / 2.0, epsilon)
-            sigma = max(math.sqrt(e.variance[start + k]) - b * math.sqrt(2.0 / max(pulls - 1.0, 1.0)), 0.0)
+            sigma = max(math.sqrt(variance[k]) - b * math.sqrt(2.0 / max(pulls[k] - 1.0, 1.0)), 0.0)
             root = sigma + math.sqrt(sigma * sigma + 7.0 / 3.0 * b * aim) if has_variances else b
             terms[k] = (root / aim) * (root / aim)
-        for k in range(terms.size):
-            complexity += terms[k]
+        complexity += total(terms)
     p[A] = p[RATE] / max(complexity, 1e-290)  # the square of a far larger gap than b is no float
     chosen[1] = np.inf  # for one best arm: all L have changed
     return e.made + int(p[EVERY])

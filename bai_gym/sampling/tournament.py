@@ -113,20 +113,13 @@ def tied_leader_without(tree: Tournament, arm: int, rng: np.random.Generator) ->
     best, holder = tree.value[node ^ ONE], tree.holder[node ^ ONE]
     node >>= ONE
     while node > ONE:
-        best, holder = larger(best, holder, tree.value[node ^ ONE], tree.holder[node ^ ONE], rng)
+        value, other = tree.value[node ^ ONE], tree.holder[node ^ ONE]
+        if value == best:
+            holder = tied(holder, other, rng)
+        elif value > best:
+            best, holder = value, other
         node >>= ONE
     return arm_of(holder)
-
-
-def larger(
-    value: float, holder: float, other: float, other_holder: float, rng: np.random.Generator
-) -> tuple[float, float]:
-    """Return the larger of two values, and its holder."""
-    is_larger = other > value
-    winner = other_holder if is_larger else holder
-    if other == value:
-        winner = tied(holder, other_holder, rng)
-    return other if is_larger else value, winner
 
 
 @rare
