@@ -36,7 +36,7 @@ Contents = Callable[[Path], dict[str, bytes]]
 PATIENCE = 180.0  # seconds; far more than a loaded machine needs
 CHUNKS = 8
 # A chunk takes about 0.3 s, thirty times as long as the look for it: what is killed is killed in the middle.
-LONG = f"BAI-Custom-v0 --agent GapE --budget 2000 --runs {CHUNKS}000"
+LONG = f"BAI-Custom-v0 --agent GapE --budget 8000 --runs {CHUNKS}000"
 SHORT = "BAI-Bernoulli4-v0 --agent SH --agent VBR --budget 40 --budget 60 --runs 1500 --seed 7 --record 2"
 
 
