@@ -53,6 +53,8 @@ RUNNING, STOPPED, WAITING, LOST = range(4)  # lost: the rule chose an arm that d
 ARMS, WIDTH, PARAMETERS, MEMORY, ROOM, TREES, FIRST, SECOND, FEATURES, MADE, PULLED, STATE, DUE, LOWEST, END = range(15)
 HEADER = 15
 LINE = 8  # floats in a cache line; each part of a row begins with one, so that no vector is read from two
+# A row of floats: the reward; from LINE on pulls, means, variances and sums, each WIDTH long; the parameters; from ROOM
+# on the memory, from TREES on the tournaments.
 
 
 class Episode(NamedTuple):
