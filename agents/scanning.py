@@ -7,7 +7,7 @@ import numpy as np
 from bai_gym.sampling import larger
 from bai_gym.statistics import FloatArray
 
-__all__ = ["arm_of_largest"]
+__all__ = ["arm_of_largest", "largest"]
 
 ONE = 2**32  # an arm that is found, in a sum of their numbers
 
