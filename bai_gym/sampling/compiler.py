@@ -11,6 +11,7 @@ elements in loops, not by slices: the first assignment to a slice takes Numba tw
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import inspect
 import math
@@ -170,7 +171,8 @@ def _compile(template: Any, signature: Any, parts: dict[str, Any]) -> Any:
         options = {"error_model": "numpy"}
         try:
             try:
-                _rules[key] = numba.njit(signature, cache=True, **options)(bound)
+                with _no_collection():
+                    _rules[key] = numba.njit(signature, cache=True, **options)(bound)
             except (OSError, RuntimeError):  # no writable folder
                 _rules[key] = numba.njit(signature, **options)(bound)
         except Exception as error:  # mostly NumbaError, but Numba can raise anything
@@ -183,6 +185,18 @@ def _first_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = [line for line in lines if not line.startswith(("Failed in", "File ", "During:", "[", "^", "def "))]
     return (telling or lines or [type(error).__name__])[0][:200]
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Pause the search for garbage: among the objects that Numba makes it takes as long as loading from disk."""
+    paused = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if paused:
+            gc.enable()
 
 
 class CompiledPlayer:
@@ -223,7 +237,8 @@ class CompiledPlayer:
 def compiled_player() -> CompiledPlayer | None:
     """Return the compiled player; None where Numba is switched off, or cannot be imported."""
     try:
-        import numba
+        with _no_collection():
+            import numba
     except ImportError as error:
         warnings.warn(f"Numba cannot be imported ({error}): sequential agents run uncompiled, slowly", stacklevel=2)
         return None
