@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = """
-import math, sys, time
+import gc, math, sys, time
 import numpy as np
 from numba.core import event  # what Numba compiles is an event
 
@@ -37,6 +37,7 @@ begin = bandit.pull_block(np.ones((1, 3), np.int64), np.random.default_rng(0))
 request = Sequential(Rule(index=bound), 30, columns(1), "first", np.random.default_rng(0))
 engine = Engine(request, begin, 3, None, variances=True)
 engine.advance(bandit.table(), np.random.default_rng(0), 30, lambda rows, slots: bandit.means[0, slots])
+assert gc.isenabled()  # it is paused while something is compiled or loaded
 print(engine.statistics.pulls[0].tolist(), len(compiled))
 """
 
