@@ -64,7 +64,7 @@ def arm_in_turn(e: Episode, rng: np.random.Generator) -> int:
     return STOP if e.memory[0] == ENDED else leader(e.first)
 
 
-FROM_BELOW = Rule(index=fewest_pulls, choose=arm_in_turn, refresh=next_phase)
+FROM_BELOW = Rule(index=fewest_pulls, choose=arm_in_turn, refresh=next_phase, only_drops=True)
 
 
 @dataclass(kw_only=True)

@@ -117,7 +117,7 @@ class KLRacing(EliminationAgent):
 
     name: ClassVar[str] = "KL-Racing"
     families: ClassVar[tuple[str, ...]] = ("gaussian", "bernoulli")
-    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=race, stops=is_decided)
+    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=race, only_drops=True, stops=is_decided)
 
 
 @dataclass(kw_only=True)
@@ -136,4 +136,4 @@ class SuccessiveElimination(EliminationAgent):
     name: ClassVar[str] = "SE"
     families: ClassVar[tuple[str, ...]] = ("gaussian",)
     thresholds: ClassVar[dict[str, tuple[str, ...]]] = {"gaussian": ("union",)}
-    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=eliminate, stops=is_decided)
+    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=eliminate, only_drops=True, stops=is_decided)

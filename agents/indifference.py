@@ -160,7 +160,7 @@ class Rinott(IndifferenceAgent):
     """
 
     name: ClassVar[str] = "Rinott"
-    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=second_stage, stops=has_all_pulls)
+    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=second_stage, only_drops=True, stops=has_all_pulls)
 
     @property
     def memory(self) -> int:  # type: ignore[override]
@@ -200,7 +200,7 @@ class KN(IndifferenceAgent):
 
     name: ClassVar[str] = "KN"
     anytime: ClassVar[bool] = False  # what has been dropped is not part of the observation
-    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=screen, stops=is_decided)
+    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=screen, only_drops=True, stops=is_decided)
 
     @property
     def memory(self) -> int:  # type: ignore[override]

@@ -105,7 +105,7 @@ class VBR(SequentialAgent):
     )
     first_pulls: ClassVar[int] = 2
     anytime: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(index=widest, refresh=reject_due)
+    rule: ClassVar[Rule] = Rule(index=widest, refresh=reject_due, only_drops=True)
 
     @property
     def memory(self) -> int:  # type: ignore[override]

@@ -99,6 +99,7 @@ class Engine:
             | player.SECOND_INDEX * (rule.second is not None)
             | player.CHOOSES * (rule.choose is not None or rule.stops is not None)
             | player.REFRESHES * (rule.refresh is not None)
+            | player.ONLY_DROPS * rule.only_drops
             | player.VARIANCES * variances
         )
         functions = compile_rule(rule, request.agent)

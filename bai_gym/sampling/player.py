@@ -39,7 +39,7 @@ from bai_gym.sampling.episode import (
     values,
 )
 from bai_gym.sampling.rare import rare
-from bai_gym.sampling.tournament import Tournament, fill, leader, renew_pulled
+from bai_gym.sampling.tournament import Tournament, fill, leader, renew, renew_pulled, value_of
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["INDEXED", "choose_all", "play", "take_in_all"]
@@ -47,7 +47,7 @@ __all__ = ["INDEXED", "choose_all", "play", "take_in_all"]
 LANES = 4  # episodes that are played side by side, step by step, so that their divisions and comparisons overlap
 
 # What a rule has, as bits.
-INDEXED, SECOND_INDEX, CHOOSES, REFRESHES, VARIANCES = 1, 2, 4, 8, 16
+INDEXED, SECOND_INDEX, CHOOSES, REFRESHES, ONLY_DROPS, VARIANCES = 1, 2, 4, 8, 16, 32
 
 Indices = Callable[[int, Any, Any, Any, Any, Any, int], int]
 """Computes indices: of (number, pulls, means, variances, where the indices go, parameters, bytes from each one's
@@ -134,6 +134,14 @@ def fill_tree(tree: Tournament, e: Episode, p: Any, indices: Indices, lowest: in
 
 
 @rare
+def take_out(tree: Tournament, e: Episode, rng: np.random.Generator) -> None:
+    """Take the arms that have been dropped out of the tournament."""
+    for arm in range(e.pulls.size):
+        if e.active[arm] == 0 and value_of(tree, arm) > -np.inf:
+            renew(tree, arm, -np.inf, rng)
+
+
+@rare
 def prepare(
     f: Any,
     q: Any,
@@ -144,10 +152,15 @@ def prepare(
     refresh: Callable[..., int],
     has: int,
 ) -> None:
-    """Call the rule's `refresh`, where it has one, and compute all indices."""
+    """Call the rule's `refresh`, where it has one, and bring the tournaments up to date."""
     head = header(q)
     head[DUE] = refresh(f, q, x, rng) if has & REFRESHES else NEVER
     e, p = episode(f, q, x), settings(f, q)
+    if has & ONLY_DROPS and head[PULLED] >= 0:
+        take_out(e.first, e, rng)
+        if has & SECOND_INDEX:
+            take_out(e.second, e, rng)
+        return
     if has & INDEXED:
         fill_tree(e.first, e, p, indices, head[LOWEST], rng)
     if has & SECOND_INDEX:

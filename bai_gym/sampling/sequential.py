@@ -39,7 +39,8 @@ class Rule:
         second: A second index, with a tournament of its own.
         refresh: ``refresh(e, rng)``: called before the first choice, and again when as many pulls have been made as it
             returned. It may change parameters, and drop arms by ``e.active[arm] = 0``; then all indices are computed
-            again.
+            again, unless :attr:`only_drops` is True.
+        only_drops: Whether `refresh` changes no index but those of the arms that it drops.
         stops: ``stops(e)``: whether the episode ends, asked before each choice.
     """
 
@@ -47,6 +48,7 @@ class Rule:
     choose: Choose | None = None
     second: Index | None = None
     refresh: Choose | None = None
+    only_drops: bool = False
     stops: Callable[[Episode], bool] | None = None
 
     def __post_init__(self) -> None:

@@ -58,6 +58,12 @@ def halve_the_width(e: Episode, rng: np.random.Generator) -> int:
     return e.made + 10
 
 
+def drop_the_worst(e: Episode, rng: np.random.Generator) -> int:
+    if e.pulled >= 0:
+        e.active[leader_of_smallest_mean(e)] = 0
+    return e.made + 10
+
+
 def leader_of_smallest_mean(e: Episode) -> int:
     worst = -1
     for arm in range(e.mean.size):
@@ -74,6 +80,9 @@ RULES = {
     "index": Rule(index=bound),
     "two tournaments": Rule(index=bound, second=own_mean, choose=second_half_of_the_time),
     "refresh": Rule(index=bound, refresh=halve_the_width),
+    "drops": Rule(
+        index=bound, second=own_mean, choose=second_half_of_the_time, refresh=drop_the_worst, only_drops=True
+    ),
     "stops": Rule(index=bound, second=own_mean, stops=lead_is_large),
 }
 
@@ -152,6 +161,15 @@ def largest_mean(e: Episode, rng: np.random.Generator) -> int:
     for arm in range(e.mean.size):
         e.memory[0] = larger(e.mean[arm], e.memory[0])
     return e.made % e.pulls.size
+
+
+def test_dropped_arms_are_pulled_no_more_whether_or_not_all_indices_are_computed_again() -> None:
+    bandit = GaussianBandit(np.random.default_rng(3).normal(size=(30, 6)), 1.0)
+    quick = RULES["drops"]
+    played, again = (play(rule, bandit, 40).statistics.pulls for rule in (quick, replace(quick, only_drops=False)))
+    assert (played == again).all()
+    before = play(quick, bandit, 10).statistics.pulls
+    assert (played == before).any(axis=1).all()  # an arm that was dropped then
 
 
 def test_sums_and_maxima_are_the_same_numbers_in_compiled_code(uncompiled: Callable[[], None]) -> None:
