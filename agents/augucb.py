@@ -72,9 +72,8 @@ def schedule(num_arms: int, budget: int, rho: float = 1.0 / 3.0, width: str = "p
 # Where what stands in the parameters of the rule: the rounds follow, each with its deviation, what it adds to v, and
 # its pulls per arm.
 THRESHOLD, FACTOR, PLUS, GOES_ON, ROUNDS = range(5)
-# In its memory, and the states of an episode.
-STATE, ROUND = range(2)
-BEGUN, FRESH, CHECKED, AS_APT = range(4)
+# In its memory: the pulls made when the round began, and its number.
+BEGUN, ROUND = range(2)
 
 
 def index(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
@@ -89,34 +88,18 @@ def index(pulls: float, mean: float, variance: float, parameters: FloatArray) ->
     return factor / pulls * math.sqrt((pulls - 1.0) * variance + parameters[PLUS] * pulls) - distance
 
 
-def drop(e: Episode, arm: int, rng: np.random.Generator) -> None:
-    """Drop an arm if its index is negative."""
-    if value_of(e.first, arm) < 0.0 and e.active[arm] == 1:
-        e.active[arm] = 0
-        renew(e.first, arm, -np.inf, rng)
-
-
-def look(e: Episode, rng: np.random.Generator) -> None:
-    """Drop the arm pulled last, or after the first pull of a round any arms, whose index has become negative."""
-    if e.memory[STATE] == CHECKED:
-        drop(e, e.pulled, rng)
-    elif e.memory[STATE] == FRESH:
-        e.memory[STATE] = CHECKED
-        for arm in range(e.pulls.size):
-            drop(e, arm, rng)
-    elif e.memory[STATE] == BEGUN:
-        e.memory[STATE] = FRESH
-
-
 def next_round(e: Episode, rng: np.random.Generator) -> int:
-    """Begin a round: set the factor, and return when it ends."""
-    if e.memory[STATE] == AS_APT:
-        return NEVER
-    before = e.made if e.pulled >= 0 else 0  # round 0 counts the first pulls in
+    """Drop the arms of negative index and begin a round: set the factor, and return when it ends."""
+    before = 0  # round 0 counts the first pulls in
     if e.pulled >= 0:
-        look(e, rng)
+        if e.parameters[FACTOR] == 0.0:
+            return NEVER
+        for arm in range(e.pulls.size):
+            if value_of(e.first, arm) < 0.0:
+                e.active[arm] = 0
+        before = e.made
         e.memory[ROUND] += 1
-    e.memory[STATE] = BEGUN
+    e.memory[BEGUN] = e.made
     at = ROUNDS + 3 * int(e.memory[ROUND])
     e.parameters[FACTOR] = 2.0 * e.parameters[at]
     e.parameters[PLUS] = e.parameters[at + 1]
@@ -124,13 +107,17 @@ def next_round(e: Episode, rng: np.random.Generator) -> int:
     return before + e.active.sum() * length if length > 0 else NEVER
 
 
+def none_active(e: Episode) -> bool:
+    """Return whether all arms are to be dropped, which the first pull of a round comes before."""
+    best = top(e.first)
+    return best < 0.0 and e.parameters[FACTOR] > 0.0 and (best == -np.inf or e.made > e.memory[BEGUN])
+
+
 def choose(e: Episode, rng: np.random.Generator) -> int:
-    """Return the active arm of largest index."""
-    look(e, rng)
-    if top(e.first) == -np.inf:
+    """Return the arm of largest index: an active one, as the index of arms to drop is negative."""
+    if none_active(e):
         if e.parameters[GOES_ON] == 0.0:
             return STOP
-        e.memory[STATE] = AS_APT
         e.parameters[FACTOR] = 0.0
         for arm in range(e.pulls.size):
             e.active[arm] = 1
