@@ -139,7 +139,7 @@ class AugUCB(SequentialAgent):
 
     Args:
         rho: Elimination parameter, positive; default 1/3, as in the paper's theorem and experiments.
-        after: ``"stop"`` (default), or ``"continue"``: once no arm is active, continue as APT with epsilon 0.
+        after: ``"stop"`` (default), or ``"apt"``: once no arm is active, go on as APT with epsilon 0.
         width: ``"printed"`` (default), or ``"code"``, as in the authors' program, where the term without variance has
             no factor psi: s = sqrt(rho (psi v log(n epsilon) + max(log(psi n epsilon), 0)) / (4 T)).
 
@@ -158,7 +158,7 @@ class AugUCB(SequentialAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and compute the rounds."""
         real(self.rho, f"rho of {self.name}", above=0)
-        choice(self.after, ("stop", "continue"), f"after of {self.name}")
+        choice(self.after, ("stop", "apt"), f"after of {self.name}")
         choice(self.width, ("printed", "code"), f"width of {self.name}")
         assert isinstance(self.task, Thresholding)  # as tasks says
         if self.num_arms < 5:
@@ -169,5 +169,5 @@ class AugUCB(SequentialAgent):
         rounds = schedule(self.num_arms, self.budget, self.rho, self.width)
         table = [value for one in rounds for value in (one.deviation, one.plus, float(one.pulls))]
         table[-1] = 0.0  # the last round has no end
-        goes_on = float(self.after == "continue")
+        goes_on = float(self.after == "apt")
         self.parameters = columns(self.batch, self.task.threshold, 0.0, 1.0, goes_on, *table)

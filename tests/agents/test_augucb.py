@@ -118,7 +118,7 @@ def test_two_arms_by_hand(trace: Play) -> None:
 def test_it_may_go_on_as_apt(trace: Play) -> None:
     # As above with a gap of 0.11: it stops after 5 pulls. sqrt(T) gap: 0.11 and 0.1: arm 1; then 0.1118: arm 0; then
     # 0.1556 and 0.1118: arm 1.
-    played = trace(AugUCB(tie="first", after="continue"), [[0.61], [0.55]], 8, task=Thresholding(0.5))
+    played = trace(AugUCB(tie="first", after="apt"), [[0.61], [0.55]], 8, task=Thresholding(0.5))
     assert (played.arms, played.idle, played.recommendation) == ([0, 1, 1, 1, 1, 1, 0, 1], [], [1, 1])
 
 
@@ -193,7 +193,7 @@ def reference(
     more=st.integers(0, 200),
     rho=st.sampled_from([1 / 3, 0.05, 0.01]),
     spread=st.sampled_from([0.05, 0.5, 3.0]),
-    after=st.sampled_from(["stop", "continue"]),
+    after=st.sampled_from(["stop", "apt"]),
     form=st.sampled_from(["printed", "code"]),
 )
 def test_every_pull_is_that_of_the_pseudo_code(

@@ -12,6 +12,7 @@ from scipy.stats import chi2_contingency
 from bai_gym import agents, evaluate
 from bai_gym.agents.halving import num_stages
 from bai_gym.agents.stopping import ConfidenceAgent
+from bai_gym.api import parse_agent
 from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import AgentError, BudgetError, ParameterError
@@ -46,7 +47,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("UCB-GLM", {"link": "identity", "alpha": 3.0, "penalty": 1.0, "newton_steps": 1}),
     ("LinUCB", {"S": 60.0, "model": "disjoint"}),
     ("LinGapE", {"radius": "determinant"}),
-    ("AugUCB", {"after": "continue"}),
+    ("AugUCB", {"after": "apt"}),
     ("UCBEV", {"index": "bernstein"}),
     ("CSAR", {"schedule": "sr"}),
     ("BayesGap", {"kernel": "squared-exponential", "length": 0.1, "amplitude": 30.0}),
@@ -90,6 +91,13 @@ SEVERAL = [variant for variant in VARIANTS if agents.make(variant[0], **variant[
 
 def variant_id(variant: tuple[str, dict[str, Any]]) -> str:
     return agents.make(variant[0], **variant[1]).label
+
+
+def test_a_label_can_be_written_as_an_agent() -> None:
+    for name, parameters in VARIANTS:
+        agent = agents.make(name, **parameters)
+        found, values = parse_agent(agent.label)
+        assert agents.make(found, **values) == agent, agent.label
 
 
 def fit(agent: Any, bandit: Bandit) -> Bandit:
@@ -440,7 +448,7 @@ def test_agents_know_only_what_they_declare(name: str) -> None:
         ("APT", {"epsilon": -0.1}, "epsilon of APT must be a number of at least 0, not -0.1"),
         ("APT", {"epsilon": float("nan")}, "epsilon of APT must be a number of at least 0, not nan"),
         ("AugUCB", {"rho": 0.0}, "rho of AugUCB must be a positive number, not 0.0"),
-        ("AugUCB", {"after": "go"}, "after of AugUCB must be 'stop' or 'continue', not 'go'"),
+        ("AugUCB", {"after": "go"}, "after of AugUCB must be 'stop' or 'apt', not 'go'"),
         ("UCBE", {"c": -1.0}, "c of UCBE must be a positive number, not -1.0"),
         ("UCBEV", {"c": float("inf")}, "c of UCBEV must be a positive number, not inf"),
         ("UCBEV", {"index": "v"}, "index of UCBEV must be 'printed' or 'bernstein', not 'v'"),

@@ -40,7 +40,7 @@ POINTS = (2, 5, 13, 24, 41)  # within the first pulls, at no multiple of the arm
 ANYTIME = [name for name in agents.names() if getattr(agents.make(name), "anytime", False)]
 VARIANTS = [
     *((name, {"AugUCB": {"rho": 0.05}, "UCB-GLM": {"link": "identity"}}.get(name, {})) for name in ANYTIME),
-    ("AugUCB", {"rho": 0.05, "after": "continue"}),
+    ("AugUCB", {"rho": 0.05, "after": "apt"}),
     ("CSAR", {"schedule": "sr"}),
     ("Uniform", {"mode": "random"}),
     ("UCBEV", {"index": "bernstein"}),

@@ -48,7 +48,7 @@ TWO_ARMS = ["NA-AIPW"]  # GNA is the same for more
 BINARY_ONLY = ["UCB-GLM", "GSE-Log", "GSE-Log-FWG", "DPT", "ICPE"]  # by default
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *((name, OPTIONS.get(name, {})) for name in agents.names() if name not in [*FEW_ARMS, *TWO_ARMS, *BINARY_ONLY]),
-    ("AugUCB", {"rho": 0.05, "after": "continue"}),
+    ("AugUCB", {"rho": 0.05, "after": "apt"}),
     ("UCBEV", {"index": "bernstein"}),
     ("CSAR", {"schedule": "sr"}),
     ("Uniform", {"mode": "random"}),
