@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import pickle
 import threading
@@ -80,6 +82,8 @@ def _explained() -> Iterator[None]:
 def end_with(parent: int) -> None:
     """In a worker process of ``parent``, end when that is killed; joblib's workers would wait for work for a while.
 
+    The end is quick: there is no last search for garbage, for which the parent would wait.
+
     Elsewhere, and on Windows, where a process keeps the number of its parent, nothing happens.
 
     Args:
@@ -87,6 +91,7 @@ def end_with(parent: int) -> None:
     """
     if os.getppid() == parent and os.getpid() not in _WATCHED:
         _WATCHED.add(os.getpid())
+        atexit.register(gc.freeze)
         threading.Thread(target=_wait_for_end, args=(parent,), daemon=True).start()
 
 
