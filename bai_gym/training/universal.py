@@ -248,8 +248,8 @@ def train_universal(
 
     The folder holds ``recipe.json``, ``checkpoint.pt``, ``curve.jsonl`` (error probabilities on a validation set),
     events for TensorBoard if that is installed, and the weights for ``agents.make("Universal", path=...)``, written
-    again with every checkpoint. Each step has its own random numbers, so an interrupted run ends with the same weights
-    as an uninterrupted one, byte by byte.
+    again with every checkpoint. Each step has its own random numbers, so an interrupted run ends with the same bytes in
+    all files but TensorBoard's as an uninterrupted one.
 
     Args:
         recipe: The recipe.
@@ -311,16 +311,14 @@ def train_universal(
             if on_step is not None:
                 on_step(done, loss)
             if done % CHECKPOINT == 0 or done == recipe.steps:
-                with write_atomically(checkpoint) as draft:
-                    torch.save(
-                        {
-                            "networks": networks.state_dict(),
-                            "optimizer": optimizer.state_dict(),
-                            "average": average,
-                            "done": done,
-                        },
-                        draft,
-                    )
+                state = {
+                    "networks": networks.state_dict(),
+                    "optimizer": optimizer.state_dict(),
+                    "average": average,
+                    "done": done,
+                }
+                with write_atomically(checkpoint) as draft, draft.open("wb") as file:
+                    torch.save(state, file)  # a file: the name of a path would be part of the bytes
                 _export(weights, json.loads(recipe.to_json(facts)), done, average)
                 if minutes is not None and time.monotonic() - begun > 60.0 * minutes:
                     break
