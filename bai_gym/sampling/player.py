@@ -156,14 +156,14 @@ def prepare(
     head = header(q)
     head[DUE] = refresh(f, q, x, rng) if has & REFRESHES else NEVER
     e, p = episode(f, q, x), settings(f, q)
-    if has & ONLY_DROPS and head[PULLED] >= 0:
+    keeps = has & ONLY_DROPS and head[PULLED] >= 0
+    if has & INDEXED and keeps:
         take_out(e.first, e, rng)
-        if has & SECOND_INDEX:
-            take_out(e.second, e, rng)
-        return
-    if has & INDEXED:
+    elif has & INDEXED:
         fill_tree(e.first, e, p, indices, head[LOWEST], rng)
-    if has & SECOND_INDEX:
+    if has & SECOND_INDEX and keeps:
+        take_out(e.second, e, rng)
+    elif has & SECOND_INDEX:
         fill_tree(e.second, e, p, seconds, head[LOWEST], rng)
 
 

@@ -64,6 +64,14 @@ def drop_the_worst(e: Episode, rng: np.random.Generator) -> int:
     return e.made + 10
 
 
+def fewest_pulls_left(e: Episode, rng: np.random.Generator) -> int:
+    least = 0
+    for arm in range(e.pulls.size):
+        if e.active[arm] > e.active[least] or (e.active[arm] == e.active[least] and e.pulls[arm] < e.pulls[least]):
+            least = arm
+    return least
+
+
 def leader_of_smallest_mean(e: Episode) -> int:
     worst = -1
     for arm in range(e.mean.size):
@@ -83,6 +91,7 @@ RULES = {
     "drops": Rule(
         index=bound, second=own_mean, choose=second_half_of_the_time, refresh=drop_the_worst, only_drops=True
     ),
+    "drops without an index": Rule(choose=fewest_pulls_left, refresh=drop_the_worst, only_drops=True),
     "stops": Rule(index=bound, second=own_mean, stops=lead_is_large),
 }
 
