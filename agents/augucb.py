@@ -108,7 +108,7 @@ def next_round(e: Episode, rng: np.random.Generator) -> int:
 
 
 def none_active(e: Episode) -> bool:
-    """Return whether all arms are to be dropped, which the first pull of a round comes before."""
+    """Return whether all arms have been dropped, or are to be: none before the first pull of a round."""
     best = top(e.first)
     return best < 0.0 and e.parameters[FACTOR] > 0.0 and (best == -np.inf or e.made > e.memory[BEGUN])
 

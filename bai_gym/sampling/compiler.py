@@ -158,6 +158,19 @@ def _dispatcher(function: Any) -> Any:
     return _dispatchers[function]
 
 
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Pause the search for garbage: among the objects that Numba makes it takes as long as loading from disk."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@_no_collection()
 def _compile(template: Any, signature: Any, parts: dict[str, Any]) -> Any:
     """Return the machine code of a template whose parts are other functions; from disk, if it is there."""
     import numba
@@ -171,8 +184,7 @@ def _compile(template: Any, signature: Any, parts: dict[str, Any]) -> Any:
         options = {"error_model": "numpy"}
         try:
             try:
-                with _no_collection():
-                    _rules[key] = numba.njit(signature, cache=True, **options)(bound)
+                _rules[key] = numba.njit(signature, cache=True, **options)(bound)
             except (OSError, RuntimeError):  # no writable folder
                 _rules[key] = numba.njit(signature, **options)(bound)
         except Exception as error:  # mostly NumbaError, but Numba can raise anything
@@ -185,18 +197,6 @@ def _first_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = [line for line in lines if not line.startswith(("Failed in", "File ", "During:", "[", "^", "def "))]
     return (telling or lines or [type(error).__name__])[0][:200]
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Pause the search for garbage: among the objects that Numba makes it takes as long as loading from disk."""
-    paused = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if paused:
-            gc.enable()
 
 
 class CompiledPlayer:
@@ -234,13 +234,13 @@ class CompiledPlayer:
 
 
 @cache
+@_no_collection()
 def compiled_player() -> CompiledPlayer | None:
     """Return the compiled player; None where Numba is switched off, or cannot be imported."""
     try:
-        with _no_collection():
-            import numba
+        import numba
     except ImportError as error:
-        warnings.warn(f"Numba cannot be imported ({error}): sequential agents run uncompiled, slowly", stacklevel=2)
+        warnings.warn(f"Numba cannot be imported ({error}): sequential agents run uncompiled, slowly", stacklevel=3)
         return None
     return None if numba.core.config.DISABLE_JIT else CompiledPlayer()
 
