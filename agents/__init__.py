@@ -10,9 +10,9 @@ from bai_gym.agents.sequential import SequentialAgent
 __all__ = ["Agent", "SequentialAgent", "make", "names", "register"]
 
 _MORE = {  # classes that the registry does not name
-    "GaussianProcessAgent": "gaussian_process",
-    "LanguageModel": "language_model",
-    "SB3Agent": "sb3",
+    "GaussianProcessAgent": "bayesian.gaussian_process",
+    "LanguageModel": "learned.language_model",
+    "SB3Agent": "learned.sb3",
 }
 _NAMES = {path.partition(":")[2]: name for name, path in BUILT_IN.items()}  # of the classes
 

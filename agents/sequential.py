@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.choosing import best_recommendation, shuffled_arms, spread_evenly
+from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, spread_evenly
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Played, Rule, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics

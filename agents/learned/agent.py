@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.choosing import best_recommendation
 from bai_gym.agents.learned.network import ArmNetwork, short_label
 from bai_gym.agents.learned.playing import environments, find_weights, preferred, pull_one_by_one
+from bai_gym.agents.tools.choosing import best_recommendation
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import IntArray, Observation, Statistics
 

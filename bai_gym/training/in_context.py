@@ -21,8 +21,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from bai_gym.agents.in_context import InContextNetworks
 from bai_gym.agents.learned.features import Rewards, features
+from bai_gym.agents.learned.in_context import InContextNetworks
 from bai_gym.agents.learned.network import ArmNetwork
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError

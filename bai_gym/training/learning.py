@@ -19,7 +19,7 @@ from stable_baselines3 import A2C, PPO
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 
-from bai_gym.agents.sb3 import check_device
+from bai_gym.agents.learned.sb3 import check_device
 from bai_gym.errors import DataError, MissingPackageError, ParameterError
 from bai_gym.results.writer import ResultsWriter, write_atomically
 from bai_gym.seeding import generator

@@ -19,8 +19,8 @@ import torch
 from bai_gym.agents.learned.contenders import ARM_FEATURES, STATE_FEATURES, WEIGHT, binary_moments, moments, view
 from bai_gym.agents.learned.features import REWARDS
 from bai_gym.agents.learned.network import load_weights, save_weights
-from bai_gym.agents.sb3 import check_device
-from bai_gym.agents.universal import FLOOR, FORMAT, SHAPES, stage_sizes
+from bai_gym.agents.learned.sb3 import check_device
+from bai_gym.agents.learned.universal import FLOOR, FORMAT, SHAPES, stage_sizes
 from bai_gym.arrays import Arms, State, pull, start
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.results.writer import ResultsWriter, write_atomically
@@ -101,7 +101,7 @@ class UniversalRecipe:
 
 
 class Network(torch.nn.Module):
-    """A network of :class:`bai_gym.agents.universal.Universal`, to be trained.
+    """A network of :class:`bai_gym.agents.learned.universal.Universal`, to be trained.
 
     Args:
         width: Width of the layers.
@@ -255,7 +255,7 @@ def train_universal(
         recipe: The recipe.
         out: The folder.
         start_from: Weights to start from, of the same width, for example the shipped ones
-            (``bai_gym.agents.universal.SHIPPED``). None: random ones.
+            (``bai_gym.agents.learned.universal.SHIPPED``). None: random ones.
         device: ``"auto"`` (a GPU if there is one), ``"cpu"`` or ``"cuda"``.
         minutes: Stop after this time, with the weights of the last checkpoint; the same call resumes.
         on_step: Called with (finished steps, loss).

@@ -54,7 +54,7 @@ def written_pages(folder: Path) -> Written:
         ValueError: A file names no agents, an agent that does not exist, or one that another file is about.
     """
     found: Written = {}
-    for file in sorted(folder.glob("*.md")):
+    for file in sorted(folder.rglob("*.md")):
         text, facts_of_file = meta.get_data(file.read_text(encoding="utf-8"))
         names = facts_of_file.get("agents")
         if not names:

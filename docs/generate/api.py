@@ -40,7 +40,6 @@ MODULES: dict[str, str] = {
     "bai_gym.report.runs": "figures of regrets, pulls and recommendations",
     "bai_gym.datasets": "data files, and the tables read from them",
     "bai_gym.training": "imitation and reinforcement learning; stable-baselines3",
-    "bai_gym.training.minimax": "training of R^go tracking",
     "bai_gym.training.universal": "training of the universal agent",
     "bai_gym.errors": "all exceptions that the library raises",
 }

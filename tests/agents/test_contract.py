@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from bai_gym import agents, evaluate
-from bai_gym.agents.halving import num_stages
-from bai_gym.agents.stopping import ConfidenceAgent
+from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent
+from bai_gym.agents.tools.halving import num_stages
 from bai_gym.api import parse_agent
 from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
@@ -70,7 +70,7 @@ HALVING = {"SH", "SHVar", "SHAdaVar", *(name for name in NAMES if name.startswit
 STOPPING = {name for name in NAMES if getattr(agents.make(name), "stops", False)}
 LEAVE_SOME = HALVING | {"SR", "SAR", "CSAR", "AugUCB", "SubsetSH", "FBKT", "FCVote"} | STOPPING
 # Agents for one number of arms only, and those that may play some arms only.
-ARMS, SUBSET = {"NA-AIPW": 2, "R-go-Tracking": 3}, {"SubsetSH"}
+ARMS, SUBSET = {"NA-AIPW": 2}, {"SubsetSH"}
 # Agents that by default are for 0/1 rewards, and the largest budgets that they can play. Worlds of other rewards or
 # sizes, where they raise, leave them out or give them one of their own (`playable`). What is left out here,
 # test_bayes_optimal has; and UCB-GLM and GSE-Log are everywhere with a link for any rewards.

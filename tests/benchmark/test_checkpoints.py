@@ -144,8 +144,6 @@ def test_blocks_and_steps_see_the_same(variant: tuple[str, dict[str, Any]], kind
     bandit: Any = GaussianBandit([1.0, 0.8, 0.8, 0.5], [1.0, 0.2, 2.0, 0.5])
     if kind == "bernoulli":
         bandit = BernoulliBandit([0.6, 0.5, 0.5, 0.1])
-    if agent.name == "R-go-Tracking":  # for three arms
-        bandit = GaussianBandit([1.0, 0.8, 0.5], 0.5) if kind == "gaussian" else BernoulliBandit([0.6, 0.5, 0.5])
     if agent.needs_features:
         bandit = FeatureBandit(bandit, FEATURES)
     elif isinstance(agent, agents.GaussianProcessAgent):

@@ -87,8 +87,8 @@ def test_every_agent_can_be_recorded(name: str) -> None:
         env, budget = "BAI-Bernoulli3-v0", 12
     elif name.startswith("UGapEc") or name == "LUCB":
         env, budget, keywords = "BAI-FC-Custom-v0", 5000, ARMS
-    elif name in ("NA-AIPW", "R-go-Tracking"):
-        env = "BAI-Bernoulli2-v0" if name == "NA-AIPW" else "BAI-Bernoulli3-v0"
+    elif name == "NA-AIPW":
+        env = "BAI-Bernoulli2-v0"
     elif "good-arm" in tasks and "best-arm" not in tasks:
         env, budget = "BAI-FC-CustomGoodArm-v0", 5000
     elif "best-arm" not in tasks:

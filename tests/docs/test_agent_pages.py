@@ -55,7 +55,7 @@ class Page:
         return fenced + "\n".join(re.findall(r"`([^`]+)`", FENCE.sub("", section)))
 
 
-PAGES = [Page(path) for path in sorted(FOLDER.iterdir())]
+PAGES = [Page(path) for path in sorted(FOLDER.rglob("*.md"))]
 PLACES = [(page, name) for page in PAGES for name in page.names]
 
 
@@ -73,8 +73,8 @@ def test_every_agent_has_one_page() -> None:
 
 @pytest.mark.each(("page", "name"), PLACES, ids=[name for _, name in PLACES])
 def test_agents_stand_in_the_file_of_their_module(page: Page, name: str) -> None:
-    module = find(name).__module__.removeprefix("bai_gym.agents.").split(".")[0]
-    assert page.path.name == f"{module}.md"
+    folder, module = find(name).__module__.removeprefix("bai_gym.agents.").split(".")[:2]
+    assert page.path == FOLDER / folder / f"{'learned' if name == 'Learned' else module}.md"
 
 
 @pytest.mark.each("page", PAGES, ids=lambda page: page.path.stem)

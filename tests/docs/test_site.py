@@ -179,7 +179,7 @@ def test_every_agent_has_a_page(pages: dict[str, Page]) -> None:
             assert not empty_cells(rows), (name, section)
         parameters = {row[0] for row in page.rows["parameters"][1:]}
         assert {"tie", "allow_small_budget"} <= parameters, name
-        if any(WRITTEN.glob("*.md")):
+        if any(WRITTEN.rglob("*.md")):
             assert page.sections["pseudo-code"].strip(), name
 
 

@@ -191,7 +191,7 @@ def test_a_plain_class_reads_features() -> None:
     assert evaluate(OneAtATime, "BAI-LinearCorner6-v0", budget=7, runs=10).errors == 0
 
 
-FEW_ARMS = ["NA-AIPW", "R-go-Tracking"]
+FEW_ARMS = ["NA-AIPW"]
 BINARY_ONLY = ["BayesOptimal", "DPT", "ICPE"]
 IGNORANT = [
     name for name in agents.names() if name not in [*FEW_ARMS, *BINARY_ONLY] and not agents.make(name).needs_features

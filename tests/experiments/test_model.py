@@ -174,7 +174,7 @@ def test_every_agent_that_knows_no_more_than_the_prior_is_held_against_the_optim
     experiments = (EXPERIMENTS["learned-5"], EXPERIMENTS["learned-10"])
     playing = {name.partition("(")[0] for experiment in experiments for name in experiment.agents}
     for name in names():
-        if name in ("FBKT", "R-go-Tracking"):  # which takes 18 pulls of two arms; whose weights are for three arms
+        if name == "FBKT":  # which takes 18 pulls of two arms
             continue
         # Told the range as a parameter, these know nothing of the instance.
         agent = make(name, b=1.0) if name.startswith("A-GapE") else make(name)

@@ -55,10 +55,6 @@ def test_every_agent_works_or_says_why_not(name: str) -> None:
         with pytest.raises(AgentError, match=f"^{name} is for two arms, and there are 4: GNA extends it to more"):
             bai_gym.identify(noisy, 4, budget, name, **keywords)
         return
-    if name == "R-go-Tracking":
-        with pytest.raises(AgentError, match=f"^{name} has weights for 3 arms, and there are 4"):
-            bai_gym.identify(noisy, 4, budget, name, **keywords)
-        return
     if "best-arm" not in agents.make(name).tasks:
         with pytest.raises(AgentError, match=f"^{name} does not support the task 'best-arm'"):
             bai_gym.identify(noisy, 4, budget, name, **keywords)

@@ -13,7 +13,7 @@ import pytest
 
 from bai_gym import agents
 from bai_gym.agents.learned import contenders
-from bai_gym.agents.universal import Universal, logits
+from bai_gym.agents.learned.universal import Universal, logits
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.cli import main
 from bai_gym.errors import DataError, ParameterError

@@ -1,0 +1,1 @@
+"""Bounds and gaps: agents that pull the arm of largest index, or in estimated optimal proportions."""

@@ -1,0 +1,89 @@
+"""EB-TC with a slack, for any budget: the arm of largest mean against its closest rival within the slack."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bai_gym.agents.sequential import SequentialAgent
+from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.errors import ParameterError
+from bai_gym.parallel import check_memory
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Episode, Rule, columns, leader, section
+from bai_gym.statistics import FloatArray
+from bai_gym.validation import probability, real
+
+__all__ = ["EBTCEps"]
+
+FIRST, SLACK, BETA = range(3)  # parameters: the tie rule, epsilon, and beta; a beta of 0 stands for "ids"
+
+
+def mean_of(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+    """Return the mean: the tournament finds the leader."""
+    return mean
+
+
+def choose(e: Episode, rng: np.random.Generator) -> int:
+    """Return the challenger where its pair has pulled it too rarely, else the leader.
+
+    The memory has a row of scores, then for each pair (leader, challenger) the pulls that the challenger should have
+    had, the sum of 1 - beta, minus those that it has had.
+    """
+    arms, best, slack, beta = e.pulls.size, leader(e.first), e.parameters[SLACK], e.parameters[BETA]
+    scores = section(e.memory, 0, arms)
+    for arm in range(arms):
+        distance = e.mean[best] - e.mean[arm] + slack
+        scores[arm] = -distance / math.sqrt(1.0 / e.pulls[best] + 1.0 / e.pulls[arm])
+    scores[best] = -np.inf
+    other = arm_of_largest(scores, e.pulls, e.parameters[FIRST], rng)
+    due = section(e.memory, (1 + best) * arms, arms)
+    due[other] += 1.0 - beta if beta > 0.0 else e.pulls[best] / (e.pulls[best] + e.pulls[other])
+    if due[other] >= 0.0:
+        due[other] -= 1.0
+        return other
+    return best
+
+
+@dataclass(kw_only=True)
+class EBTCEps(SequentialAgent):
+    """Pulls the arm B of largest mean, or the arm C of smallest (mean_B - mean_j + epsilon) / sqrt(1/T_B + 1/T_j).
+
+    Without the slack, two arms of almost equal means would take all pulls, and an arm with an unlucky start would wait
+    very long. Each pair (B, C) counts its visits t and the pulls M of C in them; C is
+    pulled if M is at most (1 - beta) t, else B. The arm of largest mean is recommended, after any number of pulls.
+
+    Paper: Jourdan, Degenne and Kaufmann (2023), "An epsilon-Best-Arm Identification Algorithm for Fixed-Confidence and
+    Beyond". Difference: only the sampling rule, for a fixed budget, without the stopping rule of fixed confidence.
+
+    Args:
+        epsilon: The slack, in the unit of the rewards, above 0. Default 0.1, for rewards of standard deviation about 1.
+        beta: Share of the leader in the pulls of a pair, in (0, 1); default 1/2. ``"ids"``: T_C / (T_B + T_C), averaged
+            over the visits of the pair.
+
+    Requires no oracle knowledge. Minimum budget: K.
+    """
+
+    epsilon: float = 0.1
+    beta: float | str = 0.5
+
+    name: ClassVar[str] = "EB-TC-eps"
+    uses_variances: ClassVar[bool] = False
+    rule: ClassVar[Rule] = Rule(index=mean_of, choose=choose)
+
+    @property
+    def memory(self) -> int:  # type: ignore[override]
+        """A number for each arm, and one for each pair of arms."""
+        return self.num_arms * (1 + self.num_arms)
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameters and the memory for all pairs of arms, and set the parameters of the rule."""
+        check_memory(self.num_arms, 8 * self.batch, "num_arms", ParameterError, power=2)
+        slack = real(self.epsilon, f"epsilon of {self.name}", above=0)
+        if isinstance(self.beta, str) and self.beta != "ids":
+            raise ParameterError(f"beta of {self.name} must be 'ids' or a number in (0, 1), not {self.beta!r}")
+        beta = 0.0 if isinstance(self.beta, str) else probability(self.beta, f"beta of {self.name}")
+        self.parameters = columns(self.batch, float(self.tie == "first"), slack, beta)

@@ -1,0 +1,157 @@
+"""Neyman allocation: GNA, and NA-AIPW for two arms, which draw arms in proportion to what their variances call for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bai_gym.agents.sequential import SequentialAgent
+from bai_gym.agents.tools.choosing import keep_best
+from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.errors import AgentError, ParameterError
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Episode, Played, Rule, columns, section
+from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import choice
+
+__all__ = ["GNA", "NAAIPW"]
+
+SMALLEST_SHARE = 0.1  # of an arm, times 1 / K
+SMALLEST_DEVIATION = 1e-3  # times the largest one
+
+FIRST, TRACKS = range(2)  # parameters: the tie rule, and whether the shares are tracked
+# Memory: the arm of the last draw, its probability and its mean before; then the sum of each arm's estimates, and the
+# shares of the moment.
+ARM, CHANCE, BEFORE, OWN = range(4)
+
+
+def set_shares(e: Episode, best: int, shares: FloatArray) -> None:
+    """Set the shares that are best for the sample variances, where the best arm is compared with all others."""
+    top = others = 0.0
+    for arm in range(shares.size):
+        top = max(top, math.sqrt(e.variance[arm]))
+    for arm in range(shares.size):
+        deviation = max(math.sqrt(e.variance[arm]), SMALLEST_DEVIATION * top) if top > 0.0 else 1.0
+        shares[arm] = deviation * deviation
+        if arm != best:
+            others += shares[arm]
+    of_best = math.sqrt(shares[best]) / (math.sqrt(shares[best]) + math.sqrt(others))
+    whole = 0.0
+    for arm in range(shares.size):
+        share = of_best if arm == best else (1.0 - of_best) * shares[arm] / others
+        shares[arm] = max(share, SMALLEST_SHARE / shares.size)
+        whole += shares[arm]
+    for arm in range(shares.size):
+        shares[arm] /= whole
+
+
+def draw(shares: FloatArray, rng: np.random.Generator) -> int:
+    """Return a random arm."""
+    left, arm = rng.random() - shares[0], 0
+    while left >= 0.0 and arm < shares.size - 1:
+        arm += 1
+        left -= shares[arm]
+    return arm
+
+
+def choose(e: Episode, rng: np.random.Generator) -> int:
+    """Complete the estimates of the last pull, and draw the next arm or take the one farthest behind its share."""
+    m, arms = e.memory, e.pulls.size
+    sums, shares = section(m, OWN, arms), section(m, OWN + arms, arms)
+    if e.pulled >= 0:
+        sums[e.pulled] += (e.reward - m[BEFORE]) / m[CHANCE]
+    set_shares(e, arm_of_largest(e.mean, e.pulls, e.parameters[FIRST], rng), shares)
+    for other in range(arms):
+        sums[other] += e.mean[other]
+    if e.parameters[TRACKS] > 0.0:
+        for other in range(arms):
+            shares[other] = e.made * shares[other] - e.pulls[other]
+        return arm_of_largest(shares, e.pulls, e.parameters[FIRST], rng)
+    arm = draw(shares, rng)
+    m[ARM], m[CHANCE], m[BEFORE] = arm, shares[arm], e.mean[arm]
+    return arm
+
+
+@dataclass(kw_only=True)
+class GNA(SequentialAgent):
+    """Generalized Neyman allocation: draws random arms with the shares that are best for the estimated variances.
+
+    With s_i the sample standard deviations, b the arm of largest mean and S the sum of s_i^2 over the other arms, the
+    shares are s_b / (s_b + sqrt(S)) of b, and the rest divided in proportion to s_i^2. They minimise the largest
+    variance s_b^2 / w_b + s_i^2 / w_i of a difference. Means are estimated by adaptive augmented inverse probability
+    weighting: the average, over the draws, of m_i + [i is drawn] (reward - m_i) / w_i, with the sample mean m_i before
+    the draw; the arm of largest estimate is recommended.
+
+    Paper: Kato (2024), "Generalized Neyman Allocation for Locally Minimax Optimal Best-Arm Identification". The text
+    beyond the introduction could not be consulted: the shares are derived here. First pulls, which enter the estimates
+    by the means only, and bounds of the shares, at least 0.1 / K, are this library's.
+
+    Args:
+        sampling: ``"random"`` (default), or ``"track"``: pull the arm farthest behind its share.
+        estimator: ``"aipw"`` (default), or ``"mean"``: the sample mean, which ``"track"`` takes.
+
+    Requires no oracle knowledge. Minimum budget: 2 K.
+    """
+
+    sampling: str = "random"
+    estimator: str = "aipw"
+
+    name: ClassVar[str] = "GNA"
+    first_pulls: ClassVar[int] = 2
+    rule: ClassVar[Rule] = Rule(choose=choose)
+
+    @property
+    def anytime(self) -> bool:  # type: ignore[override]
+        """The weighted estimates do not follow from the statistics."""
+        return self.estimator == "mean"
+
+    @property
+    def memory(self) -> int:  # type: ignore[override]
+        """Three numbers of the last draw, and two of each arm."""
+        return OWN + 2 * self.num_arms
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameters, and set those of the rule."""
+        choice(self.sampling, ("random", "track"), f"sampling of {self.name}")
+        choice(self.estimator, ("aipw", "mean"), f"estimator of {self.name}")
+        if self.sampling == "track" and self.estimator == "aipw":
+            raise ParameterError(
+                f"{self.name} with sampling='track' draws no random arms, whose probabilities estimator='aipw' needs: "
+                "give estimator='mean'"
+            )
+        self.parameters = columns(self.batch, float(self.tie == "first"), float(self.sampling == "track"))
+
+    def conclude(self, played: Played) -> IntArray:
+        """Return the arm of largest estimate: A2IPW, or the sample mean."""
+        if self.estimator == "mean":
+            return super().conclude(played)
+        rows, m, statistics = np.arange(self.batch), played.memory, played.statistics
+        last = m[:, ARM].astype(np.int64)
+        sums, pulls = m[:, OWN : OWN + self.num_arms].copy(), statistics.pulls[rows, last]
+        reward = statistics.means[rows, last] * pulls - m[:, BEFORE] * (pulls - 1)
+        sums[rows, last] += (reward - m[:, BEFORE]) / m[:, CHANCE]
+        return keep_best(sums, 1, self.tie, self.rng).argmax(axis=1)
+
+
+@dataclass(kw_only=True)
+class NAAIPW(GNA):
+    """Neyman allocation for two arms, drawn in the ratio of their estimated standard deviations.
+
+    The means are estimated as by GNA, of which this is the case of two arms.
+
+    Paper: Kato (2023), "Locally Optimal Fixed-Budget Best Arm Identification in Two-Armed Gaussian Bandits with Unknown
+    Variances". First pulls and bounds of the shares are this library's, as for GNA.
+
+    Requires no oracle knowledge. Minimum budget: 2 K.
+    """
+
+    name: ClassVar[str] = "NA-AIPW"
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the number of arms, and the parameters."""
+        if info.num_arms != 2:
+            raise AgentError(f"{self.name} is for two arms, and there are {info.num_arms}: GNA extends it to more")
+        super().begin(info)

@@ -1,0 +1,174 @@
+"""OCBA, optimal computing budget allocation, and OCBA-PCS, which takes the size of the budget into account."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bai_gym.agents.sequential import SequentialAgent
+from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.errors import ParameterError
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Episode, Rule, best_without, columns, leader, rare, section, total
+from bai_gym.statistics import ROUNDING, FloatArray
+
+__all__ = ["OCBA", "OCBAPCS"]
+
+SMALLEST_GAP = 1e-12  # means closer than this are tied
+LARGEST_GAP = 1e70  # its fourth power is a float
+SMALLEST_VARIANCE = 1e-12
+
+
+def sample_mean(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+    """Return the mean: the tournament finds the best arm b."""
+    return mean
+
+
+def distance(e: Episode, best: int, arm: int) -> float:
+    """Return how far an arm's mean is below the largest, between the bounds."""
+    gap = e.mean[best] - e.mean[arm]
+    return float(min(gap if gap > SMALLEST_GAP else SMALLEST_GAP, LARGEST_GAP))
+
+
+def variance_of(e: Episode, arm: int) -> float:
+    """Return the sample variance of an arm, at least the bound."""
+    variance = e.variance[arm]
+    return float(variance if variance > SMALLEST_VARIANCE else SMALLEST_VARIANCE)
+
+
+def slack(top: float) -> float:
+    """Return by how much means may be below the largest one and count as equal to it."""
+    return max(SMALLEST_GAP, ROUNDING * abs(top))
+
+
+def is_tied(e: Episode, best: int) -> bool:
+    """Return whether another arm has the largest mean, too."""
+    return bool(e.mean[best] - best_without(e.first, best) <= slack(e.mean[best]))
+
+
+@rare
+def least_pulled_best(e: Episode, best: int, rng: np.random.Generator) -> int:
+    """Return the arm with the fewest pulls among those of the largest mean."""
+    values, top = section(e.memory, 0, e.pulls.size), e.mean[best]
+    allowed = slack(top)
+    for arm in range(e.pulls.size):
+        values[arm] = -e.pulls[arm] if top - e.mean[arm] <= allowed else -np.inf
+    return arm_of_largest(values, e.pulls, e.parameters[0], rng)
+
+
+def farthest_behind(e: Episode, rng: np.random.Generator) -> int:
+    """Return the arm of largest (t + 1) R_i / (sum of all R) - T_i, see :class:`OCBA`."""
+    arms = e.pulls.size
+    values, squares = section(e.memory, 0, arms), section(e.memory, arms, arms)
+    best = leader(e.first)
+    if is_tied(e, best):
+        return least_pulled_best(e, best, rng)
+    for arm in range(arms):
+        gap, variance = distance(e, best, arm), variance_of(e, arm) * (arm != best)
+        weight = 1.0 / (gap * gap)
+        values[arm] = variance * weight  # R_i
+        squares[arm] = variance * weight * weight  # R_i^2 / v_i
+    of_best = np.sqrt(variance_of(e, best) * total(squares))
+    everything, after = total(values) + of_best, e.made + 1.0
+    for arm in range(arms):  # times the sum of all R, which saves a division
+        values[arm] = after * (of_best if arm == best else values[arm]) - e.pulls[arm] * everything
+    return arm_of_largest(values, e.pulls, e.parameters[0], rng)
+
+
+def steepest(e: Episode, rng: np.random.Generator) -> int:
+    """Return the arm whose share lowers the bound B the most, see :class:`OCBAPCS`.
+
+    All slopes are multiplied by exp(z^2 / 2) for the smallest z, so that they do not underflow.
+    """
+    arms = e.pulls.size
+    values, slopes = section(e.memory, 0, arms), section(e.memory, arms, arms)
+    best = leader(e.first)
+    if is_tied(e, best):
+        return least_pulled_best(e, best, rng)
+    growth = e.end / e.made  # from the pulls so far to those at the end
+    noise, least = variance_of(e, best) / (growth * e.pulls[best]), np.inf
+    for arm in range(arms):
+        both = noise + variance_of(e, arm) / (growth * e.pulls[arm])
+        square = distance(e, best, arm) ** 2.0 / both
+        slopes[arm], values[arm] = both, square  # for the next loop
+        least = square if square < least and arm != best else least
+    for arm in range(arms):
+        both = slopes[arm]
+        slopes[arm] = np.exp(0.5 * (least - values[arm])) * distance(e, best, arm) / (both * math.sqrt(both))
+        values[arm] = slopes[arm] * variance_of(e, arm) / (e.pulls[arm] * e.pulls[arm])
+    slopes[best] = 0.0
+    values[best] = total(slopes) * variance_of(e, best) / (e.pulls[best] * e.pulls[best])
+    return arm_of_largest(values, e.pulls, e.parameters[0], rng)
+
+
+@dataclass(kw_only=True)
+class OCBA(SequentialAgent):
+    """Pulls the arm that is farthest behind the proportions that are best for the estimated means and variances.
+
+    With b the best arm and d the distances to its mean, the proportions are R_i = v_i / d_i^2 for all others, and
+    R_b = sigma_b sqrt(sum of R_i^2 / v_i). After t pulls the next one goes to the arm of largest
+    (t + 1) R_i / (sum of all R) - T_i. Where arms share the largest mean, it goes to the least pulled of them. The arm
+    of largest mean is recommended.
+
+    Paper: Chen, Lin, Yucesan and Chick (2000), "Simulation Budget Allocation for Further Enhancing the Efficiency of
+    Ordinal Optimization", Theorem 1, one pull at a time. First pulls and ties are this library's choice.
+
+    Args:
+        n0: First pulls of each arm, at least 2; None (default): n / (2 K), rounded down, but from 2 to 5.
+
+    Requires no oracle knowledge. Minimum budget: 2 K, or ``n0`` K.
+    """
+
+    n0: int | None = None
+
+    name: ClassVar[str] = "OCBA"
+    rule: ClassVar[Rule] = Rule(index=sample_mean, choose=farthest_behind)
+
+    @property
+    def first_pulls(self) -> int:  # type: ignore[override]
+        """First pulls of each arm."""
+        return max(2, min(5, self.budget // (2 * self.num_arms))) if self.n0 is None else self.n0
+
+    @property
+    def memory(self) -> int:  # type: ignore[override]
+        """Two numbers of each arm."""
+        return 2 * self.num_arms
+
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return two pulls per arm, or the given number."""
+        return (2 if self.n0 is None else self.n0) * num_arms
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameter."""
+        if self.n0 is not None and self.n0 < 2:
+            raise ParameterError(f"n0 of {self.name} must be at least 2, for a variance, not {self.n0}")
+        self.parameters = columns(self.batch, float(self.tie == "first"))
+
+
+@dataclass(kw_only=True)
+class OCBAPCS(SequentialAgent):
+    """Pulls the arm whose share of the budget lowers a bound on the final error probability the most.
+
+    With normal rewards, b the best arm and shares w, the recommendation after n pulls is wrong with probability at most
+    B(w) = sum over i != b of Phi(-z_i), z_i = d_i / sqrt((v_b / w_b + v_i / w_i) / n). After t pulls w_i = T_i / t, and
+    the next one goes to the arm of most negative slope dB / dw_i: a step of the Frank-Wolfe algorithm. The proportions
+    of OCBA minimise B as n grows; with a small n, arms that could not be told from the best one get fewer pulls. Where
+    arms share the largest mean, the least pulled of them is pulled. The arm of largest mean is recommended.
+
+    No paper: this library's rule, with the aim of Cao, Wang, Chew, Li and Tan (2023), "A Budget-Adaptive Allocation
+    Rule for Optimal Computing Budget Allocation" (arXiv 2304.02377), whose closed form we could not consult.
+
+    Args:
+        n0: First pulls of each arm, as for OCBA.
+
+    Requires no oracle knowledge. Minimum budget: 2 K, or ``n0`` K.
+    """
+
+    n0: int | None = None
+
+    name: ClassVar[str] = "OCBA-PCS"
+    rule: ClassVar[Rule] = Rule(index=sample_mean, choose=steepest)
+    first_pulls, memory, minimum_budget, begin = OCBA.first_pulls, OCBA.memory, OCBA.minimum_budget, OCBA.begin

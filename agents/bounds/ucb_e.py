@@ -1,0 +1,157 @@
+"""UCB-E, given the complexity, and adaptive UCB-E, which estimates it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bai_gym.agents.sequential import SequentialAgent, reward_bounds
+from bai_gym.agents.tools.rejects import phase_ends
+from bai_gym.errors import ParameterError
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import NEVER, Episode, Rule, columns
+from bai_gym.statistics import ROUNDING, FloatArray
+from bai_gym.theory import best_arm_h1
+from bai_gym.validation import real
+
+__all__ = ["UCBE", "AdaptiveUCBE"]
+
+
+def upper_bound(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+    """Return mean + b sqrt(a / T), with b sqrt(a) as the first parameter."""
+    return mean + parameters[0] / math.sqrt(pulls)
+
+
+@dataclass(kw_only=True)
+class UCBE(SequentialAgent):
+    """Pulls the arm of largest mean + b sqrt(a / T), and recommends the arm of largest mean.
+
+    The exploration is a = c n / H_1, with the true complexity H_1, the sum of 1 / gap^2.
+
+    Paper: Audibert, Bubeck and Munos (2010), "Best Arm Identification in Multi-Armed Bandits", Figure 1, where rewards
+    lie in [0, 1] and b = 1. Difference: the factor b, by which wider rewards explore more. H_1 has no factor b^2, as it
+    has in GapE; so rewards in another unit change more than the unit of b.
+
+    Args:
+        c: Factor of the exploration, positive; default 1. The paper's experiments have 1, 2, 4 and 8.
+        a: ``None`` (default): the exploration is c n / H_1. ``"theory"``: (25/36) (n - K) / H_1, the largest that the
+            theory covers (for b = 1). A number of at least 0: the exploration itself, and no oracle knowledge is
+            required.
+        b: Factor of the width, the range of the rewards; None (default): max over arms of mean + sigma sqrt(log n), as
+            in GapE, which takes knowledge of the range.
+
+    Knows the complexity H_1 unless ``a`` is a number, and the range of the rewards unless ``b`` is given. Minimum
+    budget: K.
+    """
+
+    c: float = 1.0
+    a: float | str | None = None
+    b: float | None = None
+
+    name: ClassVar[str] = "UCB-E"
+    uses_variances: ClassVar[bool] = False
+    rule: ClassVar[Rule] = Rule(index=upper_bound)
+
+    @property
+    def knows(self) -> frozenset[str]:  # type: ignore[override]
+        """Complexity unless ``a`` is a number, and the range unless ``b`` is given."""
+        complexity = {"complexity"} if self.a is None or isinstance(self.a, str) else set()
+        return frozenset(complexity if self.b is not None else complexity | {"range"})
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameters and compute the exploration."""
+        real(self.c, f"c of {self.name}", above=0)
+        self.exploration: FloatArray = self._exploration(info)
+        self.parameters = columns(self.batch, reward_bounds(self.b, info, self.name) * np.sqrt(self.exploration))
+
+    def _exploration(self, info: ProblemInfo) -> FloatArray:
+        if self.a is None:
+            return self.c * self.budget / best_arm_h1(info.means)
+        if self.c != 1.0:
+            raise ParameterError(f"c of {self.name} has no effect where a is given: leave one of them out")
+        if self.a == "theory":
+            return (25.0 / 36.0) * max(self.budget - self.num_arms, 0) / best_arm_h1(info.means)
+        a = real(self.a, f"a of {self.name}", least=0, rule="None, 'theory' or a number of at least 0")
+        return np.full(self.batch, a)
+
+
+def next_phase(e: Episode, rng: np.random.Generator) -> int:
+    """Estimate the complexity at the beginning of a phase, set the width, and return when the next phase begins.
+
+    Parameters: the width b sqrt(c n / H), b sqrt(c n), and the ends of the phases 0, 1, ..., K - 1. Memory: H, the
+    number of the phase, and the arms in the order of their means. Of several phases that begin at one time, the last
+    one holds.
+    """
+    arms = e.pulls.size
+    order = e.memory[2:]
+    phase = int(e.memory[1])
+    if e.pulled < 0:
+        e.memory[0] = arms  # H_0 = K
+        for slot in range(arms):
+            order[slot] = slot
+    while phase < arms - 1 and e.parameters[2 + phase] <= e.made:
+        phase += 1
+    e.memory[1] = phase
+    if phase > 0:
+        # The means have hardly changed since the last phase: insertion is faster than sorting again.
+        for place in range(1, arms):
+            arm = order[place]
+            mean = e.mean[int(arm)]
+            at = place
+            while at > 0 and e.mean[int(order[at - 1])] < mean:
+                order[at] = order[at - 1]
+                at -= 1
+            order[at] = arm
+        best = e.mean[int(order[0])]
+        # Gaps of 0, up to rounding, are left out; the square of the others is above 0.
+        least = max(ROUNDING * abs(best), 1e-150)
+        largest = 0.0
+        for rank in range(arms - phase + 1, arms + 1):  # of the gaps, from the smallest on
+            gap = min(best - e.mean[int(order[rank - 1])], 1e150)  # the square of a larger one is no float
+            if gap > least:
+                largest = max(largest, rank / (gap * gap))
+        if largest > 0.0:
+            e.memory[0] = largest
+    e.parameters[0] = e.parameters[1] / math.sqrt(e.memory[0])
+    return int(e.parameters[2 + phase]) if phase < arms - 1 else NEVER
+
+
+@dataclass(kw_only=True)
+class AdaptiveUCBE(SequentialAgent):
+    """UCB-E with an estimated complexity, updated when successive rejects would drop an arm.
+
+    In phase k = 0, ..., K - 1 it pulls the arm of largest mean + b sqrt(c n / (H_k T)). H_0 = K, and H_k for k >= 1 is
+    the largest i / gap_(i)^2 over i = K - k + 1, ..., K, where gap_(1) <= ... <= gap_(K) are the distances of the means
+    at the beginning of the phase to the largest. Gaps of 0 are left out; without any other, H stays what it was.
+
+    Paper: Audibert, Bubeck and Munos (2010), Figure 4, where b = 1. The details are from a secondary description; that
+    gaps of 0 are left out is this library's choice.
+
+    Args:
+        c: Factor of the exploration, positive; default 1.
+        b: Factor of the width, the range of the rewards; default 1.
+
+    Requires no oracle knowledge. Minimum budget: K.
+    """
+
+    c: float = 1.0
+    b: float = 1.0
+
+    name: ClassVar[str] = "A-UCB-E"
+    uses_variances: ClassVar[bool] = False
+    rule: ClassVar[Rule] = Rule(index=upper_bound, refresh=next_phase)
+
+    @property
+    def memory(self) -> int:  # type: ignore[override]
+        """H, the phase, and the order of the arms."""
+        return 2 + self.num_arms
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameters."""
+        real(self.c, f"c of {self.name}", above=0)
+        real(self.b, f"b of {self.name}", above=0)
+        ends = phase_ends(self.num_arms, self.budget)
+        self.parameters = columns(self.batch, 0.0, self.b * math.sqrt(self.c * self.budget), *ends, self.budget)

@@ -1,0 +1,79 @@
+"""Doubling sequential halving, which does not need the budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.sequential import first_block
+from bai_gym.agents.tools.choosing import best_mean, keep_best, shuffled_arms, spread_evenly
+from bai_gym.agents.tools.halving import num_stages
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Block
+from bai_gym.statistics import IntArray, Observation, Statistics
+from bai_gym.validation import choice
+
+__all__ = ["DoublingHalving"]
+
+
+@dataclass(kw_only=True)
+class DoublingHalving(Agent):
+    """Runs sequential halving on all arms again and again, each time with twice the budget.
+
+    Run k = 0, 1, ... has K 2^k pulls in each of its ceil(log2 K) stages; its estimates come from the samples of the
+    stage only. The budget ends the last run, wherever it is.
+
+    Paper: Jun and Nowak (2016), "Anytime Exploration for Multi-armed Bandits using Confidence Information", where it is
+    a baseline.
+
+    Args:
+        output: ``"last"`` (default): the winner of the last run that was finished, to which the error bounds of
+            sequential halving apply. ``"mean"``: the arm of largest mean over all samples.
+
+    Requires no oracle knowledge, and does not use the budget. Minimum budget: K ceil(log2 K), the first run.
+    """
+
+    output: str = "last"
+
+    name: ClassVar[str] = "DSH"
+    uses_variances: ClassVar[bool] = False
+
+    @property
+    def anytime(self) -> bool:  # type: ignore[override]
+        """The winner of the last run does not follow from the statistics of all samples."""
+        return self.output == "mean"
+
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return the pulls of the first run."""
+        return num_arms * num_stages(num_arms)
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameter."""
+        choice(self.output, ("last", "mean"), f"output of {self.name}")
+
+    def plan(self) -> Plan:
+        """Run sequential halving until the budget is spent."""
+        if self.budget < self.num_arms:
+            yield first_block(self, self.budget)
+            return self.recommend(self._seen)
+        winner, left, each = None, self.budget, self.num_arms
+        while left:
+            active = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
+            while active.shape[1] > 1 and left:
+                size, pulls = active.shape[1], min(each, left)
+                counts = spread_evenly(self.batch, size, pulls, self.tie, self.rng)
+                made: Statistics = yield Block(counts, active)
+                left -= pulls
+                if pulls < each:
+                    break
+                kept = keep_best(made.means, -(-size // 2), self.tie, self.rng)
+                active = active[kept].reshape(self.batch, -1)
+            if active.shape[1] == 1:
+                winner = active[:, 0]
+            each *= 2
+        return winner if winner is not None and self.output == "last" else self.recommend(self._seen)
+
+    def recommend(self, observation: Observation) -> IntArray:
+        """Return the arm of largest mean over all samples."""
+        return best_mean(Statistics.of(observation), self.tie, self.rng)

@@ -1,0 +1,54 @@
+"""Sequential halving."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bai_gym.agents.tools.choosing import spread_evenly
+from bai_gym.agents.tools.halving import HalvingAgent, Stage
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Block
+from bai_gym.statistics import IntArray, Statistics
+from bai_gym.validation import choice
+
+__all__ = ["SequentialHalving"]
+
+
+@dataclass(kw_only=True)
+class SequentialHalving(HalvingAgent):
+    """In each stage the active arms are pulled equally often; the worse half of them is dropped.
+
+    Paper: Karnin, Koren and Somekh (2013), "Almost Optimal Exploration in Multi-Armed Bandits"; as Algorithms 1 and 2
+    of Lalitha et al. (2023).
+
+    Args:
+        rounding: ``"stage"`` (default): all floor(n / stages) pulls of a stage are made, in cyclic order, so that some
+            random arms get one pull more than others. ``"equal"`` (Karnin et al.): every arm gets floor(n / (active
+            arms x stages)) pulls, and the rest is not spent. If that is 0 (a budget below the minimum), the stage is as
+            with ``"stage"``.
+        samples: ``"stage"`` (default) or ``"all"``, see :class:`bai_gym.agents.tools.halving.HalvingAgent`.
+        leftover: ``"drop"`` (default) or ``"last"``.
+
+    Requires no oracle knowledge. Minimum budget: K ceil(log2 K).
+    """
+
+    rounding: str = "stage"
+
+    name: ClassVar[str] = "SH"
+    uses_variances: ClassVar[bool] = False
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameters."""
+        super().begin(info)
+        choice(self.rounding, ("stage", "equal"), f"rounding of {self.name}")
+
+    def pull_stage(self, active: IntArray, pulls: int) -> Stage:
+        """Pull the active arms in cyclic order."""
+        size = active.shape[-1]
+        if self.rounding == "equal" and pulls >= size:
+            pulls -= pulls % size
+        made: Statistics = yield Block(
+            spread_evenly(self.batch, size, pulls, self.tie, self.rng), self.candidates(active)
+        )
+        return made

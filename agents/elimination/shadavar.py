@@ -1,0 +1,87 @@
+"""SHAdaVar: sequential halving with variances estimated from above."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bai_gym.agents.tools.choosing import spread_evenly
+from bai_gym.agents.tools.halving import HalvingAgent, Stage
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Block, Played, Rule, Sequential, columns
+from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.validation import probability
+
+__all__ = ["SHAdaVar"]
+
+
+def pulls_needed(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+    """Return U / T, with L as the first parameter; arms of variance 0 come after all others, the least pulled first."""
+    room = 1.0 - 2.0 * np.sqrt(parameters[0] / (pulls - 1.0))
+    index = variance / (room * pulls) if variance > 0.0 else -pulls
+    return index if room > 0.0 else np.inf
+
+
+@dataclass(kw_only=True)
+class SHAdaVar(HalvingAgent):
+    """In each stage the next pull goes to the active arm of largest U / pulls, U an upper bound on its variance.
+
+    With L = log(1/delta), a stage begins with floor(k (4 L + 1)) cyclic pulls of its k arms. From then on
+    U = v / (1 - 2 sqrt(L / (T - 1))), with v the unbiased sample variance and T the pulls of the arm, both in this
+    stage. Where T - 1 <= 4 L the bound does not exist and counts as +inf: 4 L + 1 is no integer, so some arms leave the
+    cyclic part one pull short.
+
+    Paper: Lalitha et al. (2023), Algorithms 1 and 4, equation (7). In a stage of at most k (4 L + 1) pulls it is
+    sequential halving.
+
+    Args:
+        delta: Confidence parameter of the variance bounds, in (0, 1). Default 0.05, as in the paper's experiments (its
+            Theorem 5 asks for delta < 1 / (K n)).
+        ucb: If False, the sample variance takes the place of U, after two cyclic pulls per arm (a variant that the
+            paper mentions and does not analyse).
+        samples: ``"stage"`` (default) or ``"all"``, for the means that decide who survives.
+        leftover: ``"drop"`` (default) or ``"last"``.
+
+    Requires no oracle knowledge. Minimum budget: K ceil(log2 K), twice that with ``ucb=False``.
+    """
+
+    delta: float = 0.05
+    ucb: bool = True
+
+    name: ClassVar[str] = "SHAdaVar"
+    rule: ClassVar[Rule] = Rule(index=pulls_needed)
+
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return one pull per arm in the first stage, two for the plug-in variant."""
+        return super().minimum_budget(num_arms) * (1 if self.ucb else 2)
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Compute L and the cyclic pulls per arm."""
+        super().begin(info)
+        probability(self.delta, f"delta of {self.name}")
+        # Without an upper bound L = 0: then U is the sample variance, from two pulls on.
+        self._log = -math.log(self.delta) if self.ucb else 0.0
+        self._cyclic_share = 4.0 * self._log + 1.0 if self.ucb else 2.0
+
+    def pull_stage(self, active: IntArray, pulls: int) -> Stage:
+        """Pull cyclically, then greedily by U / pulls."""
+        size = active.shape[-1]
+        candidates = self.candidates(active)
+        cyclic = min(pulls, math.floor(size * self._cyclic_share))
+        outcome: Statistics = yield Block(spread_evenly(self.batch, size, cyclic, self.tie, self.rng), candidates)
+        if pulls == cyclic:
+            return outcome
+        played: Played = yield Sequential(
+            self.rule,
+            pulls - cyclic,
+            columns(self.batch, self._log),
+            self.tie,
+            self.rng,
+            arms=candidates,
+            window=outcome,
+            agent=self.name,
+        )
+        return played.statistics

@@ -1,0 +1,76 @@
+"""Successive rejects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.tools.choosing import best_mean, keep_best, spread_evenly
+from bai_gym.agents.tools.rejects import phase_lengths
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Block
+from bai_gym.statistics import FloatArray, exact_sums
+from bai_gym.validation import choice
+
+__all__ = ["SuccessiveRejects"]
+
+
+@dataclass(kw_only=True)
+class SuccessiveRejects(Agent):
+    """In each of K - 1 phases the active arms are pulled equally often; then the one of smallest mean is dropped.
+
+    After phase k an active arm has n_k = ceil((n - K) / (logbar(K) (K + 1 - k))) pulls, and its mean is that of all of
+    them; logbar(K) = 1/2 + 1/2 + 1/3 + ... + 1/K. The survivor is recommended. Pulls left over by rounding are not
+    made, unless ``leftover`` says otherwise. If a budget n of at most K is allowed, n arms get one pull each, and the
+    agent recommends the best mean.
+
+    Paper: Audibert, Bubeck and Munos (2010), "Best Arm Identification in Multi-Armed Bandits", Figure 3.
+
+    Args:
+        leftover: ``"drop"`` (default, as published) or ``"last"``: share the pulls left over among the last two arms.
+
+    Requires no oracle knowledge. Minimum budget: K + 1.
+    """
+
+    leftover: str = "drop"
+
+    name: ClassVar[str] = "SR"
+    uses_variances: ClassVar[bool] = False
+
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return the smallest budget with a pull in the first phase."""
+        return num_arms + 1
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameter."""
+        choice(self.leftover, ("drop", "last"), f"leftover of {self.name}")
+
+    def plan(self) -> Plan:
+        """Run the phases."""
+        if self.budget <= self.num_arms:
+            made = yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng))
+            return best_mean(made, self.tie, self.rng)
+        active = np.broadcast_to(np.arange(self.num_arms), (self.batch, self.num_arms))
+        sums: FloatArray = np.zeros(active.shape)
+        left, before = self.budget, 0
+        for length in phase_lengths(self.num_arms, self.budget).tolist():
+            size = active.shape[-1]
+            each = length - before
+            counts = np.full((self.batch, size), each, np.int64)
+            if size == 2 and self.leftover == "last":
+                counts = spread_evenly(self.batch, size, left, self.tie, self.rng)
+            pulls = int(counts[0].sum())
+            if pulls:  # n_k does not grow in every phase
+                made = yield Block(counts, active if size < self.num_arms else None)
+                sums += made.sums
+                exact_sums(sums)  # so that equal sums of whole rewards are equal
+            # Arms with equally many pulls are in the order of their sums.
+            values = sums if pulls == each * size else sums / (counts + before)
+            kept = keep_best(values, size - 1, self.tie, self.rng)
+            active = active[kept].reshape(self.batch, size - 1)
+            sums = sums[kept].reshape(self.batch, size - 1)
+            left, before = left - pulls, length
+        return active[:, 0]

@@ -1,0 +1,56 @@
+"""Uniform allocation: the baseline that every method has to beat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.sequential import first_block
+from bai_gym.agents.tools.choosing import best_recommendation
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Block
+from bai_gym.statistics import IntArray, Observation, Statistics
+from bai_gym.tasks import TASKS
+from bai_gym.validation import choice
+
+__all__ = ["Uniform"]
+
+
+@dataclass(kw_only=True)
+class Uniform(Agent):
+    """Pulls all arms equally often and recommends the one of largest sample mean (or the best few, or one per bandit).
+
+    Args:
+        mode: ``"cycle"`` (default): round-robin in random order, so that pulls differ by at most one. ``"random"``:
+            every pull goes to an arm drawn uniformly.
+
+    Requires no oracle knowledge. Minimum budget: K.
+    """
+
+    mode: str = "cycle"
+
+    name: ClassVar[str] = "Uniform"
+    uses_variances: ClassVar[bool] = False
+    tasks: ClassVar[frozenset[str]] = frozenset(TASKS)
+    anytime: ClassVar[bool] = True
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the mode."""
+        choice(self.mode, ("cycle", "random"), f"mode of {self.name}")
+
+    def plan(self) -> Plan:
+        """Spend the whole budget in one request."""
+        if self.mode == "cycle":
+            yield first_block(self, self.budget)
+        else:
+            ends = [*(point for point in self.checkpoints if point < self.budget), self.budget]
+            for pulls in np.diff(ends, prepend=0):  # in a block the order of the pulls is not random
+                yield Block(self.rng.multinomial(pulls, np.full(self.num_arms, 1.0 / self.num_arms), size=self.batch))
+        return self.recommend(self._seen)
+
+    def recommend(self, observation: Observation) -> IntArray:
+        """Return the recommendation of largest means."""
+        return best_recommendation(Statistics.of(observation), self.task, self.tie, self.rng)

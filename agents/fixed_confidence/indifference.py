@@ -1,0 +1,221 @@
+"""Selection with an indifference zone, for normal rewards of unknown variances: Rinott's two stages, and KN.
+
+The best mean is assumed to exceed all others by at least the width of the zone, for which nothing else need be known
+about the means.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bai_gym.agents.fixed_confidence.racing import fewest_pulls
+from bai_gym.agents.fixed_confidence.stopping import confidence_note
+from bai_gym.agents.sequential import SequentialAgent
+from bai_gym.agents.tools.choosing import best_mean
+from bai_gym.bandits import Bandit
+from bai_gym.errors import ParameterError
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Episode, Played, Rule, columns, rare, section
+from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics
+from bai_gym.theory import rinott_constant
+from bai_gym.validation import integer, probability, real
+
+__all__ = ["KN", "Rinott"]
+
+ZONE, SQUARE, LEFT = range(3)  # parameters: delta, h^2, and how many arms are still pulled, which the rule writes
+TARGETS = 0  # memory of Rinott, K numbers: pulls of each arm after both stages
+DROPPED, VARIANCES, ROW_COUNT = range(3)  # rows of the memory of KN: 1 for arms that have lost, first-stage variances
+
+
+def drop(e: Episode, arm: int) -> None:
+    """Pull an arm no more."""
+    e.active[arm] = 0
+    e.parameters[LEFT] -= 1.0
+
+
+def second_stage(e: Episode, rng: np.random.Generator) -> int:
+    """Drop the arms that have their pulls; return when the next one has."""
+    p, targets = e.parameters, section(e.memory, TARGETS, e.pulls.size)
+    if e.pulled < 0:
+        for arm in range(targets.size):
+            targets[arm] = math.ceil(p[SQUARE] * e.variance[arm] / (p[ZONE] * p[ZONE]))
+    missing = float(e.end)
+    for arm in range(targets.size):
+        if e.active[arm] == 1 and e.pulls[arm] >= targets[arm]:
+            drop(e, arm)
+        elif e.active[arm] == 1:
+            missing = min(missing, targets[arm] - e.pulls[arm])
+    # All arms that are left have been pulled equally often.
+    return e.made + max(int(missing * p[LEFT]), 1)
+
+
+def has_all_pulls(e: Episode) -> bool:
+    """Return whether every arm has its pulls."""
+    return e.parameters[LEFT] == 0.0
+
+
+@rare
+def margin(e: Episode, i: int, j: int) -> float:
+    """Return how far an arm may fall behind another one without being dropped, per pull."""
+    p, arms = e.parameters, e.pulls.size
+    variances = section(e.memory, VARIANCES * arms, arms)
+    square = variances[i] + variances[j]
+    return max(0.5 * (p[SQUARE] * square / (p[ZONE] * e.pulls[i]) - p[ZONE]), 0.0)
+
+
+def screen(e: Episode, rng: np.random.Generator) -> int:
+    """Drop all arms that have lost against another one; return when the next round ends."""
+    p, arms = e.parameters, e.pulls.size
+    dropped, variances = section(e.memory, DROPPED * arms, arms), section(e.memory, VARIANCES * arms, arms)
+    if e.pulled < 0:
+        for arm in range(arms):
+            variances[arm] = e.variance[arm]
+    for i in range(arms):
+        for j in range(arms):
+            if e.active[i] == 0 or e.active[j] == 0:  # arms that lose in this round still compete in it
+                continue
+            if i != j and e.mean[i] < e.mean[j] - margin(e, i, j):
+                dropped[i] = 1.0
+    for arm in range(arms):
+        if e.active[arm] == 1 and dropped[arm] == 1.0:
+            drop(e, arm)
+    widest = 0.0
+    for i in range(arms):
+        for j in range(i):
+            if e.active[i] == 1 and e.active[j] == 1:
+                widest = max(widest, margin(e, i, j))
+    if widest == 0.0:  # arms that are still left have exactly the same mean
+        p[LEFT] = 1.0
+    return e.made + int(p[LEFT])
+
+
+def is_decided(e: Episode) -> bool:
+    """Return whether one arm is left."""
+    return e.parameters[LEFT] == 1.0
+
+
+@dataclass(kw_only=True)
+class IndifferenceAgent(SequentialAgent):
+    """Base of agents with an indifference zone: first pulls that give the variances, then a rule that needs no more.
+
+    With a fixed budget they may leave pulls unspent.
+
+    Args:
+        delta: Allowed error probability, in (0, 1 - 1/K). Default 0.1.
+        indifference: Width of the zone, positive, in the unit of the reward. Default 0.1. On a task with an accuracy
+            epsilon, give epsilon.
+        first_pulls: n_0, first pulls of each arm, at least 2. Default 10.
+    """
+
+    delta: float = 0.1
+    indifference: float = 0.1
+    first_pulls: int = 10  # type: ignore[misc]
+
+    stops: ClassVar[bool] = True
+
+    def reset(self, info: ProblemInfo, rng: np.random.Generator | None = None) -> None:
+        """Check the parameters, on which the minimum budget depends, and begin new episodes."""
+        guess = 1.0 - 1.0 / info.num_arms
+        if probability(self.delta, f"delta of {self.name}") >= guess:
+            raise ParameterError(f"delta of {self.name} must be below {guess:g}, that of a guess, not {self.delta:g}")
+        real(self.indifference, f"indifference of {self.name}", above=0)
+        integer(self.first_pulls, f"first_pulls of {self.name}", least=2)
+        super().reset(info, rng)
+
+    def doubts(self, bandit: Bandit) -> tuple[str, ...]:
+        """Return notes if the confidence guarantee covers neither the rewards nor the means of a bandit."""
+        second, best = np.sort(bandit.means, axis=-1)[..., -2:].T
+        rewards = confidence_note(self.name, "student", None, bandit, True)
+        if (best - second >= self.indifference * (1.0 - ROUNDING)).all():
+            return rewards
+        lead = f"{self.name}: its confidence is proved for a best mean that exceeds the others by at least"
+        return (*rewards, f"{lead} {self.indifference:g}, and here it need not")
+
+
+@dataclass(kw_only=True)
+class Rinott(IndifferenceAgent):
+    """Estimates the variances in a first stage, and from them how many pulls of each arm a second stage must add.
+
+    After n_0 pulls of each arm, with sample variances S_a^2, arm a is pulled max(n_0, ceil(h^2 S_a^2 / delta^2)) times
+    in all, whatever the means are. The arm of largest mean over both stages is recommended. For h see
+    :func:`bai_gym.theory.rinott_constant`.
+
+    Proved: with normal rewards the probability that the recommended mean is at least ``indifference`` below the best
+    one is at most ``delta``. So if the best mean exceeds all others by ``indifference``, it is recommended with
+    probability at least 1 - delta.
+
+    Paper: Rinott (1978), "On Two-Stage Selection Procedures and Related Probability-Inequalities". The arms of the
+    second stage take turns, which changes no distribution.
+
+    Args:
+        delta: Allowed error probability, above 0 and below 1 - 1/K. Default 0.1.
+        indifference: Width of the zone, positive, in the unit of the reward. Default 0.1.
+        first_pulls: n_0, first pulls of each arm, at least 2. Default 10; with few, h is large.
+
+    Requires no oracle knowledge. Minimum budget: n_0 K.
+    """
+
+    name: ClassVar[str] = "Rinott"
+    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=second_stage, only_drops=True, stops=has_all_pulls)
+
+    @property
+    def memory(self) -> int:  # type: ignore[override]
+        """The pulls that each arm must have."""
+        return self.num_arms
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Find the constant."""
+        h = rinott_constant(self.num_arms, 1.0 - self.delta, self.first_pulls)
+        self.parameters = columns(self.batch, self.indifference, h * h, self.num_arms)
+
+
+@dataclass(kw_only=True)
+class KN(IndifferenceAgent):
+    """Pulls all remaining arms once in each round, and drops those whose sum of rewards has fallen too far behind.
+
+    After r pulls of each, arm i is dropped if its sum is more than max(0, h^2 S_ij^2 / (2 delta) - delta r / 2) below
+    that of a remaining arm j. S_ij^2 is the variance of a difference of rewards of the two, from the first stage of n_0
+    pulls, and h^2 = (n_0 - 1) ((2 alpha / (K - 1))^(-2 / (n_0 - 1)) - 1), alpha the allowed error probability. The
+    margin shrinks to 0, so it surely stops.
+
+    Proved: with normal rewards, if the best mean exceeds all others by ``indifference``, it is recommended with
+    probability at least 1 - delta. Nothing is proved here about means within the zone.
+
+    Paper: Kim and Nelson (2001), "A Fully Sequential Procedure for Indifference-Zone Selection in Simulation", with c =
+    1. Difference: S_ij^2 is the sum of the two sample variances, not the sample variance of paired differences. That
+    one is for common random numbers, which arms do not share. Since (1 + 2 x a)(1 + 2 x (1 - a)) >= 1 + 2 x for a in
+    [0, 1], the bound of the paper on the error probability holds for the sum as well.
+
+    Args:
+        delta: Allowed error probability alpha, above 0 and below 1 - 1/K. Default 0.1.
+        indifference: delta in the formula, the width of the zone; positive, in the unit of the reward. Default 0.1.
+        first_pulls: n_0, first pulls of each arm, at least 2. Default 10; with few, h is large.
+
+    Requires no oracle knowledge. Minimum budget: n_0 K.
+    """
+
+    name: ClassVar[str] = "KN"
+    anytime: ClassVar[bool] = False  # what has been dropped is not part of the observation
+    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=screen, only_drops=True, stops=is_decided)
+
+    @property
+    def memory(self) -> int:  # type: ignore[override]
+        """Whether each arm has been dropped, and its first variance."""
+        return ROW_COUNT * self.num_arms
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Find the constant."""
+        freedom = self.first_pulls - 1
+        square = freedom * ((2.0 * self.delta / (self.num_arms - 1)) ** (-2.0 / freedom) - 1.0)
+        self.parameters = columns(self.batch, self.indifference, square, self.num_arms)
+
+    def conclude(self, played: Played) -> IntArray:
+        """Return the arm of largest mean among those that are left."""
+        statistics = played.statistics
+        dropped: FloatArray = played.memory[:, : self.num_arms]
+        pulls = np.where(dropped == 1.0, 0, statistics.pulls)  # as if without a pull: last
+        return best_mean(Statistics(pulls, statistics.means, statistics.variances), self.tie, self.rng)

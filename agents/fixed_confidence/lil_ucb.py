@@ -1,0 +1,80 @@
+"""lil'UCB: upper confidence bounds by the law of the iterated logarithm, until one arm has most of the pulls."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.optimize import brentq
+
+from bai_gym.agents.fixed_confidence.stopping import OWN, ConfidenceAgent
+from bai_gym.agents.tools.choosing import most_pulled
+from bai_gym.errors import ParameterError
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Episode, Rule
+from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+
+__all__ = ["LilUCB"]
+
+EPSILON, BETA, LAMBDA, LEVEL, SIGMA = range(OWN, OWN + 5)  # parameters
+
+
+def upper_bound(pulls: float, mean: float, variance: float, p: FloatArray) -> float:
+    """Return the upper confidence bound; infinite where the logarithm is not positive."""
+    inner = math.log(math.log((1.0 + p[EPSILON]) * pulls)) + p[LEVEL] if (1.0 + p[EPSILON]) * pulls > 1.0 else -np.inf
+    if inner <= 0.0:
+        return np.inf
+    factor = (1.0 + p[BETA]) * (1.0 + math.sqrt(p[EPSILON]))
+    return mean + factor * p[SIGMA] * math.sqrt(2.0 * (1.0 + p[EPSILON]) * inner / pulls)
+
+
+def dominates(e: Episode) -> bool:
+    """Return whether the arm pulled last has N >= 1 + lambda times the pulls of all others; at the start any arm."""
+    for arm in range(e.pulls.size):
+        if (arm == e.pulled or e.pulled < 0) and e.pulls[arm] >= 1.0 + e.parameters[LAMBDA] * (e.made - e.pulls[arm]):
+            return True
+    return False
+
+
+@dataclass(kw_only=True)
+class LilUCB(ConfidenceAgent):
+    """Pulls the arm of largest upper bound until one arm has lambda times the pulls of all others; recommends that arm.
+
+    The bound is m + (1 + b) (1 + sqrt(e)) sigma sqrt(2 (1 + e) log(log((1 + e) N) / d) / N). It stops when N_i >= 1 +
+    lambda times the pulls of the other arms.
+
+    Paper: Jamieson, Malloy, Nowak and Bubeck (2014), "lil' UCB: An Optimal Exploration Algorithm for Multi-Armed
+    Bandits". The constants are from secondary descriptions.
+
+    Args:
+        threshold: ``"lil"`` (default, also for None): e = 0.01, b = 1, lambda = ((2 + b) / b)^2 = 9, and d such that
+            4 sqrt(c d) + 4 c d = delta with c = (2 + e) / e (1 / log(1 + e))^(1 + e), which the paper proves.
+            ``"lil-heuristic"``: e = 0, b = 1/2, lambda = 1 + 10 / K, d = delta / 5, which is not proved.
+        family: ``"gaussian"``.
+        sigma: A sigma for which rewards are sigma-sub-Gaussian, positive; default 0.5.
+
+    Requires no oracle knowledge. Minimum budget: K.
+    """
+
+    name: ClassVar[str] = "lil-UCB"
+    families: ClassVar[tuple[str, ...]] = ("gaussian",)
+    thresholds: ClassVar[dict[str, tuple[str, ...]]] = {"gaussian": ("lil", "lil-heuristic")}
+    rule: ClassVar[Rule] = Rule(index=upper_bound, stops=dominates)
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameters, and compute the constants."""
+        if self.sigma is None:
+            raise ParameterError(f"sigma of {self.name} must be a positive number: all arms have the same")
+        self.set_parameters(info, *np.zeros(5))
+        e, b, ratio, d = 0.0, 0.5, 1.0 + 10.0 / self.num_arms, self.delta / 5.0
+        if self.threshold != "lil-heuristic":
+            e, b, ratio = 0.01, 1.0, 9.0
+            c = (2.0 + e) / e * (1.0 / math.log1p(e)) ** (1.0 + e)
+            d = float(brentq(lambda root: 4.0 * root + 4.0 * root**2 - self.delta, 0.0, 1.0)) ** 2 / c
+        self.parameters[:, EPSILON : SIGMA + 1] = e, b, ratio, -math.log(d), self.sigma
+
+    def recommend(self, observation: Observation) -> IntArray:
+        """Return the arm pulled most often."""
+        return most_pulled(Statistics.of(observation), self.tie, self.rng)

@@ -1,0 +1,147 @@
+"""Elimination with fixed confidence: in each round all remaining arms are pulled once, and worse ones are dropped."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bai_gym.agents.fixed_confidence.kl_lucb import divergence, upper_bound
+from bai_gym.agents.fixed_confidence.stopping import (
+    FIRST,
+    INTERVALS,
+    OWN,
+    ConfidenceAgent,
+    fits,
+    interval_rate,
+    variance_of,
+)
+from bai_gym.agents.tools.choosing import best_mean
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Episode, Played, Rule
+from bai_gym.statistics import FloatArray, IntArray, Statistics
+
+__all__ = ["KLRacing", "SuccessiveElimination"]
+
+LEFT = OWN  # parameter, written by the rule: how many arms are left. Memory: 1 for arms that have been dropped.
+
+
+def fewest_pulls(pulls: float, mean: float, variance: float, p: FloatArray) -> float:
+    """Return the negative number of pulls: the arms of a round come one after the other, in random order."""
+    return -pulls
+
+
+def best_left(e: Episode) -> int:
+    """Return an arm of largest mean among those that are left."""
+    best = -1
+    for arm in range(e.pulls.size):
+        if e.active[arm] == 1 and (best < 0 or e.mean[arm] > e.mean[best]):
+            best = arm
+    return best
+
+
+def drop(e: Episode, arm: int) -> None:
+    """Drop an arm."""
+    e.active[arm], e.memory[arm] = 0, 1.0
+    e.parameters[LEFT] -= 1.0
+
+
+def race(e: Episode, rng: np.random.Generator) -> int:
+    """Drop the worst arm if its upper bound is below the lower bound of the best; return when the next round ends."""
+    best, worst, ties = best_left(e), -1, 1.0
+    for arm in range(e.pulls.size):
+        if e.active[arm] == 0:
+            continue
+        if worst < 0 or e.mean[arm] < e.mean[worst]:
+            worst, ties = arm, 1.0
+        elif e.mean[arm] == e.mean[worst]:
+            ties += 1.0
+            if e.parameters[FIRST] == 0.0 and rng.random() * ties < 1.0:
+                worst = arm
+    bound = upper_bound(e, worst, interval_rate(e, worst))
+    if bound < e.mean[best] and e.pulls[best] * divergence(e, best, bound) > interval_rate(e, best):
+        drop(e, worst)
+    return e.made + int(e.parameters[LEFT])
+
+
+def eliminate(e: Episode, rng: np.random.Generator) -> int:
+    """Drop all arms whose interval lies below that of the best one; return when the next round ends."""
+    best = best_left(e)
+    width = math.sqrt(2.0 * variance_of(e, best) * interval_rate(e, best) / e.pulls[best])
+    for arm in range(e.pulls.size):
+        if e.active[arm] == 1 and arm != best:
+            other = math.sqrt(2.0 * variance_of(e, arm) * interval_rate(e, arm) / e.pulls[arm])
+            if e.mean[best] - e.mean[arm] >= width + other:
+                drop(e, arm)
+    return e.made + int(e.parameters[LEFT])
+
+
+def is_decided(e: Episode) -> bool:
+    """Return whether one arm is left."""
+    return e.parameters[LEFT] == 1.0 or not fits(e)
+
+
+@dataclass(kw_only=True)
+class EliminationAgent(ConfidenceAgent):
+    """Base of agents that drop arms; the best of those that are left is recommended."""
+
+    anytime: ClassVar[bool] = False  # what has been dropped is not part of the observation
+    thresholds: ClassVar[dict[str, tuple[str, ...]]] = INTERVALS
+
+    @property
+    def memory(self) -> int:  # type: ignore[override]
+        """Whether each arm has been dropped."""
+        return self.num_arms
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameters."""
+        self.set_parameters(info, self.num_arms)
+
+    def conclude(self, played: Played) -> IntArray:
+        """Return the arm of largest mean among those that are left."""
+        super().conclude(played)
+        statistics = played.statistics
+        pulls = np.where(played.memory == 1.0, 0, statistics.pulls)  # as if without a pull: last
+        return best_mean(Statistics(pulls, statistics.means, statistics.variances), self.tie, self.rng)
+
+
+@dataclass(kw_only=True)
+class KLRacing(EliminationAgent):
+    """Pulls all remaining arms once in each round, and drops the worst when its interval lies below that of the best.
+
+    Intervals are those of KL-LUCB. An arm that was dropped by mistake does not return.
+
+    Paper: Kaufmann and Kalyanakrishnan (2013), "Information Complexity in Bandit Subset Selection", for one best arm.
+    Difference: the default rate is ours.
+
+    Args:
+        threshold: The rate of the intervals, as in KL-LUCB: ``"union"`` (default) or the heuristic ``"gk16"``.
+        family: ``"gaussian"`` (default) or ``"bernoulli"``, which also holds for all rewards in [0, 1].
+
+    Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K.
+    """
+
+    name: ClassVar[str] = "KL-Racing"
+    families: ClassVar[tuple[str, ...]] = ("gaussian", "bernoulli")
+    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=race, only_drops=True, stops=is_decided)
+
+
+@dataclass(kw_only=True)
+class SuccessiveElimination(EliminationAgent):
+    """Pulls all remaining arms once in each round, and drops every arm that is worse than the best one by two widths.
+
+    After n rounds the width is sigma sqrt(2 log(4 K n^2 / delta) / n). An arm that was dropped by mistake does not
+    return; on some instances it then never stops (Balagopalan, Nguyen, Zhao and Jun 2025).
+
+    Paper: Even-Dar, Mannor and Mansour (2006), "Action Elimination and Stopping Conditions for the Multi-Armed Bandit
+    and Reinforcement Learning Problems". The constant is derived here, by a union bound.
+
+    Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K.
+    """
+
+    name: ClassVar[str] = "SE"
+    families: ClassVar[tuple[str, ...]] = ("gaussian",)
+    thresholds: ClassVar[dict[str, tuple[str, ...]]] = {"gaussian": ("union",)}
+    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=eliminate, only_drops=True, stops=is_decided)

@@ -1,0 +1,367 @@
+"""Stopping rules of fixed confidence: generalised likelihood ratios, thresholds by name, and a base for agents.
+
+With m and N the sample means and pulls, and p the mean of i and j that fits both best, the evidence that arm i has a
+larger mean than arm j is W(i, j) = N_i d(m_i, p) + N_j d(m_j, p) where m_i > m_j, else 0: the logarithm of the
+generalised likelihood ratio. An agent stops when W(i, j) is above a threshold for the arm i of largest mean and every
+other arm j, and recommends i. Any sampling rule may be combined with it.
+
+Thresholds, with t pulls in all and K arms (proved: the recommendation is wrong with probability at most delta):
+
+| name | formula | proved for |
+|---|---|---|
+| `gk16` | log((1 + log t) / delta) | nothing; the usual one in experiments |
+| `gk16-bernoulli` | log(2 t (K - 1) / delta) | Bernoulli rewards |
+| `kk21` | 3 log(1 + log N_i) + 3 log(1 + log N_j) + 2 C_exp(log((K - 1) / delta) / 2) | Bernoulli, Gaussian |
+| `kk21-gauss` | 2 log(4 + log N_i) + 2 log(4 + log N_j) + 2 C_G(log((K - 1) / delta) / 2) | Gaussian, sub-Gaussian |
+| `tt-bounded` | log(1 / delta) + 2 log(1 + t / 2) + 2 + log(K - 1) | Bernoulli rewards |
+| `student` | the sum over i and j of (N / 2) log(1 + q^2 / (N - 1)) | Gaussian, unknown variances |
+
+Sources: Garivier and Kaufmann (2016), "Optimal Best Arm Identification with Fixed Confidence", Theorem 10 and section
+6; Kaufmann and Koolen (2021), "Mixture Martingales Revisited with Applications to Sequential Tests and Confidence
+Intervals"; Jourdan, Degenne, Baudry, de Heide and Kaufmann (2022), "Top Two Algorithms Revisited". `student` is derived
+here: q is a quantile of Student's t with N - 1 degrees of freedom, of probability 6 delta / (pi^2 K N^2) on both sides.
+Where no T-statistic ever exceeds its q, N log(1 + (m - mu)^2 / v) / 2 of each arm (v the biased sample variance) is at
+most its term of the threshold, and W(i, j) at most their sum for every j that is better than i.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bai_gym.agents.sequential import SequentialAgent
+from bai_gym.agents.tools.choosing import best_mean
+from bai_gym.bandits import Bandit
+from bai_gym.errors import AgentError
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Episode, Played, columns, leader, rare, value_of
+from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
+from bai_gym.theory.deviations import exponential_family_c, gaussian_c
+from bai_gym.validation import choice, probability, real
+
+__all__ = [
+    "BERNOULLI",
+    "FAMILY",
+    "FIRST",
+    "GAUSSIAN",
+    "INTERVALS",
+    "LEVEL",
+    "MISFIT",
+    "OWN",
+    "STUDENT",
+    "ConfidenceAgent",
+    "bernoulli_divergence",
+    "confidence_note",
+    "evidence",
+    "fits",
+    "interval_rate",
+    "is_separated",
+    "mean_of",
+    "own_term",
+    "variance_of",
+]
+
+FAMILIES = ("gaussian", "bernoulli", "student")
+GAUSSIAN, BERNOULLI, STUDENT = range(3)
+THRESHOLDS: dict[str, tuple[str, ...]] = {
+    "gaussian": ("kk21-gauss", "kk21", "gk16", "tt-bounded"),
+    "bernoulli": ("gk16-bernoulli", "kk21", "tt-bounded", "gk16"),
+    "student": ("student", "gk16"),
+}
+"""Thresholds of each family, the default first."""
+INTERVALS: dict[str, tuple[str, ...]] = {"gaussian": ("union", "gk16"), "bernoulli": ("union", "gk16")}
+"""Those of agents that compare confidence intervals."""
+HEURISTIC = {
+    ("gaussian", "gk16"),
+    ("gaussian", "tt-bounded"),
+    ("gaussian", "lil-heuristic"),
+    ("bernoulli", "gk16"),
+    ("student", "gk16"),
+}
+NAMES = ("gk16", "gk16-bernoulli", "kk21", "kk21-gauss", "tt-bounded", "student", "union", "lil", "lil-heuristic")
+GK16, GK16_BERNOULLI, KK21, KK21_GAUSS, TT_BOUNDED, BY_STUDENT, UNION = range(7)
+
+# Parameters of a rule: family, threshold, log(1 / delta), the constant part of the threshold, the tie rule, whether a
+# reward did not fit, the arm that last kept the rule from stopping; then the agent's own, and K known variances at the
+# end.
+FAMILY, THRESHOLD, LEVEL, CONSTANT, FIRST, MISFIT, DOUBTFUL, OWN = range(8)
+TINY = 1e-300
+
+
+def bernoulli_divergence(p: float, q: float) -> float:
+    """Return kl(p, q)."""
+    ones = p * math.log(p / q) if p > 0.0 else 0.0
+    return ones + (1.0 - p) * math.log((1.0 - p) / (1.0 - q)) if p < 1.0 else ones
+
+
+def variance_of(e: Episode, arm: int) -> float:
+    """Return the known variance of an arm or, for the family of unknown ones, the biased sample variance."""
+    if e.parameters[FAMILY] == STUDENT:
+        return max(e.variance[arm] * (e.pulls[arm] - 1.0) / e.pulls[arm], TINY)
+    return float(e.parameters[e.parameters.size - e.pulls.size + arm])
+
+
+def mean_of(pulls: float, mean: float, variance: float, p: FloatArray) -> float:
+    """Return the mean: the first index, whose leader is recommended."""
+    return mean
+
+
+@rare
+def student_term(pulls: float, level: float) -> float:
+    """Return the threshold term (N / 2) L of an arm of unknown variance, with L = log(1 + q^2 / (N - 1)).
+
+    With n = N - 1 and b = exp(-L), the probability of a larger T-statistic is that of a Beta(n / 2, 1 / 2) variable
+    below b, which is at most sqrt(2 / (pi n)) b^(n / 2) / sqrt(1 - b). L is where this bound is exp(-level) / N^2.
+    """
+    half = 0.5 * (pulls - 1.0)
+    goal = level + 2.0 * math.log(pulls) - 0.5 * math.log(math.pi * half)
+    x = max(goal, 1e-9) / half
+    for _ in range(50):  # Newton's method, from the left of the root of a concave function
+        rest = -math.expm1(-x)
+        step = (goal - half * x - 0.5 * math.log(rest)) / (half + 0.5 * (1.0 - rest) / rest)
+        x += step
+        if abs(step) <= 1e-12 * x:
+            break
+    return 0.5 * pulls * x
+
+
+def own_term(pulls: float, mean: float, variance: float, p: FloatArray) -> float:
+    """Return the part of the threshold that depends on one arm: the second index."""
+    if p[THRESHOLD] == KK21:
+        return 3.0 * math.log(1.0 + math.log(pulls))
+    if p[THRESHOLD] == KK21_GAUSS:
+        return 2.0 * math.log(4.0 + math.log(pulls))
+    if p[THRESHOLD] == BY_STUDENT:
+        return student_term(pulls, p[CONSTANT])
+    return 0.0
+
+
+@rare
+def common_term(e: Episode) -> float:
+    """Return the part of the threshold that all pairs of arms share."""
+    kind, t, level = e.parameters[THRESHOLD], float(e.made), e.parameters[LEVEL]
+    if kind == GK16:
+        return level + math.log(1.0 + math.log(t))
+    if kind == GK16_BERNOULLI:
+        return level + math.log(2.0 * t * (e.pulls.size - 1.0))
+    if kind == TT_BOUNDED:
+        return level + 2.0 * math.log(1.0 + 0.5 * t) + 2.0 + math.log(e.pulls.size - 1.0)
+    return float(e.parameters[CONSTANT]) if kind != BY_STUDENT else 0.0
+
+
+@rare
+def student_evidence(n: float, v: float, m: float, w: float, gap: float) -> float:
+    """Return W of two arms of unknown variance: pulls n, m, biased variances v, w, and the distance of their means.
+
+    At the minimum over u in [0, 1] of n log(1 + (1 - u)^2 / a) / 2 + m log(1 + u^2 / b) / 2, with a = v / gap^2 and b =
+    w / gap^2, u is a root of (n + m) u^3 - (n + 2 m) u^2 + (n b + m (1 + a)) u - n b; there may be three.
+    """
+    a, b = max(v / (gap * gap), TINY), max(w / (gap * gap), TINY)
+    shift = (n + 2.0 * m) / (3.0 * (n + m))
+    linear = (n * b + m * (1.0 + a)) / (n + m)
+    third = linear / 3.0 - shift * shift
+    half = shift * shift * shift - 0.5 * shift * linear + 0.5 * n * b / (n + m)
+    square = half * half + third * third * third
+    least = np.inf
+    for k in range(3):
+        if square >= 0.0:
+            root = math.sqrt(square)
+            u = shift + np.cbrt(half + root) + np.cbrt(half - root)
+        else:
+            angle = math.acos(min(max(half / math.sqrt(-third * third * third), -1.0), 1.0))
+            u = shift + 2.0 * math.sqrt(-third) * math.cos((angle - 2.0 * math.pi * k) / 3.0)
+        u = min(max(u, 0.0), 1.0)
+        value = 0.5 * n * math.log1p((1.0 - u) * (1.0 - u) / a) + 0.5 * m * math.log1p(u * u / b)
+        least = min(least, value)
+    return least
+
+
+@rare
+def evidence(e: Episode, i: int, j: int) -> float:
+    """Return W(i, j), the evidence that arm i has a larger mean than arm j."""
+    gap = e.mean[i] - e.mean[j]
+    if gap <= 0.0:
+        return 0.0
+    n, m = e.pulls[i], e.pulls[j]
+    if e.parameters[FAMILY] == BERNOULLI:
+        p = (n * e.mean[i] + m * e.mean[j]) / (n + m)
+        return n * bernoulli_divergence(e.mean[i], p) + m * bernoulli_divergence(e.mean[j], p)
+    if e.parameters[FAMILY] == STUDENT:
+        return student_evidence(n, variance_of(e, i), m, variance_of(e, j), gap)
+    return 0.5 * gap * gap / max(variance_of(e, i) / n + variance_of(e, j) / m, TINY)
+
+
+@rare
+def fits(e: Episode) -> bool:
+    """Return whether the last reward (at the start all means) is in [0, 1], which the Bernoulli family needs."""
+    if e.parameters[FAMILY] != BERNOULLI:
+        return True
+    if e.pulled >= 0:
+        inside = 0.0 <= e.reward <= 1.0
+    else:
+        inside = True
+        for arm in range(e.pulls.size):
+            inside = inside and 0.0 <= e.mean[arm] <= 1.0
+    if not inside:
+        e.parameters[MISFIT] = 1.0
+    return inside
+
+
+def is_separated(e: Episode) -> bool:
+    """Return whether the evidence is above the threshold for the arm of largest mean and every other arm."""
+    if not fits(e):
+        return True
+    best, common = leader(e.first), common_term(e)
+    first = int(e.parameters[DOUBTFUL])  # most likely the one that is not separated yet
+    for place in range(-1, e.pulls.size):
+        arm = first if place < 0 else place
+        if arm != best and evidence(e, best, arm) <= common + value_of(e.second, best) + value_of(e.second, arm):
+            e.parameters[DOUBTFUL] = arm
+            return False
+    return True
+
+
+def interval_rate(e: Episode, arm: int) -> float:
+    """Return the rate b of an arm's confidence interval, the means q with N d(m, q) <= b.
+
+    ``union``: log(4 K N^2 / delta). By Chernoff's inequality an interval of fixed N misses its mean on one side with
+    probability delta / (4 K N^2); the sum over both sides, all arms and all N is below delta.
+    """
+    if e.parameters[THRESHOLD] == UNION:
+        return e.parameters[LEVEL] + math.log(4.0 * e.pulls.size) + 2.0 * math.log(e.pulls[arm])
+    return e.parameters[LEVEL] + math.log(1.0 + math.log(float(e.made)))
+
+
+def confidence_note(agent: str, family: str, sigma: float | None, bandit: Bandit, binary: bool) -> tuple[str, ...]:
+    """Return a note unless the rewards of a bandit belong to a family, for which the confidence is proved.
+
+    ``binary``: whether rewards of the Bernoulli family must be 0 or 1; otherwise they may lie between.
+    """
+    low, high = bandit.limits()
+    proved = f"{agent}: its confidence is proved for"
+    if family == "bernoulli":
+        inside = low >= 0.0 and high <= 1.0
+        if inside and not binary:
+            return ()
+        binary = np.allclose(bandit.variances, bandit.means * (1.0 - bandit.means), rtol=0.0, atol=ROUNDING)
+        if inside and binary:
+            return ()
+        return (f"{proved} rewards 0 and 1, and these may take other values",)
+    if family == "gaussian" and sigma is not None:
+        if bandit.scale() <= sigma * (1.0 + ROUNDING):
+            return ()
+        return (f"{proved} {sigma:g}-sub-Gaussian rewards, and these need not be; give it sigma=",)
+    return () if np.isinf(high - low) else (f"{proved} Gaussian rewards, and these are in [{low:.4g}, {high:.4g}]",)
+
+
+@dataclass(kw_only=True)
+class ConfidenceAgent(SequentialAgent):
+    """Base of agents that stop by generalised likelihood ratios, and recommend the arm of largest sample mean.
+
+    With arms tied for the best only the cap of the environment stops them; with a fixed budget they may leave pulls
+    unspent. They look for the best arm itself, not for one that is at most epsilon worse.
+
+    Args:
+        delta: Allowed error probability, in (0, 1). Default 0.1.
+        family: Rewards that the statistics are for: ``"gaussian"`` (default): of known variance; ``"bernoulli"``: 0 and
+            1; ``"student"``: Gaussian of unknown variances, which takes two first pulls of each arm.
+        sigma: Standard deviation of Gaussian rewards, positive; or a sigma for which rewards are sigma-sub-Gaussian.
+            Default 0.5, the largest that rewards in [0, 1] need. None: the true variances of the arms, which is oracle
+            knowledge.
+        threshold: Name of the threshold, see :mod:`bai_gym.agents.fixed_confidence.stopping`. None (default): a
+            proved one, ``"kk21-gauss"``, ``"gk16-bernoulli"`` or ``"student"``. ``"gk16"``, usual in papers, is a heuristic.
+    """
+
+    delta: float = 0.1
+    family: str = "gaussian"
+    sigma: float | None = 0.5
+    threshold: str | None = None
+
+    stops: ClassVar[bool] = True
+    families: ClassVar[tuple[str, ...]] = FAMILIES
+    thresholds: ClassVar[dict[str, tuple[str, ...]]] = THRESHOLDS
+
+    @property
+    def first_pulls(self) -> int:  # type: ignore[override]
+        """Two pulls of each arm where the statistics need the sample variances."""
+        return 2 if self.family == "student" else 1
+
+    @property
+    def uses_variances(self) -> bool:  # type: ignore[override]
+        """Whether the statistics need the sample variances."""
+        return self.family == "student"
+
+    @property
+    def knows(self) -> frozenset[str]:  # type: ignore[override]
+        """The variances, where the family has known ones and ``sigma`` does not give them."""
+        return frozenset({"variances"} if self.family == "gaussian" and self.sigma is None else ())
+
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """A sentence for tables if the threshold is not proved."""
+        if (self.family, self.threshold) not in HEURISTIC:
+            return ()
+        return (f"{self.name}: the threshold {self.threshold} is a heuristic, its error probability may exceed delta",)
+
+    def doubts(self, bandit: Bandit) -> tuple[str, ...]:
+        """Return a note if the confidence guarantee does not cover the rewards of a bandit."""
+        binary = self.thresholds is not INTERVALS
+        return () if self.notes else confidence_note(self.name, self.family, self.sigma, bandit, binary)
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameters; subclasses that have their own ones extend it by :meth:`set_parameters`."""
+        self.set_parameters(info)
+
+    def set_parameters(self, info: ProblemInfo, *own: FloatArray | float) -> None:
+        """Check the shared parameters, and set those of the rule: the shared ones, the agent's own, known variances."""
+        probability(self.delta, f"delta of {self.name}")
+        choice(self.family, self.families, f"family of {self.name}")
+        self.check_task()
+        threshold = self.check_threshold()
+        variances = np.zeros((self.batch, self.num_arms))
+        if self.family == "gaussian":
+            known = info.variances if self.sigma is None else real(self.sigma, f"sigma of {self.name}", above=0) ** 2
+            variances += np.maximum(known, TINY)
+        level = math.log(1.0 / self.delta)
+        pair = 0.5 * (level + math.log(self.num_arms - 1))
+        constant = {
+            "kk21": 2.0 * exponential_family_c(pair),
+            "kk21-gauss": 2.0 * gaussian_c(pair),
+            "student": level + math.log(math.pi**2 * self.num_arms / 6.0),
+        }.get(threshold, 0.0)
+        shared = FAMILIES.index(self.family), NAMES.index(threshold), level, constant, self.tie == "first", 0.0, 0.0
+        self.parameters = np.hstack([columns(self.batch, *shared, *own), variances])
+
+    def check_task(self) -> None:
+        """Raise :class:`AgentError` for a task with an accuracy above 0, of which the statistics know nothing."""
+        if self.task.epsilon > 0:
+            raise AgentError(
+                f"{self.name} looks for the best arm itself: use an environment with epsilon=0, not "
+                f"{self.task.epsilon:g}, or an agent such as KL-LUCB, LUCB or UGapEc"
+            )
+
+    def check_threshold(self) -> str:
+        """Return the name of the threshold."""
+        allowed = self.thresholds[self.family]
+        if self.threshold is None:
+            return allowed[0]
+        return choice(self.threshold, allowed, f"threshold of {self.name} for {self.family} rewards")
+
+    def conclude(self, played: Played) -> IntArray:
+        """Return the recommendation; all rewards must fit the family."""
+        means = played.statistics.means
+        if self.family == "bernoulli" and (
+            played.parameters[:, MISFIT].any() or (means < 0).any() or (means > 1).any()
+        ):
+            raise AgentError(
+                f"{self.name} with family='bernoulli' needs rewards in [0, 1], but got another one: use "
+                "family='gaussian' with sigma=, or family='student'"
+            )
+        return super().conclude(played)
+
+    def recommend(self, observation: Observation) -> IntArray:
+        """Return the arm of largest sample mean."""
+        return best_mean(Statistics.of(observation), self.tie, self.rng)

@@ -1,0 +1,1 @@
+"""Structured arms: agents that use features of the arms."""

@@ -1,0 +1,117 @@
+"""Peace: rounds of designs for differences of arms, each of which halves rho, the difficulty that is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.structured.linear_models import linear_values, rows_of
+from bai_gym.agents.tools.choosing import keep_best, shuffled_arms
+from bai_gym.agents.tools.halving import num_stages
+from bai_gym.agents.tools.lockstep import grouped, in_lockstep
+from bai_gym.designs import round_design, xy_optimal
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Block
+from bai_gym.statistics import FloatArray, IntArray
+from bai_gym.validation import integer
+
+__all__ = ["PeaceRho"]
+
+BoolArray = npt.NDArray[np.bool_]
+
+SLACK = 0.01  # relative: Frank-Wolfe comes near rho from above, never to it
+
+
+@dataclass(kw_only=True)
+class PeaceRho(Agent):
+    """Peace for a fixed budget, in a practical form: rho, the largest variance of a difference, in place of gamma.
+
+    rho(Z) is the least largest variance of a difference of two arms of Z, over designs on all arms. There are
+    R = ceil(log2 rho(all arms)) rounds, at least one. A round pulls floor(n / R) times (the last one: what is left) by
+    the design of the arms Z that are still candidates, and estimates means by least squares from its own rewards; then
+    Z becomes the longest sequence of its arms, best estimates first, whose rho is at most half. The best estimate of
+    the last round is recommended. Once one candidate is left, it gets all the pulls that follow.
+
+    The published algorithm has the Gaussian width gamma in the place of rho: the squared expectation of the largest
+    difference under noise, which has no closed form. For every design (2 / pi) rho <= gamma <= 4 rho log K, by the
+    expectation of |N(0, 1)| and by that of the largest of K^2 Gaussians.
+
+    Paper: Katz-Samuels, Jain, Karnin and Jamieson (2020), "An Empirical Process Approach to the Union Bound: Practical
+    Algorithms for Combinatorial and Linear Bandits", fixed-budget algorithm.
+
+    Args:
+        iterations: Steps of Frank-Wolfe for each design, see :func:`bai_gym.designs.xy_optimal`; default 200.
+
+    Requires no oracle knowledge. Minimum budget: min(K, d) (2 + ceil(log2 min(K, d))), a pull for every dimension in
+    each of the rounds that there can be, since rho is at most four times the rank (Kiefer and Wolfowitz); below it,
+    where that is allowed, there is one round.
+    """
+
+    iterations: int = 200
+
+    name: ClassVar[str] = "Peace-rho"
+    needs_features: ClassVar[bool] = True
+    uses_variances: ClassVar[bool] = False
+
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return the minimum for as many features as arms, which suffices for any number."""
+        return self.least_budget(num_arms, None)
+
+    def least_budget(self, num_arms: int, num_features: int | None) -> int:
+        """Return one pull for every dimension in each round."""
+        rank = min(num_arms, num_features or num_arms)
+        return rank * (2 + num_stages(rank))
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Shuffle the arms, and group the episodes by their numbers of rounds."""
+        integer(self.iterations, f"iterations of {self.name}", least=1)
+        assert info.features is not None  # as needs_features says
+        self._arms = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
+        self._features = rows_of(info.features, self._arms)
+        self._first = xy_optimal(self._features, max_iterations=self.iterations)
+        rounds = np.ceil(np.log2(np.maximum(self._first.max_variance * (1.0 - SLACK), 2.0))).astype(np.int64)
+        staged = self.budget >= self.least_budget(self.num_arms, info.num_features)
+        self._rounds_of = rounds if staged else np.ones_like(rounds)
+
+    def plan(self) -> Plan:
+        """Run the rounds of all groups."""
+        groups = [(rows, self._rounds(rows, rounds)) for rounds, rows in grouped(self._rounds_of)]
+        return (yield from in_lockstep(groups, self.batch, self.num_arms, self.tie, self.rng))
+
+    def _rounds(self, rows: IntArray, rounds: int) -> Plan:
+        """Run the rounds of the episodes ``rows``, of equally many, and return the best estimates of the last."""
+        features, arms = self._features[rows], self._arms[rows]
+        candidates = np.ones(arms.shape, np.bool_)
+        weights, rho = self._first.weights[rows], self._first.max_variance[rows]
+        for number in range(rounds):
+            pulls = self.budget // rounds + (self.budget % rounds if number == rounds - 1 else 0)
+            made = yield Block(round_design(weights, pulls, allow_small_budget=True), arms)
+            values = np.where(candidates, linear_values(features, made), -np.inf)
+            if number < rounds - 1:
+                candidates = self._halved(features, values, candidates, rho)
+                design = xy_optimal(features, candidates, max_iterations=self.iterations)
+                rho = design.max_variance
+                alone = candidates.sum(axis=-1, keepdims=True) == 1
+                weights = np.where(alone, candidates, design.weights)
+        best = keep_best(values, 1, self.tie, self.rng)
+        return arms[best]
+
+    def _halved(self, features: FloatArray, values: FloatArray, candidates: BoolArray, rho: FloatArray) -> BoolArray:
+        """Return the most of the best candidates, ``(m, K)``, whose rho is at most half, by bisection."""
+        place = np.argsort(np.argsort(-values, axis=-1, kind="stable"), axis=-1)
+        goal = rho / 2.0
+        fits, fails = np.ones(len(rho), np.int64), candidates.sum(axis=-1) + (rho == 0.0)
+        while True:
+            open_ = np.flatnonzero(fails - fits > 1)
+            if not open_.size:
+                return np.asarray(place < fits[:, None])
+            middle = (fits[open_] + fails[open_]) // 2
+            prefix = place[open_] < middle[:, None]
+            design = xy_optimal(features[open_], prefix, target=goal[open_], max_iterations=self.iterations)
+            enough = design.max_variance <= goal[open_] * (1.0 + SLACK)
+            fits[open_] = np.where(enough, middle, fits[open_])
+            fails[open_] = np.where(enough, fails[open_], middle)

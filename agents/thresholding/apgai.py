@@ -1,0 +1,81 @@
+"""APGAI: an anytime, parameter-free rule for finding an arm above a threshold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bai_gym.agents.thresholding.good_arm import GoodArmAgent, radius
+from bai_gym.agents.tools.choosing import largest
+from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import STOP, Episode, Rule, section
+from bai_gym.statistics import IntArray, Observation
+from bai_gym.tasks import GoodArm
+
+__all__ = ["APGAI"]
+
+THRESHOLD, B, DELTA, FIRST, STOPS = range(5)  # parameters
+
+
+def choose(e: Episode, rng: np.random.Generator) -> int:
+    """Return the arm of largest sqrt(T) (mean - threshold) if a mean is above the threshold, else of the smallest."""
+    p, arms = e.parameters, e.pulls.size
+    index = section(e.memory, 0, arms)
+    for arm in range(arms):
+        index[arm] = math.sqrt(e.pulls[arm]) * (e.mean[arm] - p[THRESHOLD])
+    chosen = arm_of_largest(index, e.pulls, p[FIRST], rng)
+    if p[STOPS] > 0.0:
+        e.memory[arms] = arms if index[chosen] <= 0.0 else chosen
+        if index[chosen] > 0.0 and e.mean[chosen] - radius(e.pulls[chosen], arms, p[B], p[DELTA]) >= p[THRESHOLD]:
+            return STOP
+        if index[chosen] < 0.0 and largest_bound(e) < p[THRESHOLD]:
+            return STOP
+    return chosen
+
+
+def largest_bound(e: Episode) -> float:
+    """Return the largest upper bound of an arm."""
+    p, arms, bound = e.parameters, e.pulls.size, -np.inf
+    for arm in range(arms):
+        bound = max(bound, e.mean[arm] + radius(e.pulls[arm], arms, p[B], p[DELTA]))
+    return bound
+
+
+@dataclass(kw_only=True)
+class APGAI(GoodArmAgent):
+    """Pulls the arm of largest sqrt(T) (mean - threshold), which it recommends if its mean is above the threshold.
+
+    If no mean is above the threshold it recommends none, and that index is the one of the arm with the least evidence
+    of being below. With fixed confidence it stops when the interval of an arm lies above the threshold, or those of all
+    arms below.
+
+    Paper: Jourdan, Delahaye-Duriez and Reda, "An Anytime Algorithm for Good Arm Identification" (arXiv 2310.10359), as
+    far as a description and a public implementation show it. Intervals have the radius of APT-G, which a union bound
+    proves; the paper's stopping threshold, of another form, could not be checked and is left out.
+
+    ``b`` and ``sigma`` matter for stopping alone: the choice of arms does not depend on them.
+
+    Requires no oracle knowledge. Minimum budget: K.
+    """
+
+    name: ClassVar[str] = "APGAI"
+    anytime: ClassVar[bool] = True
+    rule: ClassVar[Rule] = Rule(choose=choose)
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameters."""
+        self.set_parameters(float(info.fixed_confidence))
+
+    def recommend(self, observation: Observation) -> IntArray:
+        """Return the arm of largest index if a mean is above the threshold, else K."""
+        assert isinstance(self.task, GoodArm)  # as tasks says
+        pulls = np.asarray(observation["pulls"])
+        above = np.where(pulls > 0, observation["means"] - self.task.threshold, -np.inf)
+        index = np.sqrt(np.maximum(pulls, 1)) * above
+        scale = np.full(len(pulls), abs(self.task.threshold))
+        best = largest(index, scale, pulls, self.tie, self.rng)
+        return np.where(above.max(axis=1) > 0.0, best, self.num_arms)[:, None]

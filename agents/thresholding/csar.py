@@ -1,0 +1,152 @@
+"""CSAR for thresholding: classifies one arm per phase, the one farthest from the threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.sequential import first_block
+from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, spread_evenly
+from bai_gym.agents.tools.rejects import phase_lengths
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import NEVER, STOP, Block, Episode, Rule, Sequential, columns, leader
+from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
+from bai_gym.tasks import Thresholding
+from bai_gym.validation import choice
+
+__all__ = ["CSAR", "csar_lengths"]
+
+
+# The parameters of the rule of `schedule="code"`, and the end of its phases.
+THRESHOLD, LENGTHS = range(2)
+ENDED = -1
+
+
+def fewest_pulls(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+    """Return an index by which the active arms are pulled in turn."""
+    return -pulls
+
+
+def drop_lowest(e: Episode) -> None:
+    """Drop the active arm of smallest mean, if that mean is below the threshold."""
+    lowest, least = -1, e.parameters[THRESHOLD]
+    for arm in range(e.pulls.size):
+        if e.active[arm] == 1 and e.mean[arm] < least:
+            lowest, least = arm, e.mean[arm]
+    if lowest >= 0:
+        e.active[lowest] = 0
+
+
+def next_phase(e: Episode, rng: np.random.Generator) -> int:
+    """End a phase, begin the next one that has pulls, and return when it ends. Memory: the phases begun, or ENDED."""
+    arms, begun = e.pulls.size, int(e.memory[0])
+    if begun > 0:
+        drop_lowest(e)
+    while begun < arms:
+        missing = 0.0
+        for arm in range(arms):
+            if e.active[arm] == 1:
+                missing += e.parameters[LENGTHS + begun] - e.pulls[arm]
+        begun += 1
+        if missing > 0.0:
+            e.memory[0] = begun
+            return e.made + int(missing)
+        drop_lowest(e)
+    e.memory[0] = ENDED
+    return NEVER
+
+
+def arm_in_turn(e: Episode, rng: np.random.Generator) -> int:
+    """Return the active arm of fewest pulls, or stop."""
+    return STOP if e.memory[0] == ENDED else leader(e.first)
+
+
+FROM_BELOW = Rule(index=fewest_pulls, choose=arm_in_turn, refresh=next_phase, only_drops=True)
+
+
+@dataclass(kw_only=True)
+class CSAR(Agent):
+    """In each phase pulls all active arms equally often; then classifies the one farthest from the threshold.
+
+    After phase k = 1, ..., K an active arm has T_k = ceil((n - K) / (log~(K) (K - k + 1))) pulls, where log~(K) = 1 +
+    1/2 + ... + 1/K. An arm that is classified is not pulled any more; it is recommended if its mean is at least the
+    threshold. Pulls lost to rounding are left unspent.
+
+    Paper: Chen et al. (2014), "Combinatorial Pure Exploration of Multi-Armed Bandits", as Mukherjee et al. (2017),
+    section 4, use it for thresholding. The schedule is from a secondary description.
+
+    Args:
+        schedule: ``"csar"`` (default), ``"sr"``: the K - 1 phases of successive rejects, or ``"code"``: as in the
+            program of Mukherjee et al. In its phases k = 0, ..., K - 1, T_k = ceil((n - K) / ((1/2 + log~(K)) (K - k +
+            1))), and each classifies only the arm of smallest mean, if that is below the threshold.
+
+    Requires no oracle knowledge. Minimum budget: K + 1.
+    """
+
+    schedule: str = "csar"
+
+    name: ClassVar[str] = "CSAR"
+    tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
+    uses_variances: ClassVar[bool] = False
+    anytime: ClassVar[bool] = True
+
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return the smallest budget with a pull in the first phase."""
+        return num_arms + 1
+
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameter."""
+        choice(self.schedule, ("csar", "sr", "code"), f"schedule of {self.name}")
+
+    def plan(self) -> Plan:
+        """Run the phases."""
+        assert isinstance(self.task, Thresholding)  # as tasks says
+        active = shuffled_arms(self.batch, self.num_arms, self.tie, self.rng)
+        if self.budget <= self.num_arms:
+            yield Block(spread_evenly(self.batch, self.num_arms, self.budget, self.tie, self.rng), active)
+            return self.recommend(self._seen)
+        if self.schedule == "code":
+            yield first_block(self, self.num_arms)
+            ends = code_lengths(self.num_arms, self.budget).astype(float)
+            parameters = columns(self.batch, self.task.threshold, *ends)
+            left = self.budget - self.num_arms
+            played = yield Sequential(FROM_BELOW, left, parameters, self.tie, self.rng, memory=1, agent=self.name)
+            return best_recommendation(played.statistics, self.task, self.tie, self.rng)
+        lengths = csar_lengths if self.schedule == "csar" else phase_lengths
+        for each in np.diff(lengths(self.num_arms, self.budget), prepend=0).tolist():
+            if each:  # T_k does not grow in every phase
+                yield Block(np.full(active.shape, each, np.int64), active)
+            distances = np.abs(np.take_along_axis(self.statistics.means, active, axis=1) - self.task.threshold)
+            kept = np.ones(active.shape, dtype=bool)
+            kept[np.arange(self.batch), distances.argmax(axis=1)] = False
+            active = active[kept].reshape(self.batch, -1)
+        return self.recommend(self._seen)
+
+    def recommend(self, observation: Observation) -> IntArray:
+        """Return the arms above the threshold: the means of classified arms no longer change."""
+        return best_recommendation(Statistics.of(observation), self.task, self.tie, self.rng)
+
+
+def code_lengths(num_arms: int, budget: int) -> IntArray:
+    """Return ``(K,)`` the pulls of an arm at the end of each phase of ``schedule="code"``, see :class:`CSAR`.
+
+    Source: Mukherjee et al. (2017), code/CSAR.py in https://github.com/Subhojyoti/tbandit_IJCAI.
+    """
+    parts = (1.5 + (1.0 / np.arange(2, num_arms + 1)).sum()) * np.arange(num_arms + 1, 1, -1)
+    return np.asarray(np.ceil(max(budget - num_arms, 0) / parts * (1.0 - ROUNDING)).astype(np.int64))
+
+
+def csar_lengths(num_arms: int, budget: int) -> IntArray:
+    """Return ``(K,)`` T_1, ..., T_K: the pulls that an arm has at the end of phase k, if it was active until then.
+
+    T_k = ceil((n - K) / (log~(K) (K - k + 1))), where log~(K) = 1 + 1/2 + ... + 1/K; all 0 for n <= K.
+
+    Source: Chen et al. (2014), Algorithm 1.
+    """
+    left = np.arange(num_arms, 0, -1)
+    share = max(budget - num_arms, 0) / ((1.0 / left).sum() * left)
+    # A whole number that rounding has pushed just above its value stays the same.
+    return np.asarray(np.ceil(share * (1.0 - ROUNDING)).astype(np.int64))

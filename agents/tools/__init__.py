@@ -1,0 +1,1 @@
+"""What several agents share: choice with stated tie rules, stages, regressions, confidence widths."""

@@ -1,0 +1,269 @@
+"""Thompson sampling and top-two Thompson sampling: every choice has the law of the pseudo-code, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bai_gym import evaluate
+from bai_gym.agents.bayesian.thompson import FULL, POSTERIORS, TS, TTTS, beta_draw, bound, polar_draw
+from bai_gym.bandits import BernoulliBandit, GaussianBandit
+from bai_gym.benchmark.rollout import play_blocks
+from bai_gym.errors import AgentError, BudgetError, ParameterError
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Engine
+from bai_gym.statistics import FloatArray, Statistics
+
+Play = Callable[..., Any]
+Case = tuple[list[float], list[float], list[float]]  # pulls, means, variances
+LEVEL = 1e-5  # of each test; there are some hundreds
+RUNS = 100_000
+SIGMA = 0.7
+
+
+def choices(agent: Any, case: Case, runs: int = RUNS) -> np.ndarray:
+    """How often each arm is pulled next, in many episodes with the same statistics, by compiled code."""
+    arms, made = len(case[0]), int(sum(case[0]))
+    agent.reset(ProblemInfo(arms, made + 1, runs), np.random.default_rng(1))
+    statistics = Statistics(*(np.tile(np.array(column, float), (runs, 1)) for column in case))
+    chosen = Engine(agent.sequential(1), statistics, made, None, variances=True).choose()
+    return np.bincount(chosen, minlength=arms)
+
+
+def argmax(values: FloatArray, rng: np.random.Generator) -> np.ndarray:
+    tied = values == values.max(axis=1, keepdims=True)
+    return np.where(tied, rng.random(values.shape), -1.0).argmax(axis=1)
+
+
+def plain_choices(agent: Any, case: Case) -> np.ndarray:
+    """The same by the pseudo-code: all arms are drawn from their posteriors, again and again."""
+    pulls, means, variances = (np.array(column, float) for column in case)
+    rng = np.random.default_rng(2)
+
+    def best(runs: int) -> np.ndarray:
+        shape = (runs, len(pulls))
+        if agent.posterior == "bernoulli":
+            successes = np.rint(pulls * means)
+            return argmax(rng.beta(1 + successes, 1 + pulls - successes, shape), rng)
+        if agent.posterior == "normal":
+            return argmax(rng.normal(means, SIGMA / np.sqrt(pulls), shape), rng)
+        return argmax(means + np.sqrt(variances / pulls) * rng.standard_t(pulls - 1, shape), rng)
+
+    chosen = best(RUNS)
+    if isinstance(agent, TTTS):
+        noise = {
+            "bernoulli": np.maximum(means * (1 - means), 1e-6),
+            "normal": np.full(len(pulls), SIGMA**2),
+            "student": np.maximum(variances, 1e-12),
+        }[agent.posterior] / pulls
+        leaders = chosen.copy()
+        waiting = np.flatnonzero(rng.random(RUNS) >= agent.beta)
+        for _ in range(agent.tries):
+            drawn = best(waiting.size)
+            other = drawn != leaders[waiting]
+            chosen[waiting[other]] = drawn[other]
+            waiting = waiting[~other]
+        for leader in range(len(pulls)):
+            rest = waiting[leaders[waiting] == leader]
+            costs = (means[leader] - means) ** 2 / (noise[leader] + noise)
+            costs[leader] = np.inf
+            chosen[rest] = argmax(np.tile(-costs, (rest.size, 1)), rng)
+    return np.bincount(chosen, minlength=len(pulls))
+
+
+NOTHING = [0.0] * 12
+CASES: list[tuple[str, str, Case]] = [
+    ("bernoulli", "overlapping", ([1, 4, 9, 30], [1, 0.25, 2 / 3, 0.5], NOTHING[:4])),
+    ("bernoulli", "clear leader", ([60, 40, 50, 5], [0.8, 0.45, 0.56, 0.2], NOTHING[:4])),
+    ("bernoulli", "all or nothing", ([5, 5, 5, 5, 5], [1, 1, 0, 0, 0.6], NOTHING[:5])),
+    ("bernoulli", "far leader", ([200, 100, 3, 1], [0.9, 0.7, 1 / 3, 0], NOTHING[:4])),
+    ("normal", "overlapping", ([1, 2, 7, 40], [0.2, 0.5, 0, 0.4], NOTHING[:4])),
+    ("normal", "clear leader", ([30, 30, 20, 4], [1.2, 0.75, 0.55, -0.3], NOTHING[:4])),
+    ("normal", "equal", ([3] * 5, [0.0] * 5, NOTHING[:5])),
+    ("normal", "two blocks of arms", ([2] * 12, np.linspace(0, 1, 12).tolist(), NOTHING)),
+    ("normal", "so many that most are left out", ([9] * 40, np.linspace(0, 2, 40).tolist(), [0.0] * 40)),
+    ("student", "overlapping", ([2, 3, 8, 400], [0.2, 0.5, 0, 0.4], [1, 0.5, 2, 9])),
+    ("student", "clear leader", ([20, 12, 8, 3], [1.2, 0.6, 0.3, -0.4], [0.4, 0.3, 0.5, 0.2])),
+    ("student", "one degree of freedom", ([2, 2, 2, 2], [0, 1, 2, 5], [1, 1, 0.1, 0.01])),
+    ("student", "tied certain leaders", ([2, 2, 2, 2], [1, 1, 0, 0.5], [0, 0, 0, 2])),
+    ("student", "certain leader", ([5, 4, 30, 9], [1, 0.5, 0.2, 0.9], [0, 0.3, 0.4, 0.2])),
+    ("student", "certain others", ([2, 40, 50, 9], [-1, 0.5, 0.2, 0], [0, 0.1, 0.1, 0])),
+    ("student", "two blocks of arms", ([9] * 10, np.linspace(0, 1, 10).tolist(), [0.5] * 10)),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.each("tries", [None, 1, 100])
+@pytest.mark.each(("posterior", "case"), [pytest.param(k, c, id=f"{k}, {name}") for k, name, c in CASES])
+def test_choices_have_the_law_of_the_pseudo_code(posterior: str, case: Case, tries: int | None) -> None:
+    told: dict[str, Any] = {"posterior": posterior, "sigma": SIGMA}
+    agent = TS(**told) if tries is None else TTTS(**told, tries=tries, beta=0.4)
+    table = np.stack([choices(agent, case), plain_choices(agent, case)])
+    table = table[:, table.sum(axis=0) > 0]
+    assert table.shape[1] == 1 or stats.chi2_contingency(table).pvalue > LEVEL
+
+
+def test_thompson_sampling_pulls_with_the_probability_of_being_best() -> None:
+    p = stats.norm.cdf(-0.3 / (SIGMA * math.sqrt(1 / 4 + 1 / 9)))
+    second = choices(TS(posterior="normal", sigma=SIGMA), ([4, 9], [0.3, 0.0], [0, 0]))[1]
+    assert stats.binomtest(int(second), RUNS, p).pvalue > LEVEL
+
+
+@pytest.mark.each("pulls", [2, 4])
+def test_student_has_as_many_degrees_of_freedom_as_pulls_but_one(pulls: int) -> None:
+    p = stats.t.sf(1.0 / math.sqrt(0.5 / pulls), pulls - 1)  # that arm 0 is drawn above 1, where arm 1 is certain to be
+    first = choices(TS(), ([pulls, 9], [0.0, 1.0], [0.5, 0.0]))[0]
+    assert stats.binomtest(int(first), RUNS, p).pvalue > LEVEL
+
+
+@pytest.mark.each("beta", [0.5, 0.8])
+def test_two_arms_are_chosen_with_the_probabilities_of_the_paper(beta: float) -> None:
+    # P(arm 1 larger) = p: arm 1 is pulled with probability p beta + (1 - p) (1 - beta), up to the end after 100 draws.
+    p = stats.norm.cdf(-0.3 / (SIGMA * math.sqrt(1 / 4 + 1 / 9)))
+    second = choices(TTTS(posterior="normal", sigma=SIGMA, beta=beta), ([4, 9], [0.3, 0.0], [0, 0]))[1]
+    assert stats.binomtest(int(second), RUNS, p * beta + (1 - p) * (1 - beta)).pvalue > LEVEL
+
+
+@pytest.mark.each("level", [0.35, 0.5, 0.7])
+def test_hits_of_the_beta_law_have_its_density(level: float) -> None:
+    # Beta(3, 7) has mean 0.3. p = (1 + c / 32)^-32 with c = 10 kl(0.3, level).
+    rng, law = np.random.default_rng(0), stats.beta(3, 7)
+    c = 10 * (0.3 * math.log(0.3 / level) + 0.7 * math.log(0.7 / (1 - level)))
+    chance = bound(1 / (1 + c / 32), 1.0, True)
+    assert chance >= math.exp(-c) >= law.sf(level)
+    values = np.array([beta_draw(3.0, 7.0, level, chance, rng) for _ in range(40_000)])
+    above = values[values >= level]
+    assert stats.binomtest(above.size, values.size, law.sf(level) / chance).pvalue > LEVEL
+    assert stats.kstest(law.sf(above) / law.sf(level), "uniform").pvalue > LEVEL
+
+
+@pytest.mark.each("freedom", [1.0, 2.0, 9.0, math.inf])
+@pytest.mark.each("level", [FULL, 0.4, 2.5])
+def test_hits_of_the_polar_form_have_the_density_of_student(freedom: float, level: float) -> None:
+    rng, law = np.random.default_rng(0), stats.norm() if freedom == math.inf else stats.t(freedom)
+    chance = 1.0 if level == FULL else 0.5 * math.exp(-(level**2) / (2 + level**2 / freedom))
+    values = np.array([polar_draw(1 / freedom, chance, rng) for _ in range(40_000)])
+    above = values[values >= level]
+    assert stats.binomtest(above.size, values.size, min(1.0, law.sf(level) / chance)).pvalue > LEVEL
+    assert stats.kstest(law.sf(above) / law.sf(level), "uniform").pvalue > LEVEL
+
+
+def test_the_arm_cheapest_to_confuse_by_hand() -> None:
+    # Certain posteriors: I = arm 0 for ever. Costs (m_0 - m_j)^2 / (1/T_0 + 1/T_j), all v being the smallest:
+    # 1 / (1/4 + 1/9) = 2.77, 4 / (1/4 + 1/2) = 5.33, 1.44 / (1/4 + 1/3) = 2.47.
+    counts = choices(TTTS(), ([4, 9, 2, 3], [3.0, 2.0, 1.0, 1.8], [0.0] * 4), 400)
+    assert counts[[1, 2]].sum() == 0 and abs(counts[0] - 200) < 50 and counts[3] == 400 - counts[0]
+    # Costs of the arms 1 and 2 against arm 0, with sigma the same: 0.25 / (1/9 + 1/9) = 1.125, 1 / (1/9 + 1/1) = 0.9.
+    counts = choices(TTTS(posterior="normal", sigma=0.01, tries=1), ([9, 9, 1], [5.0, 4.5, 4.0], [0.0] * 3), 400)
+    assert counts[1] == 0 and abs(counts[0] - 200) < 50
+
+
+def test_ties_of_certain_arms() -> None:
+    # Arms 0 and 1 are certain and equal, 2 is certain and below: I and J are 0 and 1.
+    case: Case = ([2, 3, 2], [1.0, 1.0, 0.0], [0.0] * 3)
+    counts = choices(TTTS(), case)
+    assert counts[2] == 0 and abs(counts[0] - RUNS / 2) < 5 * math.sqrt(RUNS / 4)
+    assert choices(TS(tie="first"), case, 100).tolist() == [100, 0, 0]  # fewest pulls
+    assert choices(TS(tie="first"), ([3, 2, 2], [1.0, 1.0, 1.0], [0.0] * 3), 100).tolist() == [0, 100, 0]
+
+
+@pytest.mark.each("scale", [1e-300, 1e-160, 1e160, 1e300])
+@pytest.mark.each("kind", [TS, TTTS])
+def test_rewards_of_extreme_scale(kind: Any, scale: float) -> None:
+    pulls = [4.0, 9.0, 2.0, 3.0]
+    certain = choices(kind(), (pulls, [3.0 * scale, 2.0 * scale, scale, 1.8 * scale], [0.0] * 4), 400)
+    assert certain.sum() == 400 and certain[0] > 150 and (kind is TTTS or certain[0] == 400)
+    assert kind is TS or certain[3] > 150  # the cheapest to confuse with arm 0, also where squares overflow
+    noisy = choices(kind(), (pulls, [0.0, scale, 0.0, scale], [scale] * 4), 400)
+    assert noisy.sum() == 400
+
+
+def test_first_pulls_and_minimum_budgets(trace: Play) -> None:
+    for kind in (TS, TTTS):
+        assert kind().minimum_budget(5) == 10 and kind(posterior="bernoulli").minimum_budget(5) == 5
+        assert trace(kind(tie="first"), [[0.5, 1.0], [0.0, 1.0], [0.25, 2.0]], 9).arms[:6] == [0, 1, 2] * 2
+        played = trace(kind(tie="first", posterior="bernoulli"), [[1.0], [0.0], [1.0]], 3)
+        assert (played.arms, played.recommendation) == ([0, 1, 2], 0)
+        with pytest.raises(BudgetError, match="below the minimum"):
+            kind(posterior="normal").reset(ProblemInfo(5, 4))
+
+
+def test_variances_are_read_by_student_alone() -> None:
+    for kind in (TS, TTTS):
+        assert kind().uses_variances
+        assert not kind(posterior="bernoulli").uses_variances and not kind(posterior="normal").uses_variances
+
+
+def recommend(agent: Any, pulls: list[int], means: list[float]) -> int:
+    agent.reset(ProblemInfo(len(pulls), 200), np.random.default_rng(0))
+    arms = agent.recommend({"pulls": np.array([pulls]), "means": np.array([means]), "remaining": np.array([[0]])})
+    return int(arms[0])
+
+
+def test_recommendations() -> None:
+    assert recommend(TS(), [5, 9, 4], [0.9, 0.1, 0.5]) == 1
+    assert recommend(TTTS(), [5, 9, 4], [0.9, 0.1, 0.5]) == 0
+    # Posterior means (1 + s) / (2 + T): 2/3 after 1 of 1, 10/12 after 9 of 10.
+    assert recommend(TTTS(posterior="bernoulli"), [1, 10], [1.0, 0.9]) == 1
+    assert recommend(TTTS(posterior="normal"), [1, 10], [1.0, 0.9]) == 0
+
+
+@pytest.mark.each("kind", [TS, TTTS])
+@pytest.mark.each(
+    "rewards",
+    [[[0.5], [0.0]], [[1.0, 0.25], [0.0]], [[1.0, 2.0], [1.0]], [[-1.0, 1.0], [0.0]], [[0.0, 0.0, 3.0], [0.0, 3.0]]],
+)
+def test_bernoulli_refuses_other_rewards(trace: Play, scripted_blocks: Play, kind: Any, rewards: Any) -> None:
+    message = f"{kind.name} with posterior='bernoulli' needs rewards of 0 and 1.*use posterior='student'"
+    for play in (trace, scripted_blocks):
+        with pytest.raises(AgentError, match=message):
+            play(kind(posterior="bernoulli"), rewards, 40)
+    agent = kind(posterior="bernoulli")
+    agent.reset(ProblemInfo(2, 40, 1), np.random.default_rng(0))
+    with pytest.raises(AgentError, match=message):
+        play_blocks(agent, GaussianBandit([0.5, 0.0], 1.0), 40, np.random.default_rng(0))
+
+
+@pytest.mark.each("last", [2.0, -1.0, 0.5])
+def test_the_last_reward_counts(trace: Play, last: float) -> None:
+    assert trace(TS(posterior="bernoulli"), [[1.0], [1.0, 0.0]], 3).counts(2) in ([2, 1], [1, 2])
+    with pytest.raises(AgentError, match="needs rewards of 0 and 1"):
+        trace(TS(posterior="bernoulli"), [[1.0, last], [1.0, last]], 3)
+
+
+@pytest.mark.each("kind", [TS, TTTS])
+@pytest.mark.each("posterior", POSTERIORS)
+def test_extreme_rewards_give_no_warning(kind: Any, posterior: str) -> None:
+    means = np.tile([0.0, 1.0, 1.0, 0.5, 0.0, 0.02, 0.98], (300, 1))
+    agent = kind(posterior=posterior, sigma=1e-9)
+    agent.reset(ProblemInfo(7, 300, 300), np.random.default_rng(0))
+    rollout = play_blocks(agent, BernoulliBandit(means), 300, np.random.default_rng(1))
+    assert (rollout.pulls.sum(axis=1) == 300).all()
+
+
+@pytest.mark.each(
+    ("agent", "message"),
+    [
+        (TS(posterior="cauchy"), "posterior of TS must be one of 'student', 'bernoulli', 'normal', not 'cauchy'"),
+        (TTTS(posterior=""), "posterior of TTTS must be one of 'student'"),
+        (TS(sigma=0.0), "sigma of TS must be a positive number, not 0.0"),
+        (TTTS(sigma=math.nan), "sigma of TTTS must be a positive number, not nan"),
+        (TTTS(beta=0.0), "beta of TTTS must lie strictly between 0 and 1, not 0.0"),
+        (TTTS(beta=1.0), "beta of TTTS"),
+        (TTTS(beta=math.nan), "beta of TTTS"),
+    ],
+)
+def test_parameters_out_of_range(agent: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        agent.reset(ProblemInfo(3, 20))
+
+
+@pytest.mark.each("tries", [-1, 0, 1.5, True])
+def test_tries_are_whole_numbers(tries: object) -> None:
+    with pytest.raises(ParameterError, match="tries of TTTS must be a whole number of at least 1"):
+        evaluate(TTTS(tries=tries), "BAI-Custom-v0", budget=20, runs=1)  # type: ignore[arg-type]

@@ -1,0 +1,158 @@
+"""OCBA: the proportions by hand, and every choice against the formulas."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from bai_gym.agents.bounds.ocba import OCBA, OCBAPCS
+from bai_gym.errors import ParameterError
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Engine, compiler
+from bai_gym.statistics import Statistics
+
+Play = Callable[..., Any]
+
+
+@pytest.mark.parametrize(
+    ("num_arms", "budget", "first"), [(4, 8, 2), (4, 23, 2), (4, 24, 3), (4, 39, 4), (4, 40, 5), (4, 999, 5)]
+)
+def test_first_pulls(num_arms: int, budget: int, first: int) -> None:
+    agent = OCBA()
+    agent.reset(ProblemInfo(num_arms, budget))
+    assert agent.first_pulls == first
+    assert agent.minimum_budget(num_arms) == 8 and OCBA(n0=7).minimum_budget(4) == 28
+
+
+def choices(
+    pulls: list[int],
+    means: list[float],
+    variances: list[float],
+    tie: Any = "first",
+    batch: int = 1,
+    kind: Any = OCBA,
+    left: int = 1,
+) -> Any:
+    agent = kind(tie=tie)
+    agent.reset(ProblemInfo(len(pulls), sum(pulls) + left, batch), np.random.default_rng(0))
+    seen = Statistics(*(np.tile(values, (batch, 1)) for values in (pulls, means, variances)))
+    return Engine(agent.sequential(left), seen, sum(pulls), None, variances=True).choose()
+
+
+def choice(pulls: list[int], means: list[float], variances: list[float]) -> int:
+    return int(choices(pulls, means, variances)[0])
+
+
+def test_proportions_by_hand() -> None:
+    # Best arm 0; d = 1, 2; v = 4, 1, 16: R_1 = 1, R_2 = 16/4 = 4, R_0 = 2 sqrt(1/1 + 16/16) = 2.828: sum 7.828.
+    # After 29 pulls the targets are 30 R / 7.828 = 10.84, 3.83, 15.33.
+    assert choice([10, 4, 15], [3.0, 2.0, 1.0], [4.0, 1.0, 16.0]) == 0
+    assert choice([11, 3, 15], [3.0, 2.0, 1.0], [4.0, 1.0, 16.0]) == 1
+    assert choice([12, 4, 13], [3.0, 2.0, 1.0], [4.0, 1.0, 16.0]) == 2
+
+
+def test_of_tied_best_arms_the_least_pulled_one_is_pulled() -> None:
+    assert choice([5, 9, 4, 1], [3.0, 3.0, 3.0, 2.0], [1.0, 1.0, 9.0, 100.0]) == 2
+    assert choice([5, 9, 5, 1], [3.0, 3.0, 3.0, 2.0], [1.0, 1.0, 9.0, 100.0]) == 0
+    assert choice([6, 3, 9], [1 / 3, 0.2 + 0.4 / 3, 0.0], [1.0, 1.0, 1.0]) == 1  # tied up to rounding
+
+
+def test_exact_ties_are_broken_uniformly() -> None:
+    for means in ([3.0, 3.0, 3.0, 2.0], [9.0, 3.0, 3.0, 3.0]):  # the best arms, and others far behind
+        chosen = choices([2, 2, 2, 9] if means[0] == 3.0 else [9, 2, 2, 2], means, [1.0] * 4, "random", 6000)
+        counts = np.bincount(chosen, minlength=4)
+        if means[0] == 3.0:
+            assert counts[3] == 0 and (abs(counts[:3] - 2000) < 150).all()
+        else:
+            assert counts[0] == 0 and (abs(counts[1:] - 2000) < 150).all()
+
+
+def test_without_variance_the_nearest_arm_and_the_best_are_pulled(trace: Play) -> None:
+    # All variances count as equal: R_1 = 1, R_2 = 1/4, R_0 = sqrt(17)/4 = 1.03; in 40 pulls 18.1, 17.5, 4.4.
+    played = trace(OCBA(tie="first", n0=2), [[3.0], [2.0], [1.0]], 40)
+    assert played.counts(3) == [18, 18, 4] and played.recommendation == 0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_it_follows_the_formula(trace: Play, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    num_arms = int(rng.integers(2, 6))
+    rewards = rng.random((num_arms, 80)) * rng.random((num_arms, 1)) + np.linspace(0, 0.2, num_arms)[:, None]
+    played = trace(OCBA(tie="first"), rewards, 80)
+    first = max(2, min(5, 80 // (2 * num_arms)))
+    assert played.arms[: first * num_arms] == list(range(num_arms)) * first
+    made: list[list[float]] = [list(arm[:first]) for arm in rewards]
+    for step in range(first * num_arms, 80):
+        means, variances = np.array([np.mean(m) for m in made]), np.array([np.var(m, ddof=1) for m in made])
+        best = int(means.argmax())
+        others = np.arange(num_arms) != best
+        ratios = np.zeros(num_arms)
+        ratios[others] = variances[others] / (means[best] - means[others]) ** 2
+        ratios[best] = math.sqrt(variances[best] * np.sum(ratios[others] ** 2 / variances[others]))
+        lag = (step + 1) * ratios / ratios.sum() - [len(m) for m in made]
+        arm = played.arms[step]
+        assert lag[arm] == pytest.approx(lag.max(), rel=1e-9)
+        made[arm].append(rewards[arm][len(made[arm])])
+    assert played.recommendation == int(np.argmax([np.mean(m) for m in made]))
+
+
+def test_parameters_out_of_range() -> None:
+    with pytest.raises(ParameterError, match="n0 of OCBA must be at least 2, for a variance, not 1"):
+        OCBA(n0=1).reset(ProblemInfo(3, 20))
+
+
+# ------------------------------------------------------------------------------------------------ OCBA-PCS
+
+
+def pcs_choice(pulls: list[int], means: list[float], variances: list[float], left: int) -> int:
+    return int(choices(pulls, means, variances, kind=OCBAPCS, left=left)[0])
+
+
+def test_pcs_of_two_arms_pulls_by_neyman_s_ratio() -> None:
+    # Both slopes have the factor phi(z) d / s^3, and sigma_i^2 / T_i^2: the arm of largest sigma_i / T_i is pulled.
+    assert pcs_choice([10, 19], [1.0, 0.5], [1.0, 4.0], 5) == 1
+    assert pcs_choice([10, 21], [1.0, 0.5], [1.0, 4.0], 5) == 0
+
+
+def test_pcs_gives_up_a_near_arm_for_a_farther_one_if_the_budget_is_small() -> None:
+    # Variances 1, pulls 20, 10, 10, distances 0.1 and 0.5. Near the end s^2 = 0.15, z = 0.258, 1.291, and phi(z) d is
+    # 0.0386 and 0.0867; with a hundred times the pulls z = 2.58, 12.9, and phi(z) d is 0.0014 and 4e-38.
+    pulls, means, variances = [20, 10, 10], [1.0, 0.9, 0.5], [1.0, 1.0, 1.0]
+    assert pcs_choice(pulls, means, variances, 1) == 2
+    assert pcs_choice(pulls, means, variances, 3960) == 1
+
+
+def test_pcs_has_neither_underflow_nor_overflow_where_all_arms_are_far_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert pcs_choice([100, 10, 10], [1e3, 2.0, 1.0], [1.0, 1.0, 1.0], 1000) == 1
+    monkeypatch.setattr(compiler, "compiled_player", lambda: None)
+    assert pcs_choice([100, 10, 10], [1e3, 2.0, 1.0], [1.0, 1.0, 1.0], 1000) == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pcs_follows_the_slopes_of_the_bound(trace: Play, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    num_arms, budget = int(rng.integers(2, 6)), 80
+    rewards = rng.random((num_arms, budget)) * rng.random((num_arms, 1)) + np.linspace(0, 0.2, num_arms)[:, None]
+    played = trace(OCBAPCS(tie="first"), rewards, budget)
+    first = max(2, min(5, budget // (2 * num_arms)))
+    made: list[list[float]] = [list(arm[:first]) for arm in rewards]
+    for step in range(first * num_arms, budget):
+        means, variances = np.array([np.mean(m) for m in made]), np.array([np.var(m, ddof=1) for m in made])
+        shares = np.array([len(m) for m in made]) / step
+        best, arm = int(means.argmax()), played.arms[step]
+
+        def bound(shares: np.ndarray, means: np.ndarray = means, v: np.ndarray = variances, b: int = best) -> float:
+            z = (means[b] - means) / np.sqrt((v[b] / shares[b] + v / shares) / budget)
+            return float(np.delete(norm.sf(z), b).sum())
+
+        small = 1e-5
+        slopes = [
+            (bound(shares + small * unit) - bound(shares - small * unit)) / (2 * small) for unit in np.eye(num_arms)
+        ]
+        assert slopes[arm] == pytest.approx(min(slopes), rel=1e-4, abs=1e-9)
+        made[arm].append(rewards[arm, len(made[arm])])

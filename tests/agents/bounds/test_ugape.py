@@ -1,0 +1,517 @@
+"""Unified gap-based exploration: SELECT-ARM, episodes pull by pull, widths and explorations, and when it stops."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bai_gym.agents import Agent
+from bai_gym.agents.bounds.ugape import (
+    A,
+    AUGapEb,
+    AUGapEbV,
+    UGapEb,
+    UGapEbV,
+    UGapEc,
+    UGapEcV,
+    select_arm,
+    select_one,
+    select_until_accurate,
+    width,
+)
+from bai_gym.agents.tools.sets import KEPT, SETS, VALUE, SetAgent
+from bai_gym.bandits import BernoulliBandit, GaussianBandit
+from bai_gym.benchmark.rollout import Rollout, play_blocks
+from bai_gym.errors import ParameterError
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Episode, Rule, Tournament
+from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
+
+Play = Callable[..., Any]
+RNG = np.random.default_rng(0)
+EVERY = [UGapEb, UGapEbV, AUGapEb, AUGapEbV, UGapEc, UGapEcV]
+BUDGET = EVERY[:4]
+TASKS: list[Task] = [BestArm(), BestArm(0.2), TopM(1), TopM(2), TopM(3, 0.1), BestOfEach(2), BestOfEach(3, 0.3)]
+
+
+def begun(agent: Any, means: Any, budget: int, variances: Any = 1.0, task: Task | None = None) -> Any:
+    truth = GaussianBandit(means, variances)
+    info = ProblemInfo(truth.num_arms, budget, truth.batch, task=task, truth=truth, knows=agent.knows)
+    agent.reset(info, np.random.default_rng(0))
+    return agent
+
+
+def shape_of(task: Task) -> tuple[int, int]:
+    """Size of the set of each bandit, and the number of bandits."""
+    return (task.m if isinstance(task, TopM) else 1), (task.num_bandits if isinstance(task, BestOfEach) else 1)
+
+
+# ------------------------------------------------------------------------------------------------ SELECT-ARM
+
+
+def slow_select(
+    means: list[float], widths: list[float], m: int, num_bandits: int
+) -> tuple[set[int], float, tuple[int, int]]:
+    """SELECT-ARM as the paper writes it: J, its value, and l and u, ties by larger width, then by lower number."""
+    size = len(means) // num_bandits
+    upper = [mean + width for mean, width in zip(means, widths, strict=True)]
+    lower = [mean - width for mean, width in zip(means, widths, strict=True)]
+    everything: set[int] = set()
+    found: list[tuple[float, int, int]] = []
+    for bandit in range(num_bandits):
+        arms = range(bandit * size, (bandit + 1) * size)
+        b = {k: sorted((upper[i] for i in arms if i != k), reverse=True)[m - 1] - lower[k] for k in arms}
+        chosen = sorted(arms, key=lambda k: (b[k], k))[:m]
+        out = [k for k in arms if k not in chosen]
+        u = min(out, key=lambda k: (-upper[k], -widths[k], k))
+        low = min(chosen, key=lambda k: (lower[k], -widths[k], k))
+        everything |= set(chosen)
+        found.append((max(b[k] for k in chosen), low, u))
+    value, low, u = max(found, key=lambda entry: entry[0])
+    return everything, value, (low, u)
+
+
+def wider_of(pair: tuple[int, int], widths: Any) -> int:
+    """The arm to pull; ties go to the lower number."""
+    return min(pair, key=lambda k: (-widths[k], k))
+
+
+def episode_of(means: Any, widths: Any, m: int, num_bandits: int) -> Any:
+    """An episode in which arms have the given means and widths."""
+    with np.errstate(divide="ignore"):
+        pulls = 1.0 / np.asarray(widths, float) ** 2  # a = b = 1
+    tree = Tournament(np.zeros(2), np.zeros(2))
+    memory = np.zeros(SETS + 2 * m * num_bandits + 1 + 2 * len(means) // num_bandits)
+    parameters = np.array([0.0, m, num_bandits, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    known = pulls, np.asarray(means, float), np.zeros(len(means)), parameters, memory, np.ones(len(means), np.int64)
+    return Episode(*known, np.zeros((len(means), 0)), tree, tree, 5, 10, -1, 0.0)
+
+
+def kept_of(e: Any, m: int, num_bandits: int) -> set[int]:
+    size = len(e.mean) // num_bandits
+    return {place // m * size + int(slot) for place, slot in enumerate(e.memory[SETS : SETS + m * num_bandits])}
+
+
+@settings(max_examples=100)
+@given(st.data(), st.integers(1, 3), st.integers(1, 3), st.booleans())
+def test_select_arm_is_that_of_the_paper(data: Any, m: int, num_bandits: int, coarse: bool) -> None:
+    arms = data.draw(st.integers(m + 1, 6)) * num_bandits
+    if coarse:  # many ties, and every sum is exact
+        numbers, halves = st.integers(-3, 3).map(lambda x: x / 4), st.sampled_from([0.0, 0.25, 0.5, 1.0])
+    else:
+        numbers, halves = st.floats(-2, 2), st.floats(0.01, 3)
+    means = data.draw(st.lists(numbers, min_size=arms, max_size=arms))
+    e = episode_of(means, data.draw(st.lists(halves, min_size=arms, max_size=arms)), m, num_bandits)
+    widths = [width(pulls, 0.0, e.parameters) for pulls in e.pulls]
+    everything, value, pair = slow_select(means, widths, m, num_bandits)
+    assert select_arm(e, RNG) == wider_of(pair, widths)
+    assert kept_of(e, m, num_bandits) == everything
+    assert e.memory[VALUE] == e.memory[KEPT] == value
+
+
+@pytest.mark.each("task", [BestArm(), TopM(1), BestOfEach(1)], ids=repr)
+def test_equal_widths_are_decided_by_a_coin(task: Task) -> None:
+    # No exploration, so all widths are 0: at every pull either of the two arms.
+    pulls = play(UGapEb(b=1.0, scale=0.0), GaussianBandit(np.tile([1.0, 0.0, -1.0], (2000, 1)), 0.0), 103, task).pulls
+    assert (pulls[:, 2] == 1).all()
+    assert abs(pulls[:, 0].mean() - 51) < 4.5 * 5 / math.sqrt(2000) and 4.5 < pulls[:, 0].std() < 5.5
+
+
+@settings(max_examples=100)
+@given(st.integers(1, 3), st.integers(1, 3), st.integers(0, 2**32 - 1))
+def test_the_value_is_no_less_than_the_regret_where_all_intervals_cover(m: int, num_bandits: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    size = m + int(rng.integers(1, 4))
+    truth = rng.random(size * num_bandits)
+    widths = rng.random(truth.shape) ** 2
+    e = episode_of(truth + widths * rng.uniform(-1, 1, truth.shape), widths, m, num_bandits)
+    select_arm(e, rng)
+    value, kept = e.memory[VALUE], np.isin(np.arange(truth.size), list(kept_of(e, m, num_bandits)))
+    # The regret of an arm is the m-th best of the others less its own mean; that of J, if positive, its largest.
+    for bandit, chosen in zip(truth.reshape(num_bandits, size), kept.reshape(num_bandits, size), strict=True):
+        regret = max(np.sort(np.delete(bandit, k))[-m] - bandit[k] for k in np.flatnonzero(chosen))
+        simple = TopM(m).simple_regret(bandit, chosen.astype(np.int64)).item()
+        assert value >= regret - 1e-12 and max(value, 0.0) >= simple - 1e-12
+
+
+# ------------------------------------------------------------------------------------------------ explorations
+
+
+@pytest.mark.each(
+    ("agent", "task", "exploration"),
+    [
+        # m = 2, epsilon = 1/4: gaps 1/2, 1/4, 1/4, 3/4, so (gap + epsilon) / 2 = 3/8, 1/4, 1/4, 1/2, all at least
+        # epsilon. b = 2: H = 4 (64/9 + 16 + 16 + 4) = 1552/9, and a = 100 / (4 H).
+        (UGapEb(b=2.0), TopM(2, 0.25), 100 / (4 * 1552 / 9)),
+        (UGapEb(b=2.0, scale=3.0), TopM(2, 0.25), 300 / (4 * 1552 / 9)),
+        # epsilon = 1 exceeds (gap + 1) / 2 for all gaps: H = 4 b^2.
+        (UGapEb(b=1.0), TopM(2, 1.0), 100 / 16),
+        # One best arm: gaps 1/4, 1/4, 1/2, 1; H = 4 (16 + 16 + 4 + 1).
+        (UGapEb(b=1.0), BestArm(), 100 / (16 * 37)),
+        # Two bandits: gaps 1/4, 1/4 and 1/2, 1/2; H = 4 (16 + 16 + 4 + 4).
+        (UGapEb(b=1.0), BestOfEach(2), 100 / (16 * 40)),
+        # Variances 0 but for one of 1, b = 3/7 so that (7/3) b g = g, g the half gaps: 1/8, 1/8, 1/4, 1/2.
+        (UGapEbV(b=3 / 7), BestArm(), 96 / 2 / (8 + 8 + (1 + math.sqrt(1.25)) ** 2 / 0.0625 + 2)),
+    ],
+)
+def test_exploration_by_hand(agent: Any, task: Task, exploration: float) -> None:
+    begun(agent, [1.0, 0.75, 0.5, 0.0], 104, [0.0, 0.0, 1.0, 0.0], task)
+    assert agent.parameters[:, A].tolist() == pytest.approx([exploration], rel=1e-12)
+
+
+def test_a_tie_at_the_border_leaves_no_exploration() -> None:
+    assert begun(UGapEb(b=1.0), [0.5, 0.5, 0.2], 104).parameters[:, A].tolist() == [0.0]
+    assert begun(UGapEb(b=1.0), [0.9, 0.5, 0.5], 104, task=TopM(2)).parameters[:, A].tolist() == [0.0]
+    assert begun(UGapEb(b=1.0), [0.9, 0.5, 0.5], 103, task=TopM(2, 0.1)).parameters[0, A] > 0
+
+
+@pytest.mark.each(
+    ("agent", "expected"),
+    [
+        # 7 pulls in all. UGapEc: sqrt(log(4 x 2 x 7^3 / delta) / 2 / 4); V: t = 8.
+        (UGapEc(delta=0.2), math.sqrt(math.log(8 * 343 / 0.2) / 8)),
+        (UGapEc(delta=0.2, b=3.0, c=2.0), 3 * math.sqrt(2 * math.log(8 * 343 / 0.2) / 4)),
+        (
+            UGapEcV(delta=0.2, c=0.5),
+            math.sqrt(math.log(8 * 512 / 0.2) * 0.75 / 4) + 7 / 18 * math.log(8 * 512 / 0.2),
+        ),
+        (
+            UGapEcV(delta=0.2, b=3.0, c=2.0),
+            math.sqrt(4 * math.log(8 * 512 / 0.2) * 0.75 / 4) + 14 / 3 * math.log(8 * 512 / 0.2),
+        ),
+    ],
+)
+def test_widths_of_fixed_confidence_by_hand(agent: Any, expected: float) -> None:
+    begun(agent, [0.5, 0.2], 100)
+    e = episode_of([0.0, 0.0], [1.0, 1.0], 1, 1)._replace(made=7, parameters=agent.parameters[0])
+    e.variance[:] = 0.75, 0.5
+    e.pulls[:] = 4.0, 3.0
+    select_until_accurate(e, RNG)
+    assert width(4.0, 0.75, e.parameters) == pytest.approx(expected, rel=1e-12)
+
+
+# ------------------------------------------------------------------------------------------------ episodes by hand
+
+
+def test_ugapeb_by_hand(trace: Play) -> None:
+    # Gaps 1/2, 1/2, 1: H = 16 + 16 + 4 = 36, a = 18 x 8 / (4 x 36) = 1, so that widths are 1 / sqrt(T). J is always
+    # arm 0; u is arm 1 as long as 0.5 + 1/sqrt(T) exceeds 1, the U of arm 2. Of equal widths the lower arm is pulled.
+    # With four pulls arm 1 has U = 1 too, and the wider arm 2 is u; it is pulled, and falls to 0.71.
+    played = trace(as_general(UGapEb(tie="first", b=1.0, scale=18.0)), [[1.0], [0.5], [0.0]], 11)
+    assert played.arms == [0, 1, 2, 0, 1, 0, 1, 0, 1, 2, 0]
+    assert played.recommendation == 0
+    # Without the exact tie (an arm 2 that is a little better) the rule for one best arm does the same.
+    played = trace(UGapEb(tie="first", b=1.0, scale=18.0), [[1.0], [0.5], [0.001]], 11, means=[1.0, 0.5, 0.0])
+    assert (played.arms, played.recommendation) == ([0, 1, 2, 0, 1, 0, 1, 0, 1, 2, 0], 0)
+
+
+@pytest.mark.each(
+    ("other", "output", "expected"),
+    [
+        # First widths are 1: with means 1 and 0.6 the value is 0.6 + 1 - (1 - 1) = 1.6, with J = {0}. Arm 0 is pulled
+        # and pays 0: mean 1/2, width 0.707; J = {1}, of value 1.207 - (0.6 - 1) = 1.607, which is not smaller.
+        (0.6, "best", 0),
+        (0.6, "last", 1),
+        # With 0.7 the values are 1.7, then 1.507: the set after the last pull competes.
+        (0.7, "best", 1),
+        (0.7, "last", 1),
+    ],
+)
+def test_the_set_of_smallest_value_is_recommended(trace: Play, other: float, output: str, expected: int) -> None:
+    # Means for the complexity alone: H = 2 / 0.2^2 = 50, a = 200 x 1 / (4 x 50) = 1.
+    agent = UGapEb(tie="first", b=1.0, scale=200.0, output=output)
+    played = trace(agent, [[1.0, 0.0], [other]], 3, means=[1.0, 0.6])
+    assert (played.arms, played.recommendation) == ([0, 1, 0], expected)
+    assert trace(agent, [[1.0, 0.0], [other]], 3, means=[1.0, 0.6], task=TopM(1)).recommendation == [
+        1 - expected,
+        expected,
+    ]
+
+
+def test_ugapeb_v_by_hand(trace: Play) -> None:
+    # a = 3/14, so that widths are sqrt(3 v / (7 T)) + 1 / (2 (T - 1)). Arm 0 pays 1, 0, 1, 0, ...: v = 1/2, 1/3, 1/3,
+    # 0.3, 0.3 after 2 to 6 pulls, widths 0.83, 0.47, 0.36, 0.29, 0.25 (0.246). Arm 1 always pays 1/4: 0.5, 0.25.
+    complexity = (0.5 + math.sqrt(0.25 + 7 / 24)) ** 2 / 0.125**2 + 7 / 24 / 0.125**2
+    agent = UGapEbV(tie="first", b=1.0, scale=3 / 14 * 2 * complexity / 6)
+    played = trace(agent, [[1.0, 0.0], [0.25]], 10)
+    assert agent.parameters[:, A].tolist() == pytest.approx([3 / 14], rel=1e-12)
+    assert (sorted(played.arms[:4]), played.arms[4:]) == ([0, 0, 1, 1], [0, 1, 0, 0, 0, 1])
+    assert played.recommendation == 0
+
+
+def test_ugapec_by_hand(trace: Play) -> None:
+    # Arms that pay 1 and 0 are pulled in turn until the widths sum to less than 1:
+    # n = 68: sqrt(log(80 x 68^3) / 2) (2 / sqrt 34) = 1.0012; n = 69: 2.92271 (1 / sqrt 35 + 1 / sqrt 34) = 0.9953.
+    played = trace(UGapEc(tie="first"), [[1.0], [0.0]], 1000, fixed_confidence=True)
+    assert (played.arms, played.recommendation) == ([0, 1] * 34 + [0], 0)
+    # In an episode of fixed budget, the rest is left over.
+    played = trace(UGapEc(tie="first"), [[1.0], [0.0]], 100)
+    assert (played.arms, played.idle, played.recommendation) == ([0, 1] * 34 + [0], [0] * 31, 0)
+    # An accuracy of 1 needs widths of no more than 1: n = 13: 2.446 (1/sqrt 7 + 1/sqrt 6) = 1.92;
+    # n = 12: sqrt(log(80 x 12^3) / 2) (2 / sqrt 6) = 1.986; n = 11: 2.396 (1 / sqrt 6 + 1 / sqrt 5) = 2.05.
+    played = trace(UGapEc(tie="first"), [[1.0], [0.0]], 1000, fixed_confidence=True, task=BestArm(1.0))
+    assert (len(played.arms), played.recommendation) == (12, 0)
+
+
+def test_ugapec_v_by_hand(trace: Play) -> None:
+    # Without variances widths are (7/6) log(80 t^3) / (T - 1), t = n + 1. Pulled in turn, the two sum to less than 1:
+    # n = 84: 7/6 x 17.7099 (1/41 + 1/41) = 1.0079; n = 85: 7/6 x 17.7450 (1/42 + 1/41) = 0.9979.
+    played = trace(UGapEcV(tie="first", c=0.5), [[1.0], [0.0]], 1000, fixed_confidence=True)
+    assert (played.arms[4:], played.recommendation) == ([0, 1] * 40 + [0], 0)
+
+
+def test_the_cap_ends_an_episode_that_would_go_on(trace: Play) -> None:
+    played = trace(UGapEc(tie="first"), [[0.5], [0.5]], 41, fixed_confidence=True)
+    assert (played.counts(2), played.idle) == ([21, 20], [])
+    assert trace(UGapEc(tie="first"), [[0.0], [1.0]], 2, fixed_confidence=True).recommendation == 1
+
+
+# ------------------------------------------------------------------------------------------------ whole episodes
+
+
+def slow_exploration(agent: Any, seen: list[list[float]], truth: Any, task: Task, budget: int) -> float:
+    """The exploration a of sections 2.14 to 2.17 of the specification, on lists."""
+    m, num_bandits = shape_of(task)
+    count = sum(map(len, seen))
+    variance_aware = agent.name.endswith("-V")
+    if agent.stops:
+        return float(agent.c * math.log(4 * len(seen) * (count + variance_aware) ** 3 / agent.delta))
+    adaptive = agent.name.startswith("A-")
+    means = [float(np.mean(arm)) for arm in seen] if adaptive else truth[0]
+    size = len(seen) // num_bandits
+    complexity = 0.0
+    for k, mean in enumerate(means):
+        bandit = sorted(means[k // size * size : (k // size + 1) * size], reverse=True)
+        gap = mean - bandit[m] if mean >= bandit[m - 1] else bandit[m - 1] - mean
+        sigma = math.sqrt(truth[1][k])
+        if adaptive:
+            gap += agent.b * math.sqrt(1 / (2 * len(seen[k])))
+            if variance_aware:
+                sigma = max(0.0, float(np.std(seen[k], ddof=1)) - agent.b * math.sqrt(2 / (len(seen[k]) - 1)))
+        aim = max((gap + task.epsilon) / 2, task.epsilon)
+        root = sigma + math.sqrt(sigma**2 + 7 / 3 * agent.b * aim) if variance_aware else agent.b
+        complexity += (root / aim) ** 2
+    first = 2 if variance_aware else 1
+    return float(agent.scale * (budget - first * len(seen)) / ((2 if variance_aware else 4) * complexity))
+
+
+def slow_episode(agent: Any, rewards: Any, budget: int, truth: Any, task: Task) -> tuple[list[int], set[int]]:
+    """The pulls after the first ones, and the arms recommended."""
+    m, num_bandits = shape_of(task)
+    first = 2 if agent.name.endswith("-V") else 1
+    seen = [list(arm[:first]) for arm in rewards]
+    arms: list[int] = []
+    best, answer = math.inf, set[int]()
+    every = (getattr(agent, "refresh", None) or 2 * len(seen)) if agent.name.startswith("A-") else 1
+    while True:
+        if len(arms) % every == 0:
+            a = slow_exploration(agent, seen, truth, task, budget)
+        means = [float(np.mean(arm)) for arm in seen]
+        widths = [
+            math.sqrt(2 * a * np.var(arm, ddof=1) / len(arm)) + 7 / 3 * a * agent.b / (len(arm) - 1)
+            if first == 2
+            else agent.b * math.sqrt(a / len(arm))
+            for arm in seen
+        ]
+        chosen, value, pair = slow_select(means, widths, m, num_bandits)
+        if getattr(agent, "output", "last") == "last" or value < best:
+            best, answer = value, chosen
+        spent = sum(map(len, seen))
+        if spent == budget or (agent.stops and value < task.epsilon):
+            return arms, answer
+        # Equal pulls give equal widths, up to rounding.
+        same = first == 1 and len(seen[pair[0]]) == len(seen[pair[1]])
+        arm = min(pair) if same else wider_of(pair, widths)
+        seen[arm].append(rewards[arm][len(seen[arm])])
+        arms.append(arm)
+
+
+def arms_of(recommendation: Any, task: Task, num_arms: int) -> set[int]:
+    return set(task.arms(np.array(recommendation), num_arms))
+
+
+@pytest.mark.each("task", TASKS, ids=repr)
+@pytest.mark.each(
+    "agent",
+    [
+        *(kind(tie="first", b=1.0) for kind in BUDGET),
+        UGapEb(tie="first", b=2.0, scale=30.0, output="last"),
+        UGapEbV(tie="first", b=0.5, scale=30.0, output="last"),
+        AUGapEb(tie="first", scale=30.0, refresh=1),
+        AUGapEbV(tie="first", scale=30.0, refresh=4),
+    ],
+    ids=lambda agent: agent.label,
+)
+def test_episodes_of_a_budget_follow_the_paper(trace: Play, agent: Any, task: Task) -> None:
+    rng = np.random.default_rng(5)
+    means = rng.permutation(np.linspace(0.1, 0.9, 6))
+    rewards = rng.normal(means[:, None], 0.3, (6, 60))
+    truth = means.tolist(), [0.09] * 6
+    played = trace(agent, rewards, 60, *truth, task=task)
+    arms, answer = slow_episode(agent, rewards, 60, truth, task)
+    assert played.arms[60 - len(arms) :] == arms
+    assert arms_of(played.recommendation, task, 6) == answer
+
+
+@pytest.mark.each("task", TASKS, ids=repr)
+@pytest.mark.each("agent", [UGapEc(tie="first", b=0.5), UGapEcV(tie="first", b=0.2, delta=0.3)])
+def test_episodes_of_fixed_confidence_follow_the_paper_and_stop_when_it_says(
+    trace: Play, agent: Any, task: Task
+) -> None:
+    rng = np.random.default_rng(8)
+    means = np.array([0.1, 0.9, 0.4, 1.2, -0.3, 0.65])
+    rewards = rng.normal(means[:, None], 0.1, (6, 900))
+    truth = means.tolist(), [0.01] * 6
+    played = trace(agent, rewards, 900, *truth, task=task, fixed_confidence=True)
+    arms, answer = slow_episode(agent, rewards, 900, truth, task)
+    first = 6 * agent.first_pulls
+    assert played.arms[first:] == arms and len(arms) > 6
+    assert arms_of(played.recommendation, task, 6) == answer
+    assert len(arms) + first < 900 and task.correct(means[None], task.check(played.recommendation, 1, 6)).all()
+
+
+# ------------------------------------------------------------------------------------------------ two rules, one law
+
+
+def as_general(agent: Any) -> Any:
+    """The same agent, with the rule for any number of arms."""
+
+    def set_rule(rule: Any, *parameters: Any) -> None:
+        assert rule.choose is select_one
+        SetAgent.set_rule(agent, Rule(choose=select_arm, refresh=rule.refresh), *parameters)
+
+    agent.set_rule = set_rule
+    return agent
+
+
+def play(agent: Agent, bandit: Any, budget: int, task: Task | None = None, fixed: bool = False) -> Rollout:
+    info = ProblemInfo(
+        bandit.num_arms,
+        budget,
+        bandit.batch,
+        task=task,
+        truth=bandit,
+        knows=agent.knows,
+        fixed_confidence=fixed,
+    )
+    agent.reset(info, np.random.default_rng(1))
+    return play_blocks(agent, bandit, budget, np.random.default_rng(2), task)
+
+
+@pytest.mark.slow
+@pytest.mark.each("tie", ["first", "random"])
+@pytest.mark.each("num_arms", [2, 3, 8])
+@pytest.mark.each(
+    ("kind", "parameters"),
+    [
+        (UGapEb, {"scale": 4.0}),
+        (UGapEb, {"scale": 100.0, "output": "last"}),
+        (UGapEb, {"scale": 0.0}),
+        (UGapEbV, {"b": 0.5}),
+        (UGapEbV, {"output": "last", "scale": 10.0}),
+        (AUGapEb, {"scale": 4.0}),
+        (AUGapEb, {"refresh": 7}),
+        (AUGapEbV, {"b": 0.5, "scale": 4.0}),
+        (AUGapEbV, {"refresh": 2}),
+    ],
+    ids=str,
+)
+def test_the_rule_for_one_arm_does_what_the_general_one_does(
+    kind: Any, parameters: dict[str, Any], num_arms: int, tie: str
+) -> None:
+    rng = np.random.default_rng(num_arms)
+    bandit = GaussianBandit(rng.random((200, num_arms)), rng.random((200, num_arms)))
+    fast, general = (
+        play(agent, bandit, 90) for agent in (kind(tie=tie, **parameters), as_general(kind(tie=tie, **parameters)))
+    )
+    if tie == "first" or kind in (UGapEbV, AUGapEbV):  # widths of Bernstein are never tied
+        np.testing.assert_array_equal(fast.pulls, general.pulls)
+        np.testing.assert_array_equal(fast.recommendation, general.recommendation)
+    else:
+        assert abs(fast.pulls.mean(axis=0) - general.pulls.mean(axis=0)).max() < 90 / num_arms
+
+
+@pytest.mark.each("kind", BUDGET)
+@pytest.mark.each("task", [BestArm(), TopM(2), BestOfEach(2)], ids=repr)
+def test_ties_are_broken_without_regard_to_labels(kind: Any, task: Task) -> None:
+    runs = 4000
+    rollout = play(kind(scale=4.0, b=1.0), BernoulliBandit(np.full((runs, 4), 0.5)), 23, task)
+    sets = rollout.recommendation if isinstance(task, TopM) else np.eye(4)[rollout.recommendation].reshape(runs, -1, 4)
+    if isinstance(task, BestOfEach):
+        share, counts = 0.5, sets.sum(axis=0)[:, :2].reshape(-1)
+    else:
+        share, counts = task.m / 4, sets.reshape(runs, 4).sum(axis=0)
+    assert abs(counts - runs * share).max() < 4.5 * math.sqrt(runs * share * (1 - share))  # level 3e-5
+    shares = rollout.pulls.mean(axis=0)
+    assert abs(shares - 23 / 4).max() < 4.5 * rollout.pulls.std(axis=0).max() / math.sqrt(runs)
+
+
+# ------------------------------------------------------------------------------------------------ batches that stop
+
+
+@pytest.mark.each("task", [BestArm(0.1), TopM(2, 0.1), BestOfEach(2, 0.1)], ids=repr)
+@pytest.mark.each("kind", [UGapEc, UGapEcV])
+def test_each_episode_of_a_batch_stops_for_itself(kind: Any, task: Task) -> None:
+    bandit = GaussianBandit(np.tile([0.1, 0.9, 0.4, 1.3], (40, 1)), 0.02)
+    agent = kind(b=0.3)
+    rollout = play(agent, bandit, 20_000, task, fixed=True)
+    spent = rollout.pulls.sum(axis=1)
+    assert len(set(spent.tolist())) > 10 and spent.max() < 20_000
+    # What is recommended is the set of the moment of stopping, whose value was below epsilon.
+    m, num_bandits = shape_of(task)
+    statistics = rollout.statistics
+    for episode in range(40):
+        time = spent[episode] + (kind is UGapEcV)
+        p = agent.parameters[episode].copy()
+        p[A] = agent.c * math.log(16 * time**3 / agent.delta)
+        arms = zip(statistics.pulls[episode], statistics.variances[episode], strict=True)
+        widths = [width(pulls, variance, p) for pulls, variance in arms]
+        chosen, value, _ = slow_select(statistics.means[episode].tolist(), widths, m, num_bandits)
+        assert value < task.epsilon
+        assert arms_of(rollout.recommendation[episode], task, 4) == chosen
+
+
+def test_arms_of_zero_variance_and_equal_arms() -> None:
+    for kind, task in itertools.product(EVERY, [BestArm(), TopM(2), BestOfEach(2)]):
+        for means in ([0.5, 0.5, 0.5, 0.5], [0.9, 0.1, 0.1, 0.9]):
+            bandit = GaussianBandit(np.tile(means, (5, 1)), 0.0)
+            rollout = play(kind(), bandit, 300, task)
+            assert (rollout.pulls.sum(axis=1) <= 300).all()
+            if means[0] == 0.9:
+                assert task.correct(bandit.means, rollout.recommendation).all()
+
+
+# ------------------------------------------------------------------------------------------------ parameters
+
+
+def test_knowledge_and_first_pulls() -> None:
+    assert [sorted(kind().knows) for kind in EVERY] == [["complexity", "range"]] * 2 + [[]] * 4
+    assert [sorted(kind(b=1.0).knows) for kind in EVERY[:2]] == [["complexity"]] * 2
+    assert [kind().minimum_budget(5) for kind in EVERY] == [5, 10, 5, 10, 5, 10]
+    assert [kind.stops for kind in EVERY] == [False] * 4 + [True] * 2
+
+
+@pytest.mark.each(
+    ("kinds", "parameter", "values", "rule"),
+    [
+        (EVERY, "b", [0.0, -1.0, math.nan, math.inf], "a positive number"),
+        (BUDGET, "scale", [-0.1, math.nan, math.inf], "a number of at least 0"),
+        (BUDGET[2:], "refresh", [0, -1, 1.5, 2.0, True], "a whole number of at least 1"),
+        (BUDGET[:2], "output", ["first", None], "'best' or 'last'"),
+        (EVERY[4:], "c", [0.0, -1.0, math.nan, math.inf], "a positive number"),
+        (EVERY[4:], "delta", [0.0, 1.0, -0.1, 1.1, math.nan], "strictly between 0 and 1"),
+    ],
+)
+def test_parameters_out_of_range(kinds: list[Any], parameter: str, values: list[Any], rule: str) -> None:
+    for kind, value in itertools.product(kinds, values):
+        with pytest.raises(ParameterError) as caught:
+            begun(kind(**{parameter: value}), [0.5, 0.2], 100)
+        message = str(caught.value)
+        assert message.startswith(f"{parameter} of {kind.name} must ") and rule in message and "\n" not in message

@@ -1,0 +1,88 @@
+"""Successive rejects, by hand and against its pseudo-code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bai_gym.agents import SuccessiveRejects
+from bai_gym.agents.tools.rejects import phase_lengths
+
+Play = Callable[..., Any]
+
+
+def test_three_arms_by_hand(trace: Play) -> None:
+    # n = 20: n_1 = 5, n_2 = 7. Means after 5 pulls: 0.6, 0.4, 0.8; arm 1 goes. Arm 0 has paid 1 1 0 0 1 and then 1 1:
+    # 5/7; arm 2 has paid 4 of 5 and then 0 0: 4/7. 19 pulls are made, the last one is idle.
+    rewards = [[1, 1, 0, 0, 1, 1, 1], [0, 1, 0, 1, 0], [1, 1, 1, 1, 0, 0, 0]]
+    played = trace(SuccessiveRejects(tie="first"), rewards, 20)
+    assert played.arms == [0, 1, 2] * 5 + [0, 2] * 2
+    assert (played.idle, played.recommendation) == ([0], 0)
+
+
+def test_the_rest_goes_to_the_last_two_arms_if_asked(trace: Play) -> None:
+    # The 20th pull is arm 0's, by the tie rule.
+    rewards = [[0.5], [0.1], [0.4]]
+    played = trace(SuccessiveRejects(tie="first", leftover="last"), rewards, 20)
+    assert played.arms == [0, 1, 2] * 5 + [0, 2] * 2 + [0]
+    assert (played.idle, played.recommendation) == ([], 0)
+
+
+def test_means_of_unequal_pulls_are_compared_in_the_last_phase(trace: Play) -> None:
+    # K = 2, n = 5: one phase; 3 pulls of arm 0 (sum 2) and 2 of arm 1 (sum 1.5): 0.67 against 0.75.
+    played = trace(SuccessiveRejects(tie="first", leftover="last"), [[0.0, 1.0, 1.0], [0.75]], 5)
+    assert (played.counts(2), played.recommendation) == ([3, 2], 1)
+
+
+def test_equal_sums_are_tied_whatever_their_rounding(trace: Play) -> None:
+    # After 7 pulls arms 0 and 1 have 3 successes each, in different phases, and the lower number wins.
+    rewards = [[1, 1, 1, 0, 0, 0, 0], [1, 1, 0, 0, 0, 1, 0], [0]]
+    assert trace(SuccessiveRejects(tie="first"), rewards, 20).recommendation == 0
+    choices = {trace(SuccessiveRejects(), rewards, 20, seed=seed).recommendation for seed in range(20)}
+    assert choices == {0, 1}
+
+
+def test_two_arms(trace: Play) -> None:
+    # logbar(2) = 1, n_1 = ceil(7 / 2) = 4 each.
+    played = trace(SuccessiveRejects(tie="first"), [[0.0], [1.0]], 9)
+    assert (played.arms, played.idle, played.recommendation) == ([0, 1] * 4, [1], 1)
+
+
+def test_the_minimum_budget_is_one_pull_each(trace: Play) -> None:
+    played = trace(SuccessiveRejects(tie="first"), [[0.2], [0.5], [0.4]], 4)
+    assert (played.arms, played.recommendation) == ([0, 1, 2], 1)
+    assert trace(SuccessiveRejects(tie="first", leftover="last"), [[0.2], [0.5], [0.4]], 4).counts(3) == [1, 2, 1]
+
+
+def test_without_a_pull_per_arm_it_is_the_best_mean(trace: Play) -> None:
+    agent = SuccessiveRejects(tie="first", allow_small_budget=True)
+    played = trace(agent, [[0.2], [0.5], [0.4]], 3)
+    assert (played.arms, played.recommendation) == ([0, 1, 2], 1)
+    assert trace(agent, [[0.2], [0.5], [0.9]], 2).recommendation == 1
+
+
+@pytest.mark.each("leftover", ["drop", "last"])
+@pytest.mark.each("seed", range(8))
+def test_it_follows_the_pseudo_code(trace: Play, scripted_blocks: Callable[..., Any], seed: int, leftover: str) -> None:
+    rng = np.random.default_rng(seed)
+    num_arms = int(rng.integers(2, 9))
+    budget = num_arms + 1 + int(rng.integers(0, 80))
+    rewards = rng.random((num_arms, budget)) + np.linspace(0, 0.3, num_arms)[:, None]
+    active, made, before = list(range(num_arms)), [0] * num_arms, 0
+    for length in phase_lengths(num_arms, budget).tolist():
+        for arm in active:
+            made[arm] += length - before
+        if len(active) == 2 and leftover == "last":
+            rest = budget - sum(made)
+            made[active[0]] += rest - rest // 2
+            made[active[1]] += rest // 2
+        active.remove(min(active, key=lambda arm: rewards[arm][: made[arm]].mean()))
+        before = length
+    agent = SuccessiveRejects(tie="first", leftover=leftover)
+    played = trace(agent, rewards, budget)
+    assert played.counts(num_arms) == made and played.recommendation == active[0]
+    blocks = scripted_blocks(agent, rewards, budget)
+    assert blocks.pulls.tolist() == [made] and blocks.recommendation.tolist() == active

@@ -1,0 +1,153 @@
+"""LUCB: rounds by hand, whole episodes against its rules, and when it stops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bai_gym.agents.fixed_confidence.lucb import LUCB, radius
+from bai_gym.bandits import GaussianBandit
+from bai_gym.benchmark.rollout import play_blocks
+from bai_gym.errors import AgentError, ParameterError
+from bai_gym.problems import ProblemInfo
+from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
+
+Play = Callable[..., Any]
+
+
+def radius_of(agent: LUCB, pulls: Any, t: int) -> Any:
+    return np.array([radius(float(count), agent.num_arms, float(t), agent.parameters[0]) for count in pulls])
+
+
+def test_widths_by_hand() -> None:
+    agent = LUCB(delta=0.2, b=3.0)
+    agent.reset(ProblemInfo(4, 100))
+    # Round 2: log((5/4) 4 x 16 / 0.2) = log 400.
+    expected = [3 * math.sqrt(math.log(400) / divisor) for divisor in (2, 4, 100)]
+    np.testing.assert_allclose(radius_of(agent, [1, 2, 50], 2), expected, rtol=1e-14)
+
+
+@pytest.mark.each(
+    ("epsilon", "rounds"),
+    # With t pulls of each arm in round t, it stops when 2 sqrt(log(25 t^4) / (2 t)) < 1 + epsilon.
+    # epsilon = 0: log(25 t^4) < t / 2: 17.324 and 17 at t = 34; 17.440 and 17.5 at t = 35.
+    # epsilon = 1/2: log(25 t^4) < (9/8) t: 12.810 and 12.375 at t = 11; 13.159 and 13.5 at t = 12.
+    [(0.0, 35), (0.5, 12)],
+)
+def test_two_arms_by_hand(trace: Play, epsilon: float, rounds: int) -> None:
+    for rewards, best in (([[1.0], [0.0]], 0), ([[0.0], [1.0]], 1)):
+        played = trace(LUCB(tie="first"), rewards, 1000, fixed_confidence=True, task=BestArm(epsilon))
+        assert played.arms[2:] == [best, 1 - best] * (rounds - 1)
+        assert played.recommendation == best
+
+
+def test_a_set_by_hand(trace: Play) -> None:
+    # J = {0, 1}, the challenger is arm 2. In round 1 widths are equal, and arm 1 has the smaller lower bound; in round
+    # 2 they are 1.79 for the one pull of arm 0 and 1.26 for the two of arm 1: -0.79 and -0.36. And so on, in turn.
+    played = trace(LUCB(tie="first"), [[1.0], [0.9], [0.0]], 2000, fixed_confidence=True, task=TopM(2))
+    assert played.arms[:11] == [0, 1, 2, 1, 2, 0, 2, 1, 2, 0, 2]
+    assert played.recommendation == [1, 1, 0]
+
+
+@pytest.mark.each(
+    ("rewards", "task", "budget", "arms"),
+    [
+        # Of the last pair, (0, 2), the wider: arm 0 with its one pull.
+        ([[1.0], [0.9], [0.0]], TopM(2), 6, [0, 1, 2, 1, 2, 0]),
+        # Round 1: 0 and 1. Then the challenger is arm 2, whose U, 1.79, exceeds 0.5 + 1.26; it is wider than arm 0.
+        ([[1.0], [0.5], [0.0]], BestArm(), 6, [0, 1, 2, 0, 1, 2]),
+        # Equally wide: the lower.
+        ([[0.0], [1.0]], BestArm(), 5, [0, 1, 1, 0, 0]),
+        ([[0.0], [1.0]], BestArm(), 3, [0, 1, 0]),
+        ([[0.0], [1.0]], BestArm(), 2, [0, 1]),
+    ],
+)
+def test_an_odd_last_pull_goes_to_the_wider_arm(
+    trace: Play, rewards: Any, task: Task, budget: int, arms: list[int]
+) -> None:
+    for fixed_confidence in (False, True):
+        played = trace(LUCB(tie="first"), rewards, budget, task=task, fixed_confidence=fixed_confidence)
+        assert (played.arms, played.idle) == (arms, [])
+        best = np.argsort([-arm[0] for arm in rewards])
+        expected = (
+            int(best[0]) if isinstance(task, BestArm) else [int(k in best[: task.m]) for k in range(len(rewards))]
+        )
+        assert played.recommendation == expected
+
+
+def slow_episode(
+    rewards: Any, budget: int, m: int, epsilon: float, delta: float, b: float
+) -> tuple[list[int], list[int]]:
+    """All pulls, and the set recommended, from the rules."""
+    count = len(rewards)
+    seen = [[arm[0]] for arm in rewards]
+    arms = list(range(count))
+    for t in range(1, budget):
+        means = [float(np.mean(arm)) for arm in seen]
+        widths = [b * math.sqrt(math.log(1.25 * count * t**4 / delta) / (2 * len(arm))) for arm in seen]
+        chosen = sorted(range(count), key=lambda k: -means[k])[:m]
+        h = min(chosen, key=lambda k: means[k] - widths[k])
+        challenger = max(set(range(count)) - set(chosen), key=lambda k: means[k] + widths[k])
+        separated = means[challenger] + widths[challenger] - (means[h] - widths[h]) < epsilon
+        if separated or len(arms) == budget:
+            return arms, [int(k in chosen) for k in range(count)]
+        pair = [h, challenger]
+        if len(arms) == budget - 1:
+            pair = [min(pair, key=lambda k: (-widths[k], k))]
+        for k in pair:
+            seen[k].append(rewards[k][len(seen[k])])
+            arms.append(k)
+    raise AssertionError
+
+
+@pytest.mark.each("budget", [21, 22, 5000])
+@pytest.mark.each("m", [1, 2, 4])
+@pytest.mark.each("epsilon", [0.0, 0.4])
+def test_episodes_follow_the_rules(trace: Play, m: int, epsilon: float, budget: int) -> None:
+    rng = np.random.default_rng([m, budget])
+    means = rng.permutation([0.1, 0.9, 0.4, 1.3, -0.3])
+    rewards = rng.normal(means[:, None], 0.2, (5, budget))
+    arms, chosen = slow_episode(rewards, budget, m, epsilon, 0.05, 0.4)
+    agent = LUCB(tie="first", delta=0.05, b=0.4)
+    played = trace(agent, rewards, budget, task=TopM(m, epsilon), fixed_confidence=True)
+    assert (played.arms, played.recommendation) == (arms, chosen)
+    if epsilon == 0:
+        assert (len(arms) < budget) == (budget == 5000)
+    if m == 1:
+        one = trace(agent, rewards, budget, task=BestArm(epsilon), fixed_confidence=True)
+        assert (one.arms, one.recommendation) == (arms, chosen.index(1))
+
+
+def test_each_episode_of_a_batch_stops_for_itself() -> None:
+    bandit = GaussianBandit(np.tile([0.1, 0.9, 0.4, 1.3], (40, 1)), 0.02)
+    task, agent = TopM(2, 0.1), LUCB(b=0.3)
+    info = ProblemInfo(4, 20_000, 40, task=task, fixed_confidence=True)
+    agent.reset(info, np.random.default_rng(0))
+    rollout = play_blocks(agent, bandit, 20_000, np.random.default_rng(1), task)
+    spent = rollout.pulls.sum(axis=1)
+    assert len(set(spent.tolist())) > 10 and (spent % 2 == 0).all()
+    for pulls, mean, chosen, total in zip(
+        rollout.pulls, rollout.statistics.means, rollout.recommendation, spent, strict=True
+    ):
+        # Round t begins with K + 2 (t - 1) pulls; at the last the intervals were apart.
+        widths = radius_of(agent, pulls, (int(total) - 4) // 2 + 1)
+        assert chosen.tolist() == (mean >= np.sort(mean)[-2]).tolist()
+        apart = np.max((mean + widths)[chosen == 0]) - np.min((mean - widths)[chosen == 1])
+        assert apart < 0.1
+
+
+def test_several_bandits_are_not_its_task() -> None:
+    with pytest.raises(AgentError, match="LUCB does not support the task 'best-of-each'; it supports: best-arm, top-m"):
+        LUCB().reset(ProblemInfo(4, 100, task=BestOfEach(2)))
+
+
+@pytest.mark.each("parameter", ["delta", "b"])
+@pytest.mark.each("value", [0.0, -0.1, math.nan, math.inf])
+def test_parameters_out_of_range(parameter: str, value: float) -> None:
+    rule = "lie strictly between 0 and 1" if parameter == "delta" else "be a positive number"
+    with pytest.raises(ParameterError, match=f"^{parameter} of LUCB must {rule}, not {value}$"):
+        LUCB(**{parameter: value}).reset(ProblemInfo(4, 100))

@@ -1,0 +1,245 @@
+"""Stopping rules: evidence and thresholds by hand and against searches, notes in tables, and errors."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.stats import t as student_t
+
+import bai_gym
+from bai_gym import agents
+from bai_gym.agents.fixed_confidence.stopping import THRESHOLDS, common_term, evidence, mean_of, own_term
+from bai_gym.bandits import BernoulliBandit, GaussianBandit
+from bai_gym.errors import AgentError, ParameterError
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import STOP, Engine, Rule, Sequential, value_of
+from bai_gym.statistics import Statistics
+from bai_gym.tasks import BestArm
+from bai_gym.theory import bernoulli_kl
+from bai_gym.theory.deviations import exponential_family_c, gaussian_c, inverse_h
+
+K, DELTA = 4, 0.1
+
+
+def test_functions_of_the_thresholds() -> None:
+    for u in (1.0, 1.001, 1.5, 3.0, 60.0):
+        assert inverse_h(u - math.log(u)) == pytest.approx(u, rel=1e-7)
+    points = [1.0, math.log(10), 5.0, 10.0, 20.0]
+    # Computed independently, by Lambert's function and by a grid.
+    assert [exponential_family_c(x) for x in points] == pytest.approx(
+        [9.1045, 11.3503, 15.1914, 21.4468, 32.9148], 4e-6
+    )
+    assert [gaussian_c(x) for x in points] == pytest.approx([2.5071, 3.9063, 6.7573, 11.9546, 22.2033], abs=6e-5)
+
+
+def numbers(rule: Any, statistics: Statistics, family: str, threshold: str, sigma: Any = 1.0) -> list[float]:
+    """What a function of an episode writes to the memory, of statistics in which the pulls are made."""
+    agent = agents.make("TrackAndStop", family=family, threshold=threshold, sigma=sigma, delta=DELTA)
+    pulls = int(statistics.pulls.sum())
+    truth = GaussianBandit(statistics.means, [[1.0, 4.0, 9.0, 16.0][: statistics.means.shape[1]]])
+    agent.reset(
+        ProblemInfo(statistics.means.shape[1], pulls + 1, truth=truth, knows=agent.knows), np.random.default_rng(0)
+    )
+    request = Sequential(Rule(index=mean_of, second=own_term, choose=rule), 1, agent.parameters, "first", agent.rng, 16)
+    engine = Engine(request, statistics, pulls, None, variances=True)
+    engine.choose()
+    return engine.outcome.memory[0].tolist()
+
+
+def write_evidence(e: Any, rng: Any) -> int:
+    for i in range(e.pulls.size):
+        for j in range(e.pulls.size):
+            e.memory[e.pulls.size * i + j] = evidence(e, i, j)
+    return 0
+
+
+def write_threshold(e: Any, rng: Any) -> int:
+    e.memory[0] = common_term(e) + value_of(e.second, 0) + value_of(e.second, 1)
+    return 0
+
+
+def seen(pulls: Any, means: Any, variances: Any) -> Statistics:
+    return Statistics(np.array([pulls]), np.array([means], float), np.array([variances], float))
+
+
+@pytest.mark.each(
+    ("family", "threshold", "expected"),
+    [  # K = 4, delta = 0.1 and t = 1000
+        ("gaussian", "gk16", 4.3704),
+        ("bernoulli", "gk16-bernoulli", 11.0021),
+        ("bernoulli", "tt-bounded", 17.8344),
+        ("bernoulli", "kk21", 32.6030),  # 500 pulls of each of the two arms
+        ("gaussian", "kk21-gauss", 15.8194),
+    ],
+)
+def test_thresholds_at_a_thousand_pulls(family: str, threshold: str, expected: float) -> None:
+    pulls = [500, 500, 1, 1] if threshold.startswith("kk21") else [250] * 4
+    value = numbers(write_threshold, seen(pulls, [0.5, 0.4, 0.3, 0.2], [0.1] * 4), family, threshold)[0]
+    assert value == pytest.approx(expected, abs=6e-5)
+
+
+@pytest.mark.each(
+    ("threshold", "expected"), [("gk16", 4.3704), ("tt-bounded", 17.8344), ("kk21", 32.6030), ("kk21-gauss", 15.8194)]
+)
+def test_evidence_above_the_threshold_separates(threshold: str, expected: float) -> None:
+    # W = gap^2 / (2 (1/500 + 1/500)) of the best two arms; both others are far below.
+    for share in (0.99, 1.01):
+        statistics = seen([500, 500, 1, 1], [math.sqrt(share * expected / 125), 0.0, -100.0, -100.0], [0.0] * 4)
+        agent = agents.make("EB-TC", threshold=threshold, sigma=1.0, delta=DELTA)
+        agent.reset(ProblemInfo(K, 2000), np.random.default_rng(0))
+        chosen = Engine(agent.sequential(1), statistics, 1002, None, variances=True).choose()
+        assert (chosen[0] == STOP) == (share > 1), share
+
+
+def test_the_student_threshold_is_just_above_the_quantiles() -> None:
+    for n, m in ((2, 3), (10, 40), (1000, 5000)):
+        exact = 0.0
+        for pulls in (n, m):
+            q = student_t.isf(3 * DELTA / (math.pi**2 * K * pulls**2), pulls - 1)
+            exact += pulls / 2 * math.log1p(q * q / (pulls - 1))
+        value = numbers(write_threshold, seen([n, m, 2, 2], [0.5, 0.4, 0.3, 0.2], [0.1] * 4), "student", "student")[0]
+        assert exact <= value <= 1.05 * exact + 1.0
+
+
+def test_evidence_is_the_least_cost_of_another_order() -> None:
+    rng = np.random.default_rng(0)
+    for family in ("gaussian", "bernoulli", "student"):
+        for _ in range(6):
+            pulls, means = rng.integers(2, 40, K), rng.random(K)
+            variances = rng.exponential(0.2, K) ** 2
+            sigma = None if family == "gaussian" else 1.0
+            threshold = THRESHOLDS[family][0]
+            found = np.reshape(numbers(write_evidence, seen(pulls, means, variances), family, threshold, sigma), (K, K))
+            for i in range(K):
+                for j in range(K):
+                    if means[i] <= means[j]:
+                        assert found[i, j] == 0.0
+                        continue
+                    biased = variances * (pulls - 1) / pulls
+
+                    def cost(
+                        x: float, arm: int, family: str = family, biased: Any = biased, means: Any = means
+                    ) -> float:
+                        if family == "bernoulli":
+                            return float(bernoulli_kl(means[arm], x))
+                        square = (means[arm] - x) ** 2
+                        return 0.5 * (
+                            square / (arm + 1) ** 2 if family == "gaussian" else math.log1p(square / biased[arm])
+                        )
+
+                    grid = np.linspace(means[j], means[i], 30)  # there may be several minima
+                    totals = [pulls[i] * cost(x, i) + pulls[j] * cost(x, j) for x in grid]
+                    at = int(np.argmin(totals))
+                    best = minimize_scalar(
+                        lambda x, i=i, j=j, cost=cost, pulls=pulls: pulls[i] * cost(x, i) + pulls[j] * cost(x, j),
+                        bounds=(grid[max(at - 1, 0)], grid[min(at + 1, 29)]),
+                        method="bounded",
+                        options={"xatol": 1e-10},
+                    ).fun
+                    assert found[i, j] == pytest.approx(min(best, *totals), rel=1e-6)
+
+
+@pytest.mark.each(
+    ("agent", "env", "noted"),
+    [
+        ("T3C", "BAI-FC-GK1-v0", None),
+        (
+            "T3C",
+            "BAI-FC-Brake4-v0",
+            "T3C: its confidence is proved for 0.5-sub-Gaussian rewards, and these need not be",
+        ),
+        ("T3C(sigma=1.0)", "BAI-FC-Menard-v0", None),
+        ("T3C(sigma=None)", "BAI-FC-Menard-v0", None),
+        ("T3C(sigma=None)", "BAI-FC-GK1-v0", "proved for Gaussian rewards, and these are in"),
+        ("T3C(family=student)", "BAI-FC-Menard-v0", None),
+        ("T3C(family=student)", "BAI-FC-GK1-v0", "proved for Gaussian rewards, and these are in"),
+        ("T3C(family=bernoulli)", "BAI-FC-GK1-v0", None),
+        ("T3C(threshold=gk16)", "BAI-FC-GK1-v0", "T3C: the threshold gk16 is a heuristic"),
+        ("T3C(threshold=gk16, family=bernoulli)", "BAI-FC-GK1-v0", "T3C: the threshold gk16 is a heuristic"),
+        ("KL-LUCB(family=bernoulli)", "BAI-FC-GK1-v0", None),
+        ("KL-LUCB(threshold=gk16)", "BAI-FC-GK1-v0", "KL-LUCB: the threshold gk16 is a heuristic"),
+        ("lil-UCB(threshold=lil-heuristic)", "BAI-FC-GK1-v0", "the threshold lil-heuristic is a heuristic"),
+        ("FC-DSH(reuse=True, threshold=tt-bounded)", "BAI-FC-GK1-v0", "the threshold tt-bounded is a heuristic"),
+        ("BrakeBooster(runs=1, cap=50)", "BAI-FC-GK1-v0", "BrakeBooster: runs=1 is too few for a proof"),
+        ("BrakeBooster", "BAI-FC-GK1-v0", None),
+    ],
+)
+def test_tables_say_what_is_not_proved(agent: str, env: str, noted: str | None) -> None:
+    notes = bai_gym.evaluate(agent, env, runs=1, budget=60).notes
+    assert [note for note in notes if noted is not None and noted in note] == list(notes) and bool(notes) == bool(noted)
+
+
+@pytest.mark.each(
+    ("name", "parameters", "message"),
+    [
+        ("T3C", {"delta": 0.0}, "delta of T3C must lie strictly between 0 and 1, not 0.0"),
+        ("SE", {"delta": 1.5}, "delta of SE must lie strictly between 0 and 1, not 1.5"),
+        (
+            "T3C",
+            {"family": "poisson"},
+            "family of T3C must be one of 'gaussian', 'bernoulli', 'student', not 'poisson'",
+        ),
+        ("TTUCB", {"family": "bernoulli"}, "family of TTUCB must be 'gaussian', not 'bernoulli'"),
+        (
+            "T3C",
+            {"threshold": "kk"},
+            "threshold of T3C for gaussian rewards must be one of 'kk21-gauss', 'kk21', 'gk16'",
+        ),
+        ("T3C", {"threshold": "gk16-bernoulli"}, "threshold of T3C for gaussian rewards must be one of"),
+        ("KL-LUCB", {"threshold": "kk21"}, "threshold of KL-LUCB for gaussian rewards must be 'union' or 'gk16', not"),
+        ("T3C", {"sigma": 0.0}, "sigma of T3C must be a positive number, not 0.0"),
+        ("lil-UCB", {"sigma": None}, "sigma of lil-UCB must be a positive number: all arms have the same"),
+        ("TrackAndStop", {"tracking": "E"}, "tracking of TrackAndStop must be 'D' or 'C', not 'E'"),
+        ("TrackAndStop", {"lazy": -0.1}, "lazy of TrackAndStop must be a number of at least 0, not -0.1"),
+        ("EB-TC", {"beta": 1.0}, "beta of EB-TC must lie strictly between 0 and 1, not 1.0"),
+        ("EB-TC", {"beta": "half"}, r"beta of EB-TC must be 'ids' or a number in \(0, 1\), not 'half'"),
+        ("EB-TC", {"beta": "ids", "select": "tracking"}, "beta='ids' of EB-TC needs select='random'"),
+        ("TTTS-GLR", {"tries": 0}, "tries of TTTS-GLR must be a whole number of at least 1, not 0"),
+        ("TTUCB", {"bonus": "log"}, "bonus of TTUCB must be 'mixture' or 'uniform', not 'log'"),
+        ("FC-DSH", {"threshold": "gk16"}, "family and threshold of FC-DSH need reuse=True"),
+        ("FC-DSH", {"factor": 1.0}, "factor of FC-DSH must be a number above 1, not 1.0"),
+        (
+            "BrakeBooster",
+            {"base": "Uniform"},
+            "base of BrakeBooster must be an agent of fixed confidence .* not 'Uniform'",
+        ),
+        ("BrakeBooster", {"base_delta": 0.1}, r"base_delta of BrakeBooster must be below 1 / \(4 e\) = 0.092, not 0.1"),
+    ],
+)
+def test_parameters_out_of_range(name: str, parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        agents.make(name, **parameters).reset(ProblemInfo(4, 500))
+
+
+def test_rewards_that_contradict_the_family() -> None:
+    for name in ("TrackAndStop", "KL-LUCB", "KL-Racing"):
+        agent = agents.make(name, family="bernoulli")
+        with pytest.raises(
+            AgentError, match=f"{name} with family='bernoulli' needs rewards in \\[0, 1\\], but got another"
+        ):
+            bai_gym.evaluate(agent, "BAI-FC-Menard-v0", runs=3)
+
+
+def test_an_accuracy_is_refused_by_agents_that_look_for_the_best_arm() -> None:
+    with pytest.raises(
+        AgentError, match="T3C looks for the best arm itself: use an environment with epsilon=0, not 0.1"
+    ):
+        agents.make("T3C").reset(ProblemInfo(4, 500, task=BestArm(0.1)))
+    agents.make("KL-LUCB").reset(ProblemInfo(4, 500, task=BestArm(0.1)))
+
+
+def test_tied_arms_are_never_separated() -> None:
+    for name, family in (("EB-TC", "gaussian"), ("KL-LUCB", "bernoulli"), ("FWS", "bernoulli")):
+        found = bai_gym.evaluate(
+            agents.make(name, family=family),
+            "BAI-FC-Custom-v0",
+            runs=3,
+            budget=2000,
+            env_kwargs={"means": [1.0, 1.0, 0.0], "distribution": "bernoulli"},
+        )
+        assert found.truncated == 3
+    assert not BernoulliBandit([1.0, 1.0]).variances.any()

@@ -1,0 +1,483 @@
+"""LinUCB, LinGapE and LinGapE-Greedy: by hand, against slow forms as in the papers, and where arms are alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from scipy.stats import chi2_contingency
+
+from bai_gym.agents import LinGapE, LinGapEGreedy, LinUCB
+from bai_gym.agents.structured import lin_gape, ridge
+from bai_gym.agents.tools import choosing
+from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit
+from bai_gym.benchmark.rollout import Rollout, play_blocks
+from bai_gym.designs import contrast
+from bai_gym.errors import AgentError, InstanceError, ParameterError
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Episode, Tournament
+from bai_gym.statistics import Statistics
+
+Play = Callable[..., Any]
+GAPE = [LinGapE, LinGapEGreedy]
+ALL = [LinUCB, *GAPE]
+LEVEL = 0.001
+
+# ------------------------------------------------------------------------------------------------ as in the papers
+
+SLACK = 1e-9
+
+
+def first_of_largest(values: np.ndarray, scale: float, pulls: np.ndarray) -> int:
+    """The arm of largest value; of those equal but for rounding, that of fewest pulls, then of lowest number."""
+    near = values >= values.max() - SLACK * (abs(values.max()) + scale)
+    return int(np.where(near, pulls, np.inf).argmin())
+
+
+class Regression:
+    """Pulls of one episode, and the ridge regression on them; pull j of arm k pays ``rewards[k][j]``, in a cycle."""
+
+    def __init__(self, x: np.ndarray, rewards: Any, lam: float) -> None:
+        self.x, self.rewards, self.lam = x, rewards, lam
+        self.pulls, self.sums = np.zeros(len(x)), np.zeros(len(x))
+        self.arms: list[int] = []
+
+    def pull(self, arm: int) -> None:
+        self.sums[arm] += self.rewards[arm][int(self.pulls[arm]) % len(self.rewards[arm])]
+        self.pulls[arm] += 1
+        self.arms.append(arm)
+
+    @property
+    def a(self) -> np.ndarray:
+        return np.asarray(self.lam * np.eye(self.x.shape[1]) + (self.x.T * self.pulls) @ self.x)
+
+    @property
+    def scores(self) -> np.ndarray:
+        return np.asarray(self.x @ np.linalg.solve(self.a, self.x.T @ self.sums))
+
+    def square(self, y: np.ndarray) -> float:
+        return max(float(y @ np.linalg.solve(self.a, y)), 0.0)
+
+
+def in_blocks(x: np.ndarray) -> np.ndarray:
+    """Features of one regression that does what one for each arm does."""
+    return np.concatenate([np.where(np.arange(len(x))[:, None] == k, x, 0.0) for k in range(len(x))], axis=1)
+
+
+def slow_ucb(x: np.ndarray, rewards: Any, n: int, alpha: float, lam: float) -> tuple[list[int], int]:
+    state = Regression(x, rewards, lam)
+    for _ in range(n):
+        scores = state.scores
+        widths = np.array([math.sqrt(state.square(row)) for row in x])
+        state.pull(first_of_largest(scores + alpha * widths, float(np.abs(scores).max()), state.pulls))
+    most = np.where(state.pulls == state.pulls.max(), state.scores, -np.inf)
+    return state.arms, int(most.argmax())
+
+
+def slow_contrast(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    found = linprog(np.ones(2 * len(x)), A_eq=np.hstack([x.T, -x.T]), b_eq=y, bounds=(0, None))
+    assert found.status == 0
+    return np.asarray(found.x[: len(x)] - found.x[len(x) :])
+
+
+def slow_gape(x: np.ndarray, rewards: Any, n: int, agent: Any, sigma: float) -> tuple[list[int], int]:
+    k, d = x.shape
+    state = Regression(x, rewards, agent.lam)
+    for arm in range(k):
+        state.pull(arm)
+    while len(state.arms) < n:
+        if agent.radius == "authors":
+            length = max(np.linalg.norm(row) for row in x)
+            level = d * math.log(k**2 * (1 + len(state.arms) * length**2) / (agent.lam * agent.delta))
+        else:
+            ratio = math.sqrt(np.linalg.det(state.a)) / math.sqrt(np.linalg.det(agent.lam * np.eye(d)))
+            level = 2 * math.log(k**2 * ratio / agent.delta)
+        c = sigma * math.sqrt(level) + math.sqrt(agent.lam) * agent.S
+        scores = state.scores
+        scale = float(np.abs(scores).max())
+        i = first_of_largest(scores, scale, state.pulls)
+        upper = np.array([s + c * math.sqrt(state.square(row - x[i])) for s, row in zip(scores, x, strict=True)])
+        upper[i] = -np.inf
+        j = first_of_largest(upper, scale, state.pulls)
+        y = x[i] - x[j]
+        if not y.any():
+            state.pull(min((i, j), key=lambda arm: (state.pulls[arm], arm)))
+        elif isinstance(agent, LinGapEGreedy):
+            after = np.array([y @ np.linalg.solve(state.a + np.outer(row, row), y) for row in x])
+            state.pull(first_of_largest(-after, 0.0, state.pulls))
+        else:
+            w = np.abs(slow_contrast(x, y))
+            shares = np.where(w > 1e-9, w, 0.0) / w.sum()
+            behind = [-t / p if p > 0 else -np.inf for t, p in zip(state.pulls, shares, strict=True)]
+            state.pull(first_of_largest(np.array(behind), 0.0, state.pulls))
+    scores = state.scores
+    near = scores >= scores.max() - SLACK * 2 * np.abs(scores).max()
+    return state.arms, int(np.where(near, state.pulls, -1).argmax())
+
+
+def sphere(num_arms: int, dimension: int, seed: int) -> np.ndarray:
+    x = np.random.default_rng(seed).standard_normal((num_arms, dimension))
+    return np.asarray(x / np.linalg.norm(x, axis=1, keepdims=True))
+
+
+def adaptive(num_arms: int) -> np.ndarray:
+    features = np.vstack([np.eye(num_arms - 1), np.zeros(num_arms - 1)])
+    features[-1, :2] = math.cos(0.1), math.sin(0.1)
+    return features
+
+
+# Scales differ, so that arms are not alike; the last two have more features than arms, and a lower rank than features.
+WORLDS: dict[str, np.ndarray] = {
+    "inverse": sphere(20, 3, 0) * np.linspace(0.5, 2.0, 20)[:, None],
+    "whole": sphere(7, 5, 1),
+    "groups": adaptive(9) * np.linspace(1.0, 1.2, 9)[:, None],
+    "long": sphere(6, 9, 2),
+    "flat": sphere(8, 3, 3) @ sphere(3, 6, 4),
+}
+
+
+def world(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Features, and 150 noisy rewards of each arm."""
+    x = WORLDS[name]
+    rng = np.random.default_rng(10)
+    return x, (x @ rng.standard_normal(x.shape[1]))[:, None] + rng.standard_normal((len(x), 150))
+
+
+@pytest.mark.each(("alpha", "model"), [(0.0, "shared"), (0.51296, "shared"), (0.51296, "disjoint"), (3.0, "disjoint")])
+@pytest.mark.each("name", list(WORLDS))
+def test_lin_ucb_follows_the_formula(trace: Play, name: str, alpha: float, model: str) -> None:
+    x, rewards = world(name)
+    agent = LinUCB(alpha=alpha, lam=0.5, model=model, tie="first")
+    played = trace(agent, rewards, 80, features=x)
+    given = x if model == "shared" else in_blocks(x)
+    assert (played.arms, played.recommendation) == slow_ucb(given, rewards, 80, alpha, 0.5)
+
+
+@pytest.mark.each("kind", GAPE)
+@pytest.mark.each(("radius", "delta", "lam", "sigma"), [("authors", 0.9, 0.01, 0.2), ("determinant", 0.05, 1.0, 1.0)])
+@pytest.mark.each("name", list(WORLDS))
+def test_lin_gape_follows_the_formulas(
+    trace: Play, name: str, delta: float, lam: float, sigma: float, radius: str, kind: Any
+) -> None:
+    x, rewards = world(name)
+    agent = kind(delta=delta, lam=lam, sigma=sigma, S=0.5, radius=radius, tie="first")
+    played = trace(agent, rewards, 90, features=x)
+    assert (played.arms, played.recommendation) == slow_gape(x, rewards, 90, agent, sigma)
+
+
+@pytest.mark.slow
+@pytest.mark.each("kind", ALL)
+def test_episodes_of_a_batch_are_played_as_each_by_itself(kind: Any) -> None:
+    # Without noise every reward is known beforehand. Features differ between episodes, and are the same for all.
+    runs, n = 5, 90
+    for x in (np.stack([sphere(7, 5, seed) for seed in range(runs)]), sphere(24, 4, 9)[None]):
+        theta = np.random.default_rng(0).standard_normal((runs, x.shape[2]))
+        means = (x * theta[:, None, :]).sum(axis=2)
+        bandit = FeatureBandit(GaussianBandit(means, 0.0), x)
+        agent = kind(sigma=0.7, tie="first")
+        agent.reset(ProblemInfo(x.shape[1], n, runs, truth=bandit, knows=agent.knows))
+        rollout = play_blocks(agent, bandit, n, np.random.default_rng(0))
+        for run in range(runs):
+            own, rewards = x[run % len(x)], means[run][:, None]
+            if kind is LinUCB:
+                arms, best = slow_ucb(own, rewards, n, float(agent.width_factor[run]), 1.0)
+            else:
+                arms, best = slow_gape(own, rewards, n, agent, 0.7)
+            np.testing.assert_array_equal(rollout.pulls[run], np.bincount(arms, minlength=len(own)))
+            assert rollout.recommendation[run] == best
+
+
+# ------------------------------------------------------------------------------------------------ by hand
+
+
+def test_lin_ucb_by_hand(trace: Play) -> None:
+    # A = I: widths 1 and sqrt 2: arm 1, which pays 2. A = [2 1; 1 2], theta = (2/3, 2/3), both squares 2/3: 0.667 +
+    # 0.816 against 1.333 + 0.816: arm 1, 0. A = [3 2; 2 3], theta = (2/5, 2/5), squares 3/5, 2/5: 1.175, 1.432: arm 1.
+    # It pays -2:
+    # A = [4 3; 3 4], theta = 0, squares 4/7, 2/7: arm 0, 1. A = [5 3; 3 4], theta = (4, -3) / 11, squares 4/11, 3/11:
+    # 0.967, 0.613: arm 0, 1. A = [6 3; 3 4], theta = (8, -6) / 15, squares 4/15 both: 1.05, 0.65: arm 0.
+    rewards, features = [[1.0], [2.0, 0.0, -2.0]], [[1.0, 0.0], [1.0, 1.0]]
+    played = trace(LinUCB(alpha=1.0), rewards, 6, features=features)
+    assert played.arms == [1, 1, 1, 0, 0, 0]
+    assert played.recommendation == 0  # three pulls each: x^T theta decides, 12/19 against 3/19
+    assert trace(LinUCB(alpha=1.0), rewards, 5, features=features).recommendation == 1
+
+
+def test_disjoint_lin_ucb_by_hand(trace: Play) -> None:
+    # Arm 1 has the square 2: its index is 2 s / (1 + 2 T) + sqrt(2 / (1 + 2 T)): 1.41, 2.15, 1.43, then 0.53, below 1.
+    # Arm 0: 1 / 2 + sqrt(1 / 2) = 1.21, and it stays the larger.
+    played = trace(LinUCB(alpha=1.0, model="disjoint"), [[1.0], [2.0, 0.0, -2.0]], 5, features=[[1.0, 0.0], [1.0, 1.0]])
+    assert played.arms == [1, 1, 1, 0, 0]
+    assert played.recommendation == 1
+
+
+def test_the_radius_of_oful(trace: Play) -> None:
+    # L^2 = 2, n = 10, lam = 2: log((1 + 10) / 0.1).
+    agent = LinUCB(sigma=0.5, delta=0.1, lam=2.0, S=3.0)
+    trace(agent, [[1.0], [2.0]], 10, features=[[1.0, 0.0], [1.0, 1.0]])
+    assert agent.width_factor == pytest.approx(0.5 * math.sqrt(2 * math.log(110)) + math.sqrt(2) * 3)
+    # Told the variances 4 and 9.
+    agent = LinUCB()
+    trace(agent, [[1.0], [2.0]], 10, variances=[4.0, 9.0], features=[[1.0, 0.0], [0.5, 0.0]])
+    assert agent.width_factor == pytest.approx(3.0 * math.sqrt(2 * math.log(11 / 0.05)) + 1.0)
+
+
+@pytest.mark.each("kind", GAPE)
+def test_lin_gape_by_hand(trace: Play, kind: Any) -> None:
+    # C = 1: sigma is next to nothing. Once each: A = [3 1; 1 3], theta = (3, -1) / 8, i = 0. Arm 1 - 0 = (-1, 1):
+    # square 1, -0.5 + 1; arm 2 - 0 = (0, 1): square 3/8, -0.125 + 0.612 < 0.5. So j = 1, w = (1, -1, 0), and arms 0 and
+    # 1 are tied (greedy: 0.25 / (1 + 3/8) each): arm 0, 1. A = [4 1; 1 3], theta = (6, -2) / 11. Arm 1: -0.727 + 0.905,
+    # arm 2: -0.182 + 0.603: j = 2, and x_0 - x_2 = -x_1: arm 1 tells them apart (greedy: 0.097, of arm 2 0.051). The
+    # same again.
+    rewards, features = [[1.0], [0.0], [0.0]], [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
+    played = trace(kind(sigma=1e-12, tie="first"), rewards, 6, features=features)
+    assert played.arms == [0, 1, 2, 0, 1, 1]
+    assert played.recommendation == 0
+
+
+def test_the_design_of_three_arms_by_hand(trace: Play) -> None:
+    # Arms 0 and 1 pay 1 and are nearly the same: (1, 0) - (1, 0.1) = -0.02 (0, 5), so arm 2 alone is their design. It
+    # pays 0, and with C = 0.01 it is never a rival itself.
+    features = [[1.0, 0.0], [1.0, 0.1], [0.0, 5.0]]
+    played = trace(LinGapE(sigma=1e-12, S=0.01, tie="first"), [[1.0], [1.0], [0.0]], 10, features=features)
+    assert played.arms == [0, 1, 2, 2, 2, 2, 2, 2, 2, 2]
+
+
+@pytest.mark.each("kind", GAPE)
+def test_of_arms_with_the_same_features_the_less_pulled_is_pulled(trace: Play, kind: Any) -> None:
+    # Arm 2 is so bad that only arm 1 could be as good as arm 0, and it is the same arm.
+    features = [[1.0, 2.0], [1.0, 2.0], [2.0, -1.0]]
+    played = trace(kind(sigma=1e-12, S=0.1, tie="first"), [[5.0], [5.0], [-5.0]], 9, features=features)
+    assert played.arms == [0, 1, 2, 0, 1, 0, 1, 0, 1]
+    assert played.recommendation == 0  # four pulls, and three of arm 1
+
+
+@pytest.mark.each("kind", GAPE)
+def test_features_that_say_nothing(trace: Play, kind: Any) -> None:
+    # All arms are 0: every pair is the same, and pulls go round.
+    played = trace(kind(sigma=1.0), [[0.0], [1.0], [0.5]], 12, features=np.zeros((3, 2)))
+    assert sorted(played.counts(3)) in ([4, 4, 4], [3, 4, 5])
+    assert played.counts(3)[played.recommendation] == max(played.counts(3))
+
+
+def test_lin_ucb_on_features_that_say_nothing(trace: Play) -> None:
+    assert len(trace(LinUCB(sigma=1.0), [[0.0], [1.0]], 12, features=np.zeros((2, 3))).arms) == 12
+
+
+# ------------------------------------------------------------------------------------------------ small budgets
+
+
+def test_the_smallest_budgets(trace: Play) -> None:
+    x = sphere(4, 3, 0)
+    rewards = [[0.1], [0.9], [0.3], [0.2]]
+    # Of a single pull LinUCB recommends what it has pulled; the longest arm comes first.
+    played = trace(LinUCB(sigma=1.0), rewards, 1, features=x * np.array([1, 1, 3, 1])[:, None])
+    assert played.arms == [2] and played.recommendation == 2
+    for kind in GAPE:
+        # Exactly the first pulls: there is no rule, but an estimate.
+        played = trace(kind(sigma=1.0, tie="first"), rewards, 4, features=x)
+        assert played.arms == [0, 1, 2, 3]
+        theta = np.linalg.solve(np.eye(3) + x.T @ x, x.T @ np.ravel(rewards))
+        assert played.recommendation == (x @ theta).argmax()
+        played = trace(kind(sigma=1.0, allow_small_budget=True), rewards, 2, features=x)
+        assert len(set(played.arms)) == 2
+        assert played.recommendation == max(played.arms, key=lambda arm: rewards[arm][0])
+
+
+# ------------------------------------------------------------------------------------------------ ties
+
+# Swapping the two coordinates swaps arms 0 and 1, and 2 and 3; arms 4 and 5 are the same, and so is the pay of all.
+ALIKE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -0.5], [-0.5, 1.0], [0.7, 0.7], [0.7, 0.7]])
+TWINS = [(0, 1), (2, 3), (4, 5)]
+
+
+def play_alike(agent: Any, order: np.ndarray, seed: int, runs: int, n: int) -> Rollout:
+    bandit = FeatureBandit(BernoulliBandit(np.full((runs, 6), 0.5)), ALIKE[order])
+    agent.reset(ProblemInfo(6, n, runs, truth=bandit, knows=agent.knows), np.random.default_rng([seed, 1]))
+    return play_blocks(agent, bandit, n, np.random.default_rng([seed, 2]))
+
+
+@pytest.mark.slow
+@pytest.mark.each(
+    "agent",
+    [
+        LinUCB(sigma=0.5),
+        LinUCB(alpha=0.0),
+        LinUCB(sigma=0.5, model="disjoint"),
+        LinGapE(sigma=0.5),
+        LinGapE(sigma=0.5, radius="determinant"),
+        LinGapEGreedy(sigma=0.5),
+    ],
+    ids=lambda agent: agent.label,
+)
+def test_the_order_of_the_arms_does_not_matter(agent: Any) -> None:
+    runs, n = 8_000, 17
+    orders = [np.arange(6), np.array([3, 5, 1, 0, 4, 2])]
+    played = [play_alike(agent, order, seed, runs, n) for seed, order in enumerate(orders)]
+    arms = [order[rollout.recommendation] for order, rollout in zip(orders, played, strict=True)]
+    table = np.stack([np.bincount(part, minlength=6) for part in arms])
+    assert chi2_contingency(table[:, table.sum(axis=0) > 20]).pvalue > LEVEL / 6
+    pulls = [np.empty((runs, 6)) for _ in orders]
+    for part, order, rollout in zip(pulls, orders, played, strict=True):
+        part[:, order] = rollout.pulls
+    assert (pulls[0] != pulls[1]).any()
+    for arm in range(6):
+        tables = np.stack([np.bincount(part[:, arm].astype(int), minlength=n + 1) for part in pulls])
+        assert chi2_contingency(tables[:, tables.sum(axis=0) > 20]).pvalue > LEVEL / 36
+    for arm, twin in TWINS:
+        for part, found in zip(pulls, arms, strict=True):
+            # 4.7 standard errors: level 3e-6, below 0.001 over 72 differences.
+            difference = part[:, arm] - part[:, twin]
+            assert abs(difference.mean()) <= 4.7 * difference.std() / math.sqrt(runs)
+            times = np.count_nonzero(found == arm), np.count_nonzero(found == twin)
+            assert abs(times[0] - times[1]) <= 4.7 * math.sqrt(sum(times))
+
+
+def test_ties_of_rounded_numbers_are_found() -> None:
+    # Rewards of 0.1, 0.2, 0.3 in another order give sums that differ in the last bit. All four arms are alike, and so
+    # arm 0 wins by its number as soon as pulls are equal.
+    values = np.array([[0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1, 0.6, 0.5], [1.0, 1.0 - 1e-12, 2.0, 2.0 + 1e-12]])
+    assert len(set(values[0].tolist())) == 3
+    pulls = np.array([[3, 2, 2, 1], [1, 1, 5, 5]])
+    largest = choosing.largest
+    assert largest(values, np.zeros(2), pulls, "first", np.random.default_rng(0)).tolist() == [1, 2]
+    drawn = np.array([largest(values, np.zeros(2), pulls, "random", np.random.default_rng(s)) for s in range(100)])
+    assert set(drawn[:, 0].tolist()) == {0, 1, 2} and set(drawn[:, 1].tolist()) == {2, 3}
+    # What the values are sums of counts too.
+    assert largest(np.array([[1e-12, 0.0]]), np.ones(1), np.array([[2, 1]]), "first", np.random.default_rng(0)) == [1]
+    assert largest(np.array([[-np.inf, -3.0]]), np.ones(1), np.zeros((1, 2)), "first", np.random.default_rng(0)) == [1]
+
+
+# ------------------------------------------------------------------------------------------------ designs
+
+
+def test_designs_are_computed_once(trace: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, int, int]] = []
+    solve = contrast.solve_contrasts
+
+    def noting(coordinates: Any, rows: Any, first: Any, second: Any) -> Any:
+        asked.extend(zip(rows.tolist(), first.tolist(), second.tolist(), strict=True))
+        return solve(coordinates, rows, first, second)
+
+    monkeypatch.setattr(lin_gape, "solve_contrasts", noting)
+    runs, n = 40, 200
+    for x in (np.stack([sphere(9, 4, seed) for seed in range(runs)]), sphere(9, 4, 9)):
+        bandit = FeatureBandit(GaussianBandit(np.zeros((runs, 9)), 1.0), x)
+        agent = LinGapE(sigma=1.0)
+        agent.reset(ProblemInfo(9, n, runs, truth=bandit), np.random.default_rng(0))
+        play_blocks(agent, bandit, n, np.random.default_rng(0))
+        assert len(set(asked)) == len(asked) and all(first < second for _, first, second in asked)
+        if x.ndim == 2:
+            assert {row for row, _, _ in asked} == {0} and len(asked) <= 36
+        else:
+            assert {row for row, _, _ in asked} == set(range(runs)) and len(asked) > 5 * runs
+        asked.clear()
+
+
+def test_without_a_design_the_greedy_pull_is_made(trace: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(coordinates: Any, rows: Any, first: Any, second: Any) -> Any:
+        return np.zeros((len(rows), coordinates.shape[1])), np.zeros(len(rows), dtype=bool)
+
+    monkeypatch.setattr(lin_gape, "solve_contrasts", lost)
+    x, rewards = world("whole")
+    given: dict[str, Any] = {"sigma": 1.0, "tie": "first"}
+    assert trace(LinGapE(**given), rewards, 60, features=x) == trace(LinGapEGreedy(**given), rewards, 60, features=x)
+
+
+# ------------------------------------------------------------------------------------------------ errors, knowledge
+
+
+def reset(agent: Any, features: Any = None, budget: int = 20) -> None:
+    truth = FeatureBandit(GaussianBandit([0.0, 1.0, 2.0]), np.eye(3) if features is None else features)
+    agent.reset(ProblemInfo(3, budget, truth=truth, knows=agent.knows))
+
+
+@pytest.mark.each("kind", ALL)
+@pytest.mark.each(
+    ("parameters", "message"),
+    [
+        ({"delta": 0.0}, "delta of {} must lie strictly between 0 and 1, not 0.0"),
+        ({"delta": 1.0}, "delta of {} must lie strictly between 0 and 1, not 1.0"),
+        ({"lam": 0.0}, "lam of {} must be a positive number, not 0.0"),
+        ({"lam": math.nan}, "lam of {} must be a positive number, not nan"),
+        ({"lam": 1e-12}, "lam of {} is 1e-12, too small for 20 pulls of arms of length 1: give at least 2.02e-11"),
+        ({"sigma": 0.0}, "sigma of {} must be a positive number, not 0.0"),
+        ({"sigma": "big"}, "sigma of {} must be a number, not 'big'"),
+        ({"S": -1.0}, "S of {} must be a number of at least 0, not -1.0"),
+    ],
+    ids=str,
+)
+def test_parameters_out_of_range(kind: Any, parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError) as error:
+        reset(kind(**parameters))
+    assert str(error.value) == message.format(kind.name)
+
+
+def test_parameters_of_one_agent_out_of_range() -> None:
+    with pytest.raises(ParameterError, match=r"^alpha of LinUCB must be a number of at least 0, not -0\.1$"):
+        reset(LinUCB(alpha=-0.1))
+    with pytest.raises(ParameterError, match="^model of LinUCB must be 'shared' or 'disjoint', not 'both'$"):
+        reset(LinUCB(model="both"))
+    for kind in GAPE:
+        with pytest.raises(ParameterError, match=f"^radius of {kind.name} must be 'authors' or 'determinant', not ''$"):
+            reset(kind(radius=""))
+
+
+@pytest.mark.each("kind", ALL)
+def test_features_that_are_no_numbers(kind: Any) -> None:
+    class Loose(FeatureBandit):
+        features = np.array([[[1.0, 0.0], [math.nan, 1.0]]])  # type: ignore[assignment]
+
+    agent = kind()
+    truth = Loose(GaussianBandit([0.0, 1.0]), np.eye(2))
+    with pytest.raises(InstanceError, match="^features: arm 1 has nan in dimension 0; every value must be a finite"):
+        agent.reset(ProblemInfo(2, 20, truth=truth, knows=agent.knows))
+    with pytest.raises(AgentError, match=f"^{kind.name} needs arms with features"):
+        agent.reset(ProblemInfo(2, 20, truth=GaussianBandit([0.0, 1.0]), knows=agent.knows))
+
+
+def test_what_they_know() -> None:
+    for kind in ALL:
+        assert kind().knows == {"variances"} and not kind(sigma=1.0).knows
+    assert not LinUCB(alpha=0.5).knows
+    for kind in ALL:
+        reset(kind(sigma=2.0), 1e5 * np.eye(3))
+
+
+def radius_of(agent: Any, made: int, log_det: float) -> float:
+    """C_t of the first episode."""
+    p, memory = agent.parameters[0], np.zeros(agent.memory)
+    memory[ridge.LOG_DET] = log_det
+    tree = Tournament(np.zeros(2), np.zeros(2))
+    zeros = np.zeros(3)
+    return lin_gape.radius(Episode(zeros, zeros, zeros, p, memory, zeros, zeros, tree, tree, made, 20, -1, 0.0))
+
+
+@pytest.mark.each("kind", GAPE)
+@pytest.mark.each("radius", ["authors", "determinant"])
+def test_the_radius(kind: Any, radius: str) -> None:
+    agent = kind(sigma=0.5, delta=0.1, lam=2.0, S=3.0, radius=radius)
+    reset(agent, [[1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    # K = 3, L^2 = 2; after 5 pulls with det A / det lam I = 7.
+    found = radius_of(agent, 5, math.log(7.0))
+    level = 2 * math.log(9 * (1 + 5 * 2) / (2 * 0.1)) if radius == "authors" else 2 * math.log(9 * math.sqrt(7) / 0.1)
+    assert found == pytest.approx(0.5 * math.sqrt(level) + math.sqrt(2) * 3)
+    # A lam so large that the logarithm would be negative leaves the term of the bound S.
+    agent = kind(sigma=0.5, lam=1e9, S=0.0, radius=radius)
+    reset(agent)
+    if radius == "authors":
+        assert radius_of(agent, 5, 0.0) == pytest.approx(0.0)
+
+
+def test_the_recommendation_prefers_more_pulls() -> None:
+    for kind in GAPE:
+        agent = kind(sigma=1.0)
+        truth = FeatureBandit(GaussianBandit([0.0, 0.0, 0.0]), [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+        agent.reset(ProblemInfo(3, 7, truth=truth), np.random.default_rng(0))
+        statistics = Statistics(np.array([[2, 4, 1]]), np.array([[1.0, 1.0, 0.0]]), np.zeros((1, 3)))
+        observation = {"pulls": statistics.pulls, "means": statistics.means, "remaining": np.array([[0]])}
+        assert agent.recommend(observation).tolist() == [1]

@@ -1,0 +1,103 @@
+"""Plans of different schedules in lock-step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from bai_gym.agents import Agent
+from bai_gym.agents.base import Plan
+from bai_gym.agents.tools.lockstep import grouped, in_lockstep
+from bai_gym.bandits import GaussianBandit
+from bai_gym.benchmark.rollout import play_blocks
+from bai_gym.errors import AgentError
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Block, Rule, Sequential
+from bai_gym.statistics import IntArray, Statistics
+
+MEANS = np.array([0.5, 0.25, 2.0])
+SCHEDULES = {0: [4, 2, 3], 1: [1, 5], 2: [9]}  # pulls of each block; the second group has 3 pulls nobody looks at
+
+
+@dataclass(kw_only=True)
+class Mixed(Agent):
+    """Five episodes in three groups, each with blocks of its own lengths on arms 2 and 0."""
+
+    name: ClassVar[str] = "Mixed"
+
+    def begin(self, info: ProblemInfo) -> None:
+        self.seen: dict[int, list[Statistics]] = {group: [] for group in SCHEDULES}
+        self.asked: dict[int, list[IntArray]] = {group: [] for group in SCHEDULES}
+
+    def plan(self) -> Plan:
+        groups = [(rows, self.one(key, rows)) for key, rows in grouped(np.array([1, 0, 2, 0, 1]))]
+        return (yield from in_lockstep(groups, 5, 3, self.tie, self.rng))
+
+    def one(self, key: int, rows: IntArray) -> Plan:
+        for pulls in SCHEDULES[key]:
+            first = self.rng.integers(pulls + 1, size=rows.size)
+            counts = np.stack([first, pulls - first], axis=-1)
+            self.seen[key].append((yield Block(counts, np.tile([2, 0], (rows.size, 1)))))
+            self.asked[key].append(counts)
+        return np.full(rows.size, key)
+
+
+def test_every_group_gets_the_outcomes_of_its_own_blocks() -> None:
+    agent = Mixed()
+    agent.reset(ProblemInfo(3, 9, 5), np.random.default_rng(0))
+    bandit = GaussianBandit(np.tile(MEANS, (5, 1)), 0.0)
+    rollout = play_blocks(agent, bandit, 9, np.random.default_rng(1))
+    assert (rollout.pulls.sum(axis=-1) == 9).all()
+    assert rollout.recommendation.tolist() == [1, 0, 2, 0, 1]
+    for key, schedule in SCHEDULES.items():
+        assert len(agent.seen[key]) == len(schedule)
+        for asked, seen in zip(agent.asked[key], agent.seen[key], strict=True):
+            np.testing.assert_array_equal(seen.pulls, asked)
+            np.testing.assert_array_equal(seen.means, np.where(asked > 0, MEANS[[2, 0]], 0.0))
+    # Groups 0 and 2 pull nothing but arms 0 and 2; group 1 has made 3 more pulls, one of each arm.
+    assert (rollout.pulls[[1, 2, 3], 1] == 0).all()
+    assert (rollout.pulls[[0, 4], 1] == 1).all()
+
+
+@pytest.mark.slow
+def test_the_law_of_outcomes_is_that_of_whole_blocks() -> None:
+    # Sums of 9 pulls in parts of 4, 2 and 3, of 1 and 5, or at once: mean and variance of the sample mean.
+    agent = Mixed()
+    runs, rng = 3000, np.random.default_rng(2)
+    means, spreads = [], []
+    for _ in range(runs):
+        agent.reset(ProblemInfo(3, 9, 5), rng)
+        play_blocks(agent, GaussianBandit(np.tile(MEANS, (5, 1)), 1.0), 9, rng)
+        seen, asked = agent.seen[2][0], agent.asked[2][0]
+        if asked[0, 0] >= 2:
+            means.append((seen.means[0, 0] - 2.0) * np.sqrt(asked[0, 0]))
+            spreads.append(seen.variances[0, 0])
+    # Standard normal, and a variance estimate of expectation 1 with standard deviation at most sqrt(2): level 1e-4.
+    assert abs(np.mean(means)) < 3.9 / np.sqrt(len(means))
+    assert abs(np.var(means) - 1.0) < 3.9 * np.sqrt(2.0 / len(means))
+    assert abs(np.mean(spreads) - 1.0) < 3.9 * np.sqrt(2.0 / len(spreads))
+
+
+def test_one_group_is_its_plan() -> None:
+    def plan() -> Plan:
+        assert (yield block) is outcome
+        return np.array([1])
+
+    block, outcome = Block(np.array([[1, 2]])), Statistics.zeros((1, 2))
+    joint = in_lockstep([(np.arange(1), plan())], 1, 2, "random", np.random.default_rng(0))
+    assert next(joint) is block
+    with pytest.raises(StopIteration) as end:
+        joint.send(outcome)
+    assert end.value.value.tolist() == [1]
+
+
+def test_rules_are_refused() -> None:
+    def plan() -> Plan:
+        yield Sequential(Rule(choose=lambda e, rng: 0), 3, np.empty((1, 0)), "random", np.random.default_rng(0))
+
+    groups = [(np.array([row]), plan()) for row in range(2)]
+    with pytest.raises(AgentError, match="plans that run in lockstep may ask for blocks only"):
+        next(in_lockstep(groups, 2, 2, "random", np.random.default_rng(0)))
