@@ -11,7 +11,7 @@ import numpy as np
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError, BudgetError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Plan, Rule, Stepper, TieRule, allocations, check_tie_rule, prepare
+from bai_gym.sampling import Plan, Stepper, TieRule, allocations, check_tie_rule
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import Task
 from bai_gym.validation import flag, real
@@ -150,11 +150,8 @@ class Agent(ABC):
     def begin(self, info: ProblemInfo) -> None:  # noqa: B027 (a hook: most agents need nothing here)
         """Prepare what the algorithm needs, for example from granted knowledge; called by :meth:`reset`."""
 
-    def prepare(self) -> None:
-        """Compile the agent's rule, if any, once, before worker processes start."""
-        rule = getattr(self, "rule", None)
-        if isinstance(rule, Rule):
-            prepare(rule, self.name)
+    def prepare(self) -> None:  # noqa: B027 (a hook: most agents need nothing here)
+        """Do once, before worker processes start, what each of them would have to do: compile a rule."""
 
     def start(self, seen: Observation) -> Plan:
         """Return the plan of the episodes that :meth:`reset` has begun; ``seen`` is kept up to date by the executor."""
@@ -165,7 +162,7 @@ class Agent(ABC):
         """Yield requests, each of which gives its outcome, and return the recommendation.
 
         A request is a :class:`bai_gym.sampling.Block`, whose outcome is the ``(N, k)`` statistics of its pulls, or a
-        :class:`bai_gym.sampling.Sequential`, whose outcome is a :class:`bai_gym.sampling.Played`. Unless a subclass
+        :class:`bai_gym.sampling.Sequential`, whose outcome is a :class:`bai_gym.sampling.Outcome`. Unless a subclass
         defines a plan, it consists of what :meth:`allocate` returns, and ends with :meth:`recommend`.
         """
         return (yield from allocations(self, self._seen))

@@ -10,7 +10,7 @@ import numpy as np
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, spread_evenly
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Block, Played, Rule, Sequential
+from bai_gym.sampling import Block, Outcome, Rule, Sequential, precompile
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.validation import real
 
@@ -23,20 +23,31 @@ SMALLEST_BOUND = 1e-9  # of rewards, in their unit
 class SequentialAgent(Agent):
     """Pulls every arm at least once, then follows a rule; recommends the arm of largest sample mean by default.
 
-    A subclass sets :attr:`rule`, and in :meth:`begin` the :attr:`parameters` of its functions. If a budget too small
+    A subclass sets :attr:`rule`, and in :meth:`begin` the initial :attr:`values` of its state. If a budget too small
     for the first pulls is allowed, arms share it as equally as possible.
 
+    Args:
+        plain: If True, the rule is played as it is stated in the paper; if False (default), in its fast form, where
+            there is one. Both have the same distribution; only the random numbers differ.
+
     Attributes:
-        rule: How each pull is decided.
+        rule: How each pull is decided, as the paper states it.
+        fast: The same with caches; None: the plain rule is fast enough.
         first_pulls: First pulls of each arm.
-        memory: Numbers that the rule stores in each episode.
-        parameters: ``(N, P)`` parameters of the rule, see :func:`bai_gym.sampling.columns`; by default there are none.
+        values: Initial values of the fields of the rule's state, by name, see :class:`bai_gym.sampling.Sequential`.
     """
 
+    plain: bool = False
+
     rule: ClassVar[Rule]
+    fast: ClassVar[Rule | None] = None
     first_pulls: ClassVar[int] = 1
     anytime: ClassVar[bool] = True
-    memory: ClassVar[int] = 0
+
+    @property
+    def chosen_rule(self) -> Rule:
+        """The rule that is played: the fast form, unless there is none or the plain one is wanted."""
+        return self.rule if self.plain or self.fast is None else self.fast
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return the first pulls of all arms."""
@@ -44,8 +55,12 @@ class SequentialAgent(Agent):
 
     def reset(self, info: ProblemInfo, rng: np.random.Generator | None = None) -> None:
         """Begin new episodes, see :meth:`Agent.reset`."""
-        self.parameters: FloatArray = np.empty((info.batch, 0))
+        self.values: dict[str, FloatArray | float] = {}
         super().reset(info, rng)
+
+    def prepare(self) -> None:
+        """Compile the rule, once, before worker processes start."""
+        precompile(self.chosen_rule, self.name)
 
     def plan(self) -> Plan:
         """Make the first pulls, then follow the rule."""
@@ -54,8 +69,8 @@ class SequentialAgent(Agent):
             yield first_block(self, first)
         if first == self.budget:
             return self.recommend(self._seen)
-        played = yield self.sequential(self.budget - first)
-        return self.conclude(played)
+        outcome = yield self.sequential(self.budget - first)
+        return self.conclude(outcome)
 
     def sequential(self, steps: int, **options: Any) -> Sequential:
         """Return the request for the pulls after the first ones.
@@ -64,13 +79,11 @@ class SequentialAgent(Agent):
             steps: Their number.
             **options: Further fields of :class:`bai_gym.sampling.Sequential`.
         """
-        return Sequential(
-            self.rule, steps, self.parameters, self.tie, self.rng, self.memory, agent=self.name, **options
-        )
+        return Sequential(self.chosen_rule, steps, self.tie, self.rng, self.values, agent=self.name, **options)
 
-    def conclude(self, played: Played) -> IntArray:
+    def conclude(self, outcome: Outcome) -> IntArray:
         """Return the final recommendation: that of :meth:`recommend` on the final statistics."""
-        statistics = played.statistics
+        statistics = outcome.statistics
         remaining = np.zeros((self.batch, 1), np.int64)
         observation = {"pulls": statistics.pulls, "means": statistics.means, "variances": statistics.variances}
         return self.recommend({**self._seen, **observation, "remaining": remaining})

@@ -21,7 +21,7 @@ from bai_gym.agents.tools.choosing import best_mean, most_pulled
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, Played, Rule, columns, leader, rare, section
+from bai_gym.sampling import STOP, Episode, Played, Rule, columns, leader, noinline, section
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.validation import choice, integer, probability, real
 
@@ -139,7 +139,7 @@ def beyond(e: Episode, arm: int, level: float, sign: float, rng: np.random.Gener
     return float(row(e, MEAN)[arm] + sign * row(e, SPREAD)[arm] * polar_draw(row(e, B)[arm], chance, rng))
 
 
-@rare
+@noinline
 def polar_draw(b: float, chance: float, rng: np.random.Generator) -> float:
     """Return a draw from Student's t with d = 1 / b, or from the normal distribution for b = 0.
 
@@ -154,7 +154,7 @@ def polar_draw(b: float, chance: float, rng: np.random.Generator) -> float:
     return math.cos(angle) * math.sqrt(math.expm1(2.0 * exponential * b) / b if b > 0.0 else 2.0 * exponential)
 
 
-@rare
+@noinline
 def beta_draw(a: float, b: float, level: float, chance: float, rng: np.random.Generator) -> float:
     """Return a draw of Beta(a, b), or with a level L above its mean the number of a hit.
 

@@ -12,7 +12,7 @@ from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Rule, best_without, columns, leader, rare, section, total
+from bai_gym.sampling import Episode, Rule, best_without, columns, leader, noinline, section, total
 from bai_gym.statistics import ROUNDING, FloatArray
 
 __all__ = ["OCBA", "OCBAPCS"]
@@ -49,7 +49,7 @@ def is_tied(e: Episode, best: int) -> bool:
     return bool(e.mean[best] - best_without(e.first, best) <= slack(e.mean[best]))
 
 
-@rare
+@noinline
 def least_pulled_best(e: Episode, best: int, rng: np.random.Generator) -> int:
     """Return the arm with the fewest pulls among those of the largest mean."""
     values, top = section(e.memory, 0, e.pulls.size), e.mean[best]

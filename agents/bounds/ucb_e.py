@@ -12,7 +12,7 @@ from bai_gym.agents.sequential import SequentialAgent, reward_bounds
 from bai_gym.agents.tools.rejects import phase_ends
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import NEVER, Episode, Rule, columns
+from bai_gym.sampling import NEVER, Episode, PerArm, Rule, State, Vector
 from bai_gym.statistics import ROUNDING, FloatArray
 from bai_gym.theory import best_arm_h1
 from bai_gym.validation import real
@@ -20,9 +20,15 @@ from bai_gym.validation import real
 __all__ = ["UCBE", "AdaptiveUCBE"]
 
 
-def upper_bound(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
-    """Return mean + b sqrt(a / T), with b sqrt(a) as the first parameter."""
-    return mean + parameters[0] / math.sqrt(pulls)
+class UCBEState(State):
+    """What the rule of UCB-E uses."""
+
+    width: float  # b sqrt(a)
+
+
+def upper_bound(pulls: float, mean: float, variance: float, s: UCBEState) -> float:
+    """Return mean + b sqrt(a / T), whose largest arm is pulled."""
+    return mean + s.width / math.sqrt(pulls)
 
 
 @dataclass(kw_only=True)
@@ -53,7 +59,7 @@ class UCBE(SequentialAgent):
 
     name: ClassVar[str] = "UCB-E"
     uses_variances: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(index=upper_bound)
+    rule: ClassVar[Rule] = Rule(index=upper_bound, state=UCBEState)
 
     @property
     def knows(self) -> frozenset[str]:  # type: ignore[override]
@@ -65,7 +71,7 @@ class UCBE(SequentialAgent):
         """Check the parameters and compute the exploration."""
         real(self.c, f"c of {self.name}", above=0)
         self.exploration: FloatArray = self._exploration(info)
-        self.parameters = columns(self.batch, reward_bounds(self.b, info, self.name) * np.sqrt(self.exploration))
+        self.values = {"width": reward_bounds(self.b, info, self.name) * np.sqrt(self.exploration)}
 
     def _exploration(self, info: ProblemInfo) -> FloatArray:
         if self.a is None:
@@ -78,45 +84,43 @@ class UCBE(SequentialAgent):
         return np.full(self.batch, a)
 
 
-def next_phase(e: Episode, rng: np.random.Generator) -> int:
-    """Estimate the complexity at the beginning of a phase, set the width, and return when the next phase begins.
+class AdaptiveState(UCBEState):
+    """What the rule of adaptive UCB-E uses."""
 
-    Parameters: the width b sqrt(c n / H), b sqrt(c n), and the ends of the phases 0, 1, ..., K - 1. Memory: H, the
-    number of the phase, and the arms in the order of their means. Of several phases that begin at one time, the last
-    one holds.
-    """
-    arms = e.pulls.size
-    order = e.memory[2:]
-    phase = int(e.memory[1])
+    exploration: float  # b sqrt(c n), which H divides
+    complexity: float  # H
+    phase: int  # k
+    ends: Vector  # pulls at the ends of the phases 0, 1, ..., K - 1
+    mean: PerArm  # sample means, the largest first
+
+
+def next_phase(e: Episode, s: AdaptiveState, rng: np.random.Generator) -> int:
+    """Estimate H at the beginning of phase k (Figure 4), set the width, and return when the next phase begins."""
     if e.pulled < 0:
-        e.memory[0] = arms  # H_0 = K
-        for slot in range(arms):
-            order[slot] = slot
-    while phase < arms - 1 and e.parameters[2 + phase] <= e.made:
-        phase += 1
-    e.memory[1] = phase
-    if phase > 0:
-        # The means have hardly changed since the last phase: insertion is faster than sorting again.
-        for place in range(1, arms):
-            arm = order[place]
-            mean = e.mean[int(arm)]
-            at = place
-            while at > 0 and e.mean[int(order[at - 1])] < mean:
-                order[at] = order[at - 1]
-                at -= 1
-            order[at] = arm
-        best = e.mean[int(order[0])]
-        # Gaps of 0, up to rounding, are left out; the square of the others is above 0.
-        least = max(ROUNDING * abs(best), 1e-150)
-        largest = 0.0
-        for rank in range(arms - phase + 1, arms + 1):  # of the gaps, from the smallest on
-            gap = min(best - e.mean[int(order[rank - 1])], 1e150)  # the square of a larger one is no float
+        s.complexity = e.num_arms  # H_0 = K
+    while s.phase < e.num_arms - 1 and s.ends[s.phase] <= e.made:
+        s.phase += 1
+    if s.phase > 0:
+        sort_means(e, s.mean)
+        best, estimate = s.mean[0], 0.0
+        least = max(ROUNDING * abs(best), 1e-150)  # of gaps: smaller ones are left out; the squares are above 0
+        for i in range(e.num_arms - s.phase + 1, e.num_arms + 1):
+            gap = min(best - s.mean[i - 1], 1e150)  # the square of a larger one is no float
             if gap > least:
-                largest = max(largest, rank / (gap * gap))
-        if largest > 0.0:
-            e.memory[0] = largest
-    e.parameters[0] = e.parameters[1] / math.sqrt(e.memory[0])
-    return int(e.parameters[2 + phase]) if phase < arms - 1 else NEVER
+                estimate = max(estimate, i / gap**2)
+        s.complexity = estimate if estimate > 0.0 else s.complexity
+    s.width = s.exploration / math.sqrt(s.complexity)
+    return int(s.ends[s.phase]) if s.phase < e.num_arms - 1 else NEVER
+
+
+def sort_means(e: Episode, mean: FloatArray) -> None:
+    """Write the sample means in descending order."""
+    for arm in range(e.num_arms):
+        place = arm
+        while place > 0 and mean[place - 1] < e.mean[arm]:
+            mean[place] = mean[place - 1]
+            place -= 1
+        mean[place] = e.mean[arm]
 
 
 @dataclass(kw_only=True)
@@ -142,16 +146,11 @@ class AdaptiveUCBE(SequentialAgent):
 
     name: ClassVar[str] = "A-UCB-E"
     uses_variances: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(index=upper_bound, refresh=next_phase)
-
-    @property
-    def memory(self) -> int:  # type: ignore[override]
-        """H, the phase, and the order of the arms."""
-        return 2 + self.num_arms
+    rule: ClassVar[Rule] = Rule(index=upper_bound, refresh=next_phase, state=AdaptiveState)
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         real(self.c, f"c of {self.name}", above=0)
         real(self.b, f"b of {self.name}", above=0)
         ends = phase_ends(self.num_arms, self.budget)
-        self.parameters = columns(self.batch, 0.0, self.b * math.sqrt(self.c * self.budget), *ends, self.budget)
+        self.values = {"exploration": self.b * math.sqrt(self.c * self.budget), "ends": np.array([*ends, self.budget])}

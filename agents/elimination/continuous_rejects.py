@@ -11,7 +11,7 @@ from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_mean
 from bai_gym.agents.tools.sets import range_of
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Played, Rule, best_without, columns, leader, rare, renew, section, total
+from bai_gym.sampling import Episode, Played, Rule, best_without, columns, leader, noinline, renew, section, total
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.theory.complexity import log_bar
 
@@ -42,7 +42,7 @@ def is_large(e: Episode, gap: float) -> bool:
     return bool(relative * relative * share > e.end - spent)
 
 
-@rare
+@noinline
 def reject(e: Episode, low: int, rng: np.random.Generator) -> None:
     """Drop an arm."""
     m, active = e.memory, int(e.memory[ACTIVE])

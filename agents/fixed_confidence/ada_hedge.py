@@ -23,7 +23,7 @@ from bai_gym.agents.fixed_confidence.stopping import (
 )
 from bai_gym.agents.fixed_confidence.track_and_stop import inside
 from bai_gym.agents.tools.scanning import arm_of_largest
-from bai_gym.sampling import Episode, Rule, leader, rare, section
+from bai_gym.sampling import Episode, Rule, leader, noinline, section
 from bai_gym.statistics import FloatArray
 
 __all__ = ["AdaHedgeBR"]
@@ -65,7 +65,7 @@ def mix_loss(losses: FloatArray, rate: float) -> float:
     return lowest - math.log(total / losses.size) / rate
 
 
-@rare
+@noinline
 def optimistic_gain(e: Episode, arm: int, q: float, level: float) -> float:
     """Return the largest of d(U, q), d(L, q) and log(t) / N, with the bounds U and L of the arm at level log t."""
     n, m = e.pulls[arm], e.mean[arm]

@@ -15,7 +15,7 @@ from bai_gym.agents.fixed_confidence.stopping import MISFIT, ConfidenceAgent
 from bai_gym.agents.registry import find
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import NEVER, STOP, Episode, Played, Rule, Tournament, rare, section
+from bai_gym.sampling import NEVER, STOP, Episode, Played, Rule, Tournament, noinline, section
 from bai_gym.sampling.sequential import pull_leader
 from bai_gym.sampling.tournament import fill, nodes, renew_pulled
 from bai_gym.statistics import FloatArray, IntArray
@@ -80,7 +80,7 @@ def run_of(e: Episode, pulled: int) -> Episode:
     )
 
 
-@rare
+@noinline
 def restart(e: Episode) -> None:
     """Begin a run without samples."""
     size = int(own(e, OF_BASE))
@@ -105,7 +105,7 @@ def cap_of_block(e: Episode) -> float:
     return math.ceil(own(e, FACTOR) ** (e.memory[PLACE] - 1.0) * own(e, FIRST_CAP))
 
 
-@rare
+@noinline
 def take_in(e: Episode, arm: int, reward: float) -> None:
     """Add a reward to the statistics of the run."""
     pulls, means, variances, sums = row(e, PULLS), row(e, MEANS), row(e, VARIANCES), row(e, SUMS)
@@ -120,7 +120,7 @@ def take_in(e: Episode, arm: int, reward: float) -> None:
     e.memory[MADE] += 1.0
 
 
-@rare
+@noinline
 def end_run(e: Episode, vote: int, rng: np.random.Generator) -> bool:
     """Count a run, with its vote or -1 if it was capped; return whether the block ends with most runs stopped."""
     votes = row(e, VOTES)
@@ -162,7 +162,7 @@ def best_left(run: Episode) -> int:
     return best
 
 
-@rare
+@noinline
 def first_pull(e: Episode, rng: np.random.Generator) -> int:
     """Return the next of the first pulls of a run, the arms in a random order; -1 if they have been made."""
     pulls, few, ties, least = row(e, PULLS), -1, 1.0, own(e, FIRST_PULLS)

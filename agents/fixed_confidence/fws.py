@@ -21,7 +21,7 @@ from bai_gym.agents.fixed_confidence.stopping import (
 )
 from bai_gym.agents.fixed_confidence.track_and_stop import inside, tied_best
 from bai_gym.agents.tools.scanning import arm_of_largest
-from bai_gym.sampling import Episode, Rule, leader, rare, section
+from bai_gym.sampling import Episode, Rule, leader, noinline, section
 from bai_gym.statistics import FloatArray
 
 __all__ = ["FWS"]
@@ -51,7 +51,7 @@ def meeting_mean(e: Episode, best: int, other: int, x: float, y: float) -> float
     return (a * e.mean[best] + b * e.mean[other]) / (a + b)
 
 
-@rare
+@noinline
 def solve_game(payoff: FloatArray, rows: int, columns: int, width: int, basis: FloatArray, z: FloatArray) -> None:
     """Write to z the mixed strategy of the row player, who maximises; by the simplex method with Bland's rule.
 
@@ -109,7 +109,7 @@ def solve_game(payoff: FloatArray, rows: int, columns: int, width: int, basis: F
         z[k] /= total
 
 
-@rare
+@noinline
 def game_of_gradients(e: Episode, best: int, count: int) -> None:
     """Write to z the maximiser of the least <z - x, gradient of f_j> over j in J."""
     arms = e.pulls.size

@@ -19,7 +19,7 @@ from bai_gym.agents.tools.choosing import best_mean
 from bai_gym.bandits import Bandit
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Played, Rule, columns, rare, section
+from bai_gym.sampling import Episode, Played, Rule, columns, noinline, section
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics
 from bai_gym.theory import rinott_constant
 from bai_gym.validation import integer, probability, real
@@ -58,7 +58,7 @@ def has_all_pulls(e: Episode) -> bool:
     return e.parameters[LEFT] == 0.0
 
 
-@rare
+@noinline
 def margin(e: Episode, i: int, j: int) -> float:
     """Return how far an arm may fall behind another one without being dropped, per pull."""
     p, arms = e.parameters, e.pulls.size

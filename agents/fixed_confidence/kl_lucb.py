@@ -22,7 +22,7 @@ from bai_gym.agents.fixed_confidence.stopping import (
     variance_of,
 )
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, Rule, leader, rare
+from bai_gym.sampling import STOP, Episode, Rule, leader, noinline
 
 __all__ = ["KLLUCB", "divergence", "upper_bound"]
 
@@ -39,7 +39,7 @@ def divergence(e: Episode, arm: int, q: float) -> float:
     return 0.5 * (e.mean[arm] - q) * (e.mean[arm] - q) / variance_of(e, arm)
 
 
-@rare
+@noinline
 def bernoulli_upper_bound(mean: float, level: float) -> float:
     """Return the largest q with kl(m, q) <= level, by Newton's method from above, where it stays.
 
@@ -66,7 +66,7 @@ def upper_bound(e: Episode, arm: int, rate: float) -> float:
     return e.mean[arm] + math.sqrt(2.0 * variance_of(e, arm) * rate / e.pulls[arm])
 
 
-@rare
+@noinline
 def strongest(e: Episode, best: int, rng: np.random.Generator) -> tuple[int, float]:
     """Return the arm of largest U other than the best, and U; arms of equal means and pulls are tied."""
     other, bound, ties = -1, -np.inf, 1.0

@@ -37,7 +37,7 @@ from bai_gym.agents.tools.choosing import best_mean
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Played, columns, leader, rare, value_of
+from bai_gym.sampling import Episode, Played, columns, leader, noinline, value_of
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
 from bai_gym.theory.deviations import exponential_family_c, gaussian_c
 from bai_gym.validation import choice, probability, real
@@ -109,7 +109,7 @@ def mean_of(pulls: float, mean: float, variance: float, p: FloatArray) -> float:
     return mean
 
 
-@rare
+@noinline
 def student_term(pulls: float, level: float) -> float:
     """Return the threshold term (N / 2) L of an arm of unknown variance, with L = log(1 + q^2 / (N - 1)).
 
@@ -139,7 +139,7 @@ def own_term(pulls: float, mean: float, variance: float, p: FloatArray) -> float
     return 0.0
 
 
-@rare
+@noinline
 def common_term(e: Episode) -> float:
     """Return the part of the threshold that all pairs of arms share."""
     kind, t, level = e.parameters[THRESHOLD], float(e.made), e.parameters[LEVEL]
@@ -152,7 +152,7 @@ def common_term(e: Episode) -> float:
     return float(e.parameters[CONSTANT]) if kind != BY_STUDENT else 0.0
 
 
-@rare
+@noinline
 def student_evidence(n: float, v: float, m: float, w: float, gap: float) -> float:
     """Return W of two arms of unknown variance: pulls n, m, biased variances v, w, and the distance of their means.
 
@@ -179,7 +179,7 @@ def student_evidence(n: float, v: float, m: float, w: float, gap: float) -> floa
     return least
 
 
-@rare
+@noinline
 def evidence(e: Episode, i: int, j: int) -> float:
     """Return W(i, j), the evidence that arm i has a larger mean than arm j."""
     gap = e.mean[i] - e.mean[j]
@@ -194,7 +194,7 @@ def evidence(e: Episode, i: int, j: int) -> float:
     return 0.5 * gap * gap / max(variance_of(e, i) / n + variance_of(e, j) / m, TINY)
 
 
-@rare
+@noinline
 def fits(e: Episode) -> bool:
     """Return whether the last reward (at the start all means) is in [0, 1], which the Bernoulli family needs."""
     if e.parameters[FAMILY] != BERNOULLI:

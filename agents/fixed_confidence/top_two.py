@@ -37,7 +37,7 @@ from bai_gym.agents.fixed_confidence.stopping import (
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Rule, leader, rare, section
+from bai_gym.sampling import Episode, Rule, leader, noinline, section
 from bai_gym.statistics import FloatArray
 from bai_gym.theory.deviations import inverse_h
 from bai_gym.validation import choice, integer, probability
@@ -98,7 +98,7 @@ def cheapest(e: Episode, best: int, penalty: float, rng: np.random.Generator) ->
     return arm_of_largest(scores, e.pulls, e.parameters[FIRST], rng)
 
 
-@rare
+@noinline
 def posterior_draw(e: Episode, rng: np.random.Generator) -> int:
     """Draw the mean of each arm from its posterior, and return the arm of the largest."""
     scores, family = row(e, SCORES), e.parameters[FAMILY]

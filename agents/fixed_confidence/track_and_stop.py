@@ -22,7 +22,7 @@ from bai_gym.agents.fixed_confidence.stopping import (
 )
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Rule, rare, section
+from bai_gym.sampling import Episode, Rule, noinline, section
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import choice, real
 
@@ -46,7 +46,7 @@ def inside(mean: float) -> float:
     return min(max(mean, INTERIOR), 1.0 - INTERIOR)
 
 
-@rare
+@noinline
 def bernoulli_ratio(y: float, x: float, best: float, other: float) -> float:
     """Return x_a: the root of d(mu_1, p) + x d(mu_a, p) = y with p = (mu_1 + x mu_a) / (1 + x).
 
@@ -63,7 +63,7 @@ def bernoulli_ratio(y: float, x: float, best: float, other: float) -> float:
     return x
 
 
-@rare
+@noinline
 def optimal_shares(e: Episode, best: int, w: FloatArray, y: float) -> float:
     """Write w* of the sample means to ``w``, and return y; see :mod:`bai_gym.theory.characteristic_time`.
 

@@ -24,7 +24,7 @@ from bai_gym.agents.tools.scanning import largest
 from bai_gym.bandits.linear import check_features
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, columns, rare, section
+from bai_gym.sampling import Episode, columns, noinline, section
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Regression", "Ridge", "fewer_pulls", "is_current", "largest_place", "longest", "noise_deviation"]
@@ -177,7 +177,7 @@ def largest_place(e: Episode, values: FloatArray, scale: float, rng: np.random.G
     return places if tied == 1 else tied_place(e, values, least, tied, rng)
 
 
-@rare
+@noinline
 def tied_place(e: Episode, values: FloatArray, least: float, tied: int, rng: np.random.Generator) -> int:
     """Return one of the places whose values are not below ``least``, by the tie rule."""
     lowest, order, chosen = e.parameters[0] == 1.0, regression(e).order, -1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bai_gym.sampling import larger
+from bai_gym.sampling import TO_FIRST, Episode, larger
 from bai_gym.statistics import FloatArray
 
 __all__ = ["arm_of_largest", "largest"]
@@ -20,13 +20,12 @@ def largest(values: FloatArray) -> float:
     return best
 
 
-def arm_of_largest(values: FloatArray, pulls: FloatArray, tie_first: float, rng: np.random.Generator) -> int:
-    """Return the arm of the largest value.
+def arm_of_largest(values: FloatArray, e: Episode, rng: np.random.Generator) -> int:
+    """Return the arm of the largest value; exact ties are broken by the rule of the episode.
 
     Args:
         values: ``(k,)``, -inf allowed.
-        pulls: ``(k,)`` pulls of each arm.
-        tie_first: 1 if exact ties go to the fewest pulls, then to the lowest arm; 0 if uniformly at random.
+        e: The episode.
         rng: Breaks ties.
     """
     best = largest(values)
@@ -35,11 +34,11 @@ def arm_of_largest(values: FloatArray, pulls: FloatArray, tie_first: float, rng:
         found += ONE + arm if values[arm] == best else 0
     if found < 2 * ONE:
         return found - ONE
-    chosen, skipped = -1, 0 if tie_first else int(rng.random() * (found // ONE))
+    chosen, skipped = -1, 0 if e.tie == TO_FIRST else int(rng.random() * (found // ONE))
     for arm in range(values.size):
         if values[arm] == best:
-            if tie_first:
-                chosen = arm if chosen < 0 or pulls[arm] < pulls[chosen] else chosen
+            if e.tie == TO_FIRST:
+                chosen = arm if chosen < 0 or e.pulls[arm] < e.pulls[chosen] else chosen
             elif skipped == 0:
                 return arm
             else:

@@ -17,7 +17,7 @@ from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.results.result import summed
-from bai_gym.sampling import Block, Engine, Played, Sequential, check_request, start
+from bai_gym.sampling import Block, Engine, Outcome, Sequential, check_request, start
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm, Task
 
@@ -119,7 +119,7 @@ class _BlockPlayer:
         """Execute the plan to its end."""
         record, bandit = self._record, self._bandit
         plan = start(self._agent, record)
-        outcome: Statistics | Played | None = None
+        outcome: Statistics | Outcome | None = None
         while True:
             try:
                 wish = plan.send(outcome)
@@ -163,7 +163,7 @@ class _BlockPlayer:
         record.spend(pulls)
         return outcome
 
-    def _sequential(self, request: Sequential, points: Sequence[int]) -> Played:
+    def _sequential(self, request: Sequential, points: Sequence[int]) -> Outcome:
         """Play a rule, with a look at each checkpoint."""
         record, bandit, arms = self._record, self._bandit, request.arms
         begin = request.window

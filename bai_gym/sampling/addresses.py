@@ -6,6 +6,7 @@ operations at every call. Those that are made here are not counted, which saves 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numba
@@ -13,7 +14,9 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.core.imputils import lower_getattr_generic, lower_setattr_generic
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import infer_getattr, intrinsic, models, register_model
 
 from bai_gym.sampling.episode import (
     ARMS,
@@ -23,11 +26,9 @@ from bai_gym.sampling.episode import (
     HEADER,
     LINE,
     MADE,
-    MEMORY,
-    PARAMETERS,
     PULLED,
-    ROOM,
     SECOND,
+    TIE,
     TREES,
     WIDTH,
     Episode,
@@ -41,9 +42,10 @@ __all__ = [
     "header",
     "larger",
     "locate",
+    "numbers_of",
     "section",
-    "settings",
     "singles",
+    "state_maker",
     "sums",
     "total",
     "values",
@@ -159,8 +161,8 @@ def sums(f: Any, q: Any) -> Any:
 
 
 @numba.njit(forceinline=True)
-def settings(f: Any, q: Any) -> Any:
-    """Return the address of the parameters."""
+def numbers_of(f: Any, q: Any) -> Any:
+    """Return the address of the numbers of the state."""
     return f + 8 * (LINE + 4 * numba.carray(_ints(q), HEADER)[WIDTH])
 
 
@@ -177,11 +179,10 @@ def episode(f: Any, q: Any, x: Any) -> Any:
     k, width, trees, first, second = head[ARMS], head[WIDTH], head[TREES], head[FIRST], head[SECOND]
     other = trees + 2 * first
     return Episode(
+        k,
         numba.carray(_floats(f + 8 * LINE), k),
         numba.carray(_floats(f + 8 * (LINE + width)), k),
         numba.carray(_floats(f + 8 * (LINE + 2 * width)), k),
-        numba.carray(_floats(f + 8 * (LINE + 4 * width)), head[PARAMETERS]),
-        numba.carray(_floats(f + 8 * head[ROOM]), head[MEMORY]),
         numba.carray(_ints(q + 8 * HEADER), k),
         numba.carray(_floats(x), (k, head[FEATURES])),
         Tournament(numba.carray(_floats(f + 8 * trees), first), numba.carray(_floats(f + 8 * (trees + first)), first)),
@@ -192,4 +193,95 @@ def episode(f: Any, q: Any, x: Any) -> Any:
         head[END],
         head[PULLED],
         numba.carray(_floats(f), 1)[0],
+        head[TIE],
     )
+
+
+class StateType(types.Type):  # type: ignore[misc]
+    """The type of a state: names and types of its fields, see :meth:`bai_gym.sampling.state.State.layout`.
+
+    An index receives a state without arrays, since it does not know its episode, only the numbers.
+    """
+
+    def __init__(self, layout: tuple[tuple[str, str], ...], has_arrays: bool) -> None:
+        self.places = {name: (place, kind) for place, (name, kind) in enumerate(layout) if kind in _NUMBERS}
+        arrays = [name for name, kind in layout if kind not in _NUMBERS] if has_arrays else []
+        self.arrays = {name: place for place, name in enumerate(arrays)}
+        super().__init__(name=f"State({layout}, {has_arrays})")
+
+    def type_of(self, name: str) -> Any:
+        """Return the type of a field; None if there is none."""
+        if name in self.places:
+            return _NUMBERS[self.places[name][1]]
+        return _VECTOR if name in self.arrays else None
+
+
+_NUMBERS = {"float": types.float64, "int": types.int64, "bool": types.boolean}
+_VECTOR = types.Array(types.float64, 1, "C")
+
+
+@register_model(StateType)
+class _StateModel(models.StructModel):  # type: ignore[misc]
+    """A state is two addresses: of its numbers, and of the row of integers of the episode."""
+
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, [("numbers", types.int64), ("integers", types.int64)])
+
+
+@infer_getattr
+class _StateFields(AttributeTemplate):  # type: ignore[misc]
+    key = StateType
+
+    def generic_resolve(self, kind: Any, name: str) -> Any:
+        return kind.type_of(name)
+
+
+def _array(numbers: Any, integers: Any, place: Any) -> Any:
+    head = numba.carray(_ints(integers), HEADER)
+    section = numba.carray(_ints(integers + 8 * (HEADER + head[ARMS] + 2 * place)), 2)
+    return numba.carray(_floats(numbers + 8 * section[0]), section[1])
+
+
+def _address_of(context: Any, builder: Any, kind: Any, state: Any, name: str) -> Any:
+    parts = cgutils.create_struct_proxy(kind)(context, builder, value=state)
+    address = builder.add(parts.numbers, context.get_constant(types.int64, 8 * kind.places[name][0]))
+    return builder.inttoptr(address, ir.DoubleType().as_pointer())
+
+
+@lower_getattr_generic(StateType)
+def _read(context: Any, builder: Any, kind: Any, state: Any, name: str) -> Any:
+    if name in kind.arrays:
+        parts = cgutils.create_struct_proxy(kind)(context, builder, value=state)
+        place = context.get_constant(types.int64, kind.arrays[name])
+        signature = _VECTOR(types.int64, types.int64, types.int64)
+        return context.compile_internal(builder, _array, signature, (parts.numbers, parts.integers, place))
+    number = builder.load(_address_of(context, builder, kind, state, name))
+    return context.cast(builder, number, types.float64, kind.type_of(name))
+
+
+@lower_setattr_generic(StateType)
+def _write(context: Any, builder: Any, signature: Any, arguments: Any, name: str) -> None:
+    kind, given = signature.args
+    number = context.cast(builder, arguments[1], given, types.float64)
+    builder.store(number, _address_of(context, builder, kind, arguments[0], name))
+
+
+@cache
+def state_maker(layout: tuple[tuple[str, str], ...], has_arrays: bool) -> Any:
+    """Return a compiled function of the address of numbers, and of a row of integers, that returns a state."""
+    kind = StateType(layout, has_arrays)
+
+    @intrinsic
+    def make(typing_context: Any, numbers: Any, integers: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            state = cgutils.create_struct_proxy(kind)(context, builder)
+            state.numbers, state.integers = arguments
+            return state._getvalue()
+
+        return kind(types.int64, types.int64), generate
+
+    @numba.njit(forceinline=True)
+    def maker(numbers: Any, integers: Any) -> Any:
+        return make(numbers, integers)
+
+    return maker

@@ -29,11 +29,12 @@ import numpy as np
 from bai_gym.errors import AgentError
 from bai_gym.sampling import episode as rows
 from bai_gym.sampling import player
-from bai_gym.sampling.episode import STOP, episode, values
-from bai_gym.sampling.rare import is_rare
+from bai_gym.sampling.episode import STOP, episode, numbers_of, values
+from bai_gym.sampling.inlining import is_noinline
 from bai_gym.sampling.sequential import Rule, pull_leader
+from bai_gym.sampling.state import State
 
-__all__ = ["CompiledPlayer", "compile_rule", "compiled_player", "prepare"]
+__all__ = ["CompiledPlayer", "compile_rule", "compiled_player", "precompile"]
 
 NOTE_AFTER = 1.0  # seconds
 _LOCK = threading.RLock()  # workers of a Dask cluster may be threads of one process
@@ -45,24 +46,25 @@ class NotCompiled(Exception):
     """A function cannot, or must not, be compiled."""
 
 
-# The functions that a template calls; :func:`_compile` substitutes those of a rule.
+# What a template calls; :func:`_compile` substitutes the functions of a rule, and what makes its state.
 function: Any = None
 stops: Any = None
+state: Any = None
 
 
 def _indices(number: int, pulls: Any, means: Any, variances: Any, found: Any, p: Any, step: int) -> int:
     for k in range(number):
-        values(found)[k] = function(values(pulls)[k], values(means)[k], values(variances)[k], values(p + k * step))
+        values(found)[k] = function(values(pulls)[k], values(means)[k], values(variances)[k], state(p + k * step, 0))
     return 0
 
 
 def _choose(f: Any, q: Any, x: Any, rng: Any) -> int:
-    return int(function(episode(f, q, x), rng))
+    return int(function(episode(f, q, x), state(numbers_of(f, q), q), rng))
 
 
 def _choose_or_stop(f: Any, q: Any, x: Any, rng: Any) -> int:
-    e = episode(f, q, x)
-    return STOP if stops(e) else int(function(e, rng))
+    e, s = episode(f, q, x), state(numbers_of(f, q), q)
+    return STOP if stops(e, s) else int(function(e, s, rng))
 
 
 def _digest(function: Any) -> str:
@@ -151,7 +153,7 @@ def _dispatcher(function: Any) -> Any:
         _dispatchers[function] = numba.njit(
             _bound(function, inner),
             error_model="numpy",
-            forceinline=not is_rare(function),
+            forceinline=not is_noinline(function),
             no_cpython_wrapper=True,
             no_cfunc_wrapper=True,
         )
@@ -160,7 +162,7 @@ def _dispatcher(function: Any) -> Any:
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Pause the search for garbage: among the objects that Numba makes it takes as long as loading from disk."""
+    """Pause garbage collection: among the objects that Numba makes it takes as long as loading from disk."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -171,15 +173,27 @@ def _no_collection() -> Iterator[None]:
 
 
 @_no_collection()
-def _compile(template: Any, signature: Any, parts: dict[str, Any]) -> Any:
-    """Return the machine code of a template whose parts are other functions; from disk, if it is there."""
+def _compile(template: Any, signature: Any, parts: dict[str, Any], kind: type[State], *, has_arrays: bool) -> Any:
+    """Return the machine code of a template whose parts are other functions; from disk, if it is there.
+
+    Args:
+        template: The function.
+        signature: Its type.
+        parts: The functions that take the place of global names.
+        kind: The fields of the state.
+        has_arrays: Whether it receives the arrays of the state, too.
+    """
     import numba
 
-    digest = hashlib.sha256("".join(_digest(part) for part in (template, *parts.values())).encode()).hexdigest()[:16]
+    from bai_gym.sampling.addresses import state_maker
+
+    digests = [*(_digest(part) for part in (template, *parts.values())), repr(kind.layout())]
+    digest = hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
     key = f"{template.__name__}_{digest}{_library_digest()}"
     if key not in _rules:
         names = {name: value for name, value in _references(template).items() if isinstance(value, types.FunctionType)}
         inner = {name: _dispatcher(value) for name, value in {**names, **parts}.items()}
+        inner["state"] = state_maker(kind.layout(), has_arrays)
         bound = _bound(template, inner, f"{digest}{_library_digest()}")
         options = {"error_model": "numpy"}
         try:
@@ -220,7 +234,7 @@ class CompiledPlayer:
         self._signatures = {
             "play": void(*arms, *state, *pointers, vector, i8),
             "choose_all": void(numbers, *state, *pointers),
-            "take_in_all": void(numbers, vector, *state, *pointers[:2], i8),
+            "update_all": void(numbers, vector, *state, *pointers[:2], i8),
         }
 
     def __getattr__(self, name: str) -> Any:
@@ -228,7 +242,7 @@ class CompiledPlayer:
         if name.startswith("_") or name not in self._signatures:
             raise AttributeError(name)
         with _LOCK, note("the loop of sequential agents"):
-            loop = _compile(getattr(player, name), self._signatures[name], {})
+            loop = _compile(getattr(player, name), self._signatures[name], {}, State, has_arrays=False)
         setattr(self, name, loop)
         return loop
 
@@ -271,12 +285,12 @@ def note(name: str) -> Iterator[None]:
         timer.cancel()
 
 
-def nothing(e: Any, rng: Any) -> int:
+def nothing(e: Any, s: Any, rng: Any) -> int:
     """Placeholder for a missing function of a rule."""
     return 0
 
 
-def no_index(pulls: float, mean: float, variance: float, parameters: Any) -> float:
+def no_index(pulls: float, mean: float, variance: float, s: Any) -> float:
     """Placeholder for a missing index of a rule."""
     return 0.0
 
@@ -291,7 +305,7 @@ def compile_rule(rule: Rule, agent: str) -> tuple[Any, Any, Any, Any] | None:
     """
     built = compiled_player()
     for name, function in (("index", rule.index), ("second", rule.second)):
-        _check_index(name, function, agent)
+        _check_index(name, function, rule.state, agent)
     if built is None:
         return None
     current: Callable[..., Any] | None = None
@@ -300,15 +314,18 @@ def compile_rule(rule: Rule, agent: str) -> tuple[Any, Any, Any, Any] | None:
             pointers = []
             for function in (rule.index, rule.second):
                 current = function or no_index
-                pointers.append(_compile(_indices, built.indices_type, {"function": current}))
+                kind = rule.state if function is not None else State
+                pointers.append(_compile(_indices, built.indices_type, {"function": current}, kind, has_arrays=False))
             current = rule.choose or nothing
-            if rule.stops is None:
-                pointers.append(_compile(_choose, built.choose_type, {"function": current}))
-            else:
-                parts = {"function": rule.choose or pull_leader, "stops": rule.stops}
-                pointers.append(_compile(_choose_or_stop, built.choose_type, parts))
+            template: Callable[..., int] = _choose
+            parts: dict[str, Callable[..., Any]] = {"function": current}
+            if rule.stops is not None:
+                template, parts = _choose_or_stop, {"function": rule.choose or pull_leader, "stops": rule.stops}
+            kind = rule.state if rule.choose is not None or rule.stops is not None else State
+            pointers.append(_compile(template, built.choose_type, parts, kind, has_arrays=True))
             current = rule.refresh or nothing
-            pointers.append(_compile(_choose, built.choose_type, {"function": current}))
+            kind = rule.state if rule.refresh is not None else State
+            pointers.append(_compile(_choose, built.choose_type, {"function": current}, kind, has_arrays=True))
     except NotCompiled as error:
         name = getattr(current, "__qualname__", repr(current))
         warnings.warn(
@@ -321,13 +338,13 @@ def compile_rule(rule: Rule, agent: str) -> tuple[Any, Any, Any, Any] | None:
     return indices, seconds, choose, refresh
 
 
-def prepare(rule: Rule, agent: str) -> None:
+def precompile(rule: Rule, agent: str) -> None:
     """Compile a rule and the player, so that worker processes find both on disk."""
     if compile_rule(rule, agent) is not None and (built := compiled_player()) is not None:
         _ = built.play
 
 
-def _check_index(name: str, function: Callable[..., Any] | None, agent: str) -> None:
+def _check_index(name: str, function: Callable[..., Any] | None, kind: type[State], agent: str) -> None:
     """Try an index once.
 
     Raises:
@@ -337,7 +354,7 @@ def _check_index(name: str, function: Callable[..., Any] | None, agent: str) -> 
         return
     with np.errstate(all="ignore"):
         try:
-            value = function(2.0, 0.5, 0.25, np.ones(16))
+            value = function(2.0, 0.5, 0.25, kind.of(**dict.fromkeys(kind.numbers, 1.0)))
         except (ArithmeticError, ValueError, IndexError):  # outside its range, which is the rule's own business
             return
         except TypeError as error:
@@ -349,4 +366,4 @@ def _check_index(name: str, function: Callable[..., Any] | None, agent: str) -> 
 
 def _named(function: Callable[..., Any], name: str, agent: str) -> str:
     called = getattr(function, "__qualname__", repr(function))
-    return f"{called}(pulls, mean, variance, parameters), the {name} of {agent},"
+    return f"{called}(pulls, mean, variance, s), the {name} of {agent},"

@@ -154,7 +154,7 @@ class Dispatcher:
         if self._plan is None:
             self._remaining[...] -= 1
         elif self._request is not None and self.recommendation is None and number >= self._first:
-            self._request.take_in(arm, reward)
+            self._request.update(arm, reward)
             if self._request.ended:
                 self._advance(self._request.outcome)
         self._end_if_complete()
@@ -233,7 +233,7 @@ class _Block:
         self._left[0, slot] -= 1
         return slot if self._block.arms is None else int(self._block.arms[0, slot])
 
-    def take_in(self, arm: int, reward: float) -> None:
+    def update(self, arm: int, reward: float) -> None:
         self._made.add(arm, reward)
         self._missing -= 1
 
@@ -281,7 +281,7 @@ class _Sequential:
         self._outstanding.append(slot)
         return int(self._arms[slot])
 
-    def take_in(self, arm: int, reward: float) -> None:
+    def update(self, arm: int, reward: float) -> None:
         if self._before is None and self._choose() < 0:
             return
         slot = self._arms.index(arm)
@@ -319,4 +319,4 @@ class _Sequential:
 
     def _add(self, slot: int, reward: float | None = None) -> None:
         reward = self._assumed(self._arms[slot]) if reward is None else reward
-        self._engine.take_in(np.array([slot]), np.array([reward]))
+        self._engine.update(np.array([slot]), np.array([reward]))

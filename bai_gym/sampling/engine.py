@@ -20,25 +20,25 @@ from bai_gym.sampling.episode import (
     HEADER,
     LINE,
     LOST,
-    LOWEST,
     MADE,
-    MEMORY,
-    PARAMETERS,
     PULLED,
-    ROOM,
     RUNNING,
     SECOND,
     STATE,
     STOP,
     STOPPED,
+    TIE,
+    TO_FIRST,
     TREES,
     WAITING,
     WIDTH,
     episode,
     int_width,
     lines,
+    numbers_of,
 )
-from bai_gym.sampling.sequential import Played, Rule, Sequential, pull_leader
+from bai_gym.sampling.sequential import Outcome, Rule, Sequential, pull_leader
+from bai_gym.sampling.state import State, States, sizes_of
 from bai_gym.sampling.tournament import nodes
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
@@ -63,27 +63,24 @@ class Engine:
         self._request, rule = request, request.rule
         batch, arms = statistics.pulls.shape
         made = made if request.window is None else int(request.window.pulls[0].sum())
-        parameters = np.asarray(request.parameters, np.float64)
-        if parameters.ndim != 2 or len(parameters) != batch:
-            raise AgentError(
-                f"parameters of {request.agent} must have shape (N, P) with N = {batch}, not {parameters.shape}"
-            )
         first = nodes(arms) if rule.index is not None else 2
         second = nodes(arms) if rule.second is not None else 2
-        settings, width = parameters.shape[1], lines(arms)
+        sizes = sizes_of(rule.state, request.values, arms, request.agent)
+        ends = lines(len(rule.state.numbers)) + np.cumsum([lines(size) for size in sizes], dtype=np.int64)
+        sections = np.array([[end - lines(size), size] for end, size in zip(ends, sizes, strict=True)], np.int64)
+        width = lines(arms)
         at = LINE + 4 * width
-        room = at + lines(settings)
-        trees = room + lines(request.memory)
+        trees = at + (int(ends[-1]) if sizes else lines(len(rule.state.numbers)))
         self._floats = _rows(batch, lines(trees + 2 * (first + second)))
-        self._ints = np.zeros((batch, int_width(arms)), np.int64)
+        self._ints = np.zeros((batch, int_width(arms, len(sizes))), np.int64)
         self._features = _features(features, request.arms, arms)
         head = self._ints[:, :HEADER]
-        head[:, [ARMS, WIDTH, PARAMETERS, MEMORY, FIRST, SECOND]] = arms, width, settings, request.memory, first, second
-        head[:, [ROOM, TREES]] = room, trees
+        head[:, [ARMS, WIDTH, TREES, FIRST, SECOND]] = arms, width, trees, first, second
         head[:, FEATURES] = self._features.shape[2]
         head[:, [MADE, DUE, PULLED, END]] = made, made, -1, made + request.steps
-        head[:, LOWEST] = request.tie == "first"
+        head[:, TIE] = TO_FIRST if request.tie == "first" else 0
         self._ints[:, HEADER : HEADER + arms] = 1
+        self._ints[:, HEADER + arms :] = sections.ravel()
         self._stats = self._floats[:, LINE:at].reshape(batch, 4, width)[:, :, :arms]  # a view
         exact = statistics.sums
         whole = np.rint(exact)
@@ -91,9 +88,9 @@ class Engine:
         sums = np.where(np.abs(exact - whole) <= 1e-9 * np.maximum(statistics.pulls, 1), whole, exact)
         for place, values in enumerate((statistics.pulls, statistics.means, statistics.variances, sums)):
             self._stats[:, place] = values
-        self._parameters = self._floats[:, at : at + settings]
-        self._parameters[...] = parameters
-        self._memory = self._floats[:, room : room + request.memory]
+        self._states = States(rule.state, self._floats[:, at:trees], sections)
+        for name, value in {**rule.state.defaults, **request.values}.items():
+            _set(self._states[name], value, name, request.agent)
         self._has = (
             player.INDEXED * (rule.index is not None)
             | player.SECOND_INDEX * (rule.second is not None)
@@ -114,7 +111,7 @@ class Engine:
     def advance(
         self,
         table: ArmTable | None,
-        rewards: np.random.Generator,
+        rng: np.random.Generator,
         steps: int,
         pull: Callable[[IntArray, IntArray], FloatArray],
     ) -> None:
@@ -122,7 +119,7 @@ class Engine:
 
         Args:
             table: All K arms, as compiled code draws from them; None: draw by ``pull``, in all episodes at a time.
-            rewards: Source of the rewards.
+            rng: Source of the rewards.
             steps: Pulls since the start.
             pull: Returns the ``(m,)`` rewards of ``(m,)`` slots of ``(m,)`` episodes.
         """
@@ -130,15 +127,15 @@ class Engine:
         if table is not None and self._compiled:
             arms = table.take(self._request.arms)
             while True:
-                self._player.play(*arms, rewards, *self._state, np.ones(5 * player.LANES), until)
+                self._player.play(*arms, rng, *self._state, np.ones(5 * player.LANES), until)
                 if not self._supply():
                     return
         while (self._ints[~self.stopped, MADE] < until).any():
             slots = self.choose()
             rows = np.flatnonzero(slots >= 0)
-            paid = np.zeros(slots.size)
-            paid[rows] = pull(rows, slots[rows])
-            self.take_in(slots, paid)
+            rewards = np.zeros(slots.size)
+            rewards[rows] = pull(rows, slots[rows])
+            self.update(slots, rewards)
 
     def choose(self) -> IntArray:
         """Return the ``(N,)`` slots to pull next, ``STOP`` where the episode has ended."""
@@ -149,11 +146,11 @@ class Engine:
             if not self._supply():
                 return chosen
 
-    def take_in(self, slots: IntArray, rewards: FloatArray) -> None:
+    def update(self, slots: IntArray, rewards: FloatArray) -> None:
         """Record ``(N,)`` rewards of the nonnegative slots."""
         first, second, _, _ = self._functions
         with np.errstate(all="ignore"):
-            self._player.take_in_all(slots, rewards, *self._state[:4], first, second, self._has)
+            self._player.update_all(slots, rewards, *self._state[:4], first, second, self._has)
 
     def _supply(self) -> bool:
         """Supply waiting episodes; return whether there are any."""
@@ -167,7 +164,7 @@ class Engine:
             return False
         if self._request.supply is None:
             raise AgentError(f"choose of {self._request.agent} returned WAIT, and its request has no supply")
-        self._request.supply(waiting, self._memory, self.statistics)
+        self._request.supply(waiting, self._states, self.statistics)
         self._ints[waiting, STATE] = RUNNING
         return True
 
@@ -202,9 +199,21 @@ class Engine:
         self._floats[...], self._ints[...] = state
 
     @property
-    def outcome(self) -> Played:
+    def outcome(self) -> Outcome:
         """The pulls so far."""
-        return Played(self.statistics, self._memory.copy(), self._parameters.copy(), self.stopped)
+        return Outcome(self.statistics, self._states.copy(), self.stopped)
+
+
+def _set(field: FloatArray, value: FloatArray | float, name: str, agent: str) -> None:
+    """Set a field of all states to its initial value.
+
+    Raises:
+        AgentError: If the shapes do not agree.
+    """
+    try:
+        field[...] = value
+    except ValueError:
+        raise AgentError(f"{name} of {agent} has the shape {np.shape(value)}, which is not {field.shape}") from None
 
 
 def _rows(number: int, width: int) -> FloatArray:
@@ -227,21 +236,25 @@ def _features(features: FloatArray | None, arms: IntArray | None, k: int) -> Flo
 def _uncompiled(rule: Rule) -> tuple[Any, Any, Any, Any]:
     """Return the functions of a rule as the player calls them."""
 
+    def state(f: FloatArray, q: IntArray) -> State:
+        return rule.state(numbers_of(f, q), q[HEADER + q[ARMS] :].reshape(-1, 2))
+
     def all_of(index: Callable[..., float] | None) -> player.Indices:
         def indices(number: int, pulls: Any, means: Any, variances: Any, found: Any, p: Any, step: int) -> int:
+            s = rule.state(p, np.zeros((0, 2), np.int64))
             for k in range(number):
-                found[k] = (index or no_index)(pulls[k], means[k], variances[k], p)
+                found[k] = (index or no_index)(pulls[k], means[k], variances[k], s)
             return 0
 
         return indices
 
     def choose(f: Any, q: Any, x: Any, rng: np.random.Generator) -> int:
-        e = episode(f, q, x)
-        if rule.stops is not None and rule.stops(e):
+        e, s = episode(f, q, x), state(f, q)
+        if rule.stops is not None and rule.stops(e, s):
             return STOP
-        return int((rule.choose or pull_leader)(e, rng))
+        return int((rule.choose or pull_leader)(e, s, rng))
 
     def refresh(f: Any, q: Any, x: Any, rng: np.random.Generator) -> int:
-        return int((rule.refresh or nothing)(episode(f, q, x), rng))
+        return int((rule.refresh or nothing)(episode(f, q, x), state(f, q), rng))
 
     return all_of(rule.index), all_of(rule.second), choose, refresh

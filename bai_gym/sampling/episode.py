@@ -18,13 +18,14 @@ __all__ = [
     "DUE",
     "HEADER",
     "LOST",
-    "LOWEST",
     "MADE",
     "NEVER",
     "PULLED",
     "STATE",
     "STOP",
     "STOPPED",
+    "TIE",
+    "TO_FIRST",
     "WAIT",
     "WAITING",
     "Episode",
@@ -37,7 +38,7 @@ __all__ = [
     "lines",
     "locate",
     "section",
-    "settings",
+    "numbers_of",
     "singles",
     "sums",
     "total",
@@ -47,25 +48,25 @@ __all__ = [
 STOP = -1  # what `choose` returns to end the episode
 WAIT = -2  # what `choose` returns to have `Sequential.supply` called first
 NEVER = 2**62  # no pull
+TO_FIRST = 1  # of `Episode.tie`
 RUNNING, STOPPED, WAITING, LOST = range(4)  # lost: the rule chose an arm that does not exist
 
 # The first integers of a row: sizes, then the state of the episode.
-ARMS, WIDTH, PARAMETERS, MEMORY, ROOM, TREES, FIRST, SECOND, FEATURES, MADE, PULLED, STATE, DUE, LOWEST, END = range(15)
-HEADER = 15
+ARMS, WIDTH, TREES, FIRST, SECOND, FEATURES, MADE, PULLED, STATE, DUE, TIE, END = range(12)
+HEADER = 12  # then the active arms, then start and size of each array of the state
 LINE = 8  # floats in a cache line; each part of a row begins with one, so that no vector is read from two
-# A row of floats: the reward; from LINE on pulls, means, variances and sums, each WIDTH long; the parameters; from ROOM
-# on the memory, from TREES on the tournaments.
+# A row of floats: the reward; from LINE on pulls, means, variances and sums, each WIDTH long; then the numbers of the
+# state, and from TREES on the tournaments.
 
 
 class Episode(NamedTuple):
-    """One episode, as functions of sequential agents see it; k is the number of its candidate arms.
+    """One episode, as the functions of a rule see it; k is the number of its candidate arms.
 
     Attributes:
+        num_arms: k.
         pulls: ``(k,)`` pulls of each arm, as floats.
         mean: ``(k,)`` sample means.
         variance: ``(k,)`` unbiased sample variances, 0 below two pulls; only where the agent reads variances.
-        parameters: ``(P,)`` parameters of the rule; `refresh` may change them.
-        memory: ``(M,)`` numbers that the rule stores, 0 at the start.
         active: ``(k,)`` 1, or 0 for arms that `refresh` has dropped.
         features: ``(k, d)`` features of the arms; d = 0 where they have none.
         first: Tournament of the rule's index.
@@ -74,13 +75,13 @@ class Episode(NamedTuple):
         end: Pulls made when the rule ends at the latest.
         pulled: The arm pulled last, -1 before the first pull.
         reward: Its reward.
+        tie: How exact ties are broken: ``TO_FIRST`` for the fewest pulls, then the lowest arm, 0 for at random.
     """
 
+    num_arms: int
     pulls: FloatArray
     mean: FloatArray
     variance: FloatArray
-    parameters: FloatArray
-    memory: FloatArray
     active: IntArray
     features: FloatArray
     first: Tournament
@@ -89,6 +90,7 @@ class Episode(NamedTuple):
     end: int
     pulled: int
     reward: float
+    tie: int
 
 
 def lines(numbers: int) -> int:
@@ -96,9 +98,9 @@ def lines(numbers: int) -> int:
     return -(-numbers // LINE) * LINE
 
 
-def int_width(arms: int) -> int:
-    """Return the length of a row of integers: header, active arms."""
-    return HEADER + arms
+def int_width(arms: int, arrays: int) -> int:
+    """Return the length of a row of integers: header, active arms, start and size of each array of the state."""
+    return HEADER + arms + 2 * arrays
 
 
 def borrowed(rng: np.random.Generator) -> np.random.Generator:
@@ -139,14 +141,13 @@ def sums(f: FloatArray, q: IntArray) -> FloatArray:
     return f[start : start + q[ARMS]]
 
 
-def settings(f: FloatArray, q: IntArray) -> FloatArray:
-    """Return the ``(P,)`` parameters of an episode; in compiled code, their address."""
-    start = LINE + 4 * q[WIDTH]
-    return f[start : start + q[PARAMETERS]]
+def numbers_of(f: FloatArray, q: IntArray) -> FloatArray:
+    """Return the numbers of the state of an episode; in compiled code, their address."""
+    return f[LINE + 4 * q[WIDTH] : q[TREES]]
 
 
 def values(p: FloatArray) -> FloatArray:
-    """Return the numbers that :func:`locate` or :func:`settings` has located."""
+    """Return the numbers that :func:`locate` or :func:`numbers_of` has located."""
     return p
 
 
@@ -171,14 +172,13 @@ def header(q: IntArray) -> IntArray:
 
 def episode(f: FloatArray, q: IntArray, x: FloatArray) -> Episode:
     """Name the numbers of an episode: ``f`` its row of floats, ``q`` that of integers, ``x`` its features."""
-    k, width, memory, trees, first, second = q[ARMS], q[WIDTH], q[ROOM], q[TREES], q[FIRST], q[SECOND]
+    k, width, trees, first, second = q[ARMS], q[WIDTH], q[TREES], q[FIRST], q[SECOND]
     pulls, mean, variance, other = LINE, LINE + width, LINE + 2 * width, trees + 2 * first
     return Episode(
+        k,
         f[pulls : pulls + k],
         f[mean : mean + k],
         f[variance : variance + k],
-        settings(f, q),
-        f[memory : memory + q[MEMORY]],
         q[HEADER : HEADER + k],
         x,
         Tournament(f[trees : trees + first], f[trees + first : other]),
@@ -187,4 +187,5 @@ def episode(f: FloatArray, q: IntArray, x: FloatArray) -> Episode:
         q[END],
         q[PULLED],
         f[0],
+        q[TIE],
     )

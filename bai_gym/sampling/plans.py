@@ -11,7 +11,7 @@ __all__ = ["Plan", "allocations", "start"]
 
 Plan = Generator[Any, Any, Any]
 """Yields requests, is sent outcomes (:class:`~bai_gym.statistics.Statistics` of a block's pulls, or
-:class:`~bai_gym.sampling.sequential.Played`), and returns the recommendation."""
+:class:`~bai_gym.sampling.sequential.Outcome`), and returns the recommendation."""
 
 
 def start(agent: Any, seen: Observation) -> Plan:

@@ -16,7 +16,6 @@ from bai_gym.sampling.episode import (
     ARMS,
     DUE,
     LOST,
-    LOWEST,
     MADE,
     NEVER,
     PULLED,
@@ -24,6 +23,7 @@ from bai_gym.sampling.episode import (
     STATE,
     STOP,
     STOPPED,
+    TIE,
     WAIT,
     WAITING,
     Episode,
@@ -32,17 +32,17 @@ from bai_gym.sampling.episode import (
     episode,
     header,
     locate,
+    numbers_of,
     section,
-    settings,
     singles,
     sums,
     values,
 )
-from bai_gym.sampling.rare import rare
+from bai_gym.sampling.inlining import noinline
 from bai_gym.sampling.tournament import Tournament, fill, leader, renew, renew_pulled, value_of
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["INDEXED", "choose_all", "play", "take_in_all"]
+__all__ = ["INDEXED", "choose_all", "play", "update_all"]
 
 LANES = 4  # episodes that are played side by side, step by step, so that their divisions and comparisons overlap
 
@@ -90,7 +90,7 @@ def draw(
     return draw_poisson(location[row, column], rng)
 
 
-@rare
+@noinline
 def draw_finite(kinds: int, width: int, start: int, numbers: FloatArray, rng: np.random.Generator) -> float:
     """Return a reward of an arm that has not come since the arm last started again.
 
@@ -116,13 +116,13 @@ def draw_finite(kinds: int, width: int, start: int, numbers: FloatArray, rng: np
     return float(numbers[kinds + kind])
 
 
-@rare
+@noinline
 def draw_poisson(mean: float, rng: np.random.Generator) -> float:
     """Return a Poisson reward."""
     return float(rng.poisson(mean))
 
 
-@rare
+@noinline
 def fill_tree(tree: Tournament, e: Episode, p: Any, indices: Indices, lowest: int, rng: np.random.Generator) -> None:
     """Compute the index of every active arm, and decide all nodes of the tournament."""
     half = tree.value.size >> 1
@@ -133,7 +133,7 @@ def fill_tree(tree: Tournament, e: Episode, p: Any, indices: Indices, lowest: in
     fill(tree, e.pulls, lowest, rng)
 
 
-@rare
+@noinline
 def take_out(tree: Tournament, e: Episode, rng: np.random.Generator) -> None:
     """Take the arms that have been dropped out of the tournament."""
     for arm in range(e.pulls.size):
@@ -141,8 +141,8 @@ def take_out(tree: Tournament, e: Episode, rng: np.random.Generator) -> None:
             renew(tree, arm, -np.inf, rng)
 
 
-@rare
-def prepare(
+@noinline
+def refresh_episode(
     f: Any,
     q: Any,
     x: Any,
@@ -155,19 +155,19 @@ def prepare(
     """Call the rule's `refresh`, where it has one, and bring the tournaments up to date."""
     head = header(q)
     head[DUE] = refresh(f, q, x, rng) if has & REFRESHES else NEVER
-    e, p = episode(f, q, x), settings(f, q)
+    e, p = episode(f, q, x), numbers_of(f, q)
     keeps = has & ONLY_DROPS and head[PULLED] >= 0
     if has & INDEXED and keeps:
         take_out(e.first, e, rng)
     elif has & INDEXED:
-        fill_tree(e.first, e, p, indices, head[LOWEST], rng)
+        fill_tree(e.first, e, p, indices, head[TIE], rng)
     if has & SECOND_INDEX and keeps:
         take_out(e.second, e, rng)
     elif has & SECOND_INDEX:
-        fill_tree(e.second, e, p, seconds, head[LOWEST], rng)
+        fill_tree(e.second, e, p, seconds, head[TIE], rng)
 
 
-@rare
+@noinline
 def stay(q: Any, arm: int) -> None:
     """Note why an episode pauses: it has stopped, waits, or the arm does not exist."""
     head = header(q)
@@ -225,19 +225,20 @@ def play(
     choose: Callable[..., int],
     refresh: Callable[..., int],
     has: int,
-    room: FloatArray,
+    scratch: FloatArray,
     until: int,
 ) -> None:
     """Play episodes until they have made their pulls, have stopped, or wait; see :class:`bai_gym.sampling.Engine`.
 
     ``LANES`` episodes are played side by side: each one chooses and draws, each one records, all their indices are
-    computed at once, and each tournament is renewed. ``room`` is ``(5 * LANES,)`` ones: place for the pulls, means,
-    variances and indices of the arms that they have just pulled, and for whether they have pulled one.
+    computed at once, and each tournament is renewed. ``scratch`` is ``(5 * LANES,)`` ones, which receive the pulls,
+    means, variances and indices of the arms that they have just pulled, and whether they have pulled one.
     """
     rng, rewards = borrowed(rng), borrowed(rewards)
-    samples, room = section(samples, 0, samples.size), section(room, 0, room.size)  # so as not to be counted, either
-    pulls, means, variances = section(room, 0, LANES), section(room, LANES, LANES), section(room, 2 * LANES, LANES)
-    found, played = section(room, 3 * LANES, LANES), section(room, 4 * LANES, LANES)
+    samples, scratch = section(samples, 0, samples.size), section(scratch, 0, scratch.size)  # not counted, either
+    pulls, means = section(scratch, 0, LANES), section(scratch, LANES, LANES)
+    variances, found = section(scratch, 2 * LANES, LANES), section(scratch, 3 * LANES, LANES)
+    played = section(scratch, 4 * LANES, LANES)
     episodes = floats.shape[0]
     for begin in range(0, episodes, LANES):
         end = min(begin + LANES, episodes)
@@ -251,7 +252,7 @@ def play(
                     continue
                 x = locate(features, number if features.shape[0] > 1 else 0)
                 if head[MADE] >= head[DUE]:
-                    prepare(f, q, x, rng, indices, seconds, refresh, has)
+                    refresh_episode(f, q, x, rng, indices, seconds, refresh, has)
                 arm = choose(f, q, x, rng) if has & CHOOSES else leader(episode(f, q, x).first)
                 if arm < 0 or arm >= head[ARMS]:
                     stay(q, arm)
@@ -267,21 +268,21 @@ def play(
                     played[lane] = 1.0
                     running += 1
             if has & INDEXED:
-                p = settings(locate(floats, begin), locate(ints, begin))
+                p = numbers_of(locate(floats, begin), locate(ints, begin))
                 indices(end - begin, at(pulls, 0), at(means, 0), at(variances, 0), at(found, 0), p, floats.strides[0])
                 for number in range(begin, end):
                     f, q, lane = locate(floats, number), locate(ints, number), number - begin
                     if played[lane] == 1.0:
                         head, tree = header(q), episode(f, q, f).first
-                        renew_pulled(tree, head[PULLED], found[lane], pulls[lane], head[LOWEST], rng)
+                        renew_pulled(tree, head[PULLED], found[lane], pulls[lane], head[TIE], rng)
             if has & SECOND_INDEX:
-                p = settings(locate(floats, begin), locate(ints, begin))
+                p = numbers_of(locate(floats, begin), locate(ints, begin))
                 seconds(end - begin, at(pulls, 0), at(means, 0), at(variances, 0), at(found, 0), p, floats.strides[0])
                 for number in range(begin, end):
                     f, q, lane = locate(floats, number), locate(ints, number), number - begin
                     if played[lane] == 1.0:
                         head, tree = header(q), episode(f, q, f).second
-                        renew_pulled(tree, head[PULLED], found[lane], pulls[lane], head[LOWEST], rng)
+                        renew_pulled(tree, head[PULLED], found[lane], pulls[lane], head[TIE], rng)
 
 
 def choose_all(
@@ -305,14 +306,14 @@ def choose_all(
             chosen[number] = STOP
             continue
         if head[MADE] >= head[DUE]:
-            prepare(f, q, x, rng, indices, seconds, refresh, has)
+            refresh_episode(f, q, x, rng, indices, seconds, refresh, has)
         arm = choose(f, q, x, rng) if has & CHOOSES else leader(episode(f, q, x).first)
         if arm < 0 or arm >= head[ARMS]:
             stay(q, arm)
         chosen[number] = arm
 
 
-def take_in_all(
+def update_all(
     arms: IntArray,
     rewards: FloatArray,
     floats: FloatArray,
@@ -331,11 +332,11 @@ def take_in_all(
             x = locate(features, number if features.shape[0] > 1 else 0)
             floats[number, 0] = rewards[number]
             header(q)[PULLED] = arms[number]
-            e, p = episode(f, q, x), settings(f, q)
+            e, p = episode(f, q, x), numbers_of(f, q)
             pulls, _, _ = record(q, e, sums(f, q), rewards[number], has)
             if has & INDEXED:
                 value = index_of(e, p, arms[number], indices)
-                renew_pulled(e.first, arms[number], value, pulls, header(q)[LOWEST], rng)
+                renew_pulled(e.first, arms[number], value, pulls, header(q)[TIE], rng)
             if has & SECOND_INDEX:
                 value = index_of(e, p, arms[number], seconds)
-                renew_pulled(e.second, arms[number], value, pulls, header(q)[LOWEST], rng)
+                renew_pulled(e.second, arms[number], value, pulls, header(q)[TIE], rng)

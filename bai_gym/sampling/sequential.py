@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from bai_gym.errors import AgentError
 from bai_gym.sampling.episode import Episode
+from bai_gym.sampling.state import State, States
 from bai_gym.sampling.tournament import leader
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["Played", "Rule", "Sequential", "columns", "pull_leader"]
+__all__ = ["Outcome", "Rule", "Sequential", "pull_leader"]
 
-Index = Callable[[float, float, float, FloatArray], float]
-Choose = Callable[[Episode, np.random.Generator], int]
+Index = Callable[[float, float, float, Any], float]
+Choose = Callable[[Episode, Any, np.random.Generator], int]
 
 
-def pull_leader(e: Episode, rng: np.random.Generator) -> int:
+def pull_leader(e: Episode, s: State, rng: np.random.Generator) -> int:
     """Return the arm of largest index."""
     return leader(e.first)
 
@@ -32,16 +33,18 @@ class Rule:
     arrays, ``math`` and other such functions.
 
     Attributes:
-        index: ``index(pulls, mean, variance, parameters)``: the index of an arm by its own statistics. The engine keeps
-            the largest. None: there is none.
-        choose: ``choose(e, rng)``: the arm to pull, given an :class:`~bai_gym.sampling.episode.Episode`. ``STOP`` ends
-            the episode, ``WAIT`` asks for :attr:`Sequential.supply`. None: the arm of largest index.
+        index: ``index(pulls, mean, variance, s)``: the index of an arm by its own statistics and the numbers of the
+            state (not its arrays). The engine keeps the largest. None: there is none.
+        choose: ``choose(e, s, rng)``: the arm to pull, given an :class:`~bai_gym.sampling.episode.Episode` and the
+            state. ``STOP`` ends the episode, ``WAIT`` asks for :attr:`Sequential.supply`. None: the arm of largest
+            index.
         second: A second index, with a tournament of its own.
-        refresh: ``refresh(e, rng)``: called before the first choice, and again when as many pulls have been made as it
-            returned. It may change parameters, and drop arms by ``e.active[arm] = 0``; then all indices are computed
+        refresh: ``refresh(e, s, rng)``: called before the first choice, and again when as many pulls have been made as
+            it returned. It may change the state, and drop arms by ``e.active[arm] = 0``; then all indices are computed
             again, unless :attr:`only_drops` is True.
         only_drops: Whether `refresh` changes no index but those of the arms that it drops.
-        stops: ``stops(e)``: whether the episode ends, asked before each choice.
+        stops: ``stops(e, s)``: whether the episode ends, asked before each choice.
+        state: The fields of ``s``: a subclass of :class:`~bai_gym.sampling.state.State`.
     """
 
     index: Index | None = None
@@ -49,7 +52,8 @@ class Rule:
     second: Index | None = None
     refresh: Choose | None = None
     only_drops: bool = False
-    stops: Callable[[Episode], bool] | None = None
+    stops: Callable[[Episode, Any], bool] | None = None
+    state: type[State] = State
 
     def __post_init__(self) -> None:
         """Raise :class:`AgentError` for a rule that never chooses."""
@@ -64,50 +68,39 @@ class Sequential:
     Attributes:
         rule: The rule.
         steps: Pulls in each episode, at most: a rule may stop before.
-        parameters: ``(N, P)`` parameters of the rule, see :func:`columns`; copied.
-        memory: Length of each episode's memory.
+        values: Initial values of fields of the rule's state, by name: numbers, ``(N,)``, or for arrays ``(L,)`` or
+            ``(N, L)``; all others have their defaults. Copied.
         arms: ``(N, k)`` candidate arms, or None for all K in their own order.
         window: ``(N, k)`` statistics of the candidates to start from, and the only pulls that count as made before;
             None: all samples of the episode so far.
         tie: How exact ties are broken.
         rng: Source of randomness of the agent.
-        supply: Called with ``(m,)`` numbers of the episodes that wait, the ``(N, M)`` memory of all, of which it may
-            change theirs, and the ``(N, k)`` statistics; then the rule is called again.
+        supply: Called with ``(m,)`` numbers of the episodes that wait, the states of all, of which it may change
+            theirs, and the ``(N, k)`` statistics; then the rule is called again.
         agent: Name, for messages.
     """
 
     rule: Rule
     steps: int
-    parameters: FloatArray
     tie: str
     rng: np.random.Generator
-    memory: int = 0
+    values: Mapping[str, FloatArray | float] = field(default_factory=dict)
     arms: IntArray | None = None
     window: Statistics | None = None
-    supply: Callable[[IntArray, FloatArray, Statistics], None] | None = None
+    supply: Callable[[IntArray, States, Statistics], None] | None = None
     agent: str = "the agent"
 
 
 @dataclass(frozen=True, eq=False)
-class Played:
+class Outcome:
     """The outcome of a :class:`Sequential`.
 
     Attributes:
         statistics: ``(N, k)`` statistics of the candidates after the last pull.
-        memory: ``(N, M)`` memory of the rule.
-        parameters: ``(N, P)`` the parameters at the end.
+        states: The states of the rule at the end.
         stopped: ``(N,)`` bool, the episodes that the rule has ended.
     """
 
     statistics: Statistics
-    memory: FloatArray
-    parameters: FloatArray
+    states: States
     stopped: np.ndarray[Any, np.dtype[np.bool_]]
-
-
-def columns(batch: int, *values: FloatArray | float) -> FloatArray:
-    """Return parameters as ``(N, P)``, each given as one number or as ``(N,)``."""
-    table = np.empty((batch, len(values)))
-    for column, value in enumerate(values):
-        table[:, column] = value
-    return table

@@ -15,7 +15,7 @@ from bai_gym.sampling.engine import Engine
 from bai_gym.sampling.episode import STOP
 from bai_gym.sampling.plans import start
 from bai_gym.sampling.requests import check_request
-from bai_gym.sampling.sequential import Played, Sequential
+from bai_gym.sampling.sequential import Outcome, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics, exact_means
 
 __all__ = ["Stepper", "batched"]
@@ -185,7 +185,7 @@ class Stepper:
     def _unroll(self) -> Generator[IntArray, None, Any]:
         """Yield the arms to pull, and return the recommendation; ``self._seen`` is updated in between."""
         plan = start(self._agent, self._seen)
-        outcome: Statistics | Played | None = None
+        outcome: Statistics | Outcome | None = None
         while True:
             try:
                 wish = plan.send(outcome)
@@ -209,7 +209,7 @@ class Stepper:
             yield _named(slots, block.arms)
         return block.outcome(before, self._seen.statistics)
 
-    def _sequential(self, request: Sequential) -> Generator[IntArray, None, Played]:
+    def _sequential(self, request: Sequential) -> Generator[IntArray, None, Outcome]:
         seen = self._seen.statistics
         window = request.window
         if window is None:
@@ -223,7 +223,7 @@ class Stepper:
             arms = np.where(slots < 0, STOP, _named(np.maximum(slots, 0), request.arms))
             before = self._seen.statistics.copy()
             yield arms
-            self._engine.take_in(slots, _rewards(np.maximum(arms, 0), before, self._seen.statistics))
+            self._engine.update(slots, _rewards(np.maximum(arms, 0), before, self._seen.statistics))
         return self._engine.outcome
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bai_gym.sampling.rare import rare
+from bai_gym.sampling.inlining import noinline
 from bai_gym.statistics import FloatArray
 
 __all__ = [
@@ -106,7 +106,7 @@ def leader_without(tree: Tournament, arm: int, rng: np.random.Generator) -> int:
     return tied_leader_without(tree, arm, rng) if ties > 0.0 else arm_of(holder)
 
 
-@rare
+@noinline
 def tied_leader_without(tree: Tournament, arm: int, rng: np.random.Generator) -> int:
     """Return the other arm of largest value, where values may be tied."""
     node = np.uint64(tree.value.size >> 1) + np.uint64(arm)
@@ -122,7 +122,7 @@ def tied_leader_without(tree: Tournament, arm: int, rng: np.random.Generator) ->
     return arm_of(holder)
 
 
-@rare
+@noinline
 def tied(holder: float, other: float, rng: np.random.Generator) -> float:
     """Return the holder of a value that two share."""
     weight, other_weight = math.floor(holder / WEIGHT), math.floor(other / WEIGHT)
@@ -180,7 +180,7 @@ def holder_of(arm: int, pulls: float) -> float:
     return arm - (pulls + 1.0) * WEIGHT
 
 
-@rare
+@noinline
 def fill(tree: Tournament, pulls: FloatArray, lowest: int, rng: np.random.Generator) -> None:
     """Decide all nodes, from the values of the arms on.
 

@@ -21,7 +21,7 @@ class Listener(event.Listener):
 event.register("numba:compile", Listener())
 
 from bai_gym.bandits import GaussianBandit
-from bai_gym.sampling import Engine, Rule, Sequential, columns
+from bai_gym.sampling import Engine, Rule, Sequential
 from bai_gym.statistics import Statistics
 
 FACTOR = {factor}
@@ -29,12 +29,12 @@ FACTOR = {factor}
 def width(pulls):
     return FACTOR / math.sqrt(pulls)
 
-def bound(pulls, mean, variance, parameters):
+def bound(pulls, mean, variance, s):
     return mean + width(pulls)
 
 bandit = GaussianBandit([[0.0, 1.0, 0.5]], 0.0)
 begin = bandit.pull_block(np.ones((1, 3), np.int64), np.random.default_rng(0))
-request = Sequential(Rule(index=bound), 30, columns(1), "first", np.random.default_rng(0))
+request = Sequential(Rule(index=bound), 30, "first", np.random.default_rng(0))
 engine = Engine(request, begin, 3, None, variances=True)
 engine.advance(bandit.table(), np.random.default_rng(0), 30, lambda rows, slots: bandit.means[0, slots])
 assert gc.isenabled()  # it is paused while something is compiled or loaded

@@ -19,11 +19,14 @@ from bai_gym.sampling import (
     WAIT,
     Engine,
     Episode,
-    Played,
+    Outcome,
+    PerArm,
     Rule,
     Sequential,
+    State,
+    States,
+    Vector,
     best_without,
-    columns,
     compiler,
     larger,
     leader,
@@ -33,38 +36,49 @@ from bai_gym.sampling import (
 )
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
+
+class Numbers(State):
+    width: float
+    lead: float
+    count: float
+    seen: bool
+    level: float = 2.5
+    table: Vector
+    scores: PerArm
+
+
 FLAT = 2.0  # a constant of the module, which compiled code may use
 
 
-def bound(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
-    return mean + parameters[0] * math.sqrt(FLAT / pulls) if pulls > 0.0 else math.inf
+def bound(pulls: float, mean: float, variance: float, s: Numbers) -> float:
+    return mean + s.width * math.sqrt(FLAT / pulls) if pulls > 0.0 else math.inf
 
 
-def own_mean(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+def own_mean(pulls: float, mean: float, variance: float, s: Numbers) -> float:
     return mean
 
 
-def second_half_of_the_time(e: Episode, rng: np.random.Generator) -> int:
+def second_half_of_the_time(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
     if e.made % 2 == 0:
         return leader(e.first)
     return leader_without(e.second, leader(e.second), rng)
 
 
-def halve_the_width(e: Episode, rng: np.random.Generator) -> int:
+def halve_the_width(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
     if e.pulled >= 0:
-        e.parameters[0] /= 2.0
+        s.width /= 2.0
         e.active[leader_of_smallest_mean(e)] = 0
-    e.memory[0] += 1.0
+    s.count += 1.0
     return e.made + 10
 
 
-def drop_the_worst(e: Episode, rng: np.random.Generator) -> int:
+def drop_the_worst(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
     if e.pulled >= 0:
         e.active[leader_of_smallest_mean(e)] = 0
     return e.made + 10
 
 
-def fewest_pulls_left(e: Episode, rng: np.random.Generator) -> int:
+def fewest_pulls_left(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
     least = 0
     for arm in range(e.pulls.size):
         if e.active[arm] > e.active[least] or (e.active[arm] == e.active[least] and e.pulls[arm] < e.pulls[least]):
@@ -80,20 +94,28 @@ def leader_of_smallest_mean(e: Episode) -> int:
     return worst
 
 
-def lead_is_large(e: Episode) -> bool:
-    return top(e.second) - best_without(e.second, leader(e.second)) > e.parameters[1] / math.sqrt(e.made)
+def lead_is_large(e: Episode, s: Numbers) -> bool:
+    return top(e.second) - best_without(e.second, leader(e.second)) > s.lead / math.sqrt(e.made)
 
 
 RULES = {
-    "index": Rule(index=bound),
-    "two tournaments": Rule(index=bound, second=own_mean, choose=second_half_of_the_time),
-    "refresh": Rule(index=bound, refresh=halve_the_width),
+    "index": Rule(state=Numbers, index=bound),
+    "two tournaments": Rule(state=Numbers, index=bound, second=own_mean, choose=second_half_of_the_time),
+    "refresh": Rule(state=Numbers, index=bound, refresh=halve_the_width),
     "drops": Rule(
-        index=bound, second=own_mean, choose=second_half_of_the_time, refresh=drop_the_worst, only_drops=True
+        state=Numbers,
+        index=bound,
+        second=own_mean,
+        choose=second_half_of_the_time,
+        refresh=drop_the_worst,
+        only_drops=True,
     ),
-    "drops without an index": Rule(choose=fewest_pulls_left, refresh=drop_the_worst, only_drops=True),
-    "stops": Rule(index=bound, second=own_mean, stops=lead_is_large),
+    "drops without an index": Rule(state=Numbers, choose=fewest_pulls_left, refresh=drop_the_worst, only_drops=True),
+    "stops": Rule(state=Numbers, index=bound, second=own_mean, stops=lead_is_large),
 }
+
+
+VALUES: dict[str, Any] = {"width": 0.7, "lead": 2.5, "table": np.arange(3.0)}
 
 
 def start(bandit: Any, runs: int, first: int = 1) -> Statistics:
@@ -110,11 +132,11 @@ def play(
     table: bool = True,
     points: tuple[int, ...] = (),
     **more: Any,
-) -> Played:
+) -> Outcome:
     """Play N episodes; without ``table``, all of them step by step, by ``bandit.pull``."""
     begin = start(bandit, bandit.batch)
     made, rng, rewards = bandit.num_arms, np.random.default_rng(1), np.random.default_rng(2)
-    request = Sequential(rule, steps, columns(bandit.batch, 0.7, 2.5), tie, rng, 1, **more)
+    request = Sequential(rule, steps, tie, rng, VALUES, **more)
     engine = Engine(request, begin, made, bandit.features, variances=True)
 
     def pull(rows: IntArray, slots: IntArray) -> FloatArray:
@@ -126,12 +148,12 @@ def play(
     return engine.outcome
 
 
-def same(one: Played, other: Played) -> None:
+def same(one: Outcome, other: Outcome) -> None:
     for name in ("pulls", "means", "variances"):
         np.testing.assert_allclose(
             getattr(one.statistics, name), getattr(other.statistics, name), rtol=1e-9, atol=1e-12, err_msg=name
         )
-    np.testing.assert_array_equal(one.memory, other.memory)
+    np.testing.assert_array_equal(one.states["count"], other.states["count"])
     np.testing.assert_array_equal(one.stopped, other.stopped)
 
 
@@ -157,18 +179,18 @@ def test_compiled_uncompiled_and_stepwise_rules_choose_alike(name: str, uncompil
         assert 0 < whole.stopped.sum() < 40
         assert (whole.statistics.pulls.sum(axis=1)[~whole.stopped] == 65).all()
     if name == "refresh":
-        assert (whole.memory == 6).all() and len(set(whole.statistics.pulls[1].tolist())) > 2
+        assert (whole.states["count"] == 6).all() and len(set(whole.statistics.pulls[1].tolist())) > 2
 
 
-def sum_of_means(e: Episode, rng: np.random.Generator) -> int:
-    e.memory[0] = total(e.mean)
+def sum_of_means(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
+    s.count = total(e.mean)
     return e.made % e.pulls.size
 
 
-def largest_mean(e: Episode, rng: np.random.Generator) -> int:
-    e.memory[0] = -np.inf
+def largest_mean(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
+    s.count = -np.inf
     for arm in range(e.mean.size):
-        e.memory[0] = larger(e.mean[arm], e.memory[0])
+        s.count = larger(e.mean[arm], s.count)
     return e.made % e.pulls.size
 
 
@@ -186,7 +208,10 @@ def test_sums_and_maxima_are_the_same_numbers_in_compiled_code(uncompiled: Calla
     bandits = [GaussianBandit(rng.standard_normal((5, arms)) / 3.0, 0.0) for arms in (2, 7, 8, 9, 16, 45)]
 
     def numbers() -> list[Any]:
-        return [[play(Rule(choose=choose), each, 3).memory[:, 0].tolist() for choose in rules] for each in bandits]
+        return [
+            [play(Rule(state=Numbers, choose=choose), each, 3).states["count"].tolist() for choose in rules]
+            for each in bandits
+        ]
 
     rules = (sum_of_means, largest_mean)
     found = numbers()
@@ -248,7 +273,12 @@ def test_candidates_and_a_window_of_their_own() -> None:
     bandit = GaussianBandit([[0.0, 9.0, 5.0, 1.0]], 0.0)
     window = Statistics(np.array([[2, 0]]), np.array([[7.0, 0.0]]), np.array([[0.5, 0.0]]))
     request = Sequential(
-        Rule(index=own_mean), 3, columns(1), "first", np.random.default_rng(0), arms=np.array([[2, 3]]), window=window
+        Rule(index=own_mean),
+        3,
+        "first",
+        np.random.default_rng(0),
+        arms=np.array([[2, 3]]),
+        window=window,
     )
     engine = Engine(request, window, 11, None, variances=True)
     engine.advance(bandit.table(), np.random.default_rng(0), 3, lambda rows, slots: np.zeros(0))
@@ -259,11 +289,11 @@ def test_candidates_and_a_window_of_their_own() -> None:
     np.testing.assert_allclose(found.variances[0, 0], (0.5 + 2 * (7 - 5.8) ** 2 + 3 * (5 - 5.8) ** 2) / 4)
 
 
-def wait_for_a_number(e: Episode, rng: np.random.Generator) -> int:
-    if e.memory[0] == 0.0:
+def wait_for_a_number(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
+    if s.count == 0.0:
         return WAIT
-    arm = int(e.memory[0]) - 1
-    e.memory[0] = 0.0
+    arm = int(s.count) - 1
+    s.count = 0.0
     return arm if e.made < 7 else STOP
 
 
@@ -271,24 +301,24 @@ def test_waiting_episodes_are_supplied_together() -> None:
     bandit = GaussianBandit(np.zeros((3, 4)), 0.0)
     asked: list[list[int]] = []
 
-    def supply(rows: IntArray, memory: FloatArray, statistics: Statistics) -> None:
+    def supply(rows: IntArray, states: States, statistics: Statistics) -> None:
         asked.append(rows.tolist())
-        memory[rows, 0] = 1.0 + rows % 2
+        states["count"][rows] = 1.0 + rows % 2
 
-    played = play(Rule(choose=wait_for_a_number), bandit, 9, supply=supply)
+    played = play(Rule(state=Numbers, choose=wait_for_a_number), bandit, 9, supply=supply)
     assert played.statistics.pulls.tolist() == [[4, 1, 1, 1], [1, 4, 1, 1], [4, 1, 1, 1]]
     assert played.stopped.all() and asked == [[0, 1, 2]] * 4
 
 
 def test_a_rule_that_waits_for_nothing_is_refused() -> None:
     with pytest.raises(AgentError, match="^choose of the agent returned WAIT, and its request has no supply$"):
-        play(Rule(choose=wait_for_a_number), GaussianBandit([[0.0, 1.0]]), 3)
+        play(Rule(state=Numbers, choose=wait_for_a_number), GaussianBandit([[0.0, 1.0]]), 3)
 
 
 # ------------------------------------------------------------------------------------------------ mistakes
 
 
-def returns_nothing(pulls: float, mean: float, variance: float, parameters: FloatArray) -> None:
+def returns_nothing(pulls: float, mean: float, variance: float, s: Numbers) -> None:
     return None
 
 
@@ -296,11 +326,11 @@ def takes_too_few(pulls: float, mean: float) -> float:
     return mean
 
 
-def joins_text(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+def joins_text(pulls: float, mean: float, variance: float, s: Numbers) -> float:
     return float(str(mean))
 
 
-def out_of_range(e: Episode, rng: np.random.Generator) -> int:
+def out_of_range(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
     return 17
 
 
@@ -319,7 +349,7 @@ def out_of_range(e: Episode, rng: np.random.Generator) -> int:
 )
 def test_an_index_that_is_none_is_named(index: Any, message: str) -> None:
     with pytest.raises(AgentError, match=message) as caught:
-        play(Rule(index=index), GaussianBandit([[0.0, 1.0]]), 3, agent="Mine")
+        play(Rule(state=Numbers, index=index), GaussianBandit([[0.0, 1.0]]), 3, agent="Mine")
     assert "\n" not in str(caught.value)
 
 
@@ -328,14 +358,14 @@ def test_what_cannot_be_compiled_runs_uncompiled_with_a_warning() -> None:
     with pytest.warns(
         UserWarning, match=r"^joins_text of Mine cannot be compiled \(.*\): it runs uncompiled"
     ) as caught:
-        slow = play(Rule(index=joins_text), GaussianBandit(means, 0.0), 20, agent="Mine")
+        slow = play(Rule(state=Numbers, index=joins_text), GaussianBandit(means, 0.0), 20, agent="Mine")
     assert "\n" not in str(caught[0].message)
-    same(slow, play(Rule(index=own_mean), GaussianBandit(means, 0.0), 20))
+    same(slow, play(Rule(state=Numbers, index=own_mean), GaussianBandit(means, 0.0), 20))
 
 
 def test_an_arm_that_does_not_exist_is_refused() -> None:
     with pytest.raises(AgentError, match="^out_of_range of Mine chose arm 17; arms are numbered 0 to 1$"):
-        play(Rule(choose=out_of_range), GaussianBandit([[0.0, 1.0]]), 3, agent="Mine")
+        play(Rule(state=Numbers, choose=out_of_range), GaussianBandit([[0.0, 1.0]]), 3, agent="Mine")
 
 
 def test_a_rule_needs_an_index_or_a_choice() -> None:
@@ -343,15 +373,40 @@ def test_a_rule_needs_an_index_or_a_choice() -> None:
         Rule(second=own_mean)
 
 
-def test_parameters_of_another_batch_are_refused() -> None:
-    with pytest.raises(AgentError, match=r"parameters of the agent must have shape \(N, P\) with N = 2, not \(3, 1\)"):
-        Engine(
-            Sequential(Rule(index=bound), 1, columns(3, 1.0), "first", np.random.default_rng(0)),
-            Statistics.zeros((2, 4)),
-            0,
-            None,
-            variances=False,
-        )
+def uses_everything(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
+    s.count = int(s.count) + 1
+    s.seen = not s.seen
+    for arm in range(s.scores.size):
+        s.scores[arm] += 10.0 * arm + s.table[arm % s.table.size]
+    return e.made % e.pulls.size
+
+
+def test_fields_are_read_and_written_by_name(uncompiled: Callable[[], None]) -> None:
+    bandit = GaussianBandit(np.zeros((3, 9)), 0.0)
+    for compiled in (True, False):
+        if not compiled:
+            uncompiled()
+        states = play(Rule(state=Numbers, choose=uses_everything), bandit, 5).states
+        assert states["count"].tolist() == [5.0] * 3 and states["seen"].tolist() == [1.0] * 3, compiled
+        assert states["table"].tolist() == [[0.0, 1.0, 2.0]] * 3 and states["level"].tolist() == [2.5] * 3, compiled
+        assert states["scores"][1].tolist() == [5.0 * (10.0 * arm + arm % 3) for arm in range(9)], compiled
+
+
+@pytest.mark.each(
+    "values", [{"wide": 1.0}, {"width": np.ones(3), "table": 1.0 + np.arange(3)}, {"width": 1.0}], ids=str
+)
+def test_values_that_do_not_fit_the_fields_are_refused(values: dict[str, Any]) -> None:
+    statistics = Statistics.zeros((2, 4))
+    request = Sequential(Rule(state=Numbers, index=bound), 1, "first", np.random.default_rng(0), values)
+    with pytest.raises(AgentError, match="wide|width|table"):
+        Engine(request, statistics, 0, None, variances=False)
+
+
+def test_a_field_of_another_type_is_refused() -> None:
+    with pytest.raises(AgentError, match="^field word of Wrong must have the type float, int, bool"):
+
+        class Wrong(State):
+            word: str
 
 
 def test_never_is_no_pull_of_any_budget() -> None:

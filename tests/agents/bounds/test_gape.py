@@ -74,7 +74,7 @@ def test_a_complexity_without_the_bound_by_hand() -> None:
     # H = 16 + 16 + 4 = 36 in place of 144: four times the exploration, and twice the width.
     agent = begun(GapE(b=2.0, rescaled=False, b_in_complexity=False), MEANS, 93)
     assert agent.exploration[0] == pytest.approx((4 / 9) * 90 / 36, rel=1e-12)
-    assert agent.parameters[0, :2] == pytest.approx([(4 / 9) * 90 / 36, 2.0])  # a and b of the width
+    assert agent.values["a"][0] == pytest.approx((4 / 9) * 90 / 36) and agent.values["b"][0] == 2.0
     # b = 1: (16/3) gap = 4/3, 4/3, 8/3. Roots: sqrt(4/3); 0.5 + sqrt(0.25 + 4/3); 1 + sqrt(11/3).
     roots = math.sqrt(4 / 3), 0.5 + math.sqrt(0.25 + 4 / 3), 1 + math.sqrt(11 / 3)
     complexity = sum((root / gap) ** 2 for root, gap in zip(roots, GAPS, strict=True))
