@@ -8,148 +8,149 @@ are the m arms of smallest B, its value is their largest B; u has the largest U 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from bai_gym.agents.bounds import ugape_fast
 from bai_gym.agents.sequential import reward_bounds
-from bai_gym.agents.tools.sets import (
-    KEPT,
-    SETS,
-    VALUE,
-    SetAgent,
-    borders,
-    cut,
-    keep,
-    prefers,
-    range_of,
-    rivals,
-    room,
-    safest,
-)
+from bai_gym.agents.tools.sets import SetAgent, SetState, keep, prefers, range_of, rivals, smallest
 from bai_gym.agents.tools.widths import bernstein, hoeffding
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, Rule, leader, leader_without, top, total, value_of
+from bai_gym.sampling import STOP, Episode, Rule, Vector, section
 from bai_gym.statistics import FloatArray
 from bai_gym.theory import ugape_complexity, ugape_v_complexity
 from bai_gym.validation import choice, integer, probability, real
 
 __all__ = ["AUGapEb", "AUGapEbV", "UGapEb", "UGapEbV", "UGapEc", "UGapEcV"]
 
-# Parameters: task, tie rule; a, b, 1 for Bernstein's widths, what is added to the values of kept sets (inf: the last
-# one is recommended). Then a = RATE / H, estimated after EVERY so many pulls, or a = RATE log(4 K t^3 / DELTA).
-EPSILON, M, BANDITS, FIRST, A, B, BERNSTEIN, LAST, RATE, EVERY, DELTA = range(11)
+
+class UGapEState(SetState):
+    """What the rules of UGapE use."""
+
+    a: float  # exploration
+    b: float  # bound of the rewards
+    aware: bool  # whether widths depend on the variances
+    last: bool  # whether the last sets are recommended, not those of smallest value
+    rate: float  # a = rate / H where H is estimated, a = rate log(4 K t^3 / delta) with fixed confidence
+    every: int = 1  # pulls from one estimate of H to the next
+    delta: float  # allowed error probability
+    order: Vector  # the m + 1 arms of largest U in a bandit
 
 
-def width(pulls: float, variance: float, p: FloatArray) -> float:
-    """Return the width of an arm."""
-    return bernstein(p[A], p[B], pulls, variance) if p[BERNSTEIN] > 0.0 else hoeffding(p[A], p[B], pulls)
-
-
-def upper(pulls: float, mean: float, variance: float, p: FloatArray) -> float:
-    """Return U."""
-    return mean + width(pulls, variance, p)
-
-
-def select_one(e: Episode, rng: np.random.Generator) -> int:
-    """Do as :func:`select_arm` does for one best arm, by the tournament of U; exact ties of U are ignored.
-
-    B_k is the largest U less L_k, but for the first, the arm of largest U, the second-largest less L_k. So J is the
-    first or the arm of largest L, and u is the first, or where J is that, the second.
-    """
-    first, low = leader(e.first), safest(e)
-    second = leader_without(e.first, first, rng)
-    value = top(e.first) - (2.0 * e.mean[low] - value_of(e.first, low))  # L = 2 mean - U
-    of_first = value_of(e.first, second) - (2.0 * e.mean[first] - value_of(e.first, first))
-    low = first if of_first < value else low
-    u = second if low == first else first
-    value, least = min(value, of_first), np.inf if e.pulled < 0 else e.memory[KEPT]
-    e.memory[VALUE], e.memory[SETS] = value, low if value < least else e.memory[SETS]
-    e.memory[KEPT] = min(value, least) + e.parameters[LAST]
-    wider = value_of(e.first, u) - e.mean[u] - (value_of(e.first, low) - e.mean[low])
-    if abs(wider) <= 1e-14 * (abs(e.mean[u]) + abs(top(e.first))):  # widths that differ by rounding alone are equal
-        return u if prefers(e.parameters, u, low, rng) else low
-    return u if wider > 0.0 else low
-
-
-def select_arm(e: Episode, rng: np.random.Generator) -> int:
+def select_arm(e: Episode, s: UGapEState, rng: np.random.Generator) -> int:
     """Return the wider of u and l (Figure 2), in the bandit of largest value; keep J if its value is the smallest."""
-    p, m, arm = e.parameters, int(e.parameters[M]), 0
-    chosen, widths, index = room(e)
-    e.memory[VALUE] = -np.inf
-    for start in range(0, e.pulls.size, widths.size):
-        pulls, mean, variance = cut(e, start, widths.size)
-        for k in range(widths.size):
-            widths[k] = width(pulls[k], variance[k], p)
-            index[k] = -(mean[k] + widths[k])
-        border, below = borders(index, m, chosen)
-        for k in range(widths.size):
-            index[k] = (below if mean[k] + widths[k] >= border else border) - (mean[k] - widths[k])
-        value, u, low = rivals(e, start, m, chosen, widths, index)
-        if value > e.memory[VALUE]:
-            e.memory[VALUE] = value
-            takes_u = widths[u] > widths[low] or (widths[u] == widths[low] and prefers(p, u, low, rng))
-            arm = start + (u if takes_u else low)
-        chosen = chosen[m:]
-    if e.pulled < 0 or e.memory[VALUE] < e.memory[KEPT]:
-        keep(e, e.memory[VALUE] + p[LAST])
-    return arm
+    size, pulled = e.num_arms // s.bandits, 0
+    s.value = -np.inf
+    for start in range(0, e.num_arms, size):
+        for k in range(start, start + size):
+            s.width[k] = width(s, e.pulls[k], e.variance[k])
+            s.upper[k] = e.mean[k] + s.width[k]
+            s.lower[k] = e.mean[k] - s.width[k]
+        border, below = largest_two(s.upper, start, size, s)
+        for k in range(start, start + size):
+            s.index[k] = (below if s.upper[k] >= border else border) - s.lower[k]  # B_k
+        value, u, low = rivals(s, start, size)
+        if value > s.value:
+            s.value = value
+            is_wider = s.width[u] > s.width[low] or (s.width[u] == s.width[low] and prefers(e, u, low, rng))
+            pulled = u if is_wider else low
+    if e.pulled < 0 or s.value < s.kept_value:
+        keep(s, np.inf if s.last else s.value)
+    return pulled
 
 
-def select_until_accurate(e: Episode, rng: np.random.Generator) -> int:
+def select_until_accurate(e: Episode, s: UGapEState, rng: np.random.Generator) -> int:
     """Stop once the value of J is below epsilon (Figure 1, right)."""
-    p, time = e.parameters, e.made + e.parameters[BERNSTEIN]
-    p[A] = p[RATE] * math.log(4.0 * e.pulls.size * time**3.0 / p[DELTA])
-    arm = select_arm(e, rng)
-    if e.memory[VALUE] < p[EPSILON]:
-        e.memory[KEPT] = -np.inf
+    s.a = s.rate * math.log(4.0 * e.num_arms * (e.made + s.aware) ** 3.0 / s.delta)
+    arm = select_arm(e, s, rng)
+    if s.value < s.epsilon:
+        s.kept_value = -np.inf
         return STOP
     return arm
 
 
-def estimate(e: Episode, rng: np.random.Generator) -> int:
-    """Set a = RATE / H, with gaps raised by b sqrt(1 / (2 T)), and deviations lowered by b sqrt(2 / (T - 1))."""
-    p, complexity, (chosen, _, terms) = e.parameters, 0.0, room(e)
-    b, epsilon, has_variances = p[B], p[EPSILON], p[BERNSTEIN] > 0.0
-    if (e.made - (1.0 + p[BERNSTEIN]) * e.pulls.size) % p[EVERY] != 0.0:
+def estimate_complexity(e: Episode, s: UGapEState, rng: np.random.Generator) -> int:
+    """Set a = rate / H, with gaps raised by b sqrt(1 / (2 T)), and deviations lowered by b sqrt(2 / (T - 1))."""
+    if (e.made - (2 if s.aware else 1) * e.num_arms) % s.every != 0:
         return e.end  # after the last pull
-    for start in range(0, e.pulls.size, terms.size):
-        pulls, mean, variance = cut(e, start, terms.size)
-        for k in range(terms.size):
-            terms[k] = -mean[k]
-        border, below = borders(terms, int(p[M]), chosen)
-        for k in range(terms.size):  # in a form that compilers turn into vector instructions
-            gap = (mean[k] - below if mean[k] >= border else border - mean[k]) + b * math.sqrt(0.5 / pulls[k])
-            aim = max((gap + epsilon) / 2.0, epsilon)
-            sigma = max(math.sqrt(variance[k]) - b * math.sqrt(2.0 / max(pulls[k] - 1.0, 1.0)), 0.0)
-            root = sigma + math.sqrt(sigma * sigma + 7.0 / 3.0 * b * aim) if has_variances else b
-            terms[k] = (root / aim) * (root / aim)
-        complexity += total(terms)
-    p[A] = p[RATE] / max(complexity, 1e-290)  # the square of a far larger gap than b is no float
-    chosen[1] = np.inf  # for one best arm: all L have changed
-    return e.made + int(p[EVERY])
+    size, complexity = e.num_arms // s.bandits, 0.0
+    for start in range(0, e.num_arms, size):
+        border, below = largest_two(e.mean, start, size, s)
+        for k in range(start, start + size):
+            gap = e.mean[k] - below if e.mean[k] >= border else border - e.mean[k]
+            aim = max((gap + s.b * math.sqrt(0.5 / e.pulls[k]) + s.epsilon) / 2.0, s.epsilon)
+            root = s.b
+            if s.aware:
+                sigma = max(math.sqrt(e.variance[k]) - s.b * math.sqrt(2.0 / max(e.pulls[k] - 1.0, 1.0)), 0.0)
+                root = sigma + math.sqrt(sigma**2 + 7.0 / 3.0 * s.b * aim)
+            complexity += (root / aim) ** 2
+    s.a = s.rate / max(complexity, 1e-290)  # the square of a far larger gap than b is no float
+    return e.made + s.every
 
 
-def prepare(agent: UGapEb | UGapEbV | AUGapEb | AUGapEbV | UGapEc | UGapEcV, info: ProblemInfo) -> None:
-    """Check the parameters and set the rule."""
-    given = range_of(agent.b, agent.sigma, agent.name) if isinstance(agent, UGapEc) else agent.b
-    b, v, one = reward_bounds(given, info, agent.name), agent.uses_variances, agent.task.m * agent.task.num_bandits == 1
-    if isinstance(agent, UGapEc | UGapEcV):
-        probability(agent.delta, f"delta of {agent.name}")
-        real(agent.c, f"c of {agent.name}", above=0)
-        return agent.set_rule(Rule(choose=select_until_accurate), 0.0, b, v, np.inf, agent.c, 0.0, agent.delta)
-    real(agent.scale, f"scale of {agent.name}", least=0)
-    rate = agent.scale * max(agent.budget - agent.first_pulls * agent.num_arms, 0) / (2.0 if v else 4.0)
-    rule = Rule(upper, select_one) if one else Rule(choose=select_arm)
-    if isinstance(agent, AUGapEb | AUGapEbV):
-        every = agent.num_arms * 2 if agent.refresh is None else agent.refresh
-        integer(every, f"refresh of {agent.name}", least=1)
-        return agent.set_rule(replace(rule, refresh=estimate), 0.0, b, v, np.inf, rate, every)
+def width(s: UGapEState, pulls: float, variance: float) -> float:
+    """Return the width of the interval of an arm."""
+    return bernstein(s.a, s.b, pulls, variance) if s.aware else hoeffding(s.a, s.b, pulls)
+
+
+def largest_two(values: FloatArray, start: int, size: int, s: UGapEState) -> tuple[float, float]:
+    """Return the m-th and the next largest of the values in a bandit."""
+    for k in range(start, start + size):
+        s.index[k] = -values[k]
+    smallest(section(s.index, start, size), s.m + 1, s.order)
+    return values[start + int(s.order[s.m - 1])], values[start + int(s.order[s.m])]
+
+
+GIVEN = Rule(choose=select_arm, state=UGapEState)
+ADAPTIVE = Rule(choose=select_arm, refresh=estimate_complexity, state=UGapEState)
+UNTIL_ACCURATE = Rule(choose=select_until_accurate, state=UGapEState)
+
+
+def shared_values(agent: SetAgent, b: FloatArray) -> dict[str, FloatArray | float]:
+    """Return the values that the states of all forms have at the start."""
+    order = np.zeros(agent.task.m + 1)
+    return {**agent.task_values(), "b": b, "aware": agent.uses_variances, "order": order}
+
+
+def begin_with_complexity(agent: UGapEb | UGapEbV, info: ProblemInfo) -> None:
+    """Check the parameters, and compute the exploration from the true complexity."""
+    b, rate = reward_bounds(agent.b, info, agent.name), exploration_rate(agent)
     choice(agent.output, ("best", "last"), f"output of {agent.name}")
     task = agent.task.m, agent.task.epsilon, b, agent.task.num_bandits
-    a = rate / (ugape_v_complexity(info.means, info.variances, *task) if v else ugape_complexity(info.means, *task))
-    agent.set_rule(rule, a, b, v, 0.0 if agent.output == "best" else np.inf)
+    aware = agent.uses_variances
+    complexity = ugape_v_complexity(info.means, info.variances, *task) if aware else ugape_complexity(info.means, *task)
+    agent.values = {**shared_values(agent, b), "a": rate / complexity, "last": agent.output == "last"}
+
+
+def begin_adaptive(agent: AUGapEb | AUGapEbV, info: ProblemInfo) -> None:
+    """Check the parameters; the complexity is estimated as the episode goes on."""
+    b, rate = reward_bounds(agent.b, info, agent.name), exploration_rate(agent)
+    every = agent.num_arms * 2 if agent.refresh is None else agent.refresh
+    integer(every, f"refresh of {agent.name}", least=1)
+    agent.values = {**shared_values(agent, b), "rate": rate, "every": every, "last": True}
+
+
+def begin_with_confidence(agent: UGapEc | UGapEcV, info: ProblemInfo) -> None:
+    """Check the parameters."""
+    given = range_of(agent.b, agent.sigma, agent.name) if isinstance(agent, UGapEc) else agent.b
+    probability(agent.delta, f"delta of {agent.name}")
+    real(agent.c, f"c of {agent.name}", above=0)
+    values = shared_values(agent, reward_bounds(given, info, agent.name))
+    agent.values = {**values, "rate": agent.c, "delta": agent.delta, "last": True}
+
+
+def exploration_rate(agent: UGapEb | UGapEbV | AUGapEb | AUGapEbV) -> float:
+    """Return a H: the largest for which the error bound holds, times the scale."""
+    real(agent.scale, f"scale of {agent.name}", least=0)
+    pulls = max(agent.budget - agent.first_pulls * agent.num_arms, 0)
+    return agent.scale * pulls / (2.0 if agent.uses_variances else 4.0)
+
+
+def for_one_arm(rule: Rule) -> property:
+    """Return the property of an agent that is its fast rule, which is for one best arm of one bandit."""
+    return property(lambda agent: rule if agent.task.m * agent.task.num_bandits == 1 else None)
 
 
 def oracle(agent: UGapEb | UGapEbV) -> frozenset[str]:
@@ -174,7 +175,9 @@ class UGapEb(SetAgent):
     name: ClassVar[str] = "UGapEb"
     uses_variances: ClassVar[bool] = False
     knows = property(oracle)
-    begin = prepare
+    rule: ClassVar[Rule] = GIVEN
+    fast = for_one_arm(ugape_fast.GIVEN)
+    begin = begin_with_complexity
 
 
 @dataclass(kw_only=True)
@@ -192,7 +195,9 @@ class UGapEbV(SetAgent):
     name: ClassVar[str] = "UGapEb-V"
     first_pulls: ClassVar[int] = 2
     knows = property(oracle)
-    begin = prepare
+    rule: ClassVar[Rule] = GIVEN
+    fast = for_one_arm(ugape_fast.GIVEN)
+    begin = begin_with_complexity
 
 
 @dataclass(kw_only=True)
@@ -208,7 +213,9 @@ class AUGapEb(SetAgent):
 
     name: ClassVar[str] = "A-UGapEb"
     uses_variances: ClassVar[bool] = False
-    begin = prepare
+    rule: ClassVar[Rule] = ADAPTIVE
+    fast = for_one_arm(ugape_fast.ADAPTIVE)
+    begin = begin_adaptive
 
 
 @dataclass(kw_only=True)
@@ -221,7 +228,9 @@ class AUGapEbV(SetAgent):
 
     name: ClassVar[str] = "A-UGapEb-V"
     first_pulls: ClassVar[int] = 2
-    begin = prepare
+    rule: ClassVar[Rule] = ADAPTIVE
+    fast = for_one_arm(ugape_fast.ADAPTIVE)
+    begin = begin_adaptive
 
 
 @dataclass(kw_only=True)
@@ -243,7 +252,8 @@ class UGapEc(SetAgent):
     name: ClassVar[str] = "UGapEc"
     stops: ClassVar[bool] = True
     uses_variances: ClassVar[bool] = False
-    begin = prepare
+    rule: ClassVar[Rule] = UNTIL_ACCURATE
+    begin = begin_with_confidence
 
 
 @dataclass(kw_only=True)
@@ -260,4 +270,5 @@ class UGapEcV(SetAgent):
     name: ClassVar[str] = "UGapEc-V"
     stops: ClassVar[bool] = True
     first_pulls: ClassVar[int] = 2
-    begin = prepare
+    rule: ClassVar[Rule] = UNTIL_ACCURATE
+    begin = begin_with_confidence

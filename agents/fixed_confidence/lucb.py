@@ -8,46 +8,52 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.tools.sets import EPSILON, KEPT, OWN, VALUE, M, SetAgent, keep, prefers, range_of, rivals, room
+from bai_gym.agents.tools.sets import SetAgent, SetState, keep, prefers, range_of, rivals
 from bai_gym.agents.tools.widths import hoeffding
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule
-from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, TopM
 from bai_gym.validation import probability
 
 __all__ = ["LUCB"]
 
 K1 = 1.25
-B, DELTA, CHALLENGER = OWN, OWN + 1, OWN + 2  # parameters; the last one is written by the rule
 
 
-def radius(pulls: float, arms: int, t: float, p: FloatArray) -> float:
-    """Return the width of an arm in round t."""
-    return hoeffding(math.log(K1 * arms * t**4.0 / p[DELTA]), p[B], 2.0 * pulls)
+class LUCBState(SetState):
+    """What the rule of LUCB uses."""
+
+    b: float  # bound of the rewards
+    delta: float  # allowed error probability
+    challenger: int  # l, which is pulled after h
 
 
-def choose(e: Episode, rng: np.random.Generator) -> int:
+def pull_pair(e: Episode, s: LUCBState, rng: np.random.Generator) -> int:
     """Return h at the beginning of a round, or stop; then l."""
-    p, m, arms = e.parameters, int(e.parameters[M]), e.pulls.size
-    made = e.made - arms
+    made = e.made - e.num_arms
     if made % 2 == 1 and e.pulled >= 0:
-        return int(p[CHALLENGER])
-    chosen, widths, index = room(e)
-    for k in range(arms):
-        widths[k] = radius(e.pulls[k], arms, made // 2 + 1.0, p)
-        index[k] = -e.mean[k]
-    _, challenger, weakest = rivals(e, 0, m, chosen, widths, index)
-    e.memory[VALUE] = index[challenger] + index[weakest]  # U less L
-    keep(e, np.inf)
-    if e.memory[VALUE] < p[EPSILON]:
-        e.memory[KEPT] = -np.inf
+        return s.challenger
+    for k in range(e.num_arms):
+        s.width[k] = radius(e.pulls[k], e.num_arms, made // 2 + 1.0, s)
+        s.upper[k] = e.mean[k] + s.width[k]
+        s.lower[k] = e.mean[k] - s.width[k]
+        s.index[k] = -e.mean[k]
+    _, s.challenger, weakest = rivals(s, 0, e.num_arms)  # l and h
+    s.value = s.upper[s.challenger] - s.lower[weakest]
+    keep(s, np.inf)
+    if s.value < s.epsilon:
+        s.kept_value = -np.inf
         return STOP
-    p[CHALLENGER] = challenger
-    if e.made < e.end - 1 or widths[challenger] < widths[weakest]:
+    if e.made < e.end - 1:
         return weakest
-    takes_challenger = widths[challenger] > widths[weakest] or prefers(p, challenger, weakest, rng)
-    return challenger if takes_challenger else weakest
+    is_wider = s.width[s.challenger] > s.width[weakest]
+    is_tied = s.width[s.challenger] == s.width[weakest]
+    return s.challenger if is_wider or (is_tied and prefers(e, s.challenger, weakest, rng)) else weakest
+
+
+def radius(pulls: float, arms: int, t: float, s: LUCBState) -> float:
+    """Return the width of an arm in round t."""
+    return hoeffding(math.log(K1 * arms * t**4.0 / s.delta), s.b, 2.0 * pulls)
 
 
 @dataclass(kw_only=True)
@@ -79,9 +85,10 @@ class LUCB(SetAgent):
     tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, TopM.name})
     uses_variances: ClassVar[bool] = False
     stops: ClassVar[bool] = True
+    rule: ClassVar[Rule] = Rule(choose=pull_pair, state=LUCBState)
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters, and set the rule."""
         probability(self.delta, f"delta of {self.name}")
         b = range_of(self.b, self.sigma, self.name)
-        self.set_rule(Rule(choose=choose), b, self.delta, 0.0)
+        self.values = {**self.task_values(), "b": b, "delta": self.delta}

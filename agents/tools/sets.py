@@ -1,4 +1,4 @@
-"""Agents that arrive at a set of arms: the protocol of UGapE and LUCB, and what their compiled rules share.
+"""Agents that arrive at a set of arms: the protocol of UGapE and LUCB, and what their rules share.
 
 In the rules, arms are slots: the arms in random order within each bandit (under the tie rule ``"first"`` in their own
 order), so that the first of several tied slots is a random arm.
@@ -14,36 +14,36 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
-from bai_gym.agents.sequential import first_block
+from bai_gym.agents.sequential import SequentialAgent, first_block
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms
 from bai_gym.bandits import Bandit
 from bai_gym.errors import ParameterError
-from bai_gym.sampling import Engine, Episode, Rule, Sequential, columns, section, value_of
+from bai_gym.sampling import TO_FIRST, Engine, Episode, PerArm, State, Vector, section
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 from bai_gym.tasks import BestArm, BestOfEach, TopM
 from bai_gym.validation import real
 
-__all__ = [
-    "SetAgent",
-    "borders",
-    "keep",
-    "prefers",
-    "range_doubts",
-    "range_of",
-    "rivals",
-    "room",
-    "safest",
-    "smallest",
-    "cut",
-]
+__all__ = ["SetAgent", "SetState", "keep", "prefers", "range_doubts", "range_of", "rivals", "smallest"]
 
-EPSILON, M, BANDITS, FIRST, OWN = range(5)  # parameters: of the task, the tie rule; then the agent's own
-VALUE, KEPT, SETS = range(3)  # memory: value of the set J of the moment, that of the set kept; then the two sets
-SAFEST, BOUND = SETS + 1, SETS + 2  # for one best arm, in the place of the set of the moment
+
+class SetState(State):
+    """What rules share that look for the m best arms of each bandit."""
+
+    epsilon: float  # accuracy of the task
+    m: int  # size of a set
+    bandits: int = 1  # number of bandits, which have equally many arms
+    value: float  # value of the current sets J
+    kept_value: float = np.inf  # value of the sets kept
+    sets: Vector  # the slots in the current sets, one bandit after another
+    kept: Vector  # the slots in the sets kept
+    width: PerArm  # width of each interval
+    upper: PerArm  # U
+    lower: PerArm  # L
+    index: PerArm  # by which J is chosen: the smallest
 
 
 @dataclass(kw_only=True)
-class SetAgent(Agent):
+class SetAgent(SequentialAgent):
     """Base of agents whose rule keeps a set J of m arms in each bandit, which they recommend.
 
     A set has a value, the smaller the better. The set after the last pull competes with the one that the rule has kept:
@@ -62,26 +62,16 @@ class SetAgent(Agent):
             default 1, as in Maurer and Pontil (2009), Theorem 4.
         sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma. This holds for
             Gaussian rewards, with sigma the largest standard deviation.
-
-    Attributes:
-        rule: How each pull is decided; set by :meth:`begin`, as are the parameters.
-        parameters: ``(N, P)``, see :meth:`set_parameters`.
-        first_pulls: First pulls of each arm.
     """
 
     tasks: ClassVar[frozenset[str]] = frozenset({BestArm.name, TopM.name, BestOfEach.name})
     anytime: ClassVar[bool] = False  # the set depends on the rule, too
-    first_pulls: ClassVar[int] = 1
 
-    def minimum_budget(self, num_arms: int) -> int:
-        """Return the first pulls of all arms."""
-        return self.first_pulls * num_arms
-
-    def set_rule(self, rule: Rule, *parameters: FloatArray | float) -> None:
-        """Set the rule and its own parameters, which come after those of the task."""
-        task = self.task
-        shared = task.epsilon, task.m, task.num_bandits, float(self.tie == "first")
-        self.rule, self.parameters = rule, columns(self.batch, *shared, *parameters)
+    def task_values(self) -> dict[str, FloatArray | float]:
+        """Return the values of the state that the task gives."""
+        m, bandits = self.task.m, self.task.num_bandits
+        sets = np.zeros(m * bandits)
+        return {"epsilon": self.task.epsilon, "m": m, "bandits": bandits, "sets": sets, "kept": sets}
 
     def plan(self) -> Plan:
         """Make the first pulls, follow the rule, and recommend the set that it has kept, or the last one."""
@@ -90,29 +80,19 @@ class SetAgent(Agent):
             yield first_block(self, first)
         if first == self.budget:
             return best_recommendation(self.statistics, self.task, self.tie, self.rng)
-        m, bandits = self.task.m, self.task.num_bandits
+        bandits = self.task.num_bandits
         size = self.num_arms // bandits
         slots = shuffled_arms(self.batch * bandits, size, self.tie, self.rng).reshape(self.batch, bandits, size)
         slots = slots + size * shuffled_arms(self.batch, bandits, self.tie, self.rng)[:, :, None]
-        request = Sequential(
-            self.rule,
-            self.budget - first,
-            self.parameters,
-            self.tie,
-            self.rng,
-            memory=SETS + 2 * m * bandits + 1 + 2 * size,
-            arms=slots.reshape(self.batch, self.num_arms),
-            agent=self.name,
-        )
-        played = yield request
-        end = Engine(
-            replace(request, parameters=played.parameters), played.statistics, self.budget, None, variances=True
-        )
+        request = self.sequential(self.budget - first, arms=slots.reshape(self.batch, self.num_arms))
+        outcome = yield request
+        final = replace(request, values=outcome.states.values())
+        end = Engine(final, outcome.statistics, self.budget, None, variances=True)
         end.choose()
-        kept, last = played.memory, end.outcome.memory
-        memory = np.where(kept[:, [KEPT]] <= last[:, [VALUE]], kept, last)
-        chosen = memory[:, SETS : SETS + m * bandits].astype(np.int64).reshape(self.batch, bandits, m)
-        return self._recommended(np.take_along_axis(slots, chosen, 2))
+        kept, last = outcome.states, end.outcome.states
+        chosen = np.where((kept["kept_value"] <= last["value"])[:, None], kept["kept"], last["sets"])
+        places = chosen.astype(np.int64).reshape(self.batch, bandits, self.task.m)
+        return self._recommended(np.take_along_axis(slots, places, 2))
 
     @property
     def doubts(self) -> Callable[[Bandit], tuple[str, ...]] | None:
@@ -165,29 +145,11 @@ def range_of(b: float, sigma: float | None, agent: str) -> float:
     return 2.0 * sigma
 
 
-def room(e: Episode) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the arrays that a rule writes to: the current sets J, and two values for each arm of one bandit.
-
-    The sets follow one another, with room for one slot more.
-    """
-    sets = int(e.parameters[M] * e.parameters[BANDITS])
-    size = e.pulls.size // int(e.parameters[BANDITS])
-    at = SETS + 2 * sets + 1
-    m = e.memory
-    return section(m, SETS + sets, sets + 1), section(m, at, size), section(m, at + size, size)
-
-
-def cut(e: Episode, start: int, size: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return pulls, means and variances of the bandit that starts at an arm."""
-    return section(e.pulls, start, size), section(e.mean, start, size), section(e.variance, start, size)
-
-
-def keep(e: Episode, value: float) -> None:
+def keep(s: SetState, value: float) -> None:
     """Keep the current sets, with a value."""
-    sets = int(e.parameters[M] * e.parameters[BANDITS])
-    e.memory[KEPT] = value
-    for place in range(SETS, SETS + sets):
-        e.memory[place] = e.memory[place + sets]
+    s.kept_value = value
+    for place in range(s.m * s.bandits):
+        s.kept[place] = s.sets[place]
 
 
 def smallest(values: FloatArray, count: int, slots: FloatArray) -> None:
@@ -205,58 +167,34 @@ def smallest(values: FloatArray, count: int, slots: FloatArray) -> None:
         last = values[int(slots[min(slot, count - 1)])]
 
 
-def borders(negative: FloatArray, m: int, slots: FloatArray) -> tuple[float, float]:
-    """Return the m-th largest of values, and the next, given minus the values."""
-    smallest(negative, m + 1, slots)
-    return -negative[int(slots[m - 1])], -negative[int(slots[m])]
+def rivals(s: SetState, start: int, size: int) -> tuple[float, int, int]:
+    """Set J of a bandit to its m slots of smallest index, and find the two arms on either side of the border.
 
+    Args:
+        s: The state, with widths, U, L and finite indices of the arms.
+        start: First slot of the bandit.
+        size: Number of its arms.
 
-def rivals(
-    e: Episode, start: int, m: int, chosen: FloatArray, width: FloatArray, index: FloatArray
-) -> tuple[float, int, int]:
-    """Find J, the m slots of smallest index, in the bandit that starts at an arm.
-
-    Returns the largest index in J, the slot of largest U outside J, and that of smallest L in J; of tied ones the
-    widest. ``index``, finite before, is U outside J and -L in J afterwards.
+    Returns:
+        The largest index in J, the slot u of largest U outside J, and the slot l of smallest L in J; of tied ones the
+        widest.
     """
-    smallest(index, m, chosen)
-    value = index[int(chosen[m - 1])]
-    for place in range(m):
-        index[int(chosen[place])] = np.inf
-    outside = inside = -1
-    mean = section(e.mean, start, width.size)
-    for slot in range(width.size):
-        is_in = index[slot] == np.inf
-        index[slot] = width[slot] - mean[slot] if is_in else width[slot] + mean[slot]
-        best = inside if is_in else outside
-        larger = best < 0 or index[slot] > index[best]
-        if larger or (index[slot] == index[best] and width[slot] > width[best]):
-            inside, outside = (slot, outside) if is_in else (inside, slot)
-    return value, outside, inside
+    index, upper, lower, width = s.index, s.upper, s.lower, s.width
+    chosen = section(s.sets, start // size * s.m, s.m)
+    smallest(section(index, start, size), s.m, chosen)
+    value = index[start + int(chosen[s.m - 1])]
+    for place in range(s.m):
+        index[start + int(chosen[place])] = np.inf
+    u = low = -1
+    for k in range(start, start + size):
+        if index[k] == np.inf:
+            if low < 0 or lower[k] < lower[low] or (lower[k] == lower[low] and width[k] > width[low]):
+                low = k
+        elif u < 0 or upper[k] > upper[u] or (upper[k] == upper[u] and width[k] > width[u]):
+            u = k
+    return value, u, low
 
 
-def prefers(p: FloatArray, u: int, low: int, rng: np.random.Generator) -> bool:
+def prefers(e: Episode, u: int, low: int, rng: np.random.Generator) -> bool:
     """Return whether u is pulled where both widths are equal: the lower slot, or either, by the tie rule."""
-    return u < low if p[FIRST] > 0.0 else rng.random() < 0.5
-
-
-def safest(e: Episode) -> int:
-    """Return the arm of largest L, for one best arm; the rule's index is U.
-
-    The memory has it as it was before the last pull, and a bound on the L of all others, which an arm that becomes the
-    safest exceeds. All arms are looked through only when the safest arm falls below the bound, or that is infinite.
-    """
-    arm, pulled = int(e.memory[SAFEST]), max(e.pulled, 0)
-    largest, other = 2.0 * e.mean[arm] - value_of(e.first, arm), 2.0 * e.mean[pulled] - value_of(e.first, pulled)
-    other = -np.inf if pulled == arm else other
-    bound = max(e.memory[BOUND], min(largest, other))
-    arm = pulled if other > largest else arm
-    if max(largest, other) < bound or e.pulled < 0:
-        largest = bound = -np.inf
-        for k in range(e.pulls.size):
-            other = 2.0 * e.mean[k] - value_of(e.first, k)
-            bound = max(bound, min(other, largest))
-            arm = k if other > largest else arm
-            largest = max(largest, other)
-    e.memory[SAFEST], e.memory[BOUND] = arm, bound
-    return arm
+    return u < low if e.tie == TO_FIRST else rng.random() < 0.5

@@ -139,6 +139,10 @@ class States:
         start, size = self._sections[list(self._kind.arrays).index(name)]
         return self._rows[:, start : start + size]
 
+    def values(self) -> dict[str, FloatArray | float]:
+        """Return all fields by name, as the initial values of another request."""
+        return {name: self[name] for name in (*self._kind.numbers, *self._kind.arrays)}
+
     def copy(self) -> States:
         """Return a copy, of which later pulls change nothing."""
         return States(self._kind, self._rows.copy(), self._sections)

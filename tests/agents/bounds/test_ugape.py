@@ -14,24 +14,22 @@ from hypothesis import strategies as st
 
 from bai_gym.agents import Agent
 from bai_gym.agents.bounds.ugape import (
-    A,
     AUGapEb,
     AUGapEbV,
     UGapEb,
     UGapEbV,
     UGapEc,
     UGapEcV,
+    UGapEState,
     select_arm,
-    select_one,
     select_until_accurate,
     width,
 )
-from bai_gym.agents.tools.sets import KEPT, SETS, VALUE, SetAgent
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Rule, Tournament
+from bai_gym.sampling import TO_FIRST, Episode, Tournament
 from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
 
 Play = Callable[..., Any]
@@ -83,20 +81,21 @@ def wider_of(pair: tuple[int, int], widths: Any) -> int:
     return min(pair, key=lambda k: (-widths[k], k))
 
 
-def episode_of(means: Any, widths: Any, m: int, num_bandits: int) -> Any:
-    """An episode in which arms have the given means and widths."""
+def episode_of(means: Any, widths: Any, m: int, num_bandits: int, **values: Any) -> tuple[Any, Any]:
+    """An episode in which arms have the given means and widths, and its state."""
     with np.errstate(divide="ignore"):
         pulls = 1.0 / np.asarray(widths, float) ** 2  # a = b = 1
-    tree = Tournament(np.zeros(2), np.zeros(2))
-    memory = np.zeros(SETS + 2 * m * num_bandits + 1 + 2 * len(means) // num_bandits)
-    parameters = np.array([0.0, m, num_bandits, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-    known = pulls, np.asarray(means, float), np.zeros(len(means)), parameters, memory, np.ones(len(means), np.int64)
-    return Episode(*known, np.zeros((len(means), 0)), tree, tree, 5, 10, -1, 0.0)
+    tree, k = Tournament(np.zeros(2), np.zeros(2)), len(means)
+    known = k, pulls, np.asarray(means, float), np.zeros(k), np.ones(k, np.int64)
+    e = Episode(*known, np.zeros((k, 0)), tree, tree, 5, 10, -1, 0.0, TO_FIRST)
+    arrays = {name: np.zeros(k) for name in ("width", "upper", "lower", "index")}
+    sets = {"sets": np.zeros(m * num_bandits), "kept": np.zeros(m * num_bandits), "order": np.zeros(m + 1)}
+    return e, UGapEState.of(**{"m": m, "bandits": num_bandits, "a": 1.0, "b": 1.0, **values}, **arrays, **sets)
 
 
-def kept_of(e: Any, m: int, num_bandits: int) -> set[int]:
-    size = len(e.mean) // num_bandits
-    return {place // m * size + int(slot) for place, slot in enumerate(e.memory[SETS : SETS + m * num_bandits])}
+def kept_of(s: Any, num_arms: int) -> set[int]:
+    size = num_arms // s.bandits
+    return {place // s.m * size + int(slot) for place, slot in enumerate(s.kept)}
 
 
 @settings(max_examples=100)
@@ -108,12 +107,12 @@ def test_select_arm_is_that_of_the_paper(data: Any, m: int, num_bandits: int, co
     else:
         numbers, halves = st.floats(-2, 2), st.floats(0.01, 3)
     means = data.draw(st.lists(numbers, min_size=arms, max_size=arms))
-    e = episode_of(means, data.draw(st.lists(halves, min_size=arms, max_size=arms)), m, num_bandits)
-    widths = [width(pulls, 0.0, e.parameters) for pulls in e.pulls]
+    e, s = episode_of(means, data.draw(st.lists(halves, min_size=arms, max_size=arms)), m, num_bandits)
+    widths = [width(s, pulls, 0.0) for pulls in e.pulls]
     everything, value, pair = slow_select(means, widths, m, num_bandits)
-    assert select_arm(e, RNG) == wider_of(pair, widths)
-    assert kept_of(e, m, num_bandits) == everything
-    assert e.memory[VALUE] == e.memory[KEPT] == value
+    assert select_arm(e, s, RNG) == wider_of(pair, widths)
+    assert kept_of(s, arms) == everything
+    assert s.value == s.kept_value == value
 
 
 @pytest.mark.each("task", [BestArm(), TopM(1), BestOfEach(1)], ids=repr)
@@ -131,9 +130,9 @@ def test_the_value_is_no_less_than_the_regret_where_all_intervals_cover(m: int, 
     size = m + int(rng.integers(1, 4))
     truth = rng.random(size * num_bandits)
     widths = rng.random(truth.shape) ** 2
-    e = episode_of(truth + widths * rng.uniform(-1, 1, truth.shape), widths, m, num_bandits)
-    select_arm(e, rng)
-    value, kept = e.memory[VALUE], np.isin(np.arange(truth.size), list(kept_of(e, m, num_bandits)))
+    e, s = episode_of(truth + widths * rng.uniform(-1, 1, truth.shape), widths, m, num_bandits)
+    select_arm(e, s, rng)
+    value, kept = s.value, np.isin(np.arange(truth.size), list(kept_of(s, truth.size)))
     # The regret of an arm is the m-th best of the others less its own mean; that of J, if positive, its largest.
     for bandit, chosen in zip(truth.reshape(num_bandits, size), kept.reshape(num_bandits, size), strict=True):
         regret = max(np.sort(np.delete(bandit, k))[-m] - bandit[k] for k in np.flatnonzero(chosen))
@@ -163,13 +162,13 @@ def test_the_value_is_no_less_than_the_regret_where_all_intervals_cover(m: int, 
 )
 def test_exploration_by_hand(agent: Any, task: Task, exploration: float) -> None:
     begun(agent, [1.0, 0.75, 0.5, 0.0], 104, [0.0, 0.0, 1.0, 0.0], task)
-    assert agent.parameters[:, A].tolist() == pytest.approx([exploration], rel=1e-12)
+    assert agent.values["a"].tolist() == pytest.approx([exploration], rel=1e-12)
 
 
 def test_a_tie_at_the_border_leaves_no_exploration() -> None:
-    assert begun(UGapEb(b=1.0), [0.5, 0.5, 0.2], 104).parameters[:, A].tolist() == [0.0]
-    assert begun(UGapEb(b=1.0), [0.9, 0.5, 0.5], 104, task=TopM(2)).parameters[:, A].tolist() == [0.0]
-    assert begun(UGapEb(b=1.0), [0.9, 0.5, 0.5], 103, task=TopM(2, 0.1)).parameters[0, A] > 0
+    assert begun(UGapEb(b=1.0), [0.5, 0.5, 0.2], 104).values["a"].tolist() == [0.0]
+    assert begun(UGapEb(b=1.0), [0.9, 0.5, 0.5], 104, task=TopM(2)).values["a"].tolist() == [0.0]
+    assert begun(UGapEb(b=1.0), [0.9, 0.5, 0.5], 103, task=TopM(2, 0.1)).values["a"][0] > 0
 
 
 @pytest.mark.each(
@@ -190,11 +189,12 @@ def test_a_tie_at_the_border_leaves_no_exploration() -> None:
 )
 def test_widths_of_fixed_confidence_by_hand(agent: Any, expected: float) -> None:
     begun(agent, [0.5, 0.2], 100)
-    e = episode_of([0.0, 0.0], [1.0, 1.0], 1, 1)._replace(made=7, parameters=agent.parameters[0])
+    names = ("b", "aware", "last", "rate", "delta")
+    e, s = episode_of([0.0, 0.0], [1.0, 1.0], 1, 1, **{name: float(np.max(agent.values[name])) for name in names})
     e.variance[:] = 0.75, 0.5
     e.pulls[:] = 4.0, 3.0
-    select_until_accurate(e, RNG)
-    assert width(4.0, 0.75, e.parameters) == pytest.approx(expected, rel=1e-12)
+    select_until_accurate(e._replace(made=7), s, RNG)
+    assert width(s, 4.0, 0.75) == pytest.approx(expected, rel=1e-12)
 
 
 # ------------------------------------------------------------------------------------------------ episodes by hand
@@ -204,7 +204,7 @@ def test_ugapeb_by_hand(trace: Play) -> None:
     # Gaps 1/2, 1/2, 1: H = 16 + 16 + 4 = 36, a = 18 x 8 / (4 x 36) = 1, so that widths are 1 / sqrt(T). J is always
     # arm 0; u is arm 1 as long as 0.5 + 1/sqrt(T) exceeds 1, the U of arm 2. Of equal widths the lower arm is pulled.
     # With four pulls arm 1 has U = 1 too, and the wider arm 2 is u; it is pulled, and falls to 0.71.
-    played = trace(as_general(UGapEb(tie="first", b=1.0, scale=18.0)), [[1.0], [0.5], [0.0]], 11)
+    played = trace(UGapEb(tie="first", b=1.0, scale=18.0, plain=True), [[1.0], [0.5], [0.0]], 11)
     assert played.arms == [0, 1, 2, 0, 1, 0, 1, 0, 1, 2, 0]
     assert played.recommendation == 0
     # Without the exact tie (an arm 2 that is a little better) the rule for one best arm does the same.
@@ -241,7 +241,7 @@ def test_ugapeb_v_by_hand(trace: Play) -> None:
     complexity = (0.5 + math.sqrt(0.25 + 7 / 24)) ** 2 / 0.125**2 + 7 / 24 / 0.125**2
     agent = UGapEbV(tie="first", b=1.0, scale=3 / 14 * 2 * complexity / 6)
     played = trace(agent, [[1.0, 0.0], [0.25]], 10)
-    assert agent.parameters[:, A].tolist() == pytest.approx([3 / 14], rel=1e-12)
+    assert agent.values["a"].tolist() == pytest.approx([3 / 14], rel=1e-12)
     assert (sorted(played.arms[:4]), played.arms[4:]) == ([0, 0, 1, 1], [0, 1, 0, 0, 0, 1])
     assert played.recommendation == 0
 
@@ -380,17 +380,6 @@ def test_episodes_of_fixed_confidence_follow_the_paper_and_stop_when_it_says(
 # ------------------------------------------------------------------------------------------------ two rules, one law
 
 
-def as_general(agent: Any) -> Any:
-    """The same agent, with the rule for any number of arms."""
-
-    def set_rule(rule: Any, *parameters: Any) -> None:
-        assert rule.choose is select_one
-        SetAgent.set_rule(agent, Rule(choose=select_arm, refresh=rule.refresh), *parameters)
-
-    agent.set_rule = set_rule
-    return agent
-
-
 def play(agent: Agent, bandit: Any, budget: int, task: Task | None = None, fixed: bool = False) -> Rollout:
     info = ProblemInfo(
         bandit.num_arms,
@@ -428,9 +417,7 @@ def test_the_rule_for_one_arm_does_what_the_general_one_does(
 ) -> None:
     rng = np.random.default_rng(num_arms)
     bandit = GaussianBandit(rng.random((200, num_arms)), rng.random((200, num_arms)))
-    fast, general = (
-        play(agent, bandit, 90) for agent in (kind(tie=tie, **parameters), as_general(kind(tie=tie, **parameters)))
-    )
+    fast, general = (play(kind(tie=tie, plain=plain, **parameters), bandit, 90) for plain in (False, True))
     if tie == "first" or kind in (UGapEbV, AUGapEbV):  # widths of Bernstein are never tied
         np.testing.assert_array_equal(fast.pulls, general.pulls)
         np.testing.assert_array_equal(fast.recommendation, general.recommendation)
@@ -469,10 +456,10 @@ def test_each_episode_of_a_batch_stops_for_itself(kind: Any, task: Task) -> None
     statistics = rollout.statistics
     for episode in range(40):
         time = spent[episode] + (kind is UGapEcV)
-        p = agent.parameters[episode].copy()
-        p[A] = agent.c * math.log(16 * time**3 / agent.delta)
+        exploration = agent.c * math.log(16 * time**3 / agent.delta)
+        _, state = episode_of([0.0], [1.0], 1, 1, a=exploration, b=0.3, aware=agent.uses_variances)
         arms = zip(statistics.pulls[episode], statistics.variances[episode], strict=True)
-        widths = [width(pulls, variance, p) for pulls, variance in arms]
+        widths = [width(state, pulls, variance) for pulls, variance in arms]
         chosen, value, _ = slow_select(statistics.means[episode].tolist(), widths, m, num_bandits)
         assert value < task.epsilon
         assert arms_of(rollout.recommendation[episode], task, 4) == chosen

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.agents.fixed_confidence.lucb import LUCB, radius
+from bai_gym.agents.fixed_confidence.lucb import LUCB, LUCBState, radius
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import AgentError, ParameterError
@@ -20,7 +20,8 @@ Play = Callable[..., Any]
 
 
 def radius_of(agent: LUCB, pulls: Any, t: int) -> Any:
-    return np.array([radius(float(count), agent.num_arms, float(t), agent.parameters[0]) for count in pulls])
+    state = LUCBState.of(b=agent.values["b"], delta=agent.delta)
+    return np.array([radius(float(count), agent.num_arms, float(t), state) for count in pulls])
 
 
 def test_widths_by_hand() -> None:
