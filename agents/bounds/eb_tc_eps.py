@@ -13,37 +13,33 @@ from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.errors import ParameterError
 from bai_gym.parallel import check_memory
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Rule, columns, leader, section
-from bai_gym.statistics import FloatArray
+from bai_gym.sampling import Episode, PerArm, Rule, State, Vector
 from bai_gym.validation import probability, real
 
 __all__ = ["EBTCEps"]
 
-FIRST, SLACK, BETA = range(3)  # parameters: the tie rule, epsilon, and beta; a beta of 0 stands for "ids"
+
+class EBTCState(State):
+    """What the rule of EB-TC-eps uses."""
+
+    epsilon: float  # the slack
+    beta: float  # share of the leader in the pulls of a pair; 0 stands for "ids"
+    cost: PerArm  # minus the evidence that the leader is better than an arm
+    due: Vector  # for each pair (leader, challenger): visits times 1 - beta, minus the pulls of the challenger
 
 
-def mean_of(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
-    """Return the mean: the tournament finds the leader."""
-    return mean
-
-
-def choose(e: Episode, rng: np.random.Generator) -> int:
-    """Return the challenger where its pair has pulled it too rarely, else the leader.
-
-    The memory has a row of scores, then for each pair (leader, challenger) the pulls that the challenger should have
-    had, the sum of 1 - beta, minus those that it has had.
-    """
-    arms, best, slack, beta = e.pulls.size, leader(e.first), e.parameters[SLACK], e.parameters[BETA]
-    scores = section(e.memory, 0, arms)
-    for arm in range(arms):
-        distance = e.mean[best] - e.mean[arm] + slack
-        scores[arm] = -distance / math.sqrt(1.0 / e.pulls[best] + 1.0 / e.pulls[arm])
-    scores[best] = -np.inf
-    other = arm_of_largest(scores, e.pulls, e.parameters[FIRST], rng)
-    due = section(e.memory, (1 + best) * arms, arms)
-    due[other] += 1.0 - beta if beta > 0.0 else e.pulls[best] / (e.pulls[best] + e.pulls[other])
-    if due[other] >= 0.0:
-        due[other] -= 1.0
+def pull_pair(e: Episode, s: EBTCState, rng: np.random.Generator) -> int:
+    """Pull the challenger C where its pair (B, C) has pulled it too rarely, else the leader B."""
+    best, cost, epsilon = arm_of_largest(e.mean, e, rng), s.cost, s.epsilon
+    for arm in range(e.num_arms):
+        distance = e.mean[best] - e.mean[arm] + epsilon
+        cost[arm] = -distance / math.sqrt(1.0 / e.pulls[best] + 1.0 / e.pulls[arm])
+    cost[best] = -np.inf
+    other = arm_of_largest(cost, e, rng)
+    pair = best * e.num_arms + other
+    s.due[pair] += 1.0 - s.beta if s.beta > 0.0 else e.pulls[best] / (e.pulls[best] + e.pulls[other])
+    if s.due[pair] >= 0.0:
+        s.due[pair] -= 1.0
         return other
     return best
 
@@ -72,12 +68,7 @@ class EBTCEps(SequentialAgent):
 
     name: ClassVar[str] = "EB-TC-eps"
     uses_variances: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(index=mean_of, choose=choose)
-
-    @property
-    def memory(self) -> int:  # type: ignore[override]
-        """A number for each arm, and one for each pair of arms."""
-        return self.num_arms * (1 + self.num_arms)
+    rule: ClassVar[Rule] = Rule(choose=pull_pair, state=EBTCState)
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and the memory for all pairs of arms, and set the parameters of the rule."""
@@ -86,4 +77,4 @@ class EBTCEps(SequentialAgent):
         if isinstance(self.beta, str) and self.beta != "ids":
             raise ParameterError(f"beta of {self.name} must be 'ids' or a number in (0, 1), not {self.beta!r}")
         beta = 0.0 if isinstance(self.beta, str) else probability(self.beta, f"beta of {self.name}")
-        self.parameters = columns(self.batch, float(self.tie == "first"), slack, beta)
+        self.values = {"epsilon": slack, "beta": beta, "due": np.zeros(self.num_arms**2)}

@@ -13,7 +13,7 @@ from bai_gym.agents.tools.choosing import keep_best
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Played, Rule, columns, section
+from bai_gym.sampling import Episode, Outcome, PerArm, Rule, State
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import choice
 
@@ -22,29 +22,51 @@ __all__ = ["GNA", "NAAIPW"]
 SMALLEST_SHARE = 0.1  # of an arm, times 1 / K
 SMALLEST_DEVIATION = 1e-3  # times the largest one
 
-FIRST, TRACKS = range(2)  # parameters: the tie rule, and whether the shares are tracked
-# Memory: the arm of the last draw, its probability and its mean before; then the sum of each arm's estimates, and the
-# shares of the moment.
-ARM, CHANCE, BEFORE, OWN = range(4)
+
+class NeymanState(State):
+    """What the rule of GNA uses."""
+
+    tracks: bool  # whether shares are tracked, and not drawn from
+    arm: int  # the arm of the last draw
+    chance: float  # its probability
+    before: float  # its mean before
+    estimates: PerArm  # sums over the draws of the estimates of each mean
+    share: PerArm  # the shares
+
+
+def draw_by_shares(e: Episode, s: NeymanState, rng: np.random.Generator) -> int:
+    """Complete the estimates of the last pull, and draw the next arm or take the one farthest behind its share."""
+    if e.pulled >= 0:
+        s.estimates[e.pulled] += (e.reward - s.before) / s.chance
+    set_shares(e, arm_of_largest(e.mean, e, rng), s.share)
+    for arm in range(e.num_arms):
+        s.estimates[arm] += e.mean[arm]
+    if s.tracks:
+        for arm in range(e.num_arms):
+            s.share[arm] = e.made * s.share[arm] - e.pulls[arm]
+        return arm_of_largest(s.share, e, rng)
+    s.arm = draw(s.share, rng)
+    s.chance, s.before = s.share[s.arm], e.mean[s.arm]
+    return s.arm
 
 
 def set_shares(e: Episode, best: int, shares: FloatArray) -> None:
     """Set the shares that are best for the sample variances, where the best arm is compared with all others."""
     top = others = 0.0
-    for arm in range(shares.size):
+    for arm in range(e.num_arms):
         top = max(top, math.sqrt(e.variance[arm]))
-    for arm in range(shares.size):
+    for arm in range(e.num_arms):
         deviation = max(math.sqrt(e.variance[arm]), SMALLEST_DEVIATION * top) if top > 0.0 else 1.0
-        shares[arm] = deviation * deviation
+        shares[arm] = deviation**2
         if arm != best:
             others += shares[arm]
     of_best = math.sqrt(shares[best]) / (math.sqrt(shares[best]) + math.sqrt(others))
     whole = 0.0
-    for arm in range(shares.size):
+    for arm in range(e.num_arms):
         share = of_best if arm == best else (1.0 - of_best) * shares[arm] / others
-        shares[arm] = max(share, SMALLEST_SHARE / shares.size)
+        shares[arm] = max(share, SMALLEST_SHARE / e.num_arms)
         whole += shares[arm]
-    for arm in range(shares.size):
+    for arm in range(e.num_arms):
         shares[arm] /= whole
 
 
@@ -54,24 +76,6 @@ def draw(shares: FloatArray, rng: np.random.Generator) -> int:
     while left >= 0.0 and arm < shares.size - 1:
         arm += 1
         left -= shares[arm]
-    return arm
-
-
-def choose(e: Episode, rng: np.random.Generator) -> int:
-    """Complete the estimates of the last pull, and draw the next arm or take the one farthest behind its share."""
-    m, arms = e.memory, e.pulls.size
-    sums, shares = section(m, OWN, arms), section(m, OWN + arms, arms)
-    if e.pulled >= 0:
-        sums[e.pulled] += (e.reward - m[BEFORE]) / m[CHANCE]
-    set_shares(e, arm_of_largest(e.mean, e.pulls, e.parameters[FIRST], rng), shares)
-    for other in range(arms):
-        sums[other] += e.mean[other]
-    if e.parameters[TRACKS] > 0.0:
-        for other in range(arms):
-            shares[other] = e.made * shares[other] - e.pulls[other]
-        return arm_of_largest(shares, e.pulls, e.parameters[FIRST], rng)
-    arm = draw(shares, rng)
-    m[ARM], m[CHANCE], m[BEFORE] = arm, shares[arm], e.mean[arm]
     return arm
 
 
@@ -101,17 +105,12 @@ class GNA(SequentialAgent):
 
     name: ClassVar[str] = "GNA"
     first_pulls: ClassVar[int] = 2
-    rule: ClassVar[Rule] = Rule(choose=choose)
+    rule: ClassVar[Rule] = Rule(choose=draw_by_shares, state=NeymanState)
 
     @property
     def anytime(self) -> bool:  # type: ignore[override]
         """The weighted estimates do not follow from the statistics."""
         return self.estimator == "mean"
-
-    @property
-    def memory(self) -> int:  # type: ignore[override]
-        """Three numbers of the last draw, and two of each arm."""
-        return OWN + 2 * self.num_arms
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters, and set those of the rule."""
@@ -122,18 +121,18 @@ class GNA(SequentialAgent):
                 f"{self.name} with sampling='track' draws no random arms, whose probabilities estimator='aipw' needs: "
                 "give estimator='mean'"
             )
-        self.parameters = columns(self.batch, float(self.tie == "first"), float(self.sampling == "track"))
+        self.values = {"tracks": self.sampling == "track"}
 
-    def conclude(self, played: Played) -> IntArray:
+    def conclude(self, outcome: Outcome) -> IntArray:
         """Return the arm of largest estimate: A2IPW, or the sample mean."""
         if self.estimator == "mean":
-            return super().conclude(played)
-        rows, m, statistics = np.arange(self.batch), played.memory, played.statistics
-        last = m[:, ARM].astype(np.int64)
-        sums, pulls = m[:, OWN : OWN + self.num_arms].copy(), statistics.pulls[rows, last]
-        reward = statistics.means[rows, last] * pulls - m[:, BEFORE] * (pulls - 1)
-        sums[rows, last] += (reward - m[:, BEFORE]) / m[:, CHANCE]
-        return keep_best(sums, 1, self.tie, self.rng).argmax(axis=1)
+            return super().conclude(outcome)
+        rows, states, statistics = np.arange(self.batch), outcome.states, outcome.statistics
+        last, before = states["arm"].astype(np.int64), states["before"]
+        estimates, pulls = states["estimates"].copy(), statistics.pulls[rows, last]
+        reward = statistics.means[rows, last] * pulls - before * (pulls - 1)
+        estimates[rows, last] += (reward - before) / states["chance"]
+        return np.asarray(keep_best(estimates, 1, self.tie, self.rng).argmax(axis=1))
 
 
 @dataclass(kw_only=True)

@@ -12,8 +12,8 @@ from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Rule, best_without, columns, leader, noinline, section, total
-from bai_gym.statistics import ROUNDING, FloatArray
+from bai_gym.sampling import Episode, PerArm, Rule, State, noinline, total
+from bai_gym.statistics import ROUNDING
 
 __all__ = ["OCBA", "OCBAPCS"]
 
@@ -22,86 +22,88 @@ LARGEST_GAP = 1e70  # its fourth power is a float
 SMALLEST_VARIANCE = 1e-12
 
 
-def sample_mean(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
-    """Return the mean: the tournament finds the best arm b."""
-    return mean
+class OCBAState(State):
+    """What the rules of OCBA and OCBA-PCS use."""
+
+    value: PerArm  # what is the largest for the arm to pull
+    part: PerArm  # terms of a sum over the arms
+
+
+def pull_farthest_behind(e: Episode, s: OCBAState, rng: np.random.Generator) -> int:
+    """Pull the arm of largest (t + 1) R_i / (sum of all R) - T_i, with R_i = v_i / d_i^2 of all arms but the best."""
+    value, part = s.value, s.part
+    best = arm_of_largest(e.mean, e, rng)
+    if is_tied(e, best):
+        return least_pulled_best(e, s, best, rng)
+    for arm in range(e.num_arms):
+        gap, variance = distance(e, best, arm), variance_of(e, arm) * (arm != best)
+        weight = 1.0 / (gap * gap)
+        value[arm] = variance * weight  # R_i
+        part[arm] = variance * weight * weight  # R_i^2 / v_i
+    of_best = np.sqrt(variance_of(e, best) * total(part))  # R_b
+    everything, after = total(value) + of_best, e.made + 1.0
+    for arm in range(e.num_arms):  # times the sum of all R, which saves a division
+        value[arm] = after * (of_best if arm == best else value[arm]) - e.pulls[arm] * everything
+    return arm_of_largest(value, e, rng)
+
+
+def pull_steepest(e: Episode, s: OCBAState, rng: np.random.Generator) -> int:
+    """Pull the arm whose share lowers the bound B the most, see :class:`OCBAPCS`.
+
+    All slopes are multiplied by exp(z^2 / 2) for the smallest z, so that they do not underflow.
+    """
+    value, slope = s.value, s.part
+    best = arm_of_largest(e.mean, e, rng)
+    if is_tied(e, best):
+        return least_pulled_best(e, s, best, rng)
+    growth = e.end / e.made  # from the pulls so far to those at the end
+    noise, least = variance_of(e, best) / (growth * e.pulls[best]), np.inf
+    for arm in range(e.num_arms):
+        both = noise + variance_of(e, arm) / (growth * e.pulls[arm])
+        square = distance(e, best, arm) ** 2.0 / both
+        slope[arm], value[arm] = both, square  # for the next loop
+        least = square if square < least and arm != best else least
+    for arm in range(e.num_arms):
+        both = slope[arm]
+        slope[arm] = np.exp(0.5 * (least - value[arm])) * distance(e, best, arm) / (both * math.sqrt(both))
+        value[arm] = slope[arm] * variance_of(e, arm) / (e.pulls[arm] * e.pulls[arm])
+    slope[best] = 0.0
+    value[best] = total(slope) * variance_of(e, best) / (e.pulls[best] * e.pulls[best])
+    return arm_of_largest(value, e, rng)
 
 
 def distance(e: Episode, best: int, arm: int) -> float:
-    """Return how far an arm's mean is below the largest, between the bounds."""
+    """Return d_i: how far an arm's mean is below the largest, between the bounds."""
     gap = e.mean[best] - e.mean[arm]
     return float(min(gap if gap > SMALLEST_GAP else SMALLEST_GAP, LARGEST_GAP))
 
 
 def variance_of(e: Episode, arm: int) -> float:
-    """Return the sample variance of an arm, at least the bound."""
+    """Return v_i: the sample variance of an arm, at least the bound."""
     variance = e.variance[arm]
     return float(variance if variance > SMALLEST_VARIANCE else SMALLEST_VARIANCE)
+
+
+def is_tied(e: Episode, best: int) -> bool:
+    """Return whether another arm has the largest mean, too."""
+    top, tied = e.mean[best], 0
+    for arm in range(e.num_arms):
+        tied += top - e.mean[arm] <= slack(top)
+    return tied > 1
+
+
+@noinline
+def least_pulled_best(e: Episode, s: OCBAState, best: int, rng: np.random.Generator) -> int:
+    """Return the arm with the fewest pulls among those of the largest mean."""
+    for arm in range(e.num_arms):
+        is_best = e.mean[best] - e.mean[arm] <= slack(e.mean[best])
+        s.value[arm] = -e.pulls[arm] if is_best else -np.inf
+    return arm_of_largest(s.value, e, rng)
 
 
 def slack(top: float) -> float:
     """Return by how much means may be below the largest one and count as equal to it."""
     return max(SMALLEST_GAP, ROUNDING * abs(top))
-
-
-def is_tied(e: Episode, best: int) -> bool:
-    """Return whether another arm has the largest mean, too."""
-    return bool(e.mean[best] - best_without(e.first, best) <= slack(e.mean[best]))
-
-
-@noinline
-def least_pulled_best(e: Episode, best: int, rng: np.random.Generator) -> int:
-    """Return the arm with the fewest pulls among those of the largest mean."""
-    values, top = section(e.memory, 0, e.pulls.size), e.mean[best]
-    allowed = slack(top)
-    for arm in range(e.pulls.size):
-        values[arm] = -e.pulls[arm] if top - e.mean[arm] <= allowed else -np.inf
-    return arm_of_largest(values, e.pulls, e.parameters[0], rng)
-
-
-def farthest_behind(e: Episode, rng: np.random.Generator) -> int:
-    """Return the arm of largest (t + 1) R_i / (sum of all R) - T_i, see :class:`OCBA`."""
-    arms = e.pulls.size
-    values, squares = section(e.memory, 0, arms), section(e.memory, arms, arms)
-    best = leader(e.first)
-    if is_tied(e, best):
-        return least_pulled_best(e, best, rng)
-    for arm in range(arms):
-        gap, variance = distance(e, best, arm), variance_of(e, arm) * (arm != best)
-        weight = 1.0 / (gap * gap)
-        values[arm] = variance * weight  # R_i
-        squares[arm] = variance * weight * weight  # R_i^2 / v_i
-    of_best = np.sqrt(variance_of(e, best) * total(squares))
-    everything, after = total(values) + of_best, e.made + 1.0
-    for arm in range(arms):  # times the sum of all R, which saves a division
-        values[arm] = after * (of_best if arm == best else values[arm]) - e.pulls[arm] * everything
-    return arm_of_largest(values, e.pulls, e.parameters[0], rng)
-
-
-def steepest(e: Episode, rng: np.random.Generator) -> int:
-    """Return the arm whose share lowers the bound B the most, see :class:`OCBAPCS`.
-
-    All slopes are multiplied by exp(z^2 / 2) for the smallest z, so that they do not underflow.
-    """
-    arms = e.pulls.size
-    values, slopes = section(e.memory, 0, arms), section(e.memory, arms, arms)
-    best = leader(e.first)
-    if is_tied(e, best):
-        return least_pulled_best(e, best, rng)
-    growth = e.end / e.made  # from the pulls so far to those at the end
-    noise, least = variance_of(e, best) / (growth * e.pulls[best]), np.inf
-    for arm in range(arms):
-        both = noise + variance_of(e, arm) / (growth * e.pulls[arm])
-        square = distance(e, best, arm) ** 2.0 / both
-        slopes[arm], values[arm] = both, square  # for the next loop
-        least = square if square < least and arm != best else least
-    for arm in range(arms):
-        both = slopes[arm]
-        slopes[arm] = np.exp(0.5 * (least - values[arm])) * distance(e, best, arm) / (both * math.sqrt(both))
-        values[arm] = slopes[arm] * variance_of(e, arm) / (e.pulls[arm] * e.pulls[arm])
-    slopes[best] = 0.0
-    values[best] = total(slopes) * variance_of(e, best) / (e.pulls[best] * e.pulls[best])
-    return arm_of_largest(values, e.pulls, e.parameters[0], rng)
 
 
 @dataclass(kw_only=True)
@@ -125,17 +127,12 @@ class OCBA(SequentialAgent):
     n0: int | None = None
 
     name: ClassVar[str] = "OCBA"
-    rule: ClassVar[Rule] = Rule(index=sample_mean, choose=farthest_behind)
+    rule: ClassVar[Rule] = Rule(choose=pull_farthest_behind, state=OCBAState)
 
     @property
     def first_pulls(self) -> int:  # type: ignore[override]
         """First pulls of each arm."""
         return max(2, min(5, self.budget // (2 * self.num_arms))) if self.n0 is None else self.n0
-
-    @property
-    def memory(self) -> int:  # type: ignore[override]
-        """Two numbers of each arm."""
-        return 2 * self.num_arms
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return two pulls per arm, or the given number."""
@@ -145,7 +142,6 @@ class OCBA(SequentialAgent):
         """Check the parameter."""
         if self.n0 is not None and self.n0 < 2:
             raise ParameterError(f"n0 of {self.name} must be at least 2, for a variance, not {self.n0}")
-        self.parameters = columns(self.batch, float(self.tie == "first"))
 
 
 @dataclass(kw_only=True)
@@ -170,5 +166,5 @@ class OCBAPCS(SequentialAgent):
     n0: int | None = None
 
     name: ClassVar[str] = "OCBA-PCS"
-    rule: ClassVar[Rule] = Rule(index=sample_mean, choose=steepest)
-    first_pulls, memory, minimum_budget, begin = OCBA.first_pulls, OCBA.memory, OCBA.minimum_budget, OCBA.begin
+    rule: ClassVar[Rule] = Rule(choose=pull_steepest, state=OCBAState)
+    first_pulls, minimum_budget, begin = OCBA.first_pulls, OCBA.minimum_budget, OCBA.begin

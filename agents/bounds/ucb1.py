@@ -7,27 +7,31 @@ from typing import ClassVar
 
 import numpy as np
 
+from bai_gym.agents.bounds import ucb1_fast
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import most_pulled
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Rule, columns, section
+from bai_gym.sampling import Episode, PerArm, Rule, State
 from bai_gym.statistics import IntArray, Observation, Statistics
 from bai_gym.validation import real
 
 __all__ = ["UCB1"]
 
 
-def largest_bound(e: Episode, rng: np.random.Generator) -> int:
-    """Return the arm of largest mean + b sqrt(2 log t / T); b sqrt(2 / T) is kept of each arm."""
-    arms = e.pulls.size
-    widths, bounds = section(e.memory, 0, arms), section(e.memory, arms, arms)
-    for arm in range(e.pulled, e.pulled + 1) if e.pulled >= 0 else range(arms):
-        widths[arm] = e.parameters[0] * np.sqrt(2.0 / e.pulls[arm])
-    growth = np.sqrt(np.log(e.made))
-    for arm in range(arms):
-        bounds[arm] = e.mean[arm] + growth * widths[arm]
-    return arm_of_largest(bounds, e.pulls, e.parameters[1], rng)
+class UCB1State(State):
+    """What the rule of UCB1 uses."""
+
+    b: float  # range of the rewards
+    bound: PerArm  # upper confidence bounds
+
+
+def pull_largest_bound(e: Episode, s: UCB1State, rng: np.random.Generator) -> int:
+    """Pull the arm of largest mean + b sqrt(2 log t / T)."""
+    growth, bound = s.b * np.sqrt(2.0 * np.log(e.made)), s.bound
+    for arm in range(e.num_arms):
+        bound[arm] = e.mean[arm] + growth / np.sqrt(e.pulls[arm])
+    return arm_of_largest(bound, e, rng)
 
 
 @dataclass(kw_only=True)
@@ -48,17 +52,13 @@ class UCB1(SequentialAgent):
 
     name: ClassVar[str] = "UCB1"
     uses_variances: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(choose=largest_bound)
-
-    @property
-    def memory(self) -> int:  # type: ignore[override]
-        """Widths and bounds of the arms."""
-        return 2 * self.num_arms
+    rule: ClassVar[Rule] = Rule(choose=pull_largest_bound, state=UCB1State)
+    fast: ClassVar[Rule | None] = ucb1_fast.RULE
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameter."""
         real(self.b, f"b of {self.name}", above=0)
-        self.parameters = columns(self.batch, self.b, float(self.tie == "first"))
+        self.values = {"b": self.b}
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm pulled most often."""

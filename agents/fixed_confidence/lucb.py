@@ -33,8 +33,9 @@ def pull_pair(e: Episode, s: LUCBState, rng: np.random.Generator) -> int:
     made = e.made - e.num_arms
     if made % 2 == 1 and e.pulled >= 0:
         return s.challenger
+    level = exploration(e.num_arms, made // 2 + 1.0, s.delta)
     for k in range(e.num_arms):
-        s.width[k] = radius(e.pulls[k], e.num_arms, made // 2 + 1.0, s)
+        s.width[k] = hoeffding(level, s.b, 2.0 * e.pulls[k])
         s.upper[k] = e.mean[k] + s.width[k]
         s.lower[k] = e.mean[k] - s.width[k]
         s.index[k] = -e.mean[k]
@@ -51,9 +52,9 @@ def pull_pair(e: Episode, s: LUCBState, rng: np.random.Generator) -> int:
     return s.challenger if is_wider or (is_tied and prefers(e, s.challenger, weakest, rng)) else weakest
 
 
-def radius(pulls: float, arms: int, t: float, s: LUCBState) -> float:
-    """Return the width of an arm in round t."""
-    return hoeffding(math.log(K1 * arms * t**4.0 / s.delta), s.b, 2.0 * pulls)
+def exploration(num_arms: int, t: float, delta: float) -> float:
+    """Return log(k1 K t^4 / delta) of round t."""
+    return math.log(K1 * num_arms * t**4.0 / delta)
 
 
 @dataclass(kw_only=True)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.agents.fixed_confidence.lucb import LUCB, LUCBState, radius
+from bai_gym.agents.fixed_confidence.lucb import LUCB, exploration
+from bai_gym.agents.tools.widths import hoeffding
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import AgentError, ParameterError
@@ -20,8 +21,8 @@ Play = Callable[..., Any]
 
 
 def radius_of(agent: LUCB, pulls: Any, t: int) -> Any:
-    state = LUCBState.of(b=agent.values["b"], delta=agent.delta)
-    return np.array([radius(float(count), agent.num_arms, float(t), state) for count in pulls])
+    level = exploration(agent.num_arms, float(t), agent.delta)
+    return np.array([hoeffding(level, agent.b, 2.0 * count) for count in pulls])
 
 
 def test_widths_by_hand() -> None:
