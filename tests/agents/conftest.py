@@ -14,6 +14,7 @@ from bai_gym.bandits import Bandit, FeatureBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import TO_FIRST, Episode, Tournament
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.tasks import BestArm, Task
 
@@ -121,6 +122,25 @@ def play_scripted_blocks(
     info = ProblemInfo(bandit.num_arms, budget, task=task, truth=bandit, knows=agent.knows)
     agent.reset(info, np.random.default_rng(0))
     return play_blocks(agent, bandit, budget, np.random.default_rng(0), task)
+
+
+def make_episode(pulls: Any, means: Any, variances: Any = None, **more: Any) -> Episode:
+    """Return an episode as the functions of a rule see it, with ties to the first, and fields in ``more``."""
+    k, tree = len(means), Tournament(np.zeros(2), np.zeros(2))
+    known = (
+        np.asarray(pulls, float),
+        np.asarray(means, float),
+        np.asarray([0.0] * k if variances is None else variances),
+    )
+    made = int(known[0].sum()) if np.isfinite(known[0]).all() else 0
+    e = Episode(k, *known, np.ones(k, np.int64), np.zeros((k, 0)), tree, tree, made, made + 1, -1, 0.0, TO_FIRST)
+    return e._replace(**more)
+
+
+@pytest.fixture(scope="session")
+def episode() -> Callable[..., Episode]:
+    """:func:`make_episode`."""
+    return make_episode
 
 
 @pytest.fixture(scope="session")

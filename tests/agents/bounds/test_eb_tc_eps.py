@@ -1,4 +1,4 @@
-"""EB-TC-eps: its first pulls by hand, whole episodes against a plain transcription, and what the slack is for."""
+"""EB-TC-eps: its pulls by hand, and what the slack is for."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bai_gym.agents import EBTCEps
+from bai_gym.agents.bounds.eb_tc_eps import EBTCState, pull_pair
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import ParameterError
@@ -23,34 +24,18 @@ def test_first_pulls_by_hand(trace: Play) -> None:
     assert trace(EBTCEps(tie="first"), [[2.0], [1.0]], 7).arms == [0, 1, 1, 1, 0, 1, 0]
 
 
-def transcribed(rewards: np.ndarray, budget: int, epsilon: float, beta: float | str) -> list[int]:
-    K = len(rewards)
-    visits: dict[tuple[int, int], list[float]] = {}
-    own: dict[tuple[int, int], int] = {}
-    pulls = list(range(K))
-    while len(pulls) < budget:
-        N = np.bincount(pulls, minlength=K)
-        m = np.array([rewards[a][: N[a]].mean() for a in range(K)])
-        B = min(range(K), key=lambda a: (-m[a], N[a], a))
-        cost = {j: (m[B] - m[j] + epsilon) / np.sqrt(1 / N[B] + 1 / N[j]) for j in range(K) if j != B}
-        C = min(cost, key=lambda j: (cost[j], N[j], j))
-        share = N[C] / (N[B] + N[C]) if beta == "ids" else beta
-        visits.setdefault((B, C), []).append(share)
-        t, average = len(visits[B, C]), np.mean(visits[B, C])
-        if own.setdefault((B, C), 0) <= (1 - average) * t + 1e-9:
-            own[B, C] += 1
-            pulls.append(C)
-        else:
-            pulls.append(B)
-    return pulls
+def test_ids_by_hand(trace: Play) -> None:
+    # beta = "ids" gives C the share T_B / (T_B + T_C) of each visit, summed, less its pulls: 1/2, pulled; -1/2 + 1/3,
+    # not; (2, 2) 1/3, pulled; -2/3 + 2/5, not; (3, 3) -4/15 + 1/2, pulled.
+    assert trace(EBTCEps(tie="first", beta="ids"), [[2.0], [1.0]], 7).arms == [0, 1, 1, 0, 1, 0, 1]
 
 
-@pytest.mark.each("beta", [0.5, 0.75, "ids"])
-def test_episodes_follow_the_transcription(trace: Play, beta: float | str) -> None:
-    for seed, epsilon in ((0, 0.1), (1, 0.1), (2, 1.0)):
-        rewards = np.random.default_rng(seed).normal([[0.6], [0.6], [0.5], [0.2]], 1.0, (4, 300))
-        played = trace(EBTCEps(epsilon=epsilon, beta=beta, tie="first"), rewards, 300)
-        assert played.arms == transcribed(rewards, 300, epsilon, beta)
+def test_the_challenger_by_hand(episode: Play) -> None:
+    # Means 1, 0.8, 0, epsilon 0.1, pulls 4, 1, 25: (0.2 + 0.1) / sqrt(1/4 + 1) = 0.268, 1.1 / sqrt(1/4 + 1/25) = 2.04.
+    s = EBTCState.of(epsilon=0.1, beta=0.5, cost=np.zeros(3), due=np.zeros(9))
+    e = episode([4, 1, 25], [1.0, 0.8, 0.0])
+    assert [pull_pair(e, s, np.random.default_rng(0)) for _ in range(4)] == [1, 1, 0, 1]
+    assert s.cost.tolist() == pytest.approx([-np.inf, -0.3 / np.sqrt(1.25), -1.1 / np.sqrt(0.29)])
 
 
 def test_with_a_large_slack_the_others_share_equally() -> None:

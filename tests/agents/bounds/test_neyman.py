@@ -1,4 +1,4 @@
-"""GNA and NA-AIPW: shares by hand, the estimator against a plain transcription, and the gain over equal shares."""
+"""GNA and NA-AIPW: shares, a round and the estimator by hand, and the gain over equal shares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bai_gym.agents import GNA, NAAIPW
-from bai_gym.agents.bounds.neyman import set_shares
+from bai_gym.agents.bounds.neyman import NeymanState, draw_by_shares, set_shares
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import AgentError, ParameterError
@@ -19,21 +19,19 @@ from bai_gym.problems import ProblemInfo
 Play = Callable[..., Any]
 
 
-class Seen:
-    """What `set_shares` reads of an episode."""
+@pytest.fixture
+def shares(episode: Play) -> Play:
+    """Shares for standard deviations of the arms, of which one is the best."""
 
-    def __init__(self, deviations: list[float]) -> None:
-        self.variance = np.array(deviations) ** 2
+    def find(deviations: list[float], best: int) -> list[float]:
+        w = np.empty(len(deviations))
+        set_shares(episode([2] * len(w), [0.0] * len(w), np.array(deviations) ** 2), best, w)
+        return w.tolist()
 
-
-def shares(deviations: list[float], best: int) -> list[float]:
-    w = np.empty(len(deviations))
-    seen: Any = Seen(deviations)
-    set_shares(seen, best, w)
-    return w.tolist()
+    return find
 
 
-def test_shares_by_hand() -> None:
+def test_shares_by_hand(shares: Play) -> None:
     assert shares([1.0, 3.0], 0) == pytest.approx([0.25, 0.75])  # two arms: by their deviations, whichever is better
     assert shares([1.0, 3.0], 1) == pytest.approx([0.25, 0.75])
     # S = 9 + 16: 2 / (2 + 5) of the best, the rest 9 : 16.
@@ -44,7 +42,7 @@ def test_shares_by_hand() -> None:
     assert shares([0.0, 1.0], 0) == pytest.approx([0.05 / (0.05 + 1 / 1.001), 1 / 1.001 / (0.05 + 1 / 1.001)])
 
 
-def test_shares_minimise_the_largest_variance() -> None:
+def test_shares_minimise_the_largest_variance(shares: Play) -> None:
     rng = np.random.default_rng(0)
     for _ in range(20):
         deviations = rng.uniform(0.5, 2.0, 4)
@@ -59,37 +57,24 @@ def test_shares_minimise_the_largest_variance() -> None:
         assert worst(w) <= min(worst(one) for one in others) + 1e-12
 
 
-def test_tracking_follows_its_transcription(trace: Play) -> None:
-    rng = np.random.default_rng(3)
-    for num_arms in (2, 3, 5):
-        rewards = rng.normal(0.0, rng.uniform(0.5, 2.0, (num_arms, 1)), (num_arms, 60))
-        played = trace(GNA(sampling="track", estimator="mean", tie="first"), rewards, 60)
-        seen: list[list[float]] = [[] for _ in range(num_arms)]
-        for t, arm in enumerate(played.arms):
-            if t >= 2 * num_arms:
-                means = [np.mean(one) for one in seen]
-                w = shares([np.std(one, ddof=1) for one in seen], int(np.argmax(means)))
-                assert arm == int(np.argmax([t * w[a] - len(seen[a]) for a in range(num_arms)]))
-            seen[arm].append(rewards[arm][len(seen[arm]) % 60])
-        assert played.recommendation == int(np.argmax([np.mean(one) for one in seen]))
+def test_a_tracked_round_by_hand(trace: Play) -> None:
+    # Arm 0 pays 3 and 1, arm 1 pays 0 and 0, arm 2 pays 1 and -1: deviations sqrt 2, 0 (raised to sqrt 2 / 1000) and
+    # sqrt 2; arm 0 is the best, of share 1/2, and of the others arm 2 has nearly all, arm 1 at least 0.1 / 3. After 6
+    # pulls 2 of each: 6 w - T is largest for arm 0, by the share 0.5 / 1.0333: 2.903 - 2, and as much for arm 2, less
+    # what arm 1 has. It pays 2: variance 1, shares by 1 and sqrt 2: 0.414 and 0.586 of 1.033: 7 w - T = -0.19, 1.97.
+    rewards = [[3.0, 1.0, 2.0], [0.0, 0.0], [1.0, -1.0]]
+    played = trace(GNA(sampling="track", estimator="mean", tie="first"), rewards, 8)
+    assert (played.arms[6:], played.recommendation) == ([0, 2], 0)
 
 
-def test_the_estimate_is_that_of_the_transcription(trace: Play) -> None:
-    # The arms drawn are random; given them, the weights and the estimates follow.
-    for seed in range(20):
-        rewards = np.random.default_rng(seed).normal(0.0, [[1.0], [2.0], [0.7]], (3, 50))
-        played = trace(GNA(), rewards, 40, seed=seed)
-        seen: list[list[float]] = [[], [], []]
-        psi = np.zeros(3)
-        for t, arm in enumerate(played.arms):
-            reward = rewards[arm][len(seen[arm])]
-            if t >= 6:
-                means = np.array([np.mean(one) for one in seen])
-                w = shares([np.std(one, ddof=1) for one in seen], int(means.argmax()))
-                psi += means
-                psi[arm] += (reward - means[arm]) / w[arm]
-            seen[arm].append(reward)
-        assert played.recommendation == int(psi.argmax())
+def test_the_estimate_by_hand(episode: Play) -> None:
+    # The last pull was of arm 1 with probability 1/4 and a mean of 2 before; its reward is 3: 4 is added to its sum,
+    # and then the means of the moment to all.
+    s = NeymanState.of(arm=1, chance=0.25, before=2.0, estimates=np.array([10.0, 20.0]), share=np.zeros(2))
+    e = episode([2, 2], [1.0, 2.5], [1.0, 1.0], pulled=1, reward=3.0)
+    arm = draw_by_shares(e, s, np.random.default_rng(0))
+    assert s.estimates.tolist() == [11.0, 26.5]
+    assert (s.arm, s.before, s.chance) == (arm, e.mean[arm], pytest.approx(0.5))
 
 
 def test_draws_have_the_shares() -> None:

@@ -1,4 +1,4 @@
-"""UCB-E and adaptive UCB-E: exploration by hand, and every choice against the formulas."""
+"""UCB-E and adaptive UCB-E: exploration, pulls and the estimated complexity by hand."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.agents.bounds.ucb_e import UCBE, AdaptiveUCBE, next_phase
+from bai_gym.agents.bounds.ucb_e import UCBE, AdaptiveState, AdaptiveUCBE, next_phase
 from bai_gym.bandits import GaussianBandit
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import NEVER, Engine, Sequential
-from bai_gym.sampling.episode import episode
-from bai_gym.statistics import Statistics
+from bai_gym.sampling import NEVER
 
 Play = Callable[..., Any]
 MEANS = [0.5, 0.75, 0.25]  # gaps 0.25, 0.25, 0.5: H_1 = 16 + 16 + 4 = 36
@@ -60,37 +58,23 @@ def test_a_shared_best_mean_leaves_no_exploration(trace: Play) -> None:
     assert (played.arms, played.recommendation) == ([0, 1, 2, 0, 1, 0, 1, 0, 1], 0)
 
 
-@pytest.mark.each("seed", range(6))
-def test_ucb_e_follows_the_formula(trace: Play, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    rewards = rng.random((4, 60))
-    played = trace(UCBE(tie="first", a=0.6, b=1.5), rewards, 60)
-    made: list[list[float]] = [[] for _ in rewards]
-    for step, arm in enumerate(played.arms):
-        if step >= 4:
-            index = [np.mean(m) + 1.5 * math.sqrt(0.6 / len(m)) for m in made]
-            assert index[arm] == pytest.approx(max(index), rel=1e-12)
-        made[arm].append(rewards[arm][len(made[arm])])
-
-
-def complexity(means: list[float], phase: int, before: float) -> float:
+@pytest.fixture
+def complexity(episode: Play) -> Play:
     """H as the rule estimates it at the beginning of a phase; ``before`` is that of the phase before."""
-    arms = len(means)
-    ends = np.arange(1.0, arms + 1.0)  # phase k begins after k pulls
-    agent = begun(AdaptiveUCBE(), 93)
-    memory = np.array([before, phase - 1.0, *range(arms)])
-    seen = Statistics(np.ones((1, arms), np.int64), np.array([means]), np.zeros((1, arms)))
-    parameters = np.array([[0.0, 1.0, *ends]])
-    request = Sequential(agent.rule, 1, parameters, "first", agent.rng, memory.size)
-    engine = Engine(request, seen, phase, None, variances=False)
-    now = episode(engine._floats[0], engine._ints[0], np.zeros((arms, 0)))._replace(pulled=0)
-    now.memory[:] = memory
-    assert next_phase(now, agent.rng) == (phase + 1 if phase < arms - 1 else NEVER)
-    assert now.parameters[0] == pytest.approx(1 / math.sqrt(now.memory[0]), rel=1e-12)
-    return float(now.memory[0])
+
+    def find(means: list[float], phase: int, before: float) -> float:
+        arms = len(means)
+        ends = np.arange(1.0, arms + 1.0)  # phase k begins after k pulls
+        s = AdaptiveState.of(exploration=1.0, complexity=before, phase=phase - 1, ends=ends, mean=np.zeros(arms))
+        due = next_phase(episode([1] * arms, means, made=phase, pulled=0), s, np.random.default_rng(0))
+        assert due == (phase + 1 if phase < arms - 1 else NEVER) and s.phase == phase
+        assert s.width == pytest.approx(1 / math.sqrt(s.complexity), rel=1e-12)
+        return s.complexity
+
+    return find
 
 
-def test_plug_in_complexity_by_hand() -> None:
+def test_plug_in_complexity_by_hand(complexity: Play) -> None:
     # Gaps 0, 0.5, 1, 4 of ranks 1 to 4: 2 / 0.25 = 8, 3 / 1 = 3, 4 / 16 = 0.25. In phase k the last k ranks count.
     assert complexity([1.0, 5.0, 4.5, 4.0], 1, 7.0) == 0.25
     assert complexity([1.0, 5.0, 4.5, 4.0], 2, 7.0) == 3.0
@@ -101,41 +85,10 @@ def test_plug_in_complexity_by_hand() -> None:
     assert complexity([1.0, 1 / 3, 0.0, 1.0 + 1e-16], 3, 7.0) == pytest.approx(6.75, rel=1e-12)
 
 
-def test_gaps_of_rounding_are_left_out() -> None:
+def test_gaps_of_rounding_are_left_out(complexity: Play) -> None:
     means = [0.1 + 0.2, 0.3, 0.0]
     assert means[0] != means[1]
     assert complexity(means, 2, 7.0) == pytest.approx(3 / 0.09, rel=1e-12)
-
-
-@pytest.mark.each("num_arms", [2, 3, 5])
-@pytest.mark.each("seed", range(4))
-def test_adaptive_ucb_e_follows_the_pseudo_code(trace: Play, num_arms: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    budget = num_arms + int(rng.integers(0, 90))
-    rewards = (rng.random((num_arms, budget)) < np.linspace(0.3, 0.8, num_arms)[:, None]) * 1.0
-    c, b = float(rng.choice([0.2, 1.0])), float(rng.choice([0.5, 1.0]))
-    played = trace(AdaptiveUCBE(tie="first", c=c, b=b), rewards, budget)
-    logbar = 0.5 + sum(1 / i for i in range(2, num_arms + 1))
-    n = [0]
-    n += [math.ceil((budget - num_arms) / (logbar * (num_arms + 1 - k)) - 1e-9) for k in range(1, num_arms)]
-    ends = [0] + [sum(n[:k]) + (num_arms + 1 - k) * n[k] for k in range(1, num_arms)] + [budget]
-    made: list[list[float]] = [[] for _ in rewards]
-    complexity, phase = float(num_arms), 0
-    for step, arm in enumerate(played.arms):
-        while phase < num_arms - 1 and step >= ends[phase + 1]:
-            phase += 1
-            if step >= num_arms:
-                means = np.array([np.mean(m) for m in made])
-                gaps = np.sort(means.max() - means)
-                terms = [i / gaps[i - 1] ** 2 for i in range(num_arms - phase + 1, num_arms + 1) if gaps[i - 1] > 1e-12]
-                complexity = max(terms, default=complexity)
-        if step >= num_arms:
-            index = [np.mean(m) + b * math.sqrt(c * budget / (complexity * len(m))) for m in made]
-            assert index[arm] == pytest.approx(max(index), rel=1e-12)
-        made[arm].append(rewards[arm][len(made[arm])])
-    assert sorted(played.arms[:num_arms]) == list(range(num_arms))
-    assert len(played.arms) == budget
-    assert np.mean(made[played.recommendation]) == max(np.mean(m) for m in made)
 
 
 @pytest.mark.each(

@@ -1,4 +1,4 @@
-"""Unified gap-based exploration: SELECT-ARM, episodes pull by pull, widths and explorations, and when it stops."""
+"""Unified gap-based exploration: SELECT-ARM and episodes by hand, widths and explorations, and when it stops."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import TO_FIRST, Episode, Tournament
 from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
 
 Play = Callable[..., Any]
@@ -54,43 +53,11 @@ def shape_of(task: Task) -> tuple[int, int]:
 # ------------------------------------------------------------------------------------------------ SELECT-ARM
 
 
-def slow_select(
-    means: list[float], widths: list[float], m: int, num_bandits: int
-) -> tuple[set[int], float, tuple[int, int]]:
-    """SELECT-ARM as the paper writes it: J, its value, and l and u, ties by larger width, then by lower number."""
-    size = len(means) // num_bandits
-    upper = [mean + width for mean, width in zip(means, widths, strict=True)]
-    lower = [mean - width for mean, width in zip(means, widths, strict=True)]
-    everything: set[int] = set()
-    found: list[tuple[float, int, int]] = []
-    for bandit in range(num_bandits):
-        arms = range(bandit * size, (bandit + 1) * size)
-        b = {k: sorted((upper[i] for i in arms if i != k), reverse=True)[m - 1] - lower[k] for k in arms}
-        chosen = sorted(arms, key=lambda k: (b[k], k))[:m]
-        out = [k for k in arms if k not in chosen]
-        u = min(out, key=lambda k: (-upper[k], -widths[k], k))
-        low = min(chosen, key=lambda k: (lower[k], -widths[k], k))
-        everything |= set(chosen)
-        found.append((max(b[k] for k in chosen), low, u))
-    value, low, u = max(found, key=lambda entry: entry[0])
-    return everything, value, (low, u)
-
-
-def wider_of(pair: tuple[int, int], widths: Any) -> int:
-    """The arm to pull; ties go to the lower number."""
-    return min(pair, key=lambda k: (-widths[k], k))
-
-
-def episode_of(means: Any, widths: Any, m: int, num_bandits: int, **values: Any) -> tuple[Any, Any]:
-    """An episode in which arms have the given means and widths, and its state."""
-    with np.errstate(divide="ignore"):
-        pulls = 1.0 / np.asarray(widths, float) ** 2  # a = b = 1
-    tree, k = Tournament(np.zeros(2), np.zeros(2)), len(means)
-    known = k, pulls, np.asarray(means, float), np.zeros(k), np.ones(k, np.int64)
-    e = Episode(*known, np.zeros((k, 0)), tree, tree, 5, 10, -1, 0.0, TO_FIRST)
+def state_of(k: int, m: int, bandits: int, **values: Any) -> UGapEState:
+    """The state of an episode of k arms, with a = b = 1 unless given."""
     arrays = {name: np.zeros(k) for name in ("width", "upper", "lower", "index")}
-    sets = {"sets": np.zeros(m * num_bandits), "kept": np.zeros(m * num_bandits), "order": np.zeros(m + 1)}
-    return e, UGapEState.of(**{"m": m, "bandits": num_bandits, "a": 1.0, "b": 1.0, **values}, **arrays, **sets)
+    sets = {"sets": np.zeros(m * bandits), "kept": np.zeros(m * bandits), "order": np.zeros(m + 1)}
+    return UGapEState.of(**{"m": m, "bandits": bandits, "a": 1.0, "b": 1.0, **values}, **arrays, **sets)
 
 
 def kept_of(s: Any, num_arms: int) -> set[int]:
@@ -98,21 +65,23 @@ def kept_of(s: Any, num_arms: int) -> set[int]:
     return {place // s.m * size + int(slot) for place, slot in enumerate(s.kept)}
 
 
-@settings(max_examples=100)
-@given(st.data(), st.integers(1, 3), st.integers(1, 3), st.booleans())
-def test_select_arm_is_that_of_the_paper(data: Any, m: int, num_bandits: int, coarse: bool) -> None:
-    arms = data.draw(st.integers(m + 1, 6)) * num_bandits
-    if coarse:  # many ties, and every sum is exact
-        numbers, halves = st.integers(-3, 3).map(lambda x: x / 4), st.sampled_from([0.0, 0.25, 0.5, 1.0])
-    else:
-        numbers, halves = st.floats(-2, 2), st.floats(0.01, 3)
-    means = data.draw(st.lists(numbers, min_size=arms, max_size=arms))
-    e, s = episode_of(means, data.draw(st.lists(halves, min_size=arms, max_size=arms)), m, num_bandits)
-    widths = [width(s, pulls, 0.0) for pulls in e.pulls]
-    everything, value, pair = slow_select(means, widths, m, num_bandits)
-    assert select_arm(e, s, RNG) == wider_of(pair, widths)
-    assert kept_of(s, arms) == everything
-    assert s.value == s.kept_value == value
+@pytest.mark.each(
+    ("m", "bandits", "kept", "value", "pulled"),
+    [
+        # Means 1, 0.75, 0.5, 0 and widths 1/2, 1/4, 1/2, 1: U = 1.5, 1, 1, 1; L = 0.5, 0.5, 0, -1.
+        # m = 1: B = 1 - 0.5, 1.5 - 0.5, 1.5, 2.5: J = {0}, and u is arm 3, the widest of those with U = 1.
+        (1, 1, {0}, 0.5, 3),
+        # m = 2: the 2nd largest U of the others is 1 for all: B = 0.5, 0.5, 1, 2: J = {0, 1} of value 0.5; l is the
+        # wider of arms 0 and 1, which have the same L, and u is arm 3, which is wider.
+        (2, 1, {0, 1}, 0.5, 3),
+        # Bandits (0, 1) and (2, 3): B = 0.5, 1 and 1 - 0, 1 + 1; the second one has the larger value.
+        (1, 2, {0, 2}, 1.0, 3),
+    ],
+)
+def test_select_arm_by_hand(episode: Play, m: int, bandits: int, kept: set[int], value: float, pulled: int) -> None:
+    e, s = episode([4.0, 16.0, 4.0, 1.0], [1.0, 0.75, 0.5, 0.0]), state_of(4, m, bandits)
+    assert select_arm(e, s, RNG) == pulled
+    assert kept_of(s, 4) == kept and s.value == s.kept_value == value
 
 
 @pytest.mark.each("task", [BestArm(), TopM(1), BestOfEach(1)], ids=repr)
@@ -125,12 +94,15 @@ def test_equal_widths_are_decided_by_a_coin(task: Task) -> None:
 
 @settings(max_examples=100)
 @given(st.integers(1, 3), st.integers(1, 3), st.integers(0, 2**32 - 1))
-def test_the_value_is_no_less_than_the_regret_where_all_intervals_cover(m: int, num_bandits: int, seed: int) -> None:
+def test_the_value_is_no_less_than_the_regret_where_all_intervals_cover(
+    episode: Play, m: int, num_bandits: int, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     size = m + int(rng.integers(1, 4))
     truth = rng.random(size * num_bandits)
     widths = rng.random(truth.shape) ** 2
-    e, s = episode_of(truth + widths * rng.uniform(-1, 1, truth.shape), widths, m, num_bandits)
+    e = episode(1.0 / widths**2, truth + widths * rng.uniform(-1, 1, truth.shape))
+    s = state_of(truth.size, m, num_bandits)
     select_arm(e, s, rng)
     value, kept = s.value, np.isin(np.arange(truth.size), list(kept_of(s, truth.size)))
     # The regret of an arm is the m-th best of the others less its own mean; that of J, if positive, its largest.
@@ -187,13 +159,11 @@ def test_a_tie_at_the_border_leaves_no_exploration() -> None:
         ),
     ],
 )
-def test_widths_of_fixed_confidence_by_hand(agent: Any, expected: float) -> None:
+def test_widths_of_fixed_confidence_by_hand(episode: Play, agent: Any, expected: float) -> None:
     begun(agent, [0.5, 0.2], 100)
     names = ("b", "aware", "last", "rate", "delta")
-    e, s = episode_of([0.0, 0.0], [1.0, 1.0], 1, 1, **{name: float(np.max(agent.values[name])) for name in names})
-    e.variance[:] = 0.75, 0.5
-    e.pulls[:] = 4.0, 3.0
-    select_until_accurate(e._replace(made=7), s, RNG)
+    s = state_of(2, 1, 1, **{name: float(np.max(agent.values[name])) for name in names})
+    select_until_accurate(episode([4.0, 3.0], [0.0, 0.0], [0.75, 0.5]), s, RNG)
     assert width(s, 4.0, 0.75) == pytest.approx(expected, rel=1e-12)
 
 
@@ -273,111 +243,7 @@ def test_the_cap_ends_an_episode_that_would_go_on(trace: Play) -> None:
     assert trace(UGapEc(tie="first"), [[0.0], [1.0]], 2, fixed_confidence=True).recommendation == 1
 
 
-# ------------------------------------------------------------------------------------------------ whole episodes
-
-
-def slow_exploration(agent: Any, seen: list[list[float]], truth: Any, task: Task, budget: int) -> float:
-    """The exploration a of sections 2.14 to 2.17 of the specification, on lists."""
-    m, num_bandits = shape_of(task)
-    count = sum(map(len, seen))
-    variance_aware = agent.name.endswith("-V")
-    if agent.stops:
-        return float(agent.c * math.log(4 * len(seen) * (count + variance_aware) ** 3 / agent.delta))
-    adaptive = agent.name.startswith("A-")
-    means = [float(np.mean(arm)) for arm in seen] if adaptive else truth[0]
-    size = len(seen) // num_bandits
-    complexity = 0.0
-    for k, mean in enumerate(means):
-        bandit = sorted(means[k // size * size : (k // size + 1) * size], reverse=True)
-        gap = mean - bandit[m] if mean >= bandit[m - 1] else bandit[m - 1] - mean
-        sigma = math.sqrt(truth[1][k])
-        if adaptive:
-            gap += agent.b * math.sqrt(1 / (2 * len(seen[k])))
-            if variance_aware:
-                sigma = max(0.0, float(np.std(seen[k], ddof=1)) - agent.b * math.sqrt(2 / (len(seen[k]) - 1)))
-        aim = max((gap + task.epsilon) / 2, task.epsilon)
-        root = sigma + math.sqrt(sigma**2 + 7 / 3 * agent.b * aim) if variance_aware else agent.b
-        complexity += (root / aim) ** 2
-    first = 2 if variance_aware else 1
-    return float(agent.scale * (budget - first * len(seen)) / ((2 if variance_aware else 4) * complexity))
-
-
-def slow_episode(agent: Any, rewards: Any, budget: int, truth: Any, task: Task) -> tuple[list[int], set[int]]:
-    """The pulls after the first ones, and the arms recommended."""
-    m, num_bandits = shape_of(task)
-    first = 2 if agent.name.endswith("-V") else 1
-    seen = [list(arm[:first]) for arm in rewards]
-    arms: list[int] = []
-    best, answer = math.inf, set[int]()
-    every = (getattr(agent, "refresh", None) or 2 * len(seen)) if agent.name.startswith("A-") else 1
-    while True:
-        if len(arms) % every == 0:
-            a = slow_exploration(agent, seen, truth, task, budget)
-        means = [float(np.mean(arm)) for arm in seen]
-        widths = [
-            math.sqrt(2 * a * np.var(arm, ddof=1) / len(arm)) + 7 / 3 * a * agent.b / (len(arm) - 1)
-            if first == 2
-            else agent.b * math.sqrt(a / len(arm))
-            for arm in seen
-        ]
-        chosen, value, pair = slow_select(means, widths, m, num_bandits)
-        if getattr(agent, "output", "last") == "last" or value < best:
-            best, answer = value, chosen
-        spent = sum(map(len, seen))
-        if spent == budget or (agent.stops and value < task.epsilon):
-            return arms, answer
-        # Equal pulls give equal widths, up to rounding.
-        same = first == 1 and len(seen[pair[0]]) == len(seen[pair[1]])
-        arm = min(pair) if same else wider_of(pair, widths)
-        seen[arm].append(rewards[arm][len(seen[arm])])
-        arms.append(arm)
-
-
-def arms_of(recommendation: Any, task: Task, num_arms: int) -> set[int]:
-    return set(task.arms(np.array(recommendation), num_arms))
-
-
-@pytest.mark.each("task", TASKS, ids=repr)
-@pytest.mark.each(
-    "agent",
-    [
-        *(kind(tie="first", b=1.0) for kind in BUDGET),
-        UGapEb(tie="first", b=2.0, scale=30.0, output="last"),
-        UGapEbV(tie="first", b=0.5, scale=30.0, output="last"),
-        AUGapEb(tie="first", scale=30.0, refresh=1),
-        AUGapEbV(tie="first", scale=30.0, refresh=4),
-    ],
-    ids=lambda agent: agent.label,
-)
-def test_episodes_of_a_budget_follow_the_paper(trace: Play, agent: Any, task: Task) -> None:
-    rng = np.random.default_rng(5)
-    means = rng.permutation(np.linspace(0.1, 0.9, 6))
-    rewards = rng.normal(means[:, None], 0.3, (6, 60))
-    truth = means.tolist(), [0.09] * 6
-    played = trace(agent, rewards, 60, *truth, task=task)
-    arms, answer = slow_episode(agent, rewards, 60, truth, task)
-    assert played.arms[60 - len(arms) :] == arms
-    assert arms_of(played.recommendation, task, 6) == answer
-
-
-@pytest.mark.each("task", TASKS, ids=repr)
-@pytest.mark.each("agent", [UGapEc(tie="first", b=0.5), UGapEcV(tie="first", b=0.2, delta=0.3)])
-def test_episodes_of_fixed_confidence_follow_the_paper_and_stop_when_it_says(
-    trace: Play, agent: Any, task: Task
-) -> None:
-    rng = np.random.default_rng(8)
-    means = np.array([0.1, 0.9, 0.4, 1.2, -0.3, 0.65])
-    rewards = rng.normal(means[:, None], 0.1, (6, 900))
-    truth = means.tolist(), [0.01] * 6
-    played = trace(agent, rewards, 900, *truth, task=task, fixed_confidence=True)
-    arms, answer = slow_episode(agent, rewards, 900, truth, task)
-    first = 6 * agent.first_pulls
-    assert played.arms[first:] == arms and len(arms) > 6
-    assert arms_of(played.recommendation, task, 6) == answer
-    assert len(arms) + first < 900 and task.correct(means[None], task.check(played.recommendation, 1, 6)).all()
-
-
-# ------------------------------------------------------------------------------------------------ two rules, one law
+# ------------------------------------------------------------------------------------------------ plain and fast
 
 
 def play(agent: Agent, bandit: Any, budget: int, task: Task | None = None, fixed: bool = False) -> Rollout:
@@ -445,7 +311,7 @@ def test_ties_are_broken_without_regard_to_labels(kind: Any, task: Task) -> None
 
 @pytest.mark.each("task", [BestArm(0.1), TopM(2, 0.1), BestOfEach(2, 0.1)], ids=repr)
 @pytest.mark.each("kind", [UGapEc, UGapEcV])
-def test_each_episode_of_a_batch_stops_for_itself(kind: Any, task: Task) -> None:
+def test_each_episode_of_a_batch_stops_for_itself(episode: Play, kind: Any, task: Task) -> None:
     bandit = GaussianBandit(np.tile([0.1, 0.9, 0.4, 1.3], (40, 1)), 0.02)
     agent = kind(b=0.3)
     rollout = play(agent, bandit, 20_000, task, fixed=True)
@@ -454,15 +320,15 @@ def test_each_episode_of_a_batch_stops_for_itself(kind: Any, task: Task) -> None
     # What is recommended is the set of the moment of stopping, whose value was below epsilon.
     m, num_bandits = shape_of(task)
     statistics = rollout.statistics
-    for episode in range(40):
-        time = spent[episode] + (kind is UGapEcV)
-        exploration = agent.c * math.log(16 * time**3 / agent.delta)
-        _, state = episode_of([0.0], [1.0], 1, 1, a=exploration, b=0.3, aware=agent.uses_variances)
-        arms = zip(statistics.pulls[episode], statistics.variances[episode], strict=True)
-        widths = [width(state, pulls, variance) for pulls, variance in arms]
-        chosen, value, _ = slow_select(statistics.means[episode].tolist(), widths, m, num_bandits)
-        assert value < task.epsilon
-        assert arms_of(rollout.recommendation[episode], task, 4) == chosen
+    for number in range(40):
+        time = spent[number] + (kind is UGapEcV)
+        s = state_of(4, m, num_bandits, b=0.3, aware=agent.uses_variances)
+        s.a = agent.c * math.log(16 * time**3 / agent.delta)
+        select_arm(
+            episode(*(array[number] for array in (statistics.pulls, statistics.means, statistics.variances))), s, RNG
+        )
+        assert s.value < task.epsilon
+        assert set(task.arms(rollout.recommendation[number], 4)) == kept_of(s, 4)
 
 
 def test_arms_of_zero_variance_and_equal_arms() -> None:

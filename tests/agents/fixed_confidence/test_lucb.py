@@ -81,49 +81,6 @@ def test_an_odd_last_pull_goes_to_the_wider_arm(
         assert played.recommendation == expected
 
 
-def slow_episode(
-    rewards: Any, budget: int, m: int, epsilon: float, delta: float, b: float
-) -> tuple[list[int], list[int]]:
-    """All pulls, and the set recommended, from the rules."""
-    count = len(rewards)
-    seen = [[arm[0]] for arm in rewards]
-    arms = list(range(count))
-    for t in range(1, budget):
-        means = [float(np.mean(arm)) for arm in seen]
-        widths = [b * math.sqrt(math.log(1.25 * count * t**4 / delta) / (2 * len(arm))) for arm in seen]
-        chosen = sorted(range(count), key=lambda k: -means[k])[:m]
-        h = min(chosen, key=lambda k: means[k] - widths[k])
-        challenger = max(set(range(count)) - set(chosen), key=lambda k: means[k] + widths[k])
-        separated = means[challenger] + widths[challenger] - (means[h] - widths[h]) < epsilon
-        if separated or len(arms) == budget:
-            return arms, [int(k in chosen) for k in range(count)]
-        pair = [h, challenger]
-        if len(arms) == budget - 1:
-            pair = [min(pair, key=lambda k: (-widths[k], k))]
-        for k in pair:
-            seen[k].append(rewards[k][len(seen[k])])
-            arms.append(k)
-    raise AssertionError
-
-
-@pytest.mark.each("budget", [21, 22, 5000])
-@pytest.mark.each("m", [1, 2, 4])
-@pytest.mark.each("epsilon", [0.0, 0.4])
-def test_episodes_follow_the_rules(trace: Play, m: int, epsilon: float, budget: int) -> None:
-    rng = np.random.default_rng([m, budget])
-    means = rng.permutation([0.1, 0.9, 0.4, 1.3, -0.3])
-    rewards = rng.normal(means[:, None], 0.2, (5, budget))
-    arms, chosen = slow_episode(rewards, budget, m, epsilon, 0.05, 0.4)
-    agent = LUCB(tie="first", delta=0.05, b=0.4)
-    played = trace(agent, rewards, budget, task=TopM(m, epsilon), fixed_confidence=True)
-    assert (played.arms, played.recommendation) == (arms, chosen)
-    if epsilon == 0:
-        assert (len(arms) < budget) == (budget == 5000)
-    if m == 1:
-        one = trace(agent, rewards, budget, task=BestArm(epsilon), fixed_confidence=True)
-        assert (one.arms, one.recommendation) == (arms, chosen.index(1))
-
-
 def test_each_episode_of_a_batch_stops_for_itself() -> None:
     bandit = GaussianBandit(np.tile([0.1, 0.9, 0.4, 1.3], (40, 1)), 0.02)
     task, agent = TopM(2, 0.1), LUCB(b=0.3)
