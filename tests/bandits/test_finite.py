@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 
 from bai_gym.bandits import FiniteBandit, FinitePopulations, SampleTable, finite
 from bai_gym.errors import InstanceError
-from bai_gym.sampling import Rule, Sequential, columns
+from bai_gym.sampling import Rule, Sequential, State
 from bai_gym.sampling.engine import Engine
 from bai_gym.statistics import FloatArray, Statistics
 
@@ -57,14 +57,14 @@ def by_repeated_positions(arms: FiniteBandit, rng: np.random.Generator) -> tuple
     return rewards[:FIRST].sum(axis=0), rewards[FIRST:].sum(axis=0)
 
 
-def own_mean(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
+def own_mean(pulls: float, mean: float, variance: float, s: State) -> float:
     return mean
 
 
 def compiled(arms: FiniteBandit, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     none = Statistics.zeros((DRAWS, 1))
     only = np.ones((DRAWS, 1), np.int64)
-    request = Sequential(Rule(index=own_mean), FIRST + SECOND, columns(DRAWS), "first", rng, arms=only)
+    request = Sequential(Rule(index=own_mean), FIRST + SECOND, "first", rng, arms=only)
     engine = Engine(request, none, 0, None, variances=True)
 
     def never(rows: object, slots: object) -> FloatArray:

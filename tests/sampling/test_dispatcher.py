@@ -10,7 +10,7 @@ import pytest
 from bai_gym.api import agent_source
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Block, Dispatcher, Plan, Rule, Sequential, Stepper, columns
+from bai_gym.sampling import Block, Dispatcher, Plan, Rule, Sequential, Stepper
 from bai_gym.statistics import Statistics
 from bai_gym.tasks import BestArm
 
@@ -90,11 +90,11 @@ class Means:
     def plan(self) -> Plan:
         yield Block(np.array([[2, 1, 1]]))
         rule = Rule(index=largest_mean)
-        yield Sequential(rule, 5, columns(1, 0.0), "first", np.random.default_rng(0))
+        yield Sequential(rule, 5, "first", np.random.default_rng(0))
         return np.array([2])
 
 
-def largest_mean(pulls: float, mean: float, variance: float, parameters: Any) -> float:
+def largest_mean(pulls: float, mean: float, variance: float, s: Any) -> float:
     return mean
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError
-from bai_gym.sampling import Block, Episode, Plan, Played, Rule, Sequential, Stepper, batched
+from bai_gym.sampling import Block, Episode, Outcome, Plan, Rule, Sequential, State, Stepper, batched
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm
 
@@ -54,9 +54,9 @@ class Scripted:
         return np.ones(len(observation["pulls"]), np.int64)
 
 
-def next_slot(e: Episode, rng: np.random.Generator) -> int:
+def next_slot(e: Episode, s: State, rng: np.random.Generator) -> int:
     """Slot 0, 1, ..., 0, 1, ..."""
-    return (e.pulled + 1) % e.pulls.size
+    return (e.pulled + 1) % e.num_arms
 
 
 class Cycling(Scripted):
@@ -66,15 +66,14 @@ class Cycling(Scripted):
         super().__init__()
         self.blocks, self.steps, self.window = blocks, steps, window
         self.arms = None if arms is None else np.array(arms)
-        self.played: Played | None = None
+        self.played: Outcome | None = None
 
     def start(self, seen: Observation) -> Plan:
         for block in self.blocks:
             yield Block(np.atleast_2d(block))
-        nothing = np.zeros((len(seen["pulls"]), 0))
         rng = np.random.default_rng(0)
         rule = Rule(choose=next_slot)
-        self.played = yield Sequential(rule, self.steps, nothing, "first", rng, arms=self.arms, window=self.window)
+        self.played = yield Sequential(rule, self.steps, "first", rng, arms=self.arms, window=self.window)
         return self.recommend(seen)
 
     @property
@@ -97,7 +96,7 @@ def play(stepper: Stepper, world: World, steps: int) -> list[list[int]]:
 
 
 def play_out(agent: Scripted, world: World) -> list[list[int]]:
-    """Play to the end, and let the stepper take in the last reward."""
+    """Play to the end, and let the stepper see the last reward."""
     stepper = stepping(agent)
     arms = play(stepper, world, world.left)
     stepper.act(world.observation())

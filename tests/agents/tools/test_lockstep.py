@@ -96,7 +96,7 @@ def test_one_group_is_its_plan() -> None:
 
 def test_rules_are_refused() -> None:
     def plan() -> Plan:
-        yield Sequential(Rule(choose=lambda e, rng: 0), 3, np.empty((1, 0)), "random", np.random.default_rng(0))
+        yield Sequential(Rule(choose=lambda e, s, rng: 0), 3, "random", np.random.default_rng(0))
 
     groups = [(np.array([row]), plan()) for row in range(2)]
     with pytest.raises(AgentError, match="plans that run in lockstep may ask for blocks only"):

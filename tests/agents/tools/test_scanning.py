@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from scipy.stats import chisquare
 
 from bai_gym.agents.tools.scanning import arm_of_largest
 
-VALUES = np.array([0.1, 0.7, -np.inf, 0.7, 0.7, 0.2])
-PULLS = np.array([1.0, 5.0, 1.0, 3.0, 3.0, 1.0])
+VALUES = [0.1, 0.7, -np.inf, 0.7, 0.7, 0.2]
+PULLS = [1, 5, 1, 3, 3, 1]
 
 
-def test_random_ties_are_uniform() -> None:
+def chosen(episode: Callable[..., Any], values: Any, pulls: Any, rng: np.random.Generator, **tie: int) -> int:
+    return arm_of_largest(np.array(values), episode(pulls, [0.0] * len(pulls), **tie), rng)
+
+
+def test_random_ties_are_uniform(episode: Callable[..., Any]) -> None:
     rng = np.random.default_rng(0)
-    counts = np.bincount([arm_of_largest(VALUES, PULLS, 0.0, rng) for _ in range(3000)], minlength=6)
+    counts = np.bincount([chosen(episode, VALUES, PULLS, rng, tie=0) for _ in range(3000)], minlength=6)
     assert set(np.flatnonzero(counts)) == {1, 3, 4}
     assert chisquare(counts[[1, 3, 4]]).pvalue > 0.001
 
 
-def test_the_first_rule_takes_the_fewest_pulls_then_the_lowest_arm() -> None:
+def test_the_first_rule_takes_the_fewest_pulls_then_the_lowest_arm(episode: Callable[..., Any]) -> None:
     rng = np.random.default_rng(0)
-    assert arm_of_largest(VALUES, PULLS, 1.0, rng) == 3
-    assert arm_of_largest(VALUES, np.ones(6), 1.0, rng) == 1
-    assert arm_of_largest(np.full(3, -np.inf), np.array([2.0, 2.0, 1.0]), 1.0, rng) == 2
+    assert chosen(episode, VALUES, PULLS, rng) == 3
+    assert chosen(episode, VALUES, [1] * 6, rng) == 1
+    assert chosen(episode, [-np.inf] * 3, [2, 2, 1], rng) == 2
 
 
-def test_a_single_largest_value_takes_no_random_number() -> None:
+def test_a_single_largest_value_takes_no_random_number(episode: Callable[..., Any]) -> None:
     rng = np.random.default_rng(0)
-    assert [arm_of_largest(np.roll([1.0, 0.0, 0.5], shift), np.ones(3), 0.0, rng) for shift in range(3)] == [0, 1, 2]
+    rolled = [np.roll([1.0, 0.0, 0.5], shift) for shift in range(3)]
+    assert [chosen(episode, values, [1] * 3, rng, tie=0) for values in rolled] == [0, 1, 2]
     assert rng.random() == np.random.default_rng(0).random()
