@@ -20,6 +20,7 @@ from generate.docstrings import parse, roles_to_code
 from generate.instances import Environment
 from generate.markdown import WIDE, agent_page, environment_page, facts, filterable, links, table
 from generate.players import Verdicts
+from generate.rules import plain_rule
 
 __all__ = ["Written", "agent_index", "agent_text", "group_of", "written_pages"]
 
@@ -103,6 +104,8 @@ def agent_text(name: str, environments: tuple[Environment, ...], found: Verdicts
         parts += ["## Idea", *(rest or [summary]), "## Source", *(sources or ["An agent of this library."])]
     else:
         parts.append(written)
+        rule = plain_rule(agent)
+        parts += ["## The rule as code", *rule] if rule else []
         parts += ["## In the code", *rest] if rest else []
     parts += [
         "## Parameters",
