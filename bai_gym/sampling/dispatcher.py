@@ -136,7 +136,7 @@ class Dispatcher:
         queue = self._queues[arm]
         while queue and queue[0] in self._rewards:
             first = queue.popleft()
-            self._take_in(first, arm, self._rewards.pop(first))
+            self._record(first, arm, self._rewards.pop(first))
 
     def stop(self) -> None:
         """Hand out no more pulls; the agent recommends when it has been told the rewards of all outstanding ones.
@@ -147,7 +147,7 @@ class Dispatcher:
         self._stopped = True
         self._end_if_complete()
 
-    def _take_in(self, number: int, arm: int, reward: float) -> None:
+    def _record(self, number: int, arm: int, reward: float) -> None:
         self._statistics.add(arm, reward)
         bisect.insort(self._taken[arm], reward)
         self._outstanding -= 1
@@ -194,11 +194,11 @@ class Dispatcher:
         batch, arms = self._statistics.pulls.shape
         while True:
             try:
-                wish = self._plan.send(outcome)
+                wanted = self._plan.send(outcome)
             except StopIteration as end:
                 self.recommendation = int(self._encoding.task.check(end.value, batch, arms)[0])
                 return
-            request, _ = check_request(wish, batch, arms, int(self._remaining[0, 0]))
+            request, _ = check_request(wanted, batch, arms, int(self._remaining[0, 0]))
             self._first = len(self.arms) + 1
             if isinstance(request, Block):
                 self._request = _Block(request, arms)

@@ -78,7 +78,7 @@ def _counts(request: object) -> IntArray:
     counts = _array(request, "allocate must return counts of pulls, a Block, a Sequential or None")
     counts = np.atleast_2d(counts)
     if not np.issubdtype(counts.dtype, np.integer):
-        raise AgentError(f"allocate must return whole numbers of pulls, not {counts.dtype}")
+        raise AgentError(f"allocate must return integers, not {counts.dtype}")
     return counts.astype(np.int64, copy=False)
 
 

@@ -188,11 +188,11 @@ class Stepper:
         outcome: Statistics | Outcome | None = None
         while True:
             try:
-                wish = plan.send(outcome)
+                wanted = plan.send(outcome)
             except StopIteration as end:
                 return end.value
             episodes, arms = self._seen["pulls"].shape
-            request, pulls = check_request(wish, episodes, arms, int(self._seen["remaining"].flat[0]))
+            request, pulls = check_request(wanted, episodes, arms, int(self._seen["remaining"].flat[0]))
             self.requests += 1
             self._candidates, self._engine = request.arms, None
             if isinstance(request, Block):
