@@ -103,9 +103,7 @@ def agent_text(name: str, environments: tuple[Environment, ...], found: Verdicts
     if written is None:
         parts += ["## Idea", *(rest or [summary]), "## Source", *(sources or ["An agent of this library."])]
     else:
-        parts.append(written)
-        rule = plain_rule(agent)
-        parts += ["## The rule as code", *rule] if rule else []
+        parts.append(_with_rule(written, plain_rule(agent)))
         parts += ["## In the code", *rest] if rest else []
     parts += [
         "## Parameters",
@@ -123,6 +121,13 @@ def agent_text(name: str, environments: tuple[Environment, ...], found: Verdicts
         f"```bibtex\n{cite(name)}\n```",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _with_rule(written: str, rule: list[str]) -> str:
+    """Add the rule of a sequential agent at the end of the pseudo-code."""
+    before, title, after = written.partition("\n## Pseudo-code\n")
+    code, heading, rest = after.partition("\n## ")
+    return "".join((before, title, code, *(f"\n{text}\n" for text in rule), heading, rest))
 
 
 def agent_index(written: Written) -> str:

@@ -28,7 +28,7 @@ def plain_rule(agent: Any) -> list[str]:
     shown = [part for part in used if part.__module__ == home]
     elsewhere = {part.__name__: part.__module__ for part in used if part.__module__ != home}
     parts = [
-        "The rule, as it is written and compiled: `e` is the episode, `s` the state. " + roles(rule),
+        "The rule, as it is written and runs: `e` is the episode, `s` the state of the rule. " + roles(rule),
         "```python\n" + "\n\n\n".join(inspect.getsource(part).strip() for part in in_order(shown)) + "\n```",
     ]
     if elsewhere:

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from bai_gym import agents
-from bai_gym.agents import Agent
+from bai_gym.agents import SequentialAgent
 from bai_gym.agents.registry import find
 
 FOLDER = Path(__file__).parents[2] / "docs" / "agents"
 SECTIONS = ["Idea", "Pseudo-code", "Differences from the paper", "Source"]
 OPTIONAL = {"Differences from the paper"}
-COMMON = {field.name for field in fields(Agent)}
+COMMON = {field.name for field in fields(SequentialAgent)}
 FRONT_MATTER = re.compile(r"\A---\nagents: \[([^\]\n]+)\]\n---\n\n## ")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 INPUT = re.compile(r"^input:.*\n(?: {7}.*\n)*", re.MULTILINE)
