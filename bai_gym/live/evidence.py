@@ -12,6 +12,7 @@ import numpy as np
 
 from bai_gym.bandits.executor.functions import one_line
 from bai_gym.errors import OutputError
+from bai_gym.live.page import PageRow, evidence_page
 from bai_gym.statistics import Z95, FloatArray, IntArray, Statistics, mean_intervals
 
 __all__ = ["Identification", "Pull"]
@@ -155,10 +156,20 @@ class Identification:
         Raises:
             OutputError: If it cannot be written.
         """
-        from bai_gym.live.page import page_of
-
+        made = f"{self.agent} has made {len(self.log)} of {self.budget} pulls; its seed is {self.seed}."
+        rows = [
+            PageRow(
+                name=self.names[arm],
+                pulls=int(self.pulls[arm]),
+                mean=float(self.means[arm]),
+                interval=(float(self.intervals[arm, 0]), float(self.intervals[arm, 1])),
+                recommended=bool(arm == self.recommendation),
+            )
+            for arm in self.order
+        ]
+        page = evidence_page(f"{self.name} is recommended", [self._lead_sentence(), made], rows, self.notes)
         try:
-            Path(path).write_text(page_of(self), encoding="utf-8")
+            Path(path).write_text(page, encoding="utf-8")
         except OSError as error:
             raise OutputError(f"{path} cannot be written: {error.strerror}") from None
 
@@ -170,7 +181,8 @@ class Identification:
         lines.append(f"{'arm':>{width}} {'pulls':>7} {'mean':>12} {'std. error':>12}   95 % interval")
         for arm in order[:_SHOWN]:
             name = one_line(self.names[arm], _WIDTH)
-            mean, error = (f"{value:.6g}" if np.isfinite(value) else "-" for value in self._moments(arm))
+            moments = self.means[arm], self.standard_errors[arm]
+            mean, error = (f"{value:.6g}" if np.isfinite(value) else "-" for value in moments)
             low, high = self.intervals[arm]
             interval = "not estimable" if np.isnan(low) else f"{low:.4g} to {high:.4g}"
             lines.append(f"{name:>{width}} {self.pulls[arm]:7} {mean:>12} {error:>12}   {interval}")
@@ -184,8 +196,16 @@ class Identification:
         arms = np.arange(self.num_arms)
         return np.lexsort((arms, -self.means, arms != self.recommendation))
 
-    def _moments(self, arm: int) -> tuple[float, float]:
-        return float(self.means[arm]), float(self.standard_errors[arm])
+    def _lead_sentence(self) -> str:
+        difference, low, high = self.lead
+        if self.runner_up is None:
+            return "No other arm has been pulled, so there is no runner-up."
+        rival = self.names[self.runner_up]
+        if math.isnan(low):
+            return f"Its mean is {difference:.4g} above that of the runner-up, {rival}; no interval can be estimated."
+        interval = f"95 % interval {low:.4g} to {high:.4g}"
+        sentence = f"Its mean is {difference:.4g} above that of the runner-up, {rival} ({interval})."
+        return sentence if low > 0.0 else f"{sentence} The interval includes 0: the two may be equally good."
 
 
 def _with_earlier(
