@@ -15,7 +15,7 @@ from bai_gym.problems.linear import (
     adaptive_problem,
     static_problem,
 )
-from bai_gym.problems.movielens import MovieLensProblem, look_alike_source, movielens_source
+from bai_gym.problems.movielens import MovieLensProblem, movielens_like_problem, movielens_problem
 from bai_gym.problems.rows import RowsProblem, automobile_like_problem, automobile_problem, electric_motor_problem
 from bai_gym.problems.scores import ScoresProblem, llm_selection_like_problem, llm_selection_problem
 from bai_gym.problems.thresholding import ThresholdingProblem
@@ -49,8 +49,8 @@ __all__ = [
     "function_problem",
     "llm_selection_like_problem",
     "llm_selection_problem",
-    "look_alike_source",
-    "movielens_source",
+    "movielens_like_problem",
+    "movielens_problem",
     "static_problem",
     "traffic_problem",
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from bai_gym.errors import ParameterError, unknown_name
@@ -22,7 +21,7 @@ from bai_gym.problems.linear import (
     adaptive_problem,
     static_problem,
 )
-from bai_gym.problems.movielens import MovieLensProblem, look_alike_source, movielens_source
+from bai_gym.problems.movielens import movielens_like_problem, movielens_problem
 from bai_gym.problems.pilot import pilot_problem
 from bai_gym.problems.rows import automobile_like_problem, automobile_problem, electric_motor_problem
 from bai_gym.problems.scores import llm_selection_like_problem, llm_selection_problem
@@ -35,60 +34,21 @@ from bai_gym.validation import choice
 __all__ = ["FAMILIES", "build"]
 
 
-def _gaussian(num_arms: int = 64, noisy_best: bool = True) -> HeterogeneousGaussianProblem:
-    return HeterogeneousGaussianProblem(num_arms, noisy_best=noisy_best)
-
-
-def _bernoulli(num_arms: int = 10) -> BernoulliPriorProblem:
-    return BernoulliPriorProblem(num_arms)
-
-
-def _movielens(
-    num_arms: int = 64, ratings: str | Path | None = None, matching: str = "rescaled", noisy_best: bool = True
-) -> MovieLensProblem:
-    """Return the problem of MovieLens 1M, its ratings completed by alternating least squares.
-
-    Args:
-        num_arms: K, from 2 to the number of movies.
-        ratings: A ratings file in a MovieLens format; None: the data set ``movielens-1m`` in the data directory.
-        matching: ``"rescaled"`` (default) or ``"raw"``, the printed distance.
-        noisy_best: As for the Gaussian problem of section 5.1.
-    """
-    return MovieLensProblem(movielens_source(ratings), num_arms, matching=matching, noisy_best=noisy_best)
-
-
-def _movielens_like(num_arms: int = 64, matching: str = "rescaled", noisy_best: bool = True) -> MovieLensProblem:
-    note = "MovieLensLike: synthetic ratings of the size of MovieLens 1M, not the real data"
-    return MovieLensProblem(look_alike_source(), num_arms, matching=matching, noisy_best=noisy_best, notes=(note,))
-
-
-def _linear_sphere(num_arms: int = 16, num_features: int = 10, noise_variance: float = 10.0) -> LinearSphereProblem:
-    return LinearSphereProblem(num_arms, num_features, noise_variance=noise_variance)
-
-
-def _linear_corner(num_arms: int = 12, noise_variance: float = 1.0) -> LinearCornerProblem:
-    return LinearCornerProblem(num_arms, noise_variance=noise_variance)
-
-
-def _logistic(num_arms: int = 8, num_features: int = 5, theta_sd: str = "sqrt(3/d)") -> LogisticProblem:
-    return LogisticProblem(num_arms, num_features, theta_sd=theta_sd)
-
-
 FAMILIES: dict[str, Callable[..., Problem]] = {
-    "gaussian": _gaussian,
-    "bernoulli": _bernoulli,
+    "gaussian": HeterogeneousGaussianProblem,
+    "bernoulli": BernoulliPriorProblem,
     "bernoulli-setup": bernoulli_setup,
     "confidence-setup": confidence_setup,
     "mean-shape": mean_shape,
     "multi-bandit-setup": multi_bandit_setup,
     "thresholding-setup": thresholding_setup,
-    "movielens": _movielens,
-    "movielens-like": _movielens_like,
+    "movielens": movielens_problem,
+    "movielens-like": movielens_like_problem,
     "linear-adaptive": adaptive_problem,
     "linear-static": static_problem,
-    "linear-sphere": _linear_sphere,
-    "linear-corner": _linear_corner,
-    "logistic": _logistic,
+    "linear-sphere": LinearSphereProblem,
+    "linear-corner": LinearCornerProblem,
+    "logistic": LogisticProblem,
     "automobile": automobile_problem,
     "automobile-like": automobile_like_problem,
     "electric-motor": electric_motor_problem,
@@ -103,7 +63,7 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "llm-selection-like": llm_selection_like_problem,
     "pilot": pilot_problem,
 }
-"""Builders of problems, by the name of the family."""
+"""Classes and functions that make a problem, by the name of the family; ids accept their keywords."""
 
 
 OF_EPISODES = ("budget", "reward", "task", "m", "num_bandits", "epsilon", "threshold", "fixed_confidence", "pull_cost")

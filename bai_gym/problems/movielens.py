@@ -18,21 +18,42 @@ from bai_gym.problems.heterogeneous import draw_moments
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import choice, flag
 
-__all__ = ["MovieLensProblem", "look_alike_source", "movielens_source"]
+__all__ = ["MovieLensProblem", "look_alike_source", "movielens_like_problem", "movielens_problem"]
 
 VARIANCE_RANGE = (0.05, 1.5)  # of the drawn variances: 0.1 * 0.5 up to (0.9 + 0.1) * 1.5
 RUNS_AT_ONCE = 64  # matched in one pass: their distances to 3,000 movies, 1.5 MB, stay in the processor's cache
 KEPT = 32  # results that are not matched again: those of the last chunks
 
 
-def movielens_source(ratings: str | Path | None = None) -> CompletedRatings:
-    """Return the completed matrix of MovieLens 1M, or of any ratings file in a MovieLens format.
+def movielens_problem(
+    num_arms: int = 64, ratings: str | Path | None = None, matching: str = "rescaled", noisy_best: bool = True
+) -> MovieLensProblem:
+    """Return the problem of MovieLens 1M, its ratings completed by alternating least squares.
+
+    Args:
+        num_arms: K, from 2 to the number of movies.
+        ratings: A ratings file in a MovieLens format; None: the data set ``movielens-1m`` in the data directory.
+        matching: ``"rescaled"`` (default) or ``"raw"``, the printed distance.
+        noisy_best: As for the Gaussian problem of section 5.1.
 
     Raises:
         MissingDataError: If no file is given and MovieLens 1M is not in the data directory.
-        DataError: If the file is not a ratings file.
+        DataError: If the file is not a ratings file, or has fewer movies than arms.
     """
-    return completed(Path(ratings) if ratings is not None else require("movielens-1m"))
+    source = completed(Path(ratings) if ratings is not None else require("movielens-1m"))
+    return MovieLensProblem(source, num_arms, matching=matching, noisy_best=noisy_best)
+
+
+def movielens_like_problem(num_arms: int = 64, matching: str = "rescaled", noisy_best: bool = True) -> MovieLensProblem:
+    """Return the problem of synthetic ratings of MovieLens 1M's size, always the same ones.
+
+    Args:
+        num_arms: K, from 2 to the number of movies.
+        matching: ``"rescaled"`` (default) or ``"raw"``, the printed distance.
+        noisy_best: As for the Gaussian problem of section 5.1.
+    """
+    note = "MovieLensLike: synthetic ratings of the size of MovieLens 1M, not the real data"
+    return MovieLensProblem(look_alike_source(), num_arms, matching=matching, noisy_best=noisy_best, notes=(note,))
 
 
 @lru_cache(maxsize=1)

@@ -22,7 +22,7 @@ from bai_gym.datasets import CompletedRatings, registry
 from bai_gym.envs.registration import IDS
 from bai_gym.experiments import EXPERIMENTS, Claim, Experiment, Panel, Setting
 from bai_gym.experiments.model import Fewer, Stops
-from bai_gym.problems import families
+from bai_gym.problems import movielens
 from bai_gym.sampling import compiler
 from bai_gym.theory import optimal_value
 
@@ -300,7 +300,7 @@ def little_look_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     matrix = rng.normal(rng.uniform(1, 5, (80, 1)), rng.uniform(0.2, 1, (80, 1)), (80, 20))
     source = CompletedRatings(matrix.astype(np.float32), np.arange(80), matrix.mean(axis=-1), matrix.var(axis=-1))
-    monkeypatch.setattr(families, "look_alike_source", lambda: source)
+    monkeypatch.setattr(movielens, "look_alike_source", lambda: source)
     monkeypatch.setattr(sources, "_BUILT", {})
 
 

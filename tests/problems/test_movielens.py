@@ -11,8 +11,9 @@ import pytest
 
 from bai_gym.datasets import CompletedRatings, Ratings
 from bai_gym.errors import DataError, InstanceError, ParameterError
-from bai_gym.problems import MovieLensProblem, look_alike_source, movielens
+from bai_gym.problems import MovieLensProblem, movielens
 from bai_gym.problems.heterogeneous import draw_moments
+from bai_gym.problems.movielens import look_alike_source
 
 # Three movies and four users, and their moments: means 1, 2.5 and 5, variances 0, 0.25 and 0.
 MATRIX = np.array([[1, 1, 1, 1], [2, 3, 2, 3], [5, 5, 5, 5]], np.float32)
