@@ -16,7 +16,7 @@ from bai_gym.designs.differences import DifferenceDesign, xy_optimal
 from bai_gym.designs.exchange import exchange_design
 from bai_gym.designs.frank_wolfe import Design, frank_wolfe, g_optimal, wynn
 from bai_gym.designs.greedy import greedy_allocation
-from bai_gym.designs.rounding import ROUNDINGS, ceil_allocation, round_design, rounding_bound, rounding_factor
+from bai_gym.designs.rounding import ROUNDINGS, ceil_allocation, round_design
 from bai_gym.designs.span import RANK_TOLERANCE, Span, project, variances
 from bai_gym.designs.start import basis_design
 from bai_gym.designs.support import reduce_support
@@ -37,8 +37,6 @@ __all__ = [
     "project",
     "reduce_support",
     "round_design",
-    "rounding_bound",
-    "rounding_factor",
     "variances",
     "wynn",
     "xy_optimal",

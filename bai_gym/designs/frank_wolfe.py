@@ -50,11 +50,6 @@ class Design:
         return np.asarray(self.max_variance / np.maximum(self.rank, 1) - (self.rank > 0))
 
     @property
-    def d_efficiency(self) -> FloatArray:
-        """``(...)`` rank / max_variance: (det V / largest det V)^(1/rank) is at least that; 1 where the rank is 0."""
-        return np.asarray(1.0 / (1.0 + self.excess))
-
-    @property
     def support(self) -> IntArray:
         """``(...)`` numbers of arms with a positive weight."""
         return np.asarray((self.weights > 0).sum(axis=-1, dtype=np.int64))

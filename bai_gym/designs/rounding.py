@@ -2,7 +2,7 @@
 
 What is lost has one form for all methods. If every arm with weight w has at least a share c of its n w pulls, then V
 of the pulls is at least c n times V of the design, and no variance is more than 1 / c times that of the design with n
-pulls that need not be whole. :func:`rounding_factor` is that 1 / c; for each method a bound on it is proved beforehand.
+pulls that need not be integers. :func:`round_design` gives a bound on this factor for each method.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bai_gym.errors import BudgetError, ParameterError
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 from bai_gym.validation import array, choice
 
-__all__ = ["ROUNDINGS", "ceil_allocation", "round_design", "rounding_bound", "rounding_factor"]
+__all__ = ["ROUNDINGS", "ceil_allocation", "round_design"]
 
 
 def round_design(
@@ -109,68 +109,6 @@ def ceil_allocation(weights: ArrayLike, mass: ArrayLike) -> IntArray:
     masses = array(mass, "mass", least=0)
     shares, masses, outer = _alike(designs(weights), masses, "mass")
     return _up(shares, masses).reshape(outer)
-
-
-def rounding_factor(weights: ArrayLike, counts: ArrayLike) -> FloatArray:
-    """Return the largest n w_i / n_i: by what factor, at most, variances are larger than those of n w pulls.
-
-    Args:
-        weights: ``(..., K)`` design w: at least 0, with sum 1.
-        counts: ``(..., K)`` numbers of pulls n_i, with sum n. The shapes are broadcast.
-
-    Returns:
-        ``(...)`` factors; infinite where an arm with weight has no pull (its weight may not have been needed).
-
-    Raises:
-        ParameterError: If an argument is malformed.
-    """
-    shares, pulls = designs(weights), array(counts, "counts", least=0)
-    if pulls.ndim == 0 or pulls.shape[-1] != shares.shape[-1]:
-        raise ParameterError(
-            f"counts have shape {pulls.shape}: there are {shares.shape[-1]} arms, give one count for each"
-        )
-    try:
-        shares, pulls = np.broadcast_arrays(shares, pulls)
-    except ValueError:
-        raise ParameterError(f"weights have shape {shares.shape} and counts {pulls.shape}: give the same") from None
-    wanted = shares * pulls.sum(axis=-1, keepdims=True)
-    ratio = np.divide(wanted, pulls, out=np.full(shares.shape, np.inf), where=pulls > 0)
-    return np.asarray(np.where(shares > 0, ratio, 0.0).max(axis=-1))
-
-
-def rounding_bound(weights: ArrayLike, budget: ArrayLike, method: str = "efficient") -> FloatArray:
-    """Return the factor that a method of rounding guarantees: an upper bound on :func:`rounding_factor`.
-
-    For n pulls, s arms with weight, of which w is the least and W the largest one, it is
-
-    - n / (n - s) for ``"efficient"`` and ``"ceil"``, or n W if that is less, because each of the arms has a pull;
-    - n w / (n w - 1) for ``"largest-remainder"``.
-
-    Args:
-        weights: ``(..., K)`` design: at least 0, with sum 1.
-        budget: n, ``(...)`` or one number, at least 1. The shapes of weights and budgets are broadcast.
-        method: A method of :func:`round_design`.
-
-    Returns:
-        ``(...)`` factors; infinite where nothing is guaranteed: n < s for the first two, n w <= 1 for the third.
-
-    Raises:
-        BudgetError: If a budget is not a whole number.
-        ParameterError: If another argument is malformed.
-
-    Source: Pukelsheim (1993), section 12.8, whose efficiency bound 1 - s / n is the inverse of n / (n - s).
-    """
-    choice(method, ROUNDINGS, "method")
-    shares, pulls, outer = _cases(weights, budget)
-    held = shares > 0
-    arms = held.sum(axis=-1)
-    if method == "largest-remainder":
-        least = pulls * np.where(held, shares, np.inf).min(axis=-1)
-        bound = np.divide(least, least - 1.0, out=np.full(len(pulls), np.inf), where=least > 1.0)
-    else:
-        spare = np.divide(pulls, pulls - arms, out=np.full(len(pulls), np.inf), where=pulls > arms)
-        bound = np.where(pulls >= arms, np.minimum(spare, pulls * shares.max(axis=-1)), np.inf)
-    return np.asarray(bound.reshape(outer[:-1]))
 
 
 def _cases(weights: ArrayLike, budget: ArrayLike) -> tuple[FloatArray, IntArray, tuple[int, ...]]:

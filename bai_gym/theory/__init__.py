@@ -3,9 +3,8 @@
 Best arm and top m: :mod:`bai_gym.theory.complexity`; thresholding: :mod:`bai_gym.theory.thresholding`; bounds, with a
 table of them by agent: :mod:`bai_gym.theory.bounds`; the lower bound for fixed confidence:
 :mod:`bai_gym.theory.characteristic_time`; ranking and selection: :mod:`bai_gym.theory.selection`. The optimal value on
-small Bernoulli bandits: :mod:`bai_gym.theory.bayes_optimal`, in stages :mod:`bai_gym.theory.stages`; the value of a
-given policy there: :mod:`bai_gym.theory.policy_value`. Two Bernoulli arms with fixed shares:
-:mod:`bai_gym.theory.two_arms`.
+small Bernoulli bandits: :mod:`bai_gym.theory.bayes_optimal`, in stages :mod:`bai_gym.theory.stages`. The error exponent
+of two Bernoulli arms with fixed shares: :mod:`bai_gym.theory.two_arms`.
 """
 
 from bai_gym.theory.bayes_optimal import BayesSolution, optimal_value, solve_bayes
@@ -50,7 +49,6 @@ from bai_gym.theory.complexity import (
     ugape_complexity,
     ugape_v_complexity,
 )
-from bai_gym.theory.policy_value import policy_value
 from bai_gym.theory.selection import bechhofer_constant, bechhofer_pulls, rinott_constant, rinott_pulls
 from bai_gym.theory.stages import staged_value
 from bai_gym.theory.thresholding import (
@@ -60,7 +58,7 @@ from bai_gym.theory.thresholding import (
     threshold_sigma_h1,
     threshold_sigma_h2,
 )
-from bai_gym.theory.two_arms import two_arm_error, two_arm_exponent
+from bai_gym.theory.two_arms import two_arm_exponent
 
 __all__ = [
     "BOUNDS",
@@ -89,7 +87,6 @@ __all__ = [
     "od_linbai_bound",
     "optimal_value",
     "optimal_weights",
-    "policy_value",
     "reward_bound",
     "rinott_constant",
     "rinott_pulls",
@@ -104,7 +101,6 @@ __all__ = [
     "threshold_h2",
     "threshold_sigma_h1",
     "threshold_sigma_h2",
-    "two_arm_error",
     "two_arm_exponent",
     "top_gaps",
     "ucb_e_bound",

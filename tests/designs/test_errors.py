@@ -86,7 +86,6 @@ def test_options_of_all_solvers(solve: Callable[..., Any], options: dict[str, An
         (lambda: designs.greedy_allocation(X, 9, start="ridge", ridge=0.0), "ridge must be a positive number"),
         (lambda: designs.greedy_allocation(X, [9, 9]), r"budget has shape \(2,\)"),
         (lambda: designs.round_design(W, 9, "up"), "method must be one of 'efficient', 'ceil', 'largest-remainder'"),
-        (lambda: designs.rounding_bound(W, 9, "up"), "method must be"),
         (lambda: designs.round_design([0.5, 0.6], 9), "must add up to 1, not 1.1: divide"),
         (lambda: designs.round_design([0.0, 0.0], 9), "must add up to 1, not 0"),
         (lambda: designs.round_design([1.5, -0.5], 9), "weights must be finite numbers of at least 0, not -0.5"),
@@ -96,8 +95,6 @@ def test_options_of_all_solvers(solve: Callable[..., Any], options: dict[str, An
         (lambda: designs.round_design([W, W], [9, 9, 9]), "one for each design"),
         (lambda: designs.ceil_allocation(W, -1.0), "mass must be a number of at least 0, not -1"),
         (lambda: designs.ceil_allocation(W, "all"), "mass must be a number"),
-        (lambda: designs.rounding_factor(W, [1, 2]), "there are 3 arms"),
-        (lambda: designs.rounding_factor([W, W], [[1, 2, 3]] * 3), "give the same"),
         (lambda: designs.variances(X, [1, 2]), "there are 3 arms"),
         (lambda: designs.variances(X, [W, W]), r"give \(3,\)"),
         (lambda: designs.variances(X, W, [True, False, True]), "must be 0 for arms that are not active"),
@@ -123,7 +120,6 @@ def test_other_arguments(call: Callable[[], Any], says: str) -> None:
         (lambda: designs.round_design(W, 0), "budget must be a whole number in 1..1000000000000, not 0"),
         (lambda: designs.round_design(W, 10**13), "not 10000000000000"),
         (lambda: designs.round_design(W, 2.5), "whole number"),
-        (lambda: designs.rounding_bound(W, True), "whole number"),
     ],
 )
 def test_budgets(call: Callable[[], Any], says: str) -> None:

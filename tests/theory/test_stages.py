@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import itertools
 
-import numpy as np
 import pytest
 
 from bai_gym.errors import ParameterError
-from bai_gym.statistics import FloatArray, IntArray
-from bai_gym.theory import optimal_value, policy_value, staged_value
+from bai_gym.theory import optimal_value, staged_value
 
 
 @pytest.mark.each(
@@ -32,17 +30,16 @@ def test_two_pulls_worked_by_hand() -> None:
 
 
 def test_one_stage_is_the_best_fixed_allocation() -> None:
-    def largest_mean(successes: IntArray, pulls: IntArray) -> FloatArray:
-        return np.asarray(np.eye(pulls.shape[1])[((successes + 1) / (pulls + 2)).argmax(1)])
-
+    # With the uniform prior every number of successes is equally likely, and the largest of K means is K / (K + 1).
     for num_arms, budget in ((2, 7), (3, 5)):
-        regrets = []
+        largest = []
         for counts in itertools.product(range(budget + 1), repeat=num_arms):
             if sum(counts) == budget:
-                target = np.array(counts)
-                pull = lambda successes, pulls, target=target: np.eye(len(target))[(pulls < target).argmax(1)]  # noqa: E731
-                regrets.append(policy_value(pull, largest_mean, num_arms, budget, objective="simple_regret"))
-        assert staged_value(num_arms, [budget], objective="simple_regret") == pytest.approx(min(regrets), abs=1e-10)
+                outcomes = itertools.product(*(range(n + 1) for n in counts))
+                found = [max((s + 1) / (n + 2) for s, n in zip(row, counts, strict=True)) for row in outcomes]
+                largest.append(sum(found) / len(found))
+        regret = num_arms / (num_arms + 1) - max(largest)
+        assert staged_value(num_arms, [budget], objective="simple_regret") == pytest.approx(regret, abs=1e-10)
 
 
 def test_more_stages_are_better() -> None:
