@@ -1,11 +1,11 @@
 """Data sets: their files, readers, and the data that environments need.
 
 ``registry`` knows names, addresses, checksums, terms and citations; ``locate`` finds and fetches the files, none of
-which ship with the package; ``ratings`` reads MovieLens formats, ``completion`` fills the matrix of ratings and keeps
-it on disk, ``synthetic`` makes ratings of the same shape without any data, and ``table`` reads a user's log.
-``columns`` reads columns of numbers as features, for ``automobile`` and ``motor``, and ``regression`` those of tables
-from which something is to be predicted. ``signals`` reads matrices time x sensors, and makes synthetic ones.
-``item_response`` makes matrices of models x questions.
+which ship with the package. ``ratings`` reads MovieLens formats, ``completion`` fills the matrix of ratings and keeps
+it on disk, and ``synthetic`` makes ratings of the same shape without any data. ``csv_file`` reads columns of CSV files:
+for a user's log (``table``), for tables of features (``columns``: ``automobile`` and ``motor``), and for regression
+tables (``regression``). ``signals`` reads matrices time x sensors, and makes synthetic ones. ``item_response`` makes
+matrices of models x questions.
 """
 
 from __future__ import annotations

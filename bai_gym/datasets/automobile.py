@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtr
 
-from bai_gym.datasets.columns import FeatureTable, identify, read_columns
+from bai_gym.datasets.columns import FeatureTable, identify
+from bai_gym.datasets.csv_file import read_columns
 from bai_gym.errors import DataError
 from bai_gym.seeding import check_seed
 

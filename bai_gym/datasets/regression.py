@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bai_gym.datasets.columns import identify, read_columns
+from bai_gym.datasets.columns import identify
+from bai_gym.datasets.csv_file import read_columns
 from bai_gym.datasets.locate import require
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import choice
@@ -81,7 +82,7 @@ def regression_table(name: str) -> RegressionTable:
 @lru_cache(maxsize=2)
 def _wine(path: Path, mtime_ns: int, size: int) -> FloatArray:
     """The rows of a file; time and size detect changes."""
-    return read_columns(path, _WINE_COLUMNS, separator=";")
+    return read_columns(path, _WINE_COLUMNS)
 
 
 @lru_cache(maxsize=1)

@@ -7,37 +7,28 @@ the file, the column or row, and what was expected.
 
 from __future__ import annotations
 
-import csv
-import difflib
-import gzip
-import io
 import os
-import zlib
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
+from bai_gym.datasets.csv_file import first_line, listing, read_text, require_columns
 from bai_gym.errors import DataError, MissingDataError, ParameterError
 from bai_gym.validation import choice, integer
 
 __all__ = ["ArmSamples", "read_scores", "read_table"]
 
-_SEPARATORS = (",", ";", "\t", "|")
-_HEAD = 1 << 20  # bytes in which the header line must end
-_SHOWN = 12  # names shown in an error
 _ONE, _ZERO = ("true", "yes"), ("false", "no")  # words for the rewards 1 and 0
 _MISSING = ("", "na", "n/a", "nan", "none", "null")  # words for a reward that is missing
 _DROP = "; missing='drop' leaves out rows without a value"
-_UTF8 = "; the file is not in UTF-8: save it in that encoding"
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,11 +179,11 @@ def read_scores(
             raise ParameterError(f"arms names arm {name!r} twice; each arm may be listed once")
     path, table = _read(path, columns, separator, "one row per question")
     if columns is None and question_column is not None:
-        _require(path, table.column_names, question_column)
+        require_columns(path, table.column_names, question_column)
     names = tuple(name for name in table.column_names if columns is not None or name != question_column)
     if len(names) < 2:
         raise DataError(f"{path} has only {len(names)} column(s) of scores; expected one for each of at least two arms")
-    _require(path, table.column_names, *names)
+    require_columns(path, table.column_names, *names)
     parts = []
     for name in names:
         column = table.select([name])
@@ -220,8 +211,7 @@ def _read(
     """The name of a file or a data frame for messages, and the given columns of it (None: all); at least one row."""
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        raw = _content(path)
-        table = _parquet(path, raw, columns) if raw.startswith(b"PAR1") else _csv(path, raw, columns, separator)
+        table = _parquet(path, columns) if _is_parquet(path) else read_text(path, columns, separator)
     else:
         path = Path("the data frame")
         table = _frame(source, path, columns)
@@ -271,68 +261,27 @@ def _check_wanted(arms: Sequence[str | int | float] | None) -> None:
         raise ParameterError(f"arms must list at least two arms, not {arms!r}")
 
 
-def _content(path: Path) -> bytes:
-    """The bytes of the file, unpacked where it is gzipped."""
+def _is_parquet(path: Path) -> bool:
     try:
-        raw = path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(4) == b"PAR1"
     except FileNotFoundError:
         raise MissingDataError(
             f"there is no data file {path.absolute()}; give the path of your CSV or Parquet file"
         ) from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
-    if raw.startswith(b"\x1f\x8b"):
-        try:
-            raw = gzip.decompress(raw)
-        except (OSError, EOFError, zlib.error) as error:
-            raise DataError(f"{path} is damaged or not complete and cannot be unpacked ({_line(error)})") from None
-    if not raw.strip():
-        raise DataError(f"{path} is empty; expected a CSV file with a header line, or a Parquet file")
-    return raw
 
 
-def _csv(path: Path, raw: bytes, columns: tuple[str, ...] | None, separator: str | None) -> pa.Table:
-    """Some columns, or all, as text."""
-    head = raw[:_HEAD].decode("utf-8-sig", "replace")
-    best: tuple[bool, int] | None = None
-    header: list[str] = []
-    chosen = ","
-    for candidate in _SEPARATORS if separator is None else (separator,):
-        try:
-            names = next((row for row in csv.reader(io.StringIO(head), delimiter=candidate) if row), [])
-        except csv.Error as error:
-            raise DataError(f"{path} has no readable header line ({_line(error)}); expected CSV or Parquet") from None
-        rank = (columns is None or set(columns) <= set(names), len(names))
-        if best is None or rank > best:
-            best, header, chosen = rank, names, candidate
-    wanted = tuple(header) if columns is None else columns
-    _require(path, header, *wanted, hint=_UTF8 if any("\ufffd" in name for name in header) else "")
-    try:
-        return pacsv.read_csv(
-            pa.BufferReader(raw),
-            # Live threads of pyarrow abort a process that exits immediately, as after an error.
-            read_options=pacsv.ReadOptions(use_threads=False, block_size=max(1 << 24, _HEAD)),
-            parse_options=pacsv.ParseOptions(delimiter=chosen, newlines_in_values=True),
-            convert_options=pacsv.ConvertOptions(
-                include_columns=list(wanted),
-                column_types=dict.fromkeys(wanted, pa.string()),
-                strings_can_be_null=False,
-            ),
-        )
-    except (pa.ArrowException, ValueError) as error:
-        hint = "" if _is_utf8(raw) else _UTF8
-        raise DataError(f"{path} is malformed: {_line(error)}{hint}") from None
-
-
-def _parquet(path: Path, raw: bytes, columns: tuple[str, ...] | None) -> pa.Table:
+def _parquet(path: Path, columns: tuple[str, ...] | None) -> pa.Table:
     """Some columns, or all, as they are typed in the file."""
     try:
-        file = pq.ParquetFile(cast(BinaryIO, pa.BufferReader(raw)))
+        file = pq.ParquetFile(path)
         names = file.schema_arrow.names
-        _require(path, names, *(columns or ()))
+        require_columns(path, names, *(columns or ()))
         return file.read(columns=list(columns or names), use_threads=False)
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{path} is not a readable Parquet file ({_line(error)})") from None
+        raise DataError(f"{path} is not a readable Parquet file ({first_line(error)})") from None
 
 
 def _frame(frame: Any, name: Path, columns: tuple[str, ...] | None) -> pa.Table:
@@ -347,32 +296,13 @@ def _frame(frame: Any, name: Path, columns: tuple[str, ...] | None) -> pa.Table:
         raise ParameterError(f"data must be the path of a file or a data frame, not {frame!r}"[:200])
     header = [str(column) for column in header]
     columns = columns or tuple(header)
-    _require(name, header, *columns)
+    require_columns(name, header, *columns)
     if isinstance(frame, pa.Table):
         return frame.select(list(columns))
     try:
         return pa.table({column: pa.array(list(frame[column])) for column in columns})
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise DataError(f"{name} has columns that cannot be read: {_line(error)}") from None
-
-
-def _is_utf8(raw: bytes) -> bool:
-    try:
-        raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _require(path: Path, header: Sequence[str], *columns: str, hint: str = "") -> None:
-    """Raise :class:`DataError` unless a header has each of the columns once; the hint suggests a cause."""
-    for column in columns:
-        if header.count(column) > 1:
-            raise DataError(f"{path} has {header.count(column)} columns named {column!r}; expected one")
-        if column not in header:
-            near = difflib.get_close_matches(column.lower(), [name.lower() for name in header], n=1, cutoff=0.5)
-            guess = next((f" Did you mean {name!r}?" for name in header if near and name.lower() == near[0]), "")
-            raise DataError(f"{path} has no column {column!r}.{guess} It has {_listing(header)}{hint}")
+        raise DataError(f"{name} has columns that cannot be read: {first_line(error)}") from None
 
 
 def _plain_text(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, bool]:
@@ -490,7 +420,7 @@ def _selected(
         number = _number(arm)
         position = by_name.get(arm, None if number is None else by_number.get(number))
         if position is None:
-            raise DataError(f"arm {arm!r} has no rows: column {column!r} of {path} has the arms {_listing(names)}")
+            raise DataError(f"arm {arm!r} has no rows: column {column!r} of {path} has the arms {listing(names)}")
         if position in chosen:
             raise ParameterError(f"arms names arm {names[position]!r} twice; each arm may be listed once")
         chosen.append(position)
@@ -516,13 +446,3 @@ def _number(text: str) -> Decimal | None:
     except InvalidOperation:
         return None
     return number if number.is_finite() and "_" not in text else None
-
-
-def _listing(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(map(repr, names[:_SHOWN])) + more
-
-
-def _line(error: BaseException) -> str:
-    """The message of an error of another library as one short line."""
-    return " ".join(str(error).split())[:160]

@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import kstest
 
 from bai_gym.datasets import automobile_like, find, read_automobile
-from bai_gym.errors import DataError, MissingDataError, ParameterError
+from bai_gym.errors import DataError, ParameterError
 
 LEVEL = 0.001
 NAMES = (
@@ -77,31 +77,18 @@ def test_with_all_prices_there_is_no_note(tmp_path: Path) -> None:
 @pytest.mark.each(
     ("content", "complaint"),
     [
-        (FOUR[0] + "1,2,3\n", "is malformed: .*Expected 26 columns, got 3"),
-        (FOUR[0].rsplit(",", 1)[0] + "\n", "Expected 26 columns, got 25.*expected 26 comma-separated fields"),
-        (FOUR[0] + car("wide", 1, 1, 1, 1, 1), "column 'width' of .*, row 2, is 'wide'; every value must be a finite"),
+        (FOUR[0].rsplit(",", 1)[0] + "\n", "Expected 26 columns, got 25"),
         (FOUR[0] + car(1, 1, "?", 1, 1, 1), "column 'engine-size' of .*, row 2, is missing"),
-        (FOUR[0] + car(1, 1, 1, 1, 1, "much"), "column 'price' of .*, row 2, is 'much'"),
-        (FOUR[0] + car(1, 1, 1, 1, 1, "inf"), "column 'price' of .*, row 2, is inf"),
         (FOUR[1] * 2, "has no price of any car"),
         (NAMES.replace("price", "cost") + FOUR[0], "has no column 'price'"),
-        ("", "is empty"),
     ],
 )
 def test_mistakes_in_a_file(tmp_path: Path, content: str, complaint: str) -> None:
-    path = write(tmp_path, content)
-    with pytest.raises(DataError, match=complaint) as caught:
-        read_automobile(path)
-    assert str(path) in str(caught.value)
-    assert "\n" not in str(caught.value)
+    with pytest.raises(DataError, match=complaint):
+        read_automobile(write(tmp_path, content))
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MissingDataError, match=r"no file .*imports-85\.data; path must be the file imports-85"):
-        read_automobile(tmp_path / "imports-85.data")
-
-
-def test_a_file_is_read_once_and_anew_when_it_changes(tmp_path: Path) -> None:
+def test_a_file_is_read_again_only_when_it_changes(tmp_path: Path) -> None:
     path = write(tmp_path, "".join(FOUR))
     table = read_automobile(path)
     assert read_automobile(str(path)) is table

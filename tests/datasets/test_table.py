@@ -38,11 +38,6 @@ def check(samples: ArmSamples) -> None:
     assert samples.offsets.dtype == np.int64
 
 
-@pytest.mark.each("separator", [",", ";", "\t", "|"])
-def test_the_separator_is_found(tmp_path: Path, separator: str) -> None:
-    check(read(write(tmp_path, LOG.replace(",", separator))))
-
-
 @pytest.mark.each(
     "content",
     [
@@ -178,7 +173,7 @@ def test_equal_values_stay_in_one_bin(tmp_path: Path) -> None:
 @pytest.mark.each(
     ("content", "complaint"),
     [
-        ("", "is empty; expected a CSV file with a header line"),
+        ("", "is empty"),
         ("page,clicks\n", "has a header but no rows"),
         ("page,click\na,1\n", r"has no column 'clicks'\. Did you mean 'click'\? It has 'page', 'click'"),
         ("Page,clicks\na,1\n", r"has no column 'page'\. Did you mean 'Page'\?"),
@@ -195,7 +190,6 @@ def test_equal_values_stay_in_one_bin(tmp_path: Path) -> None:
         ("page,clicks\na,1\nb,2,3\n", "is malformed: .*Expected 2 columns, got 3"),
         ("page,clicks\na,1e200\na,-1e200\nb,1\n", "arm 'a' .* too large for a finite variance; rescale 'clicks'"),
         (b"page,clicks\n\xff\xfe,1\nb,2\n", "is malformed: .*UTF8"),
-        (gzip.compress(LOG.encode(), mtime=0)[:-9], "is damaged or not complete"),
         (b"PAR1 and then nothing of the kind", "is not a readable Parquet file"),
     ],
 )
@@ -244,12 +238,9 @@ def test_leaving_rows_out_hides_no_mistake(tmp_path: Path, content: str, complai
         read(write(tmp_path, content), missing="drop")
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
     with pytest.raises(MissingDataError, match=r"there is no data file .*absent\.csv"):
         read(tmp_path / "absent.csv")
-
-
-def test_a_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be read"):
         read(tmp_path)
 

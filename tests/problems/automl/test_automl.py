@@ -331,7 +331,7 @@ def test_wine_is_read_from_the_data_directory(tmp_path: Path, monkeypatch: pytes
     assert both.targets.tolist() == [5.0] * 3 + [7.0] * 3
     assert regression_table("wine-quality-white").targets.tolist() == [7.0] * 3
     (tmp_path / "wine-quality" / "winequality-red.csv").write_text(f"{names}\n1;2\n")
-    with pytest.raises(DataError, match="expected 12 semicolon-separated fields"):
+    with pytest.raises(DataError, match="Expected 12 columns, got 2"):
         regression_table("wine-quality-red")
 
 
