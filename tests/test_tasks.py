@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import gymnasium as gym
@@ -237,51 +238,30 @@ def test_forms_of_a_recommendation(task: Task, recommendation: Any, batch: int, 
     assert (checked.dtype, checked.tolist()) == (np.int64, expected)
 
 
-ONE = r"recommend must be 2 whole number\(s\), one arm per episode, not "
-SET = "recommend must be 2 x 3 zeros and ones, 2 ones for each episode"
-ANY = "recommend must be 2 x 3 zeros and ones, a one for every arm in the set"
-EACH = "recommend must be 2 x 2 whole numbers, an arm of each bandit for each episode, not "
-
-
 @pytest.mark.each(
-    ("task", "num_arms", "recommendation", "message"),
+    ("task", "recommendation"),
     [
-        (BestArm(), 3, [0, 3], "recommend: arm 3 does not exist; arms are numbered 0 to 2"),
-        (BestArm(), 3, [-1, 0], "recommend: arm -1 does not exist"),
-        (BestArm(), 3, [0], rf"{ONE}\[0\]"),
-        (BestArm(), 3, 1, ONE),
-        (BestArm(), 3, [0.0, 1.0], ONE),
-        (BestArm(), 3, [True, False], ONE),
-        (BestArm(), 3, None, ONE),
-        (BestArm(), 3, [[0], [1, 2]], ONE),
-        (TopM(2), 3, [[1, 1, 1], [1, 1, 0]], "recommend: the set must have m = 2 arms, not 3"),
-        (TopM(2), 3, [[1, 1, 0], [0, 0, 0]], "recommend: the set must have m = 2 arms, not 0"),
-        (TopM(2), 3, [[2, 0, 0], [1, 1, 0]], f"{SET}; there is a 2 among them"),
-        (TopM(2), 3, [[3, -1, 0], [1, 1, 0]], f"{SET}; there is a 3 among them"),
-        (TopM(2), 3, [0, 1], SET),  # arms, not a set
-        (TopM(2), 3, [[0, 1], [1, 2]], SET),
-        (TopM(2), 3, [1, 1, 0], SET),  # one set for two episodes
-        (TopM(2), 3, [[1.0, 1.0, 0.0]] * 2, SET),
-        (TopM(2), 3, [["1", "1", "0"]] * 2, SET),
-        (TopM(2), 3, None, SET),
-        (TopM(2), 3, [[1, 1, 0], [1]], SET),
-        (Thresholding(0.5), 3, [[2, 0, 0], [1, 1, 0]], f"{ANY}; there is a 2 among them"),
-        (Thresholding(0.5), 3, [[1.0, 1.0, 0.0]] * 2, ANY),
-        (Thresholding(0.5), 3, [0, 1], ANY),
-        (Thresholding(0.5), 3, None, ANY),
-        (BestOfEach(2), 6, [[0, 3], [0, 0]], "recommend: arm 3 does not exist; arms are numbered 0 to 2"),
-        (BestOfEach(2), 6, [[0, 0], [-1, 0]], "recommend: arm -1 does not exist"),
-        (BestOfEach(2), 6, [[0], [1]], EACH),
-        (BestOfEach(2), 6, [0, 1], EACH),
-        (BestOfEach(2), 6, [[0.5, 1], [0, 0]], EACH),
-        (BestOfEach(2), 6, np.zeros((2, 2, 1), int), EACH),
+        *((BestArm(), wrong) for wrong in ([0, 6], [-1, 0], [0], 1, [0.0, 1.0], [True, False], None, [[0], [1, 2]])),
+        (TopM(2), [[1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]]),
+        (TopM(2), [[2, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0]]),
+        (TopM(2), [[3, -1, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0]]),
+        (TopM(2), [0, 1]),  # arms, not a set
+        (TopM(2), [1, 1, 0, 0, 0, 0]),  # one set for two episodes
+        (TopM(2), [[1.0, 1.0, 0.0, 0.0, 0.0, 0.0]] * 2),
+        (TopM(2), [["1", "1", "0", "0", "0", "0"]] * 2),
+        (TopM(2), [[1, 1, 0], [1]]),
+        (TopM(2), None),
+        (Thresholding(0.5), [[2, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0]]),
+        (Thresholding(0.5), [0, 1]),
+        *((BestOfEach(2), wrong) for wrong in ([[0, 3], [0, 0]], [[0, 0], [-1, 0]], [[0], [1]], [0, 1])),
+        (BestOfEach(2), [[0.5, 1], [0, 0]]),
+        (BestOfEach(2), np.zeros((2, 2, 1), int)),
     ],
 )
-def test_what_is_no_recommendation(task: Task, num_arms: int, recommendation: Any, message: str) -> None:
+def test_what_is_no_recommendation(task: Task, recommendation: Any) -> None:
     for error in (AgentError, ParameterError):
-        with pytest.raises(error, match=f"^{message}") as caught:
-            task.check(recommendation, 2, num_arms, error=error)
-        assert "\n" not in str(caught.value) and len(str(caught.value)) < 200
+        with pytest.raises(error, match="^recommend"):
+            task.check(recommendation, 2, 6, error=error)
 
 
 # ------------------------------------------------------------------------------------------------ keywords
@@ -309,61 +289,40 @@ def test_every_task_has_a_size_and_a_number_of_bandits(task: Task, size: tuple[i
     assert (task.m, task.num_bandits) == size
 
 
-EPSILON = "epsilon must be a number of at least 0, not "
-BAD_M = "m must be a whole number from 1 to "
-BAD_BANDITS = "num_bandits must be a whole number of at least 1, not "
-DIVIDE = "num_bandits must divide the number of arms, 4, and leave at least two arms to each bandit; "
+TOP: dict[str, Any] = {"task": "top-m"}
+EACH: dict[str, Any] = {"task": "best-of-each"}
 
 
 @pytest.mark.each(
-    ("keywords", "message"),
+    ("keywords", "named"),
     [
-        *(({"epsilon": value}, f"{EPSILON}{value!r}") for value in (-0.1, math.nan, math.inf, "0.1", True, [0.1])),
-        *(({"task": "top-m", "m": 2, "epsilon": value}, f"{EPSILON}{value!r}") for value in (-1e-9, math.nan)),
-        *(({"task": "best-of-each", "num_bandits": 2, "epsilon": value}, EPSILON) for value in (-1, math.nan)),
-        *(({"task": "thresholding", "threshold": 0.5, "epsilon": value}, EPSILON) for value in (-1, math.nan)),
-        *(
-            ({"task": "thresholding", "threshold": value}, "threshold must be a finite number, not ")
-            for value in (math.nan, math.inf, -math.inf, "0.5", True, [0.5])
-        ),
-        ({"task": "thresholding"}, "the task 'thresholding' needs the keyword threshold"),
-        (
-            {"task": "best-arm", "threshold": 0.5},
-            "threshold is a keyword of the task 'thresholding' or 'good-arm'; this",
-        ),
-        ({"task": "good-arm"}, "the task 'good-arm' needs the keyword threshold"),
-        *(
-            ({"task": "top-m", "m": value}, f"{BAD_M}the number of arms less 1, not {value!r}")
-            for value in (0, -1, 1.0, 1.5, "2", True, math.nan)
-        ),
-        *(({"task": "top-m", "m": value}, f"{BAD_M}3 for 4 arms, not {value}") for value in (4, 5, 100)),
-        ({"task": TopM(4)}, f"{BAD_M}3 for 4 arms, not 4"),
-        ({"task": "top-m"}, "the task 'top-m' needs the keyword m"),
-        ({"task": "best-of-each"}, "the task 'best-of-each' needs the keyword num_bandits"),
-        *(
-            ({"task": "best-of-each", "num_bandits": value}, f"{BAD_BANDITS}{value!r}")
-            for value in (0, -2, 2.0, "2", True)
-        ),
-        *(({"task": "best-of-each", "num_bandits": value}, f"{DIVIDE}{value} does not") for value in (3, 4, 8)),
-        ({"task": BestOfEach(3)}, f"{DIVIDE}3 does not"),
-        ({"m": 2}, "m is a keyword of the task 'top-m'; this one is 'best-arm'"),
-        ({"num_bandits": 2}, "num_bandits is a keyword of the task 'best-of-each'; this one is 'best-arm'"),
-        ({"task": "top-m", "m": 2, "num_bandits": 2}, "num_bandits is a keyword of the task 'best-of-each'; this one"),
-        ({"task": "best-of-each", "num_bandits": 2, "m": 1}, "m is a keyword of the task 'top-m'; this one is 'best-"),
-        ({"task": TopM(2), "m": 2}, "m cannot be given with a task object"),
-        ({"task": BestArm(), "epsilon": 0.0}, "epsilon cannot be given with a task object"),
+        *(({"epsilon": value}, "epsilon") for value in (-0.1, math.nan, math.inf, "0.1", True, [0.1])),
+        ({**TOP, "m": 2, "epsilon": -1e-9}, "epsilon"),
+        ({**EACH, "num_bandits": 2, "epsilon": math.nan}, "epsilon"),
+        ({"task": "thresholding", "threshold": 0.5, "epsilon": -1}, "epsilon"),
+        *(({"task": "thresholding", "threshold": value}, "threshold") for value in (math.nan, math.inf, "0.5", True)),
+        ({"task": "thresholding"}, "threshold"),
+        ({"task": "good-arm"}, "threshold"),
+        ({"threshold": 0.5}, "threshold"),
+        *(({**TOP, "m": value}, "m") for value in (0, -1, 1.0, "2", True, 4, 100)),
+        ({"task": TopM(4)}, "m"),
+        (TOP, "m"),
+        (EACH, "num_bandits"),
+        *(({**EACH, "num_bandits": value}, "num_bandits") for value in (0, 2.0, "2", True, 3, 4, 8)),
+        ({"task": BestOfEach(3)}, "num_bandits"),
+        ({"m": 2}, "m"),
+        ({"num_bandits": 2}, "num_bandits"),
+        ({**TOP, "m": 2, "num_bandits": 2}, "num_bandits"),
+        ({"task": TopM(2), "m": 2}, "m"),
+        ({"task": BestArm(), "epsilon": 0.0}, "epsilon"),
     ],
 )
-def test_keywords_of_tasks_are_checked(keywords: dict[str, Any], message: str) -> None:
-    with pytest.raises(ParameterError) as caught:
+def test_keywords_of_tasks_are_checked(keywords: dict[str, Any], named: str) -> None:
+    with pytest.raises(ParameterError, match=rf"\b{named}\b") as caught:
         make_task(**{"task": "best-arm", "num_arms": 4, **keywords})
-    assert str(caught.value).startswith(message) and "\n" not in str(caught.value)
-    with pytest.raises(ParameterError) as made:  # the environments say the same
-        gym.make("BAI-Custom-v0", disable_env_checker=True, **keywords)
-    assert str(made.value) == str(caught.value)
-    with pytest.raises(ParameterError) as batch:
-        gym.make_vec("BAI-Custom-v0", num_envs=2, **keywords)
-    assert str(batch.value) == str(caught.value)
+    for make in (gym.make, gym.make_vec):  # the environments say the same
+        with pytest.raises(ParameterError, match=f"^{re.escape(str(caught.value))}$"):
+            make("BAI-Custom-v0", **keywords)
 
 
 def test_a_good_arm_or_none() -> None:
@@ -382,9 +341,7 @@ def test_a_good_arm_or_none() -> None:
     assert task.words() == "an arm with a mean of at least 0.5, or none if there is no such arm"
     assert repr(GoodArm(0.5)) == "GoodArm(threshold=0.5)"
     for wrong in ([[4]], [[-1]], [3], [[0.5]], [[0, 1]]):
-        with pytest.raises(
-            AgentError, match="^recommend must be 1 x 1 whole numbers, for each episode an arm, or 3 for"
-        ):
+        with pytest.raises(AgentError, match="^recommend"):
             task.check(wrong if wrong != [3] else [[3, 3], [1]], 1, 3)
 
 

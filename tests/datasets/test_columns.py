@@ -18,9 +18,7 @@ def write(folder: Path, content: str) -> Path:
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(
-        MissingDataError, match=r"there is no file .*gone\.csv; path must be a list of cars"
-    ):
+    with pytest.raises(MissingDataError, match=r"there is no file .*gone\.csv; path must be a list of cars"):
         identify(tmp_path / "gone.csv", "a list of cars")
 
 

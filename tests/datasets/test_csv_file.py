@@ -66,6 +66,8 @@ def test_a_value_may_be_missing_in_one_column(tmp_path: Path, gone: str) -> None
         DataError, match=r"column 'b_2' of .*rows\.csv, row 1, is missing; .* \(1 of 2 rows have none\)"
     ):
         read_columns(path, COLUMNS, may_miss="a")
+    with pytest.raises(DataError, match="column 'b_2' of .*, row 1, is inf"):
+        read_columns(write(tmp_path, "a,b_2\n1,inf\n"), COLUMNS, may_miss="b_2")
 
 
 @pytest.mark.each(

@@ -1,4 +1,4 @@
-"""One episode at a time: rewards worked by hand, what is told and what is not, mistakes, and pictures."""
+"""One episode at a time: rewards worked by hand, what observations and infos hold, mistakes, and pictures."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import (
     BaiGymError,
     BudgetError,
-    DataError,
     InstanceError,
-    MissingDataError,
     ParameterError,
     UnknownNameError,
 )
@@ -61,10 +59,6 @@ def test_rewards_by_hand(arm: int, expected: tuple[float, float]) -> None:
         }
 
 
-def test_the_default_reward_is_correct() -> None:
-    assert play(gym.make("BAI-Custom-v0", budget=1, **EXACT), [0], 2)[0] == 1.0
-
-
 def test_observations_are_the_statistics() -> None:
     env = gym.make("BAI-Custom-v0", means=[0.0, 5.0, -1.0], variances=[1.0, 4.0, 0.0], budget=5)
     env.reset(seed=3)
@@ -81,7 +75,7 @@ def test_observations_are_the_statistics() -> None:
     assert rewards[2] == [-1.0]
 
 
-def test_an_observation_belongs_to_who_got_it() -> None:
+def test_observations_are_copies() -> None:
     env = gym.make("BAI-Custom-v0", budget=3)
     first, _ = env.reset(seed=0)
     second, *_ = env.step(1)
@@ -92,7 +86,7 @@ def test_an_observation_belongs_to_who_got_it() -> None:
     assert (third["pulls"].tolist(), third["remaining"].item()) == ([0, 2, 0, 0], 1)
 
 
-def test_nothing_of_the_truth_is_told_before_the_end() -> None:
+def test_nothing_reveals_the_correct_arm_before_the_end() -> None:
     env = gym.make("BAI-Gaussian32-v0", budget=3)
     observation, info = env.reset(seed=0)
     seen = [(observation, info)]
@@ -105,16 +99,7 @@ def test_nothing_of_the_truth_is_told_before_the_end() -> None:
     assert [info["phase"] for _, info in seen] == ["explore", "explore", "explore", "recommend"]
 
 
-def test_the_recommendation_leaves_the_statistics_alone() -> None:
-    env = gym.make("BAI-Custom-v0", budget=2, **EXACT)
-    env.reset(seed=0)
-    env.step(0)
-    before, *_ = env.step(1)
-    after, *_ = env.step(3)
-    np.testing.assert_equal(after, before)
-
-
-def test_an_action_can_be_any_whole_number_type() -> None:
+def test_an_action_can_be_any_integer_type() -> None:
     env = gym.make("BAI-Custom-v0", budget=5, disable_env_checker=True, **EXACT).unwrapped
     env.reset(seed=0)
     for action in (1, np.int64(1), np.uint8(1), np.array(1), 1.0):
@@ -131,11 +116,11 @@ def instances(name: str, seeds: tuple[int, ...], **keywords: Any) -> list[list[f
     found = []
     for seed in seeds:
         env.reset(seed=seed)
-        found.append(env._episode.bandit.means[0].tolist())
+        found.append(env.problem_info({"complexity"}).means[0].tolist())
     return found
 
 
-def test_a_random_instance_is_new_at_every_reset_and_the_seed_decides() -> None:
+def test_every_reset_draws_an_instance_from_its_seed() -> None:
     first, other, again = instances("BAI-Gaussian32-v0", (1, 2, 1))
     assert first == again
     assert first != other
@@ -159,15 +144,10 @@ def test_a_fixed_instance_still_has_random_rewards() -> None:
     assert len(seen) == 2
 
 
-def test_a_problem_object_can_be_given() -> None:
-    env = BestArmEnv(FixedProblem(GaussianBandit([0.0, 1.0], 0.0)), budget=1)
-    assert play(env, [0], 1)[1]["correct"] is True
-
-
 # ProblemInfo
 
 
-def test_a_briefing_tells_only_what_is_declared() -> None:
+def test_problem_info_grants_only_what_is_declared() -> None:
     env = gym.make("BAI-Custom-v0", means=[0.0, 1.0], variances=[2.0, 3.0], budget=9).unwrapped
     assert isinstance(env, BestArmEnv)
     with pytest.raises(ResetNeeded, match="before problem_info"):
@@ -198,9 +178,9 @@ def test_an_action_that_is_no_arm_is_refused(action: Any) -> None:
 
 def test_steps_and_pictures_need_a_reset() -> None:
     env = BestArmEnv("custom", budget=1, render_mode="ansi")
-    with pytest.raises(ResetNeeded, match=r"call reset\(\)"):
+    with pytest.raises(ResetNeeded, match="reset"):
         env.step(0)
-    with pytest.raises(ResetNeeded, match=r"call reset\(\)"):
+    with pytest.raises(ResetNeeded, match="reset"):
         env.render()
     play(env, [0], 0)
     with pytest.raises(ResetNeeded, match=r"the episode is over: call reset\(\)"):
@@ -209,89 +189,40 @@ def test_steps_and_pictures_need_a_reset() -> None:
 
 
 MISTAKES: list[tuple[str, dict[str, Any], type[BaiGymError], str]] = [
-    ("BAI-Gaussian64-v0", {"reward": "regret"}, ParameterError, "'simple_regret', 'estimate', not 'regret'"),
-    ("BAI-Gaussian64-v0", {"budget": 0}, BudgetError, "at least 1.*not 0"),
-    ("BAI-Gaussian64-v0", {"budget": -5}, BudgetError, "not -5"),
-    ("BAI-Gaussian64-v0", {"budget": 2.5}, BudgetError, "not 2.5"),
-    ("BAI-Gaussian64-v0", {"budget": math.nan}, BudgetError, "not nan"),
-    ("BAI-Gaussian64-v0", {"budget": True}, BudgetError, "not True"),
-    ("BAI-Gaussian64-v0", {"budget": "100"}, BudgetError, "not '100'"),
-    ("BAI-Gaussian64-v0", {"budget": 10**30}, BudgetError, r"at most 2\^53"),
-    ("BAI-Gaussian64-v0", {"num_arms": 1}, InstanceError, "at least 2"),
-    ("BAI-Gaussian64-v0", {"num_arms": 2.5}, InstanceError, "whole number.*not 2.5"),
-    ("BAI-Gaussian64-v0", {"num_arms": math.nan}, InstanceError, "not nan"),
-    ("BAI-Gaussian64-v0", {"num_arms": "64"}, InstanceError, "not '64'"),
-    ("BAI-Bernoulli10-v0", {"num_arms": 1}, InstanceError, "at least 2"),
-    ("BAI-Bernoulli10-v0", {"num_arms": True}, InstanceError, "not True"),
-    ("BAI-Gaussian64-v0", {"noisy_best": "False"}, ParameterError, "True or False, not 'False'"),
-    ("BAI-Gaussian64-v0", {"instance": "frozen"}, ParameterError, "'random' or 'fixed', not 'frozen'"),
-    ("BAI-Gaussian64-v0", {"instance": "fixed", "instance_seed": -1}, ParameterError, "seed.*-1"),
+    ("BAI-Gaussian64-v0", {"reward": "regret"}, ParameterError, "reward"),
+    ("BAI-Gaussian64-v0", {"budget": 0}, BudgetError, "budget"),
+    ("BAI-Gaussian64-v0", {"budget": True}, BudgetError, "budget"),
+    ("BAI-Gaussian64-v0", {"budget": 10**30}, BudgetError, "budget"),
+    ("BAI-Gaussian64-v0", {"num_arms": 1}, InstanceError, "arms"),
+    ("BAI-Gaussian64-v0", {"num_arms": math.nan}, InstanceError, "num_arms"),
+    ("BAI-Gaussian64-v0", {"noisy_best": "False"}, ParameterError, "noisy_best"),
+    ("BAI-Gaussian64-v0", {"instance": "frozen"}, ParameterError, "instance"),
+    ("BAI-Gaussian64-v0", {"instance": "fixed", "instance_seed": -1}, ParameterError, "seed"),
     ("BAI-Gaussian64-v0", {"arms": 3}, ParameterError, "'arms' is not a keyword.*num_arms, noisy_best, instance"),
-    ("BAI-Custom-v0", {"num_arms": 3}, ParameterError, "'num_arms' is not a keyword.*means, variances, distribution"),
-    ("BAI-Custom-v0", {"means": [1.0]}, InstanceError, "at least 2 arms"),
-    ("BAI-Custom-v0", {"means": []}, InstanceError, "at least 2 arms"),
-    ("BAI-Custom-v0", {"means": [1.0, math.nan]}, InstanceError, "means: arm 1 has nan"),
-    ("BAI-Custom-v0", {"means": [math.inf, 0.0]}, InstanceError, "means: arm 0 has inf"),
-    ("BAI-Custom-v0", {"means": ["a", "b"]}, InstanceError, "must be numbers"),
-    ("BAI-Custom-v0", {"means": [[0.0, 1.0], [1.0, 0.0]]}, InstanceError, "one instance.*not 2"),
-    ("BAI-Custom-v0", {"means": [0.0, 1.0], "variances": [1.0, -1.0]}, InstanceError, "arm 1 has -1.0.*negative"),
-    ("BAI-Custom-v0", {"means": [0.0, 1.0], "variances": [1.0, math.nan]}, InstanceError, "variances: arm 1 has nan"),
+    ("BAI-Bernoulli10-v0", {"num_arms": 1}, InstanceError, "arms"),
+    ("BAI-Custom-v0", {"means": [1.0]}, InstanceError, "arms"),
+    ("BAI-Custom-v0", {"means": [1.0, math.nan]}, InstanceError, "means: arm 1"),
+    ("BAI-Custom-v0", {"means": ["a", "b"]}, InstanceError, "means"),
+    ("BAI-Custom-v0", {"means": [[0.0, 1.0], [1.0, 0.0]]}, InstanceError, "one instance"),
+    ("BAI-Custom-v0", {"means": [0.0, 1.0], "variances": [1.0, -1.0]}, InstanceError, "arm 1"),
     ("BAI-Custom-v0", {"means": [0.0, 1.0], "variances": [1.0] * 3}, InstanceError, "2 means and 3 variances"),
-    ("BAI-Custom-v0", {"variances": [1.0, 1.0]}, ParameterError, "without means"),
-    ("BAI-Custom-v0", {"distribution": "poisson"}, ParameterError, "'gaussian' or 'bernoulli', not 'poisson'"),
-    ("BAI-Custom-v0", {"means": [0.1, 1.5], "distribution": "bernoulli"}, InstanceError, r"arm 1 has 1.5.*\[0, 1\]"),
-    ("BAI-Custom-v0", {"variances": 1.0, "distribution": "bernoulli"}, ParameterError, "variances cannot be given"),
-    *(
-        (name, {"features": features, "theta": theta}, InstanceError, match)
-        for name in ("BAI-CustomLinear-v0", "BAI-CustomLogistic-v0")
-        for features, theta, match in (
-            ([[1.0], [math.nan]], [1.0], "features: arm 1 has nan in dimension 0"),
-            ([[1.0], [2.0, 3.0]], [1.0], "features must be numbers, in rows of equal length"),
-            ([["a"], ["b"]], [1.0], "features must be numbers"),
-            ([1.0, 2.0], [1.0], r"features must have shape \(K, d\)"),
-            ([[], []], [], r"features must have shape \(K, d\)"),
-            ([[1.0, 0.0]], [1.0, 0.0], "at least 2 arms"),
-            ([[1.0, 0.0], [0.0, 1.0]], [1.0], "theta has 1 entries, and the features have dimension 2"),
-            ([[1.0, 0.0], [0.0, 1.0]], [1.0, math.inf], "theta must be finite numbers, not inf"),
-            ([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]], "one instance.*not 2"),
-            ([[1e200], [1.0]], [1e200], "means: arm 0 has inf") if "Linear" in name else ([[1.0]], [1.0], "2 arms"),
-        )
-    ),
-    ("BAI-CustomLinear-v0", {"link": "cauchit"}, ParameterError, "'identity', 'logit', 'probit', 'log', not 'cauchit'"),
-    ("BAI-CustomLinear-v0", {"link": ["log"]}, ParameterError, "link must be one of"),
+    ("BAI-Custom-v0", {"variances": [1.0, 1.0]}, ParameterError, "means"),
+    ("BAI-Custom-v0", {"distribution": "poisson"}, ParameterError, "distribution"),
     ("BAI-CustomLinear-v0", {"theta": [1.0, 2.0]}, ParameterError, "must both be given"),
-    ("BAI-CustomLinear-v0", {"noise_variance": 0.0}, ParameterError, "positive number, not 0.0"),
-    ("BAI-CustomLogistic-v0", {"noise_variance": 1.0}, ParameterError, "cannot be given with link='logit'"),
-    (
-        "BAI-CustomLinear-v0",
-        {"features": [[20.0], [0.0]], "theta": [1.0], "link": "log"},
-        InstanceError,
-        r"a Poisson mean lies in \[0, 1000000\]",
-    ),
+    ("BAI-CustomLinear-v0", {"features": [[1.0], [math.nan]], "theta": [1.0]}, InstanceError, "features: arm 1"),
+    ("BAI-CustomLogistic-v0", {"features": [[1.0], [2.0]], "theta": [[1.0], [2.0]]}, InstanceError, "one instance"),
+    ("BAI-CustomLogistic-v0", {"noise_variance": 1.0}, ParameterError, "noise_variance"),
     ("BAI-LinearAdaptive8-v0", {"num_arms": 2}, InstanceError, "at least 3 arms, not 2"),
-    ("BAI-LinearAdaptive8-v0", {"angle": 0.0}, ParameterError, "angle must be above 0"),
-    ("BAI-LinearAdaptive8-v0", {"angle": math.nan}, ParameterError, "angle must be above 0"),
-    ("BAI-LinearAdaptive8-v0", {"noise_variance": -1}, ParameterError, "positive number, not -1"),
-    ("BAI-LinearStatic16-v0", {"num_arms": 1}, InstanceError, "at least 2"),
-    ("BAI-LinearStatic16-v0", {"gap": -0.1}, ParameterError, "gap must be a positive number, not -0.1"),
-    ("BAI-LinearStatic16-v0", {"gap": "wide"}, ParameterError, "gap must be a positive number, not 'wide'"),
-    ("BAI-LinearSphere8-v0", {"num_arms": 1}, InstanceError, "at least 2"),
-    ("BAI-LinearSphere8-v0", {"num_features": 1}, InstanceError, "at least 2, not 1"),
-    ("BAI-LinearSphere8-v0", {"noise_variance": math.inf}, ParameterError, "positive number, not inf"),
-    ("BAI-LinearCorner3-v0", {"num_arms": 2}, InstanceError, "at least 3 arms, not 2"),
-    ("BAI-LinearCorner3-v0", {"noise_variance": None}, ParameterError, "noise_variance must be a positive number"),
-    ("BAI-Logistic8-v0", {"num_features": 0}, InstanceError, "at least 1, not 0"),
-    ("BAI-Logistic8-v0", {"num_features": 2.0}, InstanceError, "whole number of at least 1, not 2.0"),
-    ("BAI-Logistic8-v0", {"theta_sd": "1/d"}, ParameterError, "'sqrt\\(3/d\\)' or '3/d', not '1/d'"),
-    ("BAI-Table-v0", {"path": "log.csv"}, ParameterError, "path=, arm_column= and reward_column="),
-    ("BAI-Table-v0", {"arm_column": "a", "reward_column": "b"}, ParameterError, "path=, arm_column="),
-    ("BAI-Table-v0", {"bins": 3}, ParameterError, "path=, arm_column="),
-    (
-        "BAI-Table-v0",
-        {"path": "/nowhere/log.csv", "arm_column": "a", "reward_column": "b"},
-        MissingDataError,
-        "/nowhere/log.csv",
-    ),
+    ("BAI-LinearAdaptive8-v0", {"angle": 0.0}, ParameterError, "angle"),
+    ("BAI-LinearAdaptive8-v0", {"noise_variance": -1}, ParameterError, "positive"),
+    ("BAI-LinearStatic16-v0", {"num_arms": 1}, InstanceError, "arms"),
+    ("BAI-LinearStatic16-v0", {"gap": "wide"}, ParameterError, "gap"),
+    ("BAI-LinearSphere8-v0", {"num_features": 1}, InstanceError, "num_features"),
+    ("BAI-LinearSphere8-v0", {"noise_variance": math.inf}, ParameterError, "noise_variance"),
+    ("BAI-LinearCorner3-v0", {"num_arms": 2}, InstanceError, "arms"),
+    ("BAI-LinearCorner3-v0", {"noise_variance": None}, ParameterError, "noise_variance"),
+    ("BAI-Logistic8-v0", {"num_features": 0}, InstanceError, "num_features"),
+    ("BAI-Logistic8-v0", {"theta_sd": "1/d"}, ParameterError, "theta_sd"),
 ]
 
 
@@ -305,31 +236,6 @@ def test_mistakes_are_named_in_one_line(
     assert type(caught.value) is kind
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 300
-
-
-@pytest.mark.each(
-    ("content", "column", "match"),
-    [
-        ("page,clicks\na,1\nb,x\n", "clicks", "clicks"),
-        ("page,clicks\na,1\nb,\n", "clicks", "clicks"),
-        ("page,clicks\na,1\na,2\n", "clicks", "only one arm"),
-        ("page,clicks\n", "clicks", "no rows"),
-        ("page,clicks\na,1\nb,2\n", "views", "views"),
-    ],
-)
-def test_mistakes_in_a_table(tmp_path: Path, content: str, column: str, match: str) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text(content)
-    with pytest.raises(DataError, match=match) as caught:
-        gym.make("BAI-Table-v0", path=path, arm_column="page", reward_column=column)
-    assert "\n" not in str(caught.value)
-
-
-def test_missing_data_say_how_to_get_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("BAI_GYM_DATA", str(tmp_path))
-    with pytest.raises(MissingDataError, match="BAI_GYM_DATA") as caught:
-        gym.make("BAI-MovieLens64-v0")
-    assert "\n" not in str(caught.value)
 
 
 def test_an_unknown_family_is_refused() -> None:

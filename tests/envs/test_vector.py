@@ -21,7 +21,20 @@ from bai_gym.problems import FixedProblem
 # Two best arms, and every reward is its arm's mean, so that batches with different generators can be compared.
 EXACT: dict[str, Any] = {"means": [0.2, 0.9, 0.9, 0.5], "variances": 0.0}
 
-ONE_OF_EACH_FAMILY: list[tuple[str, dict[str, Any]]] = [
+
+# The tasks, with a fixed budget and with fixed confidence, on the arms above.
+FIXED: dict[str, Any] = {"fixed_confidence": True, "pull_cost": 0.125}
+TASKS: dict[str, dict[str, Any]] = {
+    "best-arm": {},
+    "top-m": {"task": "top-m", "m": 2},
+    "best-of-each": {"task": "best-of-each", "num_bandits": 2},
+    "thresholding": {"task": "thresholding", "threshold": 0.625},
+}
+KINDS = TASKS | {f"FC-{name}": {**task, **FIXED} for name, task in TASKS.items()}
+BERNOULLI = {"means": [0.3, 0.6, 0.5, 0.2], "distribution": "bernoulli"}
+
+CASES: list[tuple[str, dict[str, Any]]] = [
+    *(("BAI-Custom-v0", {**BERNOULLI, **keywords}) for keywords in KINDS.values()),
     ("BAI-Gaussian32-v0", {}),
     ("BAI-Gaussian32-v0", {"noisy_best": False, "instance": "fixed"}),
     ("BAI-Bernoulli4-v0", {}),
@@ -36,7 +49,6 @@ ONE_OF_EACH_FAMILY: list[tuple[str, dict[str, Any]]] = [
     ("BAI-Traffic357-v0", {}),
     ("BAI-AutoML160-v0", {"splits": 9}),
     ("BAI-Custom-v0", {}),
-    ("BAI-Custom-v0", {"distribution": "bernoulli"}),
     ("BAI-CustomLinear-v0", {"link": "log"}),
     ("BAI-CustomLogistic-v0", {}),
     ("BAI-Function-v0", {}),
@@ -47,64 +59,70 @@ every_mode = pytest.mark.each("mode", list(AutoresetMode), ids=lambda mode: str(
 
 
 def same(one: Any, two: Any, where: str = "") -> None:
-    """Assert that two answers have equal keys, types, shapes and values."""
+    """Assert that two results of a step have equal types, shapes and values, through dictionaries and tuples."""
     assert type(one) is type(two), where
     if isinstance(one, dict):
         assert set(one) == set(two), where
         for key in one:
             same(one[key], two[key], f"{where}[{key!r}]")
-    elif isinstance(one, tuple):
+    elif isinstance(one, tuple) or (isinstance(one, np.ndarray) and one.dtype == object):
         assert len(one) == len(two), where
         for i, (left, right) in enumerate(zip(one, two, strict=True)):
             same(left, right, f"{where}[{i}]")
     elif isinstance(one, np.ndarray):
         assert (one.dtype, one.shape) == (two.dtype, two.shape), where
-        if one.dtype == object:
-            for i, (left, right) in enumerate(zip(one.flat, two.flat, strict=True)):
-                same(left, right, f"{where}[{i}]")
-        else:
-            np.testing.assert_array_equal(one, two, err_msg=where)
+        np.testing.assert_array_equal(one, two, err_msg=where)
     else:
         assert one == two, where
 
 
-def first_of(info: dict[str, Any]) -> dict[str, Any]:
-    """The info of a batch of one as that of a single episode."""
-    return {key: values[0] for key, values in info.items() if not key.startswith("_") and info[f"_{key}"][0]}
+def first_of(values: dict[str, Any]) -> dict[str, Any]:
+    """The observation or info of a batch of one as that of a single episode."""
+    return {key: value[0] for key, value in values.items() if key[0] != "_" and values.get(f"_{key}", [True])[0]}
+
+
+def sampled(space: gym.Space[Any], rng: np.random.Generator, num_arms: int) -> Any:
+    """An action; where half of the actions stop, most of those that are drawn pull."""
+    action = space.sample()
+    stops_half = isinstance(space, gym.spaces.Discrete) and space.n == 2 * num_arms
+    return action % num_arms if stops_half and rng.random() < 0.7 else action
 
 
 @pytest.mark.slow
 @pytest.mark.each("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP], ids=lambda mode: str(mode.value))
-@pytest.mark.each(("name", "keywords"), ONE_OF_EACH_FAMILY)
+@pytest.mark.each(("name", "keywords"), CASES)
 def test_a_batch_of_one_is_the_scalar_form(name: str, keywords: dict[str, Any], mode: AutoresetMode) -> None:
     if name == "BAI-MovieLens64-v0" and datasets.find("movielens-1m") is None:
         pytest.skip("the data set movielens-1m is not here: set BAI_GYM_DATA to the folder that has it")
-    env = gym.make(name, budget=9, **keywords)
-    batch = gym.make_vec(name, num_envs=1, budget=9, autoreset_mode=mode, **keywords)
-    rng = np.random.default_rng(0)
-    (one, info), (many, infos) = env.reset(seed=7), batch.reset(seed=7)
-    same(one, {key: value[0] for key, value in many.items()})
-    same(info, first_of(infos))
+    env = gym.make(name, budget=6, **keywords)
+    batch = gym.make_vec(name, num_envs=1, budget=6, autoreset_mode=mode, **keywords)
     assert isinstance(batch, BestArmVectorEnv)
-    for _ in range(4):  # episodes
-        for step in range(10):
-            action = int(rng.integers(batch.num_arms))
-            one, reward, terminated, truncated, info = env.step(action)
-            many, rewards, ends, cuts, infos = batch.step(np.array([action]))
-            assert (reward, terminated, truncated) == (rewards[0], ends[0], cuts[0])
-            if step == 9 and mode is AutoresetMode.SAME_STEP:
-                same(one, infos["final_obs"][0])
-                assert info == first_of(infos["final_info"])
-                break
-            same(one, {key: value[0] for key, value in many.items()})
-            assert info == first_of(infos)
-        assert terminated
-        one, info = env.reset()
-        if mode is AutoresetMode.NEXT_STEP:
-            many, rewards, ends, _, infos = batch.step(np.array([0]))
-            assert (rewards[0], ends[0]) == (0.0, False)
-        same(one, {key: value[0] for key, value in many.items()})
-        assert info == ({"phase": infos["phase"][0]})
+    (one, info), (many, infos) = env.reset(seed=5), batch.reset(seed=5)
+    same(one, first_of(many))
+    same(info, first_of(infos))
+    env.action_space.seed(1)
+    rng = np.random.default_rng(1)
+    ends = cuts = 0
+    for _ in range(120):
+        action = sampled(env.action_space, rng, batch.num_arms)
+        one, reward, terminated, truncated, info = env.step(action)
+        many, rewards, ended, cut, infos = batch.step(np.array([action]))
+        assert (reward, terminated, truncated) == (rewards[0], ended[0], cut[0])
+        ends, cuts = ends + terminated, cuts + truncated
+        over = terminated or truncated
+        if over and mode is AutoresetMode.SAME_STEP:
+            same(one, infos["final_obs"][0])
+            infos = infos["final_info"]
+        else:
+            same(one, first_of(many))
+        np.testing.assert_equal(info, first_of(infos))
+        if over:
+            one, _ = env.reset()
+            if mode is AutoresetMode.NEXT_STEP:
+                many, rewards, ended, *_ = batch.step(np.array([action]))
+                assert (rewards[0], ended[0]) == (0.0, False)
+            same(one, first_of(many))
+    assert ends >= 10 and (cuts >= 2) == ("fixed_confidence" in keywords)
 
 
 def both(mode: AutoresetMode, num_envs: int = 3, **keywords: Any) -> tuple[VectorEnv[Any, Any, Any], ...]:
@@ -119,37 +137,33 @@ def both(mode: AutoresetMode, num_envs: int = 3, **keywords: Any) -> tuple[Vecto
 
 
 @every_mode
-@pytest.mark.each("reward", ["correct", "simple_regret"])
-def test_autoreset_is_that_of_gymnasium(mode: AutoresetMode, reward: str) -> None:
-    ours, theirs = both(mode, budget=4, reward=reward)
+@pytest.mark.each("kind", ["simple_regret", *KINDS])
+def test_autoreset_is_that_of_gymnasium(kind: str, mode: AutoresetMode) -> None:
+    ours, theirs = both(mode, budget=5, **KINDS.get(kind, {"reward": kind}))
     assert ours.metadata["autoreset_mode"] is theirs.metadata["autoreset_mode"] is mode
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(3)
     same(ours.reset(seed=0), theirs.reset(seed=0))
-    finished = np.zeros(3, int)
-    together = []
-    for step in range(60):
-        if step in (2, 7, 8, 23):  # episodes get out of step
-            mask = rng.random(3) < 0.5
-            mask[step % 3] = True
-            same(
-                ours.reset(options={"reset_mask": mask.copy()}),
-                theirs.reset(options={"reset_mask": mask.copy()}),
-                "reset",
-            )
-        actions = rng.integers(4, size=3)
-        answer = ours.step(actions)
-        same(answer, theirs.step(actions), f"step {step}")
-        ended = answer[2]
-        finished += ended
-        together.append(int(ended.sum()))
-        if mode is AutoresetMode.DISABLED and ended.any():
-            same(ours.reset(options={"reset_mask": ended.copy()}), theirs.reset(options={"reset_mask": ended.copy()}))
-    assert finished.min() >= 8
-    assert 1 in together  # they did not all end together
+    ours.single_action_space.seed(0)
+    ends, cuts, ended_at_once = np.zeros(3, int), np.zeros(3, int), set()
+    for step in range(80):
+        if step in (2, 9, 30):  # with a fixed budget, this alone brings them out of step
+            mask = np.arange(3) % 2 == step % 2
+            same(ours.reset(options={"reset_mask": mask}), theirs.reset(options={"reset_mask": mask.copy()}))
+        actions = np.array([sampled(ours.single_action_space, rng, 4) for _ in range(3)])
+        result = ours.step(actions)
+        same(result, theirs.step(actions), f"step {step}")
+        over = result[2] | result[3]
+        ends += result[2]
+        cuts += result[3]
+        ended_at_once.add(int(over.sum()))
+        if mode is AutoresetMode.DISABLED and over.any():
+            same(ours.reset(options={"reset_mask": over}), theirs.reset(options={"reset_mask": over.copy()}))
+    assert ends.min() >= 4 and 1 in ended_at_once
+    assert (cuts.min() >= 1) == kind.startswith("FC")
 
 
 @every_mode
-def test_a_whole_reset_in_between_starts_all_anew(mode: AutoresetMode) -> None:
+def test_a_whole_reset_in_between_restarts_all(mode: AutoresetMode) -> None:
     ours, theirs = both(mode, budget=2)
     same(ours.reset(seed=0), theirs.reset(seed=0))
     for _ in range(3):
@@ -162,19 +176,23 @@ def test_a_whole_reset_in_between_starts_all_anew(mode: AutoresetMode) -> None:
 
 def test_every_episode_has_its_own_instance_and_autoreset_draws_a_new_one() -> None:
     envs = BestArmVectorEnv("bernoulli", num_envs=3, num_arms=4, budget=1)
+
+    def means() -> Any:
+        return envs.problem_info({"complexity"}).means
+
     envs.reset(seed=0)
-    first = envs._episodes.bandit.means.copy()
+    first = means()
     assert len(np.unique(first)) == 12
     envs.reset(options={"reset_mask": np.array([False, True, False])})
-    second = envs._episodes.bandit.means.copy()
+    second = means()
     assert (first[[0, 2]] == second[[0, 2]]).all()
     assert (first[1] != second[1]).all()
     arms = np.zeros(3, np.int64)
     envs.step(arms)
     envs.step(arms)
-    assert (envs._episodes.bandit.means == second).all()  # over, but not yet started anew
+    assert (means() == second).all()  # over, but not yet reset
     envs.step(arms)
-    assert (envs._episodes.bandit.means != second).all()
+    assert (means() != second).all()
 
 
 def test_without_autoreset_an_episode_that_is_over_must_be_reset() -> None:
@@ -230,7 +248,7 @@ def test_seeds_decide() -> None:
 
 
 @pytest.mark.each("kind", ["uint64", "int8", "uint8", "int64", "list"])
-def test_actions_may_have_any_whole_number_type(kind: str) -> None:
+def test_actions_may_have_any_integer_type(kind: str) -> None:
     envs = gym.make_vec("BAI-Custom-v0", num_envs=3, budget=3, **EXACT)
     envs.reset(seed=0)
     actions: Any = [1, 2, 3] if kind == "list" else np.array([1, 2, 3], kind)
@@ -255,7 +273,7 @@ def test_actions_that_are_no_arms_are_refused(actions: Any) -> None:
 
 
 @pytest.mark.each("num_envs", [0, -1, 2.5, True, "3"])
-def test_the_size_of_a_batch_is_a_whole_number(num_envs: Any) -> None:
+def test_the_size_of_a_batch_is_an_integer(num_envs: Any) -> None:
     with pytest.raises(ParameterError, match="num_envs must be a whole number of at least 1"):
         BestArmVectorEnv("custom", num_envs=num_envs)
 
@@ -278,14 +296,14 @@ def test_the_first_reset_starts_all() -> None:
         BestArmVectorEnv("custom", num_envs=2).reset(options={"reset_mask": np.array([True, False])})
 
 
-def test_a_briefing_is_about_all_episodes() -> None:
+def test_problem_info_is_about_all_episodes() -> None:
     envs = BestArmVectorEnv("gaussian", num_envs=3, num_arms=4, budget=6)
     with pytest.raises(ResetNeeded, match="before problem_info"):
         envs.problem_info()
     envs.reset(seed=0)
     problem_info = envs.problem_info({"variances"})
     assert (problem_info.batch, problem_info.num_arms, problem_info.budget) == (3, 4, 6)
-    np.testing.assert_array_equal(problem_info.variances, envs._episodes.bandit.variances)
+    assert problem_info.variances.shape == (3, 4)
     with pytest.raises(BaiGymError, match="without declaring"):
         _ = envs.problem_info().variances
 
@@ -351,11 +369,3 @@ def test_a_list_of_seeds_names_the_batch() -> None:
     for wrong in ([1, 2], [1, 2, -3], [1, 2, None]):
         with pytest.raises(ParameterError, match="seed"):
             env.reset(seed=wrong)
-
-
-def test_options_that_do_not_exist_are_refused() -> None:
-    env = gym.make_vec("BAI-Bernoulli3-v0", num_envs=3, vectorization_mode="vector_entry_point")
-    with pytest.raises(ParameterError, match="'foo'"):
-        env.reset(options={"foo": 1})
-    with pytest.raises(ParameterError, match="'foo'"):
-        gym.make("BAI-Bernoulli3-v0").reset(options={"foo": 1})

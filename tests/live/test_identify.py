@@ -46,17 +46,15 @@ def test_every_agent_works_or_says_why_not(name: str) -> None:
     keywords: dict[str, Any] = {"features": np.eye(4)}
     budget = 20 if name == "BayesOptimal" else 120
     if agents.make(name).knows - {"prior"}:
-        with pytest.raises(
-            AgentError, match=f"^{name} requires oracle knowledge, unknown in a real experiment.*such as SR"
-        ):
+        with pytest.raises(AgentError, match=f"^{name} requires oracle knowledge"):
             bai_gym.identify(noisy, 4, budget, name, **keywords)
         return
     if name == "NA-AIPW":
-        with pytest.raises(AgentError, match=f"^{name} is for two arms, and there are 4: GNA extends it to more"):
+        with pytest.raises(AgentError, match=f"^{name} is for two arms"):
             bai_gym.identify(noisy, 4, budget, name, **keywords)
         return
     if "best-arm" not in agents.make(name).tasks:
-        with pytest.raises(AgentError, match=f"^{name} does not support the task 'best-arm'"):
+        with pytest.raises(AgentError, match="'best-arm'"):
             bai_gym.identify(noisy, 4, budget, name, **keywords)
         return
     binary = name in ("BayesOptimal", "DPT", "ICPE")
@@ -66,19 +64,16 @@ def test_every_agent_works_or_says_why_not(name: str) -> None:
     assert found.pulls.sum() == len(found.log) <= budget
 
 
-def test_a_parameter_in_place_of_knowledge_lets_an_agent_in() -> None:
-    with pytest.raises(AgentError, match=r"range; give it b=\.\.\., or take an agent"):
-        bai_gym.identify(noisy, 4, 100, "A-GapE")
-    with pytest.raises(AgentError, match=r"complexity, range; give it a=\.\.\. and b=\.\.\., or take"):
-        bai_gym.identify(noisy, 4, 100, "UCB-E")
-    with pytest.raises(AgentError, match="complexity; take an agent that requires none"):
-        bai_gym.identify(noisy, 4, 100, "GapE(b=1.0)")
-    with pytest.raises(AgentError, match=r"variances; give it noise_variance=\.\.\., or take an agent"):
-        bai_gym.identify(noisy, 4, 100, agents.BayesGap(kernel=np.eye(4)))
-    with pytest.raises(AgentError, match="variances; take an agent that requires none"):
-        bai_gym.identify(noisy, 4, 100, "SHVar")
-    with pytest.raises(AgentError, match="BayesGap has no prior here.*Give kernel=.* or a covariance"):
-        bai_gym.identify(noisy, 4, 100, "BayesGap(noise_variance=0.02)")
+def test_parameters_can_replace_oracle_knowledge() -> None:
+    for agent, offer in (
+        ("A-GapE", r"range; give it b=\.\.\., or take an agent"),
+        ("UCB-E", r"complexity, range; give it a=\.\.\. and b=\.\.\., or take"),
+        ("GapE(b=1.0)", "complexity; take an agent that requires none"),
+        (agents.BayesGap(kernel=np.eye(4)), r"variances; give it noise_variance=\.\.\., or take an agent"),
+        ("BayesGap(noise_variance=0.02)", "BayesGap has no prior here"),
+    ):
+        with pytest.raises(AgentError, match=offer):
+            bai_gym.identify(noisy, 4, 100, agent)
     known = agents.BayesGap(kernel=np.eye(4), noise_variance=0.02)
     assert bai_gym.identify(noisy, 4, 100, known).recommendation == 2
     assert bai_gym.identify(noisy, 4, 100, "A-GapE(b=1.0)").agent == "A-GapE(b=1.0)"
@@ -114,7 +109,7 @@ def test_a_plain_class_that_names_no_arm_is_refused() -> None:
         def act(self, observation: object) -> int:
             return 4
 
-    with pytest.raises(AgentError, match="act must return one arm, a whole number from 0 to 3.*not 4"):
+    with pytest.raises(AgentError, match="act must return one arm.*not 4"):
         bai_gym.identify(noisy, 4, 5, Lost())
 
 
@@ -240,11 +235,11 @@ def test_a_pull_that_hangs_counts_as_the_worst() -> None:
 
 BAD: list[tuple[dict[str, Any], type[BaiGymError], str]] = [
     ({"budget": None}, BudgetError, "budget is missing"),
-    ({"budget": 3}, BudgetError, "budget 3 is below the minimum of SR for 4 arms"),
-    ({"budget": 2.5}, BudgetError, "budget must be a whole number"),
+    ({"budget": 3}, BudgetError, "budget 3"),
+    ({"budget": 2.5}, BudgetError, "budget"),
     ({"num_arms": None}, ParameterError, "num_arms is missing"),
-    ({"seed": -1}, ParameterError, "seed must be an integer"),
-    ({"agent": "SRR"}, BaiGymError, "unknown agent 'SRR'"),
+    ({"seed": -1}, ParameterError, "seed"),
+    ({"agent": "SRR"}, BaiGymError, "SRR"),
     ({"agent": 3}, AgentError, "is not an agent"),
     ({"on_error": "worst"}, ParameterError, "needs worst="),
 ]
@@ -266,7 +261,7 @@ def test_wrong_arguments_are_refused_before_the_first_pull(
 # ------------------------------------------------------------------------------------------------ journal
 
 
-def test_a_finished_journal_is_the_answer(tmp_path: Path) -> None:
+def test_a_finished_journal_holds_the_result(tmp_path: Path) -> None:
     journal = tmp_path / "journal.jsonl"
     found = bai_gym.identify(noisy, 4, 50, journal=journal)
     again = bai_gym.identify(fails_at(1, lambda: 1 / 0), 4, 50, journal=journal)  # not called
@@ -291,7 +286,7 @@ def test_the_journal_of_another_experiment_is_refused(changed: dict[str, Any], t
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
-def test_a_killed_experiment_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_a_killed_experiment_resumes(tmp_path: Path) -> None:
     journal, calls = tmp_path / "journal.jsonl", tmp_path / "calls"
     program = f"""if True:
         import time
@@ -331,7 +326,7 @@ def test_a_killed_experiment_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 
 @pytest.mark.each("agent", ["UGapEc", "LUCB"])
-def test_a_confidence_that_was_not_reached_is_told(agent: str) -> None:
+def test_a_confidence_that_was_not_reached_is_noted(agent: str) -> None:
     few, many = (bai_gym.identify(lambda arm: float(arm), 2, budget, agent) for budget in (10, 1000))
     assert any("confidence was not reached" in note for note in few.notes)
     assert len(many.log) < 1000 and not any("confidence" in note for note in many.notes)
@@ -369,7 +364,7 @@ def test_arms_have_names() -> None:
     for keywords, message in (
         ({"arms": "ab"}, "arms must be the names"),
         ({"arms": ["a", "b"], "num_arms": 3}, "num_arms is 3 and there are 2 names"),
-        ({"parallel": 0}, "parallel must be a whole number of at least 1"),
+        ({"parallel": 0}, "parallel"),
     ):
         with pytest.raises(ParameterError, match=message):
             bai_gym.identify(pull, **{"budget": 9, "num_arms": None, **keywords})
