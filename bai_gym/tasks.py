@@ -108,7 +108,7 @@ class Task(ABC):
         return np.array([self.arms(one, num_arms)[0] for one in recommendation], np.int64)
 
     @abstractmethod
-    def words(self) -> str:
+    def describe(self) -> str:
         """Describe the task, as a continuation of "Find"."""
 
     def _accuracy(self) -> str:
@@ -126,7 +126,7 @@ class BestArm(Task):
 
     name = "best-arm"
 
-    def words(self) -> str:
+    def describe(self) -> str:
         """Describe the task."""
         return f"the best arm{self._accuracy()}"
 
@@ -200,7 +200,7 @@ class TopM(Task):
         super().__init__(epsilon)
         self.m = integer(m, "m", least=1, rule="a whole number from 1 to the number of arms less 1")
 
-    def words(self) -> str:
+    def describe(self) -> str:
         """Describe the task."""
         return f"the m = {self.m} best arms{self._accuracy()}"
 
@@ -296,7 +296,7 @@ class BestOfEach(Task):
         super().__init__(epsilon)
         self.num_bandits = integer(num_bandits, "num_bandits", least=1)
 
-    def words(self) -> str:
+    def describe(self) -> str:
         """Describe the task."""
         return f"the best arm of each of {self.num_bandits} bandits{self._accuracy()}"
 
@@ -390,7 +390,7 @@ class Thresholding(_AgainstThreshold):
 
     name = "thresholding"
 
-    def words(self) -> str:
+    def describe(self) -> str:
         """Describe the task."""
         return f"all arms with a mean of at least {self.threshold:g}{self._accuracy()}"
 
@@ -461,7 +461,7 @@ class GoodArm(_AgainstThreshold):
 
     name = "good-arm"
 
-    def words(self) -> str:
+    def describe(self) -> str:
         """Describe the task."""
         return f"an arm with a mean of at least {self.threshold:g}{self._accuracy()}, or none if there is no such arm"
 

@@ -1,7 +1,7 @@
 """Which of four pages sells the most? An A/B/n test that starts from a CSV and goes on day by day, by ask and tell.
 
 An earlier test has shown three of the pages to 200 visitors each, and its log is a CSV. A fourth page is new. Each day
-the study is opened, is told the sales of the day before, and says which pages the next 40 visitors see. Its journal
+the study is opened, receives the sales of the day before, and says which pages the next 40 visitors see. Its journal
 keeps everything: what one process hands out, another can tell. Here the visitors are simulated.
 """
 

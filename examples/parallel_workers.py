@@ -1,7 +1,7 @@
 """Which of five settings makes a simulation run best? Four workers try them at a time, each in a process of its own.
 
 `identify` keeps four pulls in progress. With `SH`, which plays by blocks, the result is that of one worker, whichever
-pulls are faster. The journal keeps every reward, so after a power cut the same call goes on where it stopped.
+pulls are faster. The journal keeps every reward, so after a power cut the same call resumes.
 """
 
 import tempfile

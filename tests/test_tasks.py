@@ -338,7 +338,7 @@ def test_a_good_arm_or_none() -> None:
     assert GoodArm(0.5, 0.2).correct(means, answers).tolist() == [False, True, True, True, True, True]
     assert [task.arms(one, 3) for one in answers] == [(0,), (1,), (2,), (), (), ()]
     assert task.first_arm(answers, 3).tolist() == [0, 1, 2, 0, 0, 0] and task.sizes(3) == (4,)
-    assert task.words() == "an arm with a mean of at least 0.5, or none if there is no such arm"
+    assert task.describe() == "an arm with a mean of at least 0.5, or none if there is no such arm"
     assert repr(GoodArm(0.5)) == "GoodArm(threshold=0.5)"
     for wrong in ([[4]], [[-1]], [3], [[0.5]], [[0, 1]]):
         with pytest.raises(AgentError, match="^recommend"):

@@ -86,11 +86,11 @@ def _histograms(expected: FloatArray, counts: IntArray, rng: np.random.Generator
         mass = np.exp(xlogy(now, mean) - mean - gammaln(now + 1.0))
         at_least = np.where(now > 0, gammainc(np.maximum(now, 1), mean), 1.0)  # P(reward >= now)
         share = np.divide(mass, at_least, out=np.ones(live.size), where=at_least > 0)
-        paid = rng.binomial(left.take(live), np.minimum(share, 1.0))
+        hits = rng.binomial(left.take(live), np.minimum(share, 1.0))
         step = now - centre.take(live)
-        sums[live] += paid * step
-        squares[live] += paid * (step.astype(np.float64) ** 2)
-        left[live] -= paid
+        sums[live] += hits * step
+        squares[live] += hits * (step.astype(np.float64) ** 2)
+        left[live] -= hits
         value[live] += 1
         live = live[left.take(live) > 0]
     deviations = squares - sums.astype(np.float64) ** 2 / counts

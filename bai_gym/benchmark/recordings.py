@@ -128,7 +128,7 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
         run=run,
         seed=cell.seed,
         knows=tuple(sorted(knowledge(agent))),
-        task=task.words(),
+        task=task.describe(),
         arms=np.array([arm for arm, _ in bandit.notes[:asked]], np.int64),
         rewards=np.array([reward for _, reward in bandit.notes[:asked]], float),
         stages=tuple(actor.stages) or (Stage(0, None),),

@@ -268,7 +268,7 @@ def _read_one(encoding: ActionEncoding, action: Any) -> DecodedActions:
         return encoding.read(np.asarray(action)[None], 1)
     except ValueError:  # includes ParameterError, and NumPy's error for lists of unequal lengths
         shown = " ".join(repr(action).split())[:80]
-        raise AgentError(f"act must return {encoding.words()}, not {shown}") from None
+        raise AgentError(f"act must return {encoding.describe()}, not {shown}") from None
 
 
 @contextlib.contextmanager

@@ -52,7 +52,7 @@ def instances(features: ArrayLike, active: ArrayLike | None) -> tuple[FloatArray
         outer = np.broadcast_shapes(x.shape[:-2], mask.shape[:-1])
     except ValueError:
         raise ParameterError(
-            f"active has shape {mask.shape} and features {x.shape}: what is left of the arms must be alike"
+            f"active has shape {mask.shape} and features {x.shape}: the leading axes must broadcast"
         ) from None
     size = math.prod(outer)
     mask = np.broadcast_to(mask, (*outer, mask.shape[-1])).reshape(size, mask.shape[-1])

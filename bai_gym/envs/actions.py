@@ -65,7 +65,7 @@ class ActionEncoding:
             array = np.empty(0)
         shape = (batch, *self.shape)
         if array.shape != shape or array.dtype.kind not in "iu":
-            raise ParameterError(f"actions must be {self._batch_words(batch)}")
+            raise ParameterError(f"actions must be {self._describe_batch(batch)}")
         array = array if array.dtype == np.int64 else array.astype(np.int64)  # uint64 + int64 would be float64
         first = array if self._one_number else array[:, 0]
         if first.min() < 0 or first.max() >= self._values:
@@ -114,7 +114,7 @@ class ActionEncoding:
             return f"{arms}, and {self.num_arms} + arm stops and recommends that arm"
         return f"{arms}, and {self.num_arms} stops"
 
-    def words(self) -> str:
+    def describe(self) -> str:
         """Describe the action of one episode, for messages."""
         if self._one_number:
             stops = f" (from {self.num_arms} on: stop and recommend)" if self.fixed_confidence else ""
@@ -124,7 +124,7 @@ class ActionEncoding:
             f"{f', {self.num_arms} stops' if self.fixed_confidence else ''}), then the recommendation"
         )
 
-    def _batch_words(self, batch: int) -> str:
+    def _describe_batch(self, batch: int) -> str:
         if self._one_number:
             return f"{batch} whole number{'s' * (batch > 1)}, one arm per episode"
         return (

@@ -181,7 +181,7 @@ class Episodes:
         """Return what agents receive before the current episodes.
 
         Args:
-            knows: Knowledge to grant from the true instances, words of ``bai_gym.problems.KNOWLEDGE``.
+            knows: Knowledge to grant from the true instances, elements of ``bai_gym.problems.KNOWLEDGE``.
         """
         return self.episode_spec.problem_info(self.bandit, knows)
 

@@ -80,7 +80,7 @@ class EpisodeSpec:
 
         Args:
             bandit: The instances, one for each episode.
-            knows: Knowledge to grant from them, words of ``bai_gym.problems.KNOWLEDGE``.
+            knows: Knowledge to grant from them, elements of ``bai_gym.problems.KNOWLEDGE``.
             checkpoints: Pull counts after which the agent is asked for a recommendation.
         """
         return ProblemInfo(

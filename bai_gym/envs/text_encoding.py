@@ -72,7 +72,7 @@ class TextEncoding:
     def __init__(
         self, num_arms: int, task: Task, *, fixed_confidence: bool = False, arm_names: Sequence[str] | None = None
     ) -> None:
-        """Prepare the search for names."""
+        """Compile the pattern that finds names."""
         self.num_arms = num_arms
         self.task = task
         self.fixed_confidence = fixed_confidence
@@ -99,7 +99,7 @@ class TextEncoding:
         lines = [
             f"There are {self.num_arms} arms, numbered 0 to {self.num_arms - 1}. Each pull of an arm gives a random "
             "reward, whose mean depends on the arm. The best arm has the largest mean.",
-            f"Your task: find {task.words()}. Rewards during the search do not count; only the recommendation does.",
+            f"Your task: find {task.describe()}. Rewards during the search do not count; only the recommendation does.",
         ]
         if isinstance(task, BestOfEach):
             each = self.num_arms // task.num_bandits

@@ -110,7 +110,7 @@ class RowForm(Form):
 
     @property
     def due(self) -> bool:  # type: ignore[override]
-        """Whether there are twice as many rows as different arms, or no room for another."""
+        """Whether there are twice as many rows as different arms, or no space for another."""
         if self._made < self._limit:
             return False
         distinct = int(self._seen.sum(axis=1).max())

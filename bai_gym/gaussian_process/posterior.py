@@ -39,7 +39,7 @@ class GaussianPosterior:
         mean: ``(N, K)`` posterior means; updated in place, not to be written to.
         variance: ``(N, K)`` posterior variances of the means, at least 0; likewise.
         noise: ``(N,)`` s^2.
-        pulls: ``(N, K)`` pulls taken in, int64; likewise.
+        pulls: ``(N, K)`` pulls observed, int64; likewise.
         scale: ``(N,)`` magnitude of the numbers that means are sums of; errors of rounding are in proportion.
 
     Raises:

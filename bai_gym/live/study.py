@@ -1,4 +1,4 @@
-"""A study: an experiment whose pulls others make, asked for and told one by one, by any number of processes.
+"""A study: an experiment whose pulls the user makes, handed out by ``ask`` and reported to ``tell``.
 
 The interface is ask and tell, as in Optuna (Akiba et al., 2019, "Optuna: A Next-generation Hyperparameter Optimization
 Framework"); here an agent of best-arm identification decides what to try. :func:`bai_gym.identify` is a study whose
@@ -36,7 +36,7 @@ from bai_gym.validation import integer, real
 
 __all__ = ["PendingPull", "Study", "check_names"]
 
-_OWN = frozenset({"prior"})  # knowledge in the agent's parameters, which users provide
+_FROM_PARAMETERS = frozenset({"prior"})  # knowledge that the agent has from its parameters, which users provide
 
 _PARAMETERS = {
     "complexity": "a",
@@ -44,7 +44,7 @@ _PARAMETERS = {
     "variances": "noise_variance",
 }  # agent parameters that replace that knowledge
 
-_POLL = 0.05  # seconds between two looks at the journal while waiting
+_POLL = 0.05  # seconds between two reads of the journal while waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +65,18 @@ class PendingPull:
 class Study:
     """Best-arm identification by ask and tell: ``ask`` hands out pulls, ``tell`` takes their rewards.
 
-    Larger rewards are better. Pulls may be outstanding in any number, and told in any order, by any process that opens
-    the same journal with the same arguments. Rewards of one arm count in the order in which its pulls were handed out,
-    so it does not matter which of them are fast. Agents that play by blocks (SR, SH) therefore recommend exactly what
-    they would recommend if pulls were made one after the other. Sequential agents (TTTS, LUCB) decide each pull on what
-    has been told: with one pull outstanding that is the published algorithm; with more, rewards are delayed, and the
-    agent assumes that those outstanding are near the means (:class:`bai_gym.sampling.Dispatcher`).
+    Larger rewards are better. Any number of pulls may be outstanding, and their rewards may come in any order, from any
+    process that opens the same journal with the same arguments. Rewards of one arm count in the order in which its
+    pulls were handed out, so it does not matter which of them are fast. Agents that play by blocks (SR, SH) therefore
+    recommend exactly what they would recommend if pulls were made sequentially. Sequential agents (TTTS, LUCB) decide
+    each pull on the rewards reported so far: with one pull outstanding that is the published algorithm; with more,
+    rewards are delayed, and the agent assumes that outstanding rewards are near the means
+    (:class:`bai_gym.sampling.Dispatcher`).
 
-    Every tell is on the disk when it returns. A pull that was handed out and never told, because its worker died, is
+    Every reward is on the disk when ``tell`` returns. A pull whose reward never arrives, because its worker died, is
     handed out again after ``lease`` seconds, or after :meth:`release`; it has the same number, so the budget holds. If
-    both workers tell a reward, the first one counts, and the journal keeps both. Without ``lease`` and ``release`` the
-    study waits for it: an agent that plays by blocks hands out nothing more until the block is complete.
+    both workers report a reward, the first one counts, and the journal keeps both. Without ``lease`` and ``release``
+    the study waits for it: an agent that plays by blocks hands out nothing more until the block is complete.
 
     Threads may share a study; each process opens its own. Locks work on one machine, and on network file systems with
     ``flock``. On Windows there are none: use one process, with threads.
@@ -97,7 +98,7 @@ class Study:
             that can stop at any time: those with phases decide by the pulls of the phase.
         arm_column: Column of ``earlier`` that names the arm.
         reward_column: Column of ``earlier`` with the reward.
-        lease: Seconds, above 0, after which a pull that was not told is handed out again, counted by each process from
+        lease: Seconds, above 0, after which a pull without a reward is handed out again, counted by each process from
             when it learned of it; None: only after :meth:`release`.
         journal: A file that keeps everything, as JSON lines. Opening it again resumes the study. None: in memory.
         exclusive: Whether this is the only process: others are kept out of the journal, and pulls that were outstanding
@@ -178,8 +179,8 @@ class Study:
             wait: Seconds to wait, at least 0, until there is one; ``math.inf``: until the study ends.
 
         Returns:
-            The pulls. None at all, if the agent must be told more rewards before it can decide (:attr:`ended` is False:
-            ask again later), or the study has ended.
+            The pulls; none if the agent needs more rewards before it can decide (:attr:`ended` is False: ask again
+            later), or if the study has ended.
         """
         n, wait = integer(n, "n", least=1), real(wait, "wait", least=0, finite=False)
         until = time.monotonic() + wait
@@ -201,7 +202,7 @@ class Study:
             error: Why the pull has failed, if the reward stands for a failure.
 
         Returns:
-            Whether it counts: False, if the pull has been told before. The journal keeps it all the same.
+            Whether it counts: False if the pull already has a reward. The journal keeps it all the same.
 
         Raises:
             ParameterError: The reward is not a finite number, or the pull was never handed out.
@@ -217,7 +218,7 @@ class Study:
             return counts
 
     def release(self, *pulls: PendingPull | int) -> None:
-        """Have pulls handed out again, whose worker is known to have died; without arguments, all outstanding ones."""
+        """Hand out again pulls whose worker is known to have died; without arguments, all outstanding ones."""
         with self._synchronised() as state:
             numbers = [_number(pull) for pull in pulls] if pulls else sorted(state.leased)
             for number in numbers:
@@ -229,13 +230,13 @@ class Study:
 
     @property
     def outstanding(self) -> tuple[PendingPull, ...]:
-        """Pulls that were handed out and not told."""
+        """Pulls that were handed out and have no reward yet."""
         with self._synchronised() as state:
             return tuple(map(self._pending, sorted({*state.leased, *state.free})))
 
     @property
     def log(self) -> tuple[Pull, ...]:
-        """The pulls that were told, in the order in which they were handed out first."""
+        """The pulls with rewards, in the order in which they were first handed out."""
         with self._synchronised() as state:
             return tuple(state.told[number] for number in sorted(state.told))
 
@@ -249,7 +250,7 @@ class Study:
         """Return the recommended arm with its evidence; before the end, the arm of largest mean so far, with a note.
 
         Raises:
-            ParameterError: If nothing has been told yet.
+            ParameterError: If no reward has been reported yet.
         """
         with self._synchronised() as state:
             log, asked = self.log, len(state.arms)
@@ -271,7 +272,7 @@ class Study:
         )
         if recommendation is None:
             if np.isnan(found.means).all():
-                raise ParameterError("no reward has been told yet: there is no result")
+                raise ParameterError("no reward has been reported yet: there is no result")
             found = replace(found, recommendation=int(np.nanargmax(found.means)))
         if recommendation is None or spent is not None:  # pulls may be made, or are not what is to be spent
             found = replace(found, notes=tuple(note for note in found.notes if "unspent" not in note))
@@ -280,7 +281,7 @@ class Study:
         if self._stops and recommendation is not None and not confident:
             cap = f"{self.budget} pulls" if self._total is None else f"{self._total:g}"
             said.append(f"{self.agent} was stopped by the budget of {cap}: its confidence was not reached")
-        prior = (f"{self.agent} uses a prior, given by its parameters",) if knowledge(player) & _OWN else ()
+        prior = (f"{self.agent} uses a prior, given by its parameters",) if knowledge(player) & _FROM_PARAMETERS else ()
         return replace(found, notes=(*found.notes, *said, *notes(player), *prior))
 
     def close(self) -> None:
@@ -310,7 +311,7 @@ class Study:
 
     @contextlib.contextmanager
     def _synchronised(self) -> Iterator[_State]:
-        """Keep other threads and processes out, and take in what they have written."""
+        """Lock out other threads and processes, and apply the entries that they have written."""
         with self._lock:
             if self._journal is None:
                 yield self._state
@@ -337,7 +338,7 @@ class _State:
 
     Attributes:
         arms: Arms of the pulls handed out.
-        told: Rewards that count, by number.
+        told: Rewards that count, by number of the pull.
         leased: Numbers of pulls in the hands of workers, with the time from which their lease counts.
         free: Numbers of pulls to be handed out again.
     """
@@ -401,7 +402,7 @@ class _State:
             raise ParameterError(f"pull {number} was never handed out by ask: {there}")
 
     def apply(self, entry: Entry) -> None:
-        """Take in an entry that is in the journal.
+        """Apply an entry of the journal.
 
         Raises:
             OutputError: If it does not follow from those before it.
@@ -411,8 +412,8 @@ class _State:
             arm = self._dispatcher.ask()
             found = None if arm is None else self._names[arm]
             if found != entry.arm or number != len(self.arms):
-                wish = "for no pull" if found is None else f"for arm {found}"
-                raise _foreign(f"pull {number} in the journal is of arm {entry.arm}, and the agent now asks {wish}")
+                wanted = "for no pull" if found is None else f"for arm {found}"
+                raise _foreign(f"pull {number} in the journal is of arm {entry.arm}, and the agent now asks {wanted}")
             self._asked(int(arm or 0))
         elif entry.kind == "end":
             if self._dispatcher.ask() is not None or not self._dispatcher.over:
@@ -423,9 +424,9 @@ class _State:
             if number not in self.told:
                 self.told[number] = Pull(self.arms[number - 1], entry.reward, entry.error)
                 self._dispatcher.tell(number, entry.reward)
-            self._take(number)
+            self._settle(number)
         elif number not in self.told:
-            self._take(number)
+            self._settle(number)
             if entry.kind == "again":
                 self.leased[number] = time.monotonic()
             else:
@@ -436,7 +437,7 @@ class _State:
         if self._costs is not None:
             self._spent += float(self._costs[arm])
 
-    def _take(self, number: int) -> None:
+    def _settle(self, number: int) -> None:
         self.leased.pop(number, None)
         if number in self.free:
             self.free.remove(number)
@@ -538,7 +539,7 @@ def _check_knowledge(agent: Any) -> frozenset[str]:
         AgentError: If it requires more.
     """
     wanted = knowledge(agent)
-    secret = sorted(wanted - _OWN)
+    secret = sorted(wanted - _FROM_PARAMETERS)
     if secret:
         ways = [name for word, name in _PARAMETERS.items() if word in secret and getattr(agent, name, False) is None]
         way = f"give it {' and '.join(f'{name}=...' for name in ways)}, or take" if len(ways) == len(secret) else "take"
@@ -546,7 +547,7 @@ def _check_knowledge(agent: Any) -> frozenset[str]:
             f"{describe(agent)} requires oracle knowledge, unknown in a real experiment: {', '.join(secret)}; {way} an "
             "agent that requires none, such as SR, SH or A-UGapEb (`bai-gym list agents`)"
         )
-    return wanted & _OWN
+    return wanted & _FROM_PARAMETERS
 
 
 def _features(features: object, num_arms: int) -> FloatArray | None:

@@ -33,9 +33,9 @@ class Terminal:
         """Draw the table, unless that was done a moment ago."""
         if self._shown and time.monotonic() >= self._next:
             found = self._study.result()
-            told = f"{len(found.log)} of {self._study.budget} pulls told; largest mean so far: {found.name}"
+            title = f"{len(found.log)} of {self._study.budget} rewards; largest mean so far: {found.name}"
             table = str(found).splitlines()[1:]
-            self._draw([told, *table[: len(table) - len(found.notes)]])
+            self._draw([title, *table[: len(table) - len(found.notes)]])
             self._next = time.monotonic() + _PAUSE
 
     def __enter__(self) -> Terminal:

@@ -75,12 +75,12 @@ class ClusterBackend(ParallelBackendBase):  # type: ignore[misc]
         return max(2, self.connection.cores())
 
     def start_call(self) -> None:
-        """Watch the cluster from now on."""
+        """Start the thread that watches the cluster."""
         self._ended = threading.Event()
         threading.Thread(target=self._watch, args=(self._ended,), name=WATCHER, daemon=True).start()
 
     def stop_call(self) -> None:
-        """Watch no longer."""
+        """Stop watching the cluster."""
         self._ended.set()
 
     def submit(self, func: Callable[[], Any], callback: Callable[[Future[bytes]], None]) -> Future[bytes]:
@@ -111,7 +111,7 @@ class ClusterBackend(ParallelBackendBase):  # type: ignore[misc]
             reason = self.connection.explain(error)
             if reason is None:
                 raise
-            raise ClusterError(f"{reason}; {GO_ON}") from None
+            raise ClusterError(f"{reason}; {RESUME}") from None
         return opened(result)
 
     def abort_everything(self, ensure_ready: bool = True) -> None:
@@ -131,7 +131,7 @@ class ClusterBackend(ParallelBackendBase):  # type: ignore[misc]
             self._waiting.remove(ours)
         with suppress(InvalidStateError):
             if theirs.cancelled():
-                ours.set_exception(ClusterError(f"{self.connection.name} is lost; {GO_ON}"))
+                ours.set_exception(ClusterError(f"{self.connection.name} is lost; {RESUME}"))
             elif (error := theirs.exception()) is not None:
                 ours.set_exception(error)
             else:
@@ -149,9 +149,9 @@ class ClusterBackend(ParallelBackendBase):  # type: ignore[misc]
             return
         with self._lock:
             waiting, self._waiting = self._waiting, set()
-        lost = ClusterError(f"{self.connection.name} is lost: it had no workers for {LOST_SECONDS:.0f} s; {GO_ON}")
+        lost = ClusterError(f"{self.connection.name} is lost: it had no workers for {LOST_SECONDS:.0f} s; {RESUME}")
         for future in waiting:
             future.set_exception(lost)
 
 
-GO_ON = "with an output folder, the same command goes on where it stopped"
+RESUME = "with an output folder, the same command resumes"

@@ -69,7 +69,7 @@ def _explained() -> Iterator[None]:
     except TerminatedWorkerError:
         raise BaiGymError(
             "a worker process was killed (out of memory?); use fewer workers, or run the same command again with the "
-            "same output folder to go on where it stopped"
+            "same output folder to resume it"
         ) from None
     except (BrokenProcessPool, pickle.PicklingError) as error:
         lines = [line.strip("'\" ") for line in str(error.__cause__ or error).splitlines()]
@@ -80,9 +80,9 @@ def _explained() -> Iterator[None]:
 
 
 def end_with(parent: int) -> None:
-    """In a worker process of ``parent``, end when that is killed; joblib's workers would wait for work for a while.
+    """End this worker process of ``parent`` when that is killed; joblib's workers would wait for work for a while.
 
-    The end is quick: there is no last search for garbage, for which the parent would wait.
+    It ends without a last garbage collection, for which the parent would wait.
 
     Elsewhere, and on Windows, where a process keeps the number of its parent, nothing happens.
 

@@ -12,13 +12,13 @@ from bai_gym.errors import InstanceError
 from bai_gym.parallel import check_memory
 from bai_gym.validation import integer
 
-__all__ = ["FixedProblem", "FrozenProblem", "Problem", "count_features", "whole_arms"]
+__all__ = ["FixedProblem", "FrozenProblem", "Problem", "arm_count", "count_features"]
 
 
 ARM_BYTES = 128  # at least, per arm and instance: mean, variance, and the statistics of an episode
 
 
-def whole_arms(num_arms: object, *, num_features: int = 0, pair_bytes: int = 0) -> int:
+def arm_count(num_arms: object, *, num_features: int = 0, pair_bytes: int = 0) -> int:
     """Return the number of arms as an int.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bai_gym.bandits import BernoulliBandit
-from bai_gym.problems.base import Problem, whole_arms
+from bai_gym.problems.base import Problem, arm_count
 
 __all__ = ["BernoulliPriorProblem"]
 
@@ -22,7 +22,7 @@ class BernoulliPriorProblem(Problem):
 
     def __init__(self, num_arms: int = 10) -> None:
         """Check the number of arms."""
-        self.num_arms = whole_arms(num_arms)
+        self.num_arms = arm_count(num_arms)
 
     def draw(self, batch: int, rng: np.random.Generator) -> BernoulliBandit:
         """Return freshly drawn instances."""

@@ -9,7 +9,7 @@ import numpy as np
 from bai_gym.bandits import FeatureBandit, GaussianBandit, PriorBandit
 from bai_gym.errors import ParameterError
 from bai_gym.gaussian_process import GaussianPrior
-from bai_gym.problems.base import Problem, whole_arms
+from bai_gym.problems.base import Problem, arm_count
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import real
 
@@ -57,7 +57,7 @@ class GaussianProcessProblem(Problem):
         spacing: float = SPACING,
     ) -> None:
         """Compute the prior."""
-        self.num_arms = whole_arms(num_arms, pair_bytes=24)
+        self.num_arms = arm_count(num_arms, pair_bytes=24)
         self.noise_variance = real(noise_variance, "noise_variance", above=0)
         if not isinstance(kernel, str):
             raise ParameterError(f"kernel must be a name, not {kernel!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bai_gym.bandits import GaussianBandit
-from bai_gym.problems.base import Problem, whole_arms
+from bai_gym.problems.base import Problem, arm_count
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import flag
 
@@ -39,7 +39,7 @@ class HeterogeneousGaussianProblem(Problem):
 
     def __init__(self, num_arms: int = 64, *, noisy_best: bool = True) -> None:
         """Check the number of arms."""
-        self.num_arms = whole_arms(num_arms)
+        self.num_arms = arm_count(num_arms)
         self.noisy_best = flag(noisy_best, "noisy_best")
 
     def draw(self, batch: int, rng: np.random.Generator) -> GaussianBandit:

@@ -26,10 +26,10 @@ def check_knowledge(knows: Iterable[str]) -> frozenset[str]:
     """Return the declared knowledge as a set.
 
     Raises:
-        ParameterError: If it is no set of words, or a word is not in :data:`KNOWLEDGE`.
+        ParameterError: If it is not a set of names, or one is not in :data:`KNOWLEDGE`.
     """
     if isinstance(knows, str) or not isinstance(knows, Iterable):
-        raise ParameterError(f"knows must be a set of words, such as {{'variances'}}, not {knows!r}")
+        raise ParameterError(f"knows must be a set of names, such as {{'variances'}}, not {knows!r}")
     declared = frozenset(knows)
     unknown = sorted(declared - set(KNOWLEDGE))
     if unknown:
@@ -46,7 +46,7 @@ class ProblemInfo:
         batch: Number of episodes N.
         task: What is to be recommended.
         fixed_confidence: Whether the agent decides when to stop; the budget is then a cap.
-        knows: The granted knowledge, words of :data:`KNOWLEDGE`.
+        knows: The granted knowledge, elements of :data:`KNOWLEDGE`.
         checkpoints: Intermediate budgets, ascending, at which the agent must recommend; usually none. An agent can end
             its blocks there, if the order of the pulls within a block affects the distribution of its recommendations.
         features: ``(N, K, d)`` features of the arms, read-only; None where arms have none. Observations hold them too.

@@ -8,7 +8,7 @@ import numpy as np
 
 from bai_gym.bandits import FeatureBandit, linear_bandit
 from bai_gym.errors import InstanceError
-from bai_gym.problems.base import FixedProblem, Problem, whole_arms
+from bai_gym.problems.base import FixedProblem, Problem, arm_count
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import choice, integer, real
 
@@ -69,7 +69,7 @@ def static_problem(num_arms: int = 16, gap: float = 0.1, noise_variance: float =
 
     Source: Azizi, Kveton and Ghavamzadeh (2022), section 8.2, after Xu, Honda and Sugiyama (2018).
     """
-    arms = whole_arms(num_arms, pair_bytes=24)
+    arms = arm_count(num_arms, pair_bytes=24)
     real(gap, "gap", above=0)
     return FixedProblem(linear_bandit(np.eye(arms), gap * np.eye(arms)[0], noise_variance=noise_variance))
 
@@ -98,7 +98,7 @@ class LinearSphereProblem(Problem):
     def __init__(self, num_arms: int = 16, num_features: int = 10, *, noise_variance: float = 10.0) -> None:
         """Check the sizes."""
         self.num_features = integer(num_features, "num_features", least=2, error=InstanceError)
-        self.num_arms = whole_arms(num_arms, num_features=self.num_features, pair_bytes=8)
+        self.num_arms = arm_count(num_arms, num_features=self.num_features, pair_bytes=8)
         self.noise_variance = real(noise_variance, "noise_variance", above=0)
 
     def draw(self, batch: int, rng: np.random.Generator) -> FeatureBandit:
@@ -166,7 +166,7 @@ class LogisticProblem(Problem):
     def __init__(self, num_arms: int = 8, num_features: int = 5, *, theta_sd: str = "sqrt(3/d)") -> None:
         """Check the sizes."""
         self.num_features = integer(num_features, "num_features", least=1, error=InstanceError)
-        self.num_arms = whole_arms(num_arms, num_features=self.num_features)
+        self.num_arms = arm_count(num_arms, num_features=self.num_features)
         self.theta_sd = choice(theta_sd, EXPONENTS, "theta_sd")
 
     def draw(self, batch: int, rng: np.random.Generator) -> FeatureBandit:
@@ -192,7 +192,7 @@ def closest_pairs(features: FloatArray) -> IntArray:
 
 
 def _at_least(num_arms: object, least: int, *, pair_bytes: int = 0) -> int:
-    arms = whole_arms(num_arms, pair_bytes=pair_bytes)
+    arms = arm_count(num_arms, pair_bytes=pair_bytes)
     if arms < least:
         raise InstanceError(f"this environment needs at least {least} arms, not {arms}")
     return arms

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bai_gym.bandits import EmpiricalBandit, SampleTable
 from bai_gym.datasets import CompletedRatings, completed, movielens_like, require
 from bai_gym.errors import DataError
-from bai_gym.problems.base import Problem, whole_arms
+from bai_gym.problems.base import Problem, arm_count
 from bai_gym.problems.heterogeneous import draw_moments
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import choice, flag
@@ -96,8 +96,8 @@ class MovieLensProblem(Problem):
         noisy_best: bool = True,
         notes: tuple[str, ...] = (),
     ) -> None:
-        """Prepare the movies' moments."""
-        self.num_arms = whole_arms(num_arms)
+        """Rescale the moments of the movies."""
+        self.num_arms = arm_count(num_arms)
         movies, users = source.matrix.shape
         if movies < num_arms:
             raise DataError(

@@ -24,7 +24,7 @@ class PilotProblem(Problem):
 
     Sample means are normal around the true ones, and these are normal with an unknown centre and spread, both with flat
     priors. So the means are shrunk towards each other as far as the data support it: the lead that the best arm of a
-    pilot has is too large on average. Two arms say nothing about a spread; their means keep their flat prior.
+    pilot has is too large on average. Two arms do not determine a spread; their means keep their flat prior.
 
     Where all rewards are 0 or 1, so are those of the instances; otherwise they are normal, with variances drawn from
     their posteriors under the usual prior 1 / variance.
@@ -102,7 +102,7 @@ def pilot_problem(
     arms: Sequence[str | int | float] | None = None,
     missing: str = "error",
 ) -> PilotProblem:
-    """Return the problem of a pilot whose rewards stand in a file.
+    """Return the problem of a pilot whose rewards are in a file.
 
     Args:
         path: A CSV or Parquet file, see :func:`bai_gym.problems.custom.table_problem`; None: its synthetic log.

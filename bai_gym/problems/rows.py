@@ -10,7 +10,7 @@ import numpy.typing as npt
 from bai_gym.bandits import FeatureBandit, GaussianBandit
 from bai_gym.datasets import MOTOR_TARGETS, PRICE, FeatureTable, automobile_like, read_automobile, read_motor, require
 from bai_gym.errors import DataError
-from bai_gym.problems.base import Problem, whole_arms
+from bai_gym.problems.base import Problem, arm_count
 from bai_gym.statistics import IntArray
 from bai_gym.validation import choice, flag, real
 
@@ -60,7 +60,7 @@ class RowsProblem(Problem):
         intercept: bool = False,
     ) -> None:
         """Check the sizes; the table is not copied."""
-        self.num_arms = whole_arms(num_arms)
+        self.num_arms = arm_count(num_arms)
         if table.num_rows < self.num_arms:
             raise DataError(
                 f"{num_arms} arms asked for, but the data have only {table.num_rows} rows; give at most that many"

@@ -10,7 +10,7 @@ import numpy as np
 from bai_gym.bandits import FiniteBandit, FinitePopulations, SampleTable
 from bai_gym.datasets import ArmSamples, item_response_scores, read_scores
 from bai_gym.errors import DataError, ParameterError
-from bai_gym.problems.base import FixedProblem, Problem, whole_arms
+from bai_gym.problems.base import FixedProblem, Problem, arm_count
 from bai_gym.problems.rows import distinct_rows
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray
@@ -42,7 +42,7 @@ class ScoresProblem(Problem):
 
     def __init__(self, scores: FloatArray, num_arms: int = 32, *, notes: tuple[str, ...] = ()) -> None:
         """Count the scores of each model."""
-        self.num_arms = whole_arms(num_arms)
+        self.num_arms = arm_count(num_arms)
         models, questions = scores.shape
         if models < self.num_arms:
             raise DataError(f"{num_arms} arms asked for, but there are only {models} models; give at most that many")
@@ -51,7 +51,7 @@ class ScoresProblem(Problem):
         self.state_size = self._populations.values.shape[1]
 
     def draw(self, batch: int, rng: np.random.Generator) -> FiniteBandit:
-        """Return instances of freshly drawn models, none of which has been asked anything."""
+        """Return instances of freshly drawn models, which have not been asked any question yet."""
         models = self._populations.samples.means.size
         return FiniteBandit(self._populations, distinct_rows(models, batch, self.num_arms, rng))
 

@@ -62,7 +62,9 @@ class TrafficProblem(Problem):
         self.prior_covariance: FloatArray = np.cov(history, rowvar=False)
         self.noise_variance = NOISE_SHARE * float(history.var(axis=0, ddof=1).mean())
         if not 0 < self.noise_variance < np.inf:
-            raise DataError("the historical signals do not vary, or are too large: there is no noise to take from them")
+            raise DataError(
+                "the historical signals do not vary, or are too large: the noise cannot be derived from them"
+            )
         self.test_signals: FloatArray = values[split:].copy()
         for array in (self.prior_mean, self.prior_covariance, self.test_signals):
             array.setflags(write=False)

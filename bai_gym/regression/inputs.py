@@ -71,7 +71,7 @@ def grouped(features: ArrayLike, pulls: ArrayLike, means: ArrayLike) -> Data:
         outer = np.broadcast_shapes(x.shape[:-2], times.shape[:-1], averages.shape[:-1])
     except ValueError:
         shapes = f"features {x.shape}, pulls {times.shape}, means {averages.shape}"
-        raise ParameterError(f"{shapes}: what is left of the arms must be alike") from None
+        raise ParameterError(f"{shapes}: the leading axes must broadcast") from None
     size = math.prod(outer)
     times, averages = (
         np.broadcast_to(array, (*outer, num_arms)).reshape(size, num_arms) for array in (times, averages)

@@ -24,7 +24,7 @@ class Link(ABC):
 
     Attributes:
         smallest, largest: Bounds of rewards, and so of means.
-        range: The same in words.
+        range: The same as text.
     """
 
     smallest: ClassVar[float] = 0.0

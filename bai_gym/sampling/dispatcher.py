@@ -185,7 +185,7 @@ class Dispatcher:
         try:
             return int(self._encoding.read(np.asarray(action)[None], 1).arms[0])
         except ValueError:  # ParameterError is one
-            words = self._encoding.words()
+            words = self._encoding.describe()
             raise AgentError(f"act must return {words}, not {' '.join(repr(action).split())[:80]}") from None
 
     def _advance(self, outcome: Any) -> None:

@@ -247,5 +247,5 @@ def _expected(box: FloatArray, axis: int, success: FloatArray) -> FloatArray:
     """Return the expectation over the next reward of the arm on that axis."""
     before = (slice(None),) * axis
     probability = success.reshape(-1, *[1] * (box.ndim - axis - 1))
-    failed, paid = box[(*before, slice(None, -1))], box[(*before, slice(1, None))]
-    return np.asarray(failed + (paid - failed) * probability)
+    after_failure, after_success = box[(*before, slice(None, -1))], box[(*before, slice(1, None))]
+    return np.asarray(after_failure + (after_success - after_failure) * probability)

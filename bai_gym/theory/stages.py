@@ -1,7 +1,7 @@
-"""The optimal value on Bernoulli arms with means from a Beta prior, where the pulls of a stage are decided together.
+"""The optimal value on Bernoulli arms with means from a Beta prior, where the pulls of a stage are decided at once.
 
 As :mod:`bai_gym.theory.bayes_optimal`, with a stage in the place of a pull: the successes in the pulls of an arm have a
-beta-binomial distribution. What this loses against decisions after each pull is the price of stages.
+beta-binomial distribution. The difference of the two values is what staged decisions cost.
 """
 
 from __future__ import annotations

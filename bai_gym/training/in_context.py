@@ -31,7 +31,7 @@ from bai_gym.seeding import check_seed, generator
 from bai_gym.statistics import IntArray, Statistics
 from bai_gym.training.learning import claim, one_thread
 from bai_gym.training.policy import ArmEncoder
-from bai_gym.training.recipe import Recipe, recipe_for, set_words
+from bai_gym.training.recipe import Recipe, recipe_for, set_options
 from bai_gym.validation import integer, real
 
 __all__ = ["ArmLogits", "Histories", "InContextRecipe", "draw_histories", "train_in_context"]
@@ -109,7 +109,7 @@ class InContextRecipe:
 
     def command(self) -> str:
         """Return the command for this recipe."""
-        words = ["bai-gym", "train", self.env, "--in-context", *set_words(self.env_kwargs)]
+        words = ["bai-gym", "train", self.env, "--in-context", *set_options(self.env_kwargs)]
         for entry in fields(self):
             value = getattr(self, entry.name)
             if entry.name == "seed" or (entry.name not in ("env", "env_kwargs") and value != entry.default):

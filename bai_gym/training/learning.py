@@ -125,9 +125,9 @@ def one_thread() -> Iterator[None]:
 
 def _imitate(model: OnPolicyAlgorithm, recipe: Recipe, report: OnPart) -> None:
     if recipe.imitate is not None:
-        words = f"imitating {recipe.imitate}"
+        stage = f"imitating {recipe.imitate}"
         env, steps = recipe.source.built, recipe.imitated_steps
-        imitate(model.policy, recipe.imitate, env, steps, recipe.seed, lambda done, total: report(words, done, total))
+        imitate(model.policy, recipe.imitate, env, steps, recipe.seed, lambda done, total: report(stage, done, total))
 
 
 def _learn(model: OnPolicyAlgorithm, recipe: Recipe, checkpoint: Path, report: OnPart) -> None:

@@ -22,7 +22,7 @@ from bai_gym.seeding import check_seed
 from bai_gym.tasks import BestArm
 from bai_gym.validation import integer, real
 
-__all__ = ["ALGORITHMS", "NETWORKS", "Recipe", "recipe_for", "set_words"]
+__all__ = ["ALGORITHMS", "NETWORKS", "Recipe", "recipe_for", "set_options"]
 
 ALGORITHMS = ("ppo", "a2c")
 NETWORKS = ("arms", "mlp")
@@ -108,7 +108,7 @@ class Recipe:
     def command(self) -> str:
         """Return the command for this recipe."""
         default = recipe_for(self.env, self.env_kwargs)
-        words = ["bai-gym", "train", self.env, *set_words(self.env_kwargs)]
+        words = ["bai-gym", "train", self.env, *set_options(self.env_kwargs)]
         if self.network != default.network:
             words += ["--network", self.network]
             default = recipe_for(self.env, self.env_kwargs, network=self.network)
@@ -160,7 +160,7 @@ def recipe_for(env: str, env_kwargs: Mapping[str, Any] | None = None, **changes:
     }
     first_pulls = 1 if binary else 2  # of each arm, by the teacher
     if _one_arm(built) and built.budget >= first_pulls * built.num_arms:
-        # A teacher may be given the range of the rewards; the pupil is not.
+        # The imitated agent may be given the range of the rewards; the learning one is not.
         defaults["imitate"] = "A-GapE(b=1.0)" if binary else "A-GapE-V"
     if changes.get("imitate") == "none":
         defaults.pop("imitate", None)
@@ -179,8 +179,8 @@ def _plain(value: Any) -> Any:
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
-def set_words(env_kwargs: Mapping[str, Any]) -> list[str]:
-    """Return the words of a command that give these keyword arguments of an environment."""
+def set_options(env_kwargs: Mapping[str, Any]) -> list[str]:
+    """Return the options of a command that set these keyword arguments of an environment."""
     return [word for name, value in env_kwargs.items() for word in ("--set", f"{name}={_text(value)}")]
 
 

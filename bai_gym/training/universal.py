@@ -38,7 +38,7 @@ BATCHES = 2  # of each network in a step, each with its own number of arms
 LAST_RATE = 1e-4
 SHARPNESS = 1.5  # of the logits in the soft error probability
 EASY = 0.002  # errors below this count little more
-ANSWER = 0.3  # weight of the cross-entropy of the recommendation
+RECOMMENDATION = 0.3  # weight of the cross-entropy of the recommendation
 AVERAGING = 0.005  # of the exponential average of the weights
 CHECKPOINT = 50  # steps
 VALIDATION = 400  # steps
@@ -207,7 +207,7 @@ def play(network: Network, group: Group, stages: int, random: torch.Generator) -
 
 
 def _rounded(counts: torch.Tensor, size: torch.Tensor, random: torch.Generator) -> torch.Tensor:
-    """Return whole counts of the same sum, each less than 1 away and right in the mean: systematic sampling."""
+    """Return whole counts of the same sum, each less than 1 away and unbiased: systematic sampling."""
     offset = torch.rand(size.shape, generator=random, device=counts.device, dtype=counts.dtype)
     ends = torch.cumsum(counts, 1) + offset
     ends[:, -1:] = size + offset
@@ -219,8 +219,8 @@ def _loss(network: Network, group: Group, stages: int, random: torch.Generator) 
     logits, best = play(network, group, stages, random)
     parts = len(group.budgets)
     soft = torch.softmax(SHARPNESS * logits, 1).gather(1, best[:, None]).reshape(parts, -1)
-    answer = torch.log_softmax(logits, 1).gather(1, best[:, None])
-    return torch.log(1.0 - soft.mean(1) + EASY).mean() - ANSWER * answer.mean()
+    recommended = torch.log_softmax(logits, 1).gather(1, best[:, None])
+    return torch.log(1.0 - soft.mean(1) + EASY).mean() - RECOMMENDATION * recommended.mean()
 
 
 def error_probability(networks: Networks, groups: list[Group], seed: int) -> np.ndarray:

@@ -26,8 +26,8 @@ GROUPS: dict[str, str] = {
     "bernoulli": "Bernoulli arms",
     "bernoulli-setup": "Classical set-ups",
     "confidence-setup": "Fixed confidence",
-    "movielens": "Films",
-    "movielens-like": "Films",
+    "movielens": "Movies",
+    "movielens-like": "Movies",
     "mean-shape": "Shapes of means",
     "multi-bandit-setup": "Several bandits",
     "thresholding-setup": "Thresholding",
@@ -168,7 +168,7 @@ def _at_a_glance(environment: Environment) -> str:
         ("rewards", rewards_in_words(environment)),
         ("features of an arm", "none" if problem.num_features is None else str(problem.num_features)),
         ("instance", "fresh in every episode" if environment.drawn else "fixed: the same in every episode"),
-        ("task", spec.task.words()),
+        ("task", spec.task.describe()),
         ("setting", "fixed confidence, the budget is a cap" if spec.fixed_confidence else "fixed budget"),
         ("default budget", f"{spec.budget:,} pulls"),
         ("data", environment.entry.data or "none needed"),
@@ -257,7 +257,7 @@ def _reward(environment: Environment) -> str:
     cost = f"-{spec.pull_cost:g} for every pull" if spec.pull_cost else "0 for every pull"
     right = ""
     if spec.reward == "correct":
-        wanted = spec.task.words()
+        wanted = spec.task.describe()
         if spec.task.name == "best-arm":
             wanted = wanted.replace("the best arm", "the arm with the largest mean")
         forgiven = "" if spec.task.epsilon else "; `epsilon=` tolerates small differences"

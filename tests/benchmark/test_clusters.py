@@ -182,7 +182,7 @@ def test_a_lost_scheduler_is_one_line_and_the_command_goes_on(
         mortal.scheduler.kill()
         stdout, stderr = process.communicate(timeout=PATIENCE)
         assert (process.returncode, stdout) == (2, "")
-        assert_one_line(stderr, mortal.address, "is lost", "the same command goes on where it stopped")
+        assert_one_line(stderr, mortal.address, "is lost", "the same command resumes")
     finished = chunks(out)
     assert 1 <= len(finished) < CHUNKS
     assert run(LONG, out).returncode == 0
@@ -424,7 +424,7 @@ def test_a_lost_ray_cluster_is_an_error_and_the_command_goes_on(
         head.terminate()
         _, stderr = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2
-        assert_one_line(stderr, "the Ray cluster at 127.0.0.1:", "the same command goes on where it stopped")
+        assert_one_line(stderr, "the Ray cluster at 127.0.0.1:", "the same command resumes")
     assert 1 <= len(chunks(out)) < CHUNKS
     assert run(LONG, out).returncode == 0
     assert contents(out) == contents(alone(LONG))

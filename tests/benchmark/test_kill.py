@@ -1,4 +1,4 @@
-"""A killed command goes on where it stopped, and ends with the bytes of one that nobody disturbed."""
+"""A killed command resumes when it is repeated, and ends with the bytes of one that nobody disturbed."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ ON_FEATURES: tuple[Callable[..., Any], ...] = (
         (X, [1, 1, 0], ParameterError, "mask of True and False"),
         (X, [False] * 3, ParameterError, "at least one"),
         (X, [[True] * 3, [False] * 3], ParameterError, "at least one"),
-        (np.zeros((2, 3, 3)), np.ones((4, 3), dtype=bool), ParameterError, "must be alike"),
+        (np.zeros((2, 3, 3)), np.ones((4, 3), dtype=bool), ParameterError, "must broadcast"),
     ],
 )
 def test_features_and_masks(

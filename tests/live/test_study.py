@@ -57,7 +57,7 @@ def test_pulls_have_numbers_and_names() -> None:
 
 def test_before_the_end_the_result_is_the_largest_mean_so_far() -> None:
     study = bai_gym.Study(NAMES, 12)
-    with pytest.raises(ParameterError, match="no reward has been told yet"):
+    with pytest.raises(ParameterError, match="no reward has been reported yet"):
         study.result()
     for pull in study.ask(3):
         study.tell(pull, MEANS[pull.arm])

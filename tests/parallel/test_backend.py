@@ -122,8 +122,8 @@ def test_an_error_of_the_cluster_is_explained_and_the_rest_forgotten(threads: Th
     threads.end = lambda future: future.set_exception(KeyError("worker"))
     with pytest.raises(ClusterError) as caught:
         list(answers([_at_once] * 4))
-    goes_on = "with an output folder, the same command goes on where it stopped"
-    assert str(caught.value) == f"all its workers were lost; {goes_on}"
+    resumes = "with an output folder, the same command resumes"
+    assert str(caught.value) == f"all its workers were lost; {resumes}"
     assert threads.cancelled == 1
 
 

@@ -86,14 +86,14 @@ class _Canvas:
                 self.surface, colour, (x - radius, y - sign * radius), (x + radius, y + sign * radius)
             )
 
-    def text(self, words: str, x: float, y: float, colour: Colour = INK, align: float = 0.0) -> None:
-        """Write words with their top at y, and their left edge (align 0), middle (0.5) or right edge (1) at x."""
-        image = self.font.render(words, True, colour)
+    def text(self, text: str, x: float, y: float, colour: Colour = INK, align: float = 0.0) -> None:
+        """Write text with its top at y, and its left edge (align 0), middle (0.5) or right edge (1) at x."""
+        image = self.font.render(text, True, colour)
         self.surface.blit(image, (round(x - align * image.get_width()), round(y)))
 
-    def text_width(self, words: str) -> int:
-        """Width of words in pixels."""
-        return int(self.font.size(words)[0])
+    def text_width(self, text: str) -> int:
+        """Width of text in pixels."""
+        return int(self.font.size(text)[0])
 
 
 def _draw_header(canvas: _Canvas, snapshot: Snapshot, left: int, right: int) -> int:
@@ -179,8 +179,10 @@ def _draw_stripe(canvas: _Canvas, snapshot: Snapshot, box: tuple[int, int, int, 
 def _draw_arm_numbers(canvas: _Canvas, num_arms: int, left: int, right: int, top: int) -> None:
     """Numbers of the arms, from 0, at a spacing at which they can be read."""
     centres, _ = _slots(num_arms, left, right)
-    room = 1.8 * canvas.text_width(str(num_arms - 1))
-    step = next(s for s in (1, 2, 4, 8, 16, 32, 64, num_arms) if s * (right - left) / num_arms >= room or s == num_arms)
+    width = 1.8 * canvas.text_width(str(num_arms - 1))
+    step = next(
+        s for s in (1, 2, 4, 8, 16, 32, 64, num_arms) if s * (right - left) / num_arms >= width or s == num_arms
+    )
     for arm in range(0, num_arms, step):
         canvas.text(f"{arm}", centres[arm], top + 4, GREY, align=0.5)
     canvas.text("arm", left - 8, top + 4, GREY, align=1.0)

@@ -30,8 +30,8 @@ def to_text(snapshot: Snapshot, width: int = 100) -> str:
     gap = "    "
     least = len(numbers[0]) + 2 + MIN_BAR
     columns = max(1, min(math.ceil(num_arms / 32), (width + len(gap)) // (least + len(gap))))
-    room = (width + len(gap)) // columns - len(gap) - len(numbers[0]) - 2
-    bar_width = min(max(room, MIN_BAR), MAX_BAR)
+    space = (width + len(gap)) // columns - len(gap) - len(numbers[0]) - 2
+    bar_width = min(max(space, MIN_BAR), MAX_BAR)
     bars = ["", *_text_bars(snapshot, bar_width)]
     heading, *rows = (f"{cells}  {bar:<{bar_width}}" for cells, bar in zip(numbers, bars, strict=True))
     height = math.ceil(num_arms / columns)

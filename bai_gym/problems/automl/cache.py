@@ -1,4 +1,4 @@
-"""Scores of models on disk, a file for every split: what an interrupted computation has done is done."""
+"""Scores of models on disk, a file for every split, so that an interrupted computation resumes."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def unpack(message: bytes) -> tuple[dict[str, Any], Arrays]:
         raise ValueError(f"this is no message: {error}") from None
 
 
-class Told(ProblemInfo):
+class GrantedInfo(ProblemInfo):
     """A problem info for a process that must not hold the truth: it has the granted facts alone."""
 
     def __init__(self, header: dict[str, Any], facts: Arrays) -> None:
@@ -91,7 +91,7 @@ class Told(ProblemInfo):
         self.check_granted("range")
         return self._facts["range"].copy()
 
-    def of_one(self, episode: int) -> Told:
+    def of_one(self, episode: int) -> GrantedInfo:
         """Return the problem info of one episode of the batch."""
         header = {
             "num_arms": self.num_arms,
@@ -100,7 +100,7 @@ class Told(ProblemInfo):
             "epsilon": self.task.epsilon,
             "knows": sorted(self.knows),
         }
-        return Told(header, {name: array[episode : episode + 1] for name, array in self._facts.items()})
+        return GrantedInfo(header, {name: array[episode : episode + 1] for name, array in self._facts.items()})
 
 
 class Player:
@@ -135,7 +135,7 @@ class Player:
 
     def reset(self, header: dict[str, Any], facts: Arrays) -> bytes:
         """Begin new episodes, with fresh agents: one for all, or one for each where it acts on one observation."""
-        info, seed = Told(header, facts), header["seed"]
+        info, seed = GrantedInfo(header, facts), header["seed"]
         random.seed(seed)
         np.random.seed(seed % 2**32)  # noqa: NPY002 (for students who use it)
         if self._single:
@@ -165,7 +165,7 @@ class Player:
         return pack({}, {"actions": np.array(actions)})
 
     def allocate(self, header: dict[str, Any], made: Arrays) -> bytes:
-        """Take in the outcome of the last block, and give the next one, or at the end the recommendations."""
+        """Send the outcome of the last block, and return the next one, or at the end the recommendations."""
         assert self._blocks is not None
         try:
             block = self._blocks.send(Statistics(*(made[name] for name in STATISTICS)) if made else None)
@@ -175,7 +175,7 @@ class Player:
             {"request": "block"}, {"counts": block.counts, **({} if block.arms is None else {"arms": block.arms})}
         )
 
-    def _unrolled(self, agent: Any, info: Told) -> Generator[Block, Statistics, np.ndarray]:
+    def _unrolled(self, agent: Any, info: GrantedInfo) -> Generator[Block, Statistics, np.ndarray]:
         """Execute the agent's plan: yield blocks, whose outcomes are sent back, and return the recommendations."""
         batch, num_arms = info.batch, info.num_arms
         record = MergedStatistics(batch, num_arms, info.budget, variances=self._uses_variances, features=info.features)
@@ -189,10 +189,10 @@ class Player:
         plan, outcome = start(agent, record), None
         while True:
             try:
-                wish = plan.send(outcome)
+                wanted = plan.send(outcome)
             except StopIteration as end:
                 return BestArm().check(end.value, batch, num_arms)
-            request, pulls = check_request(wish, batch, num_arms, record.left)
+            request, pulls = check_request(wanted, batch, num_arms, record.left)
             if isinstance(request, Block):
                 outcome = yield from pulled(request, pulls)
                 continue
