@@ -150,11 +150,6 @@ def test_other_files_of_a_data_set_go_by_name(data: Path) -> None:
     assert find("wine-quality", "white") == white
 
 
-def test_an_unknown_data_set_is_refused(data: Path) -> None:
-    with pytest.raises(UnknownNameError, match="unknown data set"):
-        find("netflix")
-
-
 def test_an_unknown_file_names_those_there_are(data: Path) -> None:
     with pytest.raises(UnknownNameError, match="it has red, white"):
         find("wine-quality", "rose")
@@ -255,13 +250,6 @@ def test_a_wrong_member_is_refused(data: Path, server: Server, monkeypatch: pyte
     with pytest.raises(DataError, match=r"one\.csv in .* is not the published file of toy"):
         fetch("toy")
     assert find("toy") is None
-
-
-def test_an_archive_without_the_member_is_refused(data: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    server.content = archive(other=CONTENT)
-    register(monkeypatch, toy(f"{server.address}/toy.zip", server.content))
-    with pytest.raises(DataError, match=r"has no readable one\.csv"):
-        fetch("toy")
 
 
 def test_an_address_that_is_gone_gives_the_offline_recipe(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from bai_gym.designs import contrast, contrast_weights, project, variances
-from bai_gym.errors import InstanceError, ParameterError
+from bai_gym.errors import InstanceError
 
 EDGE = [[0.0, 2.0], [1.0, -1.0], [-2.0, -2.0], [-1.0, 2.0]]
 
@@ -147,16 +147,3 @@ def test_a_vertex_will_do_where_the_most_even_is_not_found(monkeypatch: pytest.M
     w = contrast_weights(EDGE, 0, 1)
     np.testing.assert_allclose(w @ EDGE, [-1.0, 3.0], atol=1e-9)
     assert np.abs(w).sum() == pytest.approx(1.5) and np.count_nonzero(w) == 2
-
-
-@pytest.mark.each("arm", [3, -1, 0.5, "one"])
-def test_arms_that_do_not_exist(arm: Any) -> None:
-    with pytest.raises(ParameterError, match=r"^first and second must be arms, whole numbers from 0 to 2, not "):
-        contrast_weights(np.eye(3), arm, 0)
-
-
-def test_bad_shapes() -> None:
-    with pytest.raises(ParameterError, match=r"^first and second have shapes \(2,\) and \(\): give one arm each for "):
-        contrast_weights(np.zeros((3, 4, 2)), [0, 1], 1)
-    with pytest.raises(InstanceError, match="^features must be finite numbers, not nan"):
-        contrast_weights([[np.nan], [1.0]], 0, 1)

@@ -9,7 +9,6 @@ import pytest
 from scipy.optimize import linprog, minimize
 
 from bai_gym.designs import basis_design, xy_optimal
-from bai_gym.errors import InstanceError, ParameterError
 
 Plain = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -152,14 +151,3 @@ def test_low_rank_and_units_do_not_matter() -> None:
     x = sphere(1, 8, 3, seed=5)[0]
     flat = np.hstack([x * 1e3, x[:, :1], np.zeros((8, 1))])
     assert xy_optimal(flat).max_variance == pytest.approx(xy_optimal(x).max_variance, rel=1e-6)
-
-
-def test_malformed_arguments_are_told() -> None:
-    with pytest.raises(InstanceError, match="features must be finite numbers, not nan"):
-        xy_optimal([[1.0, np.nan], [0.0, 1.0]])
-    with pytest.raises(ParameterError, match="active leaves an instance without an arm"):
-        xy_optimal(np.eye(3), np.zeros(3, bool))
-    with pytest.raises(ParameterError, match="target must be one number, or one for each of"):
-        xy_optimal(np.eye(3), target=[1.0, 2.0])
-    with pytest.raises(ParameterError, match="max_iterations must be a whole number of at least 0, not -1"):
-        xy_optimal(np.eye(3), max_iterations=-1)

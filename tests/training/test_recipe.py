@@ -71,35 +71,30 @@ def test_changes_are_taken_and_none_leaves_the_default() -> None:
 
 
 @pytest.mark.each(
-    ("changes", "words"),
+    ("name", "values"),
     [
-        ({"algo": "dqn"}, "unknown algo 'dqn'.*allowed: ppo, a2c"),
-        ({"network": "arm"}, "unknown network 'arm'. Did you mean arms.*allowed: arms, mlp"),
-        ({"rewards": "ratings"}, "rewards must be 'any' or 'binary', not 'ratings'"),
-        ({"seed": -1}, "seed must be an integer of at least 0, not -1"),
-        ({"width": 0}, "width must be a whole number of at least 1, not 0"),
-        ({"steps": -1}, "steps must be a whole number of at least 0, not -1"),
-        ({"steps": 1e6}, "steps must be a whole number of at least 0, not 1000000.0"),
-        ({"num_envs": 0}, "num_envs must be a whole number of at least 1, not 0"),
-        ({"num_envs": True}, "num_envs must be a whole number of at least 1, not True"),
-        ({"imitated_steps": 0}, "imitated_steps must be a whole number of at least 1, not 0"),
-        ({"epochs": 0}, "epochs must be a whole number of at least 1, not 0"),
-        *(
-            ({"learning_rate": wrong}, f"learning_rate must be a positive number, not {wrong!r}")
-            for wrong in (0.0, -1.0, float("nan"), float("inf"), "fast", True)
-        ),
-        *(
-            ({"entropy": wrong}, f"entropy must be a number of at least 0, not {wrong!r}")
-            for wrong in (-0.1, float("nan"), float("inf"), "much")
-        ),
-        ({"steps": 0, "imitate": "none"}, "nothing to do: give steps of at least 1, or an agent to imitate"),
+        ("algo", ("dqn",)),
+        ("network", ("arm",)),
+        ("rewards", ("ratings",)),
+        ("seed", (-1,)),
+        ("width", (0,)),
+        ("steps", (-1, 1e6)),
+        ("num_envs", (0, True)),
+        ("imitated_steps", (0,)),
+        ("epochs", (0,)),
+        ("learning_rate", (0.0, -1.0, float("nan"), float("inf"), "fast", True)),
+        ("entropy", (-0.1, float("nan"), float("inf"), "much")),
     ],
-    ids=str,
 )
-def test_wrong_values_are_refused(changes: dict[str, Any], words: str) -> None:
-    with pytest.raises(BaiGymError, match=words) as caught:
-        recipe_for("BAI-Bernoulli4-v0", **changes)
-    assert "\n" not in str(caught.value)
+def test_wrong_values_are_refused(name: str, values: tuple[Any, ...]) -> None:
+    for value in values:
+        with pytest.raises(BaiGymError, match=name):
+            recipe_for("BAI-Bernoulli4-v0", **{name: value})
+
+
+def test_there_must_be_something_to_learn() -> None:
+    with pytest.raises(ParameterError, match="nothing to do"):
+        recipe_for("BAI-Bernoulli4-v0", steps=0, imitate="none")
 
 
 def test_wrong_environments_are_refused() -> None:
