@@ -450,6 +450,7 @@ def test_the_page_shows_the_evidence_and_loads_nothing(tmp_path: Path) -> None:
         ["<b>plain</b>", "3", "3", "0.7368 to 5.263"],  # 3 +- 1.96 sqrt(4 / 3)
         ["new", "0", "-", "not estimable"],
     ]
+    assert [rect.get("width") for rect in root.iter("rect")] == ["128.0", "192.0", "0.0"]  # 2, 3 and 0 of 5 pulls
     # 2.5 +- 1.96 sqrt(0.25 + 4 / 3)
     assert "2.5 above that of the runner-up, <b>plain</b> (95 % interval 0.03372 to 4.966)" in " ".join(root.itertext())
     assert not re.search(r"https?:|<script|<link|<img|url\(", page)

@@ -31,7 +31,7 @@ M = np.array([0.5, 1.0, 0.2])
         ({"pulls": [3, np.inf, 5]}, ParameterError, "pulls"),
         ({"pulls": "many"}, ParameterError, "pulls"),
         ({"means": [0.5, 0.5]}, ParameterError, "means"),
-        ({"means": [0.5, np.nan, 0.5]}, ParameterError, "means"),
+        ({"means": [0.5, np.nan, 0.5]}, ParameterError, "means must be finite numbers, not nan"),
         ({"means": "high"}, ParameterError, "means"),
         ({"pulls": np.ones((2, 3)), "means": np.ones((4, 3))}, ParameterError, "must broadcast"),
     ],
