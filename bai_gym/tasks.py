@@ -182,7 +182,23 @@ class BestArm(Task):
         return recommendation
 
 
-class TopM(Task):
+class _OfSets(Task):
+    """Base of tasks whose recommendation is a set of arms."""
+
+    def sizes(self, num_arms: int) -> tuple[int, ...]:
+        """Return 2 for every arm: in the set or not."""
+        return (2,) * num_arms
+
+    def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
+        """Return the arms in the set, possibly none."""
+        return tuple(np.flatnonzero(recommendation).tolist())
+
+    def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
+        """Return the lowest arm of each set, arm 0 of an empty one."""
+        return np.asarray(recommendation.argmax(axis=-1))
+
+
+class TopM(_OfSets):
     """Recommend a set of m arms; it is correct if each of them is at most epsilon worse than the m-th best arm.
 
     Source: Gabillon, Ghavamzadeh and Lazaric (2012), section 2, equations (1) and (2): the (epsilon, m)-best arms. The
@@ -208,10 +224,6 @@ class TopM(Task):
         """Raise :class:`ParameterError` unless m is at most K - 1."""
         if self.m >= num_arms:
             raise ParameterError(f"m must be a whole number from 1 to {num_arms - 1} for {num_arms} arms, not {self.m}")
-
-    def sizes(self, num_arms: int) -> tuple[int, ...]:
-        """Return 2 for every arm: in the set or not."""
-        return (2,) * num_arms
 
     def check(
         self,
@@ -261,19 +273,11 @@ class TopM(Task):
         border = np.partition(means, -self.m, axis=-1)[..., -self.m]
         return np.asarray(border - np.where(recommendation == 1, means, np.inf).min(axis=-1))
 
-    def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
-        """Return the arms in the set."""
-        return tuple(np.flatnonzero(recommendation).tolist())
-
     def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
         """Return the set, ``(K,)`` zeros and ones."""
         if len(arms) != self.m:
             raise ParameterError(f"name m = {self.m} arms, not {len(arms)}")
         return _set_of(arms, num_arms)
-
-    def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
-        """Return the lowest arm of each set."""
-        return np.asarray(recommendation.argmax(axis=-1))
 
 
 class BestOfEach(Task):
@@ -374,7 +378,7 @@ class _AgainstThreshold(Task):
         """Accept any number of arms."""
 
 
-class Thresholding(_AgainstThreshold):
+class Thresholding(_AgainstThreshold, _OfSets):
     """Recommend all arms with a mean of at least the threshold; correct if no arm is on the wrong side.
 
     With an epsilon above 0 the arms at most epsilon away from the threshold may be on either side. A set may have any
@@ -393,10 +397,6 @@ class Thresholding(_AgainstThreshold):
     def describe(self) -> str:
         """Describe the task."""
         return f"all arms with a mean of at least {self.threshold:g}{self._accuracy()}"
-
-    def sizes(self, num_arms: int) -> tuple[int, ...]:
-        """Return 2 for every arm: in the set or not."""
-        return (2,) * num_arms
 
     def check(
         self,
@@ -432,17 +432,9 @@ class Thresholding(_AgainstThreshold):
             return super().correct(means, recommendation)
         return np.asarray((self.correct_recommendation(means) == recommendation).all(axis=-1))
 
-    def arms(self, recommendation: IntArray, num_arms: int) -> tuple[int, ...]:
-        """Return the arms in the set, possibly none."""
-        return tuple(np.flatnonzero(recommendation).tolist())
-
     def of_arms(self, arms: Sequence[int], num_arms: int) -> IntArray:
         """Return the set, ``(K,)`` zeros and ones."""
         return _set_of(arms, num_arms)
-
-    def first_arm(self, recommendation: IntArray, num_arms: int) -> IntArray:
-        """Return the lowest arm of each set, arm 0 of an empty one."""
-        return np.asarray(recommendation.argmax(axis=-1))
 
 
 class GoodArm(_AgainstThreshold):
