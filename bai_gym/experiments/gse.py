@@ -227,7 +227,10 @@ EXPERIMENTS: tuple[Experiment, ...] = (
                 (Close(UNIFORM, LOG, 0.05), Close(FWG, LOG_FWG, 0.05)),
             ),
             Claim("The design FWG improves on uniform exploration.", _better((LOG_FWG,), (LOG,))),
-            Claim("UCB-GLM, made for small regret, is worse than GSE-Log-FWG.", _better((LOG_FWG,), ("UCB-GLM",))),
+            Claim(
+                "UCB-GLM, which minimises cumulative regret, is worse than GSE-Log-FWG.",
+                _better((LOG_FWG,), ("UCB-GLM",)),
+            ),
             Claim(
                 "BayesGap falls short with 50 pulls per arm: worse than GSE-Log-FWG at 400.",
                 _better((LOG_FWG,), (GAP_MATERN,), (400,)),
