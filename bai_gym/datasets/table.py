@@ -85,8 +85,8 @@ def read_table(
     name), else as text. Spaces around a name are ignored. Rows in an error count from 1 after the header.
 
     Args:
-        path: A CSV file with a header line (UTF-8, may be gzipped) or a Parquet file, recognised by content; or a data
-            frame (of pandas or Polars, an Arrow table, a dict of columns).
+        path: A CSV file with a header line (UTF-8; plain, gzipped or in a zip archive) or a Parquet file, recognised by
+            content; or a data frame (of pandas or Polars, an Arrow table, a dict of columns).
         arm_column: Name of the column that names the arm.
         reward_column: Name of the column with the reward: a finite number in each row, or in each row a word of
             true, false, yes and no, which count as 1 and 0.

@@ -212,7 +212,7 @@ class Study:
         entry = Entry("tell", number, reward=real(reward, "reward"), error=error)
         with self._synchronised() as state:
             state.check(number)
-            counts = number not in state.told
+            counts = number not in state.rewards
             self._write([entry])
             state.apply(entry)
             return counts
@@ -238,7 +238,7 @@ class Study:
     def log(self) -> tuple[Pull, ...]:
         """The pulls with rewards, in the order in which they were first handed out."""
         with self._synchronised() as state:
-            return tuple(state.told[number] for number in sorted(state.told))
+            return tuple(state.rewards[number] for number in sorted(state.rewards))
 
     @property
     def ended(self) -> bool:
@@ -338,7 +338,7 @@ class _State:
 
     Attributes:
         arms: Arms of the pulls handed out.
-        told: Rewards that count, by number of the pull.
+        rewards: Pulls whose rewards count, by number of the pull.
         leased: Numbers of pulls in the hands of workers, with the time from which their lease counts.
         free: Numbers of pulls to be handed out again.
     """
@@ -353,7 +353,7 @@ class _State:
         costs: FloatArray | None,
         total: float | None,
     ) -> None:
-        self.told: dict[int, Pull] = {}
+        self.rewards: dict[int, Pull] = {}
         self.leased: dict[int, float] = {}
         self.free: deque[int] = deque()
         self._names = names
@@ -421,11 +421,11 @@ class _State:
         elif not 1 <= number <= len(self.arms):
             raise _foreign(f"the journal has an entry of pull {number}, which was not handed out")
         elif entry.kind == "tell" and entry.reward is not None:
-            if number not in self.told:
-                self.told[number] = Pull(self.arms[number - 1], entry.reward, entry.error)
+            if number not in self.rewards:
+                self.rewards[number] = Pull(self.arms[number - 1], entry.reward, entry.error)
                 self._dispatcher.tell(number, entry.reward)
             self._settle(number)
-        elif number not in self.told:
+        elif number not in self.rewards:
             self._settle(number)
             if entry.kind == "again":
                 self.leased[number] = time.monotonic()

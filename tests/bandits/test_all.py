@@ -1,4 +1,4 @@
-"""What every bandit promises: one law, whether pulled one by one or in blocks."""
+"""What every bandit promises: one distribution, whether pulled one by one or in blocks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def p_value(one: FloatArray, other: FloatArray) -> float:
     if values.size > 100:
         return float(ks_2samp(one, other).pvalue)
     table = np.stack([np.bincount(part, minlength=values.size) for part in np.split(inverse, 2)])
-    common = table.sum(axis=0) >= 20  # values too rare for the chi-square law are counted together
+    common = table.sum(axis=0) >= 20  # values too rare for the chi-square distribution are pooled
     pooled = np.concatenate([table[:, common], table[:, ~common].sum(axis=1, keepdims=True)], axis=1)
     return float(chi2_contingency(pooled[:, pooled.sum(axis=0) > 0]).pvalue)
 

@@ -1,4 +1,4 @@
-"""Cars: the real file where it is, small ones by hand, and the synthetic table in law."""
+"""Cars: the real file where it is, small ones by hand, and the distribution of the synthetic table."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ SEEDS = 200
 
 def test_features_are_uniform_with_the_correlation_of_the_model() -> None:
     features = np.array([automobile_like(seed).values[:, :5] for seed in range(10 * SEEDS)])  # (S, R, 5)
-    # Rows are independent; one coordinate of all of them is a sample of the uniform law.
+    # Rows are independent; one coordinate of all of them is a sample of the uniform distribution.
     for coordinate in range(5):
         assert kstest(features[:, :, coordinate].reshape(-1), "uniform").pvalue > LEVEL / 5
     # 12 times the covariance of two coordinates is their correlation: of 410,000 rows, with standard error below
@@ -170,9 +170,9 @@ def test_features_are_uniform_with_the_correlation_of_the_model() -> None:
 def test_prices_follow_the_model() -> None:
     """Regress the price on x and |x|^2: the coefficient of |x|^2 over the residual deviation is 0.3 / 0.1.
 
-    Rescaling leaves the ratio alone. For one table it has the law of a noncentral t, with mean 3 c, c = sqrt(v / 2)
-    gamma((v - 1) / 2) / gamma(v / 2), for v = 205 - 7 residual degrees of freedom. So the weights, uniform on [0, 1],
-    come out as 0.5 / 0.1 c on average.
+    Rescaling leaves the ratio alone. For one table it has the distribution of a noncentral t, with mean 3 c, c =
+    sqrt(v / 2) gamma((v - 1) / 2) / gamma(v / 2), for v = 205 - 7 residual degrees of freedom. So the weights,
+    uniform on [0, 1], come out as 0.5 / 0.1 c on average.
     """
     ratios, variances, weights = [], [], []
     for seed in range(SEEDS):

@@ -32,7 +32,7 @@ def optimum(features: np.ndarray) -> float:
     one, other = np.triu_indices(size, 1)
     differences = features[one] - features[other]
 
-    def room(z: np.ndarray) -> np.ndarray:
+    def slack(z: np.ndarray) -> np.ndarray:
         inverse = np.linalg.inv(features.T @ (z[:-1, None] * features) + 1e-12 * np.eye(width))
         return np.asarray(z[-1] - ((differences @ inverse) * differences).sum(axis=1))
 
@@ -41,7 +41,7 @@ def optimum(features: np.ndarray) -> float:
         return np.hstack([(differences @ inverse @ features.T) ** 2, np.ones((len(differences), 1))])
 
     start = np.append(np.full(size, 1.0 / size), 0.0)
-    start[-1] = -room(start).min()
+    start[-1] = -slack(start).min()
     last = np.append(np.zeros(size), 1.0)
     found = minimize(
         lambda z: z[-1],
@@ -49,7 +49,7 @@ def optimum(features: np.ndarray) -> float:
         jac=lambda z: last,
         bounds=[(0.0, 1.0)] * size + [(0.0, None)],
         constraints=[
-            {"type": "ineq", "fun": room, "jac": slope},
+            {"type": "ineq", "fun": slack, "jac": slope},
             {"type": "eq", "fun": lambda z: z[:-1].sum() - 1.0, "jac": lambda z: 1.0 - last},
         ],
         method="SLSQP",
@@ -128,10 +128,10 @@ def test_instances_stop_at_their_targets() -> None:
 
 def test_one_batch_is_many_instances() -> None:
     features = sphere(300, 24, 5, seed=4)  # more than is worked on at a time
-    together = xy_optimal(features, max_iterations=20)
+    batch = xy_optimal(features, max_iterations=20)
     for number in (0, 150, 299):
         alone = xy_optimal(features[number], max_iterations=20)
-        np.testing.assert_allclose(alone.weights, together.weights[number])
+        np.testing.assert_allclose(alone.weights, batch.weights[number])
     shared = xy_optimal(features[0], np.stack([np.arange(24) < 3, np.arange(24) < 20]), max_iterations=20)
     assert shared.weights.shape == (2, 24) and shared.max_variance.shape == (2,)
 

@@ -1,4 +1,4 @@
-"""Posteriors: by hand, against the batch formula and scikit-learn, over long times, and the law of draws."""
+"""Posteriors: by hand, against the batch formula and scikit-learn, over long times, and the distribution of draws."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def make_prior(kind: str, arms: int, runs: int, rng: np.random.Generator) -> Gau
     st.sampled_from([None, 0, 1.0]),
 )
 def test_any_sequence_is_the_batch_formula(
-    kind: str, arms: int, pulls: int, noise: float, seed: int, at_once: bool, told: float | None
+    kind: str, arms: int, pulls: int, noise: float, seed: int, at_once: bool, share: float | None
 ) -> None:
     rng, runs = np.random.default_rng(seed), 3
     prior = make_prior(kind, arms, runs, rng)
@@ -88,7 +88,7 @@ def test_any_sequence_is_the_batch_formula(
         patch.setattr(forms.WeightForm, "EVERY", 5)
         patch.setattr(forms, "ENTRIES_AT_ONCE", 2 * arms * arms)
         posterior = GaussianPosterior(
-            prior, noise, runs, budget=None if told is None else int(told * pulls), draws=True
+            prior, noise, runs, budget=None if share is None else int(share * pulls), draws=True
         )
         first = pulls // 2 if at_once else 0
         if first:

@@ -1,4 +1,4 @@
-"""Priors: what is accepted, and the law of what is drawn."""
+"""Priors: what is accepted, and the distribution of draws."""
 
 from __future__ import annotations
 

@@ -311,7 +311,7 @@ def test_the_order_of_the_arms_says_nothing(grade: ModuleType, rubric: Any, tmp_
 
 
 def test_allowed_knowledge_comes_in_the_agents_own_order(grade: ModuleType, rubric: Any, tmp_path: Path) -> None:
-    """Means and variances are shuffled alike: rewards with the variances that were told are what is seen."""
+    """Means and variances are shuffled alike: rewards with the variances that were granted are what is seen."""
     check = """
     knows = frozenset({"variances", "range"})
     def begin(self, info):
@@ -340,7 +340,7 @@ def test_features_come_in_the_agents_own_order(grade: ModuleType, rubric: Any, t
 
 
 def test_plans_see_the_outcome_of_their_blocks(grade: ModuleType, rubric: Any, tmp_path: Path) -> None:
-    """GSE-Lin pulls candidate arms in stages: the same law as in the runner, within five standard errors."""
+    """GSE-Lin pulls candidate arms in stages: the same distribution as in the runner, within five standard errors."""
     part = replace(rubric.parts[0], env="BAI-LinearSphere16-v0", budget=160, settings={"noise_variance": 1.0})
     code = "from bai_gym.agents import GSELin as MyAgent"
     result = graded(grade, rubric, tmp_path, code, parts=(part,), criteria=rubric.criteria[:1])

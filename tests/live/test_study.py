@@ -1,4 +1,4 @@
-"""Ask and tell: nothing told is lost, nothing is handed out beyond the budget, and the order does not matter."""
+"""Ask and tell: no reward is lost, nothing is handed out beyond the budget, and the order does not matter."""
 
 from __future__ import annotations
 

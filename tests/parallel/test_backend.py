@@ -1,4 +1,4 @@
-"""Joblib on futures: answers as they come, every end told, a lost cluster given up. The cluster here is threads."""
+"""Joblib on futures: results as they come, every end reported, a lost cluster given up. The cluster here is threads."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_an_episode_calls_the_function_and_nothing_else() -> None:
 
 def test_an_arm_without_a_pull_counts_as_the_worst_one_seen() -> None:
     env = make(lambda arm: -1.0 - arm)
-    assert play(env, [0, 1, 0, 1, 2])[1] == -2.0  # recommending an arm nobody has seen must not pay
+    assert play(env, [0, 1, 0, 1, 2])[1] == -2.0  # recommending an arm without a pull must not pay off
     assert play(env, [0, 1, 0, 1, 0])[1] == -1.0
 
 
@@ -60,7 +60,7 @@ def test_equal_seeds_give_equal_generators() -> None:
     one, again, other = (play(env, [0, 1, 0, 1, 0], seed)[0]["means"].tolist() for seed in (1, 1, 2))
     assert one == again != other
     first, second = (play(env, [0, 0, 0, 0, 0], 1)[0]["variances"][0] for _ in range(2))
-    assert first == second > 0  # every pull draws anew
+    assert first == second > 0  # every pull draws a new number
 
 
 def test_several_arms_are_worth_their_average() -> None:

@@ -1,4 +1,4 @@
-"""Functions from a Gaussian process: their law, and what is told about it."""
+"""Functions from a Gaussian process: their distribution, and what agents are given."""
 
 from __future__ import annotations
 

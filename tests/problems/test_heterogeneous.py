@@ -1,4 +1,4 @@
-"""The law of section 5.1 of Lalitha et al. (2023), against a loop over arms that are numbered as in the paper."""
+"""The distribution of section 5.1 of Lalitha et al. (2023), against a loop that numbers arms as the paper does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent is told: what it declared, and nothing else."""
+"""What an agent receives: the knowledge that it declares, and nothing else."""
 
 from __future__ import annotations
 

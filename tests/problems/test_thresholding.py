@@ -32,7 +32,7 @@ def test_instances_are_those_of_the_paper(setup: str) -> None:
     assert (bandit.variances[:, :5] == below).all() and (bandit.variances[:, 5:10] == above).all()
     rest = bandit.variances[:, 10:]
     assert low <= rest.min() < low + 0.01 * (high - low) and high - 0.01 * (high - low) < rest.max() <= high
-    assert len(np.unique(rest)) == rest.size  # drawn anew in every instance
+    assert len(np.unique(rest)) == rest.size  # fresh in every instance
     np.testing.assert_allclose(threshold_h1(bandit.means, 0.5), H_1[setup], rtol=1e-6)
     np.testing.assert_allclose(threshold_h2(bandit.means, 0.5), 10000 if H_1[setup] == 13000 else 9200, rtol=1e-6)
     expected = {"Arithmetic": 16088.6, "TwoGroups": 20963.4, "Advanced": 18921.0}
@@ -73,7 +73,7 @@ def test_ids_ask_for_the_five_arms_above_one_half(setup: str) -> None:
         8,
         9,
     ]
-    assert env.get_wrapper_attr("problem_info")().task is task  # agents are told the threshold
+    assert env.get_wrapper_attr("problem_info")().task is task  # agents are given the threshold
 
 
 def test_an_unknown_setup_is_refused() -> None:

@@ -36,7 +36,7 @@ def test_a_case_worked_by_hand() -> None:
         assert not array.flags.writeable
 
 
-def test_agents_are_told_the_prior() -> None:
+def test_agents_are_given_the_prior() -> None:
     made = TrafficProblem(Signals(("a", "b"), SIGNALS))
     for problem in (made, FrozenProblem(made, 3)):
         prior = problem.draw(3, np.random.default_rng(0)).prior
@@ -46,8 +46,8 @@ def test_agents_are_told_the_prior() -> None:
     env = gym.make("BAI-Traffic357-v0", instance="fixed").unwrapped
     assert isinstance(env, BestArmEnv)
     env.reset(seed=0)
-    told = env.problem_info({"prior"}).prior
-    assert told is not None and told.num_arms == 357
+    granted = env.problem_info({"prior"}).prior
+    assert granted is not None and granted.num_arms == 357
     with pytest.raises(AgentError, match="reads 'prior' without declaring it"):
         _ = env.problem_info().prior
 

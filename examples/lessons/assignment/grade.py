@@ -324,9 +324,9 @@ def _judge(comparison: bai_gym.Comparison, criterion: Criterion, level: float) -
     if criterion.asks == "plays":
         low, high = own.interval
         spent = f"spends {own.budget - own.unspent:.6g} of {own.budget} pulls" + (" on average" if own.unspent else "")
-        told = f", oracle knowledge {', '.join(own.knows)}" if own.knows else ""
+        knowledge = f", oracle knowledge {', '.join(own.knows)}" if own.knows else ""
         return True, (
-            f"Plays {own.runs} episodes, {spent}{told}, and is wrong in {own.error_probability:.1%} of them "
+            f"Plays {own.runs} episodes, {spent}{knowledge}, and is wrong in {own.error_probability:.1%} of them "
             f"[{low:.1%}, {high:.1%}]."
         )
     label = next(row.agent for row in comparison if row.agent == _label(criterion.than))

@@ -205,7 +205,7 @@ class Player:
                 slots = engine.choose()
                 if (slots < 0).all():
                     break
-                # Episodes that have stopped pull an arm that nobody looks at.
+                # Episodes that have stopped pull an arm whose reward is not read.
                 named = np.take_along_axis(arms, np.maximum(slots, 0)[:, None], 1)[:, 0]
                 reward = yield from pulled(Block.single(named), 1)
                 engine.take_in(slots, reward.means[:, 0].copy())

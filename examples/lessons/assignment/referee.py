@@ -43,7 +43,7 @@ class Process:
 
     Args:
         file: The student's file.
-        seconds: Time limit of all its answers together.
+        seconds: Time limit of all its answers in total.
         answer_seconds: Time limit of a single answer, after which it is taken to hang.
         log: Where its prints go; None: nowhere.
     """

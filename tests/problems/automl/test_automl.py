@@ -238,7 +238,7 @@ def test_a_case_worked_by_hand() -> None:
     pilot = made.scores[rng.integers(2, size=20), rng.integers(3, size=20)]
     assert made.prior_mean.tolist() == [pilot.mean()] * 3
     np.testing.assert_allclose(made.prior_covariance, pilot.var(ddof=1) * similarity(LASSOS[:3]), rtol=1e-15)
-    # Which is what agents are told.
+    # Which is the prior that agents are given.
     assert bandit.prior is made.prior and FrozenProblem(made, 0).draw(1, rng).prior is made.prior
     np.testing.assert_array_equal(made.prior.covariance[0], made.prior_covariance)
     np.testing.assert_array_equal(made.prior.mean[0], made.prior_mean)
