@@ -25,8 +25,9 @@ from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import check_budget
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.rerun import rerun_command
+from bai_gym.results.comparison import Comparison
 from bai_gym.results.reader import gather
-from bai_gym.results.result import Comparison, Result
+from bai_gym.results.result import Result
 from bai_gym.results.writer import RESULTS, ResultsWriter, check_replaceable
 from bai_gym.seeding import check_seed
 

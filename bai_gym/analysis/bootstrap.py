@@ -20,7 +20,6 @@ References:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -30,29 +29,10 @@ from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import integer
 
-__all__ = ["Estimate", "check_samples", "interval", "resample"]
+__all__ = ["check_samples", "interval", "resample"]
 
 BLOCK = 1000  # runs per draw of weights; fixed, because the random numbers depend on it
 GRID = 2.0**20  # weights are multiples of 1 / GRID: their sums are exact, for any order and number of threads
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A number with its bootstrap interval.
-
-    Attributes:
-        value: The estimate.
-        lower: Lower end of the interval; NaN for a single run, where the bootstrap is undefined.
-        upper: Upper end.
-    """
-
-    value: float
-    lower: float
-    upper: float
-
-    def __str__(self) -> str:
-        """The number, and its interval in brackets."""
-        return f"{self.value:.4f} [{self.lower:.4f}, {self.upper:.4f}]"
 
 
 def check_samples(samples: object) -> int:

@@ -15,13 +15,34 @@ References:
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import ndtri
 
 from bai_gym.errors import ParameterError
 from bai_gym.validation import integer
 
-__all__ = ["check_level", "clopper_pearson", "wilson", "z_score"]
+__all__ = ["Estimate", "check_level", "clopper_pearson", "wilson", "z_score"]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with its interval.
+
+    Attributes:
+        value: The estimate.
+        lower: Lower end of the interval; NaN where it cannot be estimated, such as from a single run.
+        upper: Upper end.
+    """
+
+    value: float
+    lower: float
+    upper: float
+
+    def __str__(self) -> str:
+        """The number, and its interval in brackets."""
+        return f"{self.value:.4f} [{self.lower:.4f}, {self.upper:.4f}]"
 
 
 def wilson(errors: int, runs: int, level: float = 0.95) -> tuple[float, float]:

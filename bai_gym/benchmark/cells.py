@@ -30,18 +30,16 @@ from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.parallel import check_memory
 from bai_gym.problems import FixedProblem
+from bai_gym.results.writer import CHUNK_RUNS, CellKey
 from bai_gym.seeding import generator
 from bai_gym.tasks import BestArm
 from bai_gym.theory import fixed_confidence_bound
 from bai_gym.validation import choice, integer
 
-__all__ = ["CHUNK_BYTES", "CHUNK_RUNS", "Cell", "Checkpoints", "checkpoint_grid"]
+__all__ = ["CHUNK_BYTES", "Cell", "Checkpoints", "checkpoint_grid"]
 
 Checkpoints = int | Sequence[int] | None
 """Intermediate budgets at which recommendations are scored: a step, or a list of pull counts; None: none."""
-
-CHUNK_RUNS = 1000
-"""Runs per chunk, at most. Fixed: the random numbers of a run depend on it."""
 
 CHUNK_BYTES = 2**28
 """Memory of a chunk, about: with many arms it has fewer runs. Fixed likewise."""
@@ -163,10 +161,6 @@ class Cell:
         """Return the number of runs of each chunk."""
         return [min(self.chunk_runs, runs - start) for start in range(0, runs, self.chunk_runs)]
 
-    def first_run(self, chunk: int) -> int:
-        """Return the number of the first run of a chunk."""
-        return chunk * self.chunk_runs
-
     def describe_agent(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the agent's oracle knowledge, and the notes about it and about the problem."""
         agent = self.agent.prototype
@@ -252,6 +246,18 @@ class Cell:
     def episode_spec(self) -> EpisodeSpec:
         """The specification of the episodes, with the budget of the cell."""
         return replace(self.env.built.episode_spec, budget=self.budget)
+
+    @property
+    def key(self) -> CellKey:
+        """What identifies the cell in a folder of results."""
+        return CellKey(
+            agent=self.label,
+            env=self.env.label,
+            budget=self.budget,
+            checkpoints=self.checkpoints,
+            chunk_runs=self.chunk_runs,
+            fingerprint=self.fingerprint,
+        )
 
     @functools.cached_property
     def fingerprint(self) -> str:

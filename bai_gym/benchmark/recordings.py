@@ -74,7 +74,7 @@ def record_cells(
         sizes = cell.chunk_sizes(runs)
         for run in range(record):
             size = sizes[run // cell.chunk_runs]
-            if not store.has_recording(cell, run, size):
+            if not store.has_recording(cell.key, run, size):
                 jobs.append((cell, run, size))
     if on_chunk is not None and total:
         on_chunk(total - len(jobs), total)
@@ -84,7 +84,7 @@ def record_cells(
         for done, (place, recording) in enumerate(pool(calls), start=total - len(jobs) + 1):
             if recording is not None:
                 cell, _, size = jobs[place]
-                store.save_recording(cell, size, recording)
+                store.save_recording(cell.key, size, recording)
             if on_chunk is not None:
                 on_chunk(done, total)
 
@@ -93,7 +93,7 @@ def _record(place: int, cell: Cell, run: int, size: int, store: ResultsWriter | 
     recording = record_run(cell, run, size)
     if store is None:
         return place, recording
-    store.save_recording(cell, size, recording)
+    store.save_recording(cell.key, size, recording)
     return place, None
 
 

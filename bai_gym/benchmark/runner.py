@@ -12,7 +12,7 @@ from typing import Any
 import joblib
 import numpy as np
 
-from bai_gym.benchmark.cells import CHUNK_BYTES, CHUNK_RUNS, Cell
+from bai_gym.benchmark.cells import CHUNK_BYTES, Cell
 from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.benchmark.protocol import allocates
 from bai_gym.errors import ClusterError, ParameterError
@@ -25,8 +25,9 @@ from bai_gym.parallel import (
     parallel,
     plays_elsewhere,
 )
-from bai_gym.results.result import Comparison, Episodes, summarize
-from bai_gym.results.writer import ResultsWriter
+from bai_gym.results.comparison import Comparison
+from bai_gym.results.result import Episodes, summarize
+from bai_gym.results.writer import CHUNK_RUNS, ResultsWriter
 from bai_gym.sampling import Rule
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import integer
@@ -153,7 +154,7 @@ def run_cells(
         probe = cell.env.probe if elsewhere else None
         for chunk, size in enumerate(cell.chunk_sizes(runs)):
             job = _Job(cell, index, chunk, size, os.getpid(), probe)
-            found = store.load(cell, chunk, size) if store is not None else None
+            found = store.load(cell.key, chunk, size) if store is not None else None
             if found is None:
                 jobs.append(job)
             else:
@@ -171,7 +172,7 @@ def run_cells(
         calls = (joblib.delayed(_work)(job, None if elsewhere else store) for job in jobs)
         for done, (index, chunk, episodes) in enumerate(pool(calls)):
             if elsewhere and store is not None:
-                store.save(cells[index], chunk, episodes)
+                store.save(cells[index].key, chunk, episodes)
             parts[index][chunk] = episodes
             if on_chunk is not None:
                 on_chunk(total - len(jobs) + done + 1, total)
@@ -196,7 +197,7 @@ def _work(job: _Job, store: ResultsWriter | None) -> tuple[int, int, Episodes]:
         _check_probe(job.cell, job.probe)
     episodes = play_chunk(job.cell, job.chunk, job.runs)
     if store is not None:
-        store.save(job.cell, job.chunk, episodes)
+        store.save(job.cell.key, job.chunk, episodes)
     return job.index, job.chunk, episodes
 
 

@@ -6,16 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from bai_gym.analysis.optimum import Optima
-from bai_gym.analysis.pulls import against_fewest
 from bai_gym.cli.console import ERR, OUT
 from bai_gym.errors import MissingPackageError, OutputError
 from bai_gym.report.figures import Axis, error_curves
 from bai_gym.report.rivals import pulls_table, rivals_table
 from bai_gym.report.runs import stopping_times
 from bai_gym.report.tables import arms_tables, checkpoint_table, results_table
+from bai_gym.results.comparison import Comparison, Rival, against_fewest
 from bai_gym.results.reader import read_outcomes
-from bai_gym.results.result import Comparison, Result, Rival
+from bai_gym.results.result import Optima, Result
 from bai_gym.results.writer import ResultsWriter, check_replaceable
 from bai_gym.theory import BOUNDS, CONFIDENCE_BOUNDS, THRESHOLD_BOUNDS
 

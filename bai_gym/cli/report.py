@@ -7,15 +7,15 @@ from typing import Annotated
 
 import typer
 
-from bai_gym.analysis.evaluations import Outcomes
 from bai_gym.cli.console import ERR, OUT, progress_bar
 from bai_gym.cli.options import FOLDER, WHOLE
 from bai_gym.cli.output import check_files, print_paths
 from bai_gym.errors import MissingPackageError
 from bai_gym.report.page import build_page, collect, standings
 from bai_gym.report.page.build import SIZE_LIMIT
-from bai_gym.report.page.collect import Group
+from bai_gym.report.page.content import Group
 from bai_gym.report.page.files import save_figures, save_tables
+from bai_gym.results.evaluations import Outcomes
 from bai_gym.results.reader import read_outcomes, read_recordings, read_results
 from bai_gym.results.result import Episodes
 from bai_gym.results.writer import write_atomically

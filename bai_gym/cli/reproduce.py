@@ -10,10 +10,10 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from bai_gym.analysis.bounds import proved_bounds
-from bai_gym.analysis.optimum import known_optima
 from bai_gym.api import make_cells
+from bai_gym.benchmark.bounds import proved_bounds
 from bai_gym.benchmark.cells import Cell
+from bai_gym.benchmark.optima import known_optima
 from bai_gym.benchmark.recordings import check_record, record_cells
 from bai_gym.benchmark.runner import check_runs, run_cells
 from bai_gym.benchmark.sources import EnvSource
@@ -44,7 +44,7 @@ from bai_gym.report.figures import instance_plot
 from bai_gym.report.posterior import posterior_plot
 from bai_gym.report.runs import arms_plot, regret_boxes
 from bai_gym.rerun import rerun_command
-from bai_gym.results.result import Comparison
+from bai_gym.results.comparison import Comparison
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.seeding import check_seed, generator
 from bai_gym.tasks import BestArm

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from bai_gym.analysis.bounds import proved_bounds
-from bai_gym.analysis.optimum import known_optima
 from bai_gym.api import make_cells
+from bai_gym.benchmark.bounds import proved_bounds
+from bai_gym.benchmark.optima import known_optima
 from bai_gym.benchmark.recordings import check_record, record_cells
 from bai_gym.benchmark.runner import check_runs, run_cells
 from bai_gym.cli.connect import Address, Backend, check_backend_options, connected

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from bai_gym.agents import registry
-from bai_gym.analysis.leaderboard import Leaderboard, leaderboards
 from bai_gym.api import compare, make_cells
 from bai_gym.benchmark.protocol import knowledge, least_budget
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import BaiGymError, ParameterError
-from bai_gym.results.result import Comparison
+from bai_gym.results.comparison import Comparison
+from bai_gym.results.leaderboard import Leaderboard, leaderboards
 from bai_gym.validation import integer
 
 __all__ = ["Advice", "advise"]

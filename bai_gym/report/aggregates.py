@@ -6,8 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
 
-from bai_gym.analysis.aggregate import AGGREGATES, AgentScore, Aggregate
-from bai_gym.analysis.bootstrap import Estimate
+from bai_gym.analysis.intervals import Estimate
+from bai_gym.analysis.metrics import AGGREGATES
+from bai_gym.results.aggregate import AgentScore, Aggregate
 from bai_gym.results.layout import Column, Table, estimate_fields, exact, knows_words, with_interval
 
 __all__ = ["NAMES", "aggregate_table"]

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from bai_gym.analysis.aggregate import AGGREGATES, Aggregate, Profile
-from bai_gym.analysis.bootstrap import Estimate
+from bai_gym.analysis.intervals import Estimate
+from bai_gym.analysis.metrics import AGGREGATES
 from bai_gym.report.aggregates import NAMES
 from bai_gym.report.canvas import look, named, places, save, settings, target_of, write_sentence
+from bai_gym.results.aggregate import Aggregate, Profile
 
 __all__ = ["aggregate_intervals", "performance_profiles"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from bai_gym.analysis.leaderboard import Leaderboard, Standing
 from bai_gym.results.layout import Column, Table, decimals, estimate_fields, exact, knows_words, with_interval
+from bai_gym.results.leaderboard import Leaderboard, Standing
 
 __all__ = ["leaderboards_table"]
 

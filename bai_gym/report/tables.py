@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
-from bai_gym.analysis.optimum import ExcessError, Optima, excess_error
+from bai_gym.analysis.intervals import Estimate
+from bai_gym.analysis.metrics import excess_error
 from bai_gym.results.layout import Column, Table, decimals, estimate_fields, exact, knows_words
-from bai_gym.results.result import pulls_vary
+from bai_gym.results.result import Optima, pulls_vary
 
 if TYPE_CHECKING:
     from bai_gym.results.result import Result
@@ -332,7 +333,7 @@ def _fields(rows: Sequence[ResultLike], optima: Optima | None) -> dict[str, Call
     return fields
 
 
-def _excess(row: ResultLike, optima: Optima) -> ExcessError | None:
+def _excess(row: ResultLike, optima: Optima) -> Estimate | None:
     optimum = optima.get((row.env, row.budget))
     return None if optimum is None else excess_error(row.error_probability, row.interval, optimum)
 

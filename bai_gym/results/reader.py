@@ -6,7 +6,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,13 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bai_gym.analysis.optimum import Optima
-from bai_gym.benchmark.cells import CHUNK_RUNS
 from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.recording import Recording
-from bai_gym.results.result import QUANTILES, Episodes, Result
+from bai_gym.results.result import Episodes, Optima, Result
+from bai_gym.results.rows import from_row
 from bai_gym.results.schema import check_schema, schema_of
-from bai_gym.results.writer import read_chunk
+from bai_gym.results.writer import CHUNK_RUNS, read_chunk
 
 __all__ = ["Judgement", "ResultTable", "gather", "read_results", "read_outcomes", "read_recordings"]
 
@@ -249,25 +248,13 @@ def _results(path: Path) -> ResultTable | None:
     for row in table.to_pylist():
         if row.get("optimum") is not None:
             optima[row["env"], row["budget"]] = row["optimum"]
-        results.append(_result(row))
+        results.append(from_row(row))
     claims = tuple(
         Judgement(**{**claim, "against": tuple(claim["against"]), "open": tuple(claim["open"])})
         for claim in facts.pop("claims", ())
     )
     envs = ", ".join(dict.fromkeys(result.env for result in results))
     return ResultTable(path, tuple(results), optima=optima, claims=claims, **{"title": envs, **facts})
-
-
-def _result(row: Mapping[str, Any]) -> Result:
-    """Return a row; fields missing in earlier versions have their defaults."""
-    known = {item.name for item in fields(Result)}
-    values = {name: value for name, value in row.items() if name in known}
-    for name in ("sample_quantiles", "knows", "notes", "mean_pulls_by_rank", "arm_names", "arm_means", "recommended"):
-        values[name] = tuple(values.get(name, ()))
-    values["sample_quantiles"] += (float("nan"),) * (len(QUANTILES) - len(values["sample_quantiles"]))
-    values["mean_pulls"] = np.array(values["mean_pulls"], float)
-    interval = (row["error_probability_lower"], row["error_probability_upper"])
-    return Result(**values, interval=interval, seconds=0.0)
 
 
 def _address(path: Path) -> tuple[str, str, int] | None:

@@ -25,7 +25,7 @@ from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError
 from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import FixedProblem
-from bai_gym.results.result import Comparison
+from bai_gym.results.comparison import Comparison
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.sampling import Block, Stepper
 from bai_gym.seeding import generator

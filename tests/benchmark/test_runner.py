@@ -22,8 +22,8 @@ import pytest
 from bai_gym import Comparison, Result, agents, compare, evaluate
 from bai_gym.benchmark import chunk as chunk_module
 from bai_gym.benchmark import runner
-from bai_gym.benchmark.cells import CHUNK_RUNS
 from bai_gym.errors import AgentError, BaiGymError, BudgetError, ParameterError
+from bai_gym.results.writer import CHUNK_RUNS
 
 ENV = "BAI-Custom-v0"
 PRIOR = "BAI-Bernoulli4-v0"  # its instances differ from run to run

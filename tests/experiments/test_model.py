@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from bai_gym.agents import make, names
-from bai_gym.analysis.optimum import known_optima
 from bai_gym.api import agent_source, make_cells
+from bai_gym.benchmark.optima import known_optima
 from bai_gym.benchmark.protocol import describe, least_budget
 from bai_gym.benchmark.sources import EnvSource
 from bai_gym.datasets import registry
@@ -22,7 +22,8 @@ from bai_gym.experiments import EXPERIMENTS, Claim, Experiment, Judged, Panel, S
 from bai_gym.experiments.augucb import PUBLISHED, PUBLISHED_UCBEV
 from bai_gym.experiments.model import Above, Below, BestOf, Close, Falls, Fewer, Lower, LowerRegret, Statement, Stops
 from bai_gym.experiments.verdicts import Verdict
-from bai_gym.results.result import Checkpoint, Comparison, Episodes, Result, summarize
+from bai_gym.results.comparison import Comparison
+from bai_gym.results.result import Checkpoint, Episodes, Result, summarize
 
 CONFIRMED, REFUTED, UNDECIDED = Verdict.CONFIRMED, Verdict.REFUTED, Verdict.UNDECIDED
 ALL = pytest.mark.each("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)

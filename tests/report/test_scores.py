@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.analysis.aggregate import Aggregate, aggregate
 from bai_gym.report import scores as figures
 from bai_gym.report.scores import aggregate_intervals, performance_profiles
+from bai_gym.results.aggregate import Aggregate, aggregate
 from bai_gym.results.result import Episodes, summarize
 
 matplotlib = pytest.importorskip("matplotlib")

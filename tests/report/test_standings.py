@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.analysis.aggregate import Aggregate, aggregate
-from bai_gym.analysis.leaderboard import leaderboards
 from bai_gym.report.aggregates import aggregate_table
 from bai_gym.report.standings import leaderboards_table
+from bai_gym.results.aggregate import Aggregate, aggregate
+from bai_gym.results.leaderboard import leaderboards
 from bai_gym.results.result import Episodes, Result, summarize
 
 

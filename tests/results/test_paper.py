@@ -15,6 +15,7 @@ import pytest
 from bai_gym import Comparison, compare, evaluate
 from bai_gym.analysis.pulls import compare_pulls
 from bai_gym.errors import MissingPackageError, ParameterError
+from bai_gym.results.layout import Table
 from bai_gym.results.paper import paper_table
 from bai_gym.results.reader import read_results
 from bai_gym.results.result import Episodes, summarize
@@ -38,6 +39,11 @@ def comparison(*cells: tuple[str, str, int, str, list[int] | None], knows: tuple
         results.append(summarize(agent, env, budget, episodes, knows if agent == "B" else (), ()))
         outcomes[agent, env, budget, None] = episodes
     return Comparison(tuple(results), outcomes)
+
+
+def table_of(found: Comparison) -> Table[str]:
+    runs = {(row.agent, row.env, row.budget): found.outcome(row) for row in found}
+    return paper_table(found.results, {key: part for key, part in runs.items() if isinstance(part, Episodes)})
 
 
 NONE, FEW, MANY = 30 * "0", 3 * "1" + 27 * "0", 15 * "1" + 15 * "0"
@@ -80,12 +86,12 @@ def test_the_best_is_bold_and_what_cannot_be_told_from_it() -> None:
     ],
 )
 def test_columns_are_what_differs(settings: list[tuple[str, int]], headings: list[str]) -> None:
-    table = paper_table(comparison(*(("A", env, budget, FEW, None) for env, budget in settings)))
+    table = table_of(comparison(*(("A", env, budget, FEW, None) for env, budget in settings)))
     assert [column.heading for column in table.columns] == ["agent", *headings]
 
 
 def test_an_agent_may_lack_a_column() -> None:
-    table = paper_table(comparison(("A", "E", 50, FEW, None), ("A", "F", 50, FEW, None), ("B", "F", 50, NONE, None)))
+    table = table_of(comparison(("A", "E", 50, FEW, None), ("A", "F", 50, FEW, None), ("B", "F", 50, NONE, None)))
     assert "| B | - | **0.00" in table.markdown() and "| A | **0.10" in table.markdown()
 
 

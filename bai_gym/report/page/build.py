@@ -15,7 +15,8 @@ from typing import Any
 
 from bai_gym.errors import MissingPackageError, ParameterError
 from bai_gym.report.page.bundle import bundle, read_asset
-from bai_gym.report.page.collect import Content, to_json
+from bai_gym.report.page.content import Content
+from bai_gym.report.page.data import to_json
 from bai_gym.report.page.episodes import facts, instance, pack
 from bai_gym.report.page.standings import Standings
 from bai_gym.results.recording import Recording

@@ -12,7 +12,7 @@ from typing import Any
 from bai_gym.benchmark.runner import OnChunk
 from bai_gym.report.aggregates import aggregate_table
 from bai_gym.report.figures import Axis, error_curves
-from bai_gym.report.page.collect import Content, Group
+from bai_gym.report.page.content import Content, Group
 from bai_gym.report.page.standings import Standings
 from bai_gym.report.rivals import pulls_table
 from bai_gym.report.runs import stopping_times

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.analysis.aggregate import Aggregate, Profile, aggregate
-from bai_gym.analysis.bootstrap import Estimate
-from bai_gym.analysis.evaluations import Outcomes, matching
-from bai_gym.analysis.leaderboard import Leaderboard, leaderboards
-from bai_gym.analysis.pulls import PullsAgainst, against_fewest
+from bai_gym.analysis.intervals import Estimate
 from bai_gym.errors import ParameterError
-from bai_gym.report.page.collect import Group
+from bai_gym.report.page.content import Group
 from bai_gym.report.page.numbers import short
 from bai_gym.report.runs import survival
+from bai_gym.results.aggregate import Aggregate, Profile, aggregate
+from bai_gym.results.comparison import PullsAgainst, against_fewest
+from bai_gym.results.evaluations import Outcomes, matching
 from bai_gym.results.layout import Table
+from bai_gym.results.leaderboard import Leaderboard, leaderboards
 from bai_gym.results.paper import paper_table
-from bai_gym.results.result import Comparison, Result
+from bai_gym.results.result import Result
 from bai_gym.statistics import IntArray
 
 __all__ = ["Standings", "standings"]
@@ -158,10 +158,10 @@ def standings(group: Group, outcomes: Outcomes) -> Standings:
 
 def _paper(ends: Sequence[Result], outcomes: Outcomes) -> Table[str] | None:
     """Return the table of a paper, if all runs are known and equally many."""
-    keys = {(row.agent, row.env, row.budget): row for row in ends}
-    if len({row.runs for row in ends}) > 1 or not outcomes.keys() >= keys.keys():
+    keys = {(row.agent, row.env, row.budget) for row in ends}
+    if len({row.runs for row in ends}) > 1 or not outcomes.keys() >= keys:
         return None
-    return paper_table(Comparison(tuple(ends), {(*key, row.checkpoint): outcomes[key] for key, row in keys.items()}))
+    return paper_table(ends, outcomes)
 
 
 def _scored(ends: Sequence[Result]) -> list[str]:

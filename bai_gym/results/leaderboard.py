@@ -21,12 +21,12 @@ from itertools import combinations
 import numpy as np
 
 from bai_gym.analysis.bootstrap import check_samples, interval, resample
-from bai_gym.analysis.evaluations import Evaluation, Source, collect, declared
-from bai_gym.analysis.intervals import check_level, wilson
-from bai_gym.analysis.optimum import ExcessError, Optima, excess_error
+from bai_gym.analysis.intervals import Estimate, check_level, wilson
+from bai_gym.analysis.metrics import excess_error
 from bai_gym.analysis.paired import mcnemar_exact
 from bai_gym.analysis.ranks import holm, random_signs, rank_intervals, unpaired
-from bai_gym.results.result import Result
+from bai_gym.results.evaluations import Evaluation, Source, collect, declared
+from bai_gym.results.result import Optima, Result
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray
 
@@ -76,7 +76,7 @@ class Standing:
     runs: int
     error_probability: float
     interval: tuple[float, float]
-    excess_error: ExcessError | None
+    excess_error: Estimate | None
     knows: tuple[str, ...] | None
     notes: tuple[str, ...]
 
@@ -257,7 +257,7 @@ def _overall(
     return _board(tasks[0][0], tuple(budget for _, budget in tasks), level, lines, tests, left_out)
 
 
-_Line = tuple[str, int, float, tuple[float, float], ExcessError | None, tuple[str, ...] | None, tuple[str, ...]]
+_Line = tuple[str, int, float, tuple[float, float], Estimate | None, tuple[str, ...] | None, tuple[str, ...]]
 
 
 def _board(

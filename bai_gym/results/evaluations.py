@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bai_gym.errors import ParameterError
-from bai_gym.results.result import Comparison, Episodes, Result
+from bai_gym.results.comparison import Comparison
+from bai_gym.results.result import Episodes, Result
 from bai_gym.statistics import FloatArray
 
 __all__ = ["Outcomes", "Evaluation", "Source", "Task", "collect", "matching", "task_words", "declared"]

@@ -23,61 +23,29 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.analysis.bootstrap import Estimate, check_samples, interval, resample
-from bai_gym.analysis.evaluations import Evaluation, Source, Task, collect, declared, task_words
-from bai_gym.analysis.intervals import check_level
-from bai_gym.analysis.optimum import Optima
+from bai_gym.analysis.bootstrap import check_samples, interval, resample
+from bai_gym.analysis.intervals import Estimate, check_level
+from bai_gym.analysis.metrics import AGGREGATES, interquartile_mean
 from bai_gym.errors import ParameterError, unknown_name
-from bai_gym.results.result import Result
+from bai_gym.results.evaluations import Evaluation, Source, Task, collect, declared, task_words
+from bai_gym.results.result import Optima, Result
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import choice
 
-__all__ = [
-    "AGGREGATES",
-    "AgentScore",
-    "Aggregate",
-    "Profile",
-    "aggregate",
-    "interquartile_mean",
-    "optimality_shortfall",
-]
+__all__ = ["AgentScore", "Aggregate", "Profile", "aggregate"]
 
 NEVER, ALWAYS = "never being right", "being always right"
 
 Chance = float | Literal["one arm"] | Mapping[Task, float] | None
 """Error probability of a random guess, see :func:`aggregate`."""
-
-
-def interquartile_mean(scores: npt.ArrayLike) -> Any:
-    """Return the mean over the last axis without the lowest and the highest quarter of the scores.
-
-    From each side a quarter of them is left out, rounded down: of 8 scores 2 and 2, of 3 scores none.
-    """
-    from scipy.stats import trim_mean  # slow to import
-
-    return trim_mean(np.asarray(scores, dtype=np.float64), 0.25, axis=-1)
-
-
-def optimality_shortfall(scores: npt.ArrayLike) -> Any:
-    """Return the mean shortfall of scores from 1 over the last axis; scores above 1 count as 1."""
-    return np.maximum(1.0 - np.asarray(scores, dtype=np.float64), 0.0).mean(axis=-1)
-
-
-AGGREGATES: Mapping[str, Callable[[FloatArray], Any]] = {
-    "iqm": interquartile_mean,
-    "mean": lambda scores: np.mean(scores, axis=-1),
-    "median": lambda scores: np.median(scores, axis=-1),
-    "optimality_gap": optimality_shortfall,
-}
-"""Functions of scores ``(..., T)`` over T tasks, by their names in :class:`AgentScore`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from bai_gym import compare, leaderboards
-from bai_gym.analysis.evaluations import collect, matching
 from bai_gym.analysis.intervals import wilson
 from bai_gym.errors import ParameterError
+from bai_gym.results.evaluations import collect, matching
 from bai_gym.results.result import Episodes, Result, summarize
 
 

@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import beta, trim_mean
+from scipy.stats import beta
 
 import bai_gym
 from bai_gym import aggregate
-from bai_gym.analysis.aggregate import AGGREGATES, interquartile_mean, optimality_shortfall
+from bai_gym.analysis.metrics import AGGREGATES
 from bai_gym.errors import ParameterError, UnknownNameError
 from bai_gym.results.result import Episodes, summarize
 
@@ -50,25 +48,6 @@ def random_outcomes(agents: str = "ABC", envs: str = "EFGH", runs: int = 100, se
 
 
 # ------------------------------------------------------------------------------------------------ by hand
-
-
-def test_interquartile_mean_by_hand() -> None:
-    # Of 8 numbers the two lowest and the two highest go: (2 + 3 + 5 + 6) / 4.
-    assert interquartile_mean([100, 2, 0, 5, 3, -7, 6, 9]) == 4.0
-    assert interquartile_mean([1.0, 2.0, 6.0]) == 3.0  # a quarter of 3, rounded down, is none
-    assert interquartile_mean([[1, 2, 3, 40], [4, 4, 4, 4]]).tolist() == [2.5, 4.0]
-
-
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30))
-def test_interquartile_mean_is_a_trimmed_mean(scores: list[float]) -> None:
-    cut = len(scores) // 4
-    middle = sorted(scores)[cut : len(scores) - cut]
-    assert interquartile_mean(scores) == pytest.approx(math.fsum(middle) / len(middle), abs=1e-6)
-    assert interquartile_mean(scores) == trim_mean(scores, 0.25)
-
-
-def test_shortfall_by_hand() -> None:
-    assert optimality_shortfall([0.5, 1.0, 1.5, -1.0]) == pytest.approx((0.5 + 0 + 0 + 2) / 4)
 
 
 def test_scores_by_hand() -> None:
