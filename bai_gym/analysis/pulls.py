@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtr
 
-from bai_gym.analysis.intervals import check_level
+from bai_gym.analysis.intervals import check_level, student
 from bai_gym.errors import ParameterError
 
 __all__ = ["PairedPulls", "compare_pulls"]
@@ -75,8 +75,7 @@ def compare_pulls(pulls_a: ArrayLike, pulls_b: ArrayLike, level: float = 0.95) -
     error = float(differences.std(ddof=1)) / math.sqrt(runs) if runs > 1 else 0.0
     least = 2.0 ** (1 - runs)
     if error > 0:
-        reach = float(stdtrit(runs - 1, (1 + level) / 2)) * error
-        interval = mean - reach, mean + reach
+        interval = student(mean, error, runs, level)
         p_value = max(2 * float(stdtr(runs - 1, -abs(mean) / error)), least)
     else:
         interval, p_value = (math.nan, math.nan), 1.0 if mean == 0 else least

@@ -30,8 +30,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.analysis.bootstrap import check_samples, interval, resample
-from bai_gym.analysis.intervals import Estimate, check_level
+from bai_gym.analysis.bootstrap import check_samples, resample
+from bai_gym.analysis.intervals import Estimate, check_level, percentile
 from bai_gym.analysis.metrics import AGGREGATES, interquartile_mean
 from bai_gym.errors import ParameterError, unknown_name
 from bai_gym.results.evaluations import Evaluation, Source, Task, collect, declared, task_words
@@ -299,7 +299,7 @@ class Aggregate(Sequence[AgentScore]):
         return _estimate(value, drawn, self.level, self.runs)
 
     def _profile(self, of: Literal["tasks", "runs"], tau: FloatArray, shares: FloatArray, drawn: FloatArray) -> Profile:
-        lower, upper = interval(shares, drawn, self.level)
+        lower, upper = percentile(shares, drawn, self.level)
         if min(self.runs) == 1:
             lower, upper = np.full_like(shares, np.nan), np.full_like(shares, np.nan)
         knows = tuple(row.knows for row in self.rows)
@@ -388,7 +388,7 @@ def aggregate(
 def _estimate(value: float, drawn: FloatArray, level: float, runs: Sequence[int]) -> Estimate:
     if min(runs) == 1:  # one run carries no information about the variance
         return Estimate(value, float("nan"), float("nan"))
-    lower, upper = interval(value, drawn, level)
+    lower, upper = percentile(value, drawn, level)
     return Estimate(value, float(lower), float(upper))
 
 

@@ -20,8 +20,8 @@ from itertools import combinations
 
 import numpy as np
 
-from bai_gym.analysis.bootstrap import check_samples, interval, resample
-from bai_gym.analysis.intervals import Estimate, check_level, wilson
+from bai_gym.analysis.bootstrap import check_samples, resample
+from bai_gym.analysis.intervals import Estimate, check_level, percentile, wilson
 from bai_gym.analysis.metrics import excess_error
 from bai_gym.analysis.paired import mcnemar_exact
 from bai_gym.analysis.ranks import holm, random_signs, rank_intervals, unpaired
@@ -245,7 +245,7 @@ def _overall(
     for agent, rows in complete.items():
         runs = rows[0].runs
         share = sum(row.errors for row in rows) / (runs * len(rows))
-        low, high = interval(share, drawn[tasks[0][0], agent], level)
+        low, high = percentile(share, drawn[tasks[0][0], agent], level)
         bounds = (float(low), float(high)) if runs > 1 else (float("nan"), float("nan"))
         excess = None if optimum is None else excess_error(share, bounds, optimum)
         lines.append((agent, runs, share, bounds, excess, *declared(rows)))

@@ -279,7 +279,7 @@ def test_workers_and_resuming_change_nothing(
     for cell in make_cells(names, "BAI-CustomThresholding-v0", None, 5, KEYWORDS, path, [7, 50]):
         last = -(-runs // 1000) - 1
         read, fresh = (
-            ResultsWriter(one).load(cell, last, runs - 1000 * last),
+            ResultsWriter(one).load(cell.key, last, runs - 1000 * last),
             play_chunk(cell, last, runs - 1000 * last),
         )
         assert read is not None

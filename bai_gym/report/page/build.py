@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+from bai_gym.analysis.intervals import z_score
 from bai_gym.errors import MissingPackageError, ParameterError
 from bai_gym.report.page.bundle import bundle, read_asset
 from bai_gym.report.page.content import Content
@@ -147,6 +148,7 @@ def _page(
         "episodes": entries,
         "instances": [json.loads(text) for text in instances],
         "leftOut": left_out,
+        "z": z_score(0.95),  # of the intervals in the player, which change with every pull
     }
     parts = {
         "style": read_asset("page.css"),

@@ -12,7 +12,6 @@ import { choose, group, onChange, state } from "./state.js";
 import { drawStopping, stoppingRows, stoppingTable } from "./stopping.js";
 
 const DENSE = 25; // points of a curve from which on it has a band instead of bars
-const Z = 1.96;
 
 /** The quantities of curves: value, interval, description. */
 const MEASURES = {
@@ -27,10 +26,10 @@ const MEASURES = {
   regret: {
     text: "Simple regret",
     value: (row) => row.regret,
-    low: (row) => Math.max(row.regret - Z * (row.regretSe ?? 0), 0),
-    high: (row) => row.regret + Z * (row.regretSe ?? 0),
+    low: (row) => Math.max(row.regretLow ?? row.regret, 0),
+    high: (row) => row.regretHigh ?? row.regret,
     say: (row) => withError(row.regret, row.regretSe),
-    interval: "mean ± 1.96 standard errors",
+    interval: "normal intervals at 95 %",
   },
   pulls: {
     text: "Pulls asked for",

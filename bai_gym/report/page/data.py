@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bai_gym.analysis.intervals import normal
 from bai_gym.analysis.metrics import excess_error
 from bai_gym.report.page.content import Content, Group
 from bai_gym.report.page.numbers import short
@@ -69,6 +70,7 @@ def _group_json(group: Group, standings: Standings, order: Sequence[str]) -> dic
             found = excess_error(result.error_probability, result.interval, optimum)
             gap = (short(found.value), short(found.lower), short(found.upper))
         pulls = result.mean_pulls.sum()
+        regret_low, regret_high = normal(result.simple_regret, result.simple_regret_se)
         rows.append(
             {
                 "agent": agents(result.agent),
@@ -84,6 +86,8 @@ def _group_json(group: Group, standings: Standings, order: Sequence[str]) -> dic
                 "rankHigh": rank[2],
                 "regret": short(result.simple_regret),
                 "regretSe": short(result.simple_regret_se),
+                "regretLow": short(regret_low),
+                "regretHigh": short(regret_high),
                 "gap": gap[0],
                 "gapLow": gap[1],
                 "gapHigh": gap[2],
