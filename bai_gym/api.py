@@ -293,6 +293,7 @@ def compare(
     checkpoints: Checkpoints = None,
     record: int = 0,
     on_chunk: OnChunk | None = None,
+    on_recording: OnChunk | None = None,
 ) -> Comparison:
     """Evaluate several agents, at several budgets, on the same instances of one or several environments.
 
@@ -309,7 +310,8 @@ def compare(
         path: See :func:`evaluate`.
         checkpoints: See :func:`evaluate`; there is one row per agent, budget and checkpoint.
         record: Number of runs of each agent and budget that are recorded pull by pull, for replay in the report.
-        on_chunk: Called with (finished chunks, all chunks), and after the last one with (finished recordings, all).
+        on_chunk: Called with (finished chunks, all chunks).
+        on_recording: Called with (finished recordings, all recordings).
 
     Returns:
         The results, with paired tests between any two agents.
@@ -333,5 +335,5 @@ def compare(
         commands = "\n".join(command for part in parts if (command := rerun_command(part, runs)))
         table = gather(folder / RESULTS, comparison.results, commands)
         ResultsWriter(folder).save_results(table.results, optima=table.optima, facts={"command": table.command})
-        record_cells(cells, record, runs, out=folder, workers=workers, on_chunk=on_chunk)
+        record_cells(cells, record, runs, out=folder, workers=workers, on_chunk=on_recording)
     return comparison

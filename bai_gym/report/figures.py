@@ -10,16 +10,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bai_gym.errors import ParameterError
 from bai_gym.report.canvas import COLOURS, MARKERS, look, named, places, save, settings, target_of, write_sentence
-
-if TYPE_CHECKING:
-    from bai_gym.report.tables import ResultLike
+from bai_gym.results.result import Result
 
 __all__ = ["error_curves", "instance_plot"]
 
@@ -30,7 +28,7 @@ DENSE = 25  # points of a curve from which on it is a line with a band, without 
 
 
 def error_curves(
-    results: Sequence[ResultLike],
+    results: Sequence[Result],
     path: str | Path,
     *,
     x: Axis = "budget",
@@ -182,7 +180,7 @@ def instance_plot(
 # ------------------------------------------------------------------------------------------------------- curves
 
 
-def _curves(results: Sequence[ResultLike], x: Axis, x_name: str) -> dict[str, list[ResultLike]]:
+def _curves(results: Sequence[Result], x: Axis, x_name: str) -> dict[str, list[Result]]:
     """Results by the name that the legend gives them, in order of appearance, each sorted along `x`."""
     if isinstance(x, str) and x not in AXES:
         raise ParameterError(f"x is {x!r}; it must be {', '.join(map(repr, AXES))}")
@@ -191,7 +189,7 @@ def _curves(results: Sequence[ResultLike], x: Axis, x_name: str) -> dict[str, li
     envs = sorted({row.env for row in results})
     if x in ("budget", "checkpoint") and len(envs) > 1:
         raise ParameterError(f"results of {len(envs)} environments ({', '.join(envs)}): draw one figure for each")
-    curves: dict[str, list[ResultLike]] = {}
+    curves: dict[str, list[Result]] = {}
     for row in results:
         curves.setdefault(named(row.agent, row.knows), []).append(row)
     for name, rows in curves.items():
@@ -203,7 +201,7 @@ def _curves(results: Sequence[ResultLike], x: Axis, x_name: str) -> dict[str, li
     return curves
 
 
-def _x_of(row: ResultLike, x: Axis) -> float:
+def _x_of(row: Result, x: Axis) -> float:
     if not isinstance(x, str):
         return x[row.env]
     if x == "checkpoint":
@@ -211,11 +209,11 @@ def _x_of(row: ResultLike, x: Axis) -> float:
     return int(row.budget) if x == "budget" else len(row.mean_pulls)
 
 
-def _last(rows: Sequence[ResultLike], x: Axis) -> ResultLike:
+def _last(rows: Sequence[Result], x: Axis) -> Result:
     return max(rows, key=lambda row: _x_of(row, x))
 
 
-def _draw_curve(axes: Any, rows: Sequence[ResultLike], index: int, x: Axis, log: bool, offset: float) -> Any:
+def _draw_curve(axes: Any, rows: Sequence[Result], index: int, x: Axis, log: bool, offset: float) -> Any:
     """Draw one agent's curve and intervals; return its legend handle.
 
     Points without errors on a logarithmic axis are not connected to the curve, which would seem to rise to them. They
@@ -257,7 +255,7 @@ def _draw_band(
     p: NDArray[np.float64],
     low: NDArray[np.float64],
     high: NDArray[np.float64],
-    row: ResultLike,
+    row: Result,
     index: int,
 ) -> Any:
     """Draw a curve of many points: a line, its intervals as a band, and a marker now and then."""
@@ -310,7 +308,7 @@ def _place_x_axis(axes: Any, values: list[float], x: Axis, x_name: str) -> None:
     axes.grid(visible=False, axis="x")
 
 
-def _place_y_axis(axes: Any, results: Sequence[ResultLike], log: bool) -> None:
+def _place_y_axis(axes: Any, results: Sequence[Result], log: bool) -> None:
     """From 0 to a little above the highest interval, or as far down as the lowest point on a logarithmic axis."""
     top = max(row.interval[1] for row in results)
     if not log:
@@ -327,7 +325,7 @@ def _place_y_axis(axes: Any, results: Sequence[ResultLike], log: bool) -> None:
         axes.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "25" else ""))
 
 
-def _chance_line(results: Sequence[ResultLike], x: Axis, chance: float | str | None) -> tuple[Any, Any] | None:
+def _chance_line(results: Sequence[Result], x: Axis, chance: float | str | None) -> tuple[Any, Any] | None:
     """Ends or course of the chance line, as (x, y) arrays; None for no line."""
     if chance is None:
         return None
@@ -359,7 +357,7 @@ def _chance_words(chance: float | str | None, y: NDArray[np.float64]) -> str:
     return f"a random guess, {y[0]:.3g}"
 
 
-def _reading(results: Sequence[ResultLike], log: bool) -> str:
+def _reading(results: Sequence[Result], log: bool) -> str:
     """The sentence under the figure, without the score of chance."""
     runs = sorted({row.runs for row in results})
     count = f"{runs[0]:,}" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,}"

@@ -6,16 +6,14 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bai_gym.errors import ParameterError
 from bai_gym.report.canvas import COLOURS, look, named, places, save, settings, target_of, write_sentence
-
-if TYPE_CHECKING:
-    from bai_gym.report.tables import ResultLike
+from bai_gym.results.result import Result
 
 __all__ = ["allocation_map", "arms_plot", "regret_boxes", "stopping_times"]
 
@@ -73,7 +71,7 @@ def regret_boxes(regrets: Mapping[str, ArrayLike], path: str | Path, *, title: s
 
 
 def stopping_times(
-    results: Sequence[ResultLike],
+    results: Sequence[Result],
     pulls: Mapping[str, ArrayLike],
     path: str | Path,
     *,
@@ -179,7 +177,7 @@ def survival(pulls: ArrayLike, truncated: int, cap: int) -> tuple[NDArray[np.flo
     return at.astype(np.float64), 1.0 - np.cumsum(counts) / values.size
 
 
-def _one_setting(results: Sequence[ResultLike], what: str) -> tuple[str, int]:
+def _one_setting(results: Sequence[Result], what: str) -> tuple[str, int]:
     """Return the environment and the budget of results."""
     cells = sorted({(row.env, row.budget) for row in results})
     if len(cells) != 1:
@@ -259,7 +257,7 @@ def arms_plot(
 
 
 def allocation_map(
-    results: Sequence[ResultLike],
+    results: Sequence[Result],
     path: str | Path,
     *,
     means: ArrayLike | None = None,

@@ -10,130 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
-
-from numpy.typing import NDArray
 
 from bai_gym.analysis.intervals import Estimate
 from bai_gym.analysis.metrics import excess_error
 from bai_gym.results.layout import Column, Table, decimals, estimate_fields, exact, knows_words
-from bai_gym.results.result import Optima, pulls_vary
+from bai_gym.results.result import Optima, Result, pulls_vary
 
-if TYPE_CHECKING:
-    from bai_gym.results.result import Result
-
-__all__ = ["ResultLike", "arms_tables", "best_words", "bound_words", "checkpoint_table", "results_table"]
+__all__ = ["arms_tables", "best_words", "bound_words", "checkpoint_table", "results_table"]
 
 
-class ResultLike(Protocol):
-    """The interface of one result: one agent on one environment with one budget."""
-
-    @property
-    def agent(self) -> str:
-        """Name of the agent."""
-
-    @property
-    def env(self) -> str:
-        """Id of the environment."""
-
-    @property
-    def budget(self) -> int:
-        """Total pulls over all arms in one run."""
-
-    @property
-    def runs(self) -> int:
-        """Number of independent runs."""
-
-    @property
-    def errors(self) -> int:
-        """Number of runs with a wrong recommendation."""
-
-    @property
-    def error_probability(self) -> float:
-        """Estimated probability of misidentification, in [0, 1]."""
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """95 % Wilson interval of the error probability."""
-
-    @property
-    def simple_regret(self) -> float:
-        """Mean simple regret, in units of the reward."""
-
-    @property
-    def simple_regret_se(self) -> float:
-        """Standard error of the mean simple regret."""
-
-    @property
-    def mean_pulls(self) -> NDArray[Any]:
-        """Pulls of each arm, averaged over the runs, shape (K,)."""
-
-    @property
-    def unspent(self) -> float:
-        """Mean number of unspent pulls."""
-
-    @property
-    def sample_complexity(self) -> float:
-        """Mean number of pulls that the agent requested."""
-
-    @property
-    def sample_quantiles(self) -> tuple[float, ...]:
-        """Its quantiles at 5, 25, 50, 75, 95 and 99 %, and the maximum."""
-
-    @property
-    def truncated(self) -> int:
-        """Episodes that the cap ended, with fixed confidence."""
-
-    @property
-    def seconds(self) -> float:
-        """Time of the whole computation in seconds."""
-
-    @property
-    def knows(self) -> tuple[str, ...]:
-        """Oracle knowledge of the agent."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Remarks that a reader of the numbers needs."""
-
-    @property
-    def checkpoint(self) -> int | None:
-        """Intermediate budget of the row; None without checkpoints."""
-
-    @property
-    def seed(self) -> int | None:
-        """The user's seed; None if unknown."""
-
-    @property
-    def arm_names(self) -> tuple[str, ...]:
-        """Names of the arms, in a fixed instance whose arms have names."""
-
-    @property
-    def arm_means(self) -> tuple[float, ...]:
-        """Their true means."""
-
-    @property
-    def delta(self) -> float | None:
-        """With fixed confidence, the error probability that the agent allows itself."""
-
-    @property
-    def lower_bound(self) -> float | None:
-        """Lower bound on the mean number of pulls, from the true means."""
-
-    @property
-    def over_bound(self) -> float | None:
-        """The mean number of pulls, divided by its lower bound."""
-
-    @property
-    def best_arms(self) -> tuple[str, ...]:
-        """Names of the best arms."""
-
-    @property
-    def most_recommended(self) -> tuple[str, float] | None:
-        """The arm that most runs recommend, and their share."""
-
-
-def results_table(results: Sequence[ResultLike], optima: Optima | None = None) -> Table[ResultLike]:
+def results_table(results: Sequence[Result], optima: Optima | None = None) -> Table[Result]:
     """Lay results out.
 
     In CSV, equal results give equal bytes, however they were computed: floats are written by ``repr``, the shortest
@@ -161,7 +47,7 @@ def results_table(results: Sequence[ResultLike], optima: Optima | None = None) -
     )
 
 
-def bound_words(results: Iterable[ResultLike]) -> tuple[str, ...]:
+def bound_words(results: Iterable[Result]) -> tuple[str, ...]:
     """Return sentences on the lower bound of the mean number of pulls, where it is known."""
     ratios = [row.over_bound for row in results if row.over_bound is not None]
     if not ratios:
@@ -174,7 +60,7 @@ def bound_words(results: Iterable[ResultLike]) -> tuple[str, ...]:
     return (words, doubt) if min(ratios) < 1 else (words,)
 
 
-def best_words(results: Iterable[ResultLike]) -> tuple[str, ...]:
+def best_words(results: Iterable[Result]) -> tuple[str, ...]:
     """Return a sentence for each environment with named arms: which of them is best."""
     found: dict[str, str] = {}
     for row in results:
@@ -227,7 +113,7 @@ def _shares_of(row: Result, arm: int) -> str:
     return f"{100 * row.recommended[arm] / row.runs:.1f} %, {pulls:.1f} %"
 
 
-def checkpoint_table(results: Sequence[ResultLike], most: int = 8) -> Table[ResultLike]:
+def checkpoint_table(results: Sequence[Result], most: int = 8) -> Table[Result]:
     """Lay out error probabilities at intermediate budgets.
 
     Args:
@@ -241,7 +127,7 @@ def checkpoint_table(results: Sequence[ResultLike], most: int = 8) -> Table[Resu
     points = sorted({row.checkpoint for row in results if row.checkpoint is not None})
     shown = points[-1 :: -max(1, -(-len(points) // most))][::-1]
 
-    def error_after(point: int) -> Callable[[ResultLike], str]:
+    def error_after(point: int) -> Callable[[Result], str]:
         return lambda row: f"{after[row.agent, point].error_probability:.{_places(row)}f}"
 
     return Table(
@@ -250,27 +136,27 @@ def checkpoint_table(results: Sequence[ResultLike], most: int = 8) -> Table[Resu
     )
 
 
-def _sorted(results: Sequence[ResultLike]) -> list[ResultLike]:
+def _sorted(results: Sequence[Result]) -> list[Result]:
     """By environment, budget, checkpoint and error probability; ties by name, for any order of the input."""
 
-    def key(row: ResultLike) -> tuple[object, ...]:
+    def key(row: Result) -> tuple[object, ...]:
         return row.env, row.budget, row.checkpoint or 0, row.seed or 0, row.error_probability, row.agent, row.knows
 
     return sorted(results, key=key)
 
 
-def _has_checkpoints(rows: Sequence[ResultLike]) -> bool:
+def _has_checkpoints(rows: Sequence[Result]) -> bool:
     return any(row.checkpoint is not None for row in rows)
 
 
-def _several_seeds(rows: Sequence[ResultLike]) -> bool:
+def _several_seeds(rows: Sequence[Result]) -> bool:
     return len({row.seed for row in rows}) > 1
 
 
-def _columns(rows: Sequence[ResultLike], optima: Optima | None, several: bool) -> list[Column[ResultLike]]:
+def _columns(rows: Sequence[Result], optima: Optima | None, several: bool) -> list[Column[Result]]:
     """The columns; some only where they say something."""
     stops = any(row.truncated or pulls_vary(row.sample_quantiles) for row in rows)
-    columns: list[tuple[bool, Column[ResultLike]]] = [
+    columns: list[tuple[bool, Column[Result]]] = [
         (True, Column("agent", lambda row: row.agent, False)),
         (several, Column("env", lambda row: row.env, False)),
         (True, Column("budget", lambda row: f"{row.budget:,}")),
@@ -294,9 +180,9 @@ def _columns(rows: Sequence[ResultLike], optima: Optima | None, several: bool) -
     return [column for shown, column in columns if shown]
 
 
-def _fields(rows: Sequence[ResultLike], optima: Optima | None) -> dict[str, Callable[[ResultLike], object]]:
+def _fields(rows: Sequence[Result], optima: Optima | None) -> dict[str, Callable[[Result], object]]:
     """The columns of CSV."""
-    fields: dict[str, Callable[[ResultLike], object]] = {
+    fields: dict[str, Callable[[Result], object]] = {
         "agent": lambda row: row.agent,
         "env": lambda row: row.env,
         "budget": lambda row: int(row.budget),
@@ -333,30 +219,30 @@ def _fields(rows: Sequence[ResultLike], optima: Optima | None) -> dict[str, Call
     return fields
 
 
-def _excess(row: ResultLike, optima: Optima) -> Estimate | None:
+def _excess(row: Result, optima: Optima) -> Estimate | None:
     optimum = optima.get((row.env, row.budget))
     return None if optimum is None else excess_error(row.error_probability, row.interval, optimum)
 
 
-def _excess_words(row: ResultLike, optima: Optima) -> str:
+def _excess_words(row: Result, optima: Optima) -> str:
     excess = _excess(row, optima)
     return "unknown" if excess is None else _share(excess.value, excess.lower, excess.upper, row)
 
 
-def _places(row: ResultLike) -> int:
+def _places(row: Result) -> int:
     return decimals((row.interval[1] - row.interval[0]) / 2)
 
 
-def _share(value: float, lower: float, upper: float, row: ResultLike) -> str:
+def _share(value: float, lower: float, upper: float, row: Result) -> str:
     places = _places(row)
     return f"{value:.{places}f} [{lower:.{places}f}, {upper:.{places}f}]"
 
 
-def _favourite(row: ResultLike) -> str:
+def _favourite(row: Result) -> str:
     return "" if row.most_recommended is None else f"{row.most_recommended[0]} ({100 * row.most_recommended[1]:.0f} %)"
 
 
-def _regret(row: ResultLike) -> str:
+def _regret(row: Result) -> str:
     places = decimals(row.simple_regret_se)
     error = "unknown" if math.isnan(row.simple_regret_se) else f"{row.simple_regret_se:.{places}f}"
     return f"{row.simple_regret:.{places}f} ± {error}"
@@ -366,15 +252,15 @@ def _or_empty(number: float | None) -> str:
     return "" if number is None else f"{number:g}"
 
 
-def _over_bound(row: ResultLike) -> str:
+def _over_bound(row: Result) -> str:
     return "unknown" if row.over_bound is None else f"{_censored(row)}{row.over_bound:.2f}"
 
 
-def _pulls(row: ResultLike) -> str:
+def _pulls(row: Result) -> str:
     _, _, median, _, high, rare, most = row.sample_quantiles
     return f"{_censored(row)}{row.sample_complexity:,.0f} / {median:,.0f} / {high:,.0f} / {rare:,.0f} / {most:,.0f}"
 
 
-def _censored(row: ResultLike) -> str:
+def _censored(row: Result) -> str:
     """Runs that the cap ended count with the cap, which makes the mean too small."""
     return "at least " if row.truncated else ""

@@ -1,4 +1,4 @@
-"""The results reader: reads folders written by the command line, by Python, or by an earlier version."""
+"""The results reader: reads folders written by the command line or by Python."""
 
 from __future__ import annotations
 
@@ -147,8 +147,6 @@ def _weight(row: Result) -> tuple[int, bool]:
 def read_outcomes(folder: str | Path, results: Iterable[Result] | None = None) -> dict[tuple[str, str, int], Episodes]:
     """Return the outcomes of single runs in a folder and its subfolders, by (agent, env, budget).
 
-    Files of version 1 do not name their cell; they are skipped, with a warning.
-
     Args:
         folder: The folder.
         results: Which of several evaluations of the same name (with other seeds, or fewer runs) to read: the one behind
@@ -161,7 +159,6 @@ def read_outcomes(folder: str | Path, results: Iterable[Result] | None = None) -
     folder = _check_folder(folder)
     wanted = None if results is None else {(r.agent, r.env, r.budget): r for r in results if r.at_end}
     found: dict[tuple[str, str, int], Episodes] = {}
-    nameless = 0
     cells: dict[Path, dict[tuple[int, int], Path]] = {}
     for path in _parts(folder, "chunks"):
         cells.setdefault(path.parent, {})[_number_and_runs(path)] = path
@@ -169,9 +166,6 @@ def read_outcomes(folder: str | Path, results: Iterable[Result] | None = None) -
         if all(number > 0 for number, _ in chunks):  # nothing is finished, or run numbers are unknown
             continue
         name = _read(next(iter(chunks.values())), _address, "outcomes")
-        if name is None:
-            nameless += 1
-            continue
         row = None if wanted is None else wanted.get(name)
         if wanted is not None and row is None:
             continue
@@ -184,13 +178,6 @@ def read_outcomes(folder: str | Path, results: Iterable[Result] | None = None) -
                 found[name] = episodes
         elif name not in found or found[name].correct.size < episodes.correct.size:
             found[name] = episodes
-    if nameless:
-        warnings.warn(
-            f"{folder} holds single outcomes of {nameless} evaluations that an earlier version wrote without names; "
-            "they are left out, and agents are compared without pairing (run the same command again, in a new folder, "
-            "for paired comparisons)",
-            stacklevel=2,
-        )
     return found
 
 
@@ -246,7 +233,7 @@ def _results(path: Path) -> ResultTable | None:
     optima: Optima = {}
     results = []
     for row in table.to_pylist():
-        if row.get("optimum") is not None:
+        if row["optimum"] is not None:
             optima[row["env"], row["budget"]] = row["optimum"]
         results.append(from_row(row))
     claims = tuple(
@@ -257,12 +244,9 @@ def _results(path: Path) -> ResultTable | None:
     return ResultTable(path, tuple(results), optima=optima, claims=claims, **{"title": envs, **facts})
 
 
-def _address(path: Path) -> tuple[str, str, int] | None:
-    """Return the cell of a file of outcomes; None if it does not name one."""
-    found = pq.read_schema(path)
-    check_schema(path, found.metadata or {})
-    if not {"agent", "env", "budget"} <= set(found.names):
-        return None
+def _address(path: Path) -> tuple[str, str, int]:
+    """Return agent, environment and budget of a file of outcomes."""
+    check_schema(path, pq.read_schema(path).metadata or {})
     first = pq.read_table(path, columns=["agent", "env", "budget"]).slice(0, 1).to_pylist()[0]
     return str(first["agent"]), str(first["env"]), int(first["budget"])
 

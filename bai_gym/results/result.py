@@ -21,7 +21,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 
 
 def pulls_vary(quantiles: Sequence[float]) -> bool:
-    """Return whether the 5 % and the 95 % quantile of the sample complexity differ; earlier files lack those above."""
+    """Return whether the 5 % and the 95 % quantile of the sample complexity differ."""
     return quantiles[0] != quantiles[4]
 
 
@@ -56,7 +56,7 @@ class Episodes:
         pulls: ``(K,)`` pulls of each arm, summed over the episodes.
         seconds: Computing time; 0 for episodes read from disk.
         pulls_by_rank: ``(K,)`` the same by the true rank of the arm in each episode, the best first; None if not
-            stored.
+            unknown.
         checkpoints: Outcomes at intermediate budgets, ascending; usually none.
         tally: What the agent has counted in these episodes, such as replies that it could not read; usually nothing.
     """

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from bai_gym.results.result import QUANTILES, Optima, Result
+from bai_gym.results.result import Optima, Result
 
 __all__ = ["from_row", "to_arrow"]
 
@@ -51,12 +51,11 @@ def to_arrow(results: Sequence[Result], optima: Optima | None = None) -> pa.Tabl
 
 
 def from_row(row: Mapping[str, Any]) -> Result:
-    """Return a row; fields missing in earlier versions have their defaults."""
+    """Return the result of a row; its ``seconds`` are 0, since folders hold no times."""
     known = {item.name for item in fields(Result)}
     values = {name: value for name, value in row.items() if name in known}
     for name in ("sample_quantiles", "knows", "notes", "mean_pulls_by_rank", "arm_names", "arm_means", "recommended"):
-        values[name] = tuple(values.get(name, ()))
-    values["sample_quantiles"] += (float("nan"),) * (len(QUANTILES) - len(values["sample_quantiles"]))
+        values[name] = tuple(values[name])
     values["mean_pulls"] = np.array(values["mean_pulls"], float)
     interval = (row["error_probability_lower"], row["error_probability_upper"])
     return Result(**values, interval=interval, seconds=0.0)

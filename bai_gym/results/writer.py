@@ -26,7 +26,7 @@ from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.recording import Recording
 from bai_gym.results.result import Checkpoint, Episodes, Optima, Result
 from bai_gym.results.rows import to_arrow
-from bai_gym.results.schema import OLD_NAMES, check_schema, metadata_now, schema_of
+from bai_gym.results.schema import check_schema, metadata_now, schema_of
 
 __all__ = ["CHUNK_RUNS", "RESULTS", "CellKey", "ResultsWriter", "check_replaceable", "read_chunk", "write_atomically"]
 
@@ -119,8 +119,6 @@ class ResultsWriter:
             SchemaError: If a newer version of this library wrote it.
         """
         path = self.chunk_path(cell, chunk, runs)
-        if not path.exists():
-            path = self.folder / "chunks" / _folder_name(cell, kept=".=-") / path.name
 
         def read(path: Path) -> Episodes:
             episodes = read_chunk(path)
@@ -269,8 +267,7 @@ def read_chunk(path: Path) -> Episodes:
     """
     table = pq.read_table(path, use_threads=False)
     metadata = table.schema.metadata or {}
-    if check_schema(path, metadata) < 3:
-        table = table.rename_columns([OLD_NAMES.get(name, name) for name in table.column_names])
+    check_schema(path, metadata)
     stored = [name for name in table.column_names if name not in ADDRESS]
     columns: dict[str, Any] = {name: _array(table[name], table.num_rows) for name in stored}
     points = _read_checkpoints(columns, metadata.get(b"checkpoints"))
@@ -299,12 +296,12 @@ def _finished(path: Path, read: Callable[[Path], _T], what: str) -> _T | None:
         return None
 
 
-def _folder_name(cell: CellKey, kept: str = ".-") -> str:
+def _folder_name(cell: CellKey) -> str:
     """Return the name of a cell's folder: a readable name and the fingerprint.
 
-    Without ``=``, which would make pyarrow read columns out of names. Files of version 1 have it.
+    Without ``=``, which would make pyarrow read columns out of names.
     """
-    words = re.sub(f"[^A-Za-z0-9{kept}]+", "_", f"{cell.env}_{cell.agent}_n={cell.budget}")[:80].strip("_")
+    words = re.sub("[^A-Za-z0-9.-]+", "_", f"{cell.env}_{cell.agent}_n={cell.budget}")[:80].strip("_")
     return f"{words}_{cell.fingerprint}"
 
 

@@ -281,7 +281,7 @@ def test_no_command_shows_the_help(command: Command, words: tuple[str, ...]) -> 
 
 def test_a_defect_is_not_hidden(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     # Only mistakes of the user become one line; what else goes wrong keeps its traceback.
-    monkeypatch.setattr("bai_gym.cli.run.run_cells", lambda *_, **__: 1 // 0)
+    monkeypatch.setattr("bai_gym.cli.run.compare", lambda *_, **__: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         command(*RUN)
 
@@ -303,7 +303,7 @@ def test_an_interruption(command: Command, monkeypatch: pytest.MonkeyPatch) -> N
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bai_gym.cli.run.run_cells", interrupted)
+    monkeypatch.setattr("bai_gym.cli.run.compare", interrupted)
     outcome = command(*RUN)
     assert outcome.code == 130
     assert outcome.err == "interrupted; with --out, the same command resumes where it stopped\n"

@@ -17,7 +17,6 @@ from bai_gym.report.page.files import save_figures
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("plotly")
-V1 = Path(__file__).parents[1] / "results" / "data" / "results-v1"
 Contents = Callable[[Path], dict[str, bytes]]
 Command = Callable[..., tuple[str, str]]
 
@@ -107,12 +106,6 @@ def test_single_runs_are_found_among_those_of_other_commands(command: Command, t
     compare(["SH", "Uniform"], "BAI-Bernoulli3-v0", budgets=[20], runs=20, seed=0, out=tmp_path / "short")
     command("results", "short", "--out", "both")
     assert Path("both/BAI-Bernoulli3-v0-seed-0-leaderboard.md").read_text() == alone
-
-
-def test_results_of_the_first_schema_are_shown(command: Command) -> None:
-    with pytest.warns(UserWarning, match="an earlier version wrote without names"):
-        command(str(V1))
-    assert '"rank":[' in Path("report/report.html").read_text()
 
 
 def test_folders_without_results_are_refused(command: Command, tmp_path: Path, results: Path) -> None:

@@ -1,4 +1,4 @@
-"""Folders of results are read again as they were written, by this version and by earlier ones."""
+"""Folders of results are read again as they were written, and files of newer versions are refused."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -20,7 +21,6 @@ from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.reader import read_outcomes, read_recordings, read_results
 from bai_gym.results.schema import SCHEMA_VERSION
 
-OLD = Path(__file__).parent / "data" / "results-v1"
 ENV = "BAI-Bernoulli4-v0"
 AGENTS = ["SH", "TTTS(posterior=bernoulli)"]
 
@@ -43,11 +43,6 @@ def command(words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: p
     with pytest.raises(SystemExit) as left:
         main()
     return int(left.value.code or 0), capsys.readouterr().err
-
-
-def test_agents_in_earlier_files_do_not_stop_for_want_of_quantiles() -> None:
-    (table,) = read_results(OLD)
-    assert [row.stops for row in table.results] == [False] * len(table.results)
 
 
 @pytest.mark.slow
@@ -164,64 +159,12 @@ def test_a_folder_of_different_tasks_is_read_by_columns(tmp_path: Path) -> None:
 # --------------------------------------------------------------------------------------------- other versions
 
 
-def test_results_of_version_1_are_read() -> None:
-    (table,) = read_results(OLD)
-    assert [(row.agent, row.budget, row.runs, row.checkpoint) for row in table.results] == [
-        ("SH", 40, 60, None),
-        ("TTTS(posterior=bernoulli)", 40, 60, None),
-    ]
-    assert table.results[0].seed is None and table.results[0].rerun == "" and table.command == ""
-    # The CSV beside it was written by the same command.
-    lines = (OLD / "results.csv").read_text().splitlines()
-    shares = {line.split(",")[0]: float(line.split(",")[5]) for line in lines[1:]}
-    assert {row.agent: row.error_probability for row in table.results} == shares
-
-
-def test_single_runs_of_version_1_are_left_out_with_a_warning() -> None:
-    with pytest.warns(UserWarning, match="single outcomes of 2 evaluations that an earlier version wrote"):
-        assert read_outcomes(OLD) == {}
-
-
-def test_a_run_that_version_1_began_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the layout of version 1: no columns of names, and = in the name of the folder."""
-    whole = compare(["TTTS(posterior=bernoulli)"], ENV, budgets=[20], runs=30, out=tmp_path)
-    (cell,) = (tmp_path / "chunks").iterdir()
-    (file,) = cell.iterdir()
-    table = pq.read_table(file).drop_columns(["agent", "env", "budget"])
-    metadata = {**table.schema.metadata, b"schema": b"1"}
-    metadata.pop(b"bai-gym")
-    pq.write_table(table.replace_schema_metadata(metadata), file)
-    cell.rename(cell.with_name(cell.name.replace("posterior_bernoulli_n_", "posterior=bernoulli_n=")))
-    monkeypatch.setattr("bai_gym.benchmark.runner.play_chunk", None)  # nothing is played
-    assert plain(compare(["TTTS(posterior=bernoulli)"], ENV, budgets=[20], runs=30, out=tmp_path)) == plain(whole)
-
-
-def test_single_runs_and_recordings_of_version_2_are_read(tmp_path: Path) -> None:
-    """It called correct recommendations `answer`."""
-    compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
-    outcomes, (recording,) = read_outcomes(tmp_path), read_recordings(tmp_path)
-    (chunk,), (episode,) = tmp_path.glob("chunks/*/*.parquet"), tmp_path.glob("recordings/*/*.parquet")
-    table = pq.read_table(chunk)
-    names = ["answer" if name == "correct_recommendation" else name for name in table.column_names]
-    assert names != table.column_names
-    pq.write_table(table.rename_columns(names).replace_schema_metadata(table.schema.metadata), chunk)
-    table = pq.read_table(episode)
-    facts = table.schema.metadata[b"episode"].replace(b'"correct_recommendation"', b'"answer"')
-    pq.write_table(table.replace_schema_metadata({**table.schema.metadata, b"episode": facts}), episode)
-    for file in (chunk, episode):
-        with_schema(file, 2)
-    read = read_outcomes(tmp_path)["SH", ENV, 20]
-    assert read.correct_recommendation.tolist() == outcomes["SH", ENV, 20].correct_recommendation.tolist()
-    (old,) = read_recordings(tmp_path)
-    assert old.correct_recommendation == recording.correct_recommendation
-
-
 @pytest.mark.each("which", ["results.parquet", "chunks/*/*.parquet", "recordings/*/*.parquet"])
 def test_a_newer_version_is_refused_by_name(tmp_path: Path, which: str) -> None:
     compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
     (file,) = tmp_path.glob(which)
     with_schema(file, SCHEMA_VERSION + 1)
-    words = f"newer bai-gym \\(schema {SCHEMA_VERSION + 1}; this one reads 1 to {SCHEMA_VERSION}\\): update bai-gym"
+    words = f"newer bai-gym \\(schema {SCHEMA_VERSION + 1}; this one reads {SCHEMA_VERSION}\\): update bai-gym"
     with pytest.raises(SchemaError, match=words):
         read_results(tmp_path)
         read_outcomes(tmp_path)
@@ -266,7 +209,7 @@ def test_no_folder_and_nothing_in_it(tmp_path: Path) -> None:
     for reader in (read_results, read_outcomes, read_recordings):
         with pytest.raises(OutputError, match="there is no folder .*missing; name one that holds results"):
             reader(tmp_path / "missing")
-    pq.write_table(pq.read_table(OLD / "results.parquet").replace_schema_metadata(None), tmp_path / "other.parquet")
+    pq.write_table(pa.table({"agent": ["SH"]}), tmp_path / "other.parquet")
     with pytest.raises(OutputError, match="there are no results in .*; `bai-gym run ... --out"):
         read_results(tmp_path)
     assert read_outcomes(tmp_path) == {} and read_recordings(tmp_path) == []
