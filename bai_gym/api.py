@@ -246,7 +246,7 @@ def evaluate(
         workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says. Inside
             :func:`bai_gym.cluster` leave it out.
         env_kwargs: Keyword arguments for ``gym.make``.
-        out: Folder for finished chunks: the same call continues where an interrupted one stopped.
+        out: Folder for finished chunks: the same call resumes an interrupted one.
         path: ``"auto"`` (default), ``"blocks"`` or ``"steps"``: how episodes are played. Results have the same
             distribution.
         checkpoints: Intermediate budgets at which the recommendation is scored: 100 for every 100 pulls, or a list of

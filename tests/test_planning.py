@@ -208,7 +208,7 @@ def test_advice_ranks_agents_without_oracle_knowledge(monkeypatch: pytest.Monkey
     assert "variances" in advice.left_out["SHVar"]
     assert "18" in advice.left_out["SH"]  # its least budget: 6 arms, 3 stages
     assert "thresholding" in advice.left_out["APT"]
-    first, second = advice.words.split(". ")
+    first, second = advice.summary.split(". ")
     assert advice.agent in first
     other = ({"Uniform", "SR"} - {advice.agent}).pop()
     assert other in second or "worse" in second

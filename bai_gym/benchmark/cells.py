@@ -18,12 +18,12 @@ from bai_gym.benchmark.protocol import (
     allocates,
     confidence,
     describe,
-    doubts,
     knowledge,
     least_budget,
     notes,
     recommends_any_time,
     reset,
+    unmet_assumptions,
 )
 from bai_gym.benchmark.sources import AgentSource, EnvSource
 from bai_gym.envs.specification import EpisodeSpec
@@ -168,8 +168,10 @@ class Cell:
         least = least_budget(agent, self.env.problem.num_arms, self.env.problem.num_features)
         if self.budget < least:
             extra = (f"{describe(agent)}: budget below its minimum of {least}",)
-        doubtful = doubts(agent, self.instances()) if callable(getattr(agent, "doubts", None)) else ()
-        return tuple(sorted(knowledge(agent))), (*notes(agent), *doubtful, *extra, *self.env.problem.notes)
+        unmet = (
+            unmet_assumptions(agent, self.instances()) if callable(getattr(agent, "unmet_assumptions", None)) else ()
+        )
+        return tuple(sorted(knowledge(agent))), (*notes(agent), *unmet, *extra, *self.env.problem.notes)
 
     def named_arms(self) -> tuple[tuple[str, float], ...]:
         """Return name and true mean of each arm; none if arms have no names, or no fixed means."""
@@ -236,7 +238,7 @@ class Cell:
             error.add_note(f"raised while {where} was played")
             raise
 
-    def prepare(self) -> None:
+    def compile_agent(self) -> None:
         """Let the agent compile its rule, so that worker processes find it on disk."""
         agent = self.check()
         if callable(getattr(agent, "prepare", None)) and self.path != "steps":

@@ -95,14 +95,14 @@ def library_digest() -> str:
     """Return the library's version and a hash of those of its files that outcomes depend on."""
     digest = hashlib.sha256()
     files: dict[str, Path] = {}
-    for room in ("bai_gym", "bai_gym.agents"):
-        spec = importlib.util.find_spec(room)
+    for package in ("bai_gym", "bai_gym.agents"):
+        spec = importlib.util.find_spec(package)
         assert spec is not None and spec.origin is not None
         folder = Path(spec.origin).parent
         for path in folder.rglob("*"):
             parts = path.relative_to(folder).parts
             if parts[0] not in LATER_ROOMS:
-                files["/".join((room, *parts))] = path
+                files["/".join((package, *parts))] = path
     for name, path in sorted(files.items()):
         if path.is_file() and path.parent.name != "__pycache__":
             digest.update(f"{name} {path.stat().st_size}\n".encode())

@@ -40,11 +40,11 @@ OnStage = Callable[[str, int, int | None], None]
 
 
 @contextmanager
-def progress_bar(words: str) -> Iterator[OnChunk]:
+def progress_bar(title: str) -> Iterator[OnChunk]:
     """Show a progress bar on stderr, if stderr is a terminal."""
     with progress_bars() as on_stage:
-        on_stage(words, 0, None)  # before the first chunk is finished
-        yield lambda done, total: on_stage(words, done, total)
+        on_stage(title, 0, None)  # before the first chunk is finished
+        yield lambda done, total: on_stage(title, done, total)
 
 
 @contextmanager
@@ -60,9 +60,9 @@ def progress_bars() -> Iterator[OnStage]:
     with Progress(*columns, console=ERR, disable=not ERR.is_terminal, transient=True) as progress:
         tasks: dict[str, TaskID] = {}
 
-        def on_stage(words: str, done: int, total: int | None) -> None:
-            if words not in tasks:
-                tasks[words] = progress.add_task(words, total=total)
-            progress.update(tasks[words], completed=done, total=total)
+        def on_stage(title: str, done: int, total: int | None) -> None:
+            if title not in tasks:
+                tasks[title] = progress.add_task(title, total=total)
+            progress.update(tasks[title], completed=done, total=total)
 
         yield on_stage

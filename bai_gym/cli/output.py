@@ -101,13 +101,13 @@ def save_results(
     facts: Mapping[str, Any] | None = None,
 ) -> list[Path]:
     """Write the table as Parquet, CSV and Markdown; the facts are for :mod:`bai_gym.results.reader`."""
-    store = ResultsWriter(folder)
+    writer = ResultsWriter(folder)
     parquet, csv, markdown = result_files(name)
     table = results_table(results, optima)
     return [
-        store.save_results(results, parquet, optima=optima, facts=facts),
-        store.save_text(csv, table.csv()),
-        store.save_text(markdown, table.markdown()),
+        writer.save_results(results, parquet, optima=optima, facts=facts),
+        writer.save_text(csv, table.csv()),
+        writer.save_text(markdown, table.markdown()),
     ]
 
 
@@ -125,12 +125,12 @@ def print_rivals(reference: str, rivals: Sequence[Rival]) -> None:
 
 def save_rivals(reference: str, rivals: Sequence[Rival], folder: Path, name: str) -> list[Path]:
     """Write the same as CSV and Markdown."""
-    store = ResultsWriter(folder)
+    writer = ResultsWriter(folder)
     csv, markdown = rival_files(name)
     table = rivals_table(reference, rivals)
     return [
-        store.save_text(csv, table.csv()),
-        store.save_text(markdown, table.markdown()),
+        writer.save_text(csv, table.csv()),
+        writer.save_text(markdown, table.markdown()),
     ]
 
 

@@ -143,4 +143,4 @@ def advise(
             on_round=lambda words: on_stage(words, 0, None),
         )
     OUT.print(leaderboards_table([advice.leaderboard]).rich())
-    OUT.print(advice.words, soft_wrap=True)
+    OUT.print(advice.summary, soft_wrap=True)

@@ -15,9 +15,8 @@ from bai_gym.report.page import build_page, collect, standings
 from bai_gym.report.page.build import SIZE_LIMIT
 from bai_gym.report.page.content import Group
 from bai_gym.report.page.files import save_figures, save_tables
-from bai_gym.results.evaluations import Outcomes
 from bai_gym.results.reader import read_outcomes, read_recordings, read_results
-from bai_gym.results.result import Episodes
+from bai_gym.results.result import Outcomes, Runs
 from bai_gym.results.writer import write_atomically
 
 __all__ = ["report"]
@@ -58,7 +57,7 @@ def report(
 
 def _outcomes(group: Group) -> Outcomes:
     """Read the single runs of a group, from the folders of its results."""
-    found: dict[tuple[str, str, int], Episodes] = {}
+    found: dict[tuple[str, str, int], Runs] = {}
     for folder in dict.fromkeys(table.path.parent for table in group.tables):
         found |= read_outcomes(folder, group.results)
     return found

@@ -108,7 +108,7 @@ def _reproduce(
     OUT.print(f"{experiment.id}: {experiment.title} ({experiment.source})", style="bold", soft_wrap=True)
     for note in experiment.notes:
         OUT.print(f"  {note}", soft_wrap=True)
-    store = ResultsWriter(folder)
+    writer = ResultsWriter(folder)
     for panel in experiment.panels:
         name = _file_name(experiment, panel)
         available, stand_in = _with_available_data(panel)
@@ -160,7 +160,7 @@ def _reproduce(
         if rivals:
             paths += save_rivals(experiment.reference, rivals, folder, name)
         header = [f"{experiment.id}: {experiment.title}", f"{panel.title}; {runs} runs, seed {seed}", stand_in, ""]
-        paths.append(store.save_text(f"{name}-claims.txt", "\n".join([*filter(None, header), *lines]) + "\n"))
+        paths.append(writer.save_text(f"{name}-claims.txt", "\n".join([*filter(None, header), *lines]) + "\n"))
         title = f"{experiment.title}\n{panel.title}"
         if panel.picture == "stopping":
             paths += draw_stopping(comparison, folder, folder / f"{name}.png", title=title)

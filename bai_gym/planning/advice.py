@@ -44,7 +44,7 @@ class Advice:
         return self.leaderboard.standings[0].agent
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """Which agent to use, and why, in two sentences."""
         board = self.leaderboard
         best, budget = board.standings[0], board.budgets[0]
@@ -58,7 +58,7 @@ class Advice:
 
     def __str__(self) -> str:
         """The leaderboard and the advice."""
-        return f"{self.leaderboard}\n{self.words}"
+        return f"{self.leaderboard}\n{self.summary}"
 
 
 def advise(
@@ -85,7 +85,7 @@ def advise(
         seed: At least 0. The same seed gives the same advice, for any number of workers.
         workers: Processes, see :func:`bai_gym.evaluate`.
         env_kwargs: Keyword arguments for ``gym.make``.
-        out: Folder for finished chunks: the same call continues where an interrupted one stopped.
+        out: Folder for finished chunks: the same call resumes an interrupted one.
         on_round: Called with a description of each of the two rounds.
 
     Returns:

@@ -97,7 +97,7 @@ def error_curves(
         guess = _chance_line(results, x, chance)
         if guess is not None:
             shown = _draw_chance(axes, *guess)
-            sentence += f"; {'dashed' if shown else 'above the axis'}: {_chance_words(chance, guess[1])}"
+            sentence += f"; {'dashed' if shown else 'above the axis'}: {_describe_chance(chance, guess[1])}"
         axes.set_ylabel("error probability")
         envs = {row.env for row in results}
         heading = title if title is not None else (next(iter(envs)) if len(envs) == 1 else None)
@@ -351,7 +351,7 @@ def _draw_chance(axes: Any, at: NDArray[np.float64], y: NDArray[np.float64]) -> 
     return True
 
 
-def _chance_words(chance: float | str | None, y: NDArray[np.float64]) -> str:
+def _describe_chance(chance: float | str | None, y: NDArray[np.float64]) -> str:
     if chance == "one arm":
         return "a random guess, 1 − 1/K" + (f" = {y[0]:.3g}" if np.ptp(y) == 0 else "")
     return f"a random guess, {y[0]:.3g}"

@@ -73,7 +73,7 @@ def aggregate_intervals(
             figure.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=12)
         count = len(scores.tasks)
         sentence = (
-            f"{scores.words.capitalize()}. Taken over {count} task{'s' * (count > 1)} (an environment with a budget), "
+            f"{scores.description.capitalize()}. Taken over {count} task{'s' * (count > 1)} (an environment with a budget), "
             f"with {100 * scores.level:g} % bootstrap intervals; to the right is better, but for the optimality gap."
         )
         if any(row.knows for row in scores):

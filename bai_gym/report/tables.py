@@ -13,10 +13,10 @@ from functools import partial
 
 from bai_gym.analysis.intervals import Estimate
 from bai_gym.analysis.metrics import excess_error
-from bai_gym.results.layout import Column, Table, decimals, estimate_fields, exact, knows_words
+from bai_gym.results.layout import Column, Table, decimals, estimate_fields, exact, format_knowledge
 from bai_gym.results.result import Optima, Result, pulls_vary
 
-__all__ = ["arms_tables", "best_words", "bound_words", "checkpoint_table", "results_table"]
+__all__ = ["arms_tables", "best_arm_remarks", "bound_remarks", "checkpoint_table", "results_table"]
 
 
 def results_table(results: Sequence[Result], optima: Optima | None = None) -> Table[Result]:
@@ -24,7 +24,7 @@ def results_table(results: Sequence[Result], optima: Optima | None = None) -> Ta
 
     In CSV, equal results give equal bytes, however they were computed: floats are written by ``repr``, the shortest
     form that reads back to the same number, and the seconds, which differ between two runs of anything, are in the
-    terminal alone. There, `knows` is ``none`` or names joined by ``;``, `mean_pulls` holds K numbers joined by
+    terminal alone. There, `oracle_knowledge` is ``none`` or names joined by ``;``, `mean_pulls` holds K numbers joined by
     spaces, `sample_complexity_quantiles` those at 5, 25, 50, 75, 95, 99 and 100 %, `notes` are joined by ``;``, and the
     columns of an unknown optimum are empty.
 
@@ -43,11 +43,11 @@ def results_table(results: Sequence[Result], optima: Optima | None = None) -> Ta
         _fields(rows, optima),
         notes=lambda row: row.notes,
         title=None if several or not rows else rows[0].env,
-        remarks=(*best_words(rows), *bound_words(rows)),
+        remarks=(*best_arm_remarks(rows), *bound_remarks(rows)),
     )
 
 
-def bound_words(results: Iterable[Result]) -> tuple[str, ...]:
+def bound_remarks(results: Iterable[Result]) -> tuple[str, ...]:
     """Return sentences on the lower bound of the mean number of pulls, where it is known."""
     ratios = [row.over_bound for row in results if row.over_bound is not None]
     if not ratios:
@@ -60,7 +60,7 @@ def bound_words(results: Iterable[Result]) -> tuple[str, ...]:
     return (words, doubt) if min(ratios) < 1 else (words,)
 
 
-def best_words(results: Iterable[Result]) -> tuple[str, ...]:
+def best_arm_remarks(results: Iterable[Result]) -> tuple[str, ...]:
     """Return a sentence for each environment with named arms: which of them is best."""
     found: dict[str, str] = {}
     for row in results:
@@ -164,7 +164,7 @@ def _columns(rows: Sequence[Result], optima: Optima | None, several: bool) -> li
         (_several_seeds(rows), Column("seed", lambda row: "unknown" if row.seed is None else str(row.seed))),
         (True, Column("runs", lambda row: f"{row.runs:,}")),
         (True, Column("error probability [95 %]", lambda row: _share(row.error_probability, *row.interval, row))),
-        (bool(optima), Column("excess error [95 %]", lambda row: _excess_words(row, optima or {}))),
+        (bool(optima), Column("excess error [95 %]", lambda row: _format_excess(row, optima or {}))),
         (True, Column("simple regret ± se", _regret)),
         (any(row.delta is not None for row in rows), Column("delta", lambda row: _or_empty(row.delta))),
         (stops, Column("pulls: mean / median / 95 % / 99 % / maximum", _pulls)),
@@ -174,7 +174,7 @@ def _columns(rows: Sequence[Result], optima: Optima | None, several: bool) -> li
             any(row.truncated for row in rows),
             Column("stopped by the cap", lambda row: f"{100 * row.truncated / row.runs:.1f} %"),
         ),
-        (True, Column("oracle knowledge", lambda row: knows_words(row.knows), False)),
+        (True, Column("oracle knowledge", lambda row: format_knowledge(row.knows), False)),
         (True, Column("seconds", lambda row: f"{row.seconds:.1f}", terminal=True)),
     ]
     return [column for shown, column in columns if shown]
@@ -197,7 +197,7 @@ def _fields(rows: Sequence[Result], optima: Optima | None) -> dict[str, Callable
         "sample_complexity": lambda row: exact(row.sample_complexity),
         "sample_complexity_quantiles": lambda row: " ".join(map(exact, row.sample_quantiles)),
         "truncated": lambda row: int(row.truncated),
-        "knows": lambda row: ";".join(row.knows) or "none",
+        "oracle_knowledge": lambda row: ";".join(row.knows) or "none",
         "mean_pulls": lambda row: " ".join(map(exact, row.mean_pulls)),
         "notes": lambda row: ";".join(row.notes),
     }
@@ -224,7 +224,7 @@ def _excess(row: Result, optima: Optima) -> Estimate | None:
     return None if optimum is None else excess_error(row.error_probability, row.interval, optimum)
 
 
-def _excess_words(row: Result, optima: Optima) -> str:
+def _format_excess(row: Result, optima: Optima) -> str:
     excess = _excess(row, optima)
     return "unknown" if excess is None else _share(excess.value, excess.lower, excess.upper, row)
 

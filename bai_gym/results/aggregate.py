@@ -34,7 +34,7 @@ from bai_gym.analysis.bootstrap import check_samples, resample
 from bai_gym.analysis.intervals import Estimate, check_level, percentile
 from bai_gym.analysis.metrics import AGGREGATES, interquartile_mean
 from bai_gym.errors import ParameterError, unknown_name
-from bai_gym.results.evaluations import Evaluation, Source, Task, collect, declared, task_words
+from bai_gym.results.evaluations import Evaluation, Source, Task, collect, declared, describe_task
 from bai_gym.results.result import Optima, Result
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray
@@ -147,7 +147,7 @@ class Aggregate(Sequence[AgentScore]):
     def __str__(self) -> str:
         """A heading and one line per agent."""
         number = len(self.tasks)
-        lines = [f"{number} task{'s' * (number > 1)}, {self.words}"]
+        lines = [f"{number} task{'s' * (number > 1)}, {self.description}"]
         for row in self.rows:
             knows = "unknown" if row.knows is None else ", ".join(row.knows) or "none"
             lines.append(
@@ -157,7 +157,7 @@ class Aggregate(Sequence[AgentScore]):
         return "\n".join(lines)
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """Description of a score."""
         if (self.zero, self.one) == (NEVER, ALWAYS):
             return "score: probability of a correct recommendation"
@@ -282,7 +282,7 @@ class Aggregate(Sequence[AgentScore]):
             return float(regrets[regrets > 0].mean()) if (regrets > 0).any() else 1.0
         unit = scale.get(task) if isinstance(scale, Mapping) else scale
         if unit is None or not 0 < unit < float("inf"):
-            raise ParameterError(f"scale is {unit!r} for {task_words(task)}; give a positive number for each task")
+            raise ParameterError(f"scale is {unit!r} for {describe_task(task)}; give a positive number for each task")
         return float(unit)
 
     def _resampled(
@@ -324,7 +324,7 @@ def aggregate(
     probability of a correct guess or that of the best possible agent is given.
 
     Args:
-        source: What ``compare`` returns, several of these, or a mapping of (agent, env, budget) to ``Episodes``.
+        source: What ``compare`` returns, several of these, or a mapping of (agent, env, budget) to ``Runs``.
         results: Rows that state the oracle knowledge of agents, if ``source`` is a mapping.
         agents: Names of the agents to score; None: all.
         optima: Probability that the best possible agent is correct, by environment and budget; 1 where there is none.
@@ -434,7 +434,7 @@ def _table(
         name, task = missing[0]
         more = f", and {len(missing) - 1} more such pairs are missing" if len(missing) > 1 else ""
         raise ParameterError(
-            f"{name} has not played {task_words(task)}{more}; play it there, leave out the agent with agents=[...], "
+            f"{name} has not played {describe_task(task)}{more}; play it there, leave out the agent with agents=[...], "
             "or score the tasks that all have played with common=True"
         )
     if not tasks:
@@ -445,7 +445,7 @@ def _table(
     for (name, task), entry in kept.items():
         if entry.correct is None:
             raise ParameterError(
-                f"of {name} on {task_words(task)} only counts are known, and the bootstrap needs each run; "
+                f"of {name} on {describe_task(task)} only counts are known, and the bootstrap needs each run; "
                 "give what bai_gym.compare returns, or the outcomes"
             )
     return names, tasks, [task for task in every if task not in tasks], kept
@@ -464,7 +464,7 @@ def _check_runs(names: Sequence[str], tasks: Sequence[Task], table: _Table) -> N
         one, other = (pick(names, key=lambda name: table[name, task].runs) for pick in (min, max))
         if table[one, task].runs != table[other, task].runs:
             raise ParameterError(
-                f"{one} has {table[one, task].runs:,} runs on {task_words(task)}, {other} {table[other, task].runs:,}; "
+                f"{one} has {table[one, task].runs:,} runs on {describe_task(task)}, {other} {table[other, task].runs:,}; "
                 "give all the same number, or compare the first runs that all have with common=True"
             )
 
@@ -482,21 +482,21 @@ def _range(
             arms = table[names[0], task].num_arms
             if arms is None:
                 raise ParameterError(
-                    f"on {task_words(task)} not one arm is recommended: give the error probability of a guess, chance="
+                    f"on {describe_task(task)} not one arm is recommended: give the error probability of a guess, chance="
                     "{(env, budget): ...}, or leave out chance"
                 )
             low[t] = 1 / arms
             continue
         guess = chance.get(task) if isinstance(chance, Mapping) else chance
         if guess is None:
-            raise ParameterError(f"chance has no error probability of a guess on {task_words(task)}")
+            raise ParameterError(f"chance has no error probability of a guess on {describe_task(task)}")
         if isinstance(guess, str) or not 0.0 <= guess <= 1.0:
             raise ParameterError(f'chance is {guess!r}; it must be in [0, 1], "one arm", a mapping, or None')
         low[t] = 1 - guess
     for t, task in enumerate(tasks):
         if not low[t] < high[t] <= 1:
             raise ParameterError(
-                f"on {task_words(task)} a guess is correct with probability {low[t]:g}, the best possible agent with "
+                f"on {describe_task(task)} a guess is correct with probability {low[t]:g}, the best possible agent with "
                 f"{high[t]:g}; the first must be lower, and the second at most 1"
             )
     return low, high

@@ -13,7 +13,7 @@ from bai_gym.analysis.paired import PairedTest, compare_paired
 from bai_gym.analysis.pulls import PairedPulls, compare_pulls
 from bai_gym.errors import MissingPackageError, ParameterError, UnknownNameError, unknown_name
 from bai_gym.results.paper import paper_table
-from bai_gym.results.result import Checkpoint, Episodes, Result
+from bai_gym.results.result import Checkpoint, Result, Runs
 from bai_gym.results.rows import to_arrow
 from bai_gym.statistics import FloatArray, IntArray
 
@@ -46,7 +46,7 @@ class Comparison(Sequence[Result]):
     """
 
     results: tuple[Result, ...]
-    _runs: Mapping[tuple[str, str, int, int | None], Episodes | Checkpoint] = field(repr=False)
+    _runs: Mapping[tuple[str, str, int, int | None], Runs | Checkpoint] = field(repr=False)
 
     @property
     def final(self) -> tuple[Result, ...]:
@@ -200,12 +200,12 @@ class Comparison(Sequence[Result]):
         """
         return self._episodes(self.find(agent, budget, env)).recommendation
 
-    def _episodes(self, result: Result) -> Episodes:
+    def _episodes(self, result: Result) -> Runs:
         episodes = self.outcome(result)
-        assert isinstance(episodes, Episodes)  # the end of the runs, not a checkpoint
+        assert isinstance(episodes, Runs)  # the end of the runs, not a checkpoint
         return episodes
 
-    def outcome(self, result: Result) -> Episodes | Checkpoint:
+    def outcome(self, result: Result) -> Runs | Checkpoint:
         """Return the single runs behind a result."""
         return self._runs[result.agent, result.env, result.budget, result.checkpoint]
 

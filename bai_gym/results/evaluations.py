@@ -11,16 +11,13 @@ import numpy.typing as npt
 
 from bai_gym.errors import ParameterError
 from bai_gym.results.comparison import Comparison
-from bai_gym.results.result import Episodes, Result
+from bai_gym.results.result import Outcomes, Result, Runs
 from bai_gym.statistics import FloatArray
 
-__all__ = ["Outcomes", "Evaluation", "Source", "Task", "collect", "matching", "task_words", "declared"]
+__all__ = ["Evaluation", "Source", "Task", "collect", "matching", "describe_task", "declared"]
 
 Task: TypeAlias = tuple[str, int]
 """A task for scoring: an environment and a budget."""
-
-Outcomes: TypeAlias = Mapping[tuple[str, str, int], Episodes]
-"""The runs of each (agent, env, budget); runs of the same number and seed had the same instance."""
 
 Source: TypeAlias = Comparison | Iterable[Comparison | Result] | Outcomes
 """Source of the numbers: what ``compare`` returns, several of these, rows of results, or outcomes of single runs."""
@@ -93,7 +90,7 @@ def collect(source: Source, results: Iterable[Result] = ()) -> list[Evaluation]:
         ParameterError: If there are no results, a wrong type, a duplicate, or a result that contradicts its outcomes.
     """
     rows: dict[tuple[str, str, int], Result] = {}
-    runs: dict[tuple[str, str, int], Episodes] = {}
+    runs: dict[tuple[str, str, int], Runs] = {}
     if isinstance(source, Mapping):
         for key, episodes in source.items():
             runs[_checked_key(key, episodes)] = episodes
@@ -103,7 +100,7 @@ def collect(source: Source, results: Iterable[Result] = ()) -> list[Evaluation]:
                 for row in item.final:
                     _add(rows, row)
                     outcome = item.outcome(row)
-                    assert isinstance(outcome, Episodes)  # the end of the runs, not a checkpoint
+                    assert isinstance(outcome, Runs)  # the end of the runs, not a checkpoint
                     runs[_key(row)] = outcome
             else:
                 _add(rows, item)
@@ -116,7 +113,7 @@ def collect(source: Source, results: Iterable[Result] = ()) -> list[Evaluation]:
     return [_entry(key, rows.get(key), runs.get(key)) for key in keys]
 
 
-def matching(results: Iterable[Result], outcomes: Outcomes) -> dict[tuple[str, str, int], Episodes]:
+def matching(results: Iterable[Result], outcomes: Outcomes) -> dict[tuple[str, str, int], Runs]:
     """Return those outcomes that the results were computed from, or at least agree with in numbers of runs and errors.
 
     A folder can hold outcomes of other evaluations beside those of its tables: with other seeds, or more runs.
@@ -129,7 +126,7 @@ def matching(results: Iterable[Result], outcomes: Outcomes) -> dict[tuple[str, s
     return {key: episodes for key, episodes in outcomes.items() if rows.get(key) == _counts(episodes)}
 
 
-def task_words(task: Task) -> str:
+def describe_task(task: Task) -> str:
     """Name an environment and a budget in a sentence."""
     return f"{task[0]} with budget {task[1]:,}"
 
@@ -162,8 +159,8 @@ def _key(row: Result) -> tuple[str, str, int]:
 
 
 def _checked_key(key: Any, episodes: Any) -> tuple[str, str, int]:
-    if not (isinstance(key, tuple) and len(key) == 3 and isinstance(episodes, Episodes)):
-        raise ParameterError("outcomes must map (agent, env, budget) to the Episodes that were played")
+    if not (isinstance(key, tuple) and len(key) == 3 and isinstance(episodes, Runs)):
+        raise ParameterError("outcomes must map (agent, env, budget) to the Runs that were played")
     return key
 
 
@@ -171,29 +168,29 @@ def _add(rows: dict[tuple[str, str, int], Result], row: Result) -> None:
     """Add a result, unless there is one of the same agent already."""
     if _key(row) in rows:
         raise ParameterError(
-            f"{row.agent} has two results on {task_words((row.env, row.budget))}; leave one out, "
+            f"{row.agent} has two results on {describe_task((row.env, row.budget))}; leave one out, "
             "or give the agents different names"
         )
     rows[_key(row)] = row
 
 
-def _counts(episodes: Episodes) -> tuple[int, int]:
+def _counts(episodes: Runs) -> tuple[int, int]:
     """Return the number of runs, and that of errors."""
     return episodes.correct.size, int(np.count_nonzero(~episodes.correct))
 
 
-def _entry(key: tuple[str, str, int], row: Result | None, episodes: Episodes | None) -> Evaluation:
+def _entry(key: tuple[str, str, int], row: Result | None, episodes: Runs | None) -> Evaluation:
     agent, env, budget = key
     known = row and (row.runs, row.errors)
     counts = episodes and _counts(episodes)
     if known and counts and known != counts:
         raise ParameterError(
-            f"the result of {agent} on {task_words((env, budget))} has {known[1]} errors in {known[0]} runs, its "
+            f"the result of {agent} on {describe_task((env, budget))} has {known[1]} errors in {known[0]} runs, its "
             f"outcomes {counts[1]} in {counts[0]}: they belong to different evaluations"
         )
     number, errors = counts or known or (0, 0)
     if number < 1:
-        raise ParameterError(f"there is no run of {agent} on {task_words((env, budget))}; give at least 1")
+        raise ParameterError(f"there is no run of {agent} on {describe_task((env, budget))}; give at least 1")
     one_arm = episodes is not None and episodes.recommendation.ndim == 1
     return Evaluation(
         agent=agent,

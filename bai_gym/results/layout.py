@@ -19,7 +19,16 @@ from bai_gym.analysis.intervals import Estimate
 if TYPE_CHECKING:
     import rich.table
 
-__all__ = ["Column", "Table", "decimals", "escape_latex", "estimate_fields", "exact", "knows_words", "with_interval"]
+__all__ = [
+    "Column",
+    "Table",
+    "decimals",
+    "escape_latex",
+    "estimate_fields",
+    "exact",
+    "format_knowledge",
+    "with_interval",
+]
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -224,7 +233,7 @@ def with_interval(value: float, lower: float, upper: float) -> str:
     return f"{value:.{places}f} [{lower:.{places}f}, {upper:.{places}f}]"
 
 
-def knows_words(knows: Sequence[str] | None) -> str:
+def format_knowledge(knows: Sequence[str] | None) -> str:
     """Write the oracle knowledge of an agent; None: unknown."""
     return "unknown" if knows is None else ", ".join(knows) or "none"
 

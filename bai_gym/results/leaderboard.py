@@ -141,7 +141,7 @@ def leaderboards(
 
     Args:
         source: What ``compare`` returns, several of these, rows of results, or a mapping of (agent, env, budget) to
-            ``Episodes``. Rows alone hold counts only: their tests are not paired, and there is no overall leaderboard.
+            ``Runs``. Rows alone hold counts only: their tests are not paired, and there is no overall leaderboard.
         results: Rows that state the oracle knowledge of agents, if ``source`` is a mapping; or rows without outcomes.
         optima: Largest possible probabilities of a correct recommendation, by environment and budget.
         level: Confidence level, strictly between 0 and 1.

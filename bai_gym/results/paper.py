@@ -8,7 +8,7 @@ Holm's correction for the number of agents.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from bai_gym.analysis.intervals import check_level
 from bai_gym.analysis.paired import compare_paired
 from bai_gym.analysis.pulls import compare_pulls
 from bai_gym.analysis.ranks import holm
-from bai_gym.results.layout import Column, Table, knows_words, with_interval
-from bai_gym.results.result import Episodes, Result
+from bai_gym.results.layout import Column, Table, format_knowledge, with_interval
+from bai_gym.results.result import Outcomes, Result
 from bai_gym.validation import choice
 
 __all__ = ["MEASURES", "paper_table"]
@@ -28,7 +28,7 @@ Setting = tuple[str, int]  # environment and budget
 
 def paper_table(
     results: Sequence[Result],
-    outcomes: Mapping[tuple[str, str, int], Episodes],
+    outcomes: Outcomes,
     measure: str = "error_probability",
     level: float = 0.95,
 ) -> Table[str]:
@@ -61,7 +61,7 @@ def paper_table(
     def notes_of(agent: str) -> list[str]:
         results = rows[agent].values()
         knows = sorted({word for result in results for word in result.knows})
-        said = [f"is given oracle knowledge: {knows_words(knows)}"] if knows else []
+        said = [f"is given oracle knowledge: {format_knowledge(knows)}"] if knows else []
         return [*said, *dict.fromkeys(note for result in results for note in result.notes)]
 
     return Table(
@@ -82,7 +82,7 @@ def _heading(setting: Setting, settings: list[Setting]) -> str:
     return env if len({other for other, _ in settings}) == len(settings) else f"{env}, n = {budget:,}"
 
 
-def _cell(result: Result | None, outcomes: Mapping[tuple[str, str, int], Episodes], measure: str) -> str:
+def _cell(result: Result | None, outcomes: Outcomes, measure: str) -> str:
     if result is None:
         return "-"
     if measure == "error_probability":
@@ -95,7 +95,7 @@ def _cell(result: Result | None, outcomes: Mapping[tuple[str, str, int], Episode
 
 def _best(
     results: Sequence[Result],
-    outcomes: Mapping[tuple[str, str, int], Episodes],
+    outcomes: Outcomes,
     setting: Setting,
     measure: str,
     level: float,

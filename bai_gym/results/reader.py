@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.recording import Recording
-from bai_gym.results.result import Episodes, Optima, Result
+from bai_gym.results.result import Optima, Result, Runs
 from bai_gym.results.rows import from_row
 from bai_gym.results.schema import check_schema, schema_of
 from bai_gym.results.writer import CHUNK_RUNS, read_chunk
@@ -144,7 +144,7 @@ def _weight(row: Result) -> tuple[int, bool]:
     return row.runs, row.checkpoint is not None
 
 
-def read_outcomes(folder: str | Path, results: Iterable[Result] | None = None) -> dict[tuple[str, str, int], Episodes]:
+def read_outcomes(folder: str | Path, results: Iterable[Result] | None = None) -> dict[tuple[str, str, int], Runs]:
     """Return the outcomes of single runs in a folder and its subfolders, by (agent, env, budget).
 
     Args:
@@ -158,7 +158,7 @@ def read_outcomes(folder: str | Path, results: Iterable[Result] | None = None) -
     """
     folder = _check_folder(folder)
     wanted = None if results is None else {(r.agent, r.env, r.budget): r for r in results if r.at_end}
-    found: dict[tuple[str, str, int], Episodes] = {}
+    found: dict[tuple[str, str, int], Runs] = {}
     cells: dict[Path, dict[tuple[int, int], Path]] = {}
     for path in _parts(folder, "chunks"):
         cells.setdefault(path.parent, {})[_number_and_runs(path)] = path
@@ -172,7 +172,7 @@ def read_outcomes(folder: str | Path, results: Iterable[Result] | None = None) -
         paths = _longest(chunks) if row is None else _of_runs(chunks, row.runs)
         if not paths:
             continue
-        episodes = Episodes.joined([_read(path, read_chunk, "outcomes") for path in paths])
+        episodes = Runs.joined([_read(path, read_chunk, "outcomes") for path in paths])
         if row is not None:
             if _gives(episodes, row):
                 found[name] = episodes
@@ -291,7 +291,7 @@ def _full_size(chunks: Mapping[tuple[int, int], Path]) -> int:
     return CHUNK_RUNS
 
 
-def _gives(episodes: Episodes, result: Result) -> bool:
+def _gives(episodes: Runs, result: Result) -> bool:
     """Return whether a result was computed from these episodes: another seed gives different numbers."""
     runs = episodes.correct.size
     if (runs, int(np.count_nonzero(~episodes.correct))) != (result.runs, result.errors):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from bai_gym.analysis.intervals import wilson
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["QUANTILES", "Checkpoint", "Episodes", "Optima", "Result", "pulls_vary", "summarize", "summed"]
+__all__ = ["QUANTILES", "Checkpoint", "Runs", "Optima", "Outcomes", "Result", "pulls_vary", "summarize", "summed"]
 
 Optima = dict[tuple[str, int], float]
 """Largest possible probability of a correct recommendation, by environment and budget as in the results."""
@@ -43,8 +44,8 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Episodes:
-    """The outcomes of some finished episodes, in the order of their numbers.
+class Runs:
+    """The outcomes of some finished runs, of an episode each, in the order of their numbers.
 
     Attributes:
         recommendation: ``(R, ...)`` recommendations, in the form of the task.
@@ -74,8 +75,8 @@ class Episodes:
     tally: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def joined(cls, parts: Sequence[Episodes]) -> Episodes:
-        """Return several groups of episodes as one."""
+    def joined(cls, parts: Sequence[Runs]) -> Runs:
+        """Return several groups of runs as one."""
         ranked = [part.pulls_by_rank for part in parts if part.pulls_by_rank is not None]
         return cls(
             recommendation=np.concatenate([part.recommendation for part in parts]),
@@ -98,6 +99,10 @@ class Episodes:
             ),
             tally=summed(part.tally for part in parts),
         )
+
+
+Outcomes: TypeAlias = Mapping[tuple[str, str, int], Runs]
+"""The runs of each (agent, env, budget); runs of the same number and seed had the same instance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +227,7 @@ def summarize(
     agent: str,
     env: str,
     budget: int,
-    episodes: Episodes,
+    episodes: Runs,
     knows: Sequence[str],
     notes: Sequence[str],
     at: Checkpoint | None = None,
@@ -289,7 +294,7 @@ def summed(tallies: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return total
 
 
-def _recommended(episodes: Episodes) -> tuple[int, ...]:
+def _recommended(episodes: Runs) -> tuple[int, ...]:
     """Return the number of runs that recommend each arm, where one arm or a set of arms is recommended."""
     num_arms, found = episodes.pulls.size, episodes.recommendation
     if found.ndim == 1:
@@ -297,7 +302,7 @@ def _recommended(episodes: Episodes) -> tuple[int, ...]:
     return tuple(found.sum(axis=0).tolist()) if found.shape[1] == num_arms else ()
 
 
-def _by_rank(episodes: Episodes) -> tuple[float, ...]:
+def _by_rank(episodes: Runs) -> tuple[float, ...]:
     """Return the pulls per episode by true rank, where the best arm varies."""
     if episodes.pulls_by_rank is None or (episodes.correct_recommendation == episodes.correct_recommendation[0]).all():
         return ()

@@ -33,7 +33,7 @@ def to_arrow(results: Sequence[Result], optima: Optima | None = None) -> pa.Tabl
             "sample_complexity": [r.sample_complexity for r in results],
             "sample_quantiles": [list(r.sample_quantiles) for r in results],
             "truncated": [r.truncated for r in results],
-            "knows": pa.array([list(r.knows) for r in results], pa.list_(pa.string())),
+            "oracle_knowledge": pa.array([list(r.knows) for r in results], pa.list_(pa.string())),
             "notes": pa.array([list(r.notes) for r in results], pa.list_(pa.string())),
             "checkpoint": pa.array([r.checkpoint for r in results], pa.int64()),
             "seed": pa.array([r.seed if r.seed is not None and r.seed < 2**64 else None for r in results], pa.uint64()),
@@ -53,7 +53,7 @@ def to_arrow(results: Sequence[Result], optima: Optima | None = None) -> pa.Tabl
 def from_row(row: Mapping[str, Any]) -> Result:
     """Return the result of a row; its ``seconds`` are 0, since folders hold no times."""
     known = {item.name for item in fields(Result)}
-    values = {name: value for name, value in row.items() if name in known}
+    values = {name: value for name, value in row.items() if name in known} | {"knows": row["oracle_knowledge"]}
     for name in ("sample_quantiles", "knows", "notes", "mean_pulls_by_rank", "arm_names", "arm_means", "recommended"):
         values[name] = tuple(values[name])
     values["mean_pulls"] = np.array(values["mean_pulls"], float)

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 
 from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.recording import Recording
-from bai_gym.results.result import Checkpoint, Episodes, Optima, Result
+from bai_gym.results.result import Checkpoint, Optima, Result, Runs
 from bai_gym.results.rows import to_arrow
 from bai_gym.results.schema import check_schema, metadata_now, schema_of
 
@@ -112,7 +112,7 @@ class ResultsWriter:
         """
         return self.folder / "recordings" / _folder_name(cell) / f"{run:06d}-{runs}.parquet"
 
-    def load(self, cell: CellKey, chunk: int, runs: int) -> Episodes | None:
+    def load(self, cell: CellKey, chunk: int, runs: int) -> Runs | None:
         """Return a finished chunk, or None if it must be played (again).
 
         Raises:
@@ -120,7 +120,7 @@ class ResultsWriter:
         """
         path = self.chunk_path(cell, chunk, runs)
 
-        def read(path: Path) -> Episodes:
+        def read(path: Path) -> Runs:
             episodes = read_chunk(path)
             if episodes.correct.size != runs:
                 raise ValueError("another number of rows")
@@ -130,7 +130,7 @@ class ResultsWriter:
 
         return _finished(path, read, "chunk")
 
-    def save(self, cell: CellKey, chunk: int, episodes: Episodes) -> None:
+    def save(self, cell: CellKey, chunk: int, episodes: Runs) -> None:
         """Write a finished chunk."""
         runs = episodes.correct.size
         path = self.chunk_path(cell, chunk, runs)
@@ -258,7 +258,7 @@ def check_replaceable(path: Path) -> None:
         check_schema(path, metadata)
 
 
-def read_chunk(path: Path) -> Episodes:
+def read_chunk(path: Path) -> Runs:
     """Return a finished chunk.
 
     Raises:
@@ -275,7 +275,7 @@ def read_chunk(path: Path) -> Episodes:
     ranked = metadata.get(b"pulls_by_rank")
     by_rank = None if ranked is None else np.array(json.loads(ranked), np.int64)
     tally = json.loads(metadata.get(b"tally", b"{}"))
-    return Episodes(**columns, pulls=pulls, pulls_by_rank=by_rank, checkpoints=points, tally=tally)
+    return Runs(**columns, pulls=pulls, pulls_by_rank=by_rank, checkpoints=points, tally=tally)
 
 
 def _finished(path: Path, read: Callable[[Path], _T], what: str) -> _T | None:

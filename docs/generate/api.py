@@ -68,7 +68,7 @@ _DIRECTIVES = {
       members: [Standing, Pair]""",
     "bai_gym.results.result": """::: bai_gym.results.result
     options:
-      members: [Episodes, Checkpoint]""",
+      members: [Runs, Checkpoint]""",
     "bai_gym.results.comparison": """::: bai_gym.results.comparison
     options:
       members: [Rival, PullsAgainst, against_fewest]""",

@@ -20,7 +20,7 @@ from bai_gym.api import make_cells, parse_agent
 from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
 from bai_gym.benchmark.cells import checkpoint_grid
 from bai_gym.benchmark.chunk import play_chunk
-from bai_gym.benchmark.rollout import Look, play_blocks, play_steps
+from bai_gym.benchmark.rollout import RolloutCheckpoint, play_blocks, play_steps
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError
 from bai_gym.gaussian_process import GaussianPrior
@@ -119,7 +119,9 @@ def test_the_first_pulls_of_a_block_are_those_of_a_loop(counts: Any, weights: An
 # ------------------------------------------------------------------------------------------------ the law
 
 
-def looks_of(agent: Any, bandit: Any, task: Task) -> tuple[tuple[Look, ...], tuple[Look, ...]]:
+def checkpoints_of(
+    agent: Any, bandit: Any, task: Task
+) -> tuple[tuple[RolloutCheckpoint, ...], tuple[RolloutCheckpoint, ...]]:
     """What is seen at the checkpoints of 2,500 episodes by blocks, and of as many by steps."""
     spec: dict[str, Any] = {"num_envs": RUNS, "budget": BUDGET, "copy": False, "task": task}
     env = BestArmVectorEnv(FixedProblem(bandit), **spec)
@@ -129,7 +131,7 @@ def looks_of(agent: Any, bandit: Any, task: Task) -> tuple[tuple[Look, ...], tup
     observation, _ = env.reset(seed=4)
     agent.reset(env.episode_spec.problem_info(many, agent.knows, POINTS), generator(0, "agent", "steps"))
     steps = play_steps(agent.act, env, observation, POINTS, agent.recommend, lambda: agent.idle_pulls)
-    return blocks.looks, steps.looks
+    return blocks.checkpoints, steps.checkpoints
 
 
 @pytest.mark.slow
@@ -150,11 +152,11 @@ def test_blocks_and_steps_see_the_same(variant: tuple[str, dict[str, Any]], kind
         bandit = PriorBandit(bandit, GaussianPrior(0.5 + 0.5 * np.eye(4)))
     task: Task = next(t for t in (Thresholding(0.55), BestArm(), GoodArm(0.55)) if t.name in agent.tasks)
     p_values = []
-    for one, other in zip(*looks_of(agent, bandit, task), strict=True):
+    for one, other in zip(*checkpoints_of(agent, bandit, task), strict=True):
         assert one.pulls_made == other.pulls_made
         answers = [
-            look.recommendation.reshape(RUNS, -1) @ (1 << np.arange(look.recommendation[0].size))
-            for look in (one, other)
+            point.recommendation.reshape(RUNS, -1) @ (1 << np.arange(point.recommendation[0].size))
+            for point in (one, other)
         ]
         table = np.stack([np.bincount(codes, minlength=16) for codes in answers])
         table = table[:, table.sum(axis=0) > 20]
@@ -177,8 +179,8 @@ def test_a_difference_would_be_seen() -> None:
     for told in ((), POINTS):
         agent = agents.make("Uniform")
         agent.reset(env.episode_spec.problem_info(many, (), told), generator(0, "agent"))
-        looks = play_blocks(agent, many, BUDGET, generator(0, "rewards"), BestArm(), POINTS).looks
-        seen.append(np.bincount(looks[0].recommendation, minlength=4))
+        scored = play_blocks(agent, many, BUDGET, generator(0, "rewards"), BestArm(), POINTS).checkpoints
+        seen.append(np.bincount(scored[0].recommendation, minlength=4))
     assert not seen[0][2:].any() and seen[1].min() > 0.1 * RUNS
 
 
@@ -194,8 +196,8 @@ def test_what_is_seen_does_not_change_what_follows() -> None:
             ends.append(play_blocks(agent, bandit, 100, generator(0, "rewards"), task, points))
         np.testing.assert_array_equal(ends[0].pulls, ends[1].pulls)
         np.testing.assert_allclose(ends[0].statistics.means, ends[1].statistics.means, rtol=1e-12)
-        assert [look.pulls_made for look in ends[1].looks] == [30, 31, 77]
-        assert [int(look.pulls.sum(axis=1).max()) for look in ends[1].looks] == [30, 31, 77]
+        assert [point.pulls_made for point in ends[1].checkpoints] == [30, 31, 77]
+        assert [int(point.pulls.sum(axis=1).max()) for point in ends[1].checkpoints] == [30, 31, 77]
 
 
 @pytest.mark.slow
@@ -353,8 +355,8 @@ def test_a_stepper_is_looked_at_too() -> None:
     agent.reset(env.problem_info(), np.random.default_rng(0))
     stepper = Stepper(agent, env.action_encoding)
     rollout = play_steps(stepper.act, env, observation, (3, 10), agent.recommend)
-    assert [look.pulls_made for look in rollout.looks] == [3, 10]
-    assert (rollout.looks[0].recommendation == 1).all()
+    assert [point.pulls_made for point in rollout.checkpoints] == [3, 10]
+    assert (rollout.checkpoints[0].recommendation == 1).all()
 
 
 def test_names_in_this_file_can_be_read() -> None:

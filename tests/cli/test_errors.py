@@ -306,7 +306,7 @@ def test_an_interruption(command: Command, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("bai_gym.cli.run.compare", interrupted)
     outcome = command(*RUN)
     assert outcome.code == 130
-    assert outcome.err == "interrupted; with --out, the same command resumes where it stopped\n"
+    assert outcome.err == "interrupted; with --out, the same command resumes\n"
 
 
 @pytest.mark.slow

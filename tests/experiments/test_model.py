@@ -23,7 +23,7 @@ from bai_gym.experiments.augucb import PUBLISHED, PUBLISHED_UCBEV
 from bai_gym.experiments.model import Above, Below, BestOf, Close, Falls, Fewer, Lower, LowerRegret, Statement, Stops
 from bai_gym.experiments.verdicts import Verdict
 from bai_gym.results.comparison import Comparison
-from bai_gym.results.result import Checkpoint, Episodes, Result, summarize
+from bai_gym.results.result import Checkpoint, Result, Runs, summarize
 
 CONFIRMED, REFUTED, UNDECIDED = Verdict.CONFIRMED, Verdict.REFUTED, Verdict.UNDECIDED
 ALL = pytest.mark.each("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
@@ -218,13 +218,13 @@ PANEL = Panel("", "three budgets", tuple(Setting("E", x, x) for x in (100, 200, 
 def comparison(panel: Panel = PANEL, **errors: tuple[int, ...]) -> Comparison:
     """Agents with so many errors at each point; of two agents, the errors fall on different runs as far as possible."""
     results: list[Result] = []
-    runs: dict[Any, Episodes | Checkpoint] = {}
+    runs: dict[Any, Runs | Checkpoint] = {}
     for number, (agent, counts) in enumerate(errors.items()):
         for setting, count in zip(panel.settings, counts, strict=True):
             order = np.arange(RUNS) if number % 2 else np.arange(RUNS)[::-1]
             correct = order >= count
             zeros = np.zeros(RUNS, np.int64)
-            episodes = Episodes(zeros, zeros, correct, np.zeros(RUNS), zeros, zeros > 0, np.zeros(2, np.int64))
+            episodes = Runs(zeros, zeros, correct, np.zeros(RUNS), zeros, zeros > 0, np.zeros(2, np.int64))
             results.append(summarize(agent, setting.env, setting.budget, episodes, (), ()))
             runs[agent, setting.env, setting.budget, None] = episodes
     return Comparison(tuple(results), runs)
@@ -416,13 +416,13 @@ def test_environments_are_found_by_their_labels() -> None:
 def within_a_run(**errors: tuple[int, int]) -> Comparison:
     """Agents with so many errors after 50 pulls of 100, and at the end."""
     results: list[Result] = []
-    runs: dict[Any, Episodes | Checkpoint] = {}
+    runs: dict[Any, Runs | Checkpoint] = {}
     for number, (agent, counts) in enumerate(errors.items()):
         order = np.arange(RUNS) if number % 2 else np.arange(RUNS)[::-1]
         zeros, none = np.zeros(RUNS, np.int64), np.zeros(2, np.int64)
         half, end = (order >= count for count in counts)
         point = Checkpoint(50, half, np.zeros(RUNS), none)
-        episodes = Episodes(zeros, zeros, end, np.zeros(RUNS), zeros, zeros > 0, none, checkpoints=(point,))
+        episodes = Runs(zeros, zeros, end, np.zeros(RUNS), zeros, zeros > 0, none, checkpoints=(point,))
         for at in (point, None):
             result = summarize(agent, "E", 100, episodes, (), (), at)
             results.append(result)
@@ -520,13 +520,11 @@ def regrets(half: tuple[float, float], end: tuple[float, float]) -> Comparison:
     """Agents a and b with these simple regrets after 50 pulls of 100 and at the end; b also has the run's parity."""
     zeros, none, right = np.zeros(RUNS, np.int64), np.zeros(2, np.int64), np.ones(RUNS, np.bool_)
     results: list[Result] = []
-    runs: dict[Any, Episodes | Checkpoint] = {}
+    runs: dict[Any, Runs | Checkpoint] = {}
     for number, agent in enumerate("ab"):
         noise = number * (np.arange(RUNS) % 2 - 0.5)
         point = Checkpoint(50, right, half[number] + noise, none)
-        episodes = Episodes(
-            zeros + number, zeros, right, end[number] + noise, zeros, zeros > 0, none, checkpoints=(point,)
-        )
+        episodes = Runs(zeros + number, zeros, right, end[number] + noise, zeros, zeros > 0, none, checkpoints=(point,))
         for at in (point, None):
             results.append(summarize(agent, "E", 100, episodes, (), (), at))
             runs[agent, "E", 100, results[-1].checkpoint] = at or episodes
@@ -570,12 +568,12 @@ def test_runs_of_a_comparison() -> None:
 def stopping(pulls: dict[str, tuple[int, int]], capped: int = 0) -> Comparison:
     """Agents with these numbers of pulls in even and odd runs; the last runs of each are ended by the cap of 1,000."""
     results: list[Result] = []
-    runs: dict[Any, Episodes | Checkpoint] = {}
+    runs: dict[Any, Runs | Checkpoint] = {}
     zeros, none, right = np.zeros(RUNS, np.int64), np.zeros(2, np.int64), np.ones(RUNS, np.bool_)
     for agent, both in pulls.items():
         is_capped = np.arange(RUNS) >= RUNS - capped
         spent = np.where(is_capped, 1000, np.tile(both, RUNS // 2))
-        episodes = Episodes(zeros, zeros, right, np.zeros(RUNS), spent, is_capped, none)
+        episodes = Runs(zeros, zeros, right, np.zeros(RUNS), spent, is_capped, none)
         results.append(summarize(agent, "E", 1000, episodes, (), ()))
         runs[agent, "E", 1000, None] = episodes
     return Comparison(tuple(results), runs)

@@ -11,7 +11,7 @@ import pytest
 from bai_gym.errors import ParameterError
 from bai_gym.report import canvas, runs
 from bai_gym.report.runs import allocation_map, arms_plot, regret_boxes, stopping_times, survival
-from bai_gym.results.result import Episodes, Result, summarize
+from bai_gym.results.result import Result, Runs, summarize
 
 REGRETS: dict[str, Any] = {"regrets": {"one": [0.0, 1.0, 2.0, 3.0, 9.0], "an agent of long name": [0.5, 0.5]}}
 ARMS: dict[str, Any] = {
@@ -98,7 +98,7 @@ def test_wrong_arms_are_named(change: dict[str, Any], message: str) -> None:
 
 def row(agent: str, pulls: list[int], knows: tuple[str, ...] = (), budget: int = 10) -> Result:
     zeros = np.zeros(2, int)
-    runs = Episodes(zeros, zeros, zeros == 0, zeros + 0.0, zeros + 9, zeros > 0, np.array(pulls))
+    runs = Runs(zeros, zeros, zeros == 0, zeros + 0.0, zeros + 9, zeros > 0, np.array(pulls))
     return summarize(agent, "E", budget, runs, knows, ())
 
 
@@ -146,7 +146,7 @@ def test_allocations_that_mislead_are_refused(results: list[Result], options: di
 def stopped(agent: str, spent: list[int], truncated: int = 0, wrong: int = 0, knows: tuple[str, ...] = ()) -> Result:
     zeros = np.zeros(len(spent), int)
     correct, capped = np.arange(zeros.size) >= wrong, np.arange(zeros.size) < truncated
-    runs = Episodes(zeros, zeros, correct, zeros + 0.0, np.array(spent), capped, np.array([5, 5]))
+    runs = Runs(zeros, zeros, correct, zeros + 0.0, np.array(spent), capped, np.array([5, 5]))
     return summarize(agent, "E", 90, runs, knows, ())
 
 

@@ -12,15 +12,15 @@ import pytest
 from bai_gym.report import scores as figures
 from bai_gym.report.scores import aggregate_intervals, performance_profiles
 from bai_gym.results.aggregate import Aggregate, aggregate
-from bai_gym.results.result import Episodes, summarize
+from bai_gym.results.result import Runs, summarize
 
 matplotlib = pytest.importorskip("matplotlib")
 
 
-def episodes(errors: int, runs: int = 40) -> Episodes:
+def episodes(errors: int, runs: int = 40) -> Runs:
     wrong = np.arange(runs) < errors
     zeros = np.zeros(runs, int)
-    return Episodes(zeros, zeros, ~wrong, 0.5 * wrong, zeros + 9, wrong & False, np.full(4, runs))
+    return Runs(zeros, zeros, ~wrong, 0.5 * wrong, zeros + 9, wrong & False, np.full(4, runs))
 
 
 @pytest.fixture(scope="module")

@@ -13,13 +13,13 @@ from bai_gym.report.aggregates import aggregate_table
 from bai_gym.report.standings import leaderboards_table
 from bai_gym.results.aggregate import Aggregate, aggregate
 from bai_gym.results.leaderboard import leaderboards
-from bai_gym.results.result import Episodes, Result, summarize
+from bai_gym.results.result import Result, Runs, summarize
 
 
-def episodes(errors: int, runs: int = 40) -> Episodes:
+def episodes(errors: int, runs: int = 40) -> Runs:
     wrong = np.arange(runs) < errors
     zeros = np.zeros(runs, int)
-    return Episodes(zeros, zeros, ~wrong, 0.5 * wrong, zeros + 9, wrong & False, np.full(4, runs))
+    return Runs(zeros, zeros, ~wrong, 0.5 * wrong, zeros + 9, wrong & False, np.full(4, runs))
 
 
 KNOWS = {"A_1": ("range", "variances"), "B": (), "C|": ()}
@@ -62,7 +62,7 @@ def test_leaderboard_as_csv_has_every_digit() -> None:
         assert (int(row["rank_lower"]), int(row["rank_upper"])) == standing.rank_interval
         assert float(row["error_probability_upper"]) == standing.interval[1]
         assert (row["excess_error"], row["paired"], row["level"]) == ("", "yes", "0.95")
-    assert (read[0]["knows"], read[1]["knows"]) == ("range;variances", "none")
+    assert (read[0]["oracle_knowledge"], read[1]["oracle_knowledge"]) == ("range;variances", "none")
     assert read[2]["notes"] == "a note; 5 %;another"
 
 
@@ -100,7 +100,7 @@ def test_aggregate_as_csv_has_every_digit() -> None:
         assert float(row["iqm"]) == score.iqm.value and float(row["median_lower"]) == score.median.lower
         assert float(row["optimality_gap_upper"]) == score.optimality_gap.upper
         assert (row["tasks"], row["level"]) == ("2", "0.95")
-    assert read[0]["knows"] == "range;variances"
+    assert read[0]["oracle_knowledge"] == "range;variances"
 
 
 def test_tasks_left_out_are_counted() -> None:

@@ -14,16 +14,16 @@ import bai_gym
 from bai_gym import aggregate
 from bai_gym.analysis.metrics import AGGREGATES
 from bai_gym.errors import ParameterError, UnknownNameError
-from bai_gym.results.result import Episodes, summarize
+from bai_gym.results.result import Runs, summarize
 
-Outcomes = dict[tuple[str, str, int], Episodes]
+Outcomes = dict[tuple[str, str, int], Runs]
 
 
-def episodes(wrong: Any, regret: Any = None, num_arms: int = 4, sets: bool = False) -> Episodes:
+def episodes(wrong: Any, regret: Any = None, num_arms: int = 4, sets: bool = False) -> Runs:
     """Outcomes of runs, given which of them are wrong; with simple regret 1 there unless given."""
     wrong = np.asarray(wrong, dtype=bool)
     runs = wrong.size
-    return Episodes(
+    return Runs(
         recommendation=np.zeros((runs, 2) if sets else runs, int),
         correct_recommendation=np.zeros((runs, 2) if sets else runs, int),
         correct=~wrong,
@@ -81,10 +81,10 @@ def test_scale_from_a_guess_to_the_optimum() -> None:
         "best": aggregate(outcomes, chance="one arm", optima={("E", 10): 0.85})[0].mean.value,
     }
     assert value == pytest.approx({"one arm": 2 / 3, "number": 0.5, "mapping": 2 / 3, "best": 5 / 6})
-    words = aggregate(outcomes, chance="one arm", optima={("E", 10): 0.85}).words
+    words = aggregate(outcomes, chance="one arm", optima={("E", 10): 0.85}).description
     assert words.endswith("a random guess scores 0 and the best possible agent 1")
     two = {**outcomes, ("A", "F", 10): episodes(first(5))}
-    assert "1 of 2 tasks" in aggregate(two, optima={("E", 10): 0.85}).words
+    assert "1 of 2 tasks" in aggregate(two, optima={("E", 10): 0.85}).description
 
 
 def test_better_than_the_optimum_by_luck_makes_up_for_nothing() -> None:

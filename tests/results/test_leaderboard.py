@@ -13,14 +13,14 @@ from bai_gym import compare, leaderboards
 from bai_gym.analysis.intervals import wilson
 from bai_gym.errors import ParameterError
 from bai_gym.results.evaluations import collect, matching
-from bai_gym.results.result import Episodes, Result, summarize
+from bai_gym.results.result import Result, Runs, summarize
 
 
-def episodes(wrong: Any, num_arms: int = 4) -> Episodes:
+def episodes(wrong: Any, num_arms: int = 4) -> Runs:
     """Outcomes of runs, given which of them are wrong."""
     wrong = np.asarray(wrong, dtype=bool)
     runs = wrong.size
-    return Episodes(
+    return Runs(
         recommendation=wrong.astype(int),
         correct_recommendation=np.zeros(runs, int),
         correct=~wrong,
@@ -40,7 +40,7 @@ WRONG = {"A": first(0), "B": first(20), "C": first(21)}
 OUTCOMES = {(agent, "E", 100): episodes(wrong) for agent, wrong in WRONG.items()}
 
 
-def rows_of(outcomes: dict[tuple[str, str, int], Episodes], **facts: Any) -> list[Result]:
+def rows_of(outcomes: dict[tuple[str, str, int], Runs], **facts: Any) -> list[Result]:
     return [
         summarize(agent, env, budget, runs, facts.get("knows", ()), facts.get("notes", ()))
         for (agent, env, budget), runs in outcomes.items()
@@ -215,7 +215,7 @@ def test_outcomes_that_belong_to_other_results_are_told_apart() -> None:
         ("results", {}, "not str"),
         ([3], {}, "not int"),
         ({"A": episodes([True])}, {}, r"\(agent, env, budget\)"),
-        ({("A", "E", 5): [True]}, {}, "Episodes"),
+        ({("A", "E", 5): [True]}, {}, "Runs"),
         ({("A", "E", 5): episodes([])}, {}, "no run of A on E with budget 5"),
         (OUTCOMES, {"level": 95}, "level"),
         (OUTCOMES, {"samples": 5}, "at least 100"),

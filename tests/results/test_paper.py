@@ -18,7 +18,7 @@ from bai_gym.errors import MissingPackageError, ParameterError
 from bai_gym.results.layout import Table
 from bai_gym.results.paper import paper_table
 from bai_gym.results.reader import read_results
-from bai_gym.results.result import Episodes, summarize
+from bai_gym.results.result import Runs, summarize
 
 
 def comparison(*cells: tuple[str, str, int, str, list[int] | None], knows: tuple[str, ...] = ()) -> Comparison:
@@ -27,7 +27,7 @@ def comparison(*cells: tuple[str, str, int, str, list[int] | None], knows: tuple
     for agent, env, budget, errors, spent in cells:
         wrong = np.array([word == "1" for word in errors])
         runs = wrong.size
-        episodes = Episodes(
+        episodes = Runs(
             recommendation=wrong.astype(int),
             correct_recommendation=np.zeros(runs, int),
             correct=~wrong,
@@ -43,7 +43,7 @@ def comparison(*cells: tuple[str, str, int, str, list[int] | None], knows: tuple
 
 def table_of(found: Comparison) -> Table[str]:
     runs = {(row.agent, row.env, row.budget): found.outcome(row) for row in found}
-    return paper_table(found.results, {key: part for key, part in runs.items() if isinstance(part, Episodes)})
+    return paper_table(found.results, {key: part for key, part in runs.items() if isinstance(part, Runs)})
 
 
 NONE, FEW, MANY = 30 * "0", 3 * "1" + 27 * "0", 15 * "1" + 15 * "0"

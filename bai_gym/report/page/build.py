@@ -67,7 +67,7 @@ def build_page(content: Content, standings: Sequence[Standings], size_limit: int
     return Page(html, left_out, len(html.encode()))
 
 
-def _fitting(recordings: tuple[Recording, ...], room: int) -> tuple[list[dict[str, Any]], list[str], str]:
+def _fitting(recordings: tuple[Recording, ...], space: int) -> tuple[list[dict[str, Any]], list[str], str]:
     """Return the episodes that fit, as facts and as packed pulls, and a sentence about the others.
 
     The episodes of all agents on one instance with one budget are kept or left out as a group, so that agents can
@@ -80,20 +80,20 @@ def _fitting(recordings: tuple[Recording, ...], room: int) -> tuple[list[dict[st
         complete.setdefault(key, []).append(recording)
     chosen: set[int] = set()
     packed: dict[int, tuple[dict[str, Any], str]] = {}
-    room -= 300 if recordings else 0  # the sentence on what is missing
+    space -= 300 if recordings else 0  # the sentence on what is missing
     missing: dict[tuple[str, int], int] = {}
     instances: dict[str, int] = {}
     for key in sorted(complete):
         episodes = complete[key]
         forms = [({**facts(episode), "draw": key[4]}, pack(episode)) for episode in episodes]
-        # With a comma or line break each, and room for the number of the instance.
+        # With a comma or line break each, and space for the number of the instance.
         cost = sum(len(_json({**entry, **form})) + 24 + len(text) for entry, (form, text) in forms)
         shared = {_json(instance(episode)) for episode in episodes} - set(instances)
         cost += sum(len(text) + 1 for text in shared)
-        if cost > room:
+        if cost > space:
             missing[key[3], key[0]] = missing.get((key[3], key[0]), 0) + len(episodes)
             continue
-        room -= cost
+        space -= cost
         for text in shared:
             instances[text] = len(instances)
         for episode, (entry, (form, text)) in zip(episodes, forms, strict=True):

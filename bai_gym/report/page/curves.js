@@ -5,7 +5,7 @@ import { axesOf, logTicks } from "./axes.js";
 import { finalRows } from "./data.js";
 import { checkbox, choice, h, table } from "./dom.js";
 import { figure } from "./figure.js";
-import { brief, count, withError, withInterval, words } from "./format.js";
+import { brief, count, knowledgeText, withError, withInterval } from "./format.js";
 import { ink, look, pale } from "./palette.js";
 import { draw, frame, plain } from "./plots.js";
 import { choose, group, onChange, state } from "./state.js";
@@ -155,7 +155,7 @@ function tracesOf(agent, rows, axis, measure) {
   const hidden = (row) => state.logY && measure.value(row) <= 0;
   const floor = (row) => (state.logY ? Math.max(measure.low(row), measure.value(row) / 1e3) : measure.low(row));
   const name = plain(group().agents[agent]);
-  const label = (row) => `<b>${name}</b><br>${plain(String(tick(axis.at(row))))} ${axis.categories ? "" : plain(axis.title)}<br>${measure.say(row)}<br>oracle knowledge: ${plain(words(group().knows[row.knows]))}`;
+  const label = (row) => `<b>${name}</b><br>${plain(String(tick(axis.at(row))))} ${axis.categories ? "" : plain(axis.title)}<br>${measure.say(row)}<br>oracle knowledge: ${plain(knowledgeText(group().knows[row.knows]))}`;
   const points = (shown, y, mode) => ({
     type: "scatter",
     mode,

@@ -14,7 +14,7 @@ from bai_gym.report.page.content import Content, Group
 from bai_gym.report.page.numbers import short
 from bai_gym.report.page.standings import Standings
 from bai_gym.report.page.summary import summary
-from bai_gym.report.tables import best_words
+from bai_gym.report.tables import best_arm_remarks
 from bai_gym.results.result import Result
 from bai_gym.statistics import FloatArray
 
@@ -119,7 +119,7 @@ def _group_json(group: Group, standings: Standings, order: Sequence[str]) -> dic
         "envs": envs.things,
         "arms": [arms[env] for env in envs.things],
         "armNames": [list(named.get(env, ())) for env in envs.things],
-        "best": {env: words for env in named for words in best_words(r for r in group.results if r.env == env)},
+        "best": {env: words for env in named for words in best_arm_remarks(r for r in group.results if r.env == env)},
         "knows": [list(words) for words in knows.things],
         "notes": notes.things,
         "reruns": commands.things,

@@ -16,11 +16,11 @@ from bai_gym.report.page.numbers import short
 from bai_gym.report.runs import survival
 from bai_gym.results.aggregate import Aggregate, Profile, aggregate
 from bai_gym.results.comparison import PullsAgainst, against_fewest
-from bai_gym.results.evaluations import Outcomes, matching
+from bai_gym.results.evaluations import matching
 from bai_gym.results.layout import Table
 from bai_gym.results.leaderboard import Leaderboard, leaderboards
 from bai_gym.results.paper import paper_table
-from bai_gym.results.result import Result
+from bai_gym.results.result import Outcomes, Result
 from bai_gym.statistics import IntArray
 
 __all__ = ["Standings", "standings"]
@@ -116,7 +116,7 @@ class Standings:
         if found is None:
             return {"reason": self.reason} if self.reason else None
         return {
-            "words": found.words,
+            "description": found.description,
             "tasks": len(found.tasks),
             "leftOut": len(found.left_out),
             "without": [agent for agent in agents if agent not in found.agents],
