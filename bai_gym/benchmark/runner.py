@@ -185,9 +185,8 @@ def run_cells(
         facts: dict[str, Any] = {"seed": cell.seed, "rerun": command, "digest": digest, "arms": cell.named_arms()}
         facts |= {"delta": cell.delta, "lower_bound": cell.lower_bound()}
         for point in (*episodes.checkpoints, None):
-            result = summarize(*name, episodes, knows, notes, at=point, **facts)
-            results.append(result)
-            outcomes[*name, result.checkpoint] = episodes if point is None else point
+            results.append(summarize(*name, episodes, knows, notes, at=point, **facts))
+        outcomes[name] = episodes
     return Comparison(tuple(results), outcomes)
 
 

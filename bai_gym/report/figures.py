@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bai_gym.errors import ParameterError
-from bai_gym.report.canvas import COLOURS, MARKERS, look, named, places, save, settings, target_of, write_sentence
+from bai_gym.report.canvas import COLOURS, MARKERS, named, places, save, settings, style, target_of, write_sentence
 from bai_gym.results.result import Result
 
 __all__ = ["error_curves", "instance_plot"]
@@ -221,17 +221,7 @@ def _draw_curve(axes: Any, rows: Sequence[Result], index: int, x: Axis, log: boo
     """
     from matplotlib.transforms import ScaledTranslation
 
-    colour, marker, dashes = look(index)
-    style = {
-        "color": colour,
-        "marker": marker,
-        "markerfacecolor": "white" if rows[0].knows else colour,
-        "markeredgewidth": 1.4,
-        "markersize": 6.5,
-        "elinewidth": 1.1,
-        "capsize": 3,
-        "zorder": 3,
-    }
+    properties = {**style(index, rows[0].knows), "elinewidth": 1.1, "capsize": 3, "zorder": 3}
     at = np.array([_x_of(row, x) for row in rows], dtype=np.float64)
     p = np.array([row.error_probability for row in rows])
     low, high = np.array([row.interval for row in rows]).T
@@ -239,12 +229,17 @@ def _draw_curve(axes: Any, rows: Sequence[Result], index: int, x: Axis, log: boo
         return _draw_band(axes, at, p, low, high, rows[0], index)
     reach = np.maximum([p - low, high - p], 0.0)  # (2, points)
     seen = np.full(len(p), True) if not log else p > 0
-    bars = axes.errorbar(at[seen], p[seen], yerr=reach[:, seen], linestyle=dashes, linewidth=1.6, **style)
+    bars = axes.errorbar(at[seen], p[seen], yerr=reach[:, seen], **properties)
     if not seen.all():
         aside = axes.transData + ScaledTranslation(offset / 72, 0.0, axes.figure.dpi_scale_trans)
         none = ~seen
         axes.errorbar(
-            at[none], high[none], yerr=0.4 * high[none], uplims=True, linestyle="none", transform=aside, **style
+            at[none],
+            high[none],
+            yerr=0.4 * high[none],
+            uplims=True,
+            transform=aside,
+            **{**properties, "linestyle": "none"},
         )
     return bars
 
@@ -259,20 +254,14 @@ def _draw_band(
     index: int,
 ) -> Any:
     """Draw a curve of many points: a line, its intervals as a band, and a marker now and then."""
-    colour, marker, dashes = look(index)
-    axes.fill_between(at, low, high, color=colour, alpha=0.15, linewidth=0, zorder=2)
+    properties = style(index, row.knows)
+    axes.fill_between(at, low, high, color=properties["color"], alpha=0.15, linewidth=0, zorder=2)
     return axes.plot(
         at,
         np.where(p > 0, p, np.nan) if axes.get_yscale() == "log" else p,
-        linestyle=dashes,
-        color=colour,
-        linewidth=1.6,
-        marker=marker,
         markevery=max(1, len(at) // 10),
-        markerfacecolor="white" if row.knows else colour,
-        markeredgewidth=1.4,
-        markersize=6.5,
         zorder=3,
+        **properties,
     )[0]
 
 

@@ -16,7 +16,7 @@ Line: TypeAlias = tuple[Leaderboard, Standing]
 def leaderboards_table(boards: Sequence[Leaderboard], remarks: Sequence[str] = ()) -> Table[Line]:
     """Lay leaderboards out in one table, one below the other in the order given; further remarks come last.
 
-    In CSV, `budgets` are joined by spaces, several in an overall leaderboard; `oracle_knowledge` is ``none``, ``unknown``, or
+    In CSV, `budgets` are joined by spaces, several in an overall leaderboard; `oracle_knowledge` is ``none`` or
     names joined by ``;``, as are `notes`; `paired` is ``yes`` where all agents of the leaderboard were compared run by
     run, else ``no``. The columns of an unknown excess error are empty.
     """

@@ -24,9 +24,9 @@ def results_table(results: Sequence[Result], optima: Optima | None = None) -> Ta
 
     In CSV, equal results give equal bytes, however they were computed: floats are written by ``repr``, the shortest
     form that reads back to the same number, and the seconds, which differ between two runs of anything, are in the
-    terminal alone. There, `oracle_knowledge` is ``none`` or names joined by ``;``, `mean_pulls` holds K numbers joined by
-    spaces, `sample_complexity_quantiles` those at 5, 25, 50, 75, 95, 99 and 100 %, `notes` are joined by ``;``, and the
-    columns of an unknown optimum are empty.
+    terminal alone. In CSV, `oracle_knowledge` is ``none`` or names joined by ``;``, `mean_pulls` holds K numbers joined
+    by spaces, `sample_complexity_quantiles` those at 5, 25, 50, 75, 95, 99 and 100 %, `notes` are joined by ``;``, and
+    the columns of an unknown optimum are empty.
 
     Args:
         results: The results, in any order.

@@ -23,7 +23,7 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -35,7 +35,7 @@ from bai_gym.analysis.intervals import Estimate, check_level, percentile
 from bai_gym.analysis.metrics import AGGREGATES, interquartile_mean
 from bai_gym.errors import ParameterError, unknown_name
 from bai_gym.results.evaluations import Evaluation, Source, Task, collect, declared, describe_task
-from bai_gym.results.result import Optima, Result
+from bai_gym.results.result import Optima
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import choice
@@ -58,7 +58,7 @@ class AgentScore:
         mean: Mean.
         median: Median.
         optimality_gap: Mean shortfall from 1; the only one of the four that is lower for better agents.
-        knows: Oracle knowledge of the agent on any of the tasks; None if unknown.
+        knows: Oracle knowledge of the agent on any of the tasks.
         notes: Remarks that a reader of the numbers needs.
     """
 
@@ -67,7 +67,7 @@ class AgentScore:
     mean: Estimate
     median: Estimate
     optimality_gap: Estimate
-    knows: tuple[str, ...] | None
+    knows: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -80,7 +80,7 @@ class Profile:
             over tasks, with a simple regret of at most the threshold, in units of the scale. Higher is better in both.
         thresholds: ``(P,)`` ascending.
         agents: A names.
-        knows: Oracle knowledge of each of them; None if unknown.
+        knows: Oracle knowledge of each of them.
         shares: ``(A, P)`` the curves, in [0, 1].
         lower: ``(A, P)`` lower ends of their intervals, each for itself; NaN for a single run.
         upper: ``(A, P)`` upper ends.
@@ -90,7 +90,7 @@ class Profile:
     of: Literal["tasks", "runs"]
     thresholds: FloatArray
     agents: tuple[str, ...]
-    knows: tuple[tuple[str, ...] | None, ...]
+    knows: tuple[tuple[str, ...], ...]
     shares: FloatArray
     lower: FloatArray
     upper: FloatArray
@@ -149,7 +149,7 @@ class Aggregate(Sequence[AgentScore]):
         number = len(self.tasks)
         lines = [f"{number} task{'s' * (number > 1)}, {self.description}"]
         for row in self.rows:
-            knows = "unknown" if row.knows is None else ", ".join(row.knows) or "none"
+            knows = ", ".join(row.knows) or "none"
             lines.append(
                 f"{row.agent}: interquartile mean {row.iqm.value:.4f} [{row.iqm.lower:.4f}, {row.iqm.upper:.4f}], "
                 f"mean {row.mean.value:.4f}, optimality gap {row.optimality_gap.value:.4f} (oracle knowledge: {knows})"
@@ -309,7 +309,6 @@ class Aggregate(Sequence[AgentScore]):
 def aggregate(
     source: Source,
     *,
-    results: Iterable[Result] = (),
     agents: Sequence[str] | None = None,
     optima: Optima | None = None,
     chance: Chance = None,
@@ -324,8 +323,7 @@ def aggregate(
     probability of a correct guess or that of the best possible agent is given.
 
     Args:
-        source: What ``compare`` returns, several of these, or a mapping of (agent, env, budget) to ``Runs``.
-        results: Rows that state the oracle knowledge of agents, if ``source`` is a mapping.
+        source: What ``compare`` returns, or several of these.
         agents: Names of the agents to score; None: all.
         optima: Probability that the best possible agent is correct, by environment and budget; 1 where there is none.
         chance: Error probability of a random guess: a number, one for each task, or ``"one arm"``, that of naming one
@@ -348,7 +346,7 @@ def aggregate(
     check_level(level)
     check_seed(seed)
     check_samples(samples)
-    names, tasks, left_out, table = _table(collect(source, results), agents, common)
+    names, tasks, left_out, table = _table(collect(source), agents, common)
     if common:
         table = {(n, t): _first(row, min(table[m, t].runs for m in names)) for (n, t), row in table.items()}
     _check_runs(names, tasks, table)
@@ -446,7 +444,7 @@ def _table(
         if entry.correct is None:
             raise ParameterError(
                 f"of {name} on {describe_task(task)} only counts are known, and the bootstrap needs each run; "
-                "give what bai_gym.compare returns, or the outcomes"
+                "give what bai_gym.compare returns"
             )
     return names, tasks, [task for task in every if task not in tasks], kept
 
@@ -464,8 +462,9 @@ def _check_runs(names: Sequence[str], tasks: Sequence[Task], table: _Table) -> N
         one, other = (pick(names, key=lambda name: table[name, task].runs) for pick in (min, max))
         if table[one, task].runs != table[other, task].runs:
             raise ParameterError(
-                f"{one} has {table[one, task].runs:,} runs on {describe_task(task)}, {other} {table[other, task].runs:,}; "
-                "give all the same number, or compare the first runs that all have with common=True"
+                f"{one} has {table[one, task].runs:,} runs on {describe_task(task)}, {other} "
+                f"{table[other, task].runs:,}; give all the same number, or compare the first runs that all have "
+                "with common=True"
             )
 
 
@@ -482,8 +481,8 @@ def _range(
             arms = table[names[0], task].num_arms
             if arms is None:
                 raise ParameterError(
-                    f"on {describe_task(task)} not one arm is recommended: give the error probability of a guess, chance="
-                    "{(env, budget): ...}, or leave out chance"
+                    f"on {describe_task(task)} not one arm is recommended: give the error probability of a guess, "
+                    "chance={(env, budget): ...}, or leave out chance"
                 )
             low[t] = 1 / arms
             continue
@@ -496,7 +495,7 @@ def _range(
     for t, task in enumerate(tasks):
         if not low[t] < high[t] <= 1:
             raise ParameterError(
-                f"on {describe_task(task)} a guess is correct with probability {low[t]:g}, the best possible agent with "
-                f"{high[t]:g}; the first must be lower, and the second at most 1"
+                f"on {describe_task(task)} a guess is correct with probability {low[t]:g}, the best possible agent "
+                f"with {high[t]:g}; the first must be lower, and the second at most 1"
             )
     return low, high

@@ -13,7 +13,7 @@ from bai_gym.analysis.paired import PairedTest, compare_paired
 from bai_gym.analysis.pulls import PairedPulls, compare_pulls
 from bai_gym.errors import MissingPackageError, ParameterError, UnknownNameError, unknown_name
 from bai_gym.results.paper import paper_table
-from bai_gym.results.result import Checkpoint, Result, Runs
+from bai_gym.results.result import Checkpoint, Outcomes, Result, Runs
 from bai_gym.results.rows import to_arrow
 from bai_gym.statistics import FloatArray, IntArray
 
@@ -43,10 +43,12 @@ class Comparison(Sequence[Result]):
 
     Attributes:
         results: In the order in which agents and budgets were given.
+        outcomes: The runs behind them, by (agent, env, budget). Methods that need those of a result raise
+            :class:`bai_gym.errors.ParameterError` where they are missing.
     """
 
     results: tuple[Result, ...]
-    _runs: Mapping[tuple[str, str, int, int | None], Runs | Checkpoint] = field(repr=False)
+    outcomes: Outcomes = field(repr=False)
 
     @property
     def final(self) -> tuple[Result, ...]:
@@ -147,7 +149,7 @@ class Comparison(Sequence[Result]):
 
         Runs that reach the cap of an environment of fixed confidence count with it.
         """
-        return self._episodes(self.find(agent, budget, env)).spent
+        return self._runs(self.find(agent, budget, env)).spent
 
     def paired_pulls(
         self, agent_a: str, agent_b: str, budget: int | None = None, env: str | None = None, level: float = 0.95
@@ -190,24 +192,27 @@ class Comparison(Sequence[Result]):
         Raises:
             ParameterError: If there is no such measure, or the level is out of range.
         """
-        outcomes = {(r.agent, r.env, r.budget): self._episodes(r) for r in self.final}
-        return paper_table(self.final, outcomes, measure, level).latex()
+        return paper_table(self.final, self.outcomes, measure, level).latex()
 
     def recommendations(self, agent: str, budget: int | None = None, env: str | None = None) -> IntArray:
         """Return the final recommendation of an agent in each run, ``(R, ...)``, in the form of the task.
 
         The arguments are those of :meth:`find`.
         """
-        return self._episodes(self.find(agent, budget, env)).recommendation
-
-    def _episodes(self, result: Result) -> Runs:
-        episodes = self.outcome(result)
-        assert isinstance(episodes, Runs)  # the end of the runs, not a checkpoint
-        return episodes
+        return self._runs(self.find(agent, budget, env)).recommendation
 
     def outcome(self, result: Result) -> Runs | Checkpoint:
         """Return the single runs behind a result."""
-        return self._runs[result.agent, result.env, result.budget, result.checkpoint]
+        runs = self._runs(result)
+        if result.at_end:
+            return runs
+        return next(point for point in runs.checkpoints if point.pulls_made == result.checkpoint)
+
+    def _runs(self, result: Result) -> Runs:
+        key = result.agent, result.env, result.budget
+        if key not in self.outcomes:
+            raise ParameterError(f"the single runs of {result.agent} on {result.env} are not known, only their counts")
+        return self.outcomes[key]
 
     def against(self, reference: str, level: float = 0.95) -> list[Rival]:
         """Compare an agent run by run with each other agent on the same settings, at the end of the runs.

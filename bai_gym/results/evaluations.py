@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -11,16 +11,16 @@ import numpy.typing as npt
 
 from bai_gym.errors import ParameterError
 from bai_gym.results.comparison import Comparison
-from bai_gym.results.result import Outcomes, Result, Runs
+from bai_gym.results.result import Result, Runs
 from bai_gym.statistics import FloatArray
 
-__all__ = ["Evaluation", "Source", "Task", "collect", "matching", "describe_task", "declared"]
+__all__ = ["Evaluation", "Source", "Task", "collect", "describe_task", "declared"]
 
 Task: TypeAlias = tuple[str, int]
 """A task for scoring: an environment and a budget."""
 
-Source: TypeAlias = Comparison | Iterable[Comparison | Result] | Outcomes
-"""Source of the numbers: what ``compare`` returns, several of these, rows of results, or outcomes of single runs."""
+Source: TypeAlias = Comparison | Iterable[Comparison | Result]
+"""Source of the numbers: what ``compare`` returns, several of these, or rows of results, whose runs are not known."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +36,7 @@ class Evaluation:
         correct: ``(R,)`` whether the recommendation of each run is correct; None if only the counts are known.
         simple_regret: ``(R,)`` its simple regret; None where only the counts are known.
         num_arms: K where one arm is recommended; None for other recommendations, and where that is not known.
-        knows: Oracle knowledge of the agent; None if unknown.
+        knows: Oracle knowledge of the agent.
         notes: Remarks that a reader of the numbers needs.
     """
 
@@ -48,7 +48,7 @@ class Evaluation:
     correct: npt.NDArray[np.bool_] | None
     simple_regret: FloatArray | None
     num_arms: int | None
-    knows: tuple[str, ...] | None
+    knows: tuple[str, ...]
     notes: tuple[str, ...]
 
     @property
@@ -74,14 +74,13 @@ class Evaluation:
         return self.simple_regret
 
 
-def collect(source: Source, results: Iterable[Result] = ()) -> list[Evaluation]:
+def collect(source: Source) -> list[Evaluation]:
     """Join results and outcomes.
 
     Results at intermediate budgets are ignored.
 
     Args:
         source: Source of the numbers.
-        results: Further rows, which state the oracle knowledge of agents if ``source`` is a mapping of outcomes.
 
     Returns:
         One entry for each (agent, env, budget), in that order.
@@ -89,41 +88,20 @@ def collect(source: Source, results: Iterable[Result] = ()) -> list[Evaluation]:
     Raises:
         ParameterError: If there are no results, a wrong type, a duplicate, or a result that contradicts its outcomes.
     """
-    rows: dict[tuple[str, str, int], Result] = {}
-    runs: dict[tuple[str, str, int], Runs] = {}
-    if isinstance(source, Mapping):
-        for key, episodes in source.items():
-            runs[_checked_key(key, episodes)] = episodes
-    else:
-        for item in _items(source):
-            if isinstance(item, Comparison):
-                for row in item.final:
-                    _add(rows, row)
-                    outcome = item.outcome(row)
-                    assert isinstance(outcome, Runs)  # the end of the runs, not a checkpoint
-                    runs[_key(row)] = outcome
-            else:
-                _add(rows, item)
-    for row in results:
-        if row.at_end:
-            _add(rows, row)
-    keys = sorted(rows.keys() | runs.keys())
-    if not keys:
+    found: dict[tuple[str, str, int], Evaluation] = {}
+    for item in _items(source):
+        rows, outcomes = (item.final, item.outcomes) if isinstance(item, Comparison) else ((item,) * item.at_end, {})
+        for row in rows:
+            key = row.agent, row.env, row.budget
+            if key in found:
+                raise ParameterError(
+                    f"{row.agent} has two results on {describe_task((row.env, row.budget))}; leave one out, "
+                    "or give the agents different names"
+                )
+            found[key] = _entry(row, outcomes.get(key))
+    if not found:
         raise ParameterError("there are no results; give what bai_gym.compare returns, or a list of that")
-    return [_entry(key, rows.get(key), runs.get(key)) for key in keys]
-
-
-def matching(results: Iterable[Result], outcomes: Outcomes) -> dict[tuple[str, str, int], Runs]:
-    """Return those outcomes that the results were computed from, or at least agree with in numbers of runs and errors.
-
-    A folder can hold outcomes of other evaluations beside those of its tables: with other seeds, or more runs.
-
-    Args:
-        results: Rows of tables.
-        outcomes: Single runs, by (agent, env, budget).
-    """
-    rows = {_key(row): (row.runs, row.errors) for row in results if row.at_end}
-    return {key: episodes for key, episodes in outcomes.items() if rows.get(key) == _counts(episodes)}
+    return [found[key] for key in sorted(found)]
 
 
 def describe_task(task: Task) -> str:
@@ -131,76 +109,43 @@ def describe_task(task: Task) -> str:
     return f"{task[0]} with budget {task[1]:,}"
 
 
-def declared(entries: Iterable[Evaluation]) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
-    """Return the declared oracle knowledge of an agent on any of some tasks (None: unknown), and all notes about it."""
+def declared(entries: Iterable[Evaluation]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the declared oracle knowledge of an agent on any of some tasks, and all notes about it."""
     rows = list(entries)
     notes = tuple(dict.fromkeys(note for row in rows for note in row.notes))
-    if any(row.knows is None for row in rows):
-        return None, notes
-    return tuple(sorted({word for row in rows for word in row.knows or ()})), notes
+    return tuple(sorted({word for row in rows for word in row.knows})), notes
 
 
 def _items(source: Any) -> list[Comparison | Result]:
-    items: Sequence[Any] = [source] if isinstance(source, Comparison | Result) else ()
-    if not items:
-        if isinstance(source, str) or not isinstance(source, Iterable):
-            raise ParameterError(
-                f"results must be what bai_gym.compare returns, or a list of that, not {type(source).__name__}"
-            )
-        items = list(source)
+    if isinstance(source, Comparison | Result):
+        return [source]
+    if isinstance(source, str) or not isinstance(source, Iterable):
+        raise ParameterError(
+            f"results must be what bai_gym.compare returns, or a list of that, not {type(source).__name__}"
+        )
+    items = list(source)
     for item in items:
         if not isinstance(item, Comparison | Result):
             raise ParameterError(f"a list of results must hold comparisons or results, not {type(item).__name__}")
-    return [item for item in items if isinstance(item, Comparison) or item.at_end]
+    return items
 
 
-def _key(row: Result) -> tuple[str, str, int]:
-    return row.agent, row.env, row.budget
-
-
-def _checked_key(key: Any, episodes: Any) -> tuple[str, str, int]:
-    if not (isinstance(key, tuple) and len(key) == 3 and isinstance(episodes, Runs)):
-        raise ParameterError("outcomes must map (agent, env, budget) to the Runs that were played")
-    return key
-
-
-def _add(rows: dict[tuple[str, str, int], Result], row: Result) -> None:
-    """Add a result, unless there is one of the same agent already."""
-    if _key(row) in rows:
+def _entry(row: Result, runs: Runs | None) -> Evaluation:
+    counts = None if runs is None else (runs.correct.size, int(np.count_nonzero(~runs.correct)))
+    if counts is not None and counts != (row.runs, row.errors):
         raise ParameterError(
-            f"{row.agent} has two results on {describe_task((row.env, row.budget))}; leave one out, "
-            "or give the agents different names"
+            f"the result of {row.agent} on {describe_task((row.env, row.budget))} has {row.errors} errors in "
+            f"{row.runs} runs, its outcomes {counts[1]} in {counts[0]}: they belong to different evaluations"
         )
-    rows[_key(row)] = row
-
-
-def _counts(episodes: Runs) -> tuple[int, int]:
-    """Return the number of runs, and that of errors."""
-    return episodes.correct.size, int(np.count_nonzero(~episodes.correct))
-
-
-def _entry(key: tuple[str, str, int], row: Result | None, episodes: Runs | None) -> Evaluation:
-    agent, env, budget = key
-    known = row and (row.runs, row.errors)
-    counts = episodes and _counts(episodes)
-    if known and counts and known != counts:
-        raise ParameterError(
-            f"the result of {agent} on {describe_task((env, budget))} has {known[1]} errors in {known[0]} runs, its "
-            f"outcomes {counts[1]} in {counts[0]}: they belong to different evaluations"
-        )
-    number, errors = counts or known or (0, 0)
-    if number < 1:
-        raise ParameterError(f"there is no run of {agent} on {describe_task((env, budget))}; give at least 1")
-    one_arm = episodes is not None and episodes.recommendation.ndim == 1
     return Evaluation(
-        agent=agent,
-        env=env,
-        budget=budget,
-        runs=number,
-        errors=errors,
-        correct=None if episodes is None else episodes.correct,
-        simple_regret=None if episodes is None else episodes.simple_regret,
-        num_arms=episodes.pulls.size if episodes is not None and one_arm else None,
-        knows=None if row is None else row.knows,
-        notes=() if row is None else row.notes,
+        agent=row.agent,
+        env=row.env,
+        budget=row.budget,
+        runs=row.runs,
+        errors=row.errors,
+        correct=None if runs is None else runs.correct,
+        simple_regret=None if runs is None else runs.simple_regret,
+        num_arms=runs.pulls.size if runs is not None and runs.recommendation.ndim == 1 else None,
+        knows=row.knows,
+        notes=row.notes,
     )

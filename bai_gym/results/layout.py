@@ -233,9 +233,9 @@ def with_interval(value: float, lower: float, upper: float) -> str:
     return f"{value:.{places}f} [{lower:.{places}f}, {upper:.{places}f}]"
 
 
-def format_knowledge(knows: Sequence[str] | None) -> str:
-    """Write the oracle knowledge of an agent; None: unknown."""
-    return "unknown" if knows is None else ", ".join(knows) or "none"
+def format_knowledge(knows: Sequence[str]) -> str:
+    """Write the oracle knowledge of an agent."""
+    return ", ".join(knows) or "none"
 
 
 def exact(value: float) -> str:

@@ -123,7 +123,7 @@ def gather(path: Path, results: Iterable[Result], command: str = "", optima: Opt
     commands = earlier.command.splitlines() if earlier is not None and kept else []
     for row in results:
         other = kept.get(_place(row))
-        if other is None or _weight(other) <= _weight(row):
+        if other is None or other.precedence <= row.precedence:
             kept[_place(row)] = row
     known = earlier.optima if earlier is not None else {}
     lines = dict.fromkeys((*commands, *command.splitlines()))
@@ -137,11 +137,6 @@ def _played(row: Result) -> tuple[str, str, int, int | None]:
 def _place(row: Result) -> tuple[Any, ...]:
     """Return the key of a row of a file; the end of the runs has one key, with or without checkpoints."""
     return *_played(row), row.checkpoint or row.budget
-
-
-def _weight(row: Result) -> tuple[int, bool]:
-    """Return the precedence among duplicate results: more runs, then the end of a curve of checkpoints."""
-    return row.runs, row.checkpoint is not None
 
 
 def read_outcomes(folder: str | Path, results: Iterable[Result] | None = None) -> dict[tuple[str, str, int], Runs]:

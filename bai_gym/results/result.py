@@ -201,6 +201,11 @@ class Result:
         """Whether the row is about the end of the runs, not an intermediate budget."""
         return self.checkpoint in (None, self.budget)
 
+    @property
+    def precedence(self) -> tuple[int, bool]:
+        """The order among results of the same runs: more runs first, then the end of a curve of checkpoints."""
+        return self.runs, self.checkpoint is not None
+
     def __str__(self) -> str:
         """One line for display."""
         low, high = self.interval

@@ -219,14 +219,6 @@ def test_without_single_runs_there_is_a_reason_instead_of_scores() -> None:
     assert scores is not None and "only counts are known" in scores["reason"]
 
 
-def test_outcomes_of_another_evaluation_are_not_mixed_in() -> None:
-    rng = np.random.default_rng(0)
-    mine, longer = result(runs=20), result(runs=40)
-    (group,) = collect([table(mine, result("SR"))]).groups
-    board = standings(group, {("SH", "BAI-A-v0", 100): outcomes(longer, rng)}).boards[0]
-    assert not board.paired and {row.runs for row in board.standings} == {20}
-
-
 # ------------------------------------------------------------------------------------------------ the answer
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bai_gym import Comparison
 from bai_gym.report.aggregates import aggregate_table
 from bai_gym.report.standings import leaderboards_table
 from bai_gym.results.aggregate import Aggregate, aggregate
@@ -30,11 +31,17 @@ OUTCOMES = {
     for budget in (50, 100)
 }
 ROWS: list[Result] = [summarize(*key, runs, KNOWS[key[0]], NOTES[key[0]]) for key, runs in OUTCOMES.items()]
-BOARDS = leaderboards(OUTCOMES, results=ROWS)
+
+
+def compared(outcomes: dict[tuple[str, str, int], Runs]) -> Comparison:
+    return Comparison(tuple(summarize(*key, runs, (), ()) for key, runs in outcomes.items()), outcomes)
+
+
+BOARDS = leaderboards(Comparison(tuple(ROWS), OUTCOMES))
 
 
 def scores(**options: Any) -> Aggregate:
-    return aggregate(OUTCOMES, results=ROWS, **options)
+    return aggregate(Comparison(tuple(ROWS), OUTCOMES), **options)
 
 
 def test_leaderboard_as_markdown() -> None:
@@ -69,15 +76,15 @@ def test_leaderboard_as_csv_has_every_digit() -> None:
 def test_leaderboards_say_what_a_reader_must_know() -> None:
     others = {("A_1", "F", 50): episodes(3), ("B", "F", 50): episodes(3)}
     optima = {("F", 50): 0.95}
-    boards = leaderboards({**OUTCOMES, **others}, optima=optima)
+    boards = leaderboards(compared({**OUTCOMES, **others}), optima=optima)
     text = leaderboards_table(boards).markdown()
     assert "| env | budget | rank [95 %] |" in text and "| excess error [95 %] |" in text
     assert "| F | 50 | 1 [1, 2] | A_1 | 40 |" in text and "unknown |" in text
     assert "not paired" not in text and "The tests are not paired" in leaderboards_table(leaderboards(ROWS)).markdown()
-    mixed = leaderboards({**OUTCOMES, ("D", "E", 50): episodes(3, 50)})
+    mixed = leaderboards(compared({**OUTCOMES, ("D", "E", 50): episodes(3, 50)}))
     text = leaderboards_table(mixed).markdown()
     assert "Some tests are not paired" in text and "Not in the mean over budgets on E: D, for want" in text
-    gap = next(csv.DictReader(io.StringIO(leaderboards_table(leaderboards(others, optima=optima)).csv())))
+    gap = next(csv.DictReader(io.StringIO(leaderboards_table(leaderboards(compared(others), optima=optima)).csv())))
     assert float(gap["excess_error"]) == pytest.approx(3 / 40 - 0.05)
 
 
@@ -105,5 +112,5 @@ def test_aggregate_as_csv_has_every_digit() -> None:
 
 def test_tasks_left_out_are_counted() -> None:
     some = {key: runs for key, runs in OUTCOMES.items() if key != ("B", "E", 100)}
-    assert "have played them" not in aggregate_table(aggregate(OUTCOMES)).markdown()
-    assert "played them: 1 task." in aggregate_table(aggregate(some, common=True)).markdown()
+    assert "have played them" not in aggregate_table(aggregate(compared(OUTCOMES))).markdown()
+    assert "played them: 1 task." in aggregate_table(aggregate(compared(some), common=True)).markdown()

@@ -15,7 +15,6 @@ import pytest
 from bai_gym import Comparison, compare, evaluate
 from bai_gym.analysis.pulls import compare_pulls
 from bai_gym.errors import MissingPackageError, ParameterError
-from bai_gym.results.layout import Table
 from bai_gym.results.paper import paper_table
 from bai_gym.results.reader import read_results
 from bai_gym.results.result import Runs, summarize
@@ -37,13 +36,8 @@ def comparison(*cells: tuple[str, str, int, str, list[int] | None], knows: tuple
             pulls=np.array([runs, runs]),
         )
         results.append(summarize(agent, env, budget, episodes, knows if agent == "B" else (), ()))
-        outcomes[agent, env, budget, None] = episodes
+        outcomes[agent, env, budget] = episodes
     return Comparison(tuple(results), outcomes)
-
-
-def table_of(found: Comparison) -> Table[str]:
-    runs = {(row.agent, row.env, row.budget): found.outcome(row) for row in found}
-    return paper_table(found.results, {key: part for key, part in runs.items() if isinstance(part, Runs)})
 
 
 NONE, FEW, MANY = 30 * "0", 3 * "1" + 27 * "0", 15 * "1" + 15 * "0"
@@ -86,12 +80,14 @@ def test_the_best_is_bold_and_what_cannot_be_told_from_it() -> None:
     ],
 )
 def test_columns_are_what_differs(settings: list[tuple[str, int]], headings: list[str]) -> None:
-    table = table_of(comparison(*(("A", env, budget, FEW, None) for env, budget in settings)))
+    found = comparison(*(("A", env, budget, FEW, None) for env, budget in settings))
+    table = paper_table(found.results, found.outcomes)
     assert [column.heading for column in table.columns] == ["agent", *headings]
 
 
 def test_an_agent_may_lack_a_column() -> None:
-    table = table_of(comparison(("A", "E", 50, FEW, None), ("A", "F", 50, FEW, None), ("B", "F", 50, NONE, None)))
+    found = comparison(("A", "E", 50, FEW, None), ("A", "F", 50, FEW, None), ("B", "F", 50, NONE, None))
+    table = paper_table(found.results, found.outcomes)
     assert "| B | - | **0.00" in table.markdown() and "| A | **0.10" in table.markdown()
 
 

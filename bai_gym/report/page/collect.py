@@ -72,14 +72,9 @@ def _group(title: str, tables: Sequence[ResultTable], notes: list[str]) -> Group
             other = found.get(key)
             if other is not None and (other.runs, other.errors) != (result.runs, result.errors):
                 twice += 1
-            if other is None or _weight(result) > _weight(other):
+            if other is None or result.precedence > other.precedence:
                 found[key] = result
     if twice:
         rows = f"{twice} rows stand" if twice > 1 else "1 row stands"
         notes.append(f"{title}: {rows} in several of the folders, with different runs; those with more runs are shown.")
     return Group(title, tuple(found.values()), optima, tuple(tables))
-
-
-def _weight(result: Result) -> tuple[int, bool]:
-    """Return the precedence among duplicate results: more runs, then the end of a curve of checkpoints."""
-    return result.runs, result.checkpoint is not None

@@ -15,8 +15,7 @@ from bai_gym.report.page.content import Group
 from bai_gym.report.page.numbers import short
 from bai_gym.report.runs import survival
 from bai_gym.results.aggregate import Aggregate, Profile, aggregate
-from bai_gym.results.comparison import PullsAgainst, against_fewest
-from bai_gym.results.evaluations import matching
+from bai_gym.results.comparison import Comparison, PullsAgainst, against_fewest
 from bai_gym.results.layout import Table
 from bai_gym.results.leaderboard import Leaderboard, leaderboards
 from bai_gym.results.paper import paper_table
@@ -140,17 +139,19 @@ def standings(group: Group, outcomes: Outcomes) -> Standings:
 
     Args:
         group: The results.
-        outcomes: Runs by (agent, env, budget), of any results; only those behind a result of the group count.
+        outcomes: The runs behind them, by (agent, env, budget), where known.
     """
-    ends = [result for result in group.results if result.at_end]
-    own = matching(ends, outcomes)
-    boards = leaderboards(own, results=ends, optima=group.optima)
-    spent = {key: own[key].spent for row in ends if row.stops and (key := (row.agent, row.env, row.budget)) in own}
-    paper = _paper(ends, own)
+    ends = tuple(result for result in group.results if result.at_end)
+    compared = Comparison(ends, outcomes)
+    boards = leaderboards(compared, optima=group.optima)
+    spent = {
+        key: outcomes[key].spent for row in ends if row.stops and (key := (row.agent, row.env, row.budget)) in outcomes
+    }
+    paper = _paper(ends, outcomes)
     if len(group.envs) < 2:
         return Standings(boards, None, spent=spent, paper=paper)
     try:
-        scores = aggregate(own, results=ends, agents=_scored(ends), optima=group.optima, common=True)
+        scores = aggregate(compared, agents=_scored(ends), optima=group.optima, common=True)
         return Standings(boards, scores, spent=spent, paper=paper)
     except ParameterError as error:
         return Standings(boards, None, str(error), spent, paper)

@@ -157,9 +157,9 @@ def _compared(board: Leaderboard, agent: str) -> tuple[list[str], list[str]]:
     return sorted(tied, key=order.index), sorted(better, key=order.index)
 
 
-def _without_knowledge(knows: tuple[str, ...] | None, others: Sequence[AgentScore | Standing]) -> list[str]:
+def _without_knowledge(knows: tuple[str, ...], others: Sequence[AgentScore | Standing]) -> list[str]:
     """Name the first agent without oracle knowledge, where the best one has some."""
-    plain = next((row.agent for row in others if row.knows == ()), None)
+    plain = next((row.agent for row in others if not row.knows), None)
     return [f"Of those without oracle knowledge, {plain} is first."] if knows and plain is not None else []
 
 
