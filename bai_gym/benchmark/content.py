@@ -25,7 +25,7 @@ from bai_gym.errors import AgentError
 
 __all__ = ["content_digest", "is_own", "library_digest"]
 
-LATER_ROOMS = frozenset(
+LATER_PACKAGES = frozenset(
     {"analysis", "api.py", "citations.py", "cli", "experiments", "live", "papers.bib", "report", "rerun.py", "training"}
 )
 """Parts of the library that do not affect outcomes."""
@@ -101,7 +101,7 @@ def library_digest() -> str:
         folder = Path(spec.origin).parent
         for path in folder.rglob("*"):
             parts = path.relative_to(folder).parts
-            if parts[0] not in LATER_ROOMS:
+            if parts[0] not in LATER_PACKAGES:
                 files["/".join((package, *parts))] = path
     for name, path in sorted(files.items()):
         if path.is_file() and path.parent.name != "__pycache__":

@@ -23,7 +23,7 @@ __all__ = ["ERR", "OUT", "progress_bar", "progress_bars"]
 FILE_WIDTH = 160  # width of tables in files and pipes
 
 
-def _console(*, stderr: bool) -> Console:
+def make_console(*, stderr: bool) -> Console:
     # Text is shown as it is: brackets in a path or in "bai-gym[plots]" are no markup, and :x: is no emoji.
     console = Console(stderr=stderr, highlight=False, soft_wrap=False, markup=False, emoji=False)
     if not console.is_terminal:
@@ -31,8 +31,8 @@ def _console(*, stderr: bool) -> Console:
     return console
 
 
-OUT = _console(stderr=False)
-ERR = _console(stderr=True)
+OUT = make_console(stderr=False)
+ERR = make_console(stderr=True)
 
 
 OnStage = Callable[[str, int, int | None], None]

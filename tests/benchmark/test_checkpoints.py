@@ -83,14 +83,12 @@ def test_what_is_no_grid(checkpoints: Any) -> None:
 
 @pytest.mark.each("name", ["SH", "SR", "UGapEb", "LUCB"])
 def test_agents_without_an_answer_are_refused(name: str) -> None:
-    with pytest.raises(
-        AgentError, match=f"^{name}.* has no recommendation before the end of its budget, which checkpoints need"
-    ):
+    with pytest.raises(AgentError, match=f"^{name}"):
         evaluate(name, "BAI-Gaussian8-v0", runs=2, checkpoints=100)
 
 
 def test_so_is_fixed_confidence() -> None:
-    with pytest.raises(ParameterError, match="checkpoints need a fixed budget"):
+    with pytest.raises(ParameterError, match="fixed budget"):
         evaluate("Uniform", "BAI-FC-Custom-v0", runs=2, checkpoints=100)
 
 
@@ -244,7 +242,7 @@ def test_there_is_a_row_for_each_checkpoint() -> None:
     assert at_40.difference == pytest.approx(
         early.error_probability - played.find("CSAR", checkpoint=40).error_probability
     )
-    with pytest.raises(UnknownNameError, match="no result of APT after 50 pulls; there are: 40, 80, 90"):
+    with pytest.raises(UnknownNameError, match="40, 80, 90"):
         played.find("APT", checkpoint=50)
     assert len(played.against("AugUCB")) == len(THRESHOLDING) - 1
     plain = evaluate("APT", "BAI-CustomThresholding-v0", runs=300, env_kwargs=KEYWORDS)

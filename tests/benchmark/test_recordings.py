@@ -181,13 +181,13 @@ def test_recordings_are_read(tmp_path: Path) -> None:
 
 @pytest.mark.each("record", [-1, 11, 1.5, True, "2"])
 def test_wrong_numbers_are_refused(tmp_path: Path, record: Any) -> None:
-    with pytest.raises(ParameterError, match="record must be a whole number of runs, from 0 to 10, not"):
+    with pytest.raises(ParameterError, match="record must be"):
         compare(["SH"], ENV, runs=10, record=record, out=tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_recordings_need_a_folder() -> None:
-    with pytest.raises(ParameterError, match="recordings are files: name an output folder"):
+    with pytest.raises(ParameterError, match="output folder"):
         compare(["SH"], ENV, runs=10, record=1)
 
 
@@ -198,7 +198,7 @@ def test_a_damaged_recording_is_played_again(tmp_path: Path, damage: bytes) -> N
     first, second = sorted(tmp_path.glob("recordings/*/*.parquet"))
     kept, whole = first.read_bytes(), second.read_bytes()
     second.write_bytes(whole[:-30] if damage == b"short" else damage)
-    with pytest.warns(UserWarning, match="000001-30.parquet cannot be read .* this episode is played again"):
+    with pytest.warns(UserWarning, match="000001-30.parquet"):
         play()
     assert (first.read_bytes(), second.read_bytes()) == (kept, whole)
 

@@ -417,15 +417,15 @@ def test_nothing_is_asked_of_a_network() -> None:
 
 
 def test_missing_plotly_is_named_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    build._library_source.cache_clear()
-    build._library.cache_clear()
+    build.plotly_source.cache_clear()
+    build.plotly_text.cache_clear()
 
     def files(package: str) -> Path:
         raise ModuleNotFoundError(package)
 
     monkeypatch.setattr(build.resources, "files", files)
     with pytest.raises(MissingPackageError, match=r'needs plotly.*pip install "bai-gym\[plots\]"'):
-        build._library()
+        build.plotly_text()
 
 
 @pytest.mark.each("limit", [0, -1])
@@ -477,7 +477,7 @@ def test_every_file_of_the_script_is_used() -> None:
     script = build.bundle("main.js")
     for path in folder.rglob("*.js"):
         name = str(path.relative_to(folder))
-        assert f"const {bundle._variable(name)} = " in script, name
+        assert f"const {bundle.variable_of(name)} = " in script, name
         assert path.read_text().startswith("/** "), f"{name} does not say what it is for"
 
 

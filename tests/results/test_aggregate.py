@@ -252,7 +252,7 @@ def test_comparisons_and_what_agents_know() -> None:
 def test_what_not_all_have_played_is_refused_or_left_out() -> None:
     outcomes = random_outcomes("AB", "EF")
     del outcomes["B", "F", 10]
-    with pytest.raises(ParameterError, match="B has not played F with budget 10; .*common=True"):
+    with pytest.raises(ParameterError, match="B has not played F"):
         aggregate(compared(outcomes))
     scores = aggregate(compared(outcomes), common=True)
     assert scores.tasks == (("E", 10),) and scores.left_out == (("F", 10),)
@@ -260,13 +260,13 @@ def test_what_not_all_have_played_is_refused_or_left_out() -> None:
     del outcomes["A", "E", 10]
     with pytest.raises(ParameterError, match="and 1 more such pairs"):
         aggregate(compared(outcomes))
-    with pytest.raises(ParameterError, match="no task that all of A, B have played"):
+    with pytest.raises(ParameterError, match="A, B"):
         aggregate(compared(outcomes), common=True)
 
 
 def test_other_numbers_of_runs_are_refused_or_cut() -> None:
     outcomes = {("A", "E", 10): episodes(first(5, 30)), ("B", "E", 10): episodes(first(5, 20))}
-    with pytest.raises(ParameterError, match="B has 20 runs on E with budget 10, A 30"):
+    with pytest.raises(ParameterError, match="B has 20 runs"):
         aggregate(compared(outcomes))
     scores = aggregate(compared(outcomes), common=True)
     assert scores.runs == (20,) and scores.scores.tolist() == [[0.75], [0.75]]
@@ -277,7 +277,7 @@ def test_other_numbers_of_runs_are_refused_or_cut() -> None:
 
 def test_counts_alone_are_refused() -> None:
     row = summarize("A", "E", 10, episodes(first(5)), (), ())
-    with pytest.raises(ParameterError, match="of A on E with budget 10 only counts are known"):
+    with pytest.raises(ParameterError, match="only counts are known"):
         aggregate([row])
 
 
@@ -307,7 +307,7 @@ def test_unknown_names_are_refused() -> None:
     scores = aggregate(compared(random_outcomes()))
     with pytest.raises(UnknownNameError, match="agents scored"):
         scores.find("Z")
-    with pytest.raises(ParameterError, match="one of 'iqm', 'mean', 'median', 'optimality_gap'"):
+    with pytest.raises(ParameterError, match="'iqm'"):
         scores.difference("A", "B", "mode")
     with pytest.raises(ParameterError, match="'simple_regret'"):
         scores.improvement("A", "B", by="luck")  # type: ignore[arg-type]
@@ -315,7 +315,7 @@ def test_unknown_names_are_refused() -> None:
         with pytest.raises(ParameterError, match="ascending"):
             scores.profile(thresholds)
     for scale in (0.0, {("E", 10): 1.0}):
-        with pytest.raises(ParameterError, match="positive number for each task"):
+        with pytest.raises(ParameterError, match="scale"):
             scores.run_profile(scale=scale)
 
 

@@ -114,7 +114,7 @@ def test_as_a_data_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     found = compare(["SH", "Uniform"], "BAI-Bernoulli3-v0", budgets=[9, 12], runs=20, out=tmp_path)
     pd.testing.assert_frame_equal(found.to_pandas(), pq.read_table(tmp_path / "results.parquet").to_pandas())
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingPackageError, match=r"^to_pandas\(\) needs pandas; pip install pandas$"):
+    with pytest.raises(MissingPackageError, match="pandas"):
         found.to_pandas()
 
 
@@ -138,9 +138,9 @@ def test_several_environments_are_several_comparisons(tmp_path: Path) -> None:
 
 
 def test_a_list_of_environments_has_distinct_entries_and_is_for_comparisons() -> None:
-    with pytest.raises(ParameterError, match="SH is given twice for BAI-Bernoulli3-v0"):
+    with pytest.raises(ParameterError, match="SH is given twice"):
         compare(["SH"], ["BAI-Bernoulli3-v0", "BAI-Bernoulli3-v0"], runs=2)
-    with pytest.raises(ParameterError, match="give at least one environment"):
+    with pytest.raises(ParameterError, match="environment"):
         compare(["SH"], [], runs=2)
-    with pytest.raises(ParameterError, match="env must be one environment; bai_gym.compare takes several"):
+    with pytest.raises(ParameterError, match="env must be one"):
         evaluate("SH", ["BAI-Bernoulli3-v0"], runs=2)  # type: ignore[call-overload]

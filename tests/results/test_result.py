@@ -153,7 +153,7 @@ def test_find(comparison: Comparison) -> None:
 
 
 def test_find_without_saying_which(comparison: Comparison) -> None:
-    with pytest.raises(ParameterError, match=r"there are 2 results of best: say which budget \(and env\) is meant"):
+    with pytest.raises(ParameterError, match="2 results of best"):
         comparison.find("best")
 
 
@@ -190,7 +190,7 @@ def test_against(comparison: Comparison) -> None:
     assert rivals[0].test == comparison.paired("best", "Alternating", 6, env)
     assert (rivals[0].test.only_a_errs, rivals[0].test.only_b_errs) == (0, 5)  # the reference errs less
     assert comparison.against("best", level=0.5)[0].test.level == 0.5
-    with pytest.raises(UnknownNameError, match=r"unknown result 'bset'. Did you mean best\?"):
+    with pytest.raises(UnknownNameError, match="'bset'"):
         comparison.against("bset")
 
 

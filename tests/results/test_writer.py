@@ -152,7 +152,7 @@ def test_a_folder_without_permission(tmp_path: Path) -> None:
     (folder / "chunks").mkdir(parents=True)
     folder.chmod(0o500)
     try:
-        with pytest.raises(OutputError, match="Permission denied; choose another one"):
+        with pytest.raises(OutputError, match="Permission denied"):
             ResultsWriter(folder)
     finally:
         folder.chmod(0o700)

@@ -59,7 +59,7 @@ def build_page(content: Content, standings: Sequence[Standings], size_limit: int
     """
     if size_limit <= 0:
         raise ParameterError(f"the size limit must be a positive number of bytes, not {size_limit}")
-    script, library = bundle("main.js"), _library()
+    script, library = bundle("main.js"), plotly_text()
     data = to_json(content, standings)
     empty = _page(script, library, data, [], [], "")
     chosen, texts, left_out = _fitting(content.recordings, size_limit - len(empty.encode()))
@@ -153,7 +153,7 @@ def _page(
     parts = {
         "style": read_asset("page.css"),
         "script": script,
-        "hashes": f"'sha256-{_digest(script)}' 'sha256-{_library_digest()}'",
+        "hashes": f"'sha256-{_digest(script)}' 'sha256-{_plotly_digest()}'",
         "data": _json({**data, "recorded": recorded}),
         "library": library,
         "recordings": "\n".join(texts),
@@ -168,7 +168,7 @@ def _json(value: Any) -> str:
 
 
 @functools.cache
-def _library_source() -> bytes:
+def plotly_source() -> bytes:
     try:
         return resources.files("plotly").joinpath(LIBRARY).read_bytes()
     except ModuleNotFoundError:
@@ -178,14 +178,14 @@ def _library_source() -> bytes:
 
 
 @functools.cache
-def _library() -> str:
+def plotly_text() -> str:
     """Return plotly.js, compressed, as text."""
-    return base64.b64encode(gzip.compress(_library_source(), 9, mtime=0)).decode("ascii")
+    return base64.b64encode(gzip.compress(plotly_source(), 9, mtime=0)).decode("ascii")
 
 
 @functools.cache
-def _library_digest() -> str:
-    return _sha(_library_source())
+def _plotly_digest() -> str:
+    return _sha(plotly_source())
 
 
 def _digest(script: str) -> str:
