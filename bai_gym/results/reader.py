@@ -139,39 +139,31 @@ def _place(row: Result) -> tuple[Any, ...]:
     return *_played(row), row.checkpoint or row.budget
 
 
-def read_outcomes(folder: str | Path, results: Iterable[Result] | None = None) -> dict[tuple[str, str, int], Runs]:
-    """Return the outcomes of single runs in a folder and its subfolders, by (agent, env, budget).
+def read_outcomes(folder: str | Path, results: Iterable[Result]) -> dict[tuple[str, str, int], Runs]:
+    """Return the single runs behind results, by (agent, env, budget), as far as a folder or its subfolders hold them.
 
     Args:
         folder: The folder.
-        results: Which of several evaluations of the same name (with other seeds, or fewer runs) to read: the one behind
-            these results. None: the longest.
+        results: Which of several evaluations of the same name (with other seeds, or fewer runs) to read.
 
     Raises:
         OutputError: If there is no such folder, or a file is damaged.
         SchemaError: If a newer version of this library wrote a file.
     """
     folder = _check_folder(folder)
-    wanted = None if results is None else {(r.agent, r.env, r.budget): r for r in results if r.at_end}
+    wanted = {(row.agent, row.env, row.budget): row for row in results if row.at_end}
     found: dict[tuple[str, str, int], Runs] = {}
     cells: dict[Path, dict[tuple[int, int], Path]] = {}
     for path in _parts(folder, "chunks"):
         cells.setdefault(path.parent, {})[_number_and_runs(path)] = path
     for chunks in cells.values():
-        if all(number > 0 for number, _ in chunks):  # nothing is finished, or run numbers are unknown
-            continue
         name = _read(next(iter(chunks.values())), _address, "outcomes")
-        row = None if wanted is None else wanted.get(name)
-        if wanted is not None and row is None:
-            continue
-        paths = _longest(chunks) if row is None else _of_runs(chunks, row.runs)
-        if not paths:
+        row = wanted.get(name)
+        paths = [] if row is None else _of_runs(chunks, row.runs)
+        if row is None or not paths:
             continue
         episodes = Runs.joined([_read(path, read_chunk, "outcomes") for path in paths])
-        if row is not None:
-            if _gives(episodes, row):
-                found[name] = episodes
-        elif name not in found or found[name].correct.size < episodes.correct.size:
+        if _gives(episodes, row):
             found[name] = episodes
     return found
 
@@ -249,22 +241,6 @@ def _address(path: Path) -> tuple[str, str, int]:
 def _number_and_runs(path: Path) -> tuple[int, int]:
     number, _, runs = path.stem.partition("-")
     return int(number), int(runs)
-
-
-def _longest(chunks: Mapping[tuple[int, int], Path]) -> list[Path]:
-    """Return the chunks of the longest evaluation, up to the first missing or short one."""
-    # A chunk that was short in an earlier, smaller evaluation lies beside the full one.
-    sizes: dict[int, int] = {}
-    for number, runs in chunks:
-        sizes[number] = max(runs, sizes.get(number, 0))
-    paths, full = [], _full_size(chunks)
-    for number in range(len(sizes)):
-        if number not in sizes:
-            break
-        paths.append(chunks[number, sizes[number]])
-        if sizes[number] < full:
-            break
-    return paths
 
 
 def _of_runs(chunks: Mapping[tuple[int, int], Path], runs: int) -> list[Path]:

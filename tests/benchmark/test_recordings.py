@@ -49,13 +49,13 @@ def test_sequential_halving_by_hand() -> None:
 
 @pytest.mark.each("agent", ["SH", "TTTS", "A-UGapEb"])
 def test_all_agents_and_budgets_meet_the_instance_of_the_run(agent: str, tmp_path: Path) -> None:
-    compare(["Uniform", agent], ENV, budgets=[20, 30], runs=1003, seed=4, out=tmp_path)
+    played = compare(["Uniform", agent], ENV, budgets=[20, 30], runs=1003, seed=4, out=tmp_path)
     (uniform, other), (longer, _) = (make_cells(["Uniform", agent], ENV, [n], 4) for n in (20, 30))
     for run, size in ((0, 1000), (7, 1000), (1002, 3)):
         same = [record_run(cell, run, size).means.tolist() for cell in (uniform, other, longer)]
         assert same[0] == same[1] == same[2]
     # That it is the one of the benchmark is seen by the answers that were stored.
-    answers = read_outcomes(tmp_path)["Uniform", ENV, 20].correct_recommendation
+    answers = read_outcomes(tmp_path, played)["Uniform", ENV, 20].correct_recommendation
     for run, size in ((0, 1000), (7, 1000), (999, 1000), (1000, 3), (1002, 3)):
         assert record_run(uniform, run, size).means.argmax() == answers[run]
 

@@ -54,7 +54,7 @@ def test_what_python_wrote_is_read(tmp_path: Path) -> None:
     assert table.command == (
         f"bai-gym run {ENV} --agent SH --agent 'TTTS(posterior=bernoulli)' --budget 40 --budget 20 --runs 1100 --seed 3"
     )
-    outcomes = read_outcomes(tmp_path)
+    outcomes = read_outcomes(tmp_path, played)
     assert set(outcomes) == {(agent, ENV, budget) for agent in AGENTS for budget in (40, 20)}
     for result in played:
         episodes = outcomes[result.agent, ENV, result.budget]
@@ -67,7 +67,11 @@ def test_checkpoints_are_read(tmp_path: Path) -> None:
     (table,) = read_results(tmp_path)
     assert [row.checkpoint for row in table.results] == [10, 20, 30, 40]
     assert plain(table.results) == plain(played)
-    assert [point.pulls_made for point in read_outcomes(tmp_path)["Uniform", ENV, 40].checkpoints] == [10, 20, 30]
+    assert [point.pulls_made for point in read_outcomes(tmp_path, played)["Uniform", ENV, 40].checkpoints] == [
+        10,
+        20,
+        30,
+    ]
 
 
 def test_what_the_command_line_wrote_is_read(
@@ -161,13 +165,13 @@ def test_a_folder_of_different_tasks_is_read_by_columns(tmp_path: Path) -> None:
 
 @pytest.mark.each("which", ["results.parquet", "chunks/*/*.parquet", "recordings/*/*.parquet"])
 def test_a_newer_version_is_refused_by_name(tmp_path: Path, which: str) -> None:
-    compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
+    played = compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
     (file,) = tmp_path.glob(which)
     with_schema(file, SCHEMA_VERSION + 1)
     words = f"newer bai-gym \\(schema {SCHEMA_VERSION + 1}; this one reads {SCHEMA_VERSION}\\): update bai-gym"
     with pytest.raises(SchemaError, match=words):
         read_results(tmp_path)
-        read_outcomes(tmp_path)
+        read_outcomes(tmp_path, played)
         read_recordings(tmp_path)
 
 
@@ -206,20 +210,20 @@ def test_newer_results_are_not_overwritten(
 
 
 def test_no_folder_and_nothing_in_it(tmp_path: Path) -> None:
-    for reader in (read_results, read_outcomes, read_recordings):
+    for reader in (read_results, lambda folder: read_outcomes(folder, ()), read_recordings):
         with pytest.raises(OutputError, match="missing"):
             reader(tmp_path / "missing")
     pq.write_table(pa.table({"agent": ["SH"]}), tmp_path / "other.parquet")
     with pytest.raises(OutputError, match="there are no results in .*; `bai-gym run ... --out"):
         read_results(tmp_path)
-    assert read_outcomes(tmp_path) == {} and read_recordings(tmp_path) == []
+    assert read_recordings(tmp_path) == []
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
-    compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
+    played = compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
     for which, reader in (
         ("results.parquet", read_results),
-        ("chunks/*/*.parquet", read_outcomes),
+        ("chunks/*/*.parquet", lambda folder: read_outcomes(folder, played)),
         ("recordings/*/*.parquet", read_recordings),
     ):
         (file,) = tmp_path.glob(which)
@@ -230,41 +234,18 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
         file.write_bytes(whole)
 
 
-def test_of_several_evaluations_the_longest_is_taken(tmp_path: Path) -> None:
-    compare(["SH"], ENV, budgets=[20], runs=40, seed=1, out=tmp_path)
-    long = compare(["SH"], ENV, budgets=[20], runs=1200, seed=2, out=tmp_path)
-    compare(["SH"], ENV, budgets=[20], runs=300, seed=2, out=tmp_path)  # its chunk lies beside the full one
-    (episodes,) = read_outcomes(tmp_path).values()
-    assert episodes.recommendation.tolist() == long.recommendations("SH").tolist()
-    # Without its first chunk, the numbers of the runs of the second one are unknown to whoever compares run by run.
-    for file in tmp_path.glob("chunks/*/000000-*.parquet"):
-        file.unlink()
-    assert read_outcomes(tmp_path) == {}
-
-
-def test_the_runs_of_a_table_are_found_among_those_of_others(tmp_path: Path) -> None:
-    """A command with fewer runs, or another seed, in the same folder."""
-    compare(["SH"], ENV, budgets=[20], runs=2100, seed=1, out=tmp_path)
-    compare(["SH"], ENV, budgets=[20], runs=1200, seed=2, out=tmp_path)
-    for runs in (1000, 1200, 70):
-        last = compare(["SH"], ENV, budgets=[20], runs=runs, seed=1, out=tmp_path)
-        (episodes,) = read_outcomes(tmp_path, last.results).values()
-        assert episodes.recommendation.tolist() == last.recommendations("SH").tolist()
-    assert read_outcomes(tmp_path, compare(["SH"], ENV, budgets=[20], runs=30, seed=1)) == {}  # not in the folder
-
-
 def test_drafts_of_killed_processes_are_passed_over(tmp_path: Path) -> None:
-    compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
+    played = compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
     for file in list(tmp_path.rglob("*.parquet")):
         file.with_name(f".draft-1-0123abcd-{file.name}").write_bytes(b"half of it")
-    assert len(read_results(tmp_path)) == len(read_outcomes(tmp_path)) == len(read_recordings(tmp_path)) == 1
+    assert len(read_results(tmp_path)) == len(read_outcomes(tmp_path, played)) == len(read_recordings(tmp_path)) == 1
 
 
 def test_of_several_evaluations_that_of_a_result_is_found(tmp_path: Path) -> None:
     """Other seeds, and fewer runs than an earlier command had, with the same or another number of errors."""
     played = [
         compare(["SH", "Uniform"], ENV, budgets=[20], runs=runs, seed=seed, out=tmp_path)
-        for seed, runs in ((1, 40), (2, 40), (3, 40), (2, 1200), (2, 300))
+        for seed, runs in ((1, 40), (2, 40), (3, 40), (2, 2100), (2, 1200), (2, 1000), (2, 300))
     ]
     for rows in played:
         outcomes = read_outcomes(tmp_path, rows)
@@ -273,16 +254,9 @@ def test_of_several_evaluations_that_of_a_result_is_found(tmp_path: Path) -> Non
             found = outcomes[row.agent, row.env, row.budget]
             assert found.recommendation.tolist() == rows.recommendations(row.agent).tolist()
     assert read_outcomes(tmp_path, compare(["SH"], ENV, budgets=[20], runs=40, seed=4)) == {}
-
-
-def test_a_chunk_after_a_short_one_is_not_counted_on(tmp_path: Path) -> None:
-    """A killed command may leave its second chunk beside the short first one of an earlier, smaller evaluation."""
-    short = compare(["SH"], ENV, budgets=[20], runs=300, out=tmp_path)
-    compare(["SH"], ENV, budgets=[20], runs=1200, out=tmp_path)
-    (full,) = tmp_path.glob("chunks/*/000000-1000.parquet")
-    full.unlink()
-    (episodes,) = read_outcomes(tmp_path).values()
-    assert episodes.recommendation.tolist() == short.recommendations("SH").tolist()
+    for file in tmp_path.glob("chunks/*/000000-1000.parquet"):
+        file.unlink()
+    assert read_outcomes(tmp_path, played[-2]) == {}  # its first chunk is missing
 
 
 def test_chunks_of_many_arms_have_fewer_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,8 +266,8 @@ def test_chunks_of_many_arms_have_fewer_runs(tmp_path: Path, monkeypatch: pytest
         (episodes,) = read_outcomes(tmp_path, played.results).values()
         assert episodes.recommendation.tolist() == played.recommendations("SH").tolist()
     assert len(list(tmp_path.glob("chunks/*/*.parquet"))) == 4  # 50, 50 and 30, and 30 beside the first
-    compare(["SH"], ENV, budgets=[20], runs=130, out=tmp_path, record=60)  # on the instances of the runs
-    (episodes,) = read_outcomes(tmp_path).values()
+    played = compare(["SH"], ENV, budgets=[20], runs=130, out=tmp_path, record=60)  # on the instances of the runs
+    (episodes,) = read_outcomes(tmp_path, played).values()
     best = [recording.correct_recommendation for recording in read_recordings(tmp_path)]
     assert best == [(arm,) for arm in episodes.correct_recommendation[:60].tolist()]
 
@@ -306,7 +280,7 @@ def test_folders_may_be_named_as_ours_are(tmp_path: Path, name: str) -> None:
         (table,) = read_results(folder)
         assert plain(table.results) == plain(played)
         assert [recording.run for recording in read_recordings(folder)] == [0, 1]
-        assert len(read_outcomes(folder)) == 1
+        assert len(read_outcomes(folder, played)) == 1
 
 
 # ------------------------------------------------------------------------------------------------ several commands
