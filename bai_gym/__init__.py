@@ -12,8 +12,6 @@ from bai_gym.envs.registration import register_all
 
 if TYPE_CHECKING:
     from bai_gym.agents.citations import cite
-    from bai_gym.analysis.aggregate import Aggregate, aggregate
-    from bai_gym.analysis.leaderboard import Leaderboard, leaderboards
     from bai_gym.analysis.paired import PairedTest
     from bai_gym.api import compare, evaluate
     from bai_gym.live.evidence import Identification
@@ -21,7 +19,10 @@ if TYPE_CHECKING:
     from bai_gym.live.study import Study
     from bai_gym.parallel import cluster
     from bai_gym.planning import Advice, BudgetPlan, Plans, advise, plan
-    from bai_gym.results.result import Comparison, Result
+    from bai_gym.results.aggregate import Aggregate, aggregate
+    from bai_gym.results.comparison import Comparison
+    from bai_gym.results.leaderboard import Leaderboard, leaderboards
+    from bai_gym.results.result import Result
 
 __all__ = [
     "Advice",
@@ -50,23 +51,23 @@ __version__ = version("bai-gym")
 
 _HOMES = {
     "Advice": "bai_gym.planning",
-    "Aggregate": "bai_gym.analysis.aggregate",
+    "Aggregate": "bai_gym.results.aggregate",
     "BudgetPlan": "bai_gym.planning",
-    "Comparison": "bai_gym.results.result",
+    "Comparison": "bai_gym.results.comparison",
     "Identification": "bai_gym.live",
-    "Leaderboard": "bai_gym.analysis.leaderboard",
+    "Leaderboard": "bai_gym.results.leaderboard",
     "PairedTest": "bai_gym.analysis.paired",
     "Plans": "bai_gym.planning",
     "Result": "bai_gym.results.result",
     "Study": "bai_gym.live",
     "advise": "bai_gym.planning",
-    "aggregate": "bai_gym.analysis.aggregate",
+    "aggregate": "bai_gym.results.aggregate",
     "cite": "bai_gym.agents.citations",
     "cluster": "bai_gym.parallel",
     "compare": "bai_gym.api",
     "evaluate": "bai_gym.api",
     "identify": "bai_gym.live",
-    "leaderboards": "bai_gym.analysis.leaderboard",
+    "leaderboards": "bai_gym.results.leaderboard",
     "plan": "bai_gym.planning",
 }
 

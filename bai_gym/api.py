@@ -25,8 +25,9 @@ from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import check_budget
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.rerun import rerun_command
+from bai_gym.results.comparison import Comparison
 from bai_gym.results.reader import gather
-from bai_gym.results.result import Comparison, Result
+from bai_gym.results.result import Result
 from bai_gym.results.writer import RESULTS, ResultsWriter, check_replaceable
 from bai_gym.seeding import check_seed
 
@@ -245,7 +246,7 @@ def evaluate(
         workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says. Inside
             :func:`bai_gym.cluster` leave it out.
         env_kwargs: Keyword arguments for ``gym.make``.
-        out: Folder for finished chunks: the same call continues where an interrupted one stopped.
+        out: Folder for finished chunks: the same call resumes an interrupted one.
         path: ``"auto"`` (default), ``"blocks"`` or ``"steps"``: how episodes are played. Results have the same
             distribution.
         checkpoints: Intermediate budgets at which the recommendation is scored: 100 for every 100 pulls, or a list of
@@ -292,6 +293,7 @@ def compare(
     checkpoints: Checkpoints = None,
     record: int = 0,
     on_chunk: OnChunk | None = None,
+    on_recording: OnChunk | None = None,
 ) -> Comparison:
     """Evaluate several agents, at several budgets, on the same instances of one or several environments.
 
@@ -308,7 +310,8 @@ def compare(
         path: See :func:`evaluate`.
         checkpoints: See :func:`evaluate`; there is one row per agent, budget and checkpoint.
         record: Number of runs of each agent and budget that are recorded pull by pull, for replay in the report.
-        on_chunk: Called with (finished chunks, all chunks), and after the last one with (finished recordings, all).
+        on_chunk: Called with (finished chunks, all chunks).
+        on_recording: Called with (finished recordings, all recordings).
 
     Returns:
         The results, with paired tests between any two agents.
@@ -332,5 +335,5 @@ def compare(
         commands = "\n".join(command for part in parts if (command := rerun_command(part, runs)))
         table = gather(folder / RESULTS, comparison.results, commands)
         ResultsWriter(folder).save_results(table.results, optima=table.optima, facts={"command": table.command})
-        record_cells(cells, record, runs, out=folder, workers=workers, on_chunk=on_chunk)
+        record_cells(cells, record, runs, out=folder, workers=workers, on_chunk=on_recording)
     return comparison

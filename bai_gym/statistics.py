@@ -21,7 +21,6 @@ __all__ = [
     "Statistics",
     "exact_means",
     "exact_sums",
-    "mean_intervals",
     "zeros",
 ]
 
@@ -30,43 +29,6 @@ IntArray = npt.NDArray[np.int64]
 Observation = Mapping[str, npt.NDArray[Any]]
 
 ROUNDING = 2.0**-46  # a relative difference this small is rounding: 64 times the spacing of floats near 1
-
-
-Z95 = 1.96  # two-sided 95 % critical value of the normal distribution
-
-
-def mean_intervals(
-    pulls: npt.NDArray[Any], means: npt.NDArray[Any], variances: npt.NDArray[Any]
-) -> tuple[FloatArray, FloatArray]:
-    """Return 95 % confidence intervals of the means of some arms.
-
-    Where all rewards of all arms were 0 or 1, these are Wilson's score intervals; else normal ones, which are undefined
-    for an arm whose rewards were all equal: an interval of length 0 would claim certainty.
-
-    Args:
-        pulls: ``(K,)`` pulls.
-        means: ``(K,)`` sample means; not read without a pull.
-        variances: ``(K,)`` unbiased sample variances; not read below two pulls.
-
-    Returns:
-        ``(K,)`` lower and upper ends; NaN where nothing can be estimated.
-    """
-    n = np.asarray(pulls, np.float64)
-    p = np.where(n > 0, np.nan_to_num(np.asarray(means, np.float64)), 0.0)
-    v = np.where(n > 1, np.nan_to_num(np.asarray(variances, np.float64)), 0.0)
-    with np.errstate(over="ignore"):  # of rewards far outside [0, 1]
-        squares = (n - 1) * v + n * p**2
-    if np.allclose(squares, n * p, rtol=1e-9, atol=1e-9) and np.allclose(n * p, np.rint(n * p), rtol=0.0, atol=1e-6):
-        with np.errstate(invalid="ignore", divide="ignore"):
-            centre = (n * p + Z95**2 / 2.0) / (n + Z95**2)
-            half = Z95 * np.sqrt(n * p * (1.0 - p) + Z95**2 / 4.0) / (n + Z95**2)
-        known = n > 0
-        lower, upper = np.where(p <= 0.0, 0.0, centre - half), np.where(p >= 1.0, 1.0, centre + half)
-    else:
-        half = Z95 * np.sqrt(np.maximum(v, 0.0) / np.maximum(n, 1.0))
-        known = half > 0.0
-        lower, upper = p - half, p + half
-    return np.where(known, lower, np.nan), np.where(known, upper, np.nan)
 
 
 def exact_means(means: FloatArray, counts: npt.NDArray[Any] | int, scale: FloatArray) -> FloatArray:

@@ -13,10 +13,11 @@ from scipy.special import ndtr
 
 from bai_gym import advise, evaluate, plan
 from bai_gym.agents import registry
+from bai_gym.analysis.intervals import quantile_interval
 from bai_gym.bandits import GaussianBandit
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import BaiGymError, ParameterError
-from bai_gym.planning.goals import ERROR, REGRET, Goal, quantile, quantile_interval
+from bai_gym.planning.goals import ERROR, REGRET, Goal, quantile
 from bai_gym.problems import Problem
 from bai_gym.report.plans import plan_curves, plan_page, plans_table
 
@@ -130,9 +131,9 @@ def test_quantiles_and_their_intervals_by_hand() -> None:
     assert (quantile(ten, 0.8), quantile(ten, 0.81), quantile(ten, 1.0)) == (8.0, 9.0, 10.0)
     # P(at least 2 and at most 8 of 10 lie below the median) = 1 - 2 * 11 / 1024; with 3 and 7 it would be 1 - 2 * 56 /
     # 1024 < 0.9.
-    assert quantile_interval(ten, 0.5) == (2.0, 9.0)
-    assert quantile_interval(ten, 0.9)[1] == np.inf  # 0.9^10 = 0.35
-    assert quantile_interval(ten, 0.1)[0] == 0.0
+    assert quantile_interval(ten, 0.5, 0.9) == (2.0, 9.0)
+    assert quantile_interval(ten, 0.9, 0.9)[1] == np.inf  # 0.9^10 = 0.35
+    assert quantile_interval(ten, 0.1, 0.9)[0] == 0.0
 
 
 class Gaps(Problem):
@@ -207,7 +208,7 @@ def test_advice_ranks_agents_without_oracle_knowledge(monkeypatch: pytest.Monkey
     assert "variances" in advice.left_out["SHVar"]
     assert "18" in advice.left_out["SH"]  # its least budget: 6 arms, 3 stages
     assert "thresholding" in advice.left_out["APT"]
-    first, second = advice.words.split(". ")
+    first, second = advice.summary.split(". ")
     assert advice.agent in first
     other = ({"Uniform", "SR"} - {advice.agent}).pop()
     assert other in second or "worse" in second

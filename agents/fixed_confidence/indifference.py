@@ -126,7 +126,7 @@ class IndifferenceAgent(SequentialAgent):
         integer(self.first_pulls, f"first_pulls of {self.name}", least=2)
         super().reset(info, rng)
 
-    def doubts(self, bandit: Bandit) -> tuple[str, ...]:
+    def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return notes if the confidence guarantee covers neither the rewards nor the means of a bandit."""
         second, best = np.sort(bandit.means, axis=-1)[..., -2:].T
         rewards = confidence_note(self.name, "student", None, bandit, True)

@@ -306,7 +306,7 @@ class ConfidenceAgent(SequentialAgent):
             return ()
         return (f"{self.name}: the threshold {self.threshold} is a heuristic, its error probability may exceed delta",)
 
-    def doubts(self, bandit: Bandit) -> tuple[str, ...]:
+    def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return a note if the confidence guarantee does not cover the rewards of a bandit."""
         binary = self.thresholds is not INTERVALS
         return () if self.notes else confidence_note(self.name, self.family, self.sigma, bandit, binary)

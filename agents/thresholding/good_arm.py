@@ -113,7 +113,7 @@ class GoodArmAgent(SequentialAgent):
         arms = played.memory[:, [self.num_arms]].astype(np.int64)
         return np.where(played.stopped[:, None], arms, super().conclude(played))
 
-    def doubts(self, bandit: Bandit) -> tuple[str, ...]:
+    def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return a note if the confidence guarantee does not cover the rewards of a bandit."""
         return range_doubts(self, bandit)
 

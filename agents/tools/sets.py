@@ -95,7 +95,7 @@ class SetAgent(SequentialAgent):
         return self._recommended(np.take_along_axis(slots, places, 2))
 
     @property
-    def doubts(self) -> Callable[[Bandit], tuple[str, ...]] | None:
+    def unmet_assumptions(self) -> Callable[[Bandit], tuple[str, ...]] | None:
         """Returns a note if the confidence guarantee does not cover the rewards of a bandit; None without one."""
         return partial(range_doubts, self) if self.stops else None
 

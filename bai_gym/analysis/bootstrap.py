@@ -20,39 +20,18 @@ References:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.analysis.intervals import check_level
 from bai_gym.seeding import generator
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import integer
 
-__all__ = ["Estimate", "check_samples", "interval", "resample"]
+__all__ = ["check_samples", "resample"]
 
 BLOCK = 1000  # runs per draw of weights; fixed, because the random numbers depend on it
 GRID = 2.0**20  # weights are multiples of 1 / GRID: their sums are exact, for any order and number of threads
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A number with its bootstrap interval.
-
-    Attributes:
-        value: The estimate.
-        lower: Lower end of the interval; NaN for a single run, where the bootstrap is undefined.
-        upper: Upper end.
-    """
-
-    value: float
-    lower: float
-    upper: float
-
-    def __str__(self) -> str:
-        """The number, and its interval in brackets."""
-        return f"{self.value:.4f} [{self.lower:.4f}, {self.upper:.4f}]"
 
 
 def check_samples(samples: object) -> int:
@@ -111,16 +90,3 @@ def resample(
         sums[:, c] += most * high
         whole[:, c] += low + high
     return np.asarray(sums / whole)
-
-
-def interval(value: FloatArray | float, drawn: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """Return the equal-tailed interval of bootstrap samples, widened where it does not hold the estimate.
-
-    Args:
-        value: Estimate, of any shape.
-        drawn: ``(B, ...)`` bootstrap samples of it.
-        level: Confidence level, strictly between 0 and 1.
-    """
-    tail = (1 - check_level(level)) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
-    return np.minimum(low, value), np.maximum(high, value)

@@ -6,8 +6,6 @@ the two error probabilities with Tango's score interval, and the exact McNemar t
 the data through three counts only, so results of chunks add up.
 
 References:
-    T. Tango (1998), "Equivalence test and confidence interval for the difference in proportions for the
-    paired-sample design", Statistics in Medicine 17(8), 891-908: the interval.
     Q. McNemar (1947), "Note on the sampling error of the difference between correlated proportions or
     percentages", Psychometrika 12, 153-157: the test; exact form by the binomial distribution of the discordant runs.
     M. W. Fagerland, S. Lydersen and P. Laake (2014), "Recommended tests and confidence intervals for paired
@@ -16,17 +14,16 @@ References:
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtr
 
-from bai_gym.analysis.intervals import check_level, z_score
+from bai_gym.analysis.intervals import tango
 from bai_gym.errors import ParameterError
 
-__all__ = ["PairedTest", "compare_paired", "mcnemar_exact", "paired_test", "tango"]
+__all__ = ["PairedTest", "compare_paired", "mcnemar_exact", "paired_test"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,67 +125,6 @@ def mcnemar_exact(only_a_errs: int, only_b_errs: int) -> float:
     """
     discordant = only_a_errs + only_b_errs
     return min(1.0, 2 * float(bdtr(min(only_a_errs, only_b_errs), discordant, 0.5)))
-
-
-def tango(only_a_errs: int, only_b_errs: int, runs: int, level: float = 0.95) -> tuple[float, float]:
-    """Tango's score interval for the difference of two paired proportions.
-
-    It holds all differences D that the score test does not reject: ``|b - c - n D| <= z sqrt(n (2 q + D (1 - D)))``
-    with b and c the two discordant counts, n the runs, and q the estimate of the probability that only B errs,
-    constrained to the difference D (Tango 1998). At D = 0 this is McNemar's asymptotic test. It keeps
-    its level well in small samples, stays within [-1, 1] and is of positive width even without discordant runs.
-
-    Args:
-        only_a_errs: Number of runs in which A erred and B did not, b, at least 0.
-        only_b_errs: Number of runs in which B erred and A did not, c, at least 0.
-        runs: Number of common runs n, at least 1 and at least b + c.
-        level: Confidence level, strictly between 0 and 1.
-
-    Returns:
-        Lower and upper bound of the error probability of A minus that of B.
-
-    Raises:
-        ParameterError: If a count or the level is out of range.
-    """
-    check_level(level)
-    if runs < 1 or min(only_a_errs, only_b_errs) < 0 or only_a_errs + only_b_errs > runs:
-        raise ParameterError(
-            f"{only_a_errs} and {only_b_errs} discordant runs out of {runs} are impossible; "
-            "both must be at least 0, and their sum at most the number of runs, which is at least 1"
-        )
-    # The lower bound is the upper bound of the reversed comparison, mirrored.
-    return -_tango_upper(only_b_errs, only_a_errs, runs, level), _tango_upper(only_a_errs, only_b_errs, runs, level)
-
-
-def _tango_upper(b: int, c: int, n: int, level: float) -> float:
-    """Upper bound of the difference: the largest D that the score test does not reject, by bisection."""
-    z = z_score(level)
-    low, high = (b - c) / n, 1.0
-    while True:
-        middle = (low + high) / 2
-        if not low < middle < high:  # neighbouring floats: the bisection ends
-            return high
-        q = _constrained_estimate(b, c, n, middle)
-        variance = n * (2 * q + middle * (1 - middle))
-        if b - c - n * middle >= -z * math.sqrt(max(variance, 0.0)):
-            low = middle
-        else:
-            high = middle
-
-
-def _constrained_estimate(b: int, c: int, n: int, difference: float) -> float:
-    """Maximum likelihood estimate of P(only B errs) where P(only A errs) exceeds it by `difference`.
-
-    Setting the derivative of ``b log(q + D) + c log(q) + (n - b - c) log(1 - 2 q - D)`` to 0 leaves
-    ``2 n q^2 + B q - c D (1 - D) = 0`` with ``B = (2 n - b + c) D - b - c``; its larger root is the estimate,
-    written without cancellation for either sign of B.
-    """
-    minus_constant = c * difference * (1 - difference)
-    linear = (2 * n - b + c) * difference - b - c
-    root = math.sqrt(max(linear**2 + 8 * n * minus_constant, 0.0))
-    if linear <= 0:
-        return (root - linear) / (4 * n)
-    return 2 * minus_constant / (root + linear)
 
 
 def _check_errors(name: str, errors: ArrayLike) -> NDArray[np.bool_]:

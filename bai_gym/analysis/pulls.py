@@ -15,17 +15,16 @@ References:
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtr
 
-from bai_gym.analysis.intervals import check_level
+from bai_gym.analysis.intervals import check_level, student
 from bai_gym.errors import ParameterError
 
-__all__ = ["PairedPulls", "PullsAgainst", "against_fewest", "compare_pulls"]
+__all__ = ["PairedPulls", "compare_pulls"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,25 +47,6 @@ class PairedPulls:
     ratio: float
     p_value: float
     runs: int
-
-
-@dataclass(frozen=True, slots=True)
-class PullsAgainst:
-    """An agent's pulls against those of the agent that needs the fewest, on one environment with one cap.
-
-    Attributes:
-        agent: Name of the agent, A of the test.
-        reference: Name of the agent with the fewest pulls on average, B of the test.
-        env: Id of the environment, with the keyword arguments given.
-        budget: The cap.
-        test: The comparison.
-    """
-
-    agent: str
-    reference: str
-    env: str
-    budget: int
-    test: PairedPulls
 
 
 def compare_pulls(pulls_a: ArrayLike, pulls_b: ArrayLike, level: float = 0.95) -> PairedPulls:
@@ -95,8 +75,7 @@ def compare_pulls(pulls_a: ArrayLike, pulls_b: ArrayLike, level: float = 0.95) -
     error = float(differences.std(ddof=1)) / math.sqrt(runs) if runs > 1 else 0.0
     least = 2.0 ** (1 - runs)
     if error > 0:
-        reach = float(stdtrit(runs - 1, (1 + level) / 2)) * error
-        interval = mean - reach, mean + reach
+        interval = student(mean, error, runs, level)
         p_value = max(2 * float(stdtr(runs - 1, -abs(mean) / error)), least)
     else:
         interval, p_value = (math.nan, math.nan), 1.0 if mean == 0 else least
@@ -108,36 +87,6 @@ def compare_pulls(pulls_a: ArrayLike, pulls_b: ArrayLike, level: float = 0.95) -
         p_value=p_value,
         runs=runs,
     )
-
-
-def against_fewest(
-    pulls: Mapping[tuple[str, str, int], Sequence[int] | NDArray[np.int64]], level: float = 0.95
-) -> list[PullsAgainst]:
-    """Compare each agent that decides when to stop with the one that needs the fewest pulls.
-
-    Args:
-        pulls: ``(R,)`` pulls of each run, by (agent, env, budget). Environments where no number varies, as with a fixed
-            budget, are left out, and agents with another number of runs than the reference.
-        level: Confidence level of each interval.
-
-    Returns:
-        The comparisons, by environment and budget in order of appearance; those of one by the difference.
-    """
-    settings: dict[tuple[str, int], dict[str, NDArray[np.int64]]] = {}
-    for (agent, env, budget), values in pulls.items():
-        settings.setdefault((env, budget), {})[agent] = np.asarray(values)
-    found = []
-    for (env, budget), agents in settings.items():
-        if not any(np.ptp(values) for values in agents.values()):
-            continue
-        reference = min(agents, key=lambda agent: (agents[agent].mean(), agent))
-        rows = [
-            PullsAgainst(agent, reference, env, budget, compare_pulls(values, agents[reference], level))
-            for agent, values in agents.items()
-            if agent != reference and values.size == agents[reference].size
-        ]
-        found += sorted(rows, key=lambda row: row.test.difference)
-    return found
 
 
 def _checked(name: str, pulls: ArrayLike) -> NDArray[np.float64]:

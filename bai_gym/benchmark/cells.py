@@ -18,30 +18,28 @@ from bai_gym.benchmark.protocol import (
     allocates,
     confidence,
     describe,
-    doubts,
     knowledge,
     least_budget,
     notes,
     recommends_any_time,
     reset,
+    unmet_assumptions,
 )
 from bai_gym.benchmark.sources import AgentSource, EnvSource
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.parallel import check_memory
 from bai_gym.problems import FixedProblem
+from bai_gym.results.writer import CHUNK_RUNS, CellKey
 from bai_gym.seeding import generator
 from bai_gym.tasks import BestArm
 from bai_gym.theory import fixed_confidence_bound
 from bai_gym.validation import choice, integer
 
-__all__ = ["CHUNK_BYTES", "CHUNK_RUNS", "Cell", "Checkpoints", "checkpoint_grid"]
+__all__ = ["CHUNK_BYTES", "Cell", "Checkpoints", "checkpoint_grid"]
 
 Checkpoints = int | Sequence[int] | None
 """Intermediate budgets at which recommendations are scored: a step, or a list of pull counts; None: none."""
-
-CHUNK_RUNS = 1000
-"""Runs per chunk, at most. Fixed: the random numbers of a run depend on it."""
 
 CHUNK_BYTES = 2**28
 """Memory of a chunk, about: with many arms it has fewer runs. Fixed likewise."""
@@ -163,10 +161,6 @@ class Cell:
         """Return the number of runs of each chunk."""
         return [min(self.chunk_runs, runs - start) for start in range(0, runs, self.chunk_runs)]
 
-    def first_run(self, chunk: int) -> int:
-        """Return the number of the first run of a chunk."""
-        return chunk * self.chunk_runs
-
     def describe_agent(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the agent's oracle knowledge, and the notes about it and about the problem."""
         agent = self.agent.prototype
@@ -174,8 +168,10 @@ class Cell:
         least = least_budget(agent, self.env.problem.num_arms, self.env.problem.num_features)
         if self.budget < least:
             extra = (f"{describe(agent)}: budget below its minimum of {least}",)
-        doubtful = doubts(agent, self.instances()) if callable(getattr(agent, "doubts", None)) else ()
-        return tuple(sorted(knowledge(agent))), (*notes(agent), *doubtful, *extra, *self.env.problem.notes)
+        unmet = (
+            unmet_assumptions(agent, self.instances()) if callable(getattr(agent, "unmet_assumptions", None)) else ()
+        )
+        return tuple(sorted(knowledge(agent))), (*notes(agent), *unmet, *extra, *self.env.problem.notes)
 
     def named_arms(self) -> tuple[tuple[str, float], ...]:
         """Return name and true mean of each arm; none if arms have no names, or no fixed means."""
@@ -242,7 +238,7 @@ class Cell:
             error.add_note(f"raised while {where} was played")
             raise
 
-    def prepare(self) -> None:
+    def compile_agent(self) -> None:
         """Let the agent compile its rule, so that worker processes find it on disk."""
         agent = self.check()
         if callable(getattr(agent, "prepare", None)) and self.path != "steps":
@@ -252,6 +248,18 @@ class Cell:
     def episode_spec(self) -> EpisodeSpec:
         """The specification of the episodes, with the budget of the cell."""
         return replace(self.env.built.episode_spec, budget=self.budget)
+
+    @property
+    def key(self) -> CellKey:
+        """What identifies the cell in a folder of results."""
+        return CellKey(
+            agent=self.label,
+            env=self.env.label,
+            budget=self.budget,
+            checkpoints=self.checkpoints,
+            chunk_runs=self.chunk_runs,
+            fingerprint=self.fingerprint,
+        )
 
     @functools.cached_property
     def fingerprint(self) -> str:

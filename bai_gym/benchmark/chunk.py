@@ -22,7 +22,7 @@ from bai_gym.benchmark.sources import GivenInstances
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
 from bai_gym.problems import FixedProblem
-from bai_gym.results.result import Checkpoint, Episodes
+from bai_gym.results.result import Checkpoint, Runs
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 
@@ -35,7 +35,7 @@ An agent and its plan refer to each other, and Python's garbage collector would 
 """
 
 
-def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
+def play_chunk(cell: Cell, chunk: int, runs: int) -> Runs:
     """Play ``runs`` episodes of a cell.
 
     The instances come from a stream of the chunk alone, so they are the same for every agent and budget; rewards and
@@ -44,13 +44,13 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
     Args:
         cell: The cell.
         chunk: Number of the chunk, from 0.
-        runs: Episodes in it, at most ``cell.chunk_runs``.
+        runs: Runs in it, at most ``cell.chunk_runs``.
     """
     with cell.named_in_errors():
         return _play_chunk(cell, chunk, runs)
 
 
-def _play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
+def _play_chunk(cell: Cell, chunk: int, runs: int) -> Runs:
     started = time.perf_counter()
     if runs * cell.env.problem.num_arms > COLLECTED:
         gc.collect()
@@ -61,7 +61,7 @@ def _play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
     means, task = bandit.means, cell.episode_spec.task
     pulls = rollout.pulls - (0 if idle is None else idle)
     spent = pulls.sum(axis=-1)
-    return Episodes(
+    return Runs(
         recommendation=rollout.recommendation,
         correct_recommendation=task.correct_recommendation(means),
         correct=task.correct(means, rollout.recommendation),
@@ -73,12 +73,12 @@ def _play_chunk(cell: Cell, chunk: int, runs: int) -> Episodes:
         pulls_by_rank=np.take_along_axis(pulls, np.argsort(-means, axis=1, kind="stable"), axis=1).sum(axis=0),
         checkpoints=tuple(
             Checkpoint(
-                look.pulls_made,
-                task.correct(means, look.recommendation),
-                task.simple_regret(means, look.recommendation),
-                look.pulls.sum(axis=0),
+                point.pulls_made,
+                task.correct(means, point.recommendation),
+                task.simple_regret(means, point.recommendation),
+                point.pulls.sum(axis=0),
             )
-            for look in rollout.looks
+            for point in rollout.checkpoints
         ),
         tally=rollout.tally,
     )

@@ -25,7 +25,7 @@ from bai_gym.errors import AgentError
 
 __all__ = ["content_digest", "is_own", "library_digest"]
 
-LATER_ROOMS = frozenset(
+LATER_PACKAGES = frozenset(
     {"analysis", "api.py", "citations.py", "cli", "experiments", "live", "papers.bib", "report", "rerun.py", "training"}
 )
 """Parts of the library that do not affect outcomes."""
@@ -95,14 +95,14 @@ def library_digest() -> str:
     """Return the library's version and a hash of those of its files that outcomes depend on."""
     digest = hashlib.sha256()
     files: dict[str, Path] = {}
-    for room in ("bai_gym", "bai_gym.agents"):
-        spec = importlib.util.find_spec(room)
+    for package in ("bai_gym", "bai_gym.agents"):
+        spec = importlib.util.find_spec(package)
         assert spec is not None and spec.origin is not None
         folder = Path(spec.origin).parent
         for path in folder.rglob("*"):
             parts = path.relative_to(folder).parts
-            if parts[0] not in LATER_ROOMS:
-                files["/".join((room, *parts))] = path
+            if parts[0] not in LATER_PACKAGES:
+                files["/".join((package, *parts))] = path
     for name, path in sorted(files.items()):
         if path.is_file() and path.parent.name != "__pycache__":
             digest.update(f"{name} {path.stat().st_size}\n".encode())

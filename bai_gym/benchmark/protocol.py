@@ -95,12 +95,12 @@ def tally(agent: Any) -> dict[str, int]:
     return {str(what): int(count) for what, count in dict(getattr(agent, "tally", None) or {}).items()}
 
 
-def doubts(agent: Any, bandit: Bandit) -> tuple[str, ...]:
+def unmet_assumptions(agent: Any, bandit: Bandit) -> tuple[str, ...]:
     """Return notes on guarantees or assumptions of the agent that do not cover these instances.
 
-    Agents with a confidence guarantee, or with weights for some rewards only, define ``doubts(bandit)``.
+    Agents with a confidence guarantee, or with weights for some rewards only, define ``unmet_assumptions(bandit)``.
     """
-    said = getattr(agent, "doubts", None)
+    said = getattr(agent, "unmet_assumptions", None)
     return tuple(said(bandit)) if callable(said) else ()
 
 

@@ -67,33 +67,33 @@ def record_cells(
         workers: Processes; -1 for all cores; None for what an enclosing ``joblib.parallel_config`` says.
         on_chunk: Called after each episode with (finished ones, all of them).
     """
-    store = ResultsWriter(out)
+    writer = ResultsWriter(out)
     total = record * len(cells)
     jobs = []
     for cell in cells:
         sizes = cell.chunk_sizes(runs)
         for run in range(record):
             size = sizes[run // cell.chunk_runs]
-            if not store.has_recording(cell, run, size):
+            if not writer.has_recording(cell.key, run, size):
                 jobs.append((cell, run, size))
     if on_chunk is not None and total:
         on_chunk(total - len(jobs), total)
     elsewhere = plays_elsewhere()  # on machines that do not see the folder
     with parallel(workers, ordered=False, tasks=len(jobs)) as pool:
-        calls = (joblib.delayed(_record)(place, *job, None if elsewhere else store) for place, job in enumerate(jobs))
+        calls = (joblib.delayed(_record)(place, *job, None if elsewhere else writer) for place, job in enumerate(jobs))
         for done, (place, recording) in enumerate(pool(calls), start=total - len(jobs) + 1):
             if recording is not None:
                 cell, _, size = jobs[place]
-                store.save_recording(cell, size, recording)
+                writer.save_recording(cell.key, size, recording)
             if on_chunk is not None:
                 on_chunk(done, total)
 
 
-def _record(place: int, cell: Cell, run: int, size: int, store: ResultsWriter | None) -> tuple[int, Recording | None]:
+def _record(place: int, cell: Cell, run: int, size: int, writer: ResultsWriter | None) -> tuple[int, Recording | None]:
     recording = record_run(cell, run, size)
-    if store is None:
+    if writer is None:
         return place, recording
-    store.save_recording(cell, size, recording)
+    writer.save_recording(cell.key, size, recording)
     return place, None
 
 

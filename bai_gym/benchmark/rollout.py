@@ -21,10 +21,10 @@ from bai_gym.sampling import Block, Engine, Outcome, Sequential, check_request, 
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import BestArm, Task
 
-__all__ = ["Look", "Rollout", "play_blocks", "play_single_steps", "play_steps"]
+__all__ = ["RolloutCheckpoint", "Rollout", "play_blocks", "play_single_steps", "play_steps"]
 
 
-class Look(NamedTuple):
+class RolloutCheckpoint(NamedTuple):
     """The recommendation and pulls at a checkpoint.
 
     Attributes:
@@ -45,13 +45,13 @@ class Rollout:
     Attributes:
         recommendation: ``(N, ...)`` recommendations, in the form of the task.
         source: Source of the statistics.
-        looks: The checkpoints in ascending order; without the budget's.
+        checkpoints: The checkpoints in ascending order; without the budget's.
         tally: What the agent has counted, see :func:`bai_gym.benchmark.protocol.tally`.
     """
 
     recommendation: IntArray
     source: Statistics | MergedStatistics
-    looks: tuple[Look, ...] = ()
+    checkpoints: tuple[RolloutCheckpoint, ...] = ()
     tally: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -109,44 +109,44 @@ class _BlockPlayer:
     ) -> None:
         self._agent, self._bandit, self._budget, self._rng, self._task = agent, bandit, budget, rng, task
         self._checkpoints = checkpoints
-        self._looks: list[Look] = []
+        self._scored: list[RolloutCheckpoint] = []
         variances = bool(getattr(agent, "uses_variances", True))
-        self._record = MergedStatistics(
+        self._merged = MergedStatistics(
             bandit.batch, bandit.num_arms, budget, variances=variances, features=bandit.features
         )
 
     def play(self) -> Rollout:
         """Execute the plan to its end."""
-        record, bandit = self._record, self._bandit
-        plan = start(self._agent, record)
+        merged, bandit = self._merged, self._bandit
+        plan = start(self._agent, merged)
         outcome: Statistics | Outcome | None = None
         while True:
             try:
-                wish = plan.send(outcome)
+                asked = plan.send(outcome)
             except StopIteration as end:
                 recommendation = self._task.check(end.value, bandit.batch, bandit.num_arms)
                 break
-            request, pulls = check_request(wish, bandit.batch, bandit.num_arms, record.left)
-            made = self._budget - record.left
+            request, pulls = check_request(asked, bandit.batch, bandit.num_arms, merged.left)
+            made = self._budget - merged.left
             points = [point - made for point in self._checkpoints if made < point < made + pulls]
             if isinstance(request, Block):
                 outcome = self._block(request, pulls, points)
             else:
                 outcome = self._sequential(request, points)
-            if self._budget - record.left in self._checkpoints[len(self._looks) :]:
-                self._look(record)
+            if self._budget - merged.left in self._checkpoints[len(self._scored) :]:
+                self._recommend(merged)
         # After an agent's last pull nothing changes.
-        for point in self._checkpoints[len(self._looks) :]:
-            self._looks.append(Look(point, recommendation, record.pulls))
-        return Rollout(recommendation, record, tuple(self._looks))
+        for point in self._checkpoints[len(self._scored) :]:
+            self._scored.append(RolloutCheckpoint(point, recommendation, merged.pulls))
+        return Rollout(recommendation, merged, tuple(self._scored))
 
-    def _look(self, then: MergedStatistics) -> None:
+    def _recommend(self, then: MergedStatistics) -> None:
         recommendation = self._task.check(self._agent.recommend(then), self._bandit.batch, self._bandit.num_arms)
-        self._looks.append(Look(self._budget - then.left, recommendation, then.pulls))
+        self._scored.append(RolloutCheckpoint(self._budget - then.left, recommendation, then.pulls))
 
     def _block(self, block: Block, pulls: int, points: Sequence[int]) -> Statistics:
         """Pull a block, in one pass or in the parts between checkpoints."""
-        record, bandit, variances = self._record, self._bandit, self._record.has_variances
+        merged, bandit, variances = self._merged, self._bandit, self._merged.has_variances
         if not points:
             outcome = bandit.pull_block(block.counts, self._rng, arms=block.arms, variances=variances)
         else:
@@ -158,19 +158,19 @@ class _BlockPlayer:
                 flat = Statistics(part.pulls.take(made), part.means.take(made), part.variances.take(made))
                 outcome.merge(made, flat, variances=variances)
                 if point < pulls:
-                    self._look(record.after(block.arms, outcome, point))
-        record.add(block.arms, outcome)
-        record.spend(pulls)
+                    self._recommend(merged.after(block.arms, outcome, point))
+        merged.add(block.arms, outcome)
+        merged.spend(pulls)
         return outcome
 
     def _sequential(self, request: Sequential, points: Sequence[int]) -> Outcome:
-        """Play a rule, with a look at each checkpoint."""
-        record, bandit, arms = self._record, self._bandit, request.arms
+        """Play a rule, with a recommendation at each checkpoint."""
+        merged, bandit, arms = self._merged, self._bandit, request.arms
         begin = request.window
         if begin is None:
-            begin = record.statistics if arms is None else record.statistics.take(arms)
-        made = self._budget - record.left
-        engine = Engine(request, begin, made, bandit.features, variances=record.has_variances)
+            begin = merged.statistics if arms is None else merged.statistics.take(arms)
+        made = self._budget - merged.left
+        engine = Engine(request, begin, made, bandit.features, variances=merged.has_variances)
         table = bandit.table()
 
         def pull(rows: IntArray, slots: IntArray) -> FloatArray:
@@ -181,14 +181,14 @@ class _BlockPlayer:
         for point in points:
             engine.advance(table, self._rng, point, pull)
             now = engine.statistics
-            self._look(record.after(arms, now, point, since=since, add=since is not None))
+            self._recommend(merged.after(arms, now, point, since=since, add=since is not None))
         engine.advance(table, self._rng, request.steps, pull)
         played = engine.outcome
         if since is None:
-            record.set(arms, played.statistics)
+            merged.set(arms, played.statistics)
         else:
-            record.add(arms, played.statistics, since)
-        record.spend(engine.steps_made)
+            merged.add(arms, played.statistics, since)
+        merged.spend(engine.steps_made)
         return played
 
 
@@ -213,7 +213,7 @@ def play_steps(
     Raises:
         AgentError: If an action is invalid.
     """
-    looks: list[Look] = []
+    scored: list[RolloutCheckpoint] = []
     due = set(checkpoints)
     asked = {name: observation[name].copy() for name in ("pulls", "means", "variances")}  # of requested pulls
     for made in range(env.budget):
@@ -227,14 +227,14 @@ def play_steps(
                 recommendations = env.action_encoding.task.check(
                     recommend({**observation, **asked}), env.num_envs, env.num_arms
                 )
-                looks.append(Look(made, recommendations, asked["pulls"].copy()))
+                scored.append(RolloutCheckpoint(made, recommendations, asked["pulls"].copy()))
         with _blaming_act():
             observation, *_ = env.step(actions)
     encoding, actions = env.action_encoding, act(observation)
     with _blaming_act():
         recommendations = encoding.read(actions, env.num_envs).recommendations
     recommendations = encoding.task.check(recommendations, env.num_envs, env.num_arms, "act")
-    return Rollout(recommendations, Statistics.of(observation).copy(), tuple(looks))
+    return Rollout(recommendations, Statistics.of(observation).copy(), tuple(scored))
 
 
 def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> Rollout:

@@ -12,7 +12,7 @@ from typing import Any
 import joblib
 import numpy as np
 
-from bai_gym.benchmark.cells import CHUNK_BYTES, CHUNK_RUNS, Cell
+from bai_gym.benchmark.cells import CHUNK_BYTES, Cell
 from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.benchmark.protocol import allocates
 from bai_gym.errors import ClusterError, ParameterError
@@ -25,8 +25,9 @@ from bai_gym.parallel import (
     parallel,
     plays_elsewhere,
 )
-from bai_gym.results.result import Comparison, Episodes, summarize
-from bai_gym.results.writer import ResultsWriter
+from bai_gym.results.comparison import Comparison
+from bai_gym.results.result import Runs, summarize
+from bai_gym.results.writer import CHUNK_RUNS, ResultsWriter
 from bai_gym.sampling import Rule
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import integer
@@ -146,14 +147,14 @@ def run_cells(
     if workers is not None and not elsewhere:
         for cell in cells:
             _check_time(cell, runs, num_workers(workers, len(cell.chunk_sizes(runs))))
-    store = ResultsWriter(out) if out is not None else None
-    parts: list[dict[int, Episodes]] = [{} for _ in cells]
+    writer = ResultsWriter(out) if out is not None else None
+    parts: list[dict[int, Runs]] = [{} for _ in cells]
     jobs = []
     for index, cell in enumerate(cells):
         probe = cell.env.probe if elsewhere else None
         for chunk, size in enumerate(cell.chunk_sizes(runs)):
             job = _Job(cell, index, chunk, size, os.getpid(), probe)
-            found = store.load(cell, chunk, size) if store is not None else None
+            found = writer.load(cell.key, chunk, size) if writer is not None else None
             if found is None:
                 jobs.append(job)
             else:
@@ -165,38 +166,37 @@ def run_cells(
         on_chunk(total - len(jobs), total)
     if len(jobs) > 1 and workers != 1 and not elsewhere:
         for index in sorted({job.index for job in jobs}):
-            cells[index].prepare()
+            cells[index].compile_agent()
     with parallel(workers, ordered=False, tasks=len(jobs)) as pool:
         # Machines elsewhere do not see the folder: what they have played is written here, as soon as it arrives.
-        calls = (joblib.delayed(_work)(job, None if elsewhere else store) for job in jobs)
+        calls = (joblib.delayed(_work)(job, None if elsewhere else writer) for job in jobs)
         for done, (index, chunk, episodes) in enumerate(pool(calls)):
-            if elsewhere and store is not None:
-                store.save(cells[index], chunk, episodes)
+            if elsewhere and writer is not None:
+                writer.save(cells[index].key, chunk, episodes)
             parts[index][chunk] = episodes
             if on_chunk is not None:
                 on_chunk(total - len(jobs) + done + 1, total)
     results, outcomes = [], {}
     for cell, chunks in zip(cells, parts, strict=True):
-        episodes = Episodes.joined([chunks[chunk] for chunk in sorted(chunks)])
+        episodes = Runs.joined([chunks[chunk] for chunk in sorted(chunks)])
         knows, notes = cell.describe_agent()
         name = cell.label, cell.env.label, cell.budget
-        command, digest = "" if rerun is None else rerun([cell], runs), "" if store is None else cell.digest
+        command, digest = "" if rerun is None else rerun([cell], runs), "" if writer is None else cell.digest
         facts: dict[str, Any] = {"seed": cell.seed, "rerun": command, "digest": digest, "arms": cell.named_arms()}
         facts |= {"delta": cell.delta, "lower_bound": cell.lower_bound()}
         for point in (*episodes.checkpoints, None):
-            result = summarize(*name, episodes, knows, notes, at=point, **facts)
-            results.append(result)
-            outcomes[*name, result.checkpoint] = episodes if point is None else point
+            results.append(summarize(*name, episodes, knows, notes, at=point, **facts))
+        outcomes[name] = episodes
     return Comparison(tuple(results), outcomes)
 
 
-def _work(job: _Job, store: ResultsWriter | None) -> tuple[int, int, Episodes]:
+def _work(job: _Job, writer: ResultsWriter | None) -> tuple[int, int, Runs]:
     end_with(job.parent)
     if job.probe is not None:
         _check_probe(job.cell, job.probe)
     episodes = play_chunk(job.cell, job.chunk, job.runs)
-    if store is not None:
-        store.save(job.cell, job.chunk, episodes)
+    if writer is not None:
+        writer.save(job.cell.key, job.chunk, episodes)
     return job.index, job.chunk, episodes
 
 

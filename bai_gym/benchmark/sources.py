@@ -106,18 +106,18 @@ class EnvSource:
         self.__dict__.update(state)
 
 
-_BUILT: dict[tuple[str, str], BestArmEnv] = {}
+BUILT: dict[tuple[str, str], BestArmEnv] = {}
 _BUILDING = threading.RLock()  # workers of a Dask cluster may be threads of one process
 
 
 def _build(env_id: str, key: str, keywords: dict[str, Any]) -> BestArmEnv:
     with _BUILDING:
-        if (env_id, key) not in _BUILT:
+        if (env_id, key) not in BUILT:
             env = _make(env_id, keywords)
-            while len(_BUILT) >= KEEP_BUILT:
-                _BUILT.pop(next(iter(_BUILT)))
-            _BUILT[env_id, key] = env
-        return _BUILT[env_id, key]
+            while len(BUILT) >= KEEP_BUILT:
+                BUILT.pop(next(iter(BUILT)))
+            BUILT[env_id, key] = env
+        return BUILT[env_id, key]
 
 
 def _make(env_id: str, keywords: dict[str, Any]) -> BestArmEnv:

@@ -23,7 +23,7 @@ __all__ = ["ERR", "OUT", "progress_bar", "progress_bars"]
 FILE_WIDTH = 160  # width of tables in files and pipes
 
 
-def _console(*, stderr: bool) -> Console:
+def make_console(*, stderr: bool) -> Console:
     # Text is shown as it is: brackets in a path or in "bai-gym[plots]" are no markup, and :x: is no emoji.
     console = Console(stderr=stderr, highlight=False, soft_wrap=False, markup=False, emoji=False)
     if not console.is_terminal:
@@ -31,8 +31,8 @@ def _console(*, stderr: bool) -> Console:
     return console
 
 
-OUT = _console(stderr=False)
-ERR = _console(stderr=True)
+OUT = make_console(stderr=False)
+ERR = make_console(stderr=True)
 
 
 OnStage = Callable[[str, int, int | None], None]
@@ -40,11 +40,11 @@ OnStage = Callable[[str, int, int | None], None]
 
 
 @contextmanager
-def progress_bar(words: str) -> Iterator[OnChunk]:
+def progress_bar(title: str) -> Iterator[OnChunk]:
     """Show a progress bar on stderr, if stderr is a terminal."""
     with progress_bars() as on_stage:
-        on_stage(words, 0, None)  # before the first chunk is finished
-        yield lambda done, total: on_stage(words, done, total)
+        on_stage(title, 0, None)  # before the first chunk is finished
+        yield lambda done, total: on_stage(title, done, total)
 
 
 @contextmanager
@@ -60,9 +60,9 @@ def progress_bars() -> Iterator[OnStage]:
     with Progress(*columns, console=ERR, disable=not ERR.is_terminal, transient=True) as progress:
         tasks: dict[str, TaskID] = {}
 
-        def on_stage(words: str, done: int, total: int | None) -> None:
-            if words not in tasks:
-                tasks[words] = progress.add_task(words, total=total)
-            progress.update(tasks[words], completed=done, total=total)
+        def on_stage(title: str, done: int, total: int | None) -> None:
+            if title not in tasks:
+                tasks[title] = progress.add_task(title, total=total)
+            progress.update(tasks[title], completed=done, total=total)
 
         yield on_stage

@@ -55,7 +55,7 @@ BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 def main() -> None:
     """Run the command line."""
-    atexit.register(gc.freeze)  # a last search for garbage among all that was imported would take 0.4 s
+    atexit.register(gc.freeze)  # a last garbage collection over all that was imported would take 0.4 s
     warnings.showwarning = _show_warning
     try:
         code = app(standalone_mode=False, prog_name="bai-gym") or 0
@@ -79,7 +79,7 @@ def main() -> None:
     except OSError as error:
         code = _give_up_output(error)
     if code == INTERRUPTED:
-        ERR.print("interrupted; with --out, the same command resumes where it stopped", soft_wrap=True)
+        ERR.print("interrupted; with --out, the same command resumes", soft_wrap=True)
     sys.exit(code)
 
 

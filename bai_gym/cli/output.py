@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from bai_gym.analysis.optimum import Optima
-from bai_gym.analysis.pulls import against_fewest
 from bai_gym.cli.console import ERR, OUT
 from bai_gym.errors import MissingPackageError, OutputError
 from bai_gym.report.figures import Axis, error_curves
 from bai_gym.report.rivals import pulls_table, rivals_table
 from bai_gym.report.runs import stopping_times
 from bai_gym.report.tables import arms_tables, checkpoint_table, results_table
-from bai_gym.results.reader import read_outcomes
-from bai_gym.results.result import Comparison, Result, Rival
-from bai_gym.results.writer import ResultsWriter, check_replaceable
+from bai_gym.results.comparison import Comparison, Rival, against_fewest
+from bai_gym.results.reader import gather, read_outcomes
+from bai_gym.results.result import Optima, Result
+from bai_gym.results.writer import RESULTS, ResultsWriter, check_replaceable
 from bai_gym.theory import BOUNDS, CONFIDENCE_BOUNDS, THRESHOLD_BOUNDS
 
 __all__ = [
     "check_files",
+    "draw",
     "draw_curves",
     "draw_stopping",
     "print_bounds",
@@ -30,6 +30,7 @@ __all__ = [
     "print_rivals",
     "result_files",
     "rival_files",
+    "save_all_results",
     "save_results",
     "save_rivals",
 ]
@@ -100,14 +101,20 @@ def save_results(
     facts: Mapping[str, Any] | None = None,
 ) -> list[Path]:
     """Write the table as Parquet, CSV and Markdown; the facts are for :mod:`bai_gym.results.reader`."""
-    store = ResultsWriter(folder)
+    writer = ResultsWriter(folder)
     parquet, csv, markdown = result_files(name)
     table = results_table(results, optima)
     return [
-        store.save_results(results, parquet, optima=optima, facts=facts),
-        store.save_text(csv, table.csv()),
-        store.save_text(markdown, table.markdown()),
+        writer.save_results(results, parquet, optima=optima, facts=facts),
+        writer.save_text(csv, table.csv()),
+        writer.save_text(markdown, table.markdown()),
     ]
+
+
+def save_all_results(folder: Path, optima: Optima | None = None) -> tuple[Sequence[Result], list[Path]]:
+    """Write the tables of all results that :func:`bai_gym.compare` has left in a folder; return results and paths."""
+    table = gather(folder / RESULTS, (), optima=optima)
+    return table.results, save_results(table.results, folder, optima=table.optima, facts={"command": table.command})
 
 
 def print_rivals(reference: str, rivals: Sequence[Rival]) -> None:
@@ -118,13 +125,22 @@ def print_rivals(reference: str, rivals: Sequence[Rival]) -> None:
 
 def save_rivals(reference: str, rivals: Sequence[Rival], folder: Path, name: str) -> list[Path]:
     """Write the same as CSV and Markdown."""
-    store = ResultsWriter(folder)
+    writer = ResultsWriter(folder)
     csv, markdown = rival_files(name)
     table = rivals_table(reference, rivals)
     return [
-        store.save_text(csv, table.csv()),
-        store.save_text(markdown, table.markdown()),
+        writer.save_text(csv, table.csv()),
+        writer.save_text(markdown, table.markdown()),
     ]
+
+
+def draw(figure: Callable[[], Path]) -> list[Path]:
+    """Draw a figure and return its path; without matplotlib, print a message and continue."""
+    try:
+        return [figure()]
+    except MissingPackageError as error:
+        ERR.print(f"no figure: {error}", soft_wrap=True)
+        return []
 
 
 def draw_curves(
@@ -138,16 +154,13 @@ def draw_curves(
     one_arm: bool = True,
     agents: Sequence[str] | None = None,
 ) -> list[Path]:
-    """Draw the figure; without matplotlib, print a message and continue."""
+    """Draw error probabilities, on a logarithmic axis."""
     chance: Literal["one arm"] | None = "one arm" if one_arm else None
-    try:
-        drawn = error_curves(
+    return draw(
+        lambda: error_curves(
             results, path, x=x, x_name=x_name, title=title, bounds=bounds, chance=chance, log=True, agents=agents
         )
-        return [drawn]
-    except MissingPackageError as error:
-        ERR.print(f"no figure: {error}", soft_wrap=True)
-        return []
+    )
 
 
 def draw_stopping(
@@ -158,15 +171,12 @@ def draw_stopping(
     title: str | None = None,
     agents: Sequence[str] | None = None,
 ) -> list[Path]:
-    """Draw the stopping times of runs in a folder, those with the largest cap; without matplotlib, print a message."""
+    """Draw the stopping times of runs in a folder, those with the largest cap."""
     cap = max(row.budget for row in results)
     rows = [row for row in results if row.budget == cap]
     found = {agent: episodes.spent for (agent, _, _), episodes in read_outcomes(folder, rows).items()}
-    try:
-        return [stopping_times([r for r in rows if r.agent in found], found, path, title=title, agents=agents)]
-    except MissingPackageError as error:
-        ERR.print(f"no figure: {error}", soft_wrap=True)
-        return []
+    shown = [row for row in rows if row.agent in found]
+    return draw(lambda: stopping_times(shown, found, path, title=title, agents=agents))
 
 
 def print_bounds(bounds: Mapping[tuple[str, str, int], float]) -> None:

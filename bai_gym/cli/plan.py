@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from bai_gym.cli.console import ERR, OUT, progress_bars
+from bai_gym.cli.console import OUT, progress_bars
 from bai_gym.cli.options import FOLDER, WHOLE, Out, Seed, Workers, keywords
-from bai_gym.cli.output import check_files, print_paths
-from bai_gym.errors import MissingPackageError, ParameterError
+from bai_gym.cli.output import check_files, draw, print_paths
+from bai_gym.errors import ParameterError
 from bai_gym.planning import advise as advise_agent
 from bai_gym.planning import plan as plan_budgets
 from bai_gym.report.plans import plan_curves, plan_page, plan_points, plans_table
@@ -113,11 +113,7 @@ def plan(
         writer.save_text("plan.csv", table.csv()),
         writer.save_text("plan-curves.csv", points.csv()),
     ]
-    try:
-        paths.append(plan_curves(plans, out / "plan.png"))
-    except MissingPackageError as missing:
-        ERR.print(f"no figure: {missing}", soft_wrap=True)
-    print_paths(paths)
+    print_paths([*paths, *draw(lambda: plan_curves(plans, out / "plan.png"))])
 
 
 def advise(
@@ -147,4 +143,4 @@ def advise(
             on_round=lambda words: on_stage(words, 0, None),
         )
     OUT.print(leaderboards_table([advice.leaderboard]).rich())
-    OUT.print(advice.words, soft_wrap=True)
+    OUT.print(advice.summary, soft_wrap=True)

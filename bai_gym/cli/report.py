@@ -7,17 +7,16 @@ from typing import Annotated
 
 import typer
 
-from bai_gym.analysis.evaluations import Outcomes
 from bai_gym.cli.console import ERR, OUT, progress_bar
 from bai_gym.cli.options import FOLDER, WHOLE
 from bai_gym.cli.output import check_files, print_paths
 from bai_gym.errors import MissingPackageError
 from bai_gym.report.page import build_page, collect, standings
 from bai_gym.report.page.build import SIZE_LIMIT
-from bai_gym.report.page.collect import Group
+from bai_gym.report.page.content import Group
 from bai_gym.report.page.files import save_figures, save_tables
 from bai_gym.results.reader import read_outcomes, read_recordings, read_results
-from bai_gym.results.result import Episodes
+from bai_gym.results.result import Outcomes, Runs
 from bai_gym.results.writer import write_atomically
 
 __all__ = ["report"]
@@ -58,7 +57,7 @@ def report(
 
 def _outcomes(group: Group) -> Outcomes:
     """Read the single runs of a group, from the folders of its results."""
-    found: dict[tuple[str, str, int], Episodes] = {}
+    found: dict[tuple[str, str, int], Runs] = {}
     for folder in dict.fromkeys(table.path.parent for table in group.tables):
         found |= read_outcomes(folder, group.results)
     return found

@@ -10,18 +10,19 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from bai_gym.analysis.bounds import proved_bounds
-from bai_gym.analysis.optimum import known_optima
 from bai_gym.api import make_cells
+from bai_gym.benchmark.bounds import proved_bounds
 from bai_gym.benchmark.cells import Cell
+from bai_gym.benchmark.optima import known_optima
 from bai_gym.benchmark.recordings import check_record, record_cells
 from bai_gym.benchmark.runner import check_runs, run_cells
 from bai_gym.benchmark.sources import EnvSource
 from bai_gym.cli.connect import Address, Backend, check_backend_options, connected
-from bai_gym.cli.console import ERR, OUT, progress_bar
+from bai_gym.cli.console import OUT, progress_bar
 from bai_gym.cli.options import FOLDER, WHOLE, Bounds, Record, Seed
 from bai_gym.cli.output import (
     check_files,
+    draw,
     draw_curves,
     draw_stopping,
     print_bounds,
@@ -35,7 +36,7 @@ from bai_gym.cli.output import (
     save_rivals,
 )
 from bai_gym.envs.registration import IDS
-from bai_gym.errors import MissingDataError, MissingPackageError
+from bai_gym.errors import MissingDataError
 from bai_gym.experiments import Experiment, Judged, Panel, Setting, find, judge
 from bai_gym.experiments.verdicts import Verdict
 from bai_gym.gaussian_process import GaussianPosterior
@@ -44,7 +45,7 @@ from bai_gym.report.figures import instance_plot
 from bai_gym.report.posterior import posterior_plot
 from bai_gym.report.runs import arms_plot, regret_boxes
 from bai_gym.rerun import rerun_command
-from bai_gym.results.result import Comparison
+from bai_gym.results.comparison import Comparison
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.seeding import check_seed, generator
 from bai_gym.tasks import BestArm
@@ -107,7 +108,7 @@ def _reproduce(
     OUT.print(f"{experiment.id}: {experiment.title} ({experiment.source})", style="bold", soft_wrap=True)
     for note in experiment.notes:
         OUT.print(f"  {note}", soft_wrap=True)
-    store = ResultsWriter(folder)
+    writer = ResultsWriter(folder)
     for panel in experiment.panels:
         name = _file_name(experiment, panel)
         available, stand_in = _with_available_data(panel)
@@ -159,7 +160,7 @@ def _reproduce(
         if rivals:
             paths += save_rivals(experiment.reference, rivals, folder, name)
         header = [f"{experiment.id}: {experiment.title}", f"{panel.title}; {runs} runs, seed {seed}", stand_in, ""]
-        paths.append(store.save_text(f"{name}-claims.txt", "\n".join([*filter(None, header), *lines]) + "\n"))
+        paths.append(writer.save_text(f"{name}-claims.txt", "\n".join([*filter(None, header), *lines]) + "\n"))
         title = f"{experiment.title}\n{panel.title}"
         if panel.picture == "stopping":
             paths += draw_stopping(comparison, folder, folder / f"{name}.png", title=title)
@@ -237,13 +238,14 @@ def _draw_runs(panel: Panel, comparison: Comparison, path: Path, title: str) -> 
     """Draw simple regrets, or pulls and recommendations, at the only setting of a panel."""
     (setting,) = panel.settings
     agents = [result.agent for result in comparison]
-    try:
-        if panel.picture == "regrets":
-            return [regret_boxes({agent: comparison.regrets(agent) for agent in agents}, path, title=title)]
-        problem = EnvSource(setting.env, dict(setting.keywords)).problem
-        names = problem.arm_names
-        counts = {agent: np.bincount(comparison.recommendations(agent), minlength=problem.num_arms) for agent in agents}
-        figure = arms_plot(
+    if panel.picture == "regrets":
+        regrets = {agent: comparison.regrets(agent) for agent in agents}
+        return draw(lambda: regret_boxes(regrets, path, title=title))
+    problem = EnvSource(setting.env, dict(setting.keywords)).problem
+    names = problem.arm_names
+    counts = {agent: np.bincount(comparison.recommendations(agent), minlength=problem.num_arms) for agent in agents}
+    return draw(
+        lambda: arms_plot(
             {result.agent: result.mean_pulls for result in comparison},
             counts,
             problem.draw(1, np.random.default_rng(0)).means[0],  # of a fixed instance
@@ -251,10 +253,7 @@ def _draw_runs(panel: Panel, comparison: Comparison, path: Path, title: str) -> 
             groups=None if names is None else [name.partition(" (")[0] for name in names],
             title=title,
         )
-        return [figure]
-    except MissingPackageError as error:
-        ERR.print(f"no figure: {error}", soft_wrap=True)
-        return []
+    )
 
 
 def _draw_instances(experiment: Experiment, panel: Panel, seed: int, path: Path) -> None:
@@ -266,10 +265,7 @@ def _draw_instances(experiment: Experiment, panel: Panel, seed: int, path: Path)
     bandit = problem.draw(experiment.instances, generator(seed, "instances", 0))
     best = np.flatnonzero(bandit.means[0] == bandit.means[0].max())
     OUT.print(f"{panel.title}: best arm of the first run {best[0]} (counted from 0)", soft_wrap=True)
-    try:
-        print_paths([instance_plot(bandit.means, bandit.variances, path, title=panel.title)])
-    except MissingPackageError as error:
-        ERR.print(f"no figure: {error}", soft_wrap=True)
+    print_paths(draw(lambda: instance_plot(bandit.means, bandit.variances, path, title=panel.title)))
 
 
 def _draw_posterior(problem: GaussianProcessProblem, pulls: int, title: str, seed: int, path: Path) -> None:
@@ -282,21 +278,21 @@ def _draw_posterior(problem: GaussianProcessProblem, pulls: int, title: str, see
     posterior = GaussianPosterior(problem.prior_at(points), problem.noise_variance, draws=True)
     for arm, reward in zip(arms, rewards, strict=True):
         posterior.observe(at[[arm]], np.array([reward]))
-    try:
-        figure = posterior_plot(
-            points[:, 0],
-            posterior.mean[0],
-            np.sqrt(posterior.variance[0]),
-            posterior.draw(rng)[0],
-            at,
-            bandit.means[0],
-            (problem.locations[arms, 0], rewards),
-            path,
-            title=title,
+    print_paths(
+        draw(
+            lambda: posterior_plot(
+                points[:, 0],
+                posterior.mean[0],
+                np.sqrt(posterior.variance[0]),
+                posterior.draw(rng)[0],
+                at,
+                bandit.means[0],
+                (problem.locations[arms, 0], rewards),
+                path,
+                title=title,
+            )
         )
-        print_paths([figure])
-    except MissingPackageError as error:
-        ERR.print(f"no figure: {error}", soft_wrap=True)
+    )
 
 
 def _lines(judged: Judged, runs: int) -> list[str]:

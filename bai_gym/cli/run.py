@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bai_gym.analysis.bounds import proved_bounds
-from bai_gym.analysis.optimum import known_optima
-from bai_gym.api import make_cells
-from bai_gym.benchmark.recordings import check_record, record_cells
-from bai_gym.benchmark.runner import check_runs, run_cells
+from bai_gym.api import compare, make_cells
+from bai_gym.benchmark.bounds import proved_bounds
+from bai_gym.benchmark.optima import known_optima
+from bai_gym.benchmark.runner import check_runs
 from bai_gym.cli.connect import Address, Backend, check_backend_options, connected
-from bai_gym.cli.console import progress_bar
+from bai_gym.cli.console import progress_bars
 from bai_gym.cli.options import WHOLE, Bounds, Optimum, Out, Record, Seed, keywords, read_checkpoints
 from bai_gym.cli.output import (
     check_files,
@@ -23,13 +25,12 @@ from bai_gym.cli.output import (
     print_paths,
     print_results,
     result_files,
-    save_results,
+    save_all_results,
 )
+from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.report.page.files import slug
-from bai_gym.rerun import rerun_command
-from bai_gym.results.reader import gather
+from bai_gym.results.comparison import Comparison
 from bai_gym.results.result import Result
-from bai_gym.results.writer import RESULTS
 from bai_gym.tasks import BestArm
 
 __all__ = ["run"]
@@ -77,15 +78,26 @@ def run(
         check_files(out, (*result_files(), FIGURE))
     check_runs(runs, workers)
     check_backend_options(backend, address, workers)
-    with connected(backend, address, workers, 1) as processes:
-        with progress_bar("playing") as on_chunk:
-            points = read_checkpoints(checkpoints)
-            cells = make_cells(agent or DEFAULT_AGENTS, env, budget, seed, keywords(set_ or []), path, points)
-            check_record(record, runs, out, cells)
-            comparison = run_cells(cells, runs, workers=processes, out=out, on_chunk=on_chunk, rerun=rerun_command)
-        if out is not None and record:
-            with progress_bar("recording") as on_episode:
-                record_cells(cells, record, runs, out=out, workers=processes, on_chunk=on_episode)
+    given, points = keywords(set_ or []), read_checkpoints(checkpoints)
+    agents = agent or DEFAULT_AGENTS
+    with connected(backend, address, workers, 1) as processes, progress_bars() as on_stage:
+        on_stage("playing", 0, None)  # before the first chunk is finished
+        comparison = compare(
+            agents,
+            env,
+            budgets=budget,
+            runs=runs,
+            seed=seed,
+            workers=processes,
+            env_kwargs=given,
+            out=out,
+            path=path,
+            checkpoints=points,
+            record=record,
+            on_chunk=partial(on_stage, "playing"),
+            on_recording=partial(on_stage, "recording"),
+        )
+    cells = make_cells(agents, env, budget, seed, given, path, points)
     optima, missing = known_optima(cells) if optimum else ({}, [])
     print_results(comparison, optima)
     print_missing(missing)
@@ -93,32 +105,41 @@ def run(
     if bounds:
         print_bounds(proved)
     if out is not None:
-        table = gather(out / RESULTS, comparison, rerun_command(cells, runs), optima)
-        paths = save_results(table.results, out, optima=table.optima, facts={"command": table.command})
-        shown: dict[tuple[str, int | None], list[Result]] = {}
-        for row in table.results:
-            if row.at_end:
-                shown.setdefault((row.env, row.seed), []).append(row)
-        own = comparison[0].env, seed
-        agents = list(dict.fromkeys(row.agent for row in table.results))
-        if cells[0].episode_spec.fixed_confidence:
-            paths += draw_stopping(shown[own], out, out / FIGURE, agents=agents)
+        results, paths = save_all_results(out, optima)
+        print_paths([*paths, *_figures(comparison, results, cells[0].episode_spec, proved, out)])
+
+
+def _figures(
+    comparison: Comparison,
+    results: Sequence[Result],
+    spec: EpisodeSpec,
+    proved: Mapping[tuple[str, str, int], float],
+    out: Path,
+) -> list[Path]:
+    """Draw the comparison, and if the folder has results on other environments or seeds, a figure of each."""
+    shown: dict[tuple[str, int | None], list[Result]] = {}
+    for row in results:
+        if row.at_end:
+            shown.setdefault((row.env, row.seed), []).append(row)
+    first, names = comparison[0], list(dict.fromkeys(row.agent for row in results))
+    own = shown[first.env, first.seed]
+    if spec.fixed_confidence:
+        paths = draw_stopping(own, out, out / FIGURE, agents=names)
+    else:
+        paths = draw_curves(
+            own if first.checkpoint is None else comparison,
+            out / FIGURE,
+            x="budget" if first.checkpoint is None else "checkpoint",
+            title=first.env,
+            bounds=proved,
+            one_arm=isinstance(spec.task, BestArm),
+            agents=names,
+        )
+    for number, ((env, seed), rows) in enumerate(shown.items() if len(shown) > 1 else (), start=1):
+        title = env if len({seed for _, seed in shown}) == 1 else f"{env}, seed {seed}"
+        path = out / f"figure-{number}-{slug(title)}.png"
+        if all(row.stops for row in rows):
+            paths += draw_stopping(rows, out, path, title=title, agents=names)
         else:
-            paths += draw_curves(
-                shown[own] if checkpoints is None else comparison,
-                out / FIGURE,
-                x="budget" if checkpoints is None else "checkpoint",
-                title=comparison[0].env,
-                bounds=proved,
-                one_arm=isinstance(cells[0].episode_spec.task, BestArm),
-                agents=agents,
-            )
-        if len(shown) > 1:
-            for number, ((name, its_seed), rows) in enumerate(shown.items(), start=1):
-                words = name if len({seed for _, seed in shown}) == 1 else f"{name}, seed {its_seed}"
-                path_of = out / f"figure-{number}-{slug(words)}.png"
-                if all(row.stops for row in rows):
-                    paths += draw_stopping(rows, out, path_of, title=words, agents=agents)
-                else:
-                    paths += draw_curves(rows, path_of, title=words, one_arm=False, agents=agents)
-        print_paths(paths)
+            paths += draw_curves(rows, path, title=title, one_arm=False, agents=names)
+    return paths

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bai_gym.agents import DPT, ICPE, Learned, SB3Agent, Universal
-from bai_gym.api import make_cells
-from bai_gym.benchmark.cells import Cell
-from bai_gym.benchmark.runner import check_cells, check_runs, run_cells
+from bai_gym.api import compare, make_cells
+from bai_gym.benchmark.runner import check_cells, check_runs
 from bai_gym.cli.console import OUT, progress_bar, progress_bars
 from bai_gym.cli.options import FOLDER, WHOLE, Seed, Workers, keywords
-from bai_gym.cli.output import check_files, print_paths, print_results, result_files, save_results
+from bai_gym.cli.output import check_files, print_paths, print_results, result_files, save_all_results
 from bai_gym.errors import ParameterError
-from bai_gym.rerun import rerun_command
-from bai_gym.results.reader import gather
-from bai_gym.results.writer import RESULTS
 from bai_gym.tasks import BestArm
 
 if TYPE_CHECKING:
@@ -185,7 +182,7 @@ def train(
         trained = train_by(recipe, out, device=device, on_part=on_part)
     print_paths([trained.model, *([trained.weights] if trained.weights else [])])
     own = SB3Agent.load(trained.model) if trained.weights is None else Learned(path=trained.weights)
-    _compare(make_cells([own, *others], env, None, seed + 1, recipe.env_kwargs), runs, workers, out)
+    _compare([own, *others], env, seed + 1, runs, workers, out, recipe.env_kwargs)
 
 
 def _train_universal(
@@ -215,7 +212,7 @@ def _train_universal(
     own = Universal(path=weights)
     OUT.print(f"{own.trained_on['steps']:,} of {recipe.steps:,} steps; the learning curve is in {out / 'curve.jsonl'}")
     print_paths([weights])
-    _compare(make_cells([own, *others], HELD_OUT, None, seed), runs, workers, out)
+    _compare([own, *others], HELD_OUT, seed, runs, workers, out)
 
 
 def _train_in_context(
@@ -235,15 +232,18 @@ def _train_in_context(
         weights = train_in_context(recipe, out, on_part=on_part)
     print_paths([weights])
     agents = [DPT(path=weights), ICPE(path=weights), *others]
-    _compare(make_cells(agents, recipe.env, None, recipe.seed + 1, recipe.env_kwargs), runs, workers, out)
+    _compare(agents, recipe.env, recipe.seed + 1, runs, workers, out, recipe.env_kwargs)
 
 
-def _compare(cells: list[Cell], runs: int, workers: int, out: Path) -> None:
+def _compare(
+    agents: list[Any], env: str, seed: int, runs: int, workers: int, out: Path, given: Mapping[str, Any] | None = None
+) -> None:
     with progress_bar("comparing") as on_chunk:
-        comparison = run_cells(cells, runs, workers=workers, out=out, on_chunk=on_chunk, rerun=rerun_command)
+        comparison = compare(
+            agents, env, runs=runs, seed=seed, workers=workers, env_kwargs=given, out=out, on_chunk=on_chunk
+        )
     print_results(comparison)
-    table = gather(out / RESULTS, comparison, rerun_command(cells, runs))
-    print_paths(save_results(table.results, out, optima=table.optima, facts={"command": table.command}))
+    print_paths(save_all_results(out)[1])
 
 
 def _reject(options: dict[str, Any], words: str) -> None:

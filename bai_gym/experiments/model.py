@@ -22,7 +22,8 @@ from bai_gym.experiments.verdicts import (
     lower_mean,
     lower_share,
 )
-from bai_gym.results.result import Comparison, Result
+from bai_gym.results.comparison import Comparison
+from bai_gym.results.result import Result
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = [

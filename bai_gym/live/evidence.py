@@ -10,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from bai_gym.analysis.intervals import mean_intervals, normal
 from bai_gym.bandits.executor.functions import one_line
 from bai_gym.errors import OutputError
 from bai_gym.live.page import PageRow, evidence_page
-from bai_gym.statistics import Z95, FloatArray, IntArray, Statistics, mean_intervals
+from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Identification", "Pull"]
 
@@ -147,8 +148,8 @@ class Identification:
             return math.nan, math.nan, math.nan
         pair = [self.recommendation, self.runner_up]
         difference = float(self.means[pair[0]] - self.means[pair[1]])
-        half = Z95 * math.hypot(*self.standard_errors[pair])
-        return difference, difference - half, difference + half
+        lower, upper = normal(difference, math.hypot(*self.standard_errors[pair]))
+        return difference, lower, upper
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a web page with the evidence: one file, which loads nothing.

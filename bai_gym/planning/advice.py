@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from bai_gym.agents import registry
-from bai_gym.analysis.leaderboard import Leaderboard, leaderboards
 from bai_gym.api import compare, make_cells
 from bai_gym.benchmark.protocol import knowledge, least_budget
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import BaiGymError, ParameterError
-from bai_gym.results.result import Comparison
+from bai_gym.results.comparison import Comparison
+from bai_gym.results.leaderboard import Leaderboard, leaderboards
 from bai_gym.validation import integer
 
 __all__ = ["Advice", "advise"]
@@ -44,7 +44,7 @@ class Advice:
         return self.leaderboard.standings[0].agent
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """Which agent to use, and why, in two sentences."""
         board = self.leaderboard
         best, budget = board.standings[0], board.budgets[0]
@@ -58,7 +58,7 @@ class Advice:
 
     def __str__(self) -> str:
         """The leaderboard and the advice."""
-        return f"{self.leaderboard}\n{self.words}"
+        return f"{self.leaderboard}\n{self.summary}"
 
 
 def advise(
@@ -85,7 +85,7 @@ def advise(
         seed: At least 0. The same seed gives the same advice, for any number of workers.
         workers: Processes, see :func:`bai_gym.evaluate`.
         env_kwargs: Keyword arguments for ``gym.make``.
-        out: Folder for finished chunks: the same call continues where an interrupted one stopped.
+        out: Folder for finished chunks: the same call resumes an interrupted one.
         on_round: Called with a description of each of the two rounds.
 
     Returns:

@@ -2,10 +2,10 @@
 
 Errors fall about exponentially in the budget, so the logarithm of the error is interpolated linearly. The search
 doubles the budget until the target is reached, narrows the interval, and then confirms a budget on fresh seeds: the
-smallest of several estimates is too small on average, so the runs that chose a budget cannot also vouch for it.
+smallest of several estimates is too small on average, so a budget is not confirmed by the runs that chose it.
 
-Where instances are random, for example because a pilot leaves many truths possible, the mean over them (known as
-assurance) may hide that some are hopeless. So a target can also be set for a quantile over the instances.
+Where instances are random, for example because a pilot is compatible with many of them, the mean over them (known as
+assurance) may hide that some are too hard. So a target can also be set for a quantile over the instances.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bai_gym.benchmark.runner import check_runs, run_cells
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
 from bai_gym.planning.goals import ERROR, REGRET, Goal, Measurement, most_certain, quantile
-from bai_gym.planning.truths import INSTANCES, on_each_instance
+from bai_gym.planning.instances import INSTANCES, on_each_instance
 from bai_gym.problems import FixedProblem
 from bai_gym.rerun import rerun_command
 from bai_gym.seeding import check_seed, generator
@@ -179,7 +179,7 @@ def plan(
         seed: At least 0. The same seed gives the same plan, for any number of workers.
         workers: Processes, see :func:`bai_gym.evaluate`.
         env_kwargs: Keyword arguments for ``gym.make``.
-        out: Folder for finished chunks: the same call continues where an interrupted one stopped.
+        out: Folder for finished chunks: the same call resumes an interrupted one.
         on_budget: Called with the name of the agent and the budget that is tried next.
 
     Returns:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-from scipy.special import bdtr
-
-from bai_gym.analysis.intervals import wilson, z_score
+from bai_gym.analysis.intervals import normal, quantile_interval, wilson
 from bai_gym.results.result import Result
 from bai_gym.statistics import FloatArray
 
-__all__ = ["ERROR", "LEVEL", "Goal", "Measurement", "most_certain", "quantile", "quantile_interval"]
+__all__ = ["ERROR", "LEVEL", "Goal", "Measurement", "most_certain", "quantile"]
 
 LEVEL = 0.9  # of two-sided intervals, whose upper end is a one-sided bound at 95 %
 ERROR, REGRET = "error probability", "simple regret"
@@ -49,12 +46,11 @@ class Goal:
         """
         if self.certainty is not None:
             assert each is not None
-            value, (lower, upper) = quantile(each, self.certainty), quantile_interval(each, self.certainty)
+            value, (lower, upper) = quantile(each, self.certainty), quantile_interval(each, self.certainty, LEVEL)
         elif self.measure == ERROR:
             value, (lower, upper) = result.error_probability, wilson(result.errors, result.runs, LEVEL)
         else:
-            value, width = result.simple_regret, z_score(LEVEL) * result.simple_regret_se
-            lower, upper = value - width, value + width
+            value, (lower, upper) = result.simple_regret, normal(result.simple_regret, result.simple_regret_se, LEVEL)
         return Measurement(result, value, lower, upper, each)
 
 
@@ -90,15 +86,6 @@ class Measurement:
 def quantile(ascending: FloatArray, share: float) -> float:
     """Return the smallest of some numbers that is at least as large as a share of them."""
     return float(ascending[math.ceil(share * ascending.size - 1e-9) - 1])
-
-
-def quantile_interval(ascending: FloatArray, share: float) -> tuple[float, float]:
-    """Return the 90 % interval of a quantile of numbers that are not negative; 0 or infinite where an end is open."""
-    below = bdtr(np.arange(ascending.size), ascending.size, share)  # P(at most k of the numbers are below the quantile)
-    tail = 0.5 * (1.0 - LEVEL)
-    first, last = int(np.count_nonzero(below <= tail)), int(np.count_nonzero(below < 1.0 - tail))
-    lower = float(ascending[first - 1]) if first else 0.0
-    return lower, float(ascending[last]) if last < ascending.size else math.inf
 
 
 def most_certain(instances: int) -> float:

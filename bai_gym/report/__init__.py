@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from bai_gym.report.figures import error_curves, instance_plot
     from bai_gym.report.posterior import posterior_plot
     from bai_gym.report.rivals import pulls_table, rivals_table
-    from bai_gym.report.runs import allocation_map, arms_plot, regret_boxes, stopping_times
+    from bai_gym.report.runs import arms_plot, regret_boxes, stopping_times
     from bai_gym.report.scores import aggregate_intervals, performance_profiles
     from bai_gym.report.standings import leaderboards_table
     from bai_gym.report.tables import checkpoint_table, results_table
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 __all__ = [
     "aggregate_intervals",
     "aggregate_table",
-    "allocation_map",
     "arms_plot",
     "checkpoint_table",
     "error_curves",
@@ -34,7 +33,6 @@ __all__ = [
 _HOMES = {
     "aggregate_intervals": "scores",
     "aggregate_table": "aggregates",
-    "allocation_map": "runs",
     "arms_plot": "runs",
     "checkpoint_table": "tables",
     "error_curves": "figures",

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
 
-from bai_gym.analysis.aggregate import AGGREGATES, AgentScore, Aggregate
-from bai_gym.analysis.bootstrap import Estimate
-from bai_gym.results.layout import Column, Table, estimate_fields, exact, knows_words, with_interval
+from bai_gym.analysis.intervals import Estimate
+from bai_gym.analysis.metrics import AGGREGATES
+from bai_gym.results.aggregate import AgentScore, Aggregate
+from bai_gym.results.layout import Column, Table, estimate_fields, exact, format_knowledge, with_interval
 
 __all__ = ["NAMES", "aggregate_table"]
 
@@ -25,7 +26,7 @@ def aggregate_table(scores: Aggregate) -> Table[AgentScore]:
     """Lay aggregate scores out, the best interquartile mean first, with what a score is and the tasks below.
 
     In CSV each aggregate has the ends of its interval (``nan`` where it is unknown), then there are their level, the
-    number of tasks, and `knows` and `notes` as in the table of results.
+    number of tasks, and `oracle_knowledge` and `notes` as in the table of results.
     """
     level = f"{100 * scores.level:g} %"
     tasks: dict[str, list[str]] = {}
@@ -34,7 +35,7 @@ def aggregate_table(scores: Aggregate) -> Table[AgentScore]:
     where = "; ".join(f"{env} with {', '.join(budgets)}" for env, budgets in tasks.items())
     count = len(scores.tasks)
     remarks = [
-        f"S{scores.words[1:]}; over {count} task{'s' * (count > 1)}, environments with budgets: {where}.",
+        f"S{scores.description[1:]}; over {count} task{'s' * (count > 1)}, environments with budgets: {where}.",
         "Intervals: bootstrap of whole runs. The optimality gap is what is missing to 1: lower is better.",
     ]
     if scores.left_out:
@@ -45,11 +46,11 @@ def aggregate_table(scores: Aggregate) -> Table[AgentScore]:
     for word in AGGREGATES:
         columns.append(Column(f"{NAMES[word]} [{level}]", partial(_estimate, word)))
         fields |= estimate_fields(word, attrgetter(word))
-    columns.append(Column("oracle knowledge", lambda row: knows_words(row.knows), False))
+    columns.append(Column("oracle knowledge", lambda row: format_knowledge(row.knows), False))
     fields |= {
         "level": lambda _: exact(scores.level),
         "tasks": lambda _: len(scores.tasks),
-        "knows": lambda row: knows_words(row.knows).replace(", ", ";"),
+        "oracle_knowledge": lambda row: format_knowledge(row.knows).replace(", ", ";"),
         "notes": lambda row: ";".join(row.notes),
     }
     return Table(list(scores), columns, fields, notes=lambda row: row.notes, remarks=remarks)

@@ -26,6 +26,7 @@ __all__ = [
     "places",
     "save",
     "settings",
+    "style",
     "target_of",
     "write_sentence",
 ]
@@ -69,6 +70,26 @@ def look(index: int) -> tuple[str, str, Any]:
     )
 
 
+def style(index: int, knows: Sequence[str], size: float = 6.5) -> dict[str, Any]:
+    """Return the properties of an agent's line: with oracle knowledge, its markers are hollow.
+
+    Args:
+        index: Number of the agent.
+        knows: Its oracle knowledge.
+        size: Size of its markers in points.
+    """
+    colour, marker, dashes = look(index)
+    return {
+        "color": colour,
+        "linestyle": dashes,
+        "linewidth": 1.6,
+        "marker": marker,
+        "markerfacecolor": "white" if knows else colour,
+        "markeredgewidth": 1.4,
+        "markersize": size,
+    }
+
+
 def places(names: Iterable[str], agents: Sequence[str] | None) -> dict[str, int]:
     """Return the number of each agent for :func:`look`.
 
@@ -79,7 +100,7 @@ def places(names: Iterable[str], agents: Sequence[str] | None) -> dict[str, int]
     return {name: number for number, name in enumerate(dict.fromkeys((*(agents or ()), *names)))}
 
 
-def named(agent: str, knows: Sequence[str] | None) -> str:
+def named(agent: str, knows: Sequence[str]) -> str:
     """Return the name of an agent in a legend, with its oracle knowledge."""
     return f"{agent} (oracle knowledge: {', '.join(knows)})" if knows else agent
 

@@ -10,16 +10,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bai_gym.errors import ParameterError
-from bai_gym.report.canvas import COLOURS, MARKERS, look, named, places, save, settings, target_of, write_sentence
-
-if TYPE_CHECKING:
-    from bai_gym.report.tables import ResultLike
+from bai_gym.report.canvas import COLOURS, MARKERS, named, places, save, settings, style, target_of, write_sentence
+from bai_gym.results.result import Result
 
 __all__ = ["error_curves", "instance_plot"]
 
@@ -30,7 +28,7 @@ DENSE = 25  # points of a curve from which on it is a line with a band, without 
 
 
 def error_curves(
-    results: Sequence[ResultLike],
+    results: Sequence[Result],
     path: str | Path,
     *,
     x: Axis = "budget",
@@ -99,7 +97,7 @@ def error_curves(
         guess = _chance_line(results, x, chance)
         if guess is not None:
             shown = _draw_chance(axes, *guess)
-            sentence += f"; {'dashed' if shown else 'above the axis'}: {_chance_words(chance, guess[1])}"
+            sentence += f"; {'dashed' if shown else 'above the axis'}: {_describe_chance(chance, guess[1])}"
         axes.set_ylabel("error probability")
         envs = {row.env for row in results}
         heading = title if title is not None else (next(iter(envs)) if len(envs) == 1 else None)
@@ -182,7 +180,7 @@ def instance_plot(
 # ------------------------------------------------------------------------------------------------------- curves
 
 
-def _curves(results: Sequence[ResultLike], x: Axis, x_name: str) -> dict[str, list[ResultLike]]:
+def _curves(results: Sequence[Result], x: Axis, x_name: str) -> dict[str, list[Result]]:
     """Results by the name that the legend gives them, in order of appearance, each sorted along `x`."""
     if isinstance(x, str) and x not in AXES:
         raise ParameterError(f"x is {x!r}; it must be {', '.join(map(repr, AXES))}")
@@ -191,7 +189,7 @@ def _curves(results: Sequence[ResultLike], x: Axis, x_name: str) -> dict[str, li
     envs = sorted({row.env for row in results})
     if x in ("budget", "checkpoint") and len(envs) > 1:
         raise ParameterError(f"results of {len(envs)} environments ({', '.join(envs)}): draw one figure for each")
-    curves: dict[str, list[ResultLike]] = {}
+    curves: dict[str, list[Result]] = {}
     for row in results:
         curves.setdefault(named(row.agent, row.knows), []).append(row)
     for name, rows in curves.items():
@@ -203,7 +201,7 @@ def _curves(results: Sequence[ResultLike], x: Axis, x_name: str) -> dict[str, li
     return curves
 
 
-def _x_of(row: ResultLike, x: Axis) -> float:
+def _x_of(row: Result, x: Axis) -> float:
     if not isinstance(x, str):
         return x[row.env]
     if x == "checkpoint":
@@ -211,11 +209,11 @@ def _x_of(row: ResultLike, x: Axis) -> float:
     return int(row.budget) if x == "budget" else len(row.mean_pulls)
 
 
-def _last(rows: Sequence[ResultLike], x: Axis) -> ResultLike:
+def _last(rows: Sequence[Result], x: Axis) -> Result:
     return max(rows, key=lambda row: _x_of(row, x))
 
 
-def _draw_curve(axes: Any, rows: Sequence[ResultLike], index: int, x: Axis, log: bool, offset: float) -> Any:
+def _draw_curve(axes: Any, rows: Sequence[Result], index: int, x: Axis, log: bool, offset: float) -> Any:
     """Draw one agent's curve and intervals; return its legend handle.
 
     Points without errors on a logarithmic axis are not connected to the curve, which would seem to rise to them. They
@@ -223,17 +221,7 @@ def _draw_curve(axes: Any, rows: Sequence[ResultLike], index: int, x: Axis, log:
     """
     from matplotlib.transforms import ScaledTranslation
 
-    colour, marker, dashes = look(index)
-    style = {
-        "color": colour,
-        "marker": marker,
-        "markerfacecolor": "white" if rows[0].knows else colour,
-        "markeredgewidth": 1.4,
-        "markersize": 6.5,
-        "elinewidth": 1.1,
-        "capsize": 3,
-        "zorder": 3,
-    }
+    properties = {**style(index, rows[0].knows), "elinewidth": 1.1, "capsize": 3, "zorder": 3}
     at = np.array([_x_of(row, x) for row in rows], dtype=np.float64)
     p = np.array([row.error_probability for row in rows])
     low, high = np.array([row.interval for row in rows]).T
@@ -241,12 +229,17 @@ def _draw_curve(axes: Any, rows: Sequence[ResultLike], index: int, x: Axis, log:
         return _draw_band(axes, at, p, low, high, rows[0], index)
     reach = np.maximum([p - low, high - p], 0.0)  # (2, points)
     seen = np.full(len(p), True) if not log else p > 0
-    bars = axes.errorbar(at[seen], p[seen], yerr=reach[:, seen], linestyle=dashes, linewidth=1.6, **style)
+    bars = axes.errorbar(at[seen], p[seen], yerr=reach[:, seen], **properties)
     if not seen.all():
         aside = axes.transData + ScaledTranslation(offset / 72, 0.0, axes.figure.dpi_scale_trans)
         none = ~seen
         axes.errorbar(
-            at[none], high[none], yerr=0.4 * high[none], uplims=True, linestyle="none", transform=aside, **style
+            at[none],
+            high[none],
+            yerr=0.4 * high[none],
+            uplims=True,
+            transform=aside,
+            **{**properties, "linestyle": "none"},
         )
     return bars
 
@@ -257,24 +250,18 @@ def _draw_band(
     p: NDArray[np.float64],
     low: NDArray[np.float64],
     high: NDArray[np.float64],
-    row: ResultLike,
+    row: Result,
     index: int,
 ) -> Any:
     """Draw a curve of many points: a line, its intervals as a band, and a marker now and then."""
-    colour, marker, dashes = look(index)
-    axes.fill_between(at, low, high, color=colour, alpha=0.15, linewidth=0, zorder=2)
+    properties = style(index, row.knows)
+    axes.fill_between(at, low, high, color=properties["color"], alpha=0.15, linewidth=0, zorder=2)
     return axes.plot(
         at,
         np.where(p > 0, p, np.nan) if axes.get_yscale() == "log" else p,
-        linestyle=dashes,
-        color=colour,
-        linewidth=1.6,
-        marker=marker,
         markevery=max(1, len(at) // 10),
-        markerfacecolor="white" if row.knows else colour,
-        markeredgewidth=1.4,
-        markersize=6.5,
         zorder=3,
+        **properties,
     )[0]
 
 
@@ -310,7 +297,7 @@ def _place_x_axis(axes: Any, values: list[float], x: Axis, x_name: str) -> None:
     axes.grid(visible=False, axis="x")
 
 
-def _place_y_axis(axes: Any, results: Sequence[ResultLike], log: bool) -> None:
+def _place_y_axis(axes: Any, results: Sequence[Result], log: bool) -> None:
     """From 0 to a little above the highest interval, or as far down as the lowest point on a logarithmic axis."""
     top = max(row.interval[1] for row in results)
     if not log:
@@ -327,7 +314,7 @@ def _place_y_axis(axes: Any, results: Sequence[ResultLike], log: bool) -> None:
         axes.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "25" else ""))
 
 
-def _chance_line(results: Sequence[ResultLike], x: Axis, chance: float | str | None) -> tuple[Any, Any] | None:
+def _chance_line(results: Sequence[Result], x: Axis, chance: float | str | None) -> tuple[Any, Any] | None:
     """Ends or course of the chance line, as (x, y) arrays; None for no line."""
     if chance is None:
         return None
@@ -353,13 +340,13 @@ def _draw_chance(axes: Any, at: NDArray[np.float64], y: NDArray[np.float64]) -> 
     return True
 
 
-def _chance_words(chance: float | str | None, y: NDArray[np.float64]) -> str:
+def _describe_chance(chance: float | str | None, y: NDArray[np.float64]) -> str:
     if chance == "one arm":
         return "a random guess, 1 − 1/K" + (f" = {y[0]:.3g}" if np.ptp(y) == 0 else "")
     return f"a random guess, {y[0]:.3g}"
 
 
-def _reading(results: Sequence[ResultLike], log: bool) -> str:
+def _reading(results: Sequence[Result], log: bool) -> str:
     """The sentence under the figure, without the score of chance."""
     runs = sorted({row.runs for row in results})
     count = f"{runs[0]:,}" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,}"

@@ -11,7 +11,7 @@ from typing import Any
 from bai_gym.errors import MissingPackageError
 from bai_gym.planning import BudgetPlan, Measurement, Plans
 from bai_gym.report.canvas import drawn, look, named, save, settings, target_of, write_sentence
-from bai_gym.results.layout import Column, Table, exact, knows_words, with_interval
+from bai_gym.results.layout import Column, Table, exact, format_knowledge, with_interval
 from bai_gym.results.page import html_page
 
 __all__ = ["plan_curves", "plan_page", "plan_points", "plans_table"]
@@ -51,11 +51,11 @@ def plans_table(plans: Plans) -> Table[BudgetPlan]:
         fields[f"quantile_{100 * share:g}"] = partial(_exact_quantile, share)
     columns += [
         Column("runs", lambda row: "" if row.confirmed is None else f"{row.confirmed.runs:,}"),
-        Column("oracle knowledge", lambda row: knows_words(row.knows), False),
+        Column("oracle knowledge", lambda row: format_knowledge(row.knows), False),
     ]
     fields |= {
         "runs": lambda row: "" if row.confirmed is None else row.confirmed.runs,
-        "knows": lambda row: ", ".join(row.knows),
+        "oracle_knowledge": lambda row: ";".join(row.knows) or "none",
     }
     return Table(
         plans,

@@ -7,12 +7,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bai_gym.analysis.intervals import normal, z_score
 from bai_gym.errors import ParameterError
 from bai_gym.report.canvas import COLOURS, save, settings, target_of, write_sentence
 
 __all__ = ["posterior_plot"]
-
-WIDTH = 1.959963984540054  # standard deviations of a 95 % interval
 
 
 def posterior_plot(
@@ -65,10 +64,16 @@ def posterior_plot(
 
         figure = Figure(figsize=(8.0, 4.5), layout="constrained")
         axes = figure.add_subplot()
-        axes.fill_between(x, mu - WIDTH * sd, mu + WIDTH * sd, color=COLOURS[5], alpha=0.25, linewidth=0)
+        axes.fill_between(x, *normal(mu, sd), color=COLOURS[5], alpha=0.25, linewidth=0)
         axes.plot(x, mu, color=COLOURS[0], label="posterior mean")
         axes.errorbar(
-            x[at], mu[at], WIDTH * sd[at], fmt="o", color=COLOURS[0], capsize=3, label="arms, with 95 % intervals"
+            x[at],
+            mu[at],
+            z_score(0.95) * sd[at],
+            fmt="o",
+            color=COLOURS[0],
+            capsize=3,
+            label="arms, with 95 % intervals",
         )
         axes.plot(x, f, color=COLOURS[2], label="a draw from the posterior")
         axes.plot(seen_x, seen_y, "x", color=COLOURS[6], markersize=8, label="observed rewards")

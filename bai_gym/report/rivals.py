@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bai_gym.analysis.pulls import PullsAgainst
+from bai_gym.results.comparison import PullsAgainst, Rival
 from bai_gym.results.layout import Column, Table, decimals, exact
-from bai_gym.results.result import Rival
 
 __all__ = ["pulls_table", "rivals_table"]
 

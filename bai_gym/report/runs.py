@@ -6,18 +6,16 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bai_gym.errors import ParameterError
-from bai_gym.report.canvas import COLOURS, look, named, places, save, settings, target_of, write_sentence
+from bai_gym.report.canvas import COLOURS, named, places, save, settings, style, target_of, write_sentence
+from bai_gym.results.result import Result
 
-if TYPE_CHECKING:
-    from bai_gym.report.tables import ResultLike
-
-__all__ = ["allocation_map", "arms_plot", "regret_boxes", "stopping_times"]
+__all__ = ["arms_plot", "regret_boxes", "stopping_times"]
 
 MOST = 12  # groups of arms up to which a figure names them
 
@@ -73,7 +71,7 @@ def regret_boxes(regrets: Mapping[str, ArrayLike], path: str | Path, *, title: s
 
 
 def stopping_times(
-    results: Sequence[ResultLike],
+    results: Sequence[Result],
     pulls: Mapping[str, ArrayLike],
     path: str | Path,
     *,
@@ -101,7 +99,7 @@ def stopping_times(
         MissingPackageError: If matplotlib is not installed.
         OutputError: If the file cannot be written.
     """
-    env, cap = _one_setting(results, "a figure of stopping times")
+    env, cap = _one_setting(results)
     names = [row.agent for row in results]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -122,20 +120,13 @@ def stopping_times(
         least, most = min(values[0] for values in made.values()), max(values[-1] for values in made.values())
         for row in results:
             at, share = survival(made[row.agent], row.truncated, cap)
-            colour, marker, dashes = look(numbers[row.agent])
             label = f"{named(row.agent, row.knows)}: {row.errors:,} of {row.runs:,} runs wrong"
             axes.plot(
                 [least / 1.1, *at],
                 [1.0, *share],
                 drawstyle="steps-post",
-                color=colour,
-                linestyle=dashes,
-                linewidth=1.8,
-                marker=marker,
                 markevery=max(1, len(at) // 8),
-                markerfacecolor="white" if row.knows else colour,
-                markeredgewidth=1.4,
-                markersize=6.5,
+                **style(numbers[row.agent], row.knows),
                 label=textwrap.fill(label, 34, subsequent_indent="  ", break_on_hyphens=False),
             )
         axes.set_xscale("log")
@@ -179,12 +170,14 @@ def survival(pulls: ArrayLike, truncated: int, cap: int) -> tuple[NDArray[np.flo
     return at.astype(np.float64), 1.0 - np.cumsum(counts) / values.size
 
 
-def _one_setting(results: Sequence[ResultLike], what: str) -> tuple[str, int]:
+def _one_setting(results: Sequence[Result]) -> tuple[str, int]:
     """Return the environment and the budget of results."""
     cells = sorted({(row.env, row.budget) for row in results})
     if len(cells) != 1:
         words = "; ".join(f"{env} with budget {budget:,}" for env, budget in cells) or "none"
-        raise ParameterError(f"{what} shows one environment with one budget, not {len(cells)} ({words})")
+        raise ParameterError(
+            f"a figure of stopping times shows one environment with one budget, not {len(cells)} ({words})"
+        )
     return cells[0]
 
 
@@ -254,78 +247,6 @@ def arms_plot(
             figure,
             "Each column is an arm, counted from 0. Upwards: how an agent's pulls are distributed; downwards: how "
             "often it recommends the arm in the end; at the bottom: how good the arm is.",
-        )
-        return save(figure, target)
-
-
-def allocation_map(
-    results: Sequence[ResultLike],
-    path: str | Path,
-    *,
-    means: ArrayLike | None = None,
-    title: str | None = None,
-) -> Path:
-    """Draw a heat map of the allocation of pulls: a row for each agent, a column for each arm.
-
-    Args:
-        results: One result of each agent, all on one environment with one budget.
-        path: The file to write, ``.png``, ``.svg`` or ``.pdf``; missing folders are made.
-        means: ``(K,)`` true means; arms are then sorted by them, the best first. None: the order of the instance.
-        title: Title of the figure; None: the environment and the budget.
-
-    Returns:
-        The path of the file.
-
-    Raises:
-        ParameterError: If there is nothing to draw, an agent has two results, results are of several environments or
-            budgets, the means are not K finite numbers, or the file's ending is unknown.
-        MissingPackageError: If matplotlib is not installed.
-        OutputError: If the file cannot be written.
-    """
-    env, budget = _one_setting(results, "a heat map")
-    names = [named(row.agent, row.knows) for row in results]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ParameterError(f"agent {twice} has several results; draw one figure for each setting")
-    shares = np.stack([_shares(row.mean_pulls) for row in results])
-    arms = np.arange(shares.shape[1])
-    if means is not None:
-        truth = np.asarray(means, dtype=np.float64)
-        if truth.shape != arms.shape or not np.isfinite(truth).all():
-            raise ParameterError(
-                f"means have shape {truth.shape}; they must be {arms.size} finite numbers, one per arm"
-            )
-        arms = np.argsort(-truth, kind="stable")
-    target = target_of(path)
-    with settings():
-        from matplotlib.colors import PowerNorm
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import FuncFormatter
-
-        figure = Figure(figsize=(8.0, max(2.6, 0.32 * len(names) + 1.8)), layout="constrained")
-        axes = figure.add_subplot()
-        # Cividis: lightness grows with the value, and people with any kind of colour vision see the same order.
-        # By the root: most arms get few pulls, and would all look the same.
-        norm = PowerNorm(0.5, vmin=0.0, vmax=float(shares.max()))
-        mesh = axes.pcolormesh(shares[:, arms], cmap="cividis", norm=norm, edgecolors="face", linewidth=0.2)
-        bar = figure.colorbar(mesh, ax=axes, pad=0.02)
-        bar.set_label("share of the pulls")
-        bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
-        axes.invert_yaxis()
-        axes.grid(visible=False)
-        axes.set_yticks(
-            np.arange(len(names)) + 0.5,
-            [textwrap.fill(name, 24, break_on_hyphens=False) for name in names],
-            fontsize=10,
-        )
-        step = max(1, -(-arms.size // 16))
-        axes.set_xticks(np.arange(0, arms.size, step) + 0.5, [str(arm) for arm in arms[::step]])
-        axes.set_xlabel("arm" if means is None else "arm, the best first")
-        axes.set_title(title or f"{env}, budget {budget:,}", loc="left", fontweight="bold", fontsize=12)
-        write_sentence(
-            figure,
-            "Each row is an agent, each column an arm, counted from 0: the brighter, the larger the arm's share of the "
-            "agent's pulls, averaged over its runs; brightness follows the root of the share.",
         )
         return save(figure, target)
 

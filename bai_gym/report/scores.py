@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from bai_gym.analysis.aggregate import AGGREGATES, Aggregate, Profile
-from bai_gym.analysis.bootstrap import Estimate
+from bai_gym.analysis.intervals import Estimate
+from bai_gym.analysis.metrics import AGGREGATES
 from bai_gym.report.aggregates import NAMES
-from bai_gym.report.canvas import look, named, places, save, settings, target_of, write_sentence
+from bai_gym.report.canvas import named, places, save, settings, style, target_of, write_sentence
+from bai_gym.results.aggregate import Aggregate, Profile
 
 __all__ = ["aggregate_intervals", "performance_profiles"]
 
@@ -47,19 +48,14 @@ def aggregate_intervals(
         for axes, word in zip(panels, AGGREGATES, strict=True):
             for line, row in enumerate(scores):
                 estimate: Estimate = getattr(row, word)
-                colour, marker, _ = look(numbers[row.agent])
                 reach = np.nan_to_num([[estimate.value - estimate.lower], [estimate.upper - estimate.value]])
                 axes.errorbar(
                     estimate.value,
                     line,
                     xerr=reach,
-                    color=colour,
-                    marker=marker,
-                    markerfacecolor="white" if row.knows else colour,
-                    markeredgewidth=1.4,
-                    markersize=6.5,
                     elinewidth=1.6,
                     capsize=3,
+                    **style(numbers[row.agent], row.knows),
                 )
             axes.set_title(NAMES[word], fontsize=11)
             axes.grid(visible=False, axis="y")
@@ -72,8 +68,9 @@ def aggregate_intervals(
             figure.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=12)
         count = len(scores.tasks)
         sentence = (
-            f"{scores.words.capitalize()}. Taken over {count} task{'s' * (count > 1)} (an environment with a budget), "
-            f"with {100 * scores.level:g} % bootstrap intervals; to the right is better, but for the optimality gap."
+            f"{scores.description.capitalize()}. Taken over {count} task{'s' * (count > 1)} (an environment with a "
+            f"budget), with {100 * scores.level:g} % bootstrap intervals; to the right is better, except for the "
+            "optimality gap."
         )
         if any(row.knows for row in scores):
             sentence += " Hollow markers: agents with oracle knowledge."
@@ -111,26 +108,27 @@ def performance_profiles(
         axes = figure.add_subplot()
         tau = profile.thresholds
         for i, (agent, knows) in enumerate(zip(profile.agents, profile.knows, strict=True)):
-            colour, marker, dashes = look(numbers[agent])
+            properties = style(numbers[agent], knows, 6.0)
             # A curve jumps at each task or run, and is constant in between.
             axes.fill_between(
-                tau, profile.lower[i], profile.upper[i], step="post", color=colour, alpha=0.15, linewidth=0, zorder=2
+                tau,
+                profile.lower[i],
+                profile.upper[i],
+                step="post",
+                color=properties["color"],
+                alpha=0.15,
+                linewidth=0,
+                zorder=2,
             )
             axes.plot(
                 tau,
                 profile.shares[i],
                 drawstyle="steps-post",
-                linestyle=dashes,
-                color=colour,
-                linewidth=1.6,
-                marker=marker,
                 # Markers of overlapping curves are side by side.
                 markevery=(3 * i % max(1, len(tau) // 8), max(1, len(tau) // 8)),
-                markerfacecolor="white" if knows else colour,
-                markeredgewidth=1.4,
-                markersize=6.0,
                 zorder=3,
                 label=textwrap.fill(named(agent, knows), 28, subsequent_indent="  ", break_on_hyphens=False),
+                **properties,
             )
         lowest = 0.0 if tasks else np.floor(10 * profile.shares.min()) / 10  # most runs have zero regret
         axes.set_ylim(lowest - 0.02 * (1 - lowest), 1 + 0.02 * (1 - lowest))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from bai_gym.analysis.leaderboard import Leaderboard, Standing
-from bai_gym.results.layout import Column, Table, decimals, estimate_fields, exact, knows_words, with_interval
+from bai_gym.results.layout import Column, Table, decimals, estimate_fields, exact, format_knowledge, with_interval
+from bai_gym.results.leaderboard import Leaderboard, Standing
 
 __all__ = ["leaderboards_table"]
 
@@ -16,7 +16,7 @@ Line: TypeAlias = tuple[Leaderboard, Standing]
 def leaderboards_table(boards: Sequence[Leaderboard], remarks: Sequence[str] = ()) -> Table[Line]:
     """Lay leaderboards out in one table, one below the other in the order given; further remarks come last.
 
-    In CSV, `budgets` are joined by spaces, several in an overall leaderboard; `knows` is ``none``, ``unknown``, or
+    In CSV, `budgets` are joined by spaces, several in an overall leaderboard; `oracle_knowledge` is ``none`` or
     names joined by ``;``, as are `notes`; `paired` is ``yes`` where all agents of the leaderboard were compared run by
     run, else ``no``. The columns of an unknown excess error are empty.
     """
@@ -38,7 +38,7 @@ def leaderboards_table(boards: Sequence[Leaderboard], remarks: Sequence[str] = (
                 lambda line: with_interval(line[1].error_probability, *line[1].interval),
             ),
             *([Column[Line](f"excess error [{share}]", lambda line: _excess(line[1]))] if known else []),
-            Column("oracle knowledge", lambda line: knows_words(line[1].knows), False),
+            Column("oracle knowledge", lambda line: format_knowledge(line[1].knows), False),
         ],
         {
             "env": lambda line: line[0].env,
@@ -54,7 +54,7 @@ def leaderboards_table(boards: Sequence[Leaderboard], remarks: Sequence[str] = (
             **estimate_fields("excess_error", lambda line: line[1].excess_error),
             "level": lambda line: exact(line[0].level),
             "paired": lambda line: "yes" if line[0].paired else "no",
-            "knows": lambda line: knows_words(line[1].knows).replace(", ", ";"),
+            "oracle_knowledge": lambda line: format_knowledge(line[1].knows).replace(", ", ";"),
             "notes": lambda line: ";".join(line[1].notes),
         },
         notes=lambda line: line[1].notes,

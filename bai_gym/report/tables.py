@@ -10,136 +10,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
 
-from numpy.typing import NDArray
+from bai_gym.analysis.intervals import Estimate
+from bai_gym.analysis.metrics import excess_error
+from bai_gym.results.layout import Column, Table, decimals, estimate_fields, exact, format_knowledge
+from bai_gym.results.result import Optima, Result, pulls_vary
 
-from bai_gym.analysis.optimum import ExcessError, Optima, excess_error
-from bai_gym.results.layout import Column, Table, decimals, estimate_fields, exact, knows_words
-from bai_gym.results.result import pulls_vary
-
-if TYPE_CHECKING:
-    from bai_gym.results.result import Result
-
-__all__ = ["ResultLike", "arms_tables", "best_words", "bound_words", "checkpoint_table", "results_table"]
+__all__ = ["arms_tables", "best_arm_remarks", "bound_remarks", "checkpoint_table", "results_table"]
 
 
-class ResultLike(Protocol):
-    """The interface of one result: one agent on one environment with one budget."""
-
-    @property
-    def agent(self) -> str:
-        """Name of the agent."""
-
-    @property
-    def env(self) -> str:
-        """Id of the environment."""
-
-    @property
-    def budget(self) -> int:
-        """Total pulls over all arms in one run."""
-
-    @property
-    def runs(self) -> int:
-        """Number of independent runs."""
-
-    @property
-    def errors(self) -> int:
-        """Number of runs with a wrong recommendation."""
-
-    @property
-    def error_probability(self) -> float:
-        """Estimated probability of misidentification, in [0, 1]."""
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """95 % Wilson interval of the error probability."""
-
-    @property
-    def simple_regret(self) -> float:
-        """Mean simple regret, in units of the reward."""
-
-    @property
-    def simple_regret_se(self) -> float:
-        """Standard error of the mean simple regret."""
-
-    @property
-    def mean_pulls(self) -> NDArray[Any]:
-        """Pulls of each arm, averaged over the runs, shape (K,)."""
-
-    @property
-    def unspent(self) -> float:
-        """Mean number of unspent pulls."""
-
-    @property
-    def sample_complexity(self) -> float:
-        """Mean number of pulls that the agent requested."""
-
-    @property
-    def sample_quantiles(self) -> tuple[float, ...]:
-        """Its quantiles at 5, 25, 50, 75, 95 and 99 %, and the maximum."""
-
-    @property
-    def truncated(self) -> int:
-        """Episodes that the cap ended, with fixed confidence."""
-
-    @property
-    def seconds(self) -> float:
-        """Time of the whole computation in seconds."""
-
-    @property
-    def knows(self) -> tuple[str, ...]:
-        """Oracle knowledge of the agent."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Remarks that a reader of the numbers needs."""
-
-    @property
-    def checkpoint(self) -> int | None:
-        """Intermediate budget of the row; None without checkpoints."""
-
-    @property
-    def seed(self) -> int | None:
-        """The user's seed; None if unknown."""
-
-    @property
-    def arm_names(self) -> tuple[str, ...]:
-        """Names of the arms, in a fixed instance whose arms have names."""
-
-    @property
-    def arm_means(self) -> tuple[float, ...]:
-        """Their true means."""
-
-    @property
-    def delta(self) -> float | None:
-        """With fixed confidence, the error probability that the agent allows itself."""
-
-    @property
-    def lower_bound(self) -> float | None:
-        """Lower bound on the mean number of pulls, from the true means."""
-
-    @property
-    def over_bound(self) -> float | None:
-        """The mean number of pulls, divided by its lower bound."""
-
-    @property
-    def best_arms(self) -> tuple[str, ...]:
-        """Names of the best arms."""
-
-    @property
-    def most_recommended(self) -> tuple[str, float] | None:
-        """The arm that most runs recommend, and their share."""
-
-
-def results_table(results: Sequence[ResultLike], optima: Optima | None = None) -> Table[ResultLike]:
+def results_table(results: Sequence[Result], optima: Optima | None = None) -> Table[Result]:
     """Lay results out.
 
     In CSV, equal results give equal bytes, however they were computed: floats are written by ``repr``, the shortest
     form that reads back to the same number, and the seconds, which differ between two runs of anything, are in the
-    terminal alone. There, `knows` is ``none`` or names joined by ``;``, `mean_pulls` holds K numbers joined by
-    spaces, `sample_complexity_quantiles` those at 5, 25, 50, 75, 95, 99 and 100 %, `notes` are joined by ``;``, and the
-    columns of an unknown optimum are empty.
+    terminal alone. In CSV, `oracle_knowledge` is ``none`` or names joined by ``;``, `mean_pulls` holds K numbers joined
+    by spaces, `sample_complexity_quantiles` those at 5, 25, 50, 75, 95, 99 and 100 %, `notes` are joined by ``;``, and
+    the columns of an unknown optimum are empty.
 
     Args:
         results: The results, in any order.
@@ -156,11 +43,11 @@ def results_table(results: Sequence[ResultLike], optima: Optima | None = None) -
         _fields(rows, optima),
         notes=lambda row: row.notes,
         title=None if several or not rows else rows[0].env,
-        remarks=(*best_words(rows), *bound_words(rows)),
+        remarks=(*best_arm_remarks(rows), *bound_remarks(rows)),
     )
 
 
-def bound_words(results: Iterable[ResultLike]) -> tuple[str, ...]:
+def bound_remarks(results: Iterable[Result]) -> tuple[str, ...]:
     """Return sentences on the lower bound of the mean number of pulls, where it is known."""
     ratios = [row.over_bound for row in results if row.over_bound is not None]
     if not ratios:
@@ -173,7 +60,7 @@ def bound_words(results: Iterable[ResultLike]) -> tuple[str, ...]:
     return (words, doubt) if min(ratios) < 1 else (words,)
 
 
-def best_words(results: Iterable[ResultLike]) -> tuple[str, ...]:
+def best_arm_remarks(results: Iterable[Result]) -> tuple[str, ...]:
     """Return a sentence for each environment with named arms: which of them is best."""
     found: dict[str, str] = {}
     for row in results:
@@ -226,7 +113,7 @@ def _shares_of(row: Result, arm: int) -> str:
     return f"{100 * row.recommended[arm] / row.runs:.1f} %, {pulls:.1f} %"
 
 
-def checkpoint_table(results: Sequence[ResultLike], most: int = 8) -> Table[ResultLike]:
+def checkpoint_table(results: Sequence[Result], most: int = 8) -> Table[Result]:
     """Lay out error probabilities at intermediate budgets.
 
     Args:
@@ -240,7 +127,7 @@ def checkpoint_table(results: Sequence[ResultLike], most: int = 8) -> Table[Resu
     points = sorted({row.checkpoint for row in results if row.checkpoint is not None})
     shown = points[-1 :: -max(1, -(-len(points) // most))][::-1]
 
-    def error_after(point: int) -> Callable[[ResultLike], str]:
+    def error_after(point: int) -> Callable[[Result], str]:
         return lambda row: f"{after[row.agent, point].error_probability:.{_places(row)}f}"
 
     return Table(
@@ -249,27 +136,27 @@ def checkpoint_table(results: Sequence[ResultLike], most: int = 8) -> Table[Resu
     )
 
 
-def _sorted(results: Sequence[ResultLike]) -> list[ResultLike]:
+def _sorted(results: Sequence[Result]) -> list[Result]:
     """By environment, budget, checkpoint and error probability; ties by name, for any order of the input."""
 
-    def key(row: ResultLike) -> tuple[object, ...]:
+    def key(row: Result) -> tuple[object, ...]:
         return row.env, row.budget, row.checkpoint or 0, row.seed or 0, row.error_probability, row.agent, row.knows
 
     return sorted(results, key=key)
 
 
-def _has_checkpoints(rows: Sequence[ResultLike]) -> bool:
+def _has_checkpoints(rows: Sequence[Result]) -> bool:
     return any(row.checkpoint is not None for row in rows)
 
 
-def _several_seeds(rows: Sequence[ResultLike]) -> bool:
+def _several_seeds(rows: Sequence[Result]) -> bool:
     return len({row.seed for row in rows}) > 1
 
 
-def _columns(rows: Sequence[ResultLike], optima: Optima | None, several: bool) -> list[Column[ResultLike]]:
+def _columns(rows: Sequence[Result], optima: Optima | None, several: bool) -> list[Column[Result]]:
     """The columns; some only where they say something."""
     stops = any(row.truncated or pulls_vary(row.sample_quantiles) for row in rows)
-    columns: list[tuple[bool, Column[ResultLike]]] = [
+    columns: list[tuple[bool, Column[Result]]] = [
         (True, Column("agent", lambda row: row.agent, False)),
         (several, Column("env", lambda row: row.env, False)),
         (True, Column("budget", lambda row: f"{row.budget:,}")),
@@ -277,7 +164,7 @@ def _columns(rows: Sequence[ResultLike], optima: Optima | None, several: bool) -
         (_several_seeds(rows), Column("seed", lambda row: "unknown" if row.seed is None else str(row.seed))),
         (True, Column("runs", lambda row: f"{row.runs:,}")),
         (True, Column("error probability [95 %]", lambda row: _share(row.error_probability, *row.interval, row))),
-        (bool(optima), Column("excess error [95 %]", lambda row: _excess_words(row, optima or {}))),
+        (bool(optima), Column("excess error [95 %]", lambda row: _format_excess(row, optima or {}))),
         (True, Column("simple regret ± se", _regret)),
         (any(row.delta is not None for row in rows), Column("delta", lambda row: _or_empty(row.delta))),
         (stops, Column("pulls: mean / median / 95 % / 99 % / maximum", _pulls)),
@@ -287,15 +174,15 @@ def _columns(rows: Sequence[ResultLike], optima: Optima | None, several: bool) -
             any(row.truncated for row in rows),
             Column("stopped by the cap", lambda row: f"{100 * row.truncated / row.runs:.1f} %"),
         ),
-        (True, Column("oracle knowledge", lambda row: knows_words(row.knows), False)),
+        (True, Column("oracle knowledge", lambda row: format_knowledge(row.knows), False)),
         (True, Column("seconds", lambda row: f"{row.seconds:.1f}", terminal=True)),
     ]
     return [column for shown, column in columns if shown]
 
 
-def _fields(rows: Sequence[ResultLike], optima: Optima | None) -> dict[str, Callable[[ResultLike], object]]:
+def _fields(rows: Sequence[Result], optima: Optima | None) -> dict[str, Callable[[Result], object]]:
     """The columns of CSV."""
-    fields: dict[str, Callable[[ResultLike], object]] = {
+    fields: dict[str, Callable[[Result], object]] = {
         "agent": lambda row: row.agent,
         "env": lambda row: row.env,
         "budget": lambda row: int(row.budget),
@@ -310,7 +197,7 @@ def _fields(rows: Sequence[ResultLike], optima: Optima | None) -> dict[str, Call
         "sample_complexity": lambda row: exact(row.sample_complexity),
         "sample_complexity_quantiles": lambda row: " ".join(map(exact, row.sample_quantiles)),
         "truncated": lambda row: int(row.truncated),
-        "knows": lambda row: ";".join(row.knows) or "none",
+        "oracle_knowledge": lambda row: ";".join(row.knows) or "none",
         "mean_pulls": lambda row: " ".join(map(exact, row.mean_pulls)),
         "notes": lambda row: ";".join(row.notes),
     }
@@ -332,30 +219,30 @@ def _fields(rows: Sequence[ResultLike], optima: Optima | None) -> dict[str, Call
     return fields
 
 
-def _excess(row: ResultLike, optima: Optima) -> ExcessError | None:
+def _excess(row: Result, optima: Optima) -> Estimate | None:
     optimum = optima.get((row.env, row.budget))
     return None if optimum is None else excess_error(row.error_probability, row.interval, optimum)
 
 
-def _excess_words(row: ResultLike, optima: Optima) -> str:
+def _format_excess(row: Result, optima: Optima) -> str:
     excess = _excess(row, optima)
     return "unknown" if excess is None else _share(excess.value, excess.lower, excess.upper, row)
 
 
-def _places(row: ResultLike) -> int:
+def _places(row: Result) -> int:
     return decimals((row.interval[1] - row.interval[0]) / 2)
 
 
-def _share(value: float, lower: float, upper: float, row: ResultLike) -> str:
+def _share(value: float, lower: float, upper: float, row: Result) -> str:
     places = _places(row)
     return f"{value:.{places}f} [{lower:.{places}f}, {upper:.{places}f}]"
 
 
-def _favourite(row: ResultLike) -> str:
+def _favourite(row: Result) -> str:
     return "" if row.most_recommended is None else f"{row.most_recommended[0]} ({100 * row.most_recommended[1]:.0f} %)"
 
 
-def _regret(row: ResultLike) -> str:
+def _regret(row: Result) -> str:
     places = decimals(row.simple_regret_se)
     error = "unknown" if math.isnan(row.simple_regret_se) else f"{row.simple_regret_se:.{places}f}"
     return f"{row.simple_regret:.{places}f} ± {error}"
@@ -365,15 +252,15 @@ def _or_empty(number: float | None) -> str:
     return "" if number is None else f"{number:g}"
 
 
-def _over_bound(row: ResultLike) -> str:
+def _over_bound(row: Result) -> str:
     return "unknown" if row.over_bound is None else f"{_censored(row)}{row.over_bound:.2f}"
 
 
-def _pulls(row: ResultLike) -> str:
+def _pulls(row: Result) -> str:
     _, _, median, _, high, rare, most = row.sample_quantiles
     return f"{_censored(row)}{row.sample_complexity:,.0f} / {median:,.0f} / {high:,.0f} / {rare:,.0f} / {most:,.0f}"
 
 
-def _censored(row: ResultLike) -> str:
+def _censored(row: Result) -> str:
     """Runs that the cap ended count with the cap, which makes the mean too small."""
     return "at least " if row.truncated else ""

@@ -14,13 +14,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from bai_gym.analysis.intervals import Estimate
+
 if TYPE_CHECKING:
     import rich.table
 
-    from bai_gym.analysis.bootstrap import Estimate
-    from bai_gym.analysis.optimum import ExcessError
-
-__all__ = ["Column", "Table", "decimals", "escape_latex", "estimate_fields", "exact", "knows_words", "with_interval"]
+__all__ = [
+    "Column",
+    "Table",
+    "decimals",
+    "escape_latex",
+    "estimate_fields",
+    "exact",
+    "format_knowledge",
+    "with_interval",
+]
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -225,9 +233,9 @@ def with_interval(value: float, lower: float, upper: float) -> str:
     return f"{value:.{places}f} [{lower:.{places}f}, {upper:.{places}f}]"
 
 
-def knows_words(knows: Sequence[str] | None) -> str:
-    """Write the oracle knowledge of an agent; None: unknown."""
-    return "unknown" if knows is None else ", ".join(knows) or "none"
+def format_knowledge(knows: Sequence[str]) -> str:
+    """Write the oracle knowledge of an agent."""
+    return ", ".join(knows) or "none"
 
 
 def exact(value: float) -> str:
@@ -235,9 +243,7 @@ def exact(value: float) -> str:
     return repr(float(value))
 
 
-def estimate_fields(
-    name: str, read: Callable[[Row], ExcessError | Estimate | None]
-) -> dict[str, Callable[[Row], object]]:
+def estimate_fields(name: str, read: Callable[[Row], Estimate | None]) -> dict[str, Callable[[Row], object]]:
     """Return the fields of an estimate and the ends of its interval; those of an unknown one are empty."""
 
     def field_of(end: str) -> Callable[[Row], object]:

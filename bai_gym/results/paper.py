@@ -8,18 +8,17 @@ Holm's correction for the number of agents.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from bai_gym.analysis.intervals import check_level
+from bai_gym.analysis.paired import compare_paired
+from bai_gym.analysis.pulls import compare_pulls
 from bai_gym.analysis.ranks import holm
-from bai_gym.results.layout import Column, Table, knows_words, with_interval
+from bai_gym.results.layout import Column, Table, format_knowledge, with_interval
+from bai_gym.results.result import Outcomes, Result
 from bai_gym.validation import choice
-
-if TYPE_CHECKING:
-    from bai_gym.results.result import Comparison, Result
 
 __all__ = ["MEASURES", "paper_table"]
 
@@ -27,11 +26,17 @@ MEASURES = ("error_probability", "pulls")
 Setting = tuple[str, int]  # environment and budget
 
 
-def paper_table(comparison: Comparison, measure: str = "error_probability", level: float = 0.95) -> Table[str]:
-    """Lay a comparison out with a row for each agent and a column for each environment and budget.
+def paper_table(
+    results: Sequence[Result],
+    outcomes: Outcomes,
+    measure: str = "error_probability",
+    level: float = 0.95,
+) -> Table[str]:
+    """Lay results out with a row for each agent and a column for each environment and budget.
 
     Args:
-        comparison: The results; those at intermediate budgets are left out.
+        results: The results at the end of the runs.
+        outcomes: The runs behind them, by (agent, env, budget).
         measure: ``"error_probability"``: with Wilson intervals. ``"pulls"``: means with standard errors, for agents
             that decide when to stop.
         level: Joint confidence level of the tests of a column, in (0, 1).
@@ -42,13 +47,13 @@ def paper_table(comparison: Comparison, measure: str = "error_probability", leve
     choice(measure, MEASURES, "measure")
     check_level(level)
     rows: dict[str, dict[Setting, Result]] = {}
-    for result in comparison.final:
+    for result in results:
         rows.setdefault(result.agent, {})[result.env, result.budget] = result
-    settings = list(dict.fromkeys((result.env, result.budget) for result in comparison.final))
-    bold = {setting: _best(comparison, setting, measure, level) for setting in settings}
+    settings = list(dict.fromkeys((result.env, result.budget) for result in results))
+    bold = {setting: _best(results, outcomes, setting, measure, level) for setting in settings}
 
     def cell_of(setting: Setting) -> Callable[[str], str]:
-        return lambda agent: _cell(comparison, rows[agent].get(setting), measure)
+        return lambda agent: _cell(rows[agent].get(setting), outcomes, measure)
 
     def is_bold(setting: Setting) -> Callable[[str], bool]:
         return lambda agent: agent in bold[setting]
@@ -56,7 +61,7 @@ def paper_table(comparison: Comparison, measure: str = "error_probability", leve
     def notes_of(agent: str) -> list[str]:
         results = rows[agent].values()
         knows = sorted({word for result in results for word in result.knows})
-        said = [f"is given oracle knowledge: {knows_words(knows)}"] if knows else []
+        said = [f"is given oracle knowledge: {format_knowledge(knows)}"] if knows else []
         return [*said, *dict.fromkeys(note for result in results for note in result.notes)]
 
     return Table(
@@ -66,7 +71,7 @@ def paper_table(comparison: Comparison, measure: str = "error_probability", leve
             *(Column(_heading(s, settings), cell_of(s), bold=is_bold(s)) for s in settings),
         ],
         notes=notes_of,
-        remarks=(_remark(comparison, settings, measure, level),),
+        remarks=(_remark(results, settings, measure, level),),
     )
 
 
@@ -77,31 +82,43 @@ def _heading(setting: Setting, settings: list[Setting]) -> str:
     return env if len({other for other, _ in settings}) == len(settings) else f"{env}, n = {budget:,}"
 
 
-def _cell(comparison: Comparison, result: Result | None, measure: str) -> str:
+def _cell(result: Result | None, outcomes: Outcomes, measure: str) -> str:
     if result is None:
         return "-"
     if measure == "error_probability":
         return with_interval(result.error_probability, *result.interval)
-    pulls = comparison.pulls(result.agent, result.budget, result.env)
+    pulls = outcomes[result.agent, result.env, result.budget].spent
     error = pulls.std(ddof=1) / math.sqrt(pulls.size) if pulls.size > 1 else math.nan
     places = 0 if not 0 < error < 10 else 1
     return f"{pulls.mean():,.{places}f} ± " + ("unknown" if math.isnan(error) else f"{error:,.{places}f}")
 
 
-def _best(comparison: Comparison, setting: Setting, measure: str, level: float) -> set[str]:
+def _best(
+    results: Sequence[Result],
+    outcomes: Outcomes,
+    setting: Setting,
+    measure: str,
+    level: float,
+) -> set[str]:
     """Return the agents of a column that are in bold."""
-    env, budget = setting
-    results = [result for result in comparison.final if (result.env, result.budget) == setting]
-    values = [r.error_probability if measure == "error_probability" else r.sample_complexity for r in results]
-    best = results[int(np.argmin(values))].agent
-    others = [result.agent for result in results if result.agent != best]
-    test = comparison.paired if measure == "error_probability" else comparison.paired_pulls
-    adjusted = holm([test(agent, best, budget, env).p_value for agent in others])
+    here = [result for result in results if (result.env, result.budget) == setting]
+    errors = measure == "error_probability"
+    values = [result.error_probability if errors else result.sample_complexity for result in here]
+    best = here[int(np.argmin(values))].agent
+    runs = {result.agent: outcomes[result.agent, *setting] for result in here}
+    others = [result.agent for result in here if result.agent != best]
+
+    def p_value(agent: str) -> float:
+        if errors:
+            return compare_paired(~runs[agent].correct, ~runs[best].correct).p_value
+        return compare_pulls(runs[agent].spent, runs[best].spent).p_value
+
+    adjusted = holm([p_value(agent) for agent in others])
     return {best, *(agent for agent, p in zip(others, adjusted, strict=True) if p > 1 - level)}
 
 
-def _remark(comparison: Comparison, settings: list[Setting], measure: str, level: float) -> str:
-    runs = sorted({result.runs for result in comparison.final})
+def _remark(results: Sequence[Result], settings: list[Setting], measure: str, level: float) -> str:
+    runs = sorted({result.runs for result in results})
     count = f"{runs[0]:,}" if len(runs) == 1 else f"{runs[0]:,} to {runs[-1]:,}"
     envs = {env for env, _ in settings}
     where = f" on {next(iter(envs))}" if len(envs) == 1 else ""

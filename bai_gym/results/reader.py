@@ -1,4 +1,4 @@
-"""The results reader: reads folders written by the command line, by Python, or by an earlier version."""
+"""The results reader: reads folders written by the command line or by Python."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,13 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bai_gym.analysis.optimum import Optima
-from bai_gym.benchmark.cells import CHUNK_RUNS
 from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.recording import Recording
-from bai_gym.results.result import QUANTILES, Episodes, Result
+from bai_gym.results.result import Optima, Result, Runs
+from bai_gym.results.rows import from_row
 from bai_gym.results.schema import check_schema, schema_of
-from bai_gym.results.writer import read_chunk
+from bai_gym.results.writer import CHUNK_RUNS, read_chunk
 
 __all__ = ["Judgement", "ResultTable", "gather", "read_results", "read_outcomes", "read_recordings"]
 
@@ -124,7 +123,7 @@ def gather(path: Path, results: Iterable[Result], command: str = "", optima: Opt
     commands = earlier.command.splitlines() if earlier is not None and kept else []
     for row in results:
         other = kept.get(_place(row))
-        if other is None or _weight(other) <= _weight(row):
+        if other is None or other.precedence <= row.precedence:
             kept[_place(row)] = row
     known = earlier.optima if earlier is not None else {}
     lines = dict.fromkeys((*commands, *command.splitlines()))
@@ -140,58 +139,32 @@ def _place(row: Result) -> tuple[Any, ...]:
     return *_played(row), row.checkpoint or row.budget
 
 
-def _weight(row: Result) -> tuple[int, bool]:
-    """Return the precedence among duplicate results: more runs, then the end of a curve of checkpoints."""
-    return row.runs, row.checkpoint is not None
-
-
-def read_outcomes(folder: str | Path, results: Iterable[Result] | None = None) -> dict[tuple[str, str, int], Episodes]:
-    """Return the outcomes of single runs in a folder and its subfolders, by (agent, env, budget).
-
-    Files of version 1 do not name their cell; they are skipped, with a warning.
+def read_outcomes(folder: str | Path, results: Iterable[Result]) -> dict[tuple[str, str, int], Runs]:
+    """Return the single runs behind results, by (agent, env, budget), as far as a folder or its subfolders hold them.
 
     Args:
         folder: The folder.
-        results: Which of several evaluations of the same name (with other seeds, or fewer runs) to read: the one behind
-            these results. None: the longest.
+        results: Which of several evaluations of the same name (with other seeds, or fewer runs) to read.
 
     Raises:
         OutputError: If there is no such folder, or a file is damaged.
         SchemaError: If a newer version of this library wrote a file.
     """
     folder = _check_folder(folder)
-    wanted = None if results is None else {(r.agent, r.env, r.budget): r for r in results if r.at_end}
-    found: dict[tuple[str, str, int], Episodes] = {}
-    nameless = 0
+    wanted = {(row.agent, row.env, row.budget): row for row in results if row.at_end}
+    found: dict[tuple[str, str, int], Runs] = {}
     cells: dict[Path, dict[tuple[int, int], Path]] = {}
     for path in _parts(folder, "chunks"):
         cells.setdefault(path.parent, {})[_number_and_runs(path)] = path
     for chunks in cells.values():
-        if all(number > 0 for number, _ in chunks):  # nothing is finished, or run numbers are unknown
-            continue
         name = _read(next(iter(chunks.values())), _address, "outcomes")
-        if name is None:
-            nameless += 1
+        row = wanted.get(name)
+        paths = [] if row is None else _of_runs(chunks, row.runs)
+        if row is None or not paths:
             continue
-        row = None if wanted is None else wanted.get(name)
-        if wanted is not None and row is None:
-            continue
-        paths = _longest(chunks) if row is None else _of_runs(chunks, row.runs)
-        if not paths:
-            continue
-        episodes = Episodes.joined([_read(path, read_chunk, "outcomes") for path in paths])
-        if row is not None:
-            if _gives(episodes, row):
-                found[name] = episodes
-        elif name not in found or found[name].correct.size < episodes.correct.size:
+        episodes = Runs.joined([_read(path, read_chunk, "outcomes") for path in paths])
+        if _gives(episodes, row):
             found[name] = episodes
-    if nameless:
-        warnings.warn(
-            f"{folder} holds single outcomes of {nameless} evaluations that an earlier version wrote without names; "
-            "they are left out, and agents are compared without pairing (run the same command again, in a new folder, "
-            "for paired comparisons)",
-            stacklevel=2,
-        )
     return found
 
 
@@ -247,9 +220,9 @@ def _results(path: Path) -> ResultTable | None:
     optima: Optima = {}
     results = []
     for row in table.to_pylist():
-        if row.get("optimum") is not None:
+        if row["optimum"] is not None:
             optima[row["env"], row["budget"]] = row["optimum"]
-        results.append(_result(row))
+        results.append(from_row(row))
     claims = tuple(
         Judgement(**{**claim, "against": tuple(claim["against"]), "open": tuple(claim["open"])})
         for claim in facts.pop("claims", ())
@@ -258,24 +231,9 @@ def _results(path: Path) -> ResultTable | None:
     return ResultTable(path, tuple(results), optima=optima, claims=claims, **{"title": envs, **facts})
 
 
-def _result(row: Mapping[str, Any]) -> Result:
-    """Return a row; fields missing in earlier versions have their defaults."""
-    known = {item.name for item in fields(Result)}
-    values = {name: value for name, value in row.items() if name in known}
-    for name in ("sample_quantiles", "knows", "notes", "mean_pulls_by_rank", "arm_names", "arm_means", "recommended"):
-        values[name] = tuple(values.get(name, ()))
-    values["sample_quantiles"] += (float("nan"),) * (len(QUANTILES) - len(values["sample_quantiles"]))
-    values["mean_pulls"] = np.array(values["mean_pulls"], float)
-    interval = (row["error_probability_lower"], row["error_probability_upper"])
-    return Result(**values, interval=interval, seconds=0.0)
-
-
-def _address(path: Path) -> tuple[str, str, int] | None:
-    """Return the cell of a file of outcomes; None if it does not name one."""
-    found = pq.read_schema(path)
-    check_schema(path, found.metadata or {})
-    if not {"agent", "env", "budget"} <= set(found.names):
-        return None
+def _address(path: Path) -> tuple[str, str, int]:
+    """Return agent, environment and budget of a file of outcomes."""
+    check_schema(path, pq.read_schema(path).metadata or {})
     first = pq.read_table(path, columns=["agent", "env", "budget"]).slice(0, 1).to_pylist()[0]
     return str(first["agent"]), str(first["env"]), int(first["budget"])
 
@@ -283,22 +241,6 @@ def _address(path: Path) -> tuple[str, str, int] | None:
 def _number_and_runs(path: Path) -> tuple[int, int]:
     number, _, runs = path.stem.partition("-")
     return int(number), int(runs)
-
-
-def _longest(chunks: Mapping[tuple[int, int], Path]) -> list[Path]:
-    """Return the chunks of the longest evaluation, up to the first missing or short one."""
-    # A chunk that was short in an earlier, smaller evaluation lies beside the full one.
-    sizes: dict[int, int] = {}
-    for number, runs in chunks:
-        sizes[number] = max(runs, sizes.get(number, 0))
-    paths, full = [], _full_size(chunks)
-    for number in range(len(sizes)):
-        if number not in sizes:
-            break
-        paths.append(chunks[number, sizes[number]])
-        if sizes[number] < full:
-            break
-    return paths
 
 
 def _of_runs(chunks: Mapping[tuple[int, int], Path], runs: int) -> list[Path]:
@@ -320,7 +262,7 @@ def _full_size(chunks: Mapping[tuple[int, int], Path]) -> int:
     return CHUNK_RUNS
 
 
-def _gives(episodes: Episodes, result: Result) -> bool:
+def _gives(episodes: Runs, result: Result) -> bool:
     """Return whether a result was computed from these episodes: another seed gives different numbers."""
     runs = episodes.correct.size
     if (runs, int(np.count_nonzero(~episodes.correct))) != (result.runs, result.errors):

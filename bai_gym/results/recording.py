@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from bai_gym.results.schema import OLD_NAMES, check_schema, metadata_now
+from bai_gym.results.schema import check_schema, metadata_now
 from bai_gym.statistics import FloatArray, IntArray
 
 __all__ = ["Recording", "Stage"]
@@ -98,9 +98,8 @@ class Recording:
             ValueError, KeyError, TypeError: If it is not a recording.
         """
         metadata = table.schema.metadata or {}
-        version, facts = check_schema(path, metadata), json.loads(metadata[b"episode"])
-        if version < 3:
-            facts = {OLD_NAMES.get(name, name): value for name, value in facts.items()}
+        check_schema(path, metadata)
+        facts = json.loads(metadata[b"episode"])
         facts.update({name: np.array(facts[name], float) for name in ARRAYS})
         facts.update({name: None if facts[name] is None else tuple(facts[name]) for name in TUPLES})
         facts["stages"] = tuple(Stage(first, None if arms is None else tuple(arms)) for first, arms in facts["stages"])

@@ -1,29 +1,28 @@
-"""Results of evaluations."""
+"""Records of what was played: the outcomes of single runs, and the result of an agent on an environment."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from bai_gym.analysis.intervals import wilson
-from bai_gym.analysis.paired import PairedTest, compare_paired
-from bai_gym.analysis.pulls import PairedPulls, compare_pulls
-from bai_gym.errors import MissingPackageError, ParameterError, UnknownNameError, unknown_name
-from bai_gym.results.paper import paper_table
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["QUANTILES", "Checkpoint", "Comparison", "Episodes", "Result", "Rival", "pulls_vary", "summarize", "summed"]
+__all__ = ["QUANTILES", "Checkpoint", "Runs", "Optima", "Outcomes", "Result", "pulls_vary", "summarize", "summed"]
+
+Optima = dict[tuple[str, int], float]
+"""Largest possible probability of a correct recommendation, by environment and budget as in the results."""
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 """Levels of the quantiles of the sample complexity; the last is the maximum."""
 
 
 def pulls_vary(quantiles: Sequence[float]) -> bool:
-    """Return whether the 5 % and the 95 % quantile of the sample complexity differ; earlier files lack those above."""
+    """Return whether the 5 % and the 95 % quantile of the sample complexity differ."""
     return quantiles[0] != quantiles[4]
 
 
@@ -45,8 +44,8 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Episodes:
-    """The outcomes of some finished episodes, in the order of their numbers.
+class Runs:
+    """The outcomes of some finished runs, of an episode each, in the order of their numbers.
 
     Attributes:
         recommendation: ``(R, ...)`` recommendations, in the form of the task.
@@ -58,7 +57,7 @@ class Episodes:
         pulls: ``(K,)`` pulls of each arm, summed over the episodes.
         seconds: Computing time; 0 for episodes read from disk.
         pulls_by_rank: ``(K,)`` the same by the true rank of the arm in each episode, the best first; None if not
-            stored.
+            unknown.
         checkpoints: Outcomes at intermediate budgets, ascending; usually none.
         tally: What the agent has counted in these episodes, such as replies that it could not read; usually nothing.
     """
@@ -76,8 +75,8 @@ class Episodes:
     tally: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def joined(cls, parts: Sequence[Episodes]) -> Episodes:
-        """Return several groups of episodes as one."""
+    def joined(cls, parts: Sequence[Runs]) -> Runs:
+        """Return several groups of runs as one."""
         ranked = [part.pulls_by_rank for part in parts if part.pulls_by_rank is not None]
         return cls(
             recommendation=np.concatenate([part.recommendation for part in parts]),
@@ -100,6 +99,10 @@ class Episodes:
             ),
             tally=summed(part.tally for part in parts),
         )
+
+
+Outcomes: TypeAlias = Mapping[tuple[str, str, int], Runs]
+"""The runs of each (agent, env, budget); runs of the same number and seed had the same instance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +201,11 @@ class Result:
         """Whether the row is about the end of the runs, not an intermediate budget."""
         return self.checkpoint in (None, self.budget)
 
+    @property
+    def precedence(self) -> tuple[int, bool]:
+        """The order among results of the same runs: more runs first, then the end of a curve of checkpoints."""
+        return self.runs, self.checkpoint is not None
+
     def __str__(self) -> str:
         """One line for display."""
         low, high = self.interval
@@ -224,7 +232,7 @@ def summarize(
     agent: str,
     env: str,
     budget: int,
-    episodes: Episodes,
+    episodes: Runs,
     knows: Sequence[str],
     notes: Sequence[str],
     at: Checkpoint | None = None,
@@ -291,7 +299,7 @@ def summed(tallies: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return total
 
 
-def _recommended(episodes: Episodes) -> tuple[int, ...]:
+def _recommended(episodes: Runs) -> tuple[int, ...]:
     """Return the number of runs that recommend each arm, where one arm or a set of arms is recommended."""
     num_arms, found = episodes.pulls.size, episodes.recommendation
     if found.ndim == 1:
@@ -299,218 +307,8 @@ def _recommended(episodes: Episodes) -> tuple[int, ...]:
     return tuple(found.sum(axis=0).tolist()) if found.shape[1] == num_arms else ()
 
 
-def _by_rank(episodes: Episodes) -> tuple[float, ...]:
+def _by_rank(episodes: Runs) -> tuple[float, ...]:
     """Return the pulls per episode by true rank, where the best arm varies."""
     if episodes.pulls_by_rank is None or (episodes.correct_recommendation == episodes.correct_recommendation[0]).all():
         return ()
     return tuple((episodes.pulls_by_rank / episodes.correct.size).tolist())
-
-
-@dataclass(frozen=True, slots=True)
-class Rival:
-    """A paired comparison of a reference agent with another one, on one environment with one budget.
-
-    Attributes:
-        agent: Name of the other agent.
-        env: Id of the environment, with the keyword arguments given.
-        budget: Pulls per episode, over all arms.
-        test: The reference is its agent A, the other agent B: differences below 0 favour the reference.
-    """
-
-    agent: str
-    env: str
-    budget: int
-    test: PairedTest
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison(Sequence[Result]):
-    """Results of several agents (and budgets, and checkpoints) on the same instances: a sequence of :class:`Result`.
-
-    Attributes:
-        results: In the order in which agents and budgets were given.
-    """
-
-    results: tuple[Result, ...]
-    _runs: Mapping[tuple[str, str, int, int | None], Episodes | Checkpoint] = field(repr=False)
-
-    @property
-    def final(self) -> tuple[Result, ...]:
-        """The results at the end of the runs, all of them where there are no checkpoints."""
-        return tuple(result for result in self.results if result.at_end)
-
-    def __getitem__(self, index: int) -> Result:  # type: ignore[override]
-        """Return one result."""
-        return self.results[index]
-
-    def __len__(self) -> int:
-        """Return the number of results."""
-        return len(self.results)
-
-    def __iter__(self) -> Iterator[Result]:
-        """Go through the results."""
-        return iter(self.results)
-
-    def __str__(self) -> str:
-        """One line per result."""
-        return "\n".join(map(str, self.results))
-
-    def find(
-        self, agent: str, budget: int | None = None, env: str | None = None, checkpoint: int | None = None
-    ) -> Result:
-        """Return the result of an agent.
-
-        Args:
-            agent: Its name in the results.
-            budget: Needed where there are several.
-            env: Needed where there are several.
-            checkpoint: Intermediate budget; None: the end of the runs.
-
-        Raises:
-            UnknownNameError: If there is no such result.
-            ParameterError: If there are several.
-        """
-        found = [
-            result
-            for result in (self.final if checkpoint is None else self.results)
-            if result.agent == agent
-            and budget in (None, result.budget)
-            and env in (None, result.env)
-            and checkpoint in (None, result.checkpoint)
-        ]
-        if not found:
-            known = dict.fromkeys(result.agent for result in self.results)
-            cells = sorted({(result.env, result.budget) for result in self.results})
-            there = ", ".join(f"{env} with budget {pulls}" for env, pulls in cells)
-            if agent in known and checkpoint is not None:
-                points = sorted({result.checkpoint for result in self.results if result.checkpoint is not None})
-                shown = ", ".join(map(str, points[:20])) + (", ..." if len(points) > 20 else "")
-                raise UnknownNameError(f"no result of {agent} after {checkpoint} pulls; there are: {shown or 'none'}")
-            if agent in known:
-                asked = f"{env or 'any environment'} with {'any budget' if budget is None else f'budget {budget}'}"
-                raise UnknownNameError(f"no result of {agent} on {asked}; there are: {there}")
-            raise unknown_name("result", agent, known, f"agents compared: {', '.join(known)}; on {there}")
-        if len(found) > 1:
-            raise ParameterError(f"there are {len(found)} results of {agent}: say which budget (and env) is meant")
-        return found[0]
-
-    def paired(
-        self,
-        agent_a: str,
-        agent_b: str,
-        budget: int | None = None,
-        env: str | None = None,
-        level: float = 0.95,
-        checkpoint: int | None = None,
-    ) -> PairedTest:
-        """Compare two agents run by run, on their common instances.
-
-        Args:
-            agent_a: Name of the first agent in the results.
-            agent_b: Name of the second agent.
-            budget: Needed where there are several.
-            env: Needed where there are several.
-            level: Confidence level of the interval, in (0, 1).
-            checkpoint: Intermediate budget; None: the end of the runs.
-
-        Returns:
-            The difference of the error probabilities, first minus second, with interval and exact p-value.
-        """
-        a, b = (self.outcome(self.find(agent, budget, env, checkpoint)) for agent in (agent_a, agent_b))
-        return compare_paired(~a.correct, ~b.correct, level)
-
-    def regrets(
-        self, agent: str, budget: int | None = None, env: str | None = None, checkpoint: int | None = None
-    ) -> FloatArray:
-        """Return the simple regret of each run of an agent, ``(R,)``; the arguments are those of :meth:`find`.
-
-        Two agents had the same instance in runs of the same number.
-        """
-        return self.outcome(self.find(agent, budget, env, checkpoint)).simple_regret
-
-    def pulls(self, agent: str, budget: int | None = None, env: str | None = None) -> IntArray:
-        """Return the number of pulls of each run of an agent, ``(R,)``; the arguments are those of :meth:`find`.
-
-        Runs that reach the cap of an environment of fixed confidence count with it.
-        """
-        return self._episodes(agent, budget, env).spent
-
-    def paired_pulls(
-        self, agent_a: str, agent_b: str, budget: int | None = None, env: str | None = None, level: float = 0.95
-    ) -> PairedPulls:
-        """Compare the numbers of pulls of two agents run by run, on their common instances.
-
-        Args:
-            agent_a: Name of the first agent in the results.
-            agent_b: Name of the second agent.
-            budget: Needed where there are several.
-            env: Needed where there are several.
-            level: Confidence level of the interval, in (0, 1).
-
-        Returns:
-            The difference of the mean numbers of pulls, first minus second, with interval and p-value.
-        """
-        return compare_pulls(self.pulls(agent_a, budget, env), self.pulls(agent_b, budget, env), level)
-
-    def to_pandas(self) -> Any:
-        """Return the results as a pandas data frame, a row for each, with the columns of ``results.parquet``.
-
-        Raises:
-            MissingPackageError: If pandas is not installed.
-        """
-        from bai_gym.results.writer import arrow_table
-
-        try:
-            return arrow_table(self.results).to_pandas()
-        except ImportError as error:
-            raise MissingPackageError("to_pandas() needs pandas; pip install pandas") from error
-
-    def to_latex(self, measure: str = "error_probability", level: float = 0.95) -> str:
-        r"""Return the table of a paper: agents as rows, environments and budgets as columns, the best in bold.
-
-        In bold is also every agent that is not significantly worse than the best one on the same instances, by paired
-        tests at joint level ``level`` in each column. The preamble needs ``\usepackage{booktabs}``.
-
-        Args:
-            measure: ``"error_probability"``, or ``"pulls"`` for agents that decide when to stop.
-            level: In (0, 1).
-
-        Raises:
-            ParameterError: If there is no such measure, or the level is out of range.
-        """
-        return paper_table(self, measure, level).latex()
-
-    def recommendations(self, agent: str, budget: int | None = None, env: str | None = None) -> IntArray:
-        """Return the final recommendation of an agent in each run, ``(R, ...)``, in the form of the task.
-
-        The arguments are those of :meth:`find`.
-        """
-        return self._episodes(agent, budget, env).recommendation
-
-    def _episodes(self, agent: str, budget: int | None, env: str | None) -> Episodes:
-        episodes = self.outcome(self.find(agent, budget, env))
-        assert isinstance(episodes, Episodes)  # the end of the runs, not a checkpoint
-        return episodes
-
-    def outcome(self, result: Result) -> Episodes | Checkpoint:
-        """Return the single runs behind a result."""
-        return self._runs[result.agent, result.env, result.budget, result.checkpoint]
-
-    def against(self, reference: str, level: float = 0.95) -> list[Rival]:
-        """Compare an agent run by run with each other agent on the same settings, at the end of the runs.
-
-        Args:
-            reference: Name of the agent in the results.
-            level: Confidence level of each interval, in (0, 1).
-
-        Returns:
-            One paired comparison for each result of another agent, in the order of the results.
-
-        Raises:
-            UnknownNameError: If that agent has not played where another one has.
-        """
-        return [
-            Rival(r.agent, r.env, r.budget, self.paired(reference, r.agent, r.budget, r.env, level))
-            for r in self.final
-            if r.agent != reference
-        ]

@@ -1,4 +1,4 @@
-"""Schema versions of result files."""
+"""Schema version of result files."""
 
 from __future__ import annotations
 
@@ -8,16 +8,9 @@ from pathlib import Path
 
 from bai_gym.errors import SchemaError
 
-__all__ = ["OLD_NAMES", "SCHEMA_VERSION", "check_schema", "metadata_now", "schema_of"]
+__all__ = ["SCHEMA_VERSION", "check_schema", "metadata_now", "schema_of"]
 
-SCHEMA_VERSION = 3
-OLDEST = 1
-"""Versions 1 and 2 have :data:`OLD_NAMES`.
-
-Version 1 also lacks agent, env and budget in chunks; in results seed, rerun, optimum, and mostly checkpoint.
-"""
-OLD_NAMES = {"answer": "correct_recommendation"}
-"""Names in chunks and recordings of versions 1 and 2, and the current ones."""
+SCHEMA_VERSION = 1
 
 
 def metadata_now() -> dict[str, str]:
@@ -31,21 +24,18 @@ def schema_of(metadata: Mapping[bytes, bytes] | None) -> int | None:
     return int(found) if found.isdigit() else None
 
 
-def check_schema(path: Path, metadata: Mapping[bytes, bytes]) -> int:
-    """Return the version of a file of results.
+def check_schema(path: Path, metadata: Mapping[bytes, bytes]) -> None:
+    """Check that this version of the library can read a file of results.
 
     Raises:
-        SchemaError: If this version of the library cannot read it.
+        SchemaError: If a newer version wrote it.
         ValueError: If it is not a file of results.
     """
     found = schema_of(metadata)
-    if found is None:
-        raise ValueError("no schema in its metadata")
-    if found > SCHEMA_VERSION:
+    if found is not None and found > SCHEMA_VERSION:
         raise SchemaError(
-            f"{path} was written by a newer bai-gym (schema {found}; this one reads {OLDEST} to {SCHEMA_VERSION}): "
-            "update bai-gym, or choose another folder"
+            f"{path} was written by a newer bai-gym (schema {found}; this one reads {SCHEMA_VERSION}): update bai-gym, "
+            "or choose another folder"
         )
-    if found < OLDEST:
-        raise ValueError(f"schema {found} is none; there are {OLDEST} to {SCHEMA_VERSION}")
-    return found
+    if found != SCHEMA_VERSION:
+        raise ValueError("no schema of bai-gym in its metadata")

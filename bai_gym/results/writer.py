@@ -13,6 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,14 +22,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bai_gym.analysis.optimum import Optima
-from bai_gym.benchmark.cells import Cell
 from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.recording import Recording
-from bai_gym.results.result import Checkpoint, Episodes, Result
-from bai_gym.results.schema import OLD_NAMES, check_schema, metadata_now, schema_of
+from bai_gym.results.result import Checkpoint, Optima, Result, Runs
+from bai_gym.results.rows import to_arrow
+from bai_gym.results.schema import check_schema, metadata_now, schema_of
 
-__all__ = ["RESULTS", "ResultsWriter", "arrow_table", "check_replaceable", "read_chunk", "write_atomically"]
+__all__ = ["CHUNK_RUNS", "RESULTS", "CellKey", "ResultsWriter", "check_replaceable", "read_chunk", "write_atomically"]
+
+CHUNK_RUNS = 1000
+"""Runs per chunk, at most. Fixed: the random numbers of a run depend on it."""
 
 RESULTS = "results.parquet"
 """Name of the file with the results of a command."""
@@ -37,6 +40,27 @@ ADDRESS = ("agent", "env", "budget", "run")  # columns that say which episode a 
 AT_CHECKPOINTS = ("correct_at_checkpoints", "simple_regret_at_checkpoints")
 _DRAFT = re.compile(r"^\.draft-(\d+)-")
 _DRAFT_SECONDS = 86400  # a draft older than a day is abandoned, even if a process has its number
+
+
+@dataclass(frozen=True)
+class CellKey:
+    """What identifies a cell in a folder of results: one agent on one environment with one budget.
+
+    Attributes:
+        agent: Name of the agent.
+        env: Id of the environment, with the keyword arguments given.
+        budget: Pulls per episode.
+        checkpoints: Intermediate budgets, ascending.
+        chunk_runs: Runs of a full chunk.
+        fingerprint: Hash of everything that the outcome depends on.
+    """
+
+    agent: str
+    env: str
+    budget: int
+    checkpoints: tuple[int, ...]
+    chunk_runs: int
+    fingerprint: str
 
 
 class ResultsWriter:
@@ -74,11 +98,11 @@ class ResultsWriter:
         """Pickle an absolute path, because worker processes may run in another folder."""
         return {"folder": self.folder.absolute()}
 
-    def chunk_path(self, cell: Cell, chunk: int, runs: int) -> Path:
+    def chunk_path(self, cell: CellKey, chunk: int, runs: int) -> Path:
         """Return the path of a chunk, written or not."""
         return self.folder / "chunks" / _folder_name(cell) / f"{chunk:06d}-{runs}.parquet"
 
-    def recording_path(self, cell: Cell, run: int, runs: int) -> Path:
+    def recording_path(self, cell: CellKey, run: int, runs: int) -> Path:
         """Return the path of the recording of a run, written or not.
 
         Args:
@@ -88,17 +112,15 @@ class ResultsWriter:
         """
         return self.folder / "recordings" / _folder_name(cell) / f"{run:06d}-{runs}.parquet"
 
-    def load(self, cell: Cell, chunk: int, runs: int) -> Episodes | None:
+    def load(self, cell: CellKey, chunk: int, runs: int) -> Runs | None:
         """Return a finished chunk, or None if it must be played (again).
 
         Raises:
             SchemaError: If a newer version of this library wrote it.
         """
         path = self.chunk_path(cell, chunk, runs)
-        if not path.exists():
-            path = self.folder / "chunks" / _folder_name(cell, kept=".=-") / path.name
 
-        def read(path: Path) -> Episodes:
+        def read(path: Path) -> Runs:
             episodes = read_chunk(path)
             if episodes.correct.size != runs:
                 raise ValueError("another number of rows")
@@ -108,11 +130,11 @@ class ResultsWriter:
 
         return _finished(path, read, "chunk")
 
-    def save(self, cell: Cell, chunk: int, episodes: Episodes) -> None:
+    def save(self, cell: CellKey, chunk: int, episodes: Runs) -> None:
         """Write a finished chunk."""
         runs = episodes.correct.size
         path = self.chunk_path(cell, chunk, runs)
-        first = cell.first_run(chunk)
+        first = chunk * cell.chunk_runs
         metadata = {**metadata_now(), "pulls": json.dumps(episodes.pulls.tolist())}
         if episodes.pulls_by_rank is not None:
             metadata["pulls_by_rank"] = json.dumps(episodes.pulls_by_rank.tolist())
@@ -127,8 +149,8 @@ class ResultsWriter:
             metadata["checkpoints"] = json.dumps(facts)
         table = pa.table(
             {
-                "agent": _constant(cell.label, runs),
-                "env": _constant(cell.env.label, runs),
+                "agent": _constant(cell.agent, runs),
+                "env": _constant(cell.env, runs),
                 "budget": np.full(runs, cell.budget),
                 "run": np.arange(first, first + runs),
                 "recommendation": _column(episodes.recommendation),
@@ -143,7 +165,7 @@ class ResultsWriter:
         with write_atomically(path) as draft:
             pq.write_table(table.replace_schema_metadata(metadata), draft)
 
-    def has_recording(self, cell: Cell, run: int, runs: int) -> bool:
+    def has_recording(self, cell: CellKey, run: int, runs: int) -> bool:
         """Return whether the recording of a run is there; False if it must be played (again).
 
         Raises:
@@ -156,7 +178,7 @@ class ResultsWriter:
 
         return _finished(path, read, "episode") is not None
 
-    def save_recording(self, cell: Cell, runs: int, recording: Recording) -> None:
+    def save_recording(self, cell: CellKey, runs: int, recording: Recording) -> None:
         """Write the recording of a run from a chunk with ``runs`` runs."""
         with write_atomically(self.recording_path(cell, recording.run, runs)) as draft:
             pq.write_table(recording.to_table(), draft)
@@ -183,7 +205,7 @@ class ResultsWriter:
         path = self.folder / name
         check_replaceable(path)
         metadata = {**metadata_now(), "facts": json.dumps(dict(facts or {}))}
-        table = arrow_table(results, optima).replace_schema_metadata(metadata)
+        table = to_arrow(results, optima).replace_schema_metadata(metadata)
         with write_atomically(path) as draft:
             pq.write_table(table, draft)
         return path
@@ -194,42 +216,6 @@ class ResultsWriter:
         with write_atomically(path) as draft:
             draft.write_text(text, encoding="utf-8")
         return path
-
-
-def arrow_table(results: Sequence[Result], optima: Optima | None = None) -> pa.Table:
-    """Return results as a table with a row for each and the columns of ``results.parquet``."""
-    return pa.table(
-        {
-            "agent": [r.agent for r in results],
-            "env": [r.env for r in results],
-            "budget": [r.budget for r in results],
-            "runs": [r.runs for r in results],
-            "errors": [r.errors for r in results],
-            "error_probability": [r.error_probability for r in results],
-            "error_probability_lower": [r.interval[0] for r in results],
-            "error_probability_upper": [r.interval[1] for r in results],
-            "simple_regret": [r.simple_regret for r in results],
-            "simple_regret_se": [r.simple_regret_se for r in results],
-            "mean_pulls": [r.mean_pulls.tolist() for r in results],
-            "unspent": [r.unspent for r in results],
-            "sample_complexity": [r.sample_complexity for r in results],
-            "sample_quantiles": [list(r.sample_quantiles) for r in results],
-            "truncated": [r.truncated for r in results],
-            "knows": pa.array([list(r.knows) for r in results], pa.list_(pa.string())),
-            "notes": pa.array([list(r.notes) for r in results], pa.list_(pa.string())),
-            "checkpoint": pa.array([r.checkpoint for r in results], pa.int64()),
-            "seed": pa.array([r.seed if r.seed is not None and r.seed < 2**64 else None for r in results], pa.uint64()),
-            "rerun": [r.rerun for r in results],
-            "mean_pulls_by_rank": pa.array([list(r.mean_pulls_by_rank) for r in results], pa.list_(pa.float64())),
-            "digest": [r.digest for r in results],
-            "arm_names": pa.array([list(r.arm_names) for r in results], pa.list_(pa.string())),
-            "arm_means": pa.array([list(r.arm_means) for r in results], pa.list_(pa.float64())),
-            "recommended": pa.array([list(r.recommended) for r in results], pa.list_(pa.int64())),
-            "delta": pa.array([r.delta for r in results], pa.float64()),
-            "lower_bound": pa.array([r.lower_bound for r in results], pa.float64()),
-            "optimum": pa.array([(optima or {}).get((r.env, r.budget)) for r in results], pa.float64()),
-        }
-    )
 
 
 @contextmanager
@@ -272,7 +258,7 @@ def check_replaceable(path: Path) -> None:
         check_schema(path, metadata)
 
 
-def read_chunk(path: Path) -> Episodes:
+def read_chunk(path: Path) -> Runs:
     """Return a finished chunk.
 
     Raises:
@@ -281,8 +267,7 @@ def read_chunk(path: Path) -> Episodes:
     """
     table = pq.read_table(path, use_threads=False)
     metadata = table.schema.metadata or {}
-    if check_schema(path, metadata) < 3:
-        table = table.rename_columns([OLD_NAMES.get(name, name) for name in table.column_names])
+    check_schema(path, metadata)
     stored = [name for name in table.column_names if name not in ADDRESS]
     columns: dict[str, Any] = {name: _array(table[name], table.num_rows) for name in stored}
     points = _read_checkpoints(columns, metadata.get(b"checkpoints"))
@@ -290,7 +275,7 @@ def read_chunk(path: Path) -> Episodes:
     ranked = metadata.get(b"pulls_by_rank")
     by_rank = None if ranked is None else np.array(json.loads(ranked), np.int64)
     tally = json.loads(metadata.get(b"tally", b"{}"))
-    return Episodes(**columns, pulls=pulls, pulls_by_rank=by_rank, checkpoints=points, tally=tally)
+    return Runs(**columns, pulls=pulls, pulls_by_rank=by_rank, checkpoints=points, tally=tally)
 
 
 def _finished(path: Path, read: Callable[[Path], _T], what: str) -> _T | None:
@@ -311,12 +296,12 @@ def _finished(path: Path, read: Callable[[Path], _T], what: str) -> _T | None:
         return None
 
 
-def _folder_name(cell: Cell, kept: str = ".-") -> str:
+def _folder_name(cell: CellKey) -> str:
     """Return the name of a cell's folder: a readable name and the fingerprint.
 
-    Without ``=``, which would make pyarrow read columns out of names. Files of version 1 have it.
+    Without ``=``, which would make pyarrow read columns out of names.
     """
-    words = re.sub(f"[^A-Za-z0-9{kept}]+", "_", f"{cell.env.label}_{cell.label}_n={cell.budget}")[:80].strip("_")
+    words = re.sub("[^A-Za-z0-9.-]+", "_", f"{cell.env}_{cell.agent}_n={cell.budget}")[:80].strip("_")
     return f"{words}_{cell.fingerprint}"
 
 

@@ -22,14 +22,15 @@ MODULES: dict[str, str] = {
     "bai_gym.designs": "optimal designs and their roundings",
     "bai_gym.regression": "estimates from pulls and features",
     "bai_gym.gaussian_process": "priors and posteriors of correlated arms",
-    "bai_gym.results.result": "episodes, results and comparisons",
-    "bai_gym.analysis.leaderboard": "leaderboards: ranks with confidence",
-    "bai_gym.analysis.aggregate": "scores over environments",
+    "bai_gym.results.result": "outcomes of single runs, and results",
+    "bai_gym.results.comparison": "comparisons of agents on the same instances",
+    "bai_gym.results.leaderboard": "leaderboards: ranks with confidence",
+    "bai_gym.results.aggregate": "scores over environments",
     "bai_gym.analysis.pulls": "paired comparisons of numbers of pulls",
-    "bai_gym.analysis.bootstrap": "estimates with bootstrap intervals",
+    "bai_gym.analysis.metrics": "scores over tasks, as functions of arrays",
     "bai_gym.results.reader": "reads results from disk",
     "bai_gym.results.recording": "recordings: episodes pull by pull",
-    "bai_gym.analysis.intervals": "intervals of error probabilities",
+    "bai_gym.analysis.intervals": "confidence intervals",
     "bai_gym.benchmark.protocol": "the methods that the runner calls on an agent",
     "bai_gym.report.tables": "tables of results: terminal, Markdown, LaTeX, CSV",
     "bai_gym.report.standings": "tables of leaderboards",
@@ -59,18 +60,18 @@ _DIRECTIVES = {
     options:
       members: [cluster]""",
     # Classes that `bai_gym` exports are on its page.
-    "bai_gym.analysis.aggregate": """::: bai_gym.analysis.aggregate
+    "bai_gym.results.aggregate": """::: bai_gym.results.aggregate
     options:
-      members: [AgentScore, Profile, interquartile_mean, optimality_shortfall]""",
-    "bai_gym.analysis.leaderboard": """::: bai_gym.analysis.leaderboard
+      members: [AgentScore, Profile]""",
+    "bai_gym.results.leaderboard": """::: bai_gym.results.leaderboard
     options:
       members: [Standing, Pair]""",
     "bai_gym.results.result": """::: bai_gym.results.result
     options:
-      members: [Episodes, Checkpoint, Rival]""",
-    "bai_gym.analysis.bootstrap": """::: bai_gym.analysis.bootstrap
+      members: [Runs, Checkpoint]""",
+    "bai_gym.results.comparison": """::: bai_gym.results.comparison
     options:
-      members: [Estimate]""",
+      members: [Rival, PullsAgainst, against_fewest]""",
     # Every agent has a page of its own, with its parameters.
     "bai_gym.agents": """::: bai_gym.agents
     options:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import beta, kstest
 
-from bai_gym.analysis.bootstrap import check_samples, interval, resample
+from bai_gym.analysis.bootstrap import check_samples, resample
+from bai_gym.analysis.intervals import percentile
 from bai_gym.errors import ParameterError
 
 
@@ -27,7 +28,7 @@ def test_with_one_task_it_is_the_posterior_of_jeffreys(ones: int, runs: int) -> 
 def test_an_interval_of_an_agent_that_never_errs_has_a_width() -> None:
     # Jeffreys: the upper end is the quantile of Beta(1/2, 100.5), and the lower end the estimate, 0.
     drawn = resample(columns_of((0, 100)), [("a",)], samples=100_000, seed=0, unseen=0.5)
-    lower, upper = interval(0.0, drawn[:, 0], 0.95)
+    lower, upper = percentile(0.0, drawn[:, 0], 0.95)
     assert lower == 0.0
     assert upper == pytest.approx(beta(0.5, 100.5).ppf(0.975), rel=0.03)
 
@@ -79,7 +80,7 @@ def test_intervals_of_a_mean_over_dependent_tasks_cover_it(tasks: int, runs: int
         hard = rng.random((runs, 1)) < 0.5
         wrong = rng.random((runs, tasks)) < np.where(hard, 1.8 * p, 0.2 * p)
         drawn = resample(list(wrong.T), addresses, samples=400, seed=repeat, unseen=0.5 / tasks).mean(axis=1)
-        lower, upper = interval(wrong.mean(), drawn, level)
+        lower, upper = percentile(wrong.mean(), drawn, level)
         covered += bool(lower <= p <= upper)
     assert abs(covered / repeats - level) < 5 * math.sqrt(level * (1 - level) / repeats) + 0.01
 

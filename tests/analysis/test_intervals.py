@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from bai_gym.analysis.intervals import clopper_pearson, wilson, z_score
+from bai_gym.analysis.intervals import clopper_pearson, mean_intervals, normal, wilson, z_score
 from bai_gym.errors import ParameterError
 
 # R. G. Newcombe (1998), "Two-sided confidence intervals for the single proportion: comparison of seven methods",
@@ -111,3 +111,22 @@ def test_plain_numbers_come_back() -> None:
 def test_impossible_counts_are_refused(interval: object, arguments: tuple[object, ...], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         interval(*arguments)  # type: ignore[operator]
+
+
+def test_normal_by_hand() -> None:
+    assert normal(1.0, 0.5) == pytest.approx((1 - 1.959964 / 2, 1 + 1.959964 / 2), abs=1e-6)
+    assert all(math.isnan(end) for end in normal(1.0, math.nan))
+
+
+def test_means_of_rewards_of_0_and_1_have_wilson_intervals() -> None:
+    """Arms with 0, 1 and 20 pulls, 0, 1 and 5 of them rewarded."""
+    lower, upper = mean_intervals(np.array([0, 1, 20]), np.array([0.0, 1.0, 0.25]), np.array([0.0, 0.0, 3.75 / 19]))
+    assert np.isnan([lower[0], upper[0]]).all()
+    assert (lower[1], upper[1]) == pytest.approx(wilson(1, 1))
+    assert (lower[2], upper[2]) == pytest.approx(wilson(5, 20))
+
+
+def test_other_means_have_normal_intervals_and_equal_rewards_none() -> None:
+    lower, upper = mean_intervals(np.array([4, 4, 1]), np.array([2.0, 3.0, 1.0]), np.array([4.0, 0.0, 0.0]))
+    assert (lower[0], upper[0]) == pytest.approx(normal(2.0, 1.0))
+    assert np.isnan([*lower[1:], *upper[1:]]).all()

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.stats import multinomial
 
-from bai_gym.analysis.intervals import z_score
-from bai_gym.analysis.paired import compare_paired, mcnemar_exact, paired_test, tango
+from bai_gym.analysis.intervals import tango, z_score
+from bai_gym.analysis.paired import compare_paired, mcnemar_exact, paired_test
 from bai_gym.errors import ParameterError
 
 discordant_counts = st.integers(1, 300).flatmap(

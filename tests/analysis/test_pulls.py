@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bai_gym.analysis.pulls import against_fewest, compare_pulls
+from bai_gym.analysis.pulls import compare_pulls
 from bai_gym.errors import ParameterError
 
 
@@ -54,25 +54,6 @@ def test_the_level_is_kept_with_skewed_stopping_times() -> None:
     a, b = rng.exponential(100.0, (2000, 100)) + 50, rng.gamma(4.0, 25.0, (2000, 100)) + 50
     rejected = sum(compare_pulls(x, y).p_value <= 0.05 for x, y in zip(a, b, strict=True))
     assert 61 <= rejected <= 139
-
-
-def test_each_agent_against_the_one_with_the_fewest() -> None:
-    pulls = {
-        ("A", "E", 90): [50, 60, 70],
-        ("B", "E", 90): [30, 40, 90],
-        ("C", "E", 90): [20, 50, 60],
-        ("D", "E", 90): [20, 50],  # other runs
-        ("A", "fixed", 90): [90, 90, 90],
-        ("B", "fixed", 90): [90, 90, 90],
-    }
-    found = against_fewest({key: np.array(values) for key, values in pulls.items() if key[0] != "D"})
-    assert [(row.agent, row.reference, row.env, row.budget) for row in found] == [
-        ("B", "C", "E", 90),
-        ("A", "C", "E", 90),
-    ]
-    assert found[1].test == compare_pulls([50, 60, 70], [20, 50, 60])
-    every = against_fewest({key: np.array(values) for key, values in pulls.items()})
-    assert every == []  # the fewest has other runs than all others
 
 
 @pytest.mark.each(

@@ -79,13 +79,11 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
 
 
 def test_unknown_ids_and_foreign_environments() -> None:
-    with pytest.raises(
-        UnknownNameError, match="unknown environment 'BAI-Gausian32-v0'. Did you mean BAI-Gaussian32-v0"
-    ):
+    with pytest.raises(UnknownNameError, match="BAI-Gausian32-v0"):
         _ = EnvSource("BAI-Gausian32-v0").built
-    with pytest.raises(ParameterError, match="CartPole-v1 is not a best-arm identification environment"):
+    with pytest.raises(ParameterError, match="CartPole-v1"):
         _ = EnvSource("CartPole-v1").built
-    with pytest.raises(ParameterError, match="'disable_env_checker' is not a keyword of the environment"):
+    with pytest.raises(ParameterError, match="disable_env_checker"):
         _ = EnvSource(ENV, {"disable_env_checker": True}).built
 
 
@@ -97,7 +95,7 @@ def test_a_cell_is_played_by_the_rules_of_the_environment_with_a_budget_of_its_o
 
 
 def test_unknown_path() -> None:
-    with pytest.raises(ParameterError, match="path must be one of 'auto', 'blocks', 'steps', not 'fast'"):
+    with pytest.raises(ParameterError, match="'fast'"):
         cell(how="fast")
 
 
@@ -134,7 +132,6 @@ def test_a_chunk_with_many_arms_has_fewer_runs(env: str, arms: int, runs: int) -
     large = cell("Uniform", env, budget=10**8, num_arms=arms)
     assert large.chunk_runs == cell("Uniform", env, budget=10**9, seed=4, num_arms=arms).chunk_runs == runs
     assert large.chunk_sizes(2 * runs + 1) == [runs, runs, 1]
-    assert large.first_run(2) == 2 * runs
 
 
 # ------------------------------------------------------------------------------------------------ fingerprints

@@ -209,7 +209,7 @@ def test_own_classes_and_ids_travel(dask: DaskCluster) -> None:
             away = bai_gym.compare([Own, "SH"], name, runs=1200)
             with pytest.raises(AgentError) as caught:
                 bai_gym.evaluate(Beyond, name, runs=5)
-        assert str(caught.value) == "act must return one arm, a whole number from 0 to 1, not 9"
+        assert str(caught.value).endswith("not 9")
         here = bai_gym.compare([Own, "SH"], name, runs=1200)
     finally:
         del gym.registry[name]

@@ -292,7 +292,7 @@ def test_workers_and_resuming_change_nothing(
         assert 0 < row["errors"] < 2200
         assert (row["truncated"] > 0) == fixed
     for cell in make_cells(names, env, None, 5, keywords):  # what is read is what was played
-        read, fresh = ResultsWriter(one).load(cell, 2, 200), play_chunk(cell, 2, 200)
+        read, fresh = ResultsWriter(one).load(cell.key, 2, 200), play_chunk(cell, 2, 200)
         assert read is not None
         for name in (
             "recommendation",

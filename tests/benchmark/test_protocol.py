@@ -77,9 +77,7 @@ def test_knowledge_is_a_set_of_words(declared: object, granted: set[str]) -> Non
 def test_knowledge_that_cannot_be_granted() -> None:
     agent: Any = Acting()
     agent.knows = {"the best arm"}
-    with pytest.raises(
-        ParameterError, match="cannot declare to know 'the best arm'; allowed: complexity, prior, range, variances"
-    ):
+    with pytest.raises(ParameterError, match="'the best arm'"):
         knowledge(agent)
 
 

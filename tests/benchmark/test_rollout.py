@@ -93,7 +93,7 @@ def test_broken_contracts_of_single_actions(action: Any, last: bool) -> None:
         def act(self, observation: Any) -> Any:
             return action if bool(observation["remaining"][0] == 0) is last else 0
 
-    with pytest.raises(AgentError, match="act must return one arm, a whole number from 0 to 3, not ") as caught:
+    with pytest.raises(AgentError, match="^act must return one arm") as caught:
         evaluate(Acting, "BAI-Custom-v0", budget=5, runs=2, env_kwargs=ARMS)
     assert "\n" not in str(caught.value)
 
@@ -118,7 +118,7 @@ def test_undeclared_knowledge(workers: int) -> None:
             super().reset(info)
             self.variances = info.variances
 
-    with pytest.raises(AgentError, match="reads 'variances' without declaring it: add it to the agent's `knows`"):
+    with pytest.raises(AgentError, match="'variances'"):
         evaluate(Peeking, "BAI-Custom-v0", budget=9, runs=6, env_kwargs=ARMS, workers=workers)
 
     class Declaring(Peeking):
@@ -131,7 +131,7 @@ def test_unknown_knowledge() -> None:
     class Greedy(Own):
         knows = ("means",)
 
-    with pytest.raises(ParameterError, match="an agent cannot declare to know 'means'; allowed: "):
+    with pytest.raises(ParameterError, match="'means'"):
         evaluate(Greedy, "BAI-Custom-v0", budget=9, runs=6, env_kwargs=ARMS)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 import signal
 import threading
 import weakref
@@ -22,8 +21,8 @@ import pytest
 from bai_gym import Comparison, Result, agents, compare, evaluate
 from bai_gym.benchmark import chunk as chunk_module
 from bai_gym.benchmark import runner
-from bai_gym.benchmark.cells import CHUNK_RUNS
 from bai_gym.errors import AgentError, BaiGymError, BudgetError, ParameterError
+from bai_gym.results.writer import CHUNK_RUNS
 
 ENV = "BAI-Custom-v0"
 PRIOR = "BAI-Bernoulli4-v0"  # its instances differ from run to run
@@ -314,29 +313,26 @@ def chunk_files_of(cell: Path) -> list[Path]:
 # ------------------------------------------------------------------------------------------------ refusals
 
 
-MODES = "render_mode must be None or one of ansi, rgb_array, human"
-
-
 @pytest.mark.each(
     ("arguments", "kind", "words"),
     [
-        ({"agents": ["SH", "VBR", "SH"]}, ParameterError, "SH is given twice for BAI-Bernoulli4-v0 and budget 20"),
+        ({"agents": ["SH", "VBR", "SH"]}, ParameterError, "SH is given twice"),
         ({"budgets": [20, 20]}, ParameterError, "budget 20 is given twice"),
         ({"agents": []}, ParameterError, "at least one agent"),
-        ({"agents": "SH"}, ParameterError, r"agents must be a list, even of one: write agents=\['SH'\]"),
-        ({"budgets": 20}, ParameterError, r"budgets must be a list, even of one: write budgets=\[20\]"),
+        ({"agents": "SH"}, ParameterError, "agents must be a list"),
+        ({"budgets": 20}, ParameterError, "budgets must be a list"),
         ({"agents": [7]}, AgentError, "int is not an agent"),
         *(({"runs": runs}, ParameterError, "runs must be") for runs in (0, -1, 1.5, True, "10", None)),
         *(({"workers": workers}, ParameterError, "workers must be") for workers in (0, -2, 1.5, True, "2")),
         *(({"seed": seed}, ParameterError, "seed must be") for seed in (-1, 1.5, True, "0", None)),
         *(({"budgets": [budget]}, BudgetError, "budget must be") for budget in (0, -4, 20.0, True)),
-        ({"budgets": [20, 7]}, BudgetError, "budget 7 is below the minimum of SH for 4 arms: give at least 8"),
+        ({"budgets": [20, 7]}, BudgetError, "give at least 8"),
         *(
-            ({"env_kwargs": value}, ParameterError, f"env_kwargs must be a dict .*, not {re.escape(repr(value))}$")
+            ({"env_kwargs": value}, ParameterError, "env_kwargs must be a dict")
             for value in (5, "budget=9", [("budget", 9)], {5: 1})
         ),
         *(
-            ({"env_kwargs": {"render_mode": mode}}, ParameterError, f"{MODES}, not {re.escape(repr(mode))}$")
+            ({"env_kwargs": {"render_mode": mode}}, ParameterError, "render_mode")
             for mode in ("foo", 5, ["ansi"], True, b"ansi")
         ),
     ],
@@ -357,10 +353,9 @@ def test_mistakes_are_refused_before_any_work(
 @pytest.mark.each("out", [5, "", b"out", ["out"], True, 1.5])
 def test_an_output_folder_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: Any) -> None:
     monkeypatch.chdir(tmp_path)
-    rule = f"^out must be the path of a folder, or None, not {re.escape(repr(out))}$"
-    with pytest.raises(ParameterError, match=rule):
+    with pytest.raises(ParameterError, match="^out must be"):
         compare(AGENTS, ENV, budgets=[9], runs=5, out=out)
-    with pytest.raises(ParameterError, match=rule):
+    with pytest.raises(ParameterError, match="^out must be"):
         evaluate("SH", ENV, budget=9, runs=5, out=out)
     assert list(tmp_path.iterdir()) == []
 
@@ -376,7 +371,7 @@ def test_an_instance_that_cannot_be_copied() -> None:
         def __init__(self) -> None:
             self.lock = threading.Lock()
 
-    with pytest.raises(AgentError, match="agent Holding cannot be made: .*: give the class instead"):
+    with pytest.raises(AgentError, match="Holding"):
         evaluate(Holding(), ENV, budget=5, runs=5)
     assert evaluate(Holding, ENV, budget=5, runs=5).runs == 5
 
@@ -384,15 +379,17 @@ def test_an_instance_that_cannot_be_copied() -> None:
 # ------------------------------------------------------------------------------------------------ errors in workers
 
 
-@pytest.mark.each("workers", [1, 2])
-def test_an_error_of_this_library_comes_out_of_a_worker_as_it_was(workers: int) -> None:
+def test_an_error_of_this_library_comes_out_of_a_worker_as_it_was() -> None:
     class Beyond:
         def act(self, observation: Any) -> int:
             return 9
 
-    with pytest.raises(AgentError) as caught:
-        evaluate(Beyond, ENV, budget=5, runs=5, workers=workers)
-    assert str(caught.value) == "act must return one arm, a whole number from 0 to 3, not 9"
+    said = []
+    for workers in (1, 2):
+        with pytest.raises(AgentError) as caught:
+            evaluate(Beyond, ENV, budget=5, runs=1001, workers=workers)
+        said.append(str(caught.value))
+    assert said[0] == said[1] and said[0].endswith("not 9")
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs a signal that cannot be caught")
@@ -424,7 +421,7 @@ def test_a_killed_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
             os.kill(os.getpid(), signal.SIGKILL)
             return 0
 
-    with pytest.raises(BaiGymError, match="a worker process was killed .*; use fewer workers, or ") as caught:
+    with pytest.raises(BaiGymError, match="killed") as caught:
         evaluate(Fatal, ENV, budget=5, runs=1001, workers=2)  # two chunks: one alone is played here
     assert "\n" not in str(caught.value)
     assert evaluate("SH", ENV, budget=20, runs=5, workers=2).runs == 5  # the next call has workers again
@@ -438,9 +435,7 @@ def test_an_agent_that_cannot_be_sent_to_workers() -> None:
             with lock:
                 return 0
 
-    with pytest.raises(
-        BaiGymError, match=r"cannot be sent to worker processes \(.*pickle.*\); use workers=1$"
-    ) as caught:
+    with pytest.raises(BaiGymError, match="workers=1$") as caught:
         evaluate(Tied, ENV, budget=5, runs=1001, workers=2)
     assert "\n" not in str(caught.value)
     assert evaluate(Tied, ENV, budget=5, runs=5, workers=1).runs == 5

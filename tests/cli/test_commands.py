@@ -177,7 +177,7 @@ def test_progress_is_shown_to_who_watches_and_only_there(command: Command, monke
         monkeypatch.delenv(name, raising=False)
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(console, "ERR", console._console(stderr=True))
+    monkeypatch.setattr(console, "ERR", console.make_console(stderr=True))
     out, _ = command(*SMALL, "--agent", "SH")
     assert "playing" in terminal.getvalue() and "1/1" in terminal.getvalue()
     assert "playing" not in out
@@ -301,7 +301,7 @@ def little_look_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     matrix = rng.normal(rng.uniform(1, 5, (80, 1)), rng.uniform(0.2, 1, (80, 1)), (80, 20))
     source = CompletedRatings(matrix.astype(np.float32), np.arange(80), matrix.mean(axis=-1), matrix.var(axis=-1))
     monkeypatch.setattr(movielens, "look_alike_source", lambda: source)
-    monkeypatch.setattr(sources, "_BUILT", {})
+    monkeypatch.setattr(sources, "BUILT", {})
 
 
 def verdicts(text: str, experiment: Experiment) -> list[str]:

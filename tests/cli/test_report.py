@@ -17,7 +17,6 @@ from bai_gym.report.page.files import save_figures
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("plotly")
-V1 = Path(__file__).parents[1] / "results" / "data" / "results-v1"
 Contents = Callable[[Path], dict[str, bytes]]
 Command = Callable[..., tuple[str, str]]
 
@@ -109,24 +108,18 @@ def test_single_runs_are_found_among_those_of_other_commands(command: Command, t
     assert Path("both/BAI-Bernoulli3-v0-seed-0-leaderboard.md").read_text() == alone
 
 
-def test_results_of_the_first_schema_are_shown(command: Command) -> None:
-    with pytest.warns(UserWarning, match="an earlier version wrote without names"):
-        command(str(V1))
-    assert '"rank":[' in Path("report/report.html").read_text()
-
-
 def test_folders_without_results_are_refused(command: Command, tmp_path: Path, results: Path) -> None:
     with pytest.raises(OutputError, match="there is no folder nowhere"):
         command("nowhere")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(OutputError, match="there are no results in empty"):
+    with pytest.raises(OutputError, match="empty"):
         command("empty")
     Path("report/report.html").mkdir(parents=True)
-    with pytest.raises(OutputError, match="cannot write report/report.html: it is a folder"):
+    with pytest.raises(OutputError, match="report/report.html"):
         command(str(results))
 
 
 def test_an_impossible_size_is_refused_before_anything_is_written(command: Command, results: Path) -> None:
-    with pytest.raises(ParameterError, match="positive number of bytes, not -1"):
+    with pytest.raises(ParameterError, match="-1"):
         command(str(results), "--size-limit", "-1")
     assert not Path("report").exists()

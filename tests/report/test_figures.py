@@ -139,7 +139,7 @@ def test_curves_over_the_pulls_of_a_run(tmp_path: Path) -> None:
     few = error_curves(rows[:5], tmp_path / "few.svg", x="checkpoint", chance=None).read_text("utf-8")
     assert path.read_text("utf-8").count("PolyCollection") + path.read_text("utf-8").count("FillBetween") >= 2
     assert "PolyCollection" not in few and "FillBetween" not in few
-    with pytest.raises(ParameterError, match="'budget', 'num_arms', 'checkpoint'"):
+    with pytest.raises(ParameterError, match="'num_arms'"):
         error_curves(rows, tmp_path / "a.svg", x="time")  # type: ignore[arg-type]
 
 

@@ -24,7 +24,7 @@ from bai_gym.report.page.files import save_tables
 from bai_gym.report.page.summary import summary
 from bai_gym.results.reader import Judgement, ResultTable
 from bai_gym.results.recording import Recording, Stage
-from bai_gym.results.result import Episodes, Result
+from bai_gym.results.result import Result, Runs
 
 pytest.importorskip("plotly")
 
@@ -191,12 +191,12 @@ def test_checkpoints_have_no_rank_and_no_shares() -> None:
     assert columns["rank"] == [None, 1] and columns["share"] == [None, [6000, 4000]]
 
 
-def outcomes(result: Result, rng: np.random.Generator) -> Episodes:
+def outcomes(result: Result, rng: np.random.Generator) -> Runs:
     correct = np.ones(result.runs, bool)
     correct[rng.permutation(result.runs)[: result.errors]] = False
     arms = np.where(correct, 0, 1)
     spent = np.full(result.runs, result.budget)
-    return Episodes(arms, np.zeros_like(arms), correct, 0.1 * ~correct, spent, spent < 0, np.array([60, 40]))
+    return Runs(arms, np.zeros_like(arms), correct, 0.1 * ~correct, spent, spent < 0, np.array([60, 40]))
 
 
 def test_scores_are_over_the_tasks_that_most_agents_share() -> None:
@@ -219,24 +219,16 @@ def test_without_single_runs_there_is_a_reason_instead_of_scores() -> None:
     assert scores is not None and "only counts are known" in scores["reason"]
 
 
-def test_outcomes_of_another_evaluation_are_not_mixed_in() -> None:
-    rng = np.random.default_rng(0)
-    mine, longer = result(runs=20), result(runs=40)
-    (group,) = collect([table(mine, result("SR"))]).groups
-    board = standings(group, {("SH", "BAI-A-v0", 100): outcomes(longer, rng)}).boards[0]
-    assert not board.paired and {row.runs for row in board.standings} == {20}
-
-
 # ------------------------------------------------------------------------------------------------ the answer
 
 
 def answer(*rows: Result, counts_only: bool = False, **others: Any) -> str:
     """Return the sentences; errors are in the first runs, so those of few errors are among those of many."""
 
-    def runs(row: Result) -> Episodes:
+    def runs(row: Result) -> Runs:
         correct = np.arange(row.runs) >= row.errors
         arms, spent = np.where(correct, 0, 1), np.full(row.runs, row.budget)
-        return Episodes(arms, np.zeros_like(arms), correct, 0.1 * ~correct, spent, spent < 0, np.array([60, 40]))
+        return Runs(arms, np.zeros_like(arms), correct, 0.1 * ~correct, spent, spent < 0, np.array([60, 40]))
 
     (group,) = collect([table(*rows, title=", ".join(dict.fromkeys(row.env for row in rows)), **others)]).groups
     outcomes = {} if counts_only else {(row.agent, row.env, row.budget): runs(row) for row in rows}
@@ -425,15 +417,15 @@ def test_nothing_is_asked_of_a_network() -> None:
 
 
 def test_missing_plotly_is_named_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    build._library_source.cache_clear()
-    build._library.cache_clear()
+    build.plotly_source.cache_clear()
+    build.plotly_text.cache_clear()
 
     def files(package: str) -> Path:
         raise ModuleNotFoundError(package)
 
     monkeypatch.setattr(build.resources, "files", files)
     with pytest.raises(MissingPackageError, match=r'needs plotly.*pip install "bai-gym\[plots\]"'):
-        build._library()
+        build.plotly_text()
 
 
 @pytest.mark.each("limit", [0, -1])
@@ -485,7 +477,7 @@ def test_every_file_of_the_script_is_used() -> None:
     script = build.bundle("main.js")
     for path in folder.rglob("*.js"):
         name = str(path.relative_to(folder))
-        assert f"const {bundle._variable(name)} = " in script, name
+        assert f"const {bundle.variable_of(name)} = " in script, name
         assert path.read_text().startswith("/** "), f"{name} does not say what it is for"
 
 
@@ -537,7 +529,7 @@ def test_agents_that_stop_have_stopping_times_and_tests(tmp_path: Path) -> None:
     spent = {"A": [40, 20, 20, 30], "B": [100, 100, 100, 70]}
     zeros = np.zeros(4, int)
     runs = {
-        (row.agent, row.env, row.budget): Episodes(
+        (row.agent, row.env, row.budget): Runs(
             zeros, zeros, np.arange(4) >= row.errors, zeros + 0.0, np.array(spent[row.agent]), zeros > 0, row.mean_pulls
         )
         for row in rows[:2]

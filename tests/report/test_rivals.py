@@ -9,9 +9,8 @@ import numpy as np
 from rich.console import Console
 
 from bai_gym.analysis.paired import paired_test
-from bai_gym.analysis.pulls import against_fewest
 from bai_gym.report.rivals import pulls_table, rivals_table
-from bai_gym.results.result import Rival
+from bai_gym.results.comparison import Rival, against_fewest
 
 # In 1,000 runs: 40 against 80, 5 against 5, and 60 against 20 discordant ones.
 WORSE, EQUAL, BETTER = (

@@ -10,8 +10,8 @@ import pytest
 
 from bai_gym.errors import ParameterError
 from bai_gym.report import canvas, runs
-from bai_gym.report.runs import allocation_map, arms_plot, regret_boxes, stopping_times, survival
-from bai_gym.results.result import Episodes, Result, summarize
+from bai_gym.report.runs import arms_plot, regret_boxes, stopping_times, survival
+from bai_gym.results.result import Result, Runs, summarize
 
 REGRETS: dict[str, Any] = {"regrets": {"one": [0.0, 1.0, 2.0, 3.0, 9.0], "an agent of long name": [0.5, 0.5]}}
 ARMS: dict[str, Any] = {
@@ -96,57 +96,10 @@ def test_wrong_arms_are_named(change: dict[str, Any], message: str) -> None:
         arms_plot(**{"path": "figure.png", **ARMS, **change})
 
 
-def row(agent: str, pulls: list[int], knows: tuple[str, ...] = (), budget: int = 10) -> Result:
-    zeros = np.zeros(2, int)
-    runs = Episodes(zeros, zeros, zeros == 0, zeros + 0.0, zeros + 9, zeros > 0, np.array(pulls))
-    return summarize(agent, "E", budget, runs, knows, ())
-
-
-SHARED = [row("one", [2, 6, 12]), row("other", [10, 10, 0], ("range",))]
-
-
-def test_allocations_are_shares(drawn: dict[str, Any]) -> None:
-    allocation_map(SHARED, "figure.png")
-    axes, bar = drawn["figure"].axes
-    (mesh,) = axes.collections
-    assert mesh.get_array().tolist() == [[0.1, 0.3, 0.6], [0.5, 0.5, 0.0]]
-    assert mesh.get_clim() == (0.0, 0.6)
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["one", "other (oracle knowledge:\nrange)"]
-    assert axes.yaxis_inverted() and axes.get_title(loc="left") == "E, budget 10"
-    assert bar.get_ylabel() == "share of the pulls"
-
-
-def test_allocations_in_the_order_of_the_means(drawn: dict[str, Any]) -> None:
-    allocation_map(SHARED, "figure.png", means=[0.1, 0.9, 0.5], title="A title")
-    axes = drawn["figure"].axes[0]
-    assert axes.collections[0].get_array().tolist() == [[0.3, 0.6, 0.1], [0.5, 0.0, 0.5]]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "0"]
-    assert axes.get_xlabel() == "arm, the best first" and axes.get_title(loc="left") == "A title"
-
-
-@pytest.mark.each(
-    ("results", "options", "message"),
-    [
-        ([], {}, "not 0 "),
-        ([*SHARED, row("one", [1, 1, 1], budget=20)], {}, "not 2 .*E with budget 10; E with budget 20"),
-        ([*SHARED, SHARED[0]], {}, "agent one has several results"),
-        (SHARED, {"means": [1.0, 2.0]}, "3 finite numbers"),
-        (SHARED, {"means": [1.0, 2.0, np.nan]}, "3 finite numbers"),
-        ([replace(SHARED[0], mean_pulls=np.zeros(3))], {}, "at least one pull"),
-    ],
-)
-def test_allocations_that_mislead_are_refused(results: list[Result], options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        allocation_map(results, "figure.png", **options)
-
-
-# ------------------------------------------------------------------------------------------------ stopping times
-
-
 def stopped(agent: str, spent: list[int], truncated: int = 0, wrong: int = 0, knows: tuple[str, ...] = ()) -> Result:
     zeros = np.zeros(len(spent), int)
     correct, capped = np.arange(zeros.size) >= wrong, np.arange(zeros.size) < truncated
-    runs = Episodes(zeros, zeros, correct, zeros + 0.0, np.array(spent), capped, np.array([5, 5]))
+    runs = Runs(zeros, zeros, correct, zeros + 0.0, np.array(spent), capped, np.array([5, 5]))
     return summarize(agent, "E", 90, runs, knows, ())
 
 

@@ -9,25 +9,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.analysis.aggregate import Aggregate, aggregate
+from bai_gym import Comparison
 from bai_gym.report import scores as figures
 from bai_gym.report.scores import aggregate_intervals, performance_profiles
-from bai_gym.results.result import Episodes, summarize
+from bai_gym.results.aggregate import Aggregate, aggregate
+from bai_gym.results.result import Runs, summarize
 
 matplotlib = pytest.importorskip("matplotlib")
 
 
-def episodes(errors: int, runs: int = 40) -> Episodes:
+def episodes(errors: int, runs: int = 40) -> Runs:
     wrong = np.arange(runs) < errors
     zeros = np.zeros(runs, int)
-    return Episodes(zeros, zeros, ~wrong, 0.5 * wrong, zeros + 9, wrong & False, np.full(4, runs))
+    return Runs(zeros, zeros, ~wrong, 0.5 * wrong, zeros + 9, wrong & False, np.full(4, runs))
 
 
 @pytest.fixture(scope="module")
 def scores() -> Aggregate:
     outcomes = {(agent, "E", n): episodes(errors * n) for agent, errors in (("A", 1), ("B", 3)) for n in (1, 2, 4, 8)}
     rows = [summarize(*key, runs, ("range",) if key[0] == "B" else (), ()) for key, runs in outcomes.items()]
-    return aggregate(outcomes, results=rows)
+    return aggregate(Comparison(tuple(rows), outcomes))
 
 
 def text_of(path: Path) -> str:
@@ -77,6 +78,7 @@ def test_what_a_reader_needs_is_written_down(tmp_path: Path, scores: Aggregate) 
 
 
 def test_a_single_run_is_drawn_without_whiskers(tmp_path: Path) -> None:
-    scores = aggregate({("A", "E", 1): episodes(0, 1)})
+    runs = episodes(0, 1)
+    scores = aggregate(Comparison((summarize("A", "E", 1, runs, (), ()),), {("A", "E", 1): runs}))
     assert aggregate_intervals(scores, tmp_path / "a.svg").exists()
     assert performance_profiles(scores.profile(), tmp_path / "b.svg").exists()

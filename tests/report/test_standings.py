@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.analysis.aggregate import Aggregate, aggregate
-from bai_gym.analysis.leaderboard import leaderboards
+from bai_gym import Comparison
 from bai_gym.report.aggregates import aggregate_table
 from bai_gym.report.standings import leaderboards_table
-from bai_gym.results.result import Episodes, Result, summarize
+from bai_gym.results.aggregate import Aggregate, aggregate
+from bai_gym.results.leaderboard import leaderboards
+from bai_gym.results.result import Result, Runs, summarize
 
 
-def episodes(errors: int, runs: int = 40) -> Episodes:
+def episodes(errors: int, runs: int = 40) -> Runs:
     wrong = np.arange(runs) < errors
     zeros = np.zeros(runs, int)
-    return Episodes(zeros, zeros, ~wrong, 0.5 * wrong, zeros + 9, wrong & False, np.full(4, runs))
+    return Runs(zeros, zeros, ~wrong, 0.5 * wrong, zeros + 9, wrong & False, np.full(4, runs))
 
 
 KNOWS = {"A_1": ("range", "variances"), "B": (), "C|": ()}
@@ -30,11 +31,17 @@ OUTCOMES = {
     for budget in (50, 100)
 }
 ROWS: list[Result] = [summarize(*key, runs, KNOWS[key[0]], NOTES[key[0]]) for key, runs in OUTCOMES.items()]
-BOARDS = leaderboards(OUTCOMES, results=ROWS)
+
+
+def compared(outcomes: dict[tuple[str, str, int], Runs]) -> Comparison:
+    return Comparison(tuple(summarize(*key, runs, (), ()) for key, runs in outcomes.items()), outcomes)
+
+
+BOARDS = leaderboards(Comparison(tuple(ROWS), OUTCOMES))
 
 
 def scores(**options: Any) -> Aggregate:
-    return aggregate(OUTCOMES, results=ROWS, **options)
+    return aggregate(Comparison(tuple(ROWS), OUTCOMES), **options)
 
 
 def test_leaderboard_as_markdown() -> None:
@@ -62,22 +69,22 @@ def test_leaderboard_as_csv_has_every_digit() -> None:
         assert (int(row["rank_lower"]), int(row["rank_upper"])) == standing.rank_interval
         assert float(row["error_probability_upper"]) == standing.interval[1]
         assert (row["excess_error"], row["paired"], row["level"]) == ("", "yes", "0.95")
-    assert (read[0]["knows"], read[1]["knows"]) == ("range;variances", "none")
+    assert (read[0]["oracle_knowledge"], read[1]["oracle_knowledge"]) == ("range;variances", "none")
     assert read[2]["notes"] == "a note; 5 %;another"
 
 
 def test_leaderboards_say_what_a_reader_must_know() -> None:
     others = {("A_1", "F", 50): episodes(3), ("B", "F", 50): episodes(3)}
     optima = {("F", 50): 0.95}
-    boards = leaderboards({**OUTCOMES, **others}, optima=optima)
+    boards = leaderboards(compared({**OUTCOMES, **others}), optima=optima)
     text = leaderboards_table(boards).markdown()
     assert "| env | budget | rank [95 %] |" in text and "| excess error [95 %] |" in text
     assert "| F | 50 | 1 [1, 2] | A_1 | 40 |" in text and "unknown |" in text
     assert "not paired" not in text and "The tests are not paired" in leaderboards_table(leaderboards(ROWS)).markdown()
-    mixed = leaderboards({**OUTCOMES, ("D", "E", 50): episodes(3, 50)})
+    mixed = leaderboards(compared({**OUTCOMES, ("D", "E", 50): episodes(3, 50)}))
     text = leaderboards_table(mixed).markdown()
     assert "Some tests are not paired" in text and "Not in the mean over budgets on E: D, for want" in text
-    gap = next(csv.DictReader(io.StringIO(leaderboards_table(leaderboards(others, optima=optima)).csv())))
+    gap = next(csv.DictReader(io.StringIO(leaderboards_table(leaderboards(compared(others), optima=optima)).csv())))
     assert float(gap["excess_error"]) == pytest.approx(3 / 40 - 0.05)
 
 
@@ -100,10 +107,10 @@ def test_aggregate_as_csv_has_every_digit() -> None:
         assert float(row["iqm"]) == score.iqm.value and float(row["median_lower"]) == score.median.lower
         assert float(row["optimality_gap_upper"]) == score.optimality_gap.upper
         assert (row["tasks"], row["level"]) == ("2", "0.95")
-    assert read[0]["knows"] == "range;variances"
+    assert read[0]["oracle_knowledge"] == "range;variances"
 
 
 def test_tasks_left_out_are_counted() -> None:
     some = {key: runs for key, runs in OUTCOMES.items() if key != ("B", "E", 100)}
-    assert "have played them" not in aggregate_table(aggregate(OUTCOMES)).markdown()
-    assert "played them: 1 task." in aggregate_table(aggregate(some, common=True)).markdown()
+    assert "have played them" not in aggregate_table(aggregate(compared(OUTCOMES))).markdown()
+    assert "played them: 1 task." in aggregate_table(aggregate(compared(some), common=True)).markdown()

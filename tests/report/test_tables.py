@@ -165,7 +165,12 @@ def test_csv_reads_back_exactly() -> None:
     assert (float(record["error_probability_lower"]), float(record["error_probability_upper"])) == third.interval
     assert float(record["simple_regret"]) == 1 / 3
     assert [float(pulls) for pulls in record["mean_pulls"].split(" ")] == third.mean_pulls.tolist()
-    assert (record["knows"], record["notes"], record["errors"], record["runs"]) == ("none", "a, b;c", "1", "3")
+    assert (record["oracle_knowledge"], record["notes"], record["errors"], record["runs"]) == (
+        "none",
+        "a, b;c",
+        "1",
+        "3",
+    )
 
 
 def test_files_do_not_depend_on_the_time_it_took_and_the_terminal_shows_it() -> None:

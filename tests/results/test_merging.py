@@ -24,7 +24,8 @@ def test_merged_folders_hold_all_results_and_are_not_played_again(
     merged = merge_results([tmp_path / "a", tmp_path / "b"], tmp_path / "all")
     rows = {(row.agent, row.budget): row.runs for row in merged.results}
     assert rows == {("SH", 8): 2000, ("SH", 16): 1200, ("Uniform", 8): 2000}
-    assert {key[0::2]: found.correct.size for key, found in read_outcomes(tmp_path / "all").items()} == rows
+    outcomes = read_outcomes(tmp_path / "all", merged.results)
+    assert {key[0::2]: found.correct.size for key, found in outcomes.items()} == rows
     # The same again changes nothing.
     files = {path: path.read_bytes() for path in (tmp_path / "all").rglob("*.parquet")}
     merge_results([tmp_path / "b"], tmp_path / "all")

@@ -1,4 +1,4 @@
-"""Folders of results are read again as they were written, by this version and by earlier ones."""
+"""Folders of results are read again as they were written, and files of newer versions are refused."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -20,7 +21,6 @@ from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.reader import read_outcomes, read_recordings, read_results
 from bai_gym.results.schema import SCHEMA_VERSION
 
-OLD = Path(__file__).parent / "data" / "results-v1"
 ENV = "BAI-Bernoulli4-v0"
 AGENTS = ["SH", "TTTS(posterior=bernoulli)"]
 
@@ -45,11 +45,6 @@ def command(words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: p
     return int(left.value.code or 0), capsys.readouterr().err
 
 
-def test_agents_in_earlier_files_do_not_stop_for_want_of_quantiles() -> None:
-    (table,) = read_results(OLD)
-    assert [row.stops for row in table.results] == [False] * len(table.results)
-
-
 @pytest.mark.slow
 def test_what_python_wrote_is_read(tmp_path: Path) -> None:
     played = compare(AGENTS, ENV, budgets=[40, 20], runs=1100, seed=3, out=tmp_path)
@@ -59,7 +54,7 @@ def test_what_python_wrote_is_read(tmp_path: Path) -> None:
     assert table.command == (
         f"bai-gym run {ENV} --agent SH --agent 'TTTS(posterior=bernoulli)' --budget 40 --budget 20 --runs 1100 --seed 3"
     )
-    outcomes = read_outcomes(tmp_path)
+    outcomes = read_outcomes(tmp_path, played)
     assert set(outcomes) == {(agent, ENV, budget) for agent in AGENTS for budget in (40, 20)}
     for result in played:
         episodes = outcomes[result.agent, ENV, result.budget]
@@ -72,7 +67,11 @@ def test_checkpoints_are_read(tmp_path: Path) -> None:
     (table,) = read_results(tmp_path)
     assert [row.checkpoint for row in table.results] == [10, 20, 30, 40]
     assert plain(table.results) == plain(played)
-    assert [point.pulls_made for point in read_outcomes(tmp_path)["Uniform", ENV, 40].checkpoints] == [10, 20, 30]
+    assert [point.pulls_made for point in read_outcomes(tmp_path, played)["Uniform", ENV, 40].checkpoints] == [
+        10,
+        20,
+        30,
+    ]
 
 
 def test_what_the_command_line_wrote_is_read(
@@ -164,67 +163,15 @@ def test_a_folder_of_different_tasks_is_read_by_columns(tmp_path: Path) -> None:
 # --------------------------------------------------------------------------------------------- other versions
 
 
-def test_results_of_version_1_are_read() -> None:
-    (table,) = read_results(OLD)
-    assert [(row.agent, row.budget, row.runs, row.checkpoint) for row in table.results] == [
-        ("SH", 40, 60, None),
-        ("TTTS(posterior=bernoulli)", 40, 60, None),
-    ]
-    assert table.results[0].seed is None and table.results[0].rerun == "" and table.command == ""
-    # The CSV beside it was written by the same command.
-    lines = (OLD / "results.csv").read_text().splitlines()
-    shares = {line.split(",")[0]: float(line.split(",")[5]) for line in lines[1:]}
-    assert {row.agent: row.error_probability for row in table.results} == shares
-
-
-def test_single_runs_of_version_1_are_left_out_with_a_warning() -> None:
-    with pytest.warns(UserWarning, match="single outcomes of 2 evaluations that an earlier version wrote"):
-        assert read_outcomes(OLD) == {}
-
-
-def test_a_run_that_version_1_began_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the layout of version 1: no columns of names, and = in the name of the folder."""
-    whole = compare(["TTTS(posterior=bernoulli)"], ENV, budgets=[20], runs=30, out=tmp_path)
-    (cell,) = (tmp_path / "chunks").iterdir()
-    (file,) = cell.iterdir()
-    table = pq.read_table(file).drop_columns(["agent", "env", "budget"])
-    metadata = {**table.schema.metadata, b"schema": b"1"}
-    metadata.pop(b"bai-gym")
-    pq.write_table(table.replace_schema_metadata(metadata), file)
-    cell.rename(cell.with_name(cell.name.replace("posterior_bernoulli_n_", "posterior=bernoulli_n=")))
-    monkeypatch.setattr("bai_gym.benchmark.runner.play_chunk", None)  # nothing is played
-    assert plain(compare(["TTTS(posterior=bernoulli)"], ENV, budgets=[20], runs=30, out=tmp_path)) == plain(whole)
-
-
-def test_single_runs_and_recordings_of_version_2_are_read(tmp_path: Path) -> None:
-    """It called correct recommendations `answer`."""
-    compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
-    outcomes, (recording,) = read_outcomes(tmp_path), read_recordings(tmp_path)
-    (chunk,), (episode,) = tmp_path.glob("chunks/*/*.parquet"), tmp_path.glob("recordings/*/*.parquet")
-    table = pq.read_table(chunk)
-    names = ["answer" if name == "correct_recommendation" else name for name in table.column_names]
-    assert names != table.column_names
-    pq.write_table(table.rename_columns(names).replace_schema_metadata(table.schema.metadata), chunk)
-    table = pq.read_table(episode)
-    facts = table.schema.metadata[b"episode"].replace(b'"correct_recommendation"', b'"answer"')
-    pq.write_table(table.replace_schema_metadata({**table.schema.metadata, b"episode": facts}), episode)
-    for file in (chunk, episode):
-        with_schema(file, 2)
-    read = read_outcomes(tmp_path)["SH", ENV, 20]
-    assert read.correct_recommendation.tolist() == outcomes["SH", ENV, 20].correct_recommendation.tolist()
-    (old,) = read_recordings(tmp_path)
-    assert old.correct_recommendation == recording.correct_recommendation
-
-
 @pytest.mark.each("which", ["results.parquet", "chunks/*/*.parquet", "recordings/*/*.parquet"])
 def test_a_newer_version_is_refused_by_name(tmp_path: Path, which: str) -> None:
-    compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
+    played = compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
     (file,) = tmp_path.glob(which)
     with_schema(file, SCHEMA_VERSION + 1)
-    words = f"newer bai-gym \\(schema {SCHEMA_VERSION + 1}; this one reads 1 to {SCHEMA_VERSION}\\): update bai-gym"
+    words = f"newer bai-gym \\(schema {SCHEMA_VERSION + 1}; this one reads {SCHEMA_VERSION}\\): update bai-gym"
     with pytest.raises(SchemaError, match=words):
         read_results(tmp_path)
-        read_outcomes(tmp_path)
+        read_outcomes(tmp_path, played)
         read_recordings(tmp_path)
 
 
@@ -263,65 +210,42 @@ def test_newer_results_are_not_overwritten(
 
 
 def test_no_folder_and_nothing_in_it(tmp_path: Path) -> None:
-    for reader in (read_results, read_outcomes, read_recordings):
-        with pytest.raises(OutputError, match="there is no folder .*missing; name one that holds results"):
+    for reader in (read_results, lambda folder: read_outcomes(folder, ()), read_recordings):
+        with pytest.raises(OutputError, match="missing"):
             reader(tmp_path / "missing")
-    pq.write_table(pq.read_table(OLD / "results.parquet").replace_schema_metadata(None), tmp_path / "other.parquet")
+    pq.write_table(pa.table({"agent": ["SH"]}), tmp_path / "other.parquet")
     with pytest.raises(OutputError, match="there are no results in .*; `bai-gym run ... --out"):
         read_results(tmp_path)
-    assert read_outcomes(tmp_path) == {} and read_recordings(tmp_path) == []
+    assert read_recordings(tmp_path) == []
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
-    compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
+    played = compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
     for which, reader in (
         ("results.parquet", read_results),
-        ("chunks/*/*.parquet", read_outcomes),
+        ("chunks/*/*.parquet", lambda folder: read_outcomes(folder, played)),
         ("recordings/*/*.parquet", read_recordings),
     ):
         (file,) = tmp_path.glob(which)
         whole = file.read_bytes()
         file.write_bytes(whole[:-30])
-        with pytest.raises(OutputError, match=f"{file.name} cannot be read as .*; delete it, or run its command again"):
+        with pytest.raises(OutputError, match=file.name):
             reader(tmp_path)
         file.write_bytes(whole)
 
 
-def test_of_several_evaluations_the_longest_is_taken(tmp_path: Path) -> None:
-    compare(["SH"], ENV, budgets=[20], runs=40, seed=1, out=tmp_path)
-    long = compare(["SH"], ENV, budgets=[20], runs=1200, seed=2, out=tmp_path)
-    compare(["SH"], ENV, budgets=[20], runs=300, seed=2, out=tmp_path)  # its chunk lies beside the full one
-    (episodes,) = read_outcomes(tmp_path).values()
-    assert episodes.recommendation.tolist() == long.recommendations("SH").tolist()
-    # Without its first chunk, the numbers of the runs of the second one are unknown to whoever compares run by run.
-    for file in tmp_path.glob("chunks/*/000000-*.parquet"):
-        file.unlink()
-    assert read_outcomes(tmp_path) == {}
-
-
-def test_the_runs_of_a_table_are_found_among_those_of_others(tmp_path: Path) -> None:
-    """A command with fewer runs, or another seed, in the same folder."""
-    compare(["SH"], ENV, budgets=[20], runs=2100, seed=1, out=tmp_path)
-    compare(["SH"], ENV, budgets=[20], runs=1200, seed=2, out=tmp_path)
-    for runs in (1000, 1200, 70):
-        last = compare(["SH"], ENV, budgets=[20], runs=runs, seed=1, out=tmp_path)
-        (episodes,) = read_outcomes(tmp_path, last.results).values()
-        assert episodes.recommendation.tolist() == last.recommendations("SH").tolist()
-    assert read_outcomes(tmp_path, compare(["SH"], ENV, budgets=[20], runs=30, seed=1)) == {}  # not in the folder
-
-
 def test_drafts_of_killed_processes_are_passed_over(tmp_path: Path) -> None:
-    compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
+    played = compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path, record=1)
     for file in list(tmp_path.rglob("*.parquet")):
         file.with_name(f".draft-1-0123abcd-{file.name}").write_bytes(b"half of it")
-    assert len(read_results(tmp_path)) == len(read_outcomes(tmp_path)) == len(read_recordings(tmp_path)) == 1
+    assert len(read_results(tmp_path)) == len(read_outcomes(tmp_path, played)) == len(read_recordings(tmp_path)) == 1
 
 
 def test_of_several_evaluations_that_of_a_result_is_found(tmp_path: Path) -> None:
     """Other seeds, and fewer runs than an earlier command had, with the same or another number of errors."""
     played = [
         compare(["SH", "Uniform"], ENV, budgets=[20], runs=runs, seed=seed, out=tmp_path)
-        for seed, runs in ((1, 40), (2, 40), (3, 40), (2, 1200), (2, 300))
+        for seed, runs in ((1, 40), (2, 40), (3, 40), (2, 2100), (2, 1200), (2, 1000), (2, 300))
     ]
     for rows in played:
         outcomes = read_outcomes(tmp_path, rows)
@@ -330,16 +254,9 @@ def test_of_several_evaluations_that_of_a_result_is_found(tmp_path: Path) -> Non
             found = outcomes[row.agent, row.env, row.budget]
             assert found.recommendation.tolist() == rows.recommendations(row.agent).tolist()
     assert read_outcomes(tmp_path, compare(["SH"], ENV, budgets=[20], runs=40, seed=4)) == {}
-
-
-def test_a_chunk_after_a_short_one_is_not_counted_on(tmp_path: Path) -> None:
-    """A killed command may leave its second chunk beside the short first one of an earlier, smaller evaluation."""
-    short = compare(["SH"], ENV, budgets=[20], runs=300, out=tmp_path)
-    compare(["SH"], ENV, budgets=[20], runs=1200, out=tmp_path)
-    (full,) = tmp_path.glob("chunks/*/000000-1000.parquet")
-    full.unlink()
-    (episodes,) = read_outcomes(tmp_path).values()
-    assert episodes.recommendation.tolist() == short.recommendations("SH").tolist()
+    for file in tmp_path.glob("chunks/*/000000-1000.parquet"):
+        file.unlink()
+    assert read_outcomes(tmp_path, played[-2]) == {}  # its first chunk is missing
 
 
 def test_chunks_of_many_arms_have_fewer_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,8 +266,8 @@ def test_chunks_of_many_arms_have_fewer_runs(tmp_path: Path, monkeypatch: pytest
         (episodes,) = read_outcomes(tmp_path, played.results).values()
         assert episodes.recommendation.tolist() == played.recommendations("SH").tolist()
     assert len(list(tmp_path.glob("chunks/*/*.parquet"))) == 4  # 50, 50 and 30, and 30 beside the first
-    compare(["SH"], ENV, budgets=[20], runs=130, out=tmp_path, record=60)  # on the instances of the runs
-    (episodes,) = read_outcomes(tmp_path).values()
+    played = compare(["SH"], ENV, budgets=[20], runs=130, out=tmp_path, record=60)  # on the instances of the runs
+    (episodes,) = read_outcomes(tmp_path, played).values()
     best = [recording.correct_recommendation for recording in read_recordings(tmp_path)]
     assert best == [(arm,) for arm in episodes.correct_recommendation[:60].tolist()]
 
@@ -363,7 +280,7 @@ def test_folders_may_be_named_as_ours_are(tmp_path: Path, name: str) -> None:
         (table,) = read_results(folder)
         assert plain(table.results) == plain(played)
         assert [recording.run for recording in read_recordings(folder)] == [0, 1]
-        assert len(read_outcomes(folder)) == 1
+        assert len(read_outcomes(folder, played)) == 1
 
 
 # ------------------------------------------------------------------------------------------------ several commands

@@ -16,7 +16,7 @@ from bai_gym.analysis.intervals import wilson
 from bai_gym.errors import ParameterError, UnknownNameError
 from bai_gym.report.tables import arms_tables, results_table
 from bai_gym.results.reader import read_results
-from bai_gym.results.result import Episodes, summarize
+from bai_gym.results.result import Runs, summarize
 
 ARMS = {"means": [1.0, 0.25, 0.5], "variances": 0.0}
 
@@ -134,7 +134,7 @@ class Named(Best):
 
 
 def test_sets_of_named_arms_are_counted_by_arm() -> None:
-    episodes = Episodes(
+    episodes = Runs(
         recommendation=np.array([[1, 1, 0], [1, 0, 1]]),
         correct_recommendation=np.array([[1, 1, 0]] * 2),
         correct=np.array([True, False]),
@@ -153,7 +153,7 @@ def test_find(comparison: Comparison) -> None:
 
 
 def test_find_without_saying_which(comparison: Comparison) -> None:
-    with pytest.raises(ParameterError, match=r"there are 2 results of best: say which budget \(and env\) is meant"):
+    with pytest.raises(ParameterError, match="2 results of best"):
         comparison.find("best")
 
 
@@ -190,7 +190,7 @@ def test_against(comparison: Comparison) -> None:
     assert rivals[0].test == comparison.paired("best", "Alternating", 6, env)
     assert (rivals[0].test.only_a_errs, rivals[0].test.only_b_errs) == (0, 5)  # the reference errs less
     assert comparison.against("best", level=0.5)[0].test.level == 0.5
-    with pytest.raises(UnknownNameError, match=r"unknown result 'bset'. Did you mean best\?"):
+    with pytest.raises(UnknownNameError, match="'bset'"):
         comparison.against("bset")
 
 
@@ -206,7 +206,7 @@ def test_any_of_several_best_arms_is_right() -> None:
 
 
 def test_joined_episodes_add_up() -> None:
-    part = Episodes(
+    part = Runs(
         recommendation=np.array([0, 1]),
         correct_recommendation=np.array([0, 0]),
         correct=np.array([True, False]),
@@ -216,6 +216,6 @@ def test_joined_episodes_add_up() -> None:
         pulls=np.array([7, 3]),
         seconds=1.5,
     )
-    result: Result = summarize("a", "e", 8, Episodes.joined([part, part, part]), (), ())
+    result: Result = summarize("a", "e", 8, Runs.joined([part, part, part]), (), ())
     assert (result.runs, result.errors, result.unspent, result.seconds) == (6, 3, 3.0, 4.5)
     assert result.mean_pulls.tolist() == [3.5, 1.5]

@@ -152,7 +152,7 @@ def test_a_folder_without_permission(tmp_path: Path) -> None:
     (folder / "chunks").mkdir(parents=True)
     folder.chmod(0o500)
     try:
-        with pytest.raises(OutputError, match="Permission denied; choose another one"):
+        with pytest.raises(OutputError, match="Permission denied"):
             ResultsWriter(folder)
     finally:
         folder.chmod(0o700)
@@ -163,9 +163,9 @@ def test_a_folder_without_permission(tmp_path: Path) -> None:
 
 def test_a_chunk_comes_back_as_it_was(tmp_path: Path) -> None:
     store, played = ResultsWriter(tmp_path), play_chunk(cell(), 1, 70)
-    assert store.load(cell(), 1, 70) is None
-    store.save(cell(), 1, played)
-    read = ResultsWriter(tmp_path).load(cell(), 1, 70)
+    assert store.load(cell().key, 1, 70) is None
+    store.save(cell().key, 1, played)
+    read = ResultsWriter(tmp_path).load(cell().key, 1, 70)
     assert read is not None
     for name in ("recommendation", "correct_recommendation", "correct", "simple_regret", "spent", "pulls"):
         wrote, found = getattr(played, name), getattr(read, name)
@@ -179,20 +179,20 @@ def test_a_chunk_comes_back_as_it_was(tmp_path: Path) -> None:
 )
 def test_only_the_very_chunk_is_found(tmp_path: Path, agent: str, seed: int, chunk: int, runs: int) -> None:
     store = ResultsWriter(tmp_path)
-    store.save(cell(), 1, play_chunk(cell(), 1, 70))
-    assert store.load(cell(agent, seed), chunk, runs) is None
+    store.save(cell().key, 1, play_chunk(cell(), 1, 70))
+    assert store.load(cell(agent, seed).key, chunk, runs) is None
 
 
 def test_the_same_work_gives_the_same_bytes(tmp_path: Path, contents: Callable[[Path], dict[str, bytes]]) -> None:
     for name in ("one", "two"):
-        ResultsWriter(tmp_path / name).save(cell(), 2, play_chunk(cell(), 2, 40))
+        ResultsWriter(tmp_path / name).save(cell().key, 2, play_chunk(cell(), 2, 40))
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
     assert len(contents(tmp_path / "one")) == 1
 
 
 def test_chunks_have_names_for_people_that_every_system_allows(tmp_path: Path) -> None:
     strange = make_cells(["SH(tie=first)"], "BAI-Custom-v0", [60], 0, {"means": [0.5] * 60})[0]
-    path = ResultsWriter(tmp_path).chunk_path(strange, 7, 1000)
+    path = ResultsWriter(tmp_path).chunk_path(strange.key, 7, 1000)
     assert path.name == "000007-1000.parquet"
     folder = path.parent.name
     assert folder.startswith("BAI-Custom-v0_means_0.5_0.5_") and folder.endswith(f"_{strange.fingerprint}")
@@ -205,8 +205,8 @@ def test_chunks_have_names_for_people_that_every_system_allows(tmp_path: Path) -
 def test_rows_are_numbered_by_run(tmp_path: Path) -> None:
     store = ResultsWriter(tmp_path)
     episodes = play_chunk(cell(), 2, 40)
-    store.save(cell(), 2, episodes)
-    table = pq.read_table(store.chunk_path(cell(), 2, 40))
+    store.save(cell().key, 2, episodes)
+    table = pq.read_table(store.chunk_path(cell().key, 2, 40))
     assert table["run"].to_pylist() == list(range(2000, 2040))
     assert table["recommendation"].to_pylist() == episodes.recommendation.tolist()
 

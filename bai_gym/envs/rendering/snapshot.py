@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bai_gym.analysis.intervals import mean_intervals
 from bai_gym.errors import ParameterError
-from bai_gym.statistics import mean_intervals
 
 __all__ = ["Snapshot", "headline", "mean_range", "played_means", "reaches", "share"]
 
@@ -72,8 +72,8 @@ def reaches(snapshot: Snapshot) -> tuple[NDArray[np.float64], NDArray[np.float64
         snapshot: The episode.
 
     Returns:
-        Two arrays of shape (K,), in units of the reward, see :func:`bai_gym.statistics.mean_intervals`; both 0 for arms
-        about which nothing can be estimated.
+        Two arrays of shape (K,), in units of the reward, see :func:`bai_gym.analysis.intervals.mean_intervals`; both
+        0 for arms about which nothing can be estimated.
     """
     lower, upper = mean_intervals(snapshot.pulls, snapshot.means, snapshot.variances)
     _, means = played_means(snapshot)

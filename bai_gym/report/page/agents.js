@@ -1,7 +1,7 @@
 /** The legend: a checkbox for each agent, which shows or hides it in all pictures. */
 
 import { checkbox, h } from "./dom.js";
-import { words } from "./format.js";
+import { knowledgeText } from "./format.js";
 import { choose, group, onChange, state } from "./state.js";
 import { swatch } from "./swatch.js";
 
@@ -38,7 +38,7 @@ function toggle(name, index, boxes) {
   label.classList.add("agent");
   label.querySelector("input").after(swatch(index));
   const known = knowledgeOf(index);
-  if (known.length) label.append(h("span", { class: "knowledge" }, `oracle knowledge: ${words(known)}`));
+  if (known.length) label.append(h("span", { class: "knowledge" }, `oracle knowledge: ${knowledgeText(known)}`));
   boxes.set(name, label.querySelector("input"));
   return label;
 }

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+from bai_gym.analysis.intervals import z_score
 from bai_gym.errors import MissingPackageError, ParameterError
 from bai_gym.report.page.bundle import bundle, read_asset
-from bai_gym.report.page.collect import Content, to_json
+from bai_gym.report.page.content import Content
+from bai_gym.report.page.data import to_json
 from bai_gym.report.page.episodes import facts, instance, pack
 from bai_gym.report.page.standings import Standings
 from bai_gym.results.recording import Recording
@@ -57,7 +59,7 @@ def build_page(content: Content, standings: Sequence[Standings], size_limit: int
     """
     if size_limit <= 0:
         raise ParameterError(f"the size limit must be a positive number of bytes, not {size_limit}")
-    script, library = bundle("main.js"), _library()
+    script, library = bundle("main.js"), plotly_text()
     data = to_json(content, standings)
     empty = _page(script, library, data, [], [], "")
     chosen, texts, left_out = _fitting(content.recordings, size_limit - len(empty.encode()))
@@ -65,7 +67,7 @@ def build_page(content: Content, standings: Sequence[Standings], size_limit: int
     return Page(html, left_out, len(html.encode()))
 
 
-def _fitting(recordings: tuple[Recording, ...], room: int) -> tuple[list[dict[str, Any]], list[str], str]:
+def _fitting(recordings: tuple[Recording, ...], space: int) -> tuple[list[dict[str, Any]], list[str], str]:
     """Return the episodes that fit, as facts and as packed pulls, and a sentence about the others.
 
     The episodes of all agents on one instance with one budget are kept or left out as a group, so that agents can
@@ -78,20 +80,20 @@ def _fitting(recordings: tuple[Recording, ...], room: int) -> tuple[list[dict[st
         complete.setdefault(key, []).append(recording)
     chosen: set[int] = set()
     packed: dict[int, tuple[dict[str, Any], str]] = {}
-    room -= 300 if recordings else 0  # the sentence on what is missing
+    space -= 300 if recordings else 0  # the sentence on what is missing
     missing: dict[tuple[str, int], int] = {}
     instances: dict[str, int] = {}
     for key in sorted(complete):
         episodes = complete[key]
         forms = [({**facts(episode), "draw": key[4]}, pack(episode)) for episode in episodes]
-        # With a comma or line break each, and room for the number of the instance.
+        # With a comma or line break each, and space for the number of the instance.
         cost = sum(len(_json({**entry, **form})) + 24 + len(text) for entry, (form, text) in forms)
         shared = {_json(instance(episode)) for episode in episodes} - set(instances)
         cost += sum(len(text) + 1 for text in shared)
-        if cost > room:
+        if cost > space:
             missing[key[3], key[0]] = missing.get((key[3], key[0]), 0) + len(episodes)
             continue
-        room -= cost
+        space -= cost
         for text in shared:
             instances[text] = len(instances)
         for episode, (entry, (form, text)) in zip(episodes, forms, strict=True):
@@ -146,11 +148,12 @@ def _page(
         "episodes": entries,
         "instances": [json.loads(text) for text in instances],
         "leftOut": left_out,
+        "z": z_score(0.95),  # of the intervals in the player, which change with every pull
     }
     parts = {
         "style": read_asset("page.css"),
         "script": script,
-        "hashes": f"'sha256-{_digest(script)}' 'sha256-{_library_digest()}'",
+        "hashes": f"'sha256-{_digest(script)}' 'sha256-{_plotly_digest()}'",
         "data": _json({**data, "recorded": recorded}),
         "library": library,
         "recordings": "\n".join(texts),
@@ -165,7 +168,7 @@ def _json(value: Any) -> str:
 
 
 @functools.cache
-def _library_source() -> bytes:
+def plotly_source() -> bytes:
     try:
         return resources.files("plotly").joinpath(LIBRARY).read_bytes()
     except ModuleNotFoundError:
@@ -175,14 +178,14 @@ def _library_source() -> bytes:
 
 
 @functools.cache
-def _library() -> str:
+def plotly_text() -> str:
     """Return plotly.js, compressed, as text."""
-    return base64.b64encode(gzip.compress(_library_source(), 9, mtime=0)).decode("ascii")
+    return base64.b64encode(gzip.compress(plotly_source(), 9, mtime=0)).decode("ascii")
 
 
 @functools.cache
-def _library_digest() -> str:
-    return _sha(_library_source())
+def _plotly_digest() -> str:
+    return _sha(plotly_source())
 
 
 def _digest(script: str) -> str:

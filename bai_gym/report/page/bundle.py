@@ -42,10 +42,10 @@ def _add(name: str, done: dict[str, str], above: tuple[str, ...]) -> None:
     for names, target in IMPORT.findall(source):
         other = _resolve(name, target)
         _add(other, done, (*above, name))
-        lines.append(f"const {{{names}}} = {_variable(other)};\n")
+        lines.append(f"const {{{names}}} = {variable_of(other)};\n")
     body = EXPORT.sub("", IMPORT.sub("", source)).strip()
     exported = ", ".join(EXPORTED.findall(source))
-    done[name] = f"const {_variable(name)} = (() => {{\n{''.join(lines)}{body}\nreturn {{ {exported} }};\n}})();\n"
+    done[name] = f"const {variable_of(name)} = (() => {{\n{''.join(lines)}{body}\nreturn {{ {exported} }};\n}})();\n"
 
 
 def _resolve(here: str, target: str) -> str:
@@ -59,5 +59,5 @@ def _resolve(here: str, target: str) -> str:
     return "/".join(parts)
 
 
-def _variable(name: str) -> str:
+def variable_of(name: str) -> str:
     return "module_" + re.sub(r"\W", "_", name.removesuffix(".js"))

@@ -5,14 +5,13 @@ import { axesOf, logTicks } from "./axes.js";
 import { finalRows } from "./data.js";
 import { checkbox, choice, h, table } from "./dom.js";
 import { figure } from "./figure.js";
-import { brief, count, withError, withInterval, words } from "./format.js";
+import { brief, count, knowledgeText, withError, withInterval } from "./format.js";
 import { ink, look, pale } from "./palette.js";
 import { draw, frame, plain } from "./plots.js";
 import { choose, group, onChange, state } from "./state.js";
 import { drawStopping, stoppingRows, stoppingTable } from "./stopping.js";
 
 const DENSE = 25; // points of a curve from which on it has a band instead of bars
-const Z = 1.96;
 
 /** The quantities of curves: value, interval, description. */
 const MEASURES = {
@@ -27,10 +26,10 @@ const MEASURES = {
   regret: {
     text: "Simple regret",
     value: (row) => row.regret,
-    low: (row) => Math.max(row.regret - Z * (row.regretSe ?? 0), 0),
-    high: (row) => row.regret + Z * (row.regretSe ?? 0),
+    low: (row) => Math.max(row.regretLow ?? row.regret, 0),
+    high: (row) => row.regretHigh ?? row.regret,
     say: (row) => withError(row.regret, row.regretSe),
-    interval: "mean ± 1.96 standard errors",
+    interval: "normal intervals at 95 %",
   },
   pulls: {
     text: "Pulls asked for",
@@ -156,7 +155,7 @@ function tracesOf(agent, rows, axis, measure) {
   const hidden = (row) => state.logY && measure.value(row) <= 0;
   const floor = (row) => (state.logY ? Math.max(measure.low(row), measure.value(row) / 1e3) : measure.low(row));
   const name = plain(group().agents[agent]);
-  const label = (row) => `<b>${name}</b><br>${plain(String(tick(axis.at(row))))} ${axis.categories ? "" : plain(axis.title)}<br>${measure.say(row)}<br>oracle knowledge: ${plain(words(group().knows[row.knows]))}`;
+  const label = (row) => `<b>${name}</b><br>${plain(String(tick(axis.at(row))))} ${axis.categories ? "" : plain(axis.title)}<br>${measure.say(row)}<br>oracle knowledge: ${plain(knowledgeText(group().knows[row.knows]))}`;
   const points = (shown, y, mode) => ({
     type: "scatter",
     mode,

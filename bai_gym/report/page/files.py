@@ -12,13 +12,13 @@ from typing import Any
 from bai_gym.benchmark.runner import OnChunk
 from bai_gym.report.aggregates import aggregate_table
 from bai_gym.report.figures import Axis, error_curves
-from bai_gym.report.page.collect import Content, Group
+from bai_gym.report.page.content import Content, Group
 from bai_gym.report.page.standings import Standings
 from bai_gym.report.rivals import pulls_table
 from bai_gym.report.runs import stopping_times
 from bai_gym.report.scores import aggregate_intervals, performance_profiles
 from bai_gym.report.standings import leaderboards_table
-from bai_gym.report.tables import arms_tables, best_words, results_table
+from bai_gym.report.tables import arms_tables, best_arm_remarks, results_table
 from bai_gym.results.layout import Table
 from bai_gym.results.result import Result
 from bai_gym.results.writer import write_atomically
@@ -43,7 +43,7 @@ def save_tables(content: Content, ranked: Sequence[Standings], folder: Path) -> 
     for (name, group), found in zip(_named(content), ranked, strict=True):
         tables: dict[str, Table[Any]] = {
             name: results_table(group.results, group.optima),
-            f"{name}-leaderboard": leaderboards_table(found.boards, best_words(group.results)),
+            f"{name}-leaderboard": leaderboards_table(found.boards, best_arm_remarks(group.results)),
         }
         arms = arms_tables(group.results)
         tables |= {f"{name}-arms{f'-{number}' * (len(arms) > 1)}": table for number, table in enumerate(arms, start=1)}

@@ -39,7 +39,7 @@ export function brief(value) {
 }
 
 /** @returns {string} such as "0.05" or "a, b" or "none" */
-export function words(list) {
+export function knowledgeText(list) {
   return list.length ? list.join(", ") : "none";
 }
 

@@ -3,7 +3,7 @@
 import { knowledgeOf } from "./agents.js";
 import { budgetsOf, finalRows } from "./data.js";
 import { estimate, h, scrollBox, svg } from "./dom.js";
-import { count, withError, withInterval, words } from "./format.js";
+import { count, knowledgeText, withError, withInterval } from "./format.js";
 import { overBudgets } from "./overall.js";
 import { look } from "./palette.js";
 import { copyButton } from "./rerun.js";
@@ -68,7 +68,7 @@ function columnsOf(rows) {
     { id: "agent", text: "Agent", sorts: true, key: (row) => group().agents[row.agent].toLowerCase(), cell: name },
     { id: "error", text: "Error probability [95 %]", class: right, sorts: true, key: (row) => row.error, cell: (row) => estimate(withInterval(row.error, row.low, row.high)) },
     { id: "bar", text: h("span", { class: "hidden" }, "Picture of the interval"), cell: (row) => bar(row, bars) },
-    { id: "knows", text: "Oracle knowledge", sorts: true, key: (row) => words(group().knows[row.knows]), cell: knowledge },
+    { id: "knows", text: "Oracle knowledge", sorts: true, key: (row) => knowledgeText(group().knows[row.knows]), cell: knowledge },
     rows.some((row) => row.gap !== null) && {
       id: "gap",
       text: "Excess error [95 %]",

@@ -3,7 +3,7 @@
 import { knowledgeOf } from "./agents.js";
 import { budgetsOf, report } from "./data.js";
 import { estimate, h, scrollBox, table } from "./dom.js";
-import { brief, count, many, withInterval, words } from "./format.js";
+import { brief, count, knowledgeText, many, withInterval } from "./format.js";
 import { group, onChange } from "./state.js";
 import { named } from "./swatch.js";
 import { onTheme } from "./theme.js";
@@ -41,10 +41,10 @@ function scoreTable(found) {
         {},
         h("caption", {}, caption),
         h("thead", {}, h("tr", {}, headings.map((text, i) => h("th", { scope: "col", class: i > 0 && i < 5 && "number" }, text)))),
-        h("tbody", {}, found.rows.map((row) => h("tr", {}, h("th", { scope: "row" }, named(row.agent)), cells(row).map((text) => h("td", { class: "number" }, text)), h("td", {}, words(knowledgeOf(row.agent)))))),
+        h("tbody", {}, found.rows.map((row) => h("tr", {}, h("th", { scope: "row" }, named(row.agent)), cells(row).map((text) => h("td", { class: "number" }, text)), h("td", {}, knowledgeText(knowledgeOf(row.agent)))))),
       ),
     ),
-    h("p", { class: "reading" }, `A task is an environment with a budget, with ${least === most ? count(least) : `${count(least)} to ${count(most)}`} runs of each agent. ${capital(found.words)}. The interquartile mean leaves out the lowest and the highest quarter of the tasks; the optimality gap is what is missing to 1. Intervals: bootstrap of whole runs.${left}${without}`),
+    h("p", { class: "reading" }, `A task is an environment with a budget, with ${least === most ? count(least) : `${count(least)} to ${count(most)}`} runs of each agent. ${capital(found.description)}. The interquartile mean leaves out the lowest and the highest quarter of the tasks; the optimality gap is what is missing to 1. Intervals: bootstrap of whole runs.${left}${without}`),
   );
 }
 
@@ -67,7 +67,7 @@ export function overBudgets(env) {
     estimate(`${row.rank} ${row.rankLow === row.rankHigh ? `[${row.rankLow}]` : `[${row.rankLow}, ${row.rankHigh}]`}`),
     row.low === null ? brief(row.error) : estimate(withInterval(row.error, row.low, row.high)),
     ...(gaps ? [row.gap ? estimate(withInterval(...row.gap)) : "unknown"] : []),
-    words(knowledgeOf(row.agent)),
+    knowledgeText(knowledgeOf(row.agent)),
   ]);
   const headings = ["Agent", "Rank", "Mean error probability [95 %]", ...(gaps ? ["Excess error [95 %]"] : []), "Oracle knowledge"];
   return h(

@@ -9,18 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from bai_gym.analysis.aggregate import Aggregate, Profile, aggregate
-from bai_gym.analysis.bootstrap import Estimate
-from bai_gym.analysis.evaluations import Outcomes, matching
-from bai_gym.analysis.leaderboard import Leaderboard, leaderboards
-from bai_gym.analysis.pulls import PullsAgainst, against_fewest
+from bai_gym.analysis.intervals import Estimate
 from bai_gym.errors import ParameterError
-from bai_gym.report.page.collect import Group
+from bai_gym.report.page.content import Group
 from bai_gym.report.page.numbers import short
 from bai_gym.report.runs import survival
+from bai_gym.results.aggregate import Aggregate, Profile, aggregate
+from bai_gym.results.comparison import Comparison, PullsAgainst, against_fewest
 from bai_gym.results.layout import Table
+from bai_gym.results.leaderboard import Leaderboard, leaderboards
 from bai_gym.results.paper import paper_table
-from bai_gym.results.result import Comparison, Result
+from bai_gym.results.result import Outcomes, Result
 from bai_gym.statistics import IntArray
 
 __all__ = ["Standings", "standings"]
@@ -116,7 +115,7 @@ class Standings:
         if found is None:
             return {"reason": self.reason} if self.reason else None
         return {
-            "words": found.words,
+            "description": found.description,
             "tasks": len(found.tasks),
             "leftOut": len(found.left_out),
             "without": [agent for agent in agents if agent not in found.agents],
@@ -140,17 +139,19 @@ def standings(group: Group, outcomes: Outcomes) -> Standings:
 
     Args:
         group: The results.
-        outcomes: Runs by (agent, env, budget), of any results; only those behind a result of the group count.
+        outcomes: The runs behind them, by (agent, env, budget), where known.
     """
-    ends = [result for result in group.results if result.at_end]
-    own = matching(ends, outcomes)
-    boards = leaderboards(own, results=ends, optima=group.optima)
-    spent = {key: own[key].spent for row in ends if row.stops and (key := (row.agent, row.env, row.budget)) in own}
-    paper = _paper(ends, own)
+    ends = tuple(result for result in group.results if result.at_end)
+    compared = Comparison(ends, outcomes)
+    boards = leaderboards(compared, optima=group.optima)
+    spent = {
+        key: outcomes[key].spent for row in ends if row.stops and (key := (row.agent, row.env, row.budget)) in outcomes
+    }
+    paper = _paper(ends, outcomes)
     if len(group.envs) < 2:
         return Standings(boards, None, spent=spent, paper=paper)
     try:
-        scores = aggregate(own, results=ends, agents=_scored(ends), optima=group.optima, common=True)
+        scores = aggregate(compared, agents=_scored(ends), optima=group.optima, common=True)
         return Standings(boards, scores, spent=spent, paper=paper)
     except ParameterError as error:
         return Standings(boards, None, str(error), spent, paper)
@@ -158,10 +159,10 @@ def standings(group: Group, outcomes: Outcomes) -> Standings:
 
 def _paper(ends: Sequence[Result], outcomes: Outcomes) -> Table[str] | None:
     """Return the table of a paper, if all runs are known and equally many."""
-    keys = {(row.agent, row.env, row.budget): row for row in ends}
-    if len({row.runs for row in ends}) > 1 or not outcomes.keys() >= keys.keys():
+    keys = {(row.agent, row.env, row.budget) for row in ends}
+    if len({row.runs for row in ends}) > 1 or not outcomes.keys() >= keys:
         return None
-    return paper_table(Comparison(tuple(ends), {(*key, row.checkpoint): outcomes[key] for key, row in keys.items()}))
+    return paper_table(ends, outcomes)
 
 
 def _scored(ends: Sequence[Result]) -> list[str]:

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from bai_gym.analysis.aggregate import AgentScore, Aggregate
-from bai_gym.analysis.leaderboard import Leaderboard, Standing
 from bai_gym.report.canvas import named
+from bai_gym.report.page.content import Group
+from bai_gym.report.page.standings import Standings
+from bai_gym.results.aggregate import AgentScore, Aggregate
 from bai_gym.results.layout import with_interval
+from bai_gym.results.leaderboard import Leaderboard, Standing
 from bai_gym.results.result import pulls_vary
-
-if TYPE_CHECKING:
-    from bai_gym.report.page.collect import Group
-    from bai_gym.report.page.standings import Standings
 
 __all__ = ["summary"]
 
@@ -160,9 +157,9 @@ def _compared(board: Leaderboard, agent: str) -> tuple[list[str], list[str]]:
     return sorted(tied, key=order.index), sorted(better, key=order.index)
 
 
-def _without_knowledge(knows: tuple[str, ...] | None, others: Sequence[AgentScore | Standing]) -> list[str]:
+def _without_knowledge(knows: tuple[str, ...], others: Sequence[AgentScore | Standing]) -> list[str]:
     """Name the first agent without oracle knowledge, where the best one has some."""
-    plain = next((row.agent for row in others if row.knows == ()), None)
+    plain = next((row.agent for row in others if not row.knows), None)
     return [f"Of those without oracle knowledge, {plain} is first."] if knows and plain is not None else []
 
 

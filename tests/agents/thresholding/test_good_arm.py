@@ -126,8 +126,8 @@ def test_with_a_fixed_budget_apgai_spends_it_and_is_anytime() -> None:
     agent.reset(ProblemInfo(2, 400, 50, task=HALF, checkpoints=(100, 200)), np.random.default_rng(0))
     rollout = play_blocks(agent, bandit, 400, np.random.default_rng(1), HALF, (100, 200))
     assert (rollout.pulls.sum(axis=1) == 400).all() and agent.anytime
-    assert [look.pulls_made for look in rollout.looks] == [100, 200]
-    assert (rollout.looks[1].recommendation == 0).mean() > 0.95
+    assert [point.pulls_made for point in rollout.checkpoints] == [100, 200]
+    assert (rollout.checkpoints[1].recommendation == 0).mean() > 0.95
 
 
 def test_errors() -> None:

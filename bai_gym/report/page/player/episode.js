@@ -2,8 +2,6 @@
 
 import { decompress, packedEpisode, report } from "../data.js";
 
-const Z = 1.96;
-
 /**
  * @typedef {Object} Episode
  * @property {Uint8Array|Uint16Array} arms the arm of each pull
@@ -81,19 +79,21 @@ export class Knowledge {
 
   /**
    * The 95 % interval of a mean, or null where none can be estimated: Wilson's for rewards of 0 and 1, else a normal
-   * one. Equal rewards are no certainty.
+   * one. Equal rewards are no certainty. As `mean_intervals` in Python: with every pull, a page of finished intervals
+   * would be too large.
    * @returns {?[number, number]}
    */
   interval(arm) {
     const n = this.pulls[arm];
     const mean = this.means[arm];
+    const { z } = report.recorded;
     if (this.binary) {
       if (!n) return null;
-      const centre = (n * mean + Z ** 2 / 2) / (n + Z ** 2);
-      const half = (Z * Math.sqrt(n * mean * (1 - mean) + Z ** 2 / 4)) / (n + Z ** 2);
+      const centre = (n * mean + z ** 2 / 2) / (n + z ** 2);
+      const half = (z * Math.sqrt(n * mean * (1 - mean) + z ** 2 / 4)) / (n + z ** 2);
       return [Math.max(centre - half, 0), Math.min(centre + half, 1)];
     }
-    const half = n < 2 ? 0 : Z * Math.sqrt(this.squares[arm] / (n - 1) / n);
+    const half = n < 2 ? 0 : z * Math.sqrt(this.squares[arm] / (n - 1) / n);
     return half > 0 ? [mean - half, mean + half] : null;
   }
 

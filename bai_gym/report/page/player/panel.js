@@ -2,7 +2,7 @@
 
 import { group } from "../state.js";
 import { h, numbers, table } from "../dom.js";
-import { brief, count, fixed, many, words } from "../format.js";
+import { brief, count, fixed, knowledgeText, many } from "../format.js";
 import { look } from "../palette.js";
 import { swatch } from "../swatch.js";
 import { armName, candidatesAt, Knowledge, stageAt } from "./episode.js";
@@ -20,7 +20,7 @@ export class Panel {
     this.verdict = h("p", { class: "outcome" });
     this.facts = h("dl", { class: "facts small" });
     this.data = numbers("These arms as a table", () => this.table());
-    const knowledge = h("span", { class: "knowledge" }, episode.knows.length ? `oracle knowledge: ${words(episode.knows)}` : "no oracle knowledge");
+    const knowledge = h("span", { class: "knowledge" }, episode.knows.length ? `oracle knowledge: ${knowledgeText(episode.knows)}` : "no oracle knowledge");
     this.element = h(
       "article",
       { class: "panel" },

@@ -23,61 +23,29 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from bai_gym.analysis.bootstrap import Estimate, check_samples, interval, resample
-from bai_gym.analysis.evaluations import Evaluation, Source, Task, collect, declared, task_words
-from bai_gym.analysis.intervals import check_level
-from bai_gym.analysis.optimum import Optima
+from bai_gym.analysis.bootstrap import check_samples, resample
+from bai_gym.analysis.intervals import Estimate, check_level, percentile
+from bai_gym.analysis.metrics import AGGREGATES, interquartile_mean
 from bai_gym.errors import ParameterError, unknown_name
-from bai_gym.results.result import Result
+from bai_gym.results.evaluations import Evaluation, Source, Task, collect, declared, describe_task
+from bai_gym.results.result import Optima
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import choice
 
-__all__ = [
-    "AGGREGATES",
-    "AgentScore",
-    "Aggregate",
-    "Profile",
-    "aggregate",
-    "interquartile_mean",
-    "optimality_shortfall",
-]
+__all__ = ["AgentScore", "Aggregate", "Profile", "aggregate"]
 
 NEVER, ALWAYS = "never being right", "being always right"
 
 Chance = float | Literal["one arm"] | Mapping[Task, float] | None
 """Error probability of a random guess, see :func:`aggregate`."""
-
-
-def interquartile_mean(scores: npt.ArrayLike) -> Any:
-    """Return the mean over the last axis without the lowest and the highest quarter of the scores.
-
-    From each side a quarter of them is left out, rounded down: of 8 scores 2 and 2, of 3 scores none.
-    """
-    from scipy.stats import trim_mean  # slow to import
-
-    return trim_mean(np.asarray(scores, dtype=np.float64), 0.25, axis=-1)
-
-
-def optimality_shortfall(scores: npt.ArrayLike) -> Any:
-    """Return the mean shortfall of scores from 1 over the last axis; scores above 1 count as 1."""
-    return np.maximum(1.0 - np.asarray(scores, dtype=np.float64), 0.0).mean(axis=-1)
-
-
-AGGREGATES: Mapping[str, Callable[[FloatArray], Any]] = {
-    "iqm": interquartile_mean,
-    "mean": lambda scores: np.mean(scores, axis=-1),
-    "median": lambda scores: np.median(scores, axis=-1),
-    "optimality_gap": optimality_shortfall,
-}
-"""Functions of scores ``(..., T)`` over T tasks, by their names in :class:`AgentScore`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +58,7 @@ class AgentScore:
         mean: Mean.
         median: Median.
         optimality_gap: Mean shortfall from 1; the only one of the four that is lower for better agents.
-        knows: Oracle knowledge of the agent on any of the tasks; None if unknown.
+        knows: Oracle knowledge of the agent on any of the tasks.
         notes: Remarks that a reader of the numbers needs.
     """
 
@@ -99,7 +67,7 @@ class AgentScore:
     mean: Estimate
     median: Estimate
     optimality_gap: Estimate
-    knows: tuple[str, ...] | None
+    knows: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -112,7 +80,7 @@ class Profile:
             over tasks, with a simple regret of at most the threshold, in units of the scale. Higher is better in both.
         thresholds: ``(P,)`` ascending.
         agents: A names.
-        knows: Oracle knowledge of each of them; None if unknown.
+        knows: Oracle knowledge of each of them.
         shares: ``(A, P)`` the curves, in [0, 1].
         lower: ``(A, P)`` lower ends of their intervals, each for itself; NaN for a single run.
         upper: ``(A, P)`` upper ends.
@@ -122,7 +90,7 @@ class Profile:
     of: Literal["tasks", "runs"]
     thresholds: FloatArray
     agents: tuple[str, ...]
-    knows: tuple[tuple[str, ...] | None, ...]
+    knows: tuple[tuple[str, ...], ...]
     shares: FloatArray
     lower: FloatArray
     upper: FloatArray
@@ -179,9 +147,9 @@ class Aggregate(Sequence[AgentScore]):
     def __str__(self) -> str:
         """A heading and one line per agent."""
         number = len(self.tasks)
-        lines = [f"{number} task{'s' * (number > 1)}, {self.words}"]
+        lines = [f"{number} task{'s' * (number > 1)}, {self.description}"]
         for row in self.rows:
-            knows = "unknown" if row.knows is None else ", ".join(row.knows) or "none"
+            knows = ", ".join(row.knows) or "none"
             lines.append(
                 f"{row.agent}: interquartile mean {row.iqm.value:.4f} [{row.iqm.lower:.4f}, {row.iqm.upper:.4f}], "
                 f"mean {row.mean.value:.4f}, optimality gap {row.optimality_gap.value:.4f} (oracle knowledge: {knows})"
@@ -189,7 +157,7 @@ class Aggregate(Sequence[AgentScore]):
         return "\n".join(lines)
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """Description of a score."""
         if (self.zero, self.one) == (NEVER, ALWAYS):
             return "score: probability of a correct recommendation"
@@ -314,7 +282,7 @@ class Aggregate(Sequence[AgentScore]):
             return float(regrets[regrets > 0].mean()) if (regrets > 0).any() else 1.0
         unit = scale.get(task) if isinstance(scale, Mapping) else scale
         if unit is None or not 0 < unit < float("inf"):
-            raise ParameterError(f"scale is {unit!r} for {task_words(task)}; give a positive number for each task")
+            raise ParameterError(f"scale is {unit!r} for {describe_task(task)}; give a positive number for each task")
         return float(unit)
 
     def _resampled(
@@ -331,7 +299,7 @@ class Aggregate(Sequence[AgentScore]):
         return _estimate(value, drawn, self.level, self.runs)
 
     def _profile(self, of: Literal["tasks", "runs"], tau: FloatArray, shares: FloatArray, drawn: FloatArray) -> Profile:
-        lower, upper = interval(shares, drawn, self.level)
+        lower, upper = percentile(shares, drawn, self.level)
         if min(self.runs) == 1:
             lower, upper = np.full_like(shares, np.nan), np.full_like(shares, np.nan)
         knows = tuple(row.knows for row in self.rows)
@@ -341,7 +309,6 @@ class Aggregate(Sequence[AgentScore]):
 def aggregate(
     source: Source,
     *,
-    results: Iterable[Result] = (),
     agents: Sequence[str] | None = None,
     optima: Optima | None = None,
     chance: Chance = None,
@@ -356,8 +323,7 @@ def aggregate(
     probability of a correct guess or that of the best possible agent is given.
 
     Args:
-        source: What ``compare`` returns, several of these, or a mapping of (agent, env, budget) to ``Episodes``.
-        results: Rows that state the oracle knowledge of agents, if ``source`` is a mapping.
+        source: What ``compare`` returns, or several of these.
         agents: Names of the agents to score; None: all.
         optima: Probability that the best possible agent is correct, by environment and budget; 1 where there is none.
         chance: Error probability of a random guess: a number, one for each task, or ``"one arm"``, that of naming one
@@ -380,7 +346,7 @@ def aggregate(
     check_level(level)
     check_seed(seed)
     check_samples(samples)
-    names, tasks, left_out, table = _table(collect(source, results), agents, common)
+    names, tasks, left_out, table = _table(collect(source), agents, common)
     if common:
         table = {(n, t): _first(row, min(table[m, t].runs for m in names)) for (n, t), row in table.items()}
     _check_runs(names, tasks, table)
@@ -420,7 +386,7 @@ def aggregate(
 def _estimate(value: float, drawn: FloatArray, level: float, runs: Sequence[int]) -> Estimate:
     if min(runs) == 1:  # one run carries no information about the variance
         return Estimate(value, float("nan"), float("nan"))
-    lower, upper = interval(value, drawn, level)
+    lower, upper = percentile(value, drawn, level)
     return Estimate(value, float(lower), float(upper))
 
 
@@ -466,7 +432,7 @@ def _table(
         name, task = missing[0]
         more = f", and {len(missing) - 1} more such pairs are missing" if len(missing) > 1 else ""
         raise ParameterError(
-            f"{name} has not played {task_words(task)}{more}; play it there, leave out the agent with agents=[...], "
+            f"{name} has not played {describe_task(task)}{more}; play it there, leave out the agent with agents=[...], "
             "or score the tasks that all have played with common=True"
         )
     if not tasks:
@@ -477,8 +443,8 @@ def _table(
     for (name, task), entry in kept.items():
         if entry.correct is None:
             raise ParameterError(
-                f"of {name} on {task_words(task)} only counts are known, and the bootstrap needs each run; "
-                "give what bai_gym.compare returns, or the outcomes"
+                f"of {name} on {describe_task(task)} only counts are known, and the bootstrap needs each run; "
+                "give what bai_gym.compare returns"
             )
     return names, tasks, [task for task in every if task not in tasks], kept
 
@@ -496,8 +462,9 @@ def _check_runs(names: Sequence[str], tasks: Sequence[Task], table: _Table) -> N
         one, other = (pick(names, key=lambda name: table[name, task].runs) for pick in (min, max))
         if table[one, task].runs != table[other, task].runs:
             raise ParameterError(
-                f"{one} has {table[one, task].runs:,} runs on {task_words(task)}, {other} {table[other, task].runs:,}; "
-                "give all the same number, or compare the first runs that all have with common=True"
+                f"{one} has {table[one, task].runs:,} runs on {describe_task(task)}, {other} "
+                f"{table[other, task].runs:,}; give all the same number, or compare the first runs that all have "
+                "with common=True"
             )
 
 
@@ -514,21 +481,21 @@ def _range(
             arms = table[names[0], task].num_arms
             if arms is None:
                 raise ParameterError(
-                    f"on {task_words(task)} not one arm is recommended: give the error probability of a guess, chance="
-                    "{(env, budget): ...}, or leave out chance"
+                    f"on {describe_task(task)} not one arm is recommended: give the error probability of a guess, "
+                    "chance={(env, budget): ...}, or leave out chance"
                 )
             low[t] = 1 / arms
             continue
         guess = chance.get(task) if isinstance(chance, Mapping) else chance
         if guess is None:
-            raise ParameterError(f"chance has no error probability of a guess on {task_words(task)}")
+            raise ParameterError(f"chance has no error probability of a guess on {describe_task(task)}")
         if isinstance(guess, str) or not 0.0 <= guess <= 1.0:
             raise ParameterError(f'chance is {guess!r}; it must be in [0, 1], "one arm", a mapping, or None')
         low[t] = 1 - guess
     for t, task in enumerate(tasks):
         if not low[t] < high[t] <= 1:
             raise ParameterError(
-                f"on {task_words(task)} a guess is correct with probability {low[t]:g}, the best possible agent with "
-                f"{high[t]:g}; the first must be lower, and the second at most 1"
+                f"on {describe_task(task)} a guess is correct with probability {low[t]:g}, the best possible agent "
+                f"with {high[t]:g}; the first must be lower, and the second at most 1"
             )
     return low, high

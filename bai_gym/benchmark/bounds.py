@@ -11,7 +11,7 @@ import numpy as np
 from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.content import is_own
-from bai_gym.benchmark.protocol import doubts
+from bai_gym.benchmark.protocol import unmet_assumptions
 from bai_gym.tasks import BestArm, Thresholding, TopM
 from bai_gym.theory import BOUNDS, CONFIDENCE_BOUNDS, THRESHOLD_BOUNDS, Bound
 
@@ -70,7 +70,7 @@ def _bound_with_confidence(cell: Cell, agent: Any) -> float | None:
     free = {"delta": agent.delta, "b": agent.b, "sigma": agent.sigma}
     if not isinstance(task, BestArm | TopM) or not _is_about(replace(bound, parameters=free), agent):
         return None
-    if doubts(agent, bandit):
+    if unmet_assumptions(agent, bandit):
         return None
     b = agent.b if agent.sigma is None else 2.0 * agent.sigma
     values = bound.function(bandit.means, cell.budget, agent.delta, task.m, task.epsilon, b)

@@ -8,24 +8,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import beta, trim_mean
+from scipy.stats import beta
 
 import bai_gym
-from bai_gym import aggregate
-from bai_gym.analysis.aggregate import AGGREGATES, interquartile_mean, optimality_shortfall
+from bai_gym import Comparison, aggregate
+from bai_gym.analysis.metrics import AGGREGATES
 from bai_gym.errors import ParameterError, UnknownNameError
-from bai_gym.results.result import Episodes, summarize
+from bai_gym.results.result import Runs, summarize
 
-Outcomes = dict[tuple[str, str, int], Episodes]
+Outcomes = dict[tuple[str, str, int], Runs]
 
 
-def episodes(wrong: Any, regret: Any = None, num_arms: int = 4, sets: bool = False) -> Episodes:
+def episodes(wrong: Any, regret: Any = None, num_arms: int = 4, sets: bool = False) -> Runs:
     """Outcomes of runs, given which of them are wrong; with simple regret 1 there unless given."""
     wrong = np.asarray(wrong, dtype=bool)
     runs = wrong.size
-    return Episodes(
+    return Runs(
         recommendation=np.zeros((runs, 2) if sets else runs, int),
         correct_recommendation=np.zeros((runs, 2) if sets else runs, int),
         correct=~wrong,
@@ -34,6 +32,10 @@ def episodes(wrong: Any, regret: Any = None, num_arms: int = 4, sets: bool = Fal
         truncated=np.zeros(runs, bool),
         pulls=np.full(num_arms, 25 * runs),
     )
+
+
+def compared(outcomes: Outcomes) -> Comparison:
+    return Comparison(tuple(summarize(*key, runs, (), ()) for key, runs in outcomes.items()), outcomes)
 
 
 def first(errors: int, runs: int = 20) -> np.ndarray:
@@ -52,30 +54,11 @@ def random_outcomes(agents: str = "ABC", envs: str = "EFGH", runs: int = 100, se
 # ------------------------------------------------------------------------------------------------ by hand
 
 
-def test_interquartile_mean_by_hand() -> None:
-    # Of 8 numbers the two lowest and the two highest go: (2 + 3 + 5 + 6) / 4.
-    assert interquartile_mean([100, 2, 0, 5, 3, -7, 6, 9]) == 4.0
-    assert interquartile_mean([1.0, 2.0, 6.0]) == 3.0  # a quarter of 3, rounded down, is none
-    assert interquartile_mean([[1, 2, 3, 40], [4, 4, 4, 4]]).tolist() == [2.5, 4.0]
-
-
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30))
-def test_interquartile_mean_is_a_trimmed_mean(scores: list[float]) -> None:
-    cut = len(scores) // 4
-    middle = sorted(scores)[cut : len(scores) - cut]
-    assert interquartile_mean(scores) == pytest.approx(math.fsum(middle) / len(middle), abs=1e-6)
-    assert interquartile_mean(scores) == trim_mean(scores, 0.25)
-
-
-def test_shortfall_by_hand() -> None:
-    assert optimality_shortfall([0.5, 1.0, 1.5, -1.0]) == pytest.approx((0.5 + 0 + 0 + 2) / 4)
-
-
 def test_scores_by_hand() -> None:
     # Of 20 runs A errs in 2, 4, 6, 8, 10 and B in none: A scores 0.9, 0.8, 0.7, 0.6, 0.5.
     outcomes = {("A", "E", n): episodes(first(n)) for n in (2, 4, 6, 8, 10)}
     outcomes |= {("B", "E", n): episodes(first(0)) for n in (2, 4, 6, 8, 10)}
-    scores = aggregate(outcomes)
+    scores = aggregate(compared(outcomes))
     assert scores.agents == ("B", "A") and len(scores) == 2 and scores[1] is scores.find("A")
     assert scores.tasks == tuple(("E", n) for n in (2, 4, 6, 8, 10)) and scores.runs == (20,) * 5
     assert scores.scores == pytest.approx(np.array([[1.0] * 5, [0.9, 0.8, 0.7, 0.6, 0.5]]))
@@ -96,22 +79,22 @@ def test_scale_from_a_guess_to_the_optimum() -> None:
     # 15 of 20 right: 0.75. With 4 arms a guess is right with 0.25: 2/3 on the way to 1, 5/6 on the way to 0.85.
     outcomes = {("A", "E", 10): episodes(first(5))}
     value = {
-        "one arm": aggregate(outcomes, chance="one arm")[0].mean.value,
-        "number": aggregate(outcomes, chance=0.5)[0].mean.value,
-        "mapping": aggregate(outcomes, chance={("E", 10): 0.75})[0].mean.value,
-        "best": aggregate(outcomes, chance="one arm", optima={("E", 10): 0.85})[0].mean.value,
+        "one arm": aggregate(compared(outcomes), chance="one arm")[0].mean.value,
+        "number": aggregate(compared(outcomes), chance=0.5)[0].mean.value,
+        "mapping": aggregate(compared(outcomes), chance={("E", 10): 0.75})[0].mean.value,
+        "best": aggregate(compared(outcomes), chance="one arm", optima={("E", 10): 0.85})[0].mean.value,
     }
     assert value == pytest.approx({"one arm": 2 / 3, "number": 0.5, "mapping": 2 / 3, "best": 5 / 6})
-    words = aggregate(outcomes, chance="one arm", optima={("E", 10): 0.85}).words
+    words = aggregate(compared(outcomes), chance="one arm", optima={("E", 10): 0.85}).description
     assert words.endswith("a random guess scores 0 and the best possible agent 1")
     two = {**outcomes, ("A", "F", 10): episodes(first(5))}
-    assert "1 of 2 tasks" in aggregate(two, optima={("E", 10): 0.85}).words
+    assert "1 of 2 tasks" in aggregate(compared(two), optima={("E", 10): 0.85}).description
 
 
 def test_better_than_the_optimum_by_luck_makes_up_for_nothing() -> None:
     # Right in 0.9 and 0.5 of the runs where 0.8 is the best possible: gaps 0 and 0.3 / 0.8.
     outcomes = {("A", "E", 1): episodes(first(2)), ("A", "E", 2): episodes(first(10))}
-    (row,) = aggregate(outcomes, optima={("E", 1): 0.8, ("E", 2): 0.8})
+    (row,) = aggregate(compared(outcomes), optima={("E", 1): 0.8, ("E", 2): 0.8})
     assert row.optimality_gap.value == pytest.approx(0.375 / 2)
     assert row.mean.value == pytest.approx((0.9 + 0.5) / 2 / 0.8)
 
@@ -120,7 +103,7 @@ def test_probability_of_improvement_by_hand() -> None:
     # Run by run: A right and B wrong, both right, both wrong (A's arm is better), A wrong and B right.
     a = episodes([False, False, True, True], [0.0, 0.0, 0.1, 0.5])
     b = episodes([True, False, True, False], [0.2, 0.0, 0.3, 0.0])
-    scores = aggregate({("A", "E", 1): a, ("B", "E", 1): b, ("A", "E", 2): a, ("B", "E", 2): a})
+    scores = aggregate(compared({("A", "E", 1): a, ("B", "E", 1): b, ("A", "E", 2): a, ("B", "E", 2): a}))
     # Task 1: 1, 1/2, 1/2, 0 by being right; 1, 1/2, 1, 0 by simple regret. Task 2: 1/2.
     assert scores.improvement("A", "B").value == pytest.approx((0.5 + 0.5) / 2)
     better, worse = (scores.improvement(*pair, by="simple_regret") for pair in (("A", "B"), ("B", "A")))
@@ -131,14 +114,14 @@ def test_probability_of_improvement_by_hand() -> None:
 
 def test_profile_by_hand() -> None:
     outcomes = {("A", "E", n): episodes(first(n)) for n in (2, 4, 6, 8)}  # scores 0.9, 0.8, 0.7, 0.6
-    profile = aggregate(outcomes).profile([0.0, 0.65, 0.75, 0.95, 1.0])
+    profile = aggregate(compared(outcomes)).profile([0.0, 0.65, 0.75, 0.95, 1.0])
     assert profile.shares.tolist() == [[1.0, 0.75, 0.5, 0.0, 0.0]]
-    assert profile.of == "tasks" and profile.agents == ("A",) and profile.knows == (None,)
+    assert profile.of == "tasks" and profile.agents == ("A",) and profile.knows == ((),)
     assert (profile.lower <= profile.shares).all() and (profile.shares <= profile.upper).all()
     # A score of 0.8 in 20 runs may well be below 0.75, or one of 0.7 above.
     assert profile.lower[0, 2] < 0.5 < profile.upper[0, 2]
-    assert aggregate(outcomes).profile().thresholds.tolist() == np.linspace(0, 1, 101).tolist()
-    low = aggregate({("A", "E", 1): episodes(first(18))}, chance="one arm")  # 0.1 right, -0.2 on the scale
+    assert aggregate(compared(outcomes)).profile().thresholds.tolist() == np.linspace(0, 1, 101).tolist()
+    low = aggregate(compared({("A", "E", 1): episodes(first(18))}), chance="one arm")  # 0.1 right, -0.2 on the scale
     assert low.profile().thresholds[0] == pytest.approx(-0.2)
 
 
@@ -147,7 +130,7 @@ def test_run_profile_by_hand() -> None:
         ("A", "E", 1): episodes([False, True, True, True], [0.0, 1.0, 2.0, 3.0]),
         ("A", "F", 1): episodes([False, True], [0.0, 40.0]),
     }
-    scores = aggregate(outcomes)
+    scores = aggregate(compared(outcomes))
     # Scales: mean regret of the runs that have any, 2 and 40. Thresholds 0, 1/2, 1 of them: 1/4, 1/2, 3/4; 1/2, 1/2, 1.
     profile = scores.run_profile([0.0, 0.5, 1.0])
     assert profile.shares == pytest.approx(np.array([[0.375, 0.5, 0.875]]))
@@ -161,7 +144,7 @@ def test_run_profile_by_hand() -> None:
 
 
 def test_without_any_regret_the_run_profile_is_one() -> None:
-    profile = aggregate({("A", "E", 1): episodes(first(0))}).run_profile()
+    profile = aggregate(compared({("A", "E", 1): episodes(first(0))})).run_profile()
     assert (profile.shares == 1).all() and (profile.lower < 1).all() and (profile.upper == 1).all()
 
 
@@ -170,14 +153,14 @@ def test_without_any_regret_the_run_profile_is_one() -> None:
 
 def test_with_one_task_the_interval_is_that_of_jeffreys() -> None:
     # 2 of 20 runs wrong: the posterior of the probability of being right is Beta(18.5, 2.5).
-    (row,) = aggregate({("A", "E", 1): episodes(first(2))}, samples=50_000)
+    (row,) = aggregate(compared({("A", "E", 1): episodes(first(2))}), samples=50_000)
     assert (row.mean.lower, row.mean.upper) == pytest.approx(beta(18.5, 2.5).interval(0.95), abs=0.005)
     assert row.mean == row.iqm == row.median
 
 
 def test_who_never_errs_may_err_all_the_same() -> None:
     outcomes = {("A", "E", n): episodes(first(0, 200)) for n in range(8)}
-    (row,) = aggregate(outcomes)
+    (row,) = aggregate(compared(outcomes))
     assert row.mean.upper == row.mean.value == 1.0
     # No error in 1,600 runs: Jeffreys' interval of all of them together ends at about 2.5 / 1,600.
     assert 1 - row.mean.lower == pytest.approx(beta(0.5, 1600.5).ppf(0.975), rel=0.25)
@@ -186,7 +169,7 @@ def test_who_never_errs_may_err_all_the_same() -> None:
 
 def test_a_single_run_has_no_interval() -> None:
     outcomes = {("A", "E", 1): episodes([True]), ("A", "E", 2): episodes(first(3))}
-    scores = aggregate(outcomes)
+    scores = aggregate(compared(outcomes))
     assert scores[0].mean.value == pytest.approx(0.425) and math.isnan(scores[0].mean.lower)
     assert math.isnan(scores.difference("A", "A").upper)
     assert np.isnan(scores.profile().lower).all() and np.isnan(scores.run_profile().upper).all()
@@ -200,7 +183,7 @@ def test_differences_are_paired() -> None:
         wrong = rng.random(1000) < 0.4
         outcomes["A", env, 1] = episodes(wrong)
         outcomes["B", env, 1] = episodes(wrong | (rng.random(1000) < 0.02))
-    scores = aggregate(outcomes)
+    scores = aggregate(compared(outcomes))
     difference = scores.difference("A", "B", "mean")
     mean = scores.find("A").mean
     assert difference.lower > 0
@@ -221,7 +204,7 @@ def test_intervals_cover_the_truth(name: str) -> None:
         own = rng.random((200, 8))
         wrong = np.where(rng.random((200, 8)) < 0.5, luck, own) < chances
         outcomes = {("A", f"E{t}", 1): episodes(wrong[:, t]) for t in range(8)}
-        estimate = getattr(aggregate(outcomes, level=level, samples=400, seed=repeat)[0], name)
+        estimate = getattr(aggregate(compared(outcomes), level=level, samples=400, seed=repeat)[0], name)
         covered += estimate.lower <= truth <= estimate.upper
     assert abs(covered / repeats - level) < 5 * math.sqrt(level * (1 - level) / repeats) + 0.01
 
@@ -235,19 +218,19 @@ def equal(one: Any, other: Any) -> bool:
 
 def test_order_of_the_input_does_not_matter_and_a_seed_gives_the_same_again() -> None:
     outcomes = random_outcomes()
-    scores = aggregate(outcomes)
-    assert equal(aggregate(outcomes), scores)
-    assert equal(aggregate(dict(reversed(outcomes.items()))), scores)
-    assert equal(aggregate(outcomes, agents=["C", "A", "B"]), scores)
-    assert not equal(aggregate(outcomes, seed=1), scores)
+    scores = aggregate(compared(outcomes))
+    assert equal(aggregate(compared(outcomes)), scores)
+    assert equal(aggregate(compared(dict(reversed(outcomes.items())))), scores)
+    assert equal(aggregate(compared(outcomes), agents=["C", "A", "B"]), scores)
+    assert not equal(aggregate(compared(outcomes), seed=1), scores)
     for method, arguments in (("improvement", ("A", "B")), ("difference", ("A", "B"))):
-        assert getattr(scores, method)(*arguments) == getattr(aggregate(outcomes), method)(*arguments)
-    assert (scores.run_profile().lower == aggregate(outcomes).run_profile().lower).all()
+        assert getattr(scores, method)(*arguments) == getattr(aggregate(compared(outcomes)), method)(*arguments)
+    assert (scores.run_profile().lower == aggregate(compared(outcomes)).run_profile().lower).all()
 
 
 def test_an_agent_has_the_same_numbers_whoever_else_takes_part() -> None:
     outcomes = random_outcomes()
-    assert aggregate(outcomes, agents=["B"])[0] == aggregate(outcomes).find("B")
+    assert aggregate(compared(outcomes), agents=["B"])[0] == aggregate(compared(outcomes)).find("B")
 
 
 def test_comparisons_and_what_agents_know() -> None:
@@ -269,31 +252,32 @@ def test_comparisons_and_what_agents_know() -> None:
 def test_what_not_all_have_played_is_refused_or_left_out() -> None:
     outcomes = random_outcomes("AB", "EF")
     del outcomes["B", "F", 10]
-    with pytest.raises(ParameterError, match="B has not played F with budget 10; .*common=True"):
-        aggregate(outcomes)
-    scores = aggregate(outcomes, common=True)
+    with pytest.raises(ParameterError, match="B has not played F"):
+        aggregate(compared(outcomes))
+    scores = aggregate(compared(outcomes), common=True)
     assert scores.tasks == (("E", 10),) and scores.left_out == (("F", 10),)
-    assert len(aggregate(outcomes, agents=["A"]).tasks) == 2
+    assert len(aggregate(compared(outcomes), agents=["A"]).tasks) == 2
     del outcomes["A", "E", 10]
     with pytest.raises(ParameterError, match="and 1 more such pairs"):
-        aggregate(outcomes)
-    with pytest.raises(ParameterError, match="no task that all of A, B have played"):
-        aggregate(outcomes, common=True)
+        aggregate(compared(outcomes))
+    with pytest.raises(ParameterError, match="A, B"):
+        aggregate(compared(outcomes), common=True)
 
 
 def test_other_numbers_of_runs_are_refused_or_cut() -> None:
     outcomes = {("A", "E", 10): episodes(first(5, 30)), ("B", "E", 10): episodes(first(5, 20))}
-    with pytest.raises(ParameterError, match="B has 20 runs on E with budget 10, A 30"):
-        aggregate(outcomes)
-    scores = aggregate(outcomes, common=True)
+    with pytest.raises(ParameterError, match="B has 20 runs"):
+        aggregate(compared(outcomes))
+    scores = aggregate(compared(outcomes), common=True)
     assert scores.runs == (20,) and scores.scores.tolist() == [[0.75], [0.75]]
     # Tasks may have different numbers of runs.
-    assert aggregate({("A", "E", 10): episodes(first(5, 30)), ("A", "F", 10): episodes(first(5))}).runs == (30, 20)
+    outcomes = {("A", "E", 10): episodes(first(5, 30)), ("A", "F", 10): episodes(first(5))}
+    assert aggregate(compared(outcomes)).runs == (30, 20)
 
 
 def test_counts_alone_are_refused() -> None:
     row = summarize("A", "E", 10, episodes(first(5)), (), ())
-    with pytest.raises(ParameterError, match="of A on E with budget 10 only counts are known"):
+    with pytest.raises(ParameterError, match="only counts are known"):
         aggregate([row])
 
 
@@ -314,16 +298,16 @@ def test_counts_alone_are_refused() -> None:
 )
 def test_impossible_arguments_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        aggregate(random_outcomes(), **options)
+        aggregate(compared(random_outcomes()), **options)
 
 
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(UnknownNameError, match="agents that played: A, B, C"):
-        aggregate(random_outcomes(), agents=["Z"])
-    scores = aggregate(random_outcomes())
+        aggregate(compared(random_outcomes()), agents=["Z"])
+    scores = aggregate(compared(random_outcomes()))
     with pytest.raises(UnknownNameError, match="agents scored"):
         scores.find("Z")
-    with pytest.raises(ParameterError, match="one of 'iqm', 'mean', 'median', 'optimality_gap'"):
+    with pytest.raises(ParameterError, match="'iqm'"):
         scores.difference("A", "B", "mode")
     with pytest.raises(ParameterError, match="'simple_regret'"):
         scores.improvement("A", "B", by="luck")  # type: ignore[arg-type]
@@ -331,15 +315,15 @@ def test_unknown_names_are_refused() -> None:
         with pytest.raises(ParameterError, match="ascending"):
             scores.profile(thresholds)
     for scale in (0.0, {("E", 10): 1.0}):
-        with pytest.raises(ParameterError, match="positive number for each task"):
+        with pytest.raises(ParameterError, match="scale"):
             scores.run_profile(scale=scale)
 
 
 def test_a_guess_at_a_set_of_arms_must_be_given() -> None:
     outcomes = {("A", "E", 10): episodes(first(5), sets=True)}
     with pytest.raises(ParameterError, match="not one arm is recommended"):
-        aggregate(outcomes, chance="one arm")
-    assert aggregate(outcomes, chance=0.9)[0].mean.value == pytest.approx((0.75 - 0.1) / 0.9)
+        aggregate(compared(outcomes), chance="one arm")
+    assert aggregate(compared(outcomes), chance=0.9)[0].mean.value == pytest.approx((0.75 - 0.1) / 0.9)
 
 
 @pytest.mark.slow
@@ -349,5 +333,5 @@ def test_many_runs_take_seconds() -> None:
         (f"A{a}", f"E{t}", 1): episodes(rng.random(10_000) < 0.1 + 0.02 * a) for a in range(8) for t in range(40)
     }
     started = time.perf_counter()
-    aggregate(outcomes)
+    aggregate(compared(outcomes))
     assert time.perf_counter() - started < 30  # one second on an idle machine

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym import compare, leaderboards
-from bai_gym.analysis.evaluations import collect, matching
+from bai_gym import Comparison, compare, leaderboards
 from bai_gym.analysis.intervals import wilson
 from bai_gym.errors import ParameterError
-from bai_gym.results.result import Episodes, Result, summarize
+from bai_gym.results.evaluations import collect
+from bai_gym.results.result import Result, Runs, summarize
 
 
-def episodes(wrong: Any, num_arms: int = 4) -> Episodes:
+def episodes(wrong: Any, num_arms: int = 4) -> Runs:
     """Outcomes of runs, given which of them are wrong."""
     wrong = np.asarray(wrong, dtype=bool)
     runs = wrong.size
-    return Episodes(
+    return Runs(
         recommendation=wrong.astype(int),
         correct_recommendation=np.zeros(runs, int),
         correct=~wrong,
@@ -40,15 +40,19 @@ WRONG = {"A": first(0), "B": first(20), "C": first(21)}
 OUTCOMES = {(agent, "E", 100): episodes(wrong) for agent, wrong in WRONG.items()}
 
 
-def rows_of(outcomes: dict[tuple[str, str, int], Episodes], **facts: Any) -> list[Result]:
+def rows_of(outcomes: dict[tuple[str, str, int], Runs], **facts: Any) -> list[Result]:
     return [
         summarize(agent, env, budget, runs, facts.get("knows", ()), facts.get("notes", ()))
         for (agent, env, budget), runs in outcomes.items()
     ]
 
 
+def compared(outcomes: dict[tuple[str, str, int], Runs], **facts: Any) -> Comparison:
+    return Comparison(tuple(rows_of(outcomes, **facts)), outcomes)
+
+
 def test_by_hand() -> None:
-    (board,) = leaderboards(OUTCOMES)
+    (board,) = leaderboards(compared(OUTCOMES))
     assert (board.env, board.budgets, board.overall, board.paired, board.left_out) == ("E", (100,), False, True, ())
     assert [(row.agent, row.rank, row.rank_interval) for row in board.standings] == [
         ("A", 1, (1, 1)),
@@ -66,9 +70,9 @@ def test_by_hand() -> None:
 
 
 def test_equal_agents_share_a_rank_and_one_agent_is_the_first() -> None:
-    (board,) = leaderboards({("A", "E", 9): episodes(first(3)), ("B", "E", 9): episodes(first(3))})
+    (board,) = leaderboards(compared({("A", "E", 9): episodes(first(3)), ("B", "E", 9): episodes(first(3))}))
     assert [(row.rank, row.rank_interval) for row in board.standings] == [(1, (1, 2))] * 2
-    (board,) = leaderboards({("A", "E", 9): episodes([True])})
+    (board,) = leaderboards(compared({("A", "E", 9): episodes([True])}))
     assert [(row.rank, row.rank_interval) for row in board.standings] == [(1, (1, 1))]
     assert board.pairs == () and board.paired
 
@@ -76,7 +80,7 @@ def test_equal_agents_share_a_rank_and_one_agent_is_the_first() -> None:
 def test_the_level_decides() -> None:
     # Five discordant runs: p-value 2/32, with two agents the correction is none.
     outcomes = {("A", "E", 9): episodes(first(0, 30)), ("B", "E", 9): episodes(first(5, 30))}
-    sure, unsure = leaderboards(outcomes, level=0.93)[0], leaderboards(outcomes, level=0.94)[0]
+    sure, unsure = leaderboards(compared(outcomes), level=0.93)[0], leaderboards(compared(outcomes), level=0.94)[0]
     assert [row.rank_interval for row in sure.standings] == [(1, 1), (2, 2)]
     assert [row.rank_interval for row in unsure.standings] == [(1, 2), (1, 2)]
     assert sure.standings[0].interval == wilson(0, 30, 0.93)
@@ -89,22 +93,15 @@ def test_without_single_runs_the_tests_are_not_paired_and_say_so() -> None:
     # Of C(80, 20) ways in which 20 errors fall on 80 runs, C(40, 20) leave the first 40 free of them.
     assert board.pairs[0].p_value == pytest.approx(2 * math.comb(40, 20) / math.comb(80, 20))
     assert board.standings[0].knows == ("range",) and board.standings[0].notes == ("a note",)
-    mixed = leaderboards({key: OUTCOMES[key] for key in list(OUTCOMES)[:2]}, results=rows)[0]
+    mixed = leaderboards(Comparison(tuple(rows), {key: OUTCOMES[key] for key in list(OUTCOMES)[:2]}))[0]
     assert [pair.paired for pair in mixed.pairs] == [True, False, False]
 
 
 def test_other_numbers_of_runs_are_not_paired() -> None:
     outcomes = {("A", "E", 9): episodes(first(0, 50)), ("B", "E", 9): episodes(first(20))}
-    (board,) = leaderboards(outcomes)
+    (board,) = leaderboards(compared(outcomes))
     assert [pair.paired for pair in board.pairs] == [False]
     assert [row.runs for row in board.standings] == [50, 40]
-
-
-def test_what_agents_know_comes_from_results_alone() -> None:
-    assert leaderboards(OUTCOMES)[0].standings[0].knows is None
-    told = leaderboards(OUTCOMES, results=rows_of(OUTCOMES, knows=("variances",)))[0]
-    assert told.paired and told.standings[0].knows == ("variances",)
-    assert "oracle knowledge: unknown" in str(leaderboards(OUTCOMES)[0]) and "oracle knowledge: variances" in str(told)
 
 
 def test_over_several_budgets_runs_count_as_one() -> None:
@@ -112,7 +109,7 @@ def test_over_several_budgets_runs_count_as_one() -> None:
     outcomes = {
         (agent, "E", budget): episodes(first(errors)) for agent, errors in (("A", 0), ("B", 2)) for budget in (50, 100)
     }
-    low, high, both = leaderboards(outcomes)
+    low, high, both = leaderboards(compared(outcomes))
     assert (low.budgets, high.budgets, both.budgets) == ((50,), (100,), (50, 100))
     assert both.overall and both.paired and "mean over budgets 50, 100" in str(both)
     assert both.pairs[0].p_value == pytest.approx(0.5)
@@ -129,7 +126,7 @@ def test_intervals_over_budgets_know_that_instances_are_shared() -> None:
     wrong = rng.random(1000) < 0.3
     same = {("A", "E", budget): episodes(wrong) for budget in (1, 2, 3, 4)}
     apart = {("A", "E", budget): episodes(rng.random(1000) < 0.3) for budget in (1, 2, 3, 4)}
-    widths = [np.diff(leaderboards(runs)[-1].standings[0].interval)[0] for runs in (same, apart)]
+    widths = [np.diff(leaderboards(compared(runs))[-1].standings[0].interval)[0] for runs in (same, apart)]
     one = wilson(int(wrong.sum()), 1000)
     assert widths[0] == pytest.approx(one[1] - one[0], rel=0.1)
     assert widths[0] / widths[1] == pytest.approx(2.0, rel=0.15)
@@ -139,7 +136,7 @@ def test_who_has_not_played_everywhere_is_left_out_of_the_mean() -> None:
     outcomes = {(agent, "E", budget): episodes(first(3)) for agent in "ABC" for budget in (50, 100)}
     del outcomes["A", "E", 50]
     outcomes["C", "E", 100] = episodes(first(3, 30))
-    *_, board = leaderboards(outcomes)
+    *_, board = leaderboards(compared(outcomes))
     assert board.left_out == ("A", "C")
     assert [row.agent for row in board.standings] == ["B"]
     # Rows alone, without single runs: no mean over budgets.
@@ -147,25 +144,25 @@ def test_who_has_not_played_everywhere_is_left_out_of_the_mean() -> None:
 
 
 def test_a_single_run_has_no_interval_over_budgets() -> None:
-    *_, board = leaderboards({("A", "E", budget): episodes([True]) for budget in (1, 2)})
+    *_, board = leaderboards(compared({("A", "E", budget): episodes([True]) for budget in (1, 2)}))
     assert all(math.isnan(end) for end in board.standings[0].interval)
 
 
 def test_gaps_to_the_optimum() -> None:
     outcomes = {("A", "E", budget): episodes(first(errors)) for budget, errors in ((50, 8), (100, 4))}
-    low, high, both = leaderboards(outcomes, optima={("E", 50): 0.9, ("E", 100): 0.95})
+    low, high, both = leaderboards(compared(outcomes), optima={("E", 50): 0.9, ("E", 100): 0.95})
     assert low.standings[0].excess_error is not None and both.standings[0].excess_error is not None
     assert low.standings[0].excess_error.value == pytest.approx(0.2 - 0.1)
     assert both.standings[0].excess_error.value == pytest.approx(0.15 - 0.075)
     assert both.standings[0].excess_error.lower == pytest.approx(both.standings[0].interval[0] - 0.075)
-    some = leaderboards(outcomes, optima={("E", 50): 0.9})
+    some = leaderboards(compared(outcomes), optima={("E", 50): 0.9})
     assert [board.standings[0].excess_error is None for board in some] == [False, True, True]
 
 
 def test_order_of_the_input_does_not_matter_and_a_seed_gives_the_same_again() -> None:
     rng = np.random.default_rng(5)
     outcomes = {(a, e, b): episodes(rng.random(200) < 0.3) for a in "ABC" for e in "EF" for b in (10, 20)}
-    boards = leaderboards(outcomes)
+    boards = leaderboards(compared(outcomes))
     assert [(board.env, board.budgets) for board in boards] == [
         ("E", (10,)),
         ("E", (20,)),
@@ -174,8 +171,8 @@ def test_order_of_the_input_does_not_matter_and_a_seed_gives_the_same_again() ->
         ("F", (20,)),
         ("F", (10, 20)),
     ]
-    assert leaderboards(dict(reversed(outcomes.items()))) == boards
-    assert leaderboards(outcomes, seed=1) != boards
+    assert leaderboards(compared(dict(reversed(outcomes.items())))) == boards
+    assert leaderboards(compared(outcomes), seed=1) != boards
 
 
 def test_comparisons_and_lists_of_them() -> None:
@@ -198,28 +195,22 @@ def test_checkpoints_do_not_count() -> None:
     assert len(collect(list(comparison))) == 1
 
 
-def test_outcomes_that_belong_to_other_results_are_told_apart() -> None:
-    rows = rows_of(OUTCOMES)
-    others = {**OUTCOMES, ("B", "E", 100): episodes(first(20, 60)), ("Z", "E", 100): episodes(first(1))}
-    assert set(matching(rows, others)) == {("A", "E", 100), ("C", "E", 100)}
+def test_outcomes_that_belong_to_other_results_are_refused() -> None:
+    others = {**OUTCOMES, ("B", "E", 100): episodes(first(20, 60))}
     with pytest.raises(ParameterError, match="has 20 errors in 40 runs, its outcomes 20 in 60"):
-        leaderboards(others, results=rows)
+        leaderboards(Comparison(tuple(rows_of(OUTCOMES)), others))
 
 
 @pytest.mark.each(
     ("source", "options", "message"),
     [
         ([], {}, "no results"),
-        ({}, {}, "no results"),
         (7, {}, "not int"),
         ("results", {}, "not str"),
         ([3], {}, "not int"),
-        ({"A": episodes([True])}, {}, r"\(agent, env, budget\)"),
-        ({("A", "E", 5): [True]}, {}, "Episodes"),
-        ({("A", "E", 5): episodes([])}, {}, "no run of A on E with budget 5"),
-        (OUTCOMES, {"level": 95}, "level"),
-        (OUTCOMES, {"samples": 5}, "at least 100"),
-        (OUTCOMES, {"seed": -1}, "seed"),
+        (compared(OUTCOMES), {"level": 95}, "level"),
+        (compared(OUTCOMES), {"samples": 5}, "at least 100"),
+        (compared(OUTCOMES), {"seed": -1}, "seed"),
     ],
 )
 def test_impossible_input_is_refused(source: Any, options: dict[str, Any], message: str) -> None:
@@ -229,5 +220,5 @@ def test_impossible_input_is_refused(source: Any, options: dict[str, Any], messa
 
 def test_one_agent_twice_is_refused() -> None:
     rows = rows_of(OUTCOMES)
-    with pytest.raises(ParameterError, match="A has two results on E with budget 100"):
+    with pytest.raises(ParameterError, match="A has two results"):
         leaderboards([*rows, replace(rows[0], errors=3)])

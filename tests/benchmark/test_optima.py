@@ -1,4 +1,4 @@
-"""Which environments have a known optimum, and the excess error over it."""
+"""Which environments have a known optimum."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bai_gym.analysis.optimum import excess_error, known_optima
 from bai_gym.api import make_cells
+from bai_gym.benchmark.optima import known_optima
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.problems import BernoulliPriorProblem
 from bai_gym.theory import optimal_value
@@ -50,8 +50,3 @@ def test_elsewhere_one_sentence_says_why_there_is_none(
     assert found == {} and len(missing) == 1
     assert missing[0].startswith(f"No optimum of {env}") and f": {reason}" in missing[0]
     assert "\n" not in missing[0]
-
-
-def test_the_gap_is_the_error_probability_shifted() -> None:
-    gap = excess_error(0.25, (0.2, 0.31), optimum=0.8)
-    assert (gap.value, gap.lower, gap.upper) == pytest.approx((0.05, 0.0, 0.11))

@@ -1,7 +1,7 @@
 """The measure on each of many instances: what a mean over random instances hides.
 
-A pilot leaves many truths possible. An error probability of 5 % on average may be one of 1 % on most of them, and of
-40 % on some where two arms are nearly equal.
+A pilot is compatible with many instances. An error probability of 5 % on average may be one of 1 % on most of them,
+and of 40 % on some where two arms are nearly equal.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bai_gym.analysis.bounds import proved_bounds
 from bai_gym.api import make_cells
+from bai_gym.benchmark.bounds import proved_bounds
 from bai_gym.theory import apt_bound, csar_bound, sequential_halving_bound, ugapeb_bound, ugapec_sample_complexity
 
 MEANS = [0.9, 0.5, 0.1]

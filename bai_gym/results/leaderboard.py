@@ -14,19 +14,19 @@ for more than one budget), and intervals come from the bootstrap of whole runs (
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
-from bai_gym.analysis.bootstrap import check_samples, interval, resample
-from bai_gym.analysis.evaluations import Evaluation, Source, collect, declared
-from bai_gym.analysis.intervals import check_level, wilson
-from bai_gym.analysis.optimum import ExcessError, Optima, excess_error
+from bai_gym.analysis.bootstrap import check_samples, resample
+from bai_gym.analysis.intervals import Estimate, check_level, percentile, wilson
+from bai_gym.analysis.metrics import excess_error
 from bai_gym.analysis.paired import mcnemar_exact
 from bai_gym.analysis.ranks import holm, random_signs, rank_intervals, unpaired
-from bai_gym.results.result import Result
+from bai_gym.results.evaluations import Evaluation, Source, collect, declared
+from bai_gym.results.result import Optima
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray
 
@@ -66,7 +66,7 @@ class Standing:
         error_probability: Estimated, over several budgets the mean.
         interval: Its Wilson interval; over several budgets, that of the bootstrap.
         excess_error: Error probability minus that of the best possible agent, if known.
-        knows: Oracle knowledge of the agent; None if unknown.
+        knows: Oracle knowledge of the agent.
         notes: Remarks that a reader of the numbers needs.
     """
 
@@ -76,8 +76,8 @@ class Standing:
     runs: int
     error_probability: float
     interval: tuple[float, float]
-    excess_error: ExcessError | None
-    knows: tuple[str, ...] | None
+    excess_error: Estimate | None
+    knows: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -118,7 +118,7 @@ class Leaderboard:
         for row in self.standings:
             low, high = row.interval
             first, last = row.rank_interval
-            knows = "unknown" if row.knows is None else ", ".join(row.knows) or "none"
+            knows = ", ".join(row.knows) or "none"
             lines.append(
                 f"{row.rank} [{first}, {last}] {row.agent}: error probability {row.error_probability:.4f} "
                 f"[{low:.4f}, {high:.4f}] (oracle knowledge: {knows})"
@@ -129,7 +129,6 @@ class Leaderboard:
 def leaderboards(
     source: Source,
     *,
-    results: Iterable[Result] = (),
     optima: Optima | None = None,
     level: float = 0.95,
     samples: int = 2000,
@@ -140,9 +139,8 @@ def leaderboards(
     With fixed confidence ranks are by errors, too; the sample complexity is a separate column.
 
     Args:
-        source: What ``compare`` returns, several of these, rows of results, or a mapping of (agent, env, budget) to
-            ``Episodes``. Rows alone hold counts only: their tests are not paired, and there is no overall leaderboard.
-        results: Rows that state the oracle knowledge of agents, if ``source`` is a mapping; or rows without outcomes.
+        source: What ``compare`` returns, several of these, or rows of results. Rows alone hold counts only: their
+            tests are not paired, and there is no overall leaderboard.
         optima: Largest possible probabilities of a correct recommendation, by environment and budget.
         level: Confidence level, strictly between 0 and 1.
         samples: Bootstrap samples of the overall leaderboards, at least 100.
@@ -160,7 +158,7 @@ def leaderboards(
     check_seed(seed)
     check_samples(samples)
     by_env: dict[str, dict[int, list[Evaluation]]] = {}
-    for entry in sorted(collect(source, results), key=lambda entry: (entry.env, entry.budget)):
+    for entry in sorted(collect(source), key=lambda entry: (entry.env, entry.budget)):
         by_env.setdefault(entry.env, {}).setdefault(entry.budget, []).append(entry)
     complete = {env: _complete(list(budgets.values())) for env, budgets in by_env.items() if len(budgets) > 1}
     drawn = _mean_errors(complete, samples, seed)
@@ -245,7 +243,7 @@ def _overall(
     for agent, rows in complete.items():
         runs = rows[0].runs
         share = sum(row.errors for row in rows) / (runs * len(rows))
-        low, high = interval(share, drawn[tasks[0][0], agent], level)
+        low, high = percentile(share, drawn[tasks[0][0], agent], level)
         bounds = (float(low), float(high)) if runs > 1 else (float("nan"), float("nan"))
         excess = None if optimum is None else excess_error(share, bounds, optimum)
         lines.append((agent, runs, share, bounds, excess, *declared(rows)))
@@ -257,7 +255,7 @@ def _overall(
     return _board(tasks[0][0], tuple(budget for _, budget in tasks), level, lines, tests, left_out)
 
 
-_Line = tuple[str, int, float, tuple[float, float], ExcessError | None, tuple[str, ...] | None, tuple[str, ...]]
+_Line = tuple[str, int, float, tuple[float, float], Estimate | None, tuple[str, ...], tuple[str, ...]]
 
 
 def _board(

@@ -1,0 +1,61 @@
+"""Results as rows of a table: the columns of ``results.parquet``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from bai_gym.results.result import Optima, Result
+
+__all__ = ["from_row", "to_arrow"]
+
+
+def to_arrow(results: Sequence[Result], optima: Optima | None = None) -> pa.Table:
+    """Return results as a table with a row for each and the columns of ``results.parquet``."""
+    return pa.table(
+        {
+            "agent": [r.agent for r in results],
+            "env": [r.env for r in results],
+            "budget": [r.budget for r in results],
+            "runs": [r.runs for r in results],
+            "errors": [r.errors for r in results],
+            "error_probability": [r.error_probability for r in results],
+            "error_probability_lower": [r.interval[0] for r in results],
+            "error_probability_upper": [r.interval[1] for r in results],
+            "simple_regret": [r.simple_regret for r in results],
+            "simple_regret_se": [r.simple_regret_se for r in results],
+            "mean_pulls": [r.mean_pulls.tolist() for r in results],
+            "unspent": [r.unspent for r in results],
+            "sample_complexity": [r.sample_complexity for r in results],
+            "sample_quantiles": [list(r.sample_quantiles) for r in results],
+            "truncated": [r.truncated for r in results],
+            "oracle_knowledge": pa.array([list(r.knows) for r in results], pa.list_(pa.string())),
+            "notes": pa.array([list(r.notes) for r in results], pa.list_(pa.string())),
+            "checkpoint": pa.array([r.checkpoint for r in results], pa.int64()),
+            "seed": pa.array([r.seed if r.seed is not None and r.seed < 2**64 else None for r in results], pa.uint64()),
+            "rerun": [r.rerun for r in results],
+            "mean_pulls_by_rank": pa.array([list(r.mean_pulls_by_rank) for r in results], pa.list_(pa.float64())),
+            "digest": [r.digest for r in results],
+            "arm_names": pa.array([list(r.arm_names) for r in results], pa.list_(pa.string())),
+            "arm_means": pa.array([list(r.arm_means) for r in results], pa.list_(pa.float64())),
+            "recommended": pa.array([list(r.recommended) for r in results], pa.list_(pa.int64())),
+            "delta": pa.array([r.delta for r in results], pa.float64()),
+            "lower_bound": pa.array([r.lower_bound for r in results], pa.float64()),
+            "optimum": pa.array([(optima or {}).get((r.env, r.budget)) for r in results], pa.float64()),
+        }
+    )
+
+
+def from_row(row: Mapping[str, Any]) -> Result:
+    """Return the result of a row; its ``seconds`` are 0, since folders hold no times."""
+    known = {item.name for item in fields(Result)}
+    values = {name: value for name, value in row.items() if name in known} | {"knows": row["oracle_knowledge"]}
+    for name in ("sample_quantiles", "knows", "notes", "mean_pulls_by_rank", "arm_names", "arm_means", "recommended"):
+        values[name] = tuple(values[name])
+    values["mean_pulls"] = np.array(values["mean_pulls"], float)
+    interval = (row["error_probability_lower"], row["error_probability_upper"])
+    return Result(**values, interval=interval, seconds=0.0)
