@@ -14,7 +14,7 @@ _MORE = {  # classes that the registry does not name
     "LanguageModel": "learned.language_model",
     "SB3Agent": "learned.sb3",
 }
-_NAMES = {path.partition(":")[2]: name for name, path in BUILT_IN.items()}  # of the classes
+_NAMES = {entry.class_name: name for name, entry in BUILT_IN.items()}
 
 
 def __getattr__(name: str) -> Any:

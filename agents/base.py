@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bai_gym.agents.restrictions import check_arms
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError, BudgetError
 from bai_gym.problems import ProblemInfo
@@ -101,7 +102,8 @@ class Agent(ABC):
         Raises:
             BudgetError: If the budget is below the agent's minimum (and ``allow_small_budget`` is False).
             ParameterError: If a parameter is outside its range.
-            AgentError: If the agent does not support the task, or needs features and the arms have none.
+            AgentError: If the agent does not support the number of arms or the task, or needs features and the arms
+                have none.
         """
         self._check_kinds()
         check_tie_rule(self.tie)
@@ -130,6 +132,7 @@ class Agent(ABC):
                 f"{self.name} does not decide when to stop: use an environment of fixed budget, or an agent that does "
                 "(`bai-gym list agents`)"
             )
+        check_arms(self.name, info.num_arms)
         self._stepper = Stepper(self, ActionEncoding(self.num_arms, self.task, fixed_confidence=info.fixed_confidence))
         self.begin(info)
 

@@ -7,13 +7,12 @@ import re
 from importlib import resources
 from importlib.metadata import version
 
-from bai_gym.agents.registry import names
+from bai_gym.agents.registry import BUILT_IN, names
 from bai_gym.errors import UnknownNameError, unknown_name
 
 __all__ = ["cite", "papers"]
 
 LIBRARY = "baigym"
-OWN = ("FCVote", "Learned", "OCBA-PCS", "SubsetSH", "Universal")  # agents that the library itself introduces
 LIBRARY_ENTRY = """@misc{{{key},
   author = {{{{bai-gym contributors}}}},
   title = {{bai-gym: {{Gymnasium}} Environments, Agents and a Benchmark for Fixed-Budget Best-Arm Identification}},
@@ -51,7 +50,7 @@ def papers(agent: str) -> tuple[str, ...]:
 @functools.cache
 def _keys() -> dict[str, tuple[str, ...]]:
     """Return the keys of each agent."""
-    found: dict[str, tuple[str, ...]] = {name: (LIBRARY,) for name in OWN}
+    found: dict[str, tuple[str, ...]] = {name: (LIBRARY,) for name, entry in BUILT_IN.items() if entry.own}
     for key, entry in _parts().items():
         for name in _AGENTS.findall(entry)[0].split(", "):
             found[name] = (*found.get(name, ()), key)

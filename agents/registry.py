@@ -1,109 +1,170 @@
-"""Agents by name."""
+"""Agents by name, and what is known of each built-in one without its class."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
 from importlib import import_module
 from typing import Any
 
-from bai_gym.agents.base import Agent
 from bai_gym.agents.loading import is_reference, load
 from bai_gym.errors import ParameterError, unknown_name
 
-__all__ = ["BUILT_IN", "build", "find", "is_shared", "make", "names", "register"]
+__all__ = [
+    *("ANY", "BINARY", "BUILT_IN", "GROUPS", "UNIT", "Entry"),
+    *("build", "find", "is_shared", "make", "names", "register"),
+]
 
-BUILT_IN: dict[str, str] = {
-    "Uniform": "elimination.uniform:Uniform",
-    "SH": "elimination.sequential_halving:SequentialHalving",
-    "DSH": "elimination.doubling_halving:DoublingHalving",
-    "SubsetSH": "elimination.subset_halving:SubsetHalving",
-    "FBKT": "elimination.fbkt:FBKT",
-    "SHVar": "elimination.shvar:SHVar",
-    "SHAdaVar": "elimination.shadavar:SHAdaVar",
-    "GapE": "bounds.gape:GapE",
-    "GapE-V": "bounds.gape:GapEV",
-    "A-GapE": "bounds.gape:AGapE",
-    "A-GapE-V": "bounds.gape:AGapEV",
-    "VBR": "elimination.vbr:VBR",
-    "SR": "elimination.successive_rejects:SuccessiveRejects",
-    "CR-A": "elimination.continuous_rejects:CRA",
-    "CR-C": "elimination.continuous_rejects:CRC",
-    "UCB-E": "bounds.ucb_e:UCBE",
-    "A-UCB-E": "bounds.ucb_e:AdaptiveUCBE",
-    "UCB1": "bounds.ucb1:UCB1",
-    "UCB-GLM": "structured.ucb_glm:UCBGLM",
-    "TS": "bayesian.thompson:TS",
-    "TTTS": "bayesian.thompson:TTTS",
-    "OCBA": "bounds.ocba:OCBA",
-    "OCBA-PCS": "bounds.ocba:OCBAPCS",
-    "EB-TC-eps": "bounds.eb_tc_eps:EBTCEps",
-    "GNA": "bounds.neyman:GNA",
-    "NA-AIPW": "bounds.neyman:NAAIPW",
-    "FCVote": "bounds.fc_vote:FCVote",
-    "SAR": "elimination.sar:SAR",
-    "UGapEb": "bounds.ugape:UGapEb",
-    "UGapEb-V": "bounds.ugape:UGapEbV",
-    "A-UGapEb": "bounds.ugape:AUGapEb",
-    "A-UGapEb-V": "bounds.ugape:AUGapEbV",
-    "UGapEc": "bounds.ugape:UGapEc",
-    "UGapEc-V": "bounds.ugape:UGapEcV",
-    "LUCB": "fixed_confidence.lucb:LUCB",
-    "GSE-Lin": "structured.gse:GSELin",
-    "GSE-Lin-FWG": "structured.gse:GSELinFWG",
-    "GSE-Lin-Greedy": "structured.gse:GSELinGreedy",
-    "GSE-Lin-Wynn": "structured.gse:GSELinWynn",
-    "GSE-Log": "structured.gse:GSELog",
-    "GSE-Log-FWG": "structured.gse:GSELogFWG",
-    "OD-LinBAI": "structured.od_linbai:ODLinBAI",
-    "Peace-rho": "structured.peace:PeaceRho",
-    "LinUCB": "structured.lin_ucb:LinUCB",
-    "LinGapE": "structured.lin_gape:LinGapE",
-    "LinGapE-Greedy": "structured.lin_gape:LinGapEGreedy",
-    "BayesGap": "bayesian.bayes_gap:BayesGap",
-    "GP-UCB": "bayesian.acquisition:GPUCB",
-    "BayesUCB": "bayesian.acquisition:BayesUCB",
-    "GP-TS": "bayesian.acquisition:GPTS",
-    "PI": "bayesian.acquisition:PI",
-    "EI": "bayesian.acquisition:EI",
-    "KG": "bayesian.knowledge_gradient:KG",
-    "RHO": "bayesian.rho:RHO",
-    "AugUCB": "thresholding.augucb:AugUCB",
-    "APT": "thresholding.apt:APT",
-    "UCBE": "thresholding.apt:ThresholdUCBE",
-    "UCBEV": "thresholding.apt:ThresholdUCBEV",
-    "LSA": "thresholding.apt:LSA",
-    "CSAR": "thresholding.csar:CSAR",
-    "APT-G": "thresholding.good_arm:APTG",
-    "HDoC": "thresholding.good_arm:HDoC",
-    "LUCB-G": "thresholding.good_arm:LUCBG",
-    "APGAI": "thresholding.apgai:APGAI",
-    "Learned": "learned.agent:Learned",
-    "Universal": "learned.universal:Universal",
-    "DPT": "learned.in_context:DPT",
-    "ICPE": "learned.in_context:ICPE",
-    "BayesOptimal": "bayesian.bayes_optimal:BayesOptimal",
-    "TrackAndStop": "fixed_confidence.track_and_stop:TrackAndStop",
-    "T3C": "fixed_confidence.top_two:T3C",
-    "TTTS-GLR": "fixed_confidence.top_two:TTTSGLR",
-    "TTEI": "fixed_confidence.top_two:TTEI",
-    "TTUCB": "fixed_confidence.top_two:TTUCB",
-    "EB-TC": "fixed_confidence.top_two:EBTC",
-    "EB-TCI": "fixed_confidence.top_two:EBTCI",
-    "FWS": "fixed_confidence.fws:FWS",
-    "AdaHedge-BR": "fixed_confidence.ada_hedge:AdaHedgeBR",
-    "KL-LUCB": "fixed_confidence.kl_lucb:KLLUCB",
-    "KL-Racing": "fixed_confidence.racing:KLRacing",
-    "SE": "fixed_confidence.racing:SuccessiveElimination",
-    "lil-UCB": "fixed_confidence.lil_ucb:LilUCB",
-    "Rinott": "fixed_confidence.indifference:Rinott",
-    "KN": "fixed_confidence.indifference:KN",
-    "FC-DSH": "fixed_confidence.fc_dsh:FCDSH",
-    "BrakeBooster": "fixed_confidence.brake_booster:BrakeBooster",
+GROUPS: dict[str, str] = {
+    "elimination": "Elimination",
+    "bounds": "Bounds and gaps",
+    "bayesian": "Bayesian",
+    "fixed_confidence": "Fixed confidence",
+    "structured": "Structured arms",
+    "thresholding": "Thresholding",
+    "learned": "Learned",
 }
-"""Module and class of each built-in agent, which is imported when it is first needed."""
+"""The groups of agents: folders, with their headings in the documentation."""
 
-_AGENTS: dict[str, Callable[..., Any] | str] = dict(BUILT_IN)
+ANY, UNIT, BINARY = "any rewards", "rewards in [0, 1]", "rewards of 0 and 1"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a built-in agent is, and what it is for with its default parameters.
+
+    What its class declares, such as ``tasks`` and ``knows``, is not repeated here.
+
+    Attributes:
+        path: Module below ``bai_gym.agents``, a colon, and the class. The folder is the group.
+        arms: The number of arms that it is for; None: any.
+        rewards: The rewards that it accepts: :data:`ANY`, :data:`UNIT` or :data:`BINARY`.
+        largest_budget: The largest budget that it can plan for five arms in advance; None: any.
+        spends_budget: Whether it makes all pulls of the budget, unless it stops because it is confident.
+        own: Whether this library introduces it, so that there is no paper to cite.
+    """
+
+    path: str
+    _: KW_ONLY
+    arms: int | None = None
+    rewards: str = ANY
+    largest_budget: int | None = None
+    spends_budget: bool = True
+    own: bool = False
+
+    @property
+    def group(self) -> str:
+        """The heading of its group, one of the values of :data:`GROUPS`."""
+        return GROUPS[self.path.partition(".")[0]]
+
+    @property
+    def restrictions(self) -> tuple[str, ...]:
+        """What it needs: ``("2 arms",)``, ``("rewards of 0 and 1",)``; nothing for most agents."""
+        arms = () if self.arms is None else (f"{self.arms} arms",)
+        return arms if self.rewards == ANY else (*arms, self.rewards)
+
+    @property
+    def class_name(self) -> str:
+        """The name of its class, which ``bai_gym.agents`` exports."""
+        return self.path.partition(":")[2]
+
+    def load(self) -> Callable[..., Any]:
+        """Import its module, and return its class."""
+        module, _, kind = self.path.partition(":")
+        return getattr(import_module(f"bai_gym.agents.{module}"), kind)
+
+
+BUILT_IN: dict[str, Entry] = {
+    "Uniform": Entry("elimination.uniform:Uniform"),
+    "SH": Entry("elimination.sequential_halving:SequentialHalving", spends_budget=False),
+    "DSH": Entry("elimination.doubling_halving:DoublingHalving"),
+    "SubsetSH": Entry("elimination.subset_halving:SubsetHalving", spends_budget=False, own=True),
+    "FBKT": Entry("elimination.fbkt:FBKT", spends_budget=False),
+    "SHVar": Entry("elimination.shvar:SHVar", spends_budget=False),
+    "SHAdaVar": Entry("elimination.shadavar:SHAdaVar", spends_budget=False),
+    "VBR": Entry("elimination.vbr:VBR"),
+    "SR": Entry("elimination.successive_rejects:SuccessiveRejects", spends_budget=False),
+    "CR-A": Entry("elimination.continuous_rejects:CRA"),
+    "CR-C": Entry("elimination.continuous_rejects:CRC"),
+    "SAR": Entry("elimination.sar:SAR", spends_budget=False),
+    "GapE": Entry("bounds.gape:GapE"),
+    "GapE-V": Entry("bounds.gape:GapEV"),
+    "A-GapE": Entry("bounds.gape:AGapE"),
+    "A-GapE-V": Entry("bounds.gape:AGapEV"),
+    "UCB-E": Entry("bounds.ucb_e:UCBE"),
+    "A-UCB-E": Entry("bounds.ucb_e:AdaptiveUCBE"),
+    "UCB1": Entry("bounds.ucb1:UCB1"),
+    "OCBA": Entry("bounds.ocba:OCBA"),
+    "OCBA-PCS": Entry("bounds.ocba:OCBAPCS", own=True),
+    "EB-TC-eps": Entry("bounds.eb_tc_eps:EBTCEps"),
+    "GNA": Entry("bounds.neyman:GNA"),
+    "NA-AIPW": Entry("bounds.neyman:NAAIPW", arms=2),
+    "FCVote": Entry("bounds.fc_vote:FCVote", spends_budget=False, own=True),
+    "UGapEb": Entry("bounds.ugape:UGapEb"),
+    "UGapEb-V": Entry("bounds.ugape:UGapEbV"),
+    "A-UGapEb": Entry("bounds.ugape:AUGapEb"),
+    "A-UGapEb-V": Entry("bounds.ugape:AUGapEbV"),
+    "UGapEc": Entry("bounds.ugape:UGapEc"),
+    "UGapEc-V": Entry("bounds.ugape:UGapEcV"),
+    "TS": Entry("bayesian.thompson:TS"),
+    "TTTS": Entry("bayesian.thompson:TTTS"),
+    "BayesGap": Entry("bayesian.bayes_gap:BayesGap"),
+    "GP-UCB": Entry("bayesian.acquisition:GPUCB"),
+    "BayesUCB": Entry("bayesian.acquisition:BayesUCB"),
+    "GP-TS": Entry("bayesian.acquisition:GPTS"),
+    "PI": Entry("bayesian.acquisition:PI"),
+    "EI": Entry("bayesian.acquisition:EI"),
+    "KG": Entry("bayesian.knowledge_gradient:KG"),
+    "RHO": Entry("bayesian.rho:RHO"),
+    "BayesOptimal": Entry("bayesian.bayes_optimal:BayesOptimal", rewards=BINARY, largest_budget=12),
+    "LUCB": Entry("fixed_confidence.lucb:LUCB"),
+    "TrackAndStop": Entry("fixed_confidence.track_and_stop:TrackAndStop"),
+    "T3C": Entry("fixed_confidence.top_two:T3C"),
+    "TTTS-GLR": Entry("fixed_confidence.top_two:TTTSGLR"),
+    "TTEI": Entry("fixed_confidence.top_two:TTEI"),
+    "TTUCB": Entry("fixed_confidence.top_two:TTUCB"),
+    "EB-TC": Entry("fixed_confidence.top_two:EBTC"),
+    "EB-TCI": Entry("fixed_confidence.top_two:EBTCI"),
+    "FWS": Entry("fixed_confidence.fws:FWS"),
+    "AdaHedge-BR": Entry("fixed_confidence.ada_hedge:AdaHedgeBR"),
+    "KL-LUCB": Entry("fixed_confidence.kl_lucb:KLLUCB"),
+    "KL-Racing": Entry("fixed_confidence.racing:KLRacing"),
+    "SE": Entry("fixed_confidence.racing:SuccessiveElimination"),
+    "lil-UCB": Entry("fixed_confidence.lil_ucb:LilUCB"),
+    "Rinott": Entry("fixed_confidence.indifference:Rinott"),
+    "KN": Entry("fixed_confidence.indifference:KN"),
+    "FC-DSH": Entry("fixed_confidence.fc_dsh:FCDSH"),
+    "BrakeBooster": Entry("fixed_confidence.brake_booster:BrakeBooster"),
+    "UCB-GLM": Entry("structured.ucb_glm:UCBGLM", rewards=UNIT),
+    "GSE-Lin": Entry("structured.gse:GSELin", spends_budget=False),
+    "GSE-Lin-FWG": Entry("structured.gse:GSELinFWG", spends_budget=False),
+    "GSE-Lin-Greedy": Entry("structured.gse:GSELinGreedy", spends_budget=False),
+    "GSE-Lin-Wynn": Entry("structured.gse:GSELinWynn", spends_budget=False),
+    "GSE-Log": Entry("structured.gse:GSELog", rewards=UNIT, spends_budget=False),
+    "GSE-Log-FWG": Entry("structured.gse:GSELogFWG", rewards=UNIT, spends_budget=False),
+    "OD-LinBAI": Entry("structured.od_linbai:ODLinBAI"),
+    "Peace-rho": Entry("structured.peace:PeaceRho"),
+    "LinUCB": Entry("structured.lin_ucb:LinUCB"),
+    "LinGapE": Entry("structured.lin_gape:LinGapE"),
+    "LinGapE-Greedy": Entry("structured.lin_gape:LinGapEGreedy"),
+    "AugUCB": Entry("thresholding.augucb:AugUCB", spends_budget=False),
+    "APT": Entry("thresholding.apt:APT"),
+    "UCBE-T": Entry("thresholding.apt:ThresholdUCBE"),
+    "UCBEV-T": Entry("thresholding.apt:ThresholdUCBEV"),
+    "LSA": Entry("thresholding.apt:LSA"),
+    "CSAR": Entry("thresholding.csar:CSAR", spends_budget=False),
+    "APT-G": Entry("thresholding.good_arm:APTG"),
+    "HDoC": Entry("thresholding.good_arm:HDoC"),
+    "LUCB-G": Entry("thresholding.good_arm:LUCBG"),
+    "APGAI": Entry("thresholding.apgai:APGAI"),
+    "Learned": Entry("learned.agent:Learned", own=True),
+    "Universal": Entry("learned.universal:Universal", own=True),
+    "DPT": Entry("learned.in_context:DPT", rewards=BINARY),
+    "ICPE": Entry("learned.in_context:ICPE", rewards=BINARY),
+}
+"""The entry of each built-in agent. Its class is imported when it is first needed."""
+
+_AGENTS: dict[str, Callable[..., Any] | Entry] = dict(BUILT_IN)
 
 
 def is_shared(name: str) -> bool:
@@ -151,9 +212,8 @@ def find(name: str) -> Callable[..., Any]:
     if name not in _AGENTS:
         raise unknown_name("agent", name, _AGENTS, "`bai-gym list agents` shows all")
     agent = _AGENTS[name]
-    if isinstance(agent, str):
-        module, _, kind = agent.partition(":")
-        agent = _AGENTS[name] = getattr(import_module(f"bai_gym.agents.{module}"), kind)
+    if isinstance(agent, Entry):
+        agent = _AGENTS[name] = agent.load()
     return agent
 
 
@@ -173,8 +233,8 @@ def make(name: str, **parameters: Any) -> Any:
 
 def build(name: str, factory: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
     """Return a new agent of a factory that :func:`find` has returned; see :func:`make`."""
-    if isinstance(factory, type) and issubclass(factory, Agent) and is_dataclass(factory):
-        allowed = [field.name for field in fields(factory)]
+    if isinstance(factory, type) and is_dataclass(factory):
+        allowed = [field.name for field in fields(factory) if field.init]
         for parameter in parameters:
             if parameter not in allowed:
                 raise ParameterError(f"{name} has no parameter {parameter!r}; it has: {', '.join(allowed)}")

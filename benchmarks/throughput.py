@@ -21,6 +21,7 @@ import gymnasium as gym
 import numpy as np
 
 from bai_gym import agents
+from bai_gym.agents.registry import BUILT_IN
 from bai_gym.bandits import BernoulliBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.problems import FixedProblem, HeterogeneousGaussianProblem, Problem, ProblemInfo, ThresholdingProblem
@@ -51,12 +52,11 @@ LIMITS = {
     "TS": 50.0,
     "TTTS": 150.0,
     "APT": 2.0,
-    "UCBE": 2.0,
-    "UCBEV": 2.0,
+    "UCBE-T": 2.0,
+    "UCBEV-T": 2.0,
     "AugUCB": 2.0,
     "CSAR": 2.0,
 }
-THRESHOLDING = ("APT", "UCBE", "UCBEV", "AugUCB", "CSAR")
 SLOW = ("TS", "TTTS")  # with a fifth of the runs
 MORE_FOR_FEW = 1.5  # times as much per pull that 100 runs may cost
 
@@ -180,8 +180,8 @@ def main() -> None:
     print(f"Python {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}")
     chosen = arguments.agent or list(LIMITS)
     for cases, names in (
-        (BEST_ARM, [name for name in chosen if name not in THRESHOLDING]),
-        (ABOVE, [name for name in chosen if name in THRESHOLDING]),
+        (BEST_ARM, [name for name in chosen if BUILT_IN[name].group != "Thresholding"]),
+        (ABOVE, [name for name in chosen if BUILT_IN[name].group == "Thresholding"]),
     ):
         for case in cases if names else ():
             table(case, names, many, repeats)

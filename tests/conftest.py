@@ -217,7 +217,7 @@ from bai_gym.tasks import BestArm, Thresholding
 gc.disable()  # Numba makes millions of objects that stay
 bandit = FeatureBandit(GaussianBandit(np.linspace(0.1, 0.9, 5)), np.eye(5))
 names, first = agents.names(), sys.argv[1] == "0"
-middle = names.index("AugUCB")  # agents that share functions stand together; each half takes about as long
+middle = names.index("TrackAndStop")  # agents that share functions stand together; each half takes about as long
 for name in names[:middle] if first else names[middle:]:
     agent = agents.make(name)
     task = Thresholding(0.5) if "thresholding" in agent.tasks else BestArm()

@@ -214,6 +214,13 @@ def test_advice_ranks_agents_without_oracle_knowledge(monkeypatch: pytest.Monkey
     assert other in second or "worse" in second
 
 
+def test_agents_that_do_not_accept_the_rewards_are_not_advised(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "names", lambda: ("Uniform", "SR", "GSE-Log"))
+    advice = advise("BAI-LinearSphere8-v0", budget=200, runs=400)
+    assert {row.agent for row in advice.screened} == {"Uniform", "SR"}
+    assert "rewards in [0, 1]" in advice.left_out["GSE-Log"]
+
+
 def test_advice_needs_an_agent() -> None:
     with pytest.raises(BaiGymError, match="at least 2 arms"):
         advise("BAI-Custom-v0", env_kwargs={"means": [1.0]})

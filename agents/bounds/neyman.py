@@ -11,7 +11,7 @@ import numpy as np
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import keep_best
 from bai_gym.agents.tools.scanning import arm_of_largest
-from bai_gym.errors import AgentError, ParameterError
+from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Outcome, PerArm, Rule, State
 from bai_gym.statistics import FloatArray, IntArray
@@ -148,9 +148,3 @@ class NAAIPW(GNA):
     """
 
     name: ClassVar[str] = "NA-AIPW"
-
-    def begin(self, info: ProblemInfo) -> None:
-        """Check the number of arms, and the parameters."""
-        if info.num_arms != 2:
-            raise AgentError(f"{self.name} is for two arms, and there are {info.num_arms}: GNA extends it to more")
-        super().begin(info)

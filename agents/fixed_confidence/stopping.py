@@ -272,7 +272,8 @@ class ConfidenceAgent(SequentialAgent):
             Default 0.5, the largest that rewards in [0, 1] need. None: the true variances of the arms, which is oracle
             knowledge.
         threshold: Name of the threshold, see :mod:`bai_gym.agents.fixed_confidence.stopping`. None (default): a
-            proved one, ``"kk21-gauss"``, ``"gk16-bernoulli"`` or ``"student"``. ``"gk16"``, usual in papers, is a heuristic.
+            proved one, ``"kk21-gauss"``, ``"gk16-bernoulli"`` or ``"student"``. ``"gk16"``, usual in papers, is a
+            heuristic.
     """
 
     delta: float = 0.1

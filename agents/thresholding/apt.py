@@ -107,8 +107,8 @@ class ThresholdUCBE(SequentialAgent):
 
     The exploration is a = c (n - K) / H_1, with the true complexity H_1, the sum of 1 / (mean - threshold)^2.
 
-    Paper: Mukherjee et al. (2017), "Thresholding Bandits with Augmented UCB", section 4, which adapts UCB-E (the agent
-    of that name here finds the best arm).
+    Paper: Mukherjee et al. (2017), "Thresholding Bandits with Augmented UCB", section 4, where it is called UCBE. It
+    adapts UCB-E, the agent for the best arm.
 
     Args:
         c: Factor of the exploration, positive; default 1. The experiments of Locatelli et al. (2016) have powers of 4.
@@ -120,7 +120,7 @@ class ThresholdUCBE(SequentialAgent):
     c: float = 1.0
     a: float | None = None
 
-    name: ClassVar[str] = "UCBE"
+    name: ClassVar[str] = "UCBE-T"
     tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
     uses_variances: ClassVar[bool] = False
     rule: ClassVar[Rule] = Rule(index=plain_index)
@@ -160,10 +160,11 @@ def bernstein_index(pulls: float, mean: float, variance: float, parameters: Floa
 
 @dataclass(kw_only=True)
 class ThresholdUCBEV(SequentialAgent):
-    """UCBE with the exploration a = c (n - 2K) / H_sigma,1, where the complexity counts the true variances.
+    """UCBE-T with the exploration a = c (n - 2K) / H_sigma,1, where the complexity counts the true variances.
 
-    Paper: Mukherjee et al. (2017), "Thresholding Bandits with Augmented UCB", section 4. As printed there, the index is
-    that of UCBE: variances enter through the one number a, and not arm by arm as in GapE-V, which it adapts.
+    Paper: Mukherjee et al. (2017), "Thresholding Bandits with Augmented UCB", section 4, where it is called UCBEV. As
+    printed there, the index is that of UCBE-T: variances enter through the one number a, and not arm by arm as in
+    GapE-V, which it adapts.
 
     Args:
         c: Factor of the exploration, positive; default 1. Experiment 6 of the paper has 1/4, 1 and 256.
@@ -179,7 +180,7 @@ class ThresholdUCBEV(SequentialAgent):
     index: str = "printed"
     a: float | None = None
 
-    name: ClassVar[str] = "UCBEV"
+    name: ClassVar[str] = "UCBEV-T"
     knows = ThresholdUCBE.knows
     tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
 

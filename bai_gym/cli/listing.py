@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from bai_gym import agents
-from bai_gym.agents.registry import find
+from bai_gym.agents.registry import BUILT_IN, find
 from bai_gym.cli.console import OUT
 from bai_gym.datasets import find as find_data
 from bai_gym.envs.registration import IDS
@@ -37,16 +37,17 @@ def envs() -> None:
 
 @app.command("agents")
 def list_agents() -> None:
-    """List the agents and their oracle knowledge."""
-    table = Table("name", "oracle knowledge", "needs", "minimum budget, 64 arms", "what", "parameters")
+    """List the agents, their oracle knowledge, and the arms and rewards that they need."""
+    table = Table("name", "group", "oracle knowledge", "needs", "minimum budget, 64 arms", "what", "parameters")
     for name in agents.names():
-        agent = agents.make(name)
+        agent, entry = agents.make(name), BUILT_IN.get(name)
         summary = (inspect.getdoc(find(name)) or "").splitlines()
         parameters = [p.name for p in inspect.signature(find(name)).parameters.values()]
         table.add_row(
             name,
+            entry.group if entry else "",
             ", ".join(sorted(agent.knows)) or "none",
-            "features" if agent.needs_features else "",
+            ", ".join((*(["features"] if agent.needs_features else []), *(entry.restrictions if entry else ()))),
             f"{agent.minimum_budget(64):,}",
             summary[0] if summary else "",
             ", ".join(parameters),

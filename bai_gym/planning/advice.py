@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from bai_gym.agents import registry
+from bai_gym.agents.restrictions import check_rewards, sample_rewards
 from bai_gym.api import compare, make_cells
 from bai_gym.benchmark.protocol import knowledge, least_budget
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import BaiGymError, ParameterError
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.leaderboard import Leaderboard, leaderboards
+from bai_gym.seeding import generator
 from bai_gym.validation import integer
 
 __all__ = ["Advice", "advise"]
@@ -21,6 +23,7 @@ __all__ = ["Advice", "advise"]
 SCREENING_RUNS = 200
 CLEARLY_WORSE = 0.01  # p-value of the paired test against the best agent below which an agent is dropped
 FINALISTS = 8
+INSPECTED = 10  # instances whose rewards are compared with those that an agent accepts
 BASELINE = "Uniform"
 
 
@@ -124,6 +127,9 @@ def _usable(
 ) -> tuple[list[str], dict[str, str]]:
     """Return the agents that can be played, and why the others cannot."""
     usable, left_out = [], {}
+    (baseline,) = make_cells([BASELINE], env, budgets, seed, keywords)
+    rng = generator(seed, "advice")
+    rewards = sample_rewards(baseline.env.problem.draw(INSPECTED, rng), rng)
     for name in registry.names():
         try:
             cell = make_cells([name], env, budgets, seed, keywords)[0]
@@ -135,6 +141,7 @@ def _usable(
                 left_out[name] = f"needs a budget of {least:,}"
             else:
                 cell.check()
+                check_rewards(name, rewards)
                 usable.append(name)
         except BaiGymError as error:
             left_out[name] = str(error)

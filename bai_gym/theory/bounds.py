@@ -121,7 +121,7 @@ CONFIDENCE_BOUNDS: dict[str, Bound] = {
 
 THRESHOLD_BOUNDS: dict[str, Bound] = {
     "AugUCB": Bound(augucb_bound, "Mukherjee et al. (2017), Theorem 3.1, with the 4KT of its proof", "[0, 1]"),
-    "UCBEV": Bound(ucbev_bound, "Mukherjee et al. (2017), Table 1, as printed", "[0, 1]"),
+    "UCBEV-T": Bound(ucbev_bound, "Mukherjee et al. (2017), Table 1, as printed", "[0, 1]"),
     "APT": Bound(
         lambda means, variances, threshold, budget: apt_bound(means, threshold, budget),
         "Locatelli, Gutzeit and Carpentier (2016), Theorem 2",

@@ -54,7 +54,7 @@ def ucbev_bound(
     *,
     squared: bool = False,
 ) -> FloatArray:
-    """Return 6 K n exp(-(n - 2K) / (512 H_sigma,1)) for UCBEV.
+    """Return 6 K n exp(-(n - 2K) / (512 H_sigma,1)) for UCBEV-T.
 
     The form is that of GapE-V (Gabillon et al. 2011, Theorem 2) with |mean - threshold| for the gaps. Mukherjee et al.
     print it with an H_sigma,1 whose numerators are not squared, and for an index without variances; no proof is given.

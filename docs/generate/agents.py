@@ -12,9 +12,9 @@ from typing import Any
 from mkdocs.utils import meta
 
 from bai_gym import agents
-from bai_gym.agents import Agent, SequentialAgent
+from bai_gym.agents import Agent
 from bai_gym.agents.citations import cite
-from bai_gym.agents.registry import find
+from bai_gym.agents.registry import ANY, BUILT_IN, find
 from bai_gym.problems import KNOWLEDGE
 from generate.docstrings import parse, roles_to_code
 from generate.instances import Environment
@@ -22,7 +22,7 @@ from generate.markdown import WIDE, agent_page, environment_page, facts, filtera
 from generate.players import Verdicts
 from generate.rules import plain_rule
 
-__all__ = ["Written", "agent_index", "agent_text", "group_of", "written_pages"]
+__all__ = ["Written", "agent_index", "agent_text", "written_pages"]
 
 ARMS = (2, 4, 8, 16, 32, 64, 128)
 FEATURES = 5
@@ -67,22 +67,6 @@ def written_pages(folder: Path) -> Written:
                 raise ValueError(f"{file.name} is about {name}, and so is another file")
             found[name] = text.strip()
     return found
-
-
-def group_of(name: str) -> str:
-    """Return the heading in the navigation for an agent: what it needs or solves, else how it decides."""
-    agent = agents.make(name)
-    if "best-arm" not in agent.tasks:
-        return "Thresholding"
-    if agent.stops:
-        return "Fixed confidence"
-    if agent.needs_features:
-        return "Arms with features"
-    if "prior" in agent.knows:
-        return "With a prior"
-    if "top-m" in agent.tasks and "thresholding" not in agent.tasks:
-        return "Several best arms"
-    return "Sequential" if isinstance(agent, SequentialAgent) else "Staged"
 
 
 def agent_text(name: str, environments: tuple[Environment, ...], found: Verdicts, written: str | None) -> str:
@@ -140,6 +124,7 @@ def agent_index(written: Written) -> str:
             (
                 f"[`{name}`]({agent_page(name)})",
                 roles_to_code(parse(kind).paragraphs[0]),
+                BUILT_IN[name].group,
                 ", ".join(sorted(agent.tasks)),
                 "yes" if agent.stops else "no",
                 ", ".join(sorted(agent.knows)) or "none",
@@ -150,7 +135,7 @@ def agent_index(written: Written) -> str:
             )
         )
     head = (
-        *("name", "idea", "tasks", "fixed confidence", "oracle knowledge", "needs features", "anytime"),
+        *("name", "idea", "group", "tasks", "fixed confidence", "oracle knowledge", "needs features", "anytime"),
         *("minimum budget, K = 64", "source"),
     )
     knowledge = table(("word", "meaning"), [(f"`{word}`", meaning) for word, meaning in KNOWLEDGE.items()])
@@ -159,7 +144,7 @@ def agent_index(written: Written) -> str:
     parts = [
         "# Agents",
         f"{len(rows)} agents are registered; each has its own page.",
-        filterable(head, rows, ("tasks", "fixed confidence", "oracle knowledge", "needs features", "anytime")),
+        filterable(head, rows, ("group", "tasks", "fixed confidence", "oracle knowledge", "needs features", "anytime")),
         "Fixed confidence: the agent can decide when to stop. Anytime: it has a recommendation after every pull, so it "
         "can be evaluated at checkpoints. All columns assume default parameters.",
         "## Oracle knowledge",
@@ -195,12 +180,17 @@ def _linker(thing: object) -> str | None:
 
 
 def _at_a_glance(kind: Any, agent: Any) -> str:
+    entry = BUILT_IN[agent.name]
     rows = [
         ("class", f"`{_import_path(kind)}`"),
+        ("group", entry.group),
         ("tasks", "; ".join(TASKS[task] for task in sorted(agent.tasks))),
         ("setting", "fixed budget, and fixed confidence: it decides when to stop" if agent.stops else "fixed budget"),
         ("oracle knowledge", ", ".join(sorted(agent.knows)) or "none"),
+        ("number of arms", "any" if entry.arms is None else str(entry.arms)),
         ("features of arms", "needed" if agent.needs_features else "not needed"),
+        ("accepts", entry.rewards if entry.rewards == ANY else f"{entry.rewards}, with its default parameters"),
+        ("unspent pulls", "none" if entry.spends_budget and not agent.stops else "possible"),
         ("anytime", "yes: works with checkpoints" if agent.anytime else "no: recommends only at the end"),
         ("reads sample variances", "yes" if agent.uses_variances else "no"),
     ]
@@ -271,7 +261,7 @@ def _places(name: str, environments: tuple[Environment, ...], found: Verdicts) -
     reasons: dict[str, list[str]] = defaultdict(list)
     for env_id, verdict in here.items():
         if not verdict.plays:
-            reasons[re.split("[:;]", re.sub(r"\b\d+\b", "…", verdict.reason))[0]].append(env_id)
+            reasons[re.split("[:;]", re.sub(r"\b(?![01]\b)\d+\b", "…", verdict.reason))[0]].append(env_id)
     if reasons:
         parts.append("Not in the others:")
         parts.append("\n".join(f"- {reason} ({len(ids)} environments)" for reason, ids in reasons.items()))

@@ -11,6 +11,7 @@ from scipy.stats import chi2_contingency
 
 from bai_gym import agents, evaluate
 from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent
+from bai_gym.agents.registry import ANY, BUILT_IN
 from bai_gym.agents.tools.halving import num_stages
 from bai_gym.api import parse_agent
 from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
@@ -48,7 +49,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("LinUCB", {"S": 60.0, "model": "disjoint"}),
     ("LinGapE", {"radius": "determinant"}),
     ("AugUCB", {"after": "apt"}),
-    ("UCBEV", {"index": "bernstein"}),
+    ("UCBEV-T", {"index": "bernstein"}),
     ("CSAR", {"schedule": "sr"}),
     ("BayesGap", {"kernel": "squared-exponential", "length": 0.1, "amplitude": 30.0}),
     ("BayesGap", {"kernel": "linear", "amplitude": 30.0, "output": "last"}),
@@ -65,25 +66,17 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 ]
 # Agents with a joint model of all means, which do without a first pull of every arm.
 CORRELATED = {name for name in NAMES if isinstance(agents.make(name), agents.GaussianProcessAgent)}
-# Names of agents that stop before the budget is spent; all others spend it.
+# Agents whose stages of halving have equal budgets, rounded down.
 HALVING = {"SH", "SHVar", "SHAdaVar", *(name for name in NAMES if name.startswith("GSE-"))}
 STOPPING = {name for name in NAMES if getattr(agents.make(name), "stops", False)}
-LEAVE_SOME = HALVING | {"SR", "SAR", "CSAR", "AugUCB", "SubsetSH", "FBKT", "FCVote"} | STOPPING
-# Agents for one number of arms only, and those that may play some arms only.
-ARMS, SUBSET = {"NA-AIPW": 2}, {"SubsetSH"}
-# Agents that by default are for 0/1 rewards, and the largest budgets that they can play. Worlds of other rewards or
-# sizes, where they raise, leave them out or give them one of their own (`playable`). What is left out here,
+LEAVE_SOME = STOPPING | {name for name in NAMES if not BUILT_IN[name].spends_budget}
+# Agents for one number of arms, and those that by default are for some rewards only. Worlds of other rewards or sizes,
+# where they raise, leave them out or give them one of their own (`playable`). What is left out here,
 # test_bayes_optimal has; and UCB-GLM and GSE-Log are everywhere with a link for any rewards.
-BINARY_ONLY = {
-    "BayesOptimal": 12,
-    "UCB-GLM": 10_000,
-    "GSE-Log": 10_000,
-    "GSE-Log-FWG": 10_000,
-    "DPT": 10_000,
-    "ICPE": 10_000,
-}
-FIND_ONE = [name for name in NAMES if BestArm.name in agents.make(name).tasks and name not in ARMS]
-EVERY = [v for v in VARIANTS if (v[0] not in BINARY_ONLY or v[1]) and v[0] not in ARMS]
+ONE_SIZE = {name for name in NAMES if BUILT_IN[name].arms is not None}
+SOME_REWARDS = {name for name in NAMES if BUILT_IN[name].rewards != ANY}
+FIND_ONE = [name for name in NAMES if BestArm.name in agents.make(name).tasks and name not in ONE_SIZE]
+EVERY = [v for v in VARIANTS if (v[0] not in SOME_REWARDS or v[1]) and v[0] not in ONE_SIZE]
 GENERAL = [variant for variant in EVERY if variant[0] in FIND_ONE]
 # Agents of other tasks than one arm.
 SEVERAL = [variant for variant in VARIANTS if agents.make(variant[0], **variant[1]).tasks - {BestArm.name}]
@@ -139,10 +132,10 @@ def without_variance(num_arms: int) -> GaussianBandit:
 
 def playable(name: str, num_arms: int, budget: int) -> tuple[Bandit, int]:
     """A world of that size, or the largest below it that the agent can play in."""
-    if name in ARMS:
-        return spread(ARMS[name]), budget
-    if name in BINARY_ONLY:
-        return BernoulliBandit(np.linspace(0.2, 0.9, num_arms)), min(budget, BINARY_ONLY[name])
+    entry = BUILT_IN[name]
+    num_arms, budget = entry.arms or num_arms, min(budget, entry.largest_budget or budget)
+    if name in SOME_REWARDS:
+        return BernoulliBandit(np.linspace(0.2, 0.9, num_arms)), budget
     return spread(num_arms), budget
 
 
@@ -344,6 +337,14 @@ def test_a_task_that_is_not_declared_is_refused() -> None:
                     play(agent, spread(4), 500, task=task)
 
 
+def test_a_number_of_arms_that_an_agent_is_not_for_is_refused() -> None:
+    assert ONE_SIZE
+    for name in sorted(ONE_SIZE):
+        arms = BUILT_IN[name].arms
+        with pytest.raises(AgentError, match=f"^{name} is for {arms} arms, and there are 4: use an agent for any"):
+            play(agents.make(name), spread(4), 500)
+
+
 def test_agents_that_do_not_stop_are_refused_where_they_must() -> None:
     of_confidence = {name for name in NAMES if isinstance(agents.make(name), ConfidenceAgent)}
     good = {"APT-G", "HDoC", "LUCB-G", "APGAI"}
@@ -405,7 +406,9 @@ def test_small_budgets_are_refused_unless_allowed(variant: tuple[str, dict[str, 
             np.testing.assert_array_equal(rollout.recommendation, above)
             continue
         assert np.isin(rollout.recommendation, np.arange(num_arms)).all()
-        if budget < num_arms and parameters.get("mode") != "random" and name not in CORRELATED | SUBSET:
+        # Agents that do without a first pull of every arm choose those that they pull; with these features, any arms.
+        chosen = least < num_arms and not agent.needs_features
+        if budget < num_arms and parameters.get("mode") != "random" and not chosen:
             # A random set of arms once each, and the best of them.
             assert (pulls.sum(axis=1) == budget).all() and pulls.max() == 1
             seen = np.where(pulls > 0, bandit.means, -np.inf)
@@ -449,9 +452,9 @@ def test_agents_know_only_what_they_declare(name: str) -> None:
         ("APT", {"epsilon": float("nan")}, "epsilon of APT must be a number of at least 0, not nan"),
         ("AugUCB", {"rho": 0.0}, "rho of AugUCB must be a positive number, not 0.0"),
         ("AugUCB", {"after": "go"}, "after of AugUCB must be 'stop' or 'apt', not 'go'"),
-        ("UCBE", {"c": -1.0}, "c of UCBE must be a positive number, not -1.0"),
-        ("UCBEV", {"c": float("inf")}, "c of UCBEV must be a positive number, not inf"),
-        ("UCBEV", {"index": "v"}, "index of UCBEV must be 'printed' or 'bernstein', not 'v'"),
+        ("UCBE-T", {"c": -1.0}, "c of UCBE-T must be a positive number, not -1.0"),
+        ("UCBEV-T", {"c": float("inf")}, "c of UCBEV-T must be a positive number, not inf"),
+        ("UCBEV-T", {"index": "v"}, "index of UCBEV-T must be 'printed' or 'bernstein', not 'v'"),
         ("CSAR", {"schedule": "x"}, "schedule of CSAR must be one of 'csar', 'sr', 'code', not 'x'"),
     ],
 )

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 from bai_gym import agents
 from bai_gym.agents import registry
-from bai_gym.errors import ParameterError, UnknownNameError
+from bai_gym.agents.registry import BUILT_IN, GROUPS
+from bai_gym.agents.restrictions import check_rewards
+from bai_gym.errors import AgentError, ParameterError, UnknownNameError
 
 
 def test_every_name_makes_an_agent_of_that_name() -> None:
@@ -14,6 +20,45 @@ def test_every_name_makes_an_agent_of_that_name() -> None:
     for name in agents.names():
         assert agents.make(name).label == name
         assert isinstance(agents.make(name), registry.find(name))
+
+
+def test_a_name_and_a_class_never_mean_two_agents() -> None:
+    for name, entry in BUILT_IN.items():
+        kind = registry.find(name)
+        assert getattr(agents, name) is getattr(agents, entry.class_name) is kind
+        # Also as Python would write the name: UCB-E is the class UCBE, so no other agent may be called UCBE.
+        for spelling in (name, re.sub(r"\W", "", name)):
+            assert {other for other in BUILT_IN.values() if other.class_name == spelling} <= {entry}, name
+
+
+def test_every_folder_of_agents_is_a_group() -> None:
+    folder = Path(registry.__file__).parent
+    assert {file.parent.name for file in folder.glob("*/__init__.py")} == {*GROUPS, "tools"}
+    assert {entry.group for entry in BUILT_IN.values()} == set(GROUPS.values())
+
+
+def test_restrictions_are_said_in_words() -> None:
+    restricted = {name: entry.restrictions for name, entry in BUILT_IN.items() if entry.restrictions}
+    assert restricted["NA-AIPW"] == ("2 arms",) and restricted["DPT"] == ("rewards of 0 and 1",)
+    assert restricted["GSE-Log"] == ("rewards in [0, 1]",) and "SH" not in restricted
+
+
+@pytest.mark.each(
+    ("name", "accepted", "refused"),
+    [
+        ("DPT", [0.0, 1.0], 0.5),
+        ("UCB-GLM", [0.0, 0.5, 1.0], -0.25),
+        ("UCB-GLM", [0.5], 1.25),
+        ("SH", [-3.0, 9.0], None),
+    ],
+)
+def test_rewards_that_an_agent_does_not_accept_are_refused(
+    name: str, accepted: list[float], refused: float | None
+) -> None:
+    check_rewards(name, np.array(accepted))
+    if refused is not None:
+        with pytest.raises(AgentError, match=f"^{name} with its default parameters needs rewards .* is {refused}$"):
+            check_rewards(name, np.array([*accepted, refused]))
 
 
 def test_parameters_are_passed_on() -> None:

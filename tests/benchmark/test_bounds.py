@@ -68,8 +68,8 @@ def test_bounds_of_drawn_instances_are_averaged_and_clipped() -> None:
 
 def test_thresholding_has_theorems_of_its_own() -> None:
     keywords = {**BERNOULLI, "env": "BAI-CustomThresholding-v0", "threshold": 0.7, "budget": 40_000}
-    found = bounds("APT(epsilon=0.0)", "CSAR", "APT", "CSAR(schedule=sr)", "UCBE", "Uniform", "UCBEV", **keywords)
-    assert set(found) == {"APT(epsilon=0.0)", "CSAR", "UCBEV"}
+    found = bounds("APT(epsilon=0.0)", "CSAR", "APT", "CSAR(schedule=sr)", "UCBE-T", "Uniform", "UCBEV-T", **keywords)
+    assert set(found) == {"APT(epsilon=0.0)", "CSAR", "UCBEV-T"}
     assert found["APT(epsilon=0.0)"] == min(float(apt_bound(MEANS, 0.7, 40_000)), 1.0) < 1.0
     assert found["CSAR"] == min(float(csar_bound(MEANS, 0.7, 40_000)), 1.0) < 1.0
     assert not bounds("CSAR", **{**keywords, "epsilon": 0.1})

@@ -16,6 +16,7 @@ from scipy.stats import chi2_contingency, ks_2samp
 
 from bai_gym import agents, compare, evaluate
 from bai_gym.agents import Agent
+from bai_gym.agents.registry import BINARY, BUILT_IN
 from bai_gym.api import make_cells, parse_agent
 from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
 from bai_gym.benchmark.cells import checkpoint_grid
@@ -43,12 +44,12 @@ VARIANTS = [
     ("AugUCB", {"rho": 0.05, "after": "apt"}),
     ("CSAR", {"schedule": "sr"}),
     ("Uniform", {"mode": "random"}),
-    ("UCBEV", {"index": "bernstein"}),
+    ("UCBEV-T", {"index": "bernstein"}),
 ]
 
 
 def test_which_agents_have_an_answer_at_any_time() -> None:
-    assert {"Uniform", "AugUCB", "APT", "UCBE", "UCBEV", "CSAR", "UCB-E", "A-UCB-E", "GapE", "UCB1"} <= set(ANYTIME)
+    assert {"Uniform", "AugUCB", "APT", "UCBE-T", "UCBEV-T", "CSAR", "UCB-E", "A-UCB-E", "GapE", "UCB1"} <= set(ANYTIME)
     assert not {"SH", "SHVar", "SHAdaVar", "SR", "SAR", "UGapEb", "UGapEc", "LUCB"} & set(ANYTIME)
 
 
@@ -139,8 +140,8 @@ def test_blocks_and_steps_see_the_same(variant: tuple[str, dict[str, Any]], kind
     agent = agents.make(variant[0], **variant[1])
     if agent.name in ("TS", "TTTS") and kind == "bernoulli":
         pytest.skip("their posterior is not for rewards of few values")
-    if agent.name in ("DPT", "ICPE") and kind == "gaussian":
-        pytest.skip("their weights are for rewards of 0 and 1")
+    if BUILT_IN[agent.name].rewards == BINARY and kind == "gaussian":
+        pytest.skip("for rewards of 0 and 1")
     bandit: Any = GaussianBandit([1.0, 0.8, 0.8, 0.5], [1.0, 0.2, 2.0, 0.5])
     if kind == "bernoulli":
         bandit = BernoulliBandit([0.6, 0.5, 0.5, 0.1])
@@ -162,7 +163,7 @@ def test_blocks_and_steps_see_the_same(variant: tuple[str, dict[str, Any]], kind
             p_values.append(float(chi2_contingency(table).pvalue))
         for arm in range(bandit.num_arms):
             p_values.append(float(ks_2samp(one.pulls[:, arm], other.pulls[:, arm], method="asymp").pvalue))
-        if agent.name not in ("AugUCB", "CSAR") and not agent.stops:
+        if BUILT_IN[agent.name].spends_budget and not agent.stops:
             assert (one.pulls.sum(axis=1) == one.pulls_made).all()
         assert (other.pulls.sum(axis=1) <= one.pulls_made).all()
     assert min(p_values) * len(p_values) > LEVEL / len(VARIANTS)
@@ -186,7 +187,7 @@ def test_what_is_seen_does_not_change_what_follows() -> None:
     # Every reward is its arm's mean: an agent that decides pull by pull makes the same pulls, looked at or not.
     bandit = GaussianBandit(np.random.default_rng(0).random((50, 6)), 0.0)
     task = Thresholding(0.5)
-    for name in ("APT", "AugUCB", "UCBE"):
+    for name in ("APT", "AugUCB", "UCBE-T"):
         agent, ends = agents.make(name, tie="first", **({"rho": 0.05} if name == "AugUCB" else {})), []
         env = BestArmVectorEnv(FixedProblem(bandit.select(np.zeros(1, np.int64))), num_envs=2, budget=100, task=task)
         for points in ((), (30, 31, 77)):
@@ -214,7 +215,7 @@ def test_every_answer_is_that_of_a_shorter_run() -> None:
 
 # ------------------------------------------------------------------------------------------------ results
 
-THRESHOLDING = ["AugUCB", "APT", "UCBE", "UCBEV(index=bernstein)", "CSAR", "Uniform(mode=random)"]
+THRESHOLDING = ["AugUCB", "APT", "UCBE-T", "UCBEV-T(index=bernstein)", "CSAR", "Uniform(mode=random)"]
 KEYWORDS = {"budget": 90}
 
 

@@ -14,6 +14,7 @@ import pytest
 from scipy import stats
 
 from bai_gym import agents, compare
+from bai_gym.agents.registry import ANY, BUILT_IN
 from bai_gym.api import make_cells
 from bai_gym.benchmark.recordings import record_cells, record_run
 from bai_gym.errors import ParameterError, SchemaError
@@ -76,19 +77,19 @@ def test_the_law_is_that_of_the_benchmark() -> None:
 @pytest.mark.each("name", agents.names())
 def test_every_agent_can_be_recorded(name: str) -> None:
     env, budget, keywords = "BAI-Bernoulli4-v0", 60, {}
-    agent = agents.make(name)
+    agent, entry = agents.make(name), BUILT_IN[name]
     tasks = tuple(getattr(agent, "tasks", ("best-arm",)))
     if getattr(agent, "needs_features", False):
-        env = "BAI-Logistic8-v0" if "Log" in name or "GLM" in name else "BAI-LinearSphere8-v0"
+        env = "BAI-LinearSphere8-v0" if entry.rewards == ANY else "BAI-Logistic8-v0"
         budget = 200
-    elif "prior" in getattr(agent, "knows", ()) and name not in ("BayesOptimal", "DPT", "ICPE", "Learned"):
+    elif isinstance(agent, agents.GaussianProcessAgent):
         env = "BAI-GP10-v0"
-    elif name == "BayesOptimal":
-        env, budget = "BAI-Bernoulli3-v0", 12
+    elif entry.largest_budget is not None:
+        env, budget = "BAI-Bernoulli3-v0", entry.largest_budget
     elif name.startswith("UGapEc") or name == "LUCB":
         env, budget, keywords = "BAI-FC-Custom-v0", 5000, ARMS
-    elif name == "NA-AIPW":
-        env = "BAI-Bernoulli2-v0"
+    elif entry.arms is not None:
+        env = f"BAI-Bernoulli{entry.arms}-v0"
     elif "good-arm" in tasks and "best-arm" not in tasks:
         env, budget = "BAI-FC-CustomGoodArm-v0", 5000
     elif "best-arm" not in tasks:

@@ -218,10 +218,13 @@ def test_list_envs_says_what_is_missing(command: Command, tmp_path: Path) -> Non
 
 def test_list_agents_says_what_they_know(command: Command) -> None:
     rows = [line.split("│") for line in command("list", "agents")[0].splitlines() if line.startswith("│")]
-    knows = {row[1].strip(): row[2].strip() for row in rows if row[1].strip()}
+    found = {row[1].strip(): [cell.strip() for cell in row[2:5]] for row in rows if row[1].strip()}
+    groups, knows, needs = ({name: cells[column] for name, cells in found.items()} for column in range(3))
     assert knows["SHVar"] == "variances"
     assert knows["GapE"] == "complexity, range"
     assert knows["SHAdaVar"] == "none"
+    assert groups["APT"] == "Thresholding"
+    assert (needs["SHAdaVar"], needs["GSE-Lin"], needs["NA-AIPW"]) == ("", "features", "2 arms")
 
 
 def test_data_says_where_and_how(command: Command, tmp_path: Path) -> None:
@@ -416,7 +419,7 @@ def test_reproduce_draws_curves_over_the_pulls_of_a_run(
     pytest.importorskip("matplotlib")
     full = EXPERIMENTS["augucb-1f"]
     panel = dataclasses.replace(full.panels[0], checkpoints=5000)
-    agents = ("AugUCB", "UCBEV(c=0.25)", "UCBEV(c=256)")
+    agents = ("AugUCB", "UCBEV-T(c=0.25)", "UCBEV-T(c=256)")
     short = dataclasses.replace(full, panels=(panel,), agents=agents, claims=full.claims[:1])
     monkeypatch.setattr(reproduce, "find", {short.id: short}.__getitem__)
     out, err = command("reproduce", "augucb-1f", "--runs", "3", "--workers", "1")

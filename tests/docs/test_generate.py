@@ -19,7 +19,7 @@ from bai_gym.envs.registration import IDS  # noqa: E402
 from bai_gym.errors import BaiGymError  # noqa: E402
 from bai_gym.problems import FAMILIES, BernoulliPriorProblem, FixedProblem, build  # noqa: E402
 from bai_gym.tasks import BestArm, Thresholding  # noqa: E402
-from generate.agents import agent_text, group_of, written_pages  # noqa: E402
+from generate.agents import agent_text, written_pages  # noqa: E402
 from generate.complexities import complexity_rows, number  # noqa: E402
 from generate.docstrings import code_table, oneline, parse, roles_to_code, roles_to_links  # noqa: E402
 from generate.instances import FEATURES_OF_DATA, description, environments  # noqa: E402
@@ -106,16 +106,6 @@ def test_complexities_of_a_bandit_by_hand() -> None:
     assert values == ["844", "800"]
     median = complexity_rows(BernoulliPriorProblem(3), BestArm(), drawn=True)[0][1]
     assert " to " in median
-
-
-def test_the_menu_of_agents_is_grouped() -> None:
-    groups: dict[str, list[str]] = {}
-    for name in agents.names():
-        groups.setdefault(group_of(name), []).append(name)
-    assert 5 <= len(groups) <= 8 and max(map(len, groups.values())) <= len(agents.names()) / 3
-    first = {"SR": "Staged", "TTTS": "Sequential", "SAR": "Several best arms", "LUCB": "Fixed confidence"}
-    first |= {"OD-LinBAI": "Arms with features", "KG": "With a prior", "APT": "Thresholding", "Uniform": "Staged"}
-    assert {name: group_of(name) for name in first} == first
 
 
 def test_a_picture_is_the_same_every_time() -> None:

@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode
 from bai_gym import agents, evaluate
 from bai_gym.agents import Agent
 from bai_gym.agents.base import Plan
+from bai_gym.agents.registry import BUILT_IN
 from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit, PriorBandit
 from bai_gym.benchmark.merged import MergedStatistics
 from bai_gym.benchmark.rollout import play_blocks, play_steps
@@ -191,11 +192,7 @@ def test_a_plain_class_reads_features() -> None:
     assert evaluate(OneAtATime, "BAI-LinearCorner6-v0", budget=7, runs=10).errors == 0
 
 
-FEW_ARMS = ["NA-AIPW"]
-BINARY_ONLY = ["BayesOptimal", "DPT", "ICPE"]
-IGNORANT = [
-    name for name in agents.names() if name not in [*FEW_ARMS, *BINARY_ONLY] and not agents.make(name).needs_features
-]
+IGNORANT = [name for name, entry in BUILT_IN.items() if not entry.restrictions and not agents.make(name).needs_features]
 
 
 @pytest.mark.slow

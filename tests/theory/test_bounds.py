@@ -241,7 +241,7 @@ EDGES: dict[str, tuple[Call, int]] = {
     "GapE-V": (lambda n: gape_v_bound(MEANS, 0.1, n), 6),
     "UGapEb": (lambda n: ugapeb_bound(MEANS, n), 3),
     "AugUCB": (lambda n: augucb_bound([*MEANS, 0.9], 0.1, 0.4, n), 4),
-    "UCBEV": (lambda n: ucbev_bound(MEANS, 0.1, 0.4, n), 6),
+    "UCBEV-T": (lambda n: ucbev_bound(MEANS, 0.1, 0.4, n), 6),
     "APT": (lambda n: apt_bound(MEANS, 0.4, n), 6),
     "CSAR": (lambda n: csar_bound(MEANS, 0.4, n), 4),
     "GSE": (lambda n: gse_linear_bound(MEANS, 2, n), 4),

@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from bai_gym import agents, evaluate
+from bai_gym.agents.registry import BUILT_IN
 from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import AgentError, BudgetError, ParameterError
@@ -22,7 +23,7 @@ SIZES = [(2, 20), (3, 12)]
 # Agents of a fixed budget that find one arm; Thompson sampling with the posterior for 0/1 rewards.
 BERNOULLI = {"posterior": "bernoulli"}
 PLAYERS: list[tuple[str, dict[str, Any]]] = [
-    (name, {"TS": BERNOULLI, "TTTS": BERNOULLI, "FBKT": {"allow_small_budget": True}}.get(name, {}))
+    (name, {"allow_small_budget": True} | {"TS": BERNOULLI, "TTTS": BERNOULLI}.get(name, {}))
     for name in agents.names()
     if not agents.make(name).stops and not agents.make(name).needs_features and "best-arm" in agents.make(name).tasks
 ]
@@ -44,7 +45,7 @@ def instances(num_arms: int, runs: int) -> BernoulliBandit:
 @pytest.mark.each(("num_arms", "budget"), SIZES)
 @pytest.mark.each(("name", "parameters"), PLAYERS, ids=lambda v: v if isinstance(v, str) else "")
 def test_nobody_surpasses_it(name: str, parameters: dict[str, Any], num_arms: int, budget: int) -> None:
-    if num_arms != {"NA-AIPW": 2}.get(name, num_arms):  # for that number of arms alone
+    if BUILT_IN[name].arms not in (None, num_arms):
         return
     # A theorem for those that are told nothing about the instance; that the others do not either is an observation.
     agent = agents.make(name, **parameters)

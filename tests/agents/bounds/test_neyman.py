@@ -100,7 +100,7 @@ def test_neyman_allocation_beats_equal_shares_where_variances_differ() -> None:
 
 def test_errors() -> None:
     for agent, error, message in (
-        (NAAIPW(), AgentError, "NA-AIPW is for two arms, and there are 3: GNA extends it to more"),
+        (NAAIPW(), AgentError, "NA-AIPW is for 2 arms, and there are 3: use an agent for any number of arms"),
         (GNA(sampling="all"), ParameterError, "sampling of GNA must be 'random' or 'track', not 'all'"),
         (GNA(estimator="ipw"), ParameterError, "estimator of GNA must be 'aipw' or 'mean', not 'ipw'"),
         (GNA(sampling="track"), ParameterError, "GNA with sampling='track' draws no random arms"),

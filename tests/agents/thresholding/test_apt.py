@@ -1,4 +1,4 @@
-"""APT, UCBE and UCBEV for thresholding: exploration and pulls by hand, and every choice against the formulas."""
+"""APT, UCBE-T and UCBEV-T for thresholding: exploration and pulls by hand, and every choice against the formulas."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def test_an_arm_at_the_threshold_leaves_no_exploration() -> None:
 
 def test_the_exploration_is_given_once() -> None:
     for agent in (ThresholdUCBE(c=2.0, a=1.0), ThresholdUCBEV(c=2.0, a=1.0)):
-        with pytest.raises(ParameterError, match="c of UCBEV? has no effect where a is given: leave one of them out"):
+        with pytest.raises(ParameterError, match="c of UCBEV?-T has no effect where a is given: leave one of them out"):
             begun(agent, 34)
 
 
 def test_budgets_that_the_explorations_need() -> None:
-    with pytest.raises(BudgetError, match="budget 3 is below the minimum of UCBEV for 2 arms: give at least 4"):
+    with pytest.raises(BudgetError, match="budget 3 is below the minimum of UCBEV-T for 2 arms: give at least 4"):
         begun(ThresholdUCBEV(), 3)
     assert begun(ThresholdUCBEV(allow_small_budget=True), 3).exploration.tolist() == [0.0]
     assert begun(ThresholdUCBE(), 2).exploration.tolist() == [0.0]
