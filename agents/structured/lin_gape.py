@@ -9,131 +9,80 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.agents.structured.ridge import (
-    LOG_DET,
-    SCALE,
-    Ridge,
-    fewer_pulls,
-    is_current,
-    largest_place,
-    longest,
-    noise_deviation,
-    read_row,
-    regression,
-    shared_features,
-)
+from bai_gym.agents.structured import lin_gape_fast
+from bai_gym.agents.structured.linear_models import longest, noise_deviation, shared_features
+from bai_gym.agents.structured.pair_designs import PairDesigns
 from bai_gym.agents.tools.choosing import SLACK, largest
-from bai_gym.designs.contrast import solve_contrasts
-from bai_gym.designs.span import project
+from bai_gym.agents.tools.plain_ridge import RidgeState, product, start, update_regression
+from bai_gym.agents.tools.ridge_fit import Ridge
+from bai_gym.agents.tools.scanning import arm_of_nearly_largest, less_pulled
+from bai_gym.agents.tools.widths import EllipsoidState, ellipsoid_radius
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import WAIT, Episode, Rule, Sequential
+from bai_gym.sampling import WAIT, Episode, PerArm, Rule, Sequential, States, Vector
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.validation import choice, probability, real
 
 __all__ = ["LinGapE", "LinGapEGreedy"]
 
-SAME = 1e-12  # ||x_i - x_j||^2 up to this, times ||x_i||^2 + ||x_j||^2, is 0 but for rounding
 
-# Parameters; C_t = NOISE sqrt(level) + BONUS, where the level is FACTOR max(CONSTANT + log(1 + t LENGTH^2), 0) or, with
-# the factor 0, CONSTANT + log det A / det lam I.
-NOISE, BONUS, CONSTANT, FACTOR, LENGTH = range(5)
+class LinGapEState(EllipsoidState, RidgeState):
+    """What the rules of LinGapE use."""
 
-# Memory: the places of i and j, the pair whose design is waited for, plus one, where the next design is written, where
-# designs are (0: nowhere), see `slot_of`, and the designs: pair, size, places, absolute weights. Where i and j are in
-# groups that are orthogonal, the design for their difference consists of those for x_i and x_j themselves: pairs of an
-# arm with the one past the last, whose features are 0.
-FIRST, SECOND, ASKED, NEXT, SLOT = range(5)
-SLOTS = 509  # for designs of two arms; each of a single arm has its own
-DESIGNS = 4096
-LOST = -1  # size of a design that rounding errors have kept from being found
+    i: int  # the arm of largest estimate
+    j: int  # the arm that could exceed it by most
+    y: Vector  # x_i - x_j
+    index: PerArm  # what the arms are compared by
+    has_design: bool  # whether p is the design for the next pull
+    p: PerArm  # design for y: proportions of the pulls that estimate y^T theta best; all 0 where it cannot be found
 
 
-def radius(e: Episode) -> float:
-    """Return C_t."""
-    r = regression(e)
-    level = r.given[CONSTANT] + r.numbers[LOG_DET]
-    if r.given[FACTOR] > 0.0:
-        level = r.given[FACTOR] * max(r.given[CONSTANT] + math.log1p(e.made * r.given[LENGTH] ** 2), 0.0)
-    return r.given[NOISE] * math.sqrt(level) + r.given[BONUS]
+def pull_by_ratio(e: Episode, s: LinGapEState, rng: np.random.Generator) -> int:
+    """Pull the arm of least T / p, where p is the design for the direction y."""
+    if not s.has_design:
+        select_direction(e, s, rng)
+        if product(s, s.y, s.y) == 0.0:
+            return less_pulled(e, s.i, s.j, rng)
+        return WAIT  # for p
+    s.has_design = False
+    is_found = False
+    for arm in range(e.num_arms):
+        s.index[arm] = -e.pulls[arm] / s.p[arm] if s.p[arm] > 0.0 else -np.inf
+        is_found = is_found or s.p[arm] > 0.0
+    return arm_of_nearly_largest(s.index, 0.0, e, rng) if is_found else arm_of_least_width(e, s, rng)
 
 
-def rivals(e: Episode, rng: np.random.Generator) -> tuple[int, int, bool]:
-    """Return the places of i and j, and whether they have equal features."""
-    r, factor = regression(e), radius(e)
-    first = largest_place(e, r.scores, r.numbers[SCALE], rng)
-    read_row(e, first, r.row)
-    own = r.squares[first]
-    for k in range(e.pulls.size):
-        both = r.squares[k] + own
-        square = both - 2.0 * r.row[k]
-        r.row[k] = square if square > SAME * both else 0.0  # of x_k - x_i
-        r.values[k] = r.scores[k] + factor * math.sqrt(r.row[k])
-    r.values[first] = -np.inf
-    second = largest_place(e, r.values, r.numbers[SCALE], rng)
-    return first, second, r.row[second] == 0.0
+def pull_greedily(e: Episode, s: LinGapEState, rng: np.random.Generator) -> int:
+    """Pull the arm after which the width of y^T theta is least."""
+    select_direction(e, s, rng)
+    if product(s, s.y, s.y) == 0.0:
+        return less_pulled(e, s.i, s.j, rng)
+    return arm_of_least_width(e, s, rng)
 
 
-def less_pulled(e: Episode, first: int, second: int, rng: np.random.Generator) -> int:
-    """Return the arm of fewer pulls at one of two places."""
-    i, j = int(regression(e).order[first]), int(regression(e).order[second])
-    if e.pulls[i] == e.pulls[j] and e.parameters[0] == 0.0:
-        return i if rng.random() < 0.5 else j
-    return i if fewer_pulls(e, i, j) else j
+def select_direction(e: Episode, s: LinGapEState, rng: np.random.Generator) -> None:
+    """Set i to the arm of largest estimate, j to that of largest gap to i plus width, and y to x_i - x_j."""
+    update_regression(e, s)
+    s.i = arm_of_nearly_largest(s.scores, s.scale, e, rng)
+    for arm in range(e.num_arms):
+        set_difference(s.y, e.features[s.i], e.features[arm])
+        gap, width = s.scores[arm] - s.scores[s.i], ellipsoid_radius(e, s) * math.sqrt(max(product(s, s.y, s.y), 0.0))
+        s.index[arm] = gap + width if arm != s.i else -np.inf
+    s.j = arm_of_nearly_largest(s.index, s.scale, e, rng)
+    set_difference(s.y, e.features[s.i], e.features[s.j])
 
 
-def narrowest(e: Episode, first: int, second: int, rng: np.random.Generator) -> int:
-    """Return the arm after whose pull the width of x_i - x_j is least."""
-    r = regression(e)
-    read_row(e, first, r.row)
-    read_row(e, second, r.other)
-    for k in range(e.pulls.size):
-        r.values[k] = (r.row[k] - r.other[k]) * (r.row[k] - r.other[k]) / (1.0 + r.squares[k])
-    return int(r.order[largest_place(e, r.values, 0.0, rng)])
+def arm_of_least_width(e: Episode, s: LinGapEState, rng: np.random.Generator) -> int:
+    """Return the arm of least y^T (A + x x^T)^-1 y = y^T A^-1 y - (y^T A^-1 x)^2 / (1 + x^T A^-1 x)."""
+    for arm in range(e.num_arms):
+        x = e.features[arm]
+        s.index[arm] = product(s, s.y, x) ** 2 / (1.0 + product(s, x, x))
+    return arm_of_nearly_largest(s.index, 0.0, e, rng)
 
 
-def pull_greedily(e: Episode, rng: np.random.Generator) -> int:
-    """Return the arm that makes the width of the difference least."""
-    if not is_current(e):
-        return WAIT
-    first, second, equal = rivals(e, rng)
-    return less_pulled(e, first, second, rng) if equal else narrowest(e, first, second, rng)
-
-
-def slot_of(pair: int, arms: int) -> int:
-    """Return where it stands where the design of a pair is."""
-    return SLOT + (pair // (arms + 1) if pair % (arms + 1) == arms else arms + pair % SLOTS)
-
-
-def pull_by_design(e: Episode, rng: np.random.Generator) -> int:
-    """Return the arm that lags behind most in the design for the difference, or wait for that."""
-    if not is_current(e):
-        return WAIT
-    r, arms = regression(e), e.pulls.size
-    own = r.own
-    if own[ASKED] == 0.0:
-        first, second, equal = rivals(e, rng)
-        if equal:
-            return less_pulled(e, first, second, rng)
-        own[FIRST], own[SECOND] = min(first, second), max(first, second)
-    first, second = int(own[FIRST]), int(own[SECOND])
-    same_group = r.starts[first] == r.starts[second]
-    for place in range(r.values.size):
-        r.values[place] = -np.inf
-    for part in range(1 if same_group else 2):
-        pair = (second if part else first) * (arms + 1) + (second if same_group else arms)
-        at = int(own[slot_of(pair, arms)])
-        if at == 0 or own[at] != pair:
-            own[ASKED] = pair + 1
-            return WAIT
-        size = int(own[at + 1])
-        if size == LOST:
-            own[ASKED] = 0.0
-            return narrowest(e, first, second, rng)
-        for k in range(at + 2, at + 2 + size):
-            place = int(own[k])
-            r.values[place] = -e.pulls[int(r.order[place])] / own[k + size]
-    own[ASKED] = 0.0
-    return int(r.order[largest_place(e, r.values, 0.0, rng)])
+def set_difference(y: FloatArray, first: FloatArray, second: FloatArray) -> None:
+    """Set y to first - second."""
+    for place in range(y.size):
+        y[place] = first[place] - second[place]
 
 
 @dataclass(kw_only=True)
@@ -174,17 +123,13 @@ class LinGapE(SequentialAgent):
     name: ClassVar[str] = "LinGapE"
     uses_variances: ClassVar[bool] = False
     needs_features: ClassVar[bool] = True
-    rule: ClassVar[Rule] = Rule(choose=pull_by_design)
+    rule: ClassVar[Rule] = Rule(choose=pull_by_ratio, state=LinGapEState)
+    fast: ClassVar[Rule | None] = lin_gape_fast.BY_RATIO
 
     @property
     def knows(self) -> frozenset[str]:  # type: ignore[override]
         """The variances, unless ``sigma`` is given."""
         return frozenset({"variances"} if self.sigma is None else ())
-
-    @property
-    def memory(self) -> int:  # type: ignore[override]
-        """What the regression takes, and designs."""
-        return self._ridge.size + SLOT + SLOTS + 5 * self.num_arms + DESIGNS
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and the features."""
@@ -196,51 +141,43 @@ class LinGapE(SequentialAgent):
         choice(self.radius, ("authors", "determinant"), f"radius of {self.name}")
         features = shared_features(info, self.lam, self.name)
         self._ridge = Ridge(features, self.lam)
-        found = project(features).coordinates[:, self._ridge.order]
-        self._coordinates = np.concatenate([found, np.zeros_like(found[:, :1])], axis=1)
-        self._designs: dict[int, FloatArray] = {}
-        noise, bonus = noise_deviation(self.sigma, info), math.sqrt(self.lam) * self.S
-        constant, factor = 2.0 * math.log(self.num_arms) - math.log(self.delta), features.shape[-1]
-        if self.radius == "authors":
-            constant -= math.log(self.lam)
+        self._designs = PairDesigns(features)
+        self.values = {
+            "delta": self.delta,
+            "sigma": noise_deviation(self.sigma, info),
+            "lam": self.lam,
+            "theta_bound": self.S,
+            "is_authors": self.radius == "authors",
+            "dimension": features.shape[-1],
+            "length": longest(features),
+        }
+        if self.plain:
+            self.values |= {"y": np.zeros(features.shape[-1]), **start(features.shape[-1], self.lam)}
         else:
-            constant, factor = 2.0 * constant, 0
-        given = (noise, bonus, constant, factor, longest(features))
-        self.parameters = self._ridge.columns(self.batch, self.tie, *given)
+            self.values |= self._ridge.values
+            if self.chosen_rule is lin_gape_fast.BY_RATIO:
+                self.values |= lin_gape_fast.start(self.num_arms)
 
     def sequential(self, steps: int, **options: Any) -> Sequential:
         """Return the request for the pulls after the first ones."""
-        return super().sequential(steps, supply=self.supply, **options)
+        supply = self._supply_plain if self.plain else self._supply_fast
+        return super().sequential(steps, supply=supply, **options)
 
-    def supply(self, rows: IntArray, memory: FloatArray, statistics: Statistics) -> None:
+    def _supply_plain(self, rows: IntArray, states: States, statistics: Statistics) -> None:
+        """Give waiting episodes the design for their direction."""
+        pairs = states["i"][rows], states["j"][rows]
+        for row, design in zip(rows, self._designs.find(rows, *pairs), strict=True):
+            states["has_design"][row], states["p"][row] = True, 0.0
+            if design is not None:
+                states["p"][row, design.arms] = design.weights / design.weights.sum()
+
+    def _supply_fast(self, rows: IntArray, states: States, statistics: Statistics) -> None:
         """Give waiting episodes their regression, or a design."""
-        asked = memory[rows, self._ridge.size + ASKED] > 0.0
-        if not asked.all():
-            self._ridge.fit(rows[~asked], memory, statistics)
-        if asked.any():
-            self._supply_designs(rows[asked], memory[:, self._ridge.size :])
-
-    def _supply_designs(self, rows: IntArray, memory: FloatArray) -> None:
-        """Write designs into the memory of episodes; those that are not known are computed, for all at once."""
-        instances, arms = self._coordinates.shape[:2]
-        runs, pairs = rows % instances, memory[rows, ASKED].astype(np.int64) - 1
-        keys = runs * arms**2 + pairs
-        new = [at for key, at in zip(*np.unique(keys, return_index=True), strict=True) if int(key) not in self._designs]
-        if new:
-            given = runs[new], pairs[new] // arms, pairs[new] % arms
-            for at, weights, found in zip(new, *solve_contrasts(self._coordinates, *given), strict=True):
-                places = np.flatnonzero(weights[:-1])
-                name = pairs[at], places.size if found else LOST
-                self._designs[int(keys[at])] = np.concatenate([name, places, np.abs(weights[places])])
-        for row, key in zip(rows.tolist(), keys.tolist(), strict=True):
-            own, design = memory[row], self._designs[key]
-            at = int(own[NEXT])
-            if at == 0 or at + design.size > own.size:  # full: forget all
-                at = SLOT + arms - 1 + SLOTS
-                own[SLOT:at] = 0
-            own[at : at + design.size] = design
-            own[slot_of(int(design[0]), arms - 1)] = at
-            own[NEXT] = at + design.size
+        due = states["due"][rows] == 0
+        if due.any():
+            self._ridge.fit(rows[due], states, statistics)
+        if not due.all():
+            lin_gape_fast.supply_designs(self._designs, self._ridge, rows[~due], states)
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm of largest x^T theta, of several the most pulled; below the minimum budget, the best mean."""
@@ -274,4 +211,5 @@ class LinGapEGreedy(LinGapE):
     """
 
     name: ClassVar[str] = "LinGapE-Greedy"
-    rule: ClassVar[Rule] = Rule(choose=pull_greedily)
+    rule: ClassVar[Rule] = Rule(choose=pull_greedily, state=LinGapEState)
+    fast: ClassVar[Rule | None] = lin_gape_fast.GREEDILY

@@ -9,33 +9,48 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.agents.structured.ridge import (
-    SCALE,
-    Ridge,
-    is_current,
-    largest_place,
-    longest,
-    noise_deviation,
-    regression,
-    shared_features,
-)
+from bai_gym.agents.structured import lin_ucb_fast
+from bai_gym.agents.structured.linear_models import longest, noise_deviation, shared_features
 from bai_gym.agents.tools.choosing import largest
+from bai_gym.agents.tools.plain_ridge import RidgeState, product, start, update_regression
+from bai_gym.agents.tools.ridge_fit import Ridge
+from bai_gym.agents.tools.scanning import arm_of_nearly_largest
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import WAIT, Episode, Rule, Sequential
-from bai_gym.statistics import FloatArray, IntArray, Observation
+from bai_gym.sampling import Episode, PerArm, Rule, Sequential
+from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.validation import choice, probability, real
 
 __all__ = ["LinUCB"]
 
 
-def pull_upper_bound(e: Episode, rng: np.random.Generator) -> int:
-    """Return the arm of largest x^T theta + alpha sqrt(x^T A^-1 x), for a given alpha."""
-    if not is_current(e):
-        return WAIT
-    r = regression(e)
-    for k in range(e.pulls.size):
-        r.values[k] = r.scores[k] + r.given[0] * math.sqrt(r.squares[k])
-    return int(r.order[largest_place(e, r.values, r.numbers[SCALE], rng)])
+class LinUCBState(RidgeState):
+    """What the rule of LinUCB uses."""
+
+    alpha: float  # factor of the width
+    lam: float  # weight of the identity in A
+    disjoint: bool  # whether each arm has a regression of its own
+    lengths: PerArm  # x^T x
+    index: PerArm  # upper confidence bounds
+
+
+def pull_upper_bound(e: Episode, s: LinUCBState, rng: np.random.Generator) -> int:
+    """Pull the arm of largest x^T theta + alpha sqrt(x^T A^-1 x)."""
+    if s.disjoint:
+        set_disjoint_bounds(e, s)
+    else:
+        update_regression(e, s)
+        for arm in range(e.num_arms):
+            square = product(s, e.features[arm], e.features[arm])
+            s.index[arm] = s.scores[arm] + s.alpha * math.sqrt(max(square, 0.0))
+    return arm_of_nearly_largest(s.index, s.scale, e, rng)
+
+
+def set_disjoint_bounds(e: Episode, s: LinUCBState) -> None:
+    """Do the same with A = lam I + T x x^T for each arm: x^T A^-1 x = x^T x / (lam + T x^T x)."""
+    s.scale = max(s.scale, abs(e.reward))
+    for arm in range(e.num_arms):
+        square = s.lengths[arm] / (s.lam + e.pulls[arm] * s.lengths[arm])
+        s.index[arm] = square * e.pulls[arm] * e.mean[arm] + s.alpha * math.sqrt(square)
 
 
 @dataclass(kw_only=True)
@@ -76,7 +91,7 @@ class LinUCB(SequentialAgent):
     uses_variances: ClassVar[bool] = False
     needs_features: ClassVar[bool] = True
     first_pulls: ClassVar[int] = 0
-    rule: ClassVar[Rule] = Rule(choose=pull_upper_bound)
+    rule: ClassVar[Rule] = Rule(choose=pull_upper_bound, state=LinUCBState)
 
     @property
     def knows(self) -> frozenset[str]:  # type: ignore[override]
@@ -84,9 +99,9 @@ class LinUCB(SequentialAgent):
         return frozenset({"variances"} if self.alpha is None and self.sigma is None else ())
 
     @property
-    def memory(self) -> int:  # type: ignore[override]
-        """Length of the regression's numbers."""
-        return self._ridge.size
+    def fast(self) -> Rule | None:  # type: ignore[override]
+        """The fast form for one regression."""
+        return lin_ucb_fast.SHARED if self.model == "shared" else None
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return 1: the widths of arms without a pull are finite."""
@@ -109,16 +124,27 @@ class LinUCB(SequentialAgent):
             ratio = (1.0 + self.budget * longest(features) ** 2 / self.lam) / self.delta
             noise = noise_deviation(self.sigma, info)
             self.width_factor = noise * np.sqrt(features.shape[-1] * np.log(ratio)) + np.sqrt(self.lam) * self.S
-        self._ridge = Ridge(features, self.lam, separate=self.model == "disjoint")
-        self.parameters = self._ridge.columns(self.batch, self.tie, self.width_factor)
+        self._ridge = Ridge(features, self.lam) if self.model == "shared" else None
+        self._lengths: FloatArray = np.einsum("nkd,nkd->nk", features, features)
+        if self._ridge is not None and not self.plain:
+            self.values = {"alpha": self.width_factor, **self._ridge.values}
+            return
+        own = {"lam": self.lam, "disjoint": self.model == "disjoint", "lengths": self._lengths}
+        self.values = {"alpha": self.width_factor, **own, **start(features.shape[-1], self.lam)}
 
     def sequential(self, steps: int, **options: Any) -> Sequential:
         """Return the request for all pulls."""
-        return super().sequential(steps, supply=self._ridge.fit, **options)
+        return super().sequential(steps, supply=None if self._ridge is None else self._ridge.fit, **options)
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm pulled most often."""
-        pulls = observation["pulls"]
-        scores = self._ridge.scores(pulls, observation["means"])
+        statistics = Statistics.of(observation)
+        pulls, scores = statistics.pulls, self._scores(statistics)
         most = np.where(pulls == pulls.max(axis=-1, keepdims=True), scores, -np.inf)
         return largest(most, np.abs(scores).max(axis=-1), pulls, self.tie, self.rng)
+
+    def _scores(self, statistics: Statistics) -> FloatArray:
+        """Return the ``(N, K)`` estimates x^T theta."""
+        if self._ridge is not None:
+            return self._ridge.scores(statistics.pulls, statistics.means)
+        return self._lengths * statistics.sums / (self.lam + statistics.pulls * self._lengths)

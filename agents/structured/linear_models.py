@@ -1,13 +1,16 @@
-"""Shared parts of agents with a model on features: pulls by designs, work in parts, and estimates that rank arms."""
+"""Shared parts of agents with a model on features: checks, pulls by designs, and estimates that rank arms."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
+from bai_gym.bandits.linear import check_features
 from bai_gym.designs import Design, exchange_design, greedy_allocation, round_design
-from bai_gym.errors import AgentError
+from bai_gym.errors import AgentError, InstanceError, ParameterError
+from bai_gym.problems import ProblemInfo
 from bai_gym.regression import generalized_linear, least_squares
 from bai_gym.regression.links import LINKS
 from bai_gym.statistics import FloatArray, IntArray, Statistics
@@ -19,14 +22,59 @@ __all__ = [
     "generalized_values",
     "in_parts",
     "linear_values",
+    "longest",
+    "noise_deviation",
     "pulls_by_design",
     "pulls_by_greed",
     "rows_of",
+    "shared_features",
 ]
 
 DESIGN_ROUNDINGS = ("exchange", "efficient")  # how designs become numbers of pulls
 ENTRIES = 2**19  # of features that are worked on at a time: designs step over them hundreds of times, near the cache
+LARGEST_RATIO = 1e12  # of n L^2 to lam: beyond it, rounding errors would be seen
 STEPS = 2.0**36  # values that differ by less than one such part of the largest one are tied
+
+
+def shared_features(info: ProblemInfo, lam: float, agent: str) -> FloatArray:
+    """Return ``(1, K, d)`` features where all episodes have the same ones, else ``(N, K, d)``, checked.
+
+    Args:
+        info: Of arms that have features.
+        lam: Weight of the identity in the regression.
+        agent: Whose parameter lam is, for errors.
+
+    Raises:
+        InstanceError: If features are not finite numbers, or too large.
+        ParameterError: If lam is too small for numbers of 16 digits.
+    """
+    features = info.features
+    assert features is not None  # the agent needs them, and says so
+    same = features.strides[0] == 0 or bool((features == features[:1]).all())
+    found = check_features(features[:1] if same else features)
+    length, budget = float(longest(found).max()), info.budget
+    if not math.isfinite(budget * length * length):
+        raise InstanceError(f"{agent} cannot use features as large as these: divide them by a number")
+    least = budget * length**2 / LARGEST_RATIO
+    if lam < least:
+        raise ParameterError(
+            f"lam of {agent} is {lam:g}, too small for {budget} pulls of arms of length {length:g}: "
+            f"give at least {1.01 * least:.3g}"
+        )
+    return found
+
+
+def longest(features: FloatArray) -> FloatArray:
+    """Return ``(N,)`` the length of the longest arm, from ``(N, K, d)`` features."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.sqrt(np.einsum("nkd,nkd->nk", features, features).max(axis=1)))
+
+
+def noise_deviation(sigma: float | None, info: ProblemInfo) -> FloatArray:
+    """Return ``(N,)`` standard deviations of the noise: sigma, or the largest from the problem info."""
+    if sigma is not None:
+        return np.full(info.batch, float(sigma))
+    return np.asarray(np.sqrt(info.variances.max(axis=1)))
 
 
 def add_intercept(features: FloatArray) -> FloatArray:

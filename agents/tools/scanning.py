@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from bai_gym.agents.tools.choosing import SLACK
 from bai_gym.sampling import TO_FIRST, Episode, larger
 from bai_gym.statistics import FloatArray
 
-__all__ = ["arm_of_largest", "largest"]
+__all__ = ["arm_of_largest", "arm_of_nearly_largest", "fewer_pulls", "largest", "less_pulled"]
 
 ONE = 2**32  # an arm that is found, in a sum of their numbers
 
@@ -44,3 +45,42 @@ def arm_of_largest(values: FloatArray, e: Episode, rng: np.random.Generator) -> 
             else:
                 skipped -= 1
     return chosen
+
+
+def arm_of_nearly_largest(values: FloatArray, scale: float, e: Episode, rng: np.random.Generator) -> int:
+    """Return the arm of the largest value of linear algebra, where values that differ by rounding alone are tied.
+
+    Args:
+        values: ``(k,)``, -inf allowed.
+        scale: Magnitude of what the values are sums of.
+        e: The episode.
+        rng: Breaks ties.
+    """
+    top = largest(values)
+    least = top - SLACK * (scale + abs(top))
+    tied = 0
+    for arm in range(values.size):
+        tied += 1 if values[arm] >= least else 0
+    skipped = 0 if e.tie == TO_FIRST or tied == 1 else int(rng.random() * tied)
+    chosen = -1
+    for arm in range(values.size):
+        if values[arm] >= least:
+            if e.tie == TO_FIRST:
+                chosen = arm if chosen < 0 or fewer_pulls(e, arm, chosen) else chosen
+            elif skipped == 0:
+                return arm
+            else:
+                skipped -= 1
+    return chosen
+
+
+def fewer_pulls(e: Episode, arm: int, other: int) -> bool:
+    """Return whether an arm has fewer pulls than another, or as many and the lower number."""
+    return e.pulls[arm] < e.pulls[other] or (e.pulls[arm] == e.pulls[other] and arm < other)
+
+
+def less_pulled(e: Episode, arm: int, other: int, rng: np.random.Generator) -> int:
+    """Return the arm of fewer pulls; of as many, by the tie rule of the episode."""
+    if e.pulls[arm] == e.pulls[other] and e.tie != TO_FIRST:
+        return arm if rng.random() < 0.5 else other
+    return arm if fewer_pulls(e, arm, other) else other

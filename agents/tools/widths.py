@@ -1,6 +1,21 @@
-"""The confidence widths of the algorithms of the 2011-2012 papers (GapE, UGapE); plain enough for compiled rules."""
+"""Confidence widths, in a form that compiled rules can use: of single arms (GapE, UGapE), and of linear models."""
 
 import math
+
+from bai_gym.sampling import Episode, State
+
+
+class EllipsoidState(State):
+    """What the radius of a confidence ellipsoid for theta depends on."""
+
+    delta: float  # allowed error probability
+    sigma: float  # standard deviation of the noise
+    lam: float  # weight of the identity in A
+    theta_bound: float  # bound on the length of theta
+    is_authors: bool  # which radius it is
+    dimension: int  # d
+    length: float  # of the longest arm
+    log_det: float  # log det A - log det lam I
 
 
 def hoeffding(a: float, b: float, pulls: float) -> float:
@@ -11,3 +26,16 @@ def hoeffding(a: float, b: float, pulls: float) -> float:
 def bernstein(a: float, b: float, pulls: float, variance: float) -> float:
     """Return the empirical Bernstein width `sqrt(2 a v / T) + 7 a b / (3 (T - 1))` with the sample variance `v`."""
     return math.sqrt(2.0 * a * variance / pulls) + 7.0 * a * b / (3.0 * (pulls - 1.0))
+
+
+def ellipsoid_radius(e: Episode, s: EllipsoidState) -> float:
+    """Return C_t: |y^T (theta - estimate)| <= C_t sqrt(y^T A^-1 y) for all pairs y of arms (Xu et al., 2018).
+
+    With the determinant of A, as in the paper, or a bound of it, as in the code of its authors.
+    """
+    k = e.num_arms
+    if s.is_authors:
+        level = s.dimension * max(math.log(k**2 * (1.0 + e.made * s.length**2) / (s.lam * s.delta)), 0.0)
+    else:
+        level = 2.0 * math.log(k**2 / s.delta) + s.log_det
+    return s.sigma * math.sqrt(level) + math.sqrt(s.lam) * s.theta_bound
