@@ -12,39 +12,81 @@ from bai_gym.agents.fixed_confidence.fws import mean_divergence, meeting_mean
 from bai_gym.agents.fixed_confidence.kl_lucb import bernoulli_upper_bound
 from bai_gym.agents.fixed_confidence.stopping import (
     BERNOULLI,
-    FAMILY,
-    FIRST,
     ConfidenceAgent,
+    ConfidenceState,
     bernoulli_divergence,
     is_separated,
     mean_of,
-    own_term,
     variance_of,
 )
 from bai_gym.agents.fixed_confidence.track_and_stop import inside
 from bai_gym.agents.tools.scanning import arm_of_largest
-from bai_gym.sampling import Episode, Rule, leader, noinline, section
+from bai_gym.problems import ProblemInfo
+from bai_gym.sampling import Episode, PerArm, Rule, Vector, leader, noinline, section
 from bai_gym.statistics import FloatArray
 
 __all__ = ["AdaHedgeBR"]
 
-# Rows of the memory: w, sums of w, scores, gains, D of the learner of each recommendation; then K rows of cumulated
-# losses.
-W, TOTALS, SCORES, GAINS, D, ROW_COUNT = range(6)
 FIRST_D = 0.01
+POSITIVE = 1e-300  # added to weights, which may be 0
 
 
-def row(e: Episode, number: int) -> FloatArray:
-    """Return a row of the memory."""
-    return section(e.memory, number * e.pulls.size, e.pulls.size)
+class AdaHedgeState(ConfidenceState):
+    """What the rule of AdaHedge-BR uses."""
+
+    w: PerArm  # weights
+    total: PerArm  # their sums over time
+    behind: PerArm  # how far the pulls of an arm are behind
+    gain: PerArm  # gains of the round
+    mix_gap: PerArm  # D of the learner of each recommendation, the sum of its mixability gaps
+    losses: Vector  # K rows: the cumulated losses of the learner of each recommendation
 
 
-def least(values: FloatArray) -> float:
-    """Return the smallest value."""
-    smallest = np.inf
-    for k in range(values.size):
-        smallest = min(smallest, values[k])
-    return smallest
+def play_round(e: Episode, s: AdaHedgeState, rng: np.random.Generator) -> int:
+    """Play one round of the game, and return the arm whose pulls are furthest behind the weights (C-tracking)."""
+    best = leader(e.first)
+    if e.pulled < 0:
+        for arm in range(e.num_arms):
+            s.total[arm], s.mix_gap[arm] = e.pulls[arm], FIRST_D
+    losses = section(s.losses, best * e.num_arms, e.num_arms)  # of the learner for the recommendation of the moment
+    rate = math.log(e.num_arms) / s.mix_gap[best]
+    exponential_weights(losses, rate, s.w)
+    rival, meeting = best_response(e, s, best)
+    before, gain = mix_loss(losses, rate), 0.0
+    for k in range(e.num_arms):
+        s.gain[k] = optimistic_gain(e, s, k, meeting if k == best or k == rival else e.mean[k])
+        gain += s.w[k] * s.gain[k]
+    for k in range(e.num_arms):
+        losses[k] -= s.gain[k]
+    s.mix_gap[best] += max(before - mix_loss(losses, rate) - gain, 0.0)
+    for arm in range(e.num_arms):
+        s.total[arm] += s.w[arm]
+        s.behind[arm] = s.total[arm] - e.pulls[arm]
+    return arm_of_largest(s.behind, e, rng)
+
+
+def best_response(e: Episode, s: AdaHedgeState, best: int) -> tuple[int, float]:
+    """Return the arm j of smallest w_B d(m_B, p) + w_j d(m_j, p), and the p that minimises it."""
+    rival, cost, meeting = -1, np.inf, 0.0
+    for j in range(e.num_arms):
+        if j != best:
+            p = meeting_mean(e, s, best, j, s.w[best] + POSITIVE, s.w[j] + POSITIVE)
+            value = s.w[best] * mean_divergence(e, s, best, p) + s.w[j] * mean_divergence(e, s, j, p)
+            if value < cost:
+                rival, cost, meeting = j, value, p
+    return rival, meeting
+
+
+@noinline
+def optimistic_gain(e: Episode, s: AdaHedgeState, arm: int, q: float) -> float:
+    """Return the largest of d(U, q), d(L, q) and log(t) / N, with the bounds U and L of the arm at level log t."""
+    n, m, level = e.pulls[arm], e.mean[arm], math.log(float(e.made))
+    if s.family == BERNOULLI:
+        q = inside(q)
+        high, low = bernoulli_upper_bound(m, level / n), 1.0 - bernoulli_upper_bound(1.0 - m, level / n)
+        return max(bernoulli_divergence(high, q), bernoulli_divergence(low, q), level / n)
+    far = abs(m - q) + math.sqrt(2.0 * variance_of(e, s, arm) * level / n)
+    return float(max(0.5 * far * far / variance_of(e, s, arm), level / n))
 
 
 def exponential_weights(losses: FloatArray, rate: float, w: FloatArray) -> None:
@@ -65,47 +107,12 @@ def mix_loss(losses: FloatArray, rate: float) -> float:
     return lowest - math.log(total / losses.size) / rate
 
 
-@noinline
-def optimistic_gain(e: Episode, arm: int, q: float, level: float) -> float:
-    """Return the largest of d(U, q), d(L, q) and log(t) / N, with the bounds U and L of the arm at level log t."""
-    n, m = e.pulls[arm], e.mean[arm]
-    if e.parameters[FAMILY] == BERNOULLI:
-        q = inside(q)
-        high, low = bernoulli_upper_bound(m, level / n), 1.0 - bernoulli_upper_bound(1.0 - m, level / n)
-        return max(bernoulli_divergence(high, q), bernoulli_divergence(low, q), level / n)
-    width = math.sqrt(2.0 * variance_of(e, arm) * level / n)
-    far = abs(m - q) + width
-    return max(0.5 * far * far / variance_of(e, arm), level / n)
-
-
-def play(e: Episode, rng: np.random.Generator) -> int:
-    """Play one round of the game, and return the arm that its proportions are furthest ahead of."""
-    arms, best, level = e.pulls.size, leader(e.first), math.log(float(e.made))
-    w, totals, scores, gains, d = row(e, W), row(e, TOTALS), row(e, SCORES), row(e, GAINS), row(e, D)
-    if e.pulled < 0:
-        for arm in range(arms):
-            totals[arm], d[arm] = e.pulls[arm], FIRST_D
-    losses = row(e, ROW_COUNT + best)  # of the learner for the recommendation of the moment
-    rate = math.log(float(arms)) / d[best]
-    exponential_weights(losses, rate, w)
-    rival, cost, meeting = -1, np.inf, 0.0
-    for j in range(arms):
-        if j != best:
-            p = meeting_mean(e, best, j, w[best] + 1e-300, w[j] + 1e-300)
-            value = w[best] * mean_divergence(e, best, p) + w[j] * mean_divergence(e, j, p)
-            if value < cost:
-                rival, cost, meeting = j, value, p
-    before, gain = mix_loss(losses, rate), 0.0
-    for k in range(arms):
-        gains[k] = optimistic_gain(e, k, meeting if k == best or k == rival else e.mean[k], level)
-        gain += w[k] * gains[k]
-    for k in range(arms):
-        losses[k] -= gains[k]
-    d[best] += max(before - mix_loss(losses, rate) - gain, 0.0)
-    for arm in range(arms):
-        totals[arm] += w[arm]
-        scores[arm] = totals[arm] - e.pulls[arm]
-    return arm_of_largest(scores, e.pulls, e.parameters[FIRST], rng)
+def least(values: FloatArray) -> float:
+    """Return the smallest value."""
+    smallest = np.inf
+    for k in range(values.size):
+        smallest = min(smallest, values[k])
+    return smallest
 
 
 @dataclass(kw_only=True)
@@ -124,9 +131,9 @@ class AdaHedgeBR(ConfidenceAgent):
     """
 
     name: ClassVar[str] = "AdaHedge-BR"
-    rule: ClassVar[Rule] = Rule(index=mean_of, second=own_term, choose=play, stops=is_separated)
+    rule: ClassVar[Rule] = Rule(index=mean_of, choose=play_round, stops=is_separated, state=AdaHedgeState)
 
-    @property
-    def memory(self) -> int:  # type: ignore[override]
-        """Rows of numbers of all arms, and the losses of K learners."""
-        return (ROW_COUNT + self.num_arms) * self.num_arms
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameters."""
+        super().begin(info)
+        self.values["losses"] = np.zeros(self.num_arms**2)

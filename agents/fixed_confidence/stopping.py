@@ -34,26 +34,25 @@ import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_mean
+from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, RewardFamily
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Played, columns, leader, noinline, value_of
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
+from bai_gym.sampling import Episode, Outcome, leader, noinline
+from bai_gym.statistics import ROUNDING, IntArray, Observation, Statistics
 from bai_gym.theory.deviations import exponential_family_c, gaussian_c
+from bai_gym.theory.proportions import bernoulli_divergence
 from bai_gym.validation import choice, probability, real
 
 __all__ = [
     "BERNOULLI",
-    "FAMILY",
-    "FIRST",
     "GAUSSIAN",
     "INTERVALS",
-    "LEVEL",
-    "MISFIT",
-    "OWN",
     "STUDENT",
     "ConfidenceAgent",
+    "ConfidenceState",
     "bernoulli_divergence",
+    "common_term",
     "confidence_note",
     "evidence",
     "fits",
@@ -65,7 +64,6 @@ __all__ = [
 ]
 
 FAMILIES = ("gaussian", "bernoulli", "student")
-GAUSSIAN, BERNOULLI, STUDENT = range(3)
 THRESHOLDS: dict[str, tuple[str, ...]] = {
     "gaussian": ("kk21-gauss", "kk21", "gk16", "tt-bounded"),
     "bernoulli": ("gk16-bernoulli", "kk21", "tt-bounded", "gk16"),
@@ -84,29 +82,80 @@ HEURISTIC = {
 NAMES = ("gk16", "gk16-bernoulli", "kk21", "kk21-gauss", "tt-bounded", "student", "union", "lil", "lil-heuristic")
 GK16, GK16_BERNOULLI, KK21, KK21_GAUSS, TT_BOUNDED, BY_STUDENT, UNION = range(7)
 
-# Parameters of a rule: family, threshold, log(1 / delta), the constant part of the threshold, the tie rule, whether a
-# reward did not fit, the arm that last kept the rule from stopping; then the agent's own, and K known variances at the
-# end.
-FAMILY, THRESHOLD, LEVEL, CONSTANT, FIRST, MISFIT, DOUBTFUL, OWN = range(8)
 TINY = 1e-300
 
 
-def bernoulli_divergence(p: float, q: float) -> float:
-    """Return kl(p, q)."""
-    ones = p * math.log(p / q) if p > 0.0 else 0.0
-    return ones + (1.0 - p) * math.log((1.0 - p) / (1.0 - q)) if p < 1.0 else ones
+class ConfidenceState(RewardFamily):
+    """What stopping rules use."""
+
+    threshold: int  # its place among NAMES
+    level: float  # log(1 / delta)
+    constant: float  # the constant part of the threshold
+    misfit: bool  # whether a reward did not fit the family
 
 
-def variance_of(e: Episode, arm: int) -> float:
+def is_separated(e: Episode, s: ConfidenceState) -> bool:
+    """Return whether W(i, j) is above the threshold for the arm i of largest mean and every other arm j.
+
+    It is also True where a reward does not fit the family.
+    """
+    if not fits(e, s):
+        return True
+    best = leader(e.first)
+    shared = common_term(e, s) + own_term(e.pulls[best], s)
+    for arm in range(e.num_arms):
+        if arm != best and evidence(e, s, best, arm) <= shared + own_term(e.pulls[arm], s):
+            return False
+    return True
+
+
+def evidence(e: Episode, s: ConfidenceState, i: int, j: int) -> float:
+    """Return W(i, j), the evidence that arm i has a larger mean than arm j."""
+    gap = e.mean[i] - e.mean[j]
+    if gap <= 0.0:
+        return 0.0
+    n, m = e.pulls[i], e.pulls[j]
+    if s.family == BERNOULLI:
+        p = (n * e.mean[i] + m * e.mean[j]) / (n + m)
+        return float(n * bernoulli_divergence(e.mean[i], p) + m * bernoulli_divergence(e.mean[j], p))
+    if s.family == STUDENT:
+        return student_evidence(n, variance_of(e, s, i), m, variance_of(e, s, j), gap)
+    return float(0.5 * gap * gap / max(s.variances[i] / n + s.variances[j] / m, TINY))
+
+
+def variance_of(e: Episode, s: ConfidenceState, arm: int) -> float:
     """Return the known variance of an arm or, for the family of unknown ones, the biased sample variance."""
-    if e.parameters[FAMILY] == STUDENT:
-        return max(e.variance[arm] * (e.pulls[arm] - 1.0) / e.pulls[arm], TINY)
-    return float(e.parameters[e.parameters.size - e.pulls.size + arm])
+    if s.family == STUDENT:
+        return float(max(e.variance[arm] * (e.pulls[arm] - 1.0) / e.pulls[arm], TINY))
+    return float(s.variances[arm])
 
 
-def mean_of(pulls: float, mean: float, variance: float, p: FloatArray) -> float:
-    """Return the mean: the first index, whose leader is recommended."""
+def mean_of(pulls: float, mean: float, variance: float, s: ConfidenceState) -> float:
+    """Return the mean: the index, whose leader is recommended."""
     return mean
+
+
+def common_term(e: Episode, s: ConfidenceState) -> float:
+    """Return the part of the threshold that all pairs of arms share."""
+    t = float(e.made)
+    if s.threshold == GK16:
+        return s.level + math.log(1.0 + math.log(t))
+    if s.threshold == GK16_BERNOULLI:
+        return s.level + math.log(2.0 * t * (e.num_arms - 1.0))
+    if s.threshold == TT_BOUNDED:
+        return s.level + 2.0 * math.log(1.0 + 0.5 * t) + 2.0 + math.log(e.num_arms - 1.0)
+    return s.constant if s.threshold != BY_STUDENT else 0.0
+
+
+def own_term(pulls: float, s: ConfidenceState) -> float:
+    """Return the part of the threshold that depends on the pulls of one arm."""
+    if s.threshold == KK21:
+        return 3.0 * math.log(1.0 + math.log(pulls))
+    if s.threshold == KK21_GAUSS:
+        return 2.0 * math.log(4.0 + math.log(pulls))
+    if s.threshold == BY_STUDENT:
+        return student_term(pulls, s.constant)
+    return 0.0
 
 
 @noinline
@@ -126,30 +175,6 @@ def student_term(pulls: float, level: float) -> float:
         if abs(step) <= 1e-12 * x:
             break
     return 0.5 * pulls * x
-
-
-def own_term(pulls: float, mean: float, variance: float, p: FloatArray) -> float:
-    """Return the part of the threshold that depends on one arm: the second index."""
-    if p[THRESHOLD] == KK21:
-        return 3.0 * math.log(1.0 + math.log(pulls))
-    if p[THRESHOLD] == KK21_GAUSS:
-        return 2.0 * math.log(4.0 + math.log(pulls))
-    if p[THRESHOLD] == BY_STUDENT:
-        return student_term(pulls, p[CONSTANT])
-    return 0.0
-
-
-@noinline
-def common_term(e: Episode) -> float:
-    """Return the part of the threshold that all pairs of arms share."""
-    kind, t, level = e.parameters[THRESHOLD], float(e.made), e.parameters[LEVEL]
-    if kind == GK16:
-        return level + math.log(1.0 + math.log(t))
-    if kind == GK16_BERNOULLI:
-        return level + math.log(2.0 * t * (e.pulls.size - 1.0))
-    if kind == TT_BOUNDED:
-        return level + 2.0 * math.log(1.0 + 0.5 * t) + 2.0 + math.log(e.pulls.size - 1.0)
-    return float(e.parameters[CONSTANT]) if kind != BY_STUDENT else 0.0
 
 
 @noinline
@@ -179,60 +204,26 @@ def student_evidence(n: float, v: float, m: float, w: float, gap: float) -> floa
     return least
 
 
-@noinline
-def evidence(e: Episode, i: int, j: int) -> float:
-    """Return W(i, j), the evidence that arm i has a larger mean than arm j."""
-    gap = e.mean[i] - e.mean[j]
-    if gap <= 0.0:
-        return 0.0
-    n, m = e.pulls[i], e.pulls[j]
-    if e.parameters[FAMILY] == BERNOULLI:
-        p = (n * e.mean[i] + m * e.mean[j]) / (n + m)
-        return n * bernoulli_divergence(e.mean[i], p) + m * bernoulli_divergence(e.mean[j], p)
-    if e.parameters[FAMILY] == STUDENT:
-        return student_evidence(n, variance_of(e, i), m, variance_of(e, j), gap)
-    return 0.5 * gap * gap / max(variance_of(e, i) / n + variance_of(e, j) / m, TINY)
-
-
-@noinline
-def fits(e: Episode) -> bool:
+def fits(e: Episode, s: ConfidenceState) -> bool:
     """Return whether the last reward (at the start all means) is in [0, 1], which the Bernoulli family needs."""
-    if e.parameters[FAMILY] != BERNOULLI:
+    if s.family != BERNOULLI:
         return True
-    if e.pulled >= 0:
-        inside = 0.0 <= e.reward <= 1.0
-    else:
-        inside = True
-        for arm in range(e.pulls.size):
-            inside = inside and 0.0 <= e.mean[arm] <= 1.0
-    if not inside:
-        e.parameters[MISFIT] = 1.0
+    inside = e.pulled < 0 or 0.0 <= e.reward <= 1.0
+    for arm in range(e.num_arms if e.pulled < 0 else 0):
+        inside = inside and 0.0 <= e.mean[arm] <= 1.0
+    s.misfit = not inside
     return inside
 
 
-def is_separated(e: Episode) -> bool:
-    """Return whether the evidence is above the threshold for the arm of largest mean and every other arm."""
-    if not fits(e):
-        return True
-    best, common = leader(e.first), common_term(e)
-    first = int(e.parameters[DOUBTFUL])  # most likely the one that is not separated yet
-    for place in range(-1, e.pulls.size):
-        arm = first if place < 0 else place
-        if arm != best and evidence(e, best, arm) <= common + value_of(e.second, best) + value_of(e.second, arm):
-            e.parameters[DOUBTFUL] = arm
-            return False
-    return True
-
-
-def interval_rate(e: Episode, arm: int) -> float:
+def interval_rate(e: Episode, s: ConfidenceState, arm: int) -> float:
     """Return the rate b of an arm's confidence interval, the means q with N d(m, q) <= b.
 
     ``union``: log(4 K N^2 / delta). By Chernoff's inequality an interval of fixed N misses its mean on one side with
     probability delta / (4 K N^2); the sum over both sides, all arms and all N is below delta.
     """
-    if e.parameters[THRESHOLD] == UNION:
-        return e.parameters[LEVEL] + math.log(4.0 * e.pulls.size) + 2.0 * math.log(e.pulls[arm])
-    return e.parameters[LEVEL] + math.log(1.0 + math.log(float(e.made)))
+    if s.threshold == UNION:
+        return s.level + math.log(4.0 * e.num_arms) + 2.0 * math.log(e.pulls[arm])
+    return s.level + math.log(1.0 + math.log(float(e.made)))
 
 
 def confidence_note(agent: str, family: str, sigma: float | None, bandit: Bandit, binary: bool) -> tuple[str, ...]:
@@ -313,19 +304,11 @@ class ConfidenceAgent(SequentialAgent):
         return () if self.notes else confidence_note(self.name, self.family, self.sigma, bandit, binary)
 
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters; subclasses that have their own ones extend it by :meth:`set_parameters`."""
-        self.set_parameters(info)
-
-    def set_parameters(self, info: ProblemInfo, *own: FloatArray | float) -> None:
-        """Check the shared parameters, and set those of the rule: the shared ones, the agent's own, known variances."""
+        """Check the parameters, and set the fields of :class:`ConfidenceState`; subclasses add their own ones."""
         probability(self.delta, f"delta of {self.name}")
         choice(self.family, self.families, f"family of {self.name}")
         self.check_task()
         threshold = self.check_threshold()
-        variances = np.zeros((self.batch, self.num_arms))
-        if self.family == "gaussian":
-            known = info.variances if self.sigma is None else real(self.sigma, f"sigma of {self.name}", above=0) ** 2
-            variances += np.maximum(known, TINY)
         level = math.log(1.0 / self.delta)
         pair = 0.5 * (level + math.log(self.num_arms - 1))
         constant = {
@@ -333,8 +316,15 @@ class ConfidenceAgent(SequentialAgent):
             "kk21-gauss": 2.0 * gaussian_c(pair),
             "student": level + math.log(math.pi**2 * self.num_arms / 6.0),
         }.get(threshold, 0.0)
-        shared = FAMILIES.index(self.family), NAMES.index(threshold), level, constant, self.tie == "first", 0.0, 0.0
-        self.parameters = np.hstack([columns(self.batch, *shared, *own), variances])
+        self.values = {
+            "family": FAMILIES.index(self.family),
+            "threshold": NAMES.index(threshold),
+            "level": level,
+            "constant": constant,
+        }
+        if self.family == "gaussian":
+            known = info.variances if self.sigma is None else real(self.sigma, f"sigma of {self.name}", above=0) ** 2
+            self.values["variances"] = np.maximum(known, TINY)
 
     def check_task(self) -> None:
         """Raise :class:`AgentError` for a task with an accuracy above 0, of which the statistics know nothing."""
@@ -351,18 +341,19 @@ class ConfidenceAgent(SequentialAgent):
             return allowed[0]
         return choice(self.threshold, allowed, f"threshold of {self.name} for {self.family} rewards")
 
-    def conclude(self, played: Played) -> IntArray:
+    def conclude(self, outcome: Outcome) -> IntArray:
         """Return the recommendation; all rewards must fit the family."""
-        means = played.statistics.means
-        if self.family == "bernoulli" and (
-            played.parameters[:, MISFIT].any() or (means < 0).any() or (means > 1).any()
-        ):
+        means = outcome.statistics.means
+        if self.family == "bernoulli" and (outcome.states["misfit"].any() or (means < 0).any() or (means > 1).any()):
             raise AgentError(
                 f"{self.name} with family='bernoulli' needs rewards in [0, 1], but got another one: use "
                 "family='gaussian' with sigma=, or family='student'"
             )
-        return super().conclude(played)
+        return super().conclude(outcome)
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm of largest sample mean."""
         return best_mean(Statistics.of(observation), self.tie, self.rng)
+
+
+FAMILY = FIRST = LEVEL = MISFIT = OWN = 0  # TEMPORARY: until all agents are converted

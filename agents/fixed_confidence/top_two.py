@@ -22,164 +22,149 @@ import numpy as np
 
 from bai_gym.agents.fixed_confidence.stopping import (
     BERNOULLI,
-    FAMILY,
-    FIRST,
-    OWN,
-    STUDENT,
     ConfidenceAgent,
+    ConfidenceState,
     bernoulli_divergence,
     evidence,
     is_separated,
     mean_of,
-    own_term,
     variance_of,
 )
+from bai_gym.agents.tools.posteriors import Posteriors, arm_of_largest_draw
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Rule, leader, noinline, section
-from bai_gym.statistics import FloatArray
+from bai_gym.sampling import Episode, PerArm, Rule, leader
 from bai_gym.theory.deviations import inverse_h
 from bai_gym.validation import choice, integer, probability
 
 __all__ = ["EBTC", "EBTCI", "T3C", "TTEI", "TTTSGLR", "TTUCB"]
 
-BETA, TRACKS, TRIES, BONUS = range(OWN, OWN + 4)  # parameters; a beta of 0 stands for "ids"
-SCORES, LED, OWN_PULLS, ROW_COUNT = range(
-    4
-)  # rows of the memory: what is maximised; times as leader, and own pulls then
-
 A = 1.2  # alpha and s of TTUCB
 
 
-def row(e: Episode, number: int) -> FloatArray:
-    """Return a row of the memory."""
-    return section(e.memory, number * e.pulls.size, e.pulls.size)
+class TopTwoState(ConfidenceState, Posteriors):
+    """What the rules of top-two agents use."""
+
+    beta: float  # probability of pulling the leader; 0 for the adaptive one
+    tracks: bool  # whether the share of the leader is tracked
+    tries: int  # draws for a challenger at most
+    uniform: bool  # whether the bonus of TTUCB is the uniform one
+    score: PerArm  # what is maximised
+    led: PerArm  # times as leader, L
+    own: PerArm  # pulls as leader
 
 
-def share(e: Episode, best: int, other: int) -> float:
-    """Return the adaptive beta: the part of the leader in the divergence N_B d(m_B, p) + N_C d(m_C, p).
-
-    For Gaussian rewards of equal variances it is N_C / (N_B + N_C).
-    """
-    n, m = e.pulls[best], e.pulls[other]
-    if e.parameters[FAMILY] == BERNOULLI:
-        p = (n * e.mean[best] + m * e.mean[other]) / (n + m)
-        own = n * bernoulli_divergence(e.mean[best], p)
-        total = own + m * bernoulli_divergence(e.mean[other], p)
-        return own / total if total > 0.0 else 0.5
-    own, others = variance_of(e, best) / n, variance_of(e, other) / m
-    return own / (own + others)
+def t3c(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
+    """Thompson sampling with the challenger of smallest transportation cost."""
+    best = arm_of_largest_draw(e, s, rng)
+    return one_of(e, s, best, cheapest(e, s, best, rng), rng)
 
 
-def one_of(e: Episode, best: int, other: int, rng: np.random.Generator) -> int:
-    """Return the leader, with probability beta, or the challenger.
+def ttts(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
+    """Top-two Thompson sampling: repeat the draw until another arm is the best."""
+    best = arm_of_largest_draw(e, s, rng)
+    if rng.random() < s.beta:
+        return best
+    for _ in range(s.tries):
+        other = arm_of_largest_draw(e, s, rng)
+        if other != best:
+            return other
+    return cheapest(e, s, best, rng)
+
+
+def eb_tc(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
+    """Empirical best, and the challenger of smallest transportation cost."""
+    best = leader(e.first)
+    return one_of(e, s, best, cheapest(e, s, best, rng), rng)
+
+
+def eb_tci(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
+    """Empirical best, and the challenger of smallest transportation cost + log N_j."""
+    best = leader(e.first)
+    for arm in range(e.num_arms):
+        s.score[arm] = -evidence(e, s, best, arm) - math.log(e.pulls[arm])
+    s.score[best] = -np.inf
+    return one_of(e, s, best, arm_of_largest(s.score, e, rng), rng)
+
+
+def ttucb(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
+    """Largest upper confidence bound, and the challenger of smallest transportation cost."""
+    log_t = math.log(float(e.made))
+    if s.uniform:
+        g = 2.0 * A * (1.0 + A) * log_t
+    else:
+        g = inverse_h(2.0 * A * A * log_t + 2.0 * math.log(2.0 + A * log_t) + 2.0)
+    for arm in range(e.num_arms):
+        s.score[arm] = e.mean[arm] + math.sqrt(g * variance_of(e, s, arm) / e.pulls[arm])
+    best = arm_of_largest(s.score, e, rng)
+    return one_of(e, s, best, cheapest(e, s, best, rng), rng)
+
+
+def ttei(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
+    """Top-two expected improvement: the largest over the best mean, and the largest over the leader."""
+    largest = e.mean[leader(e.first)]
+    for arm in range(e.num_arms):
+        s.score[arm] = log_improvement(e.mean[arm] - largest, variance_of(e, s, arm) / e.pulls[arm])
+    best = arm_of_largest(s.score, e, rng)
+    for arm in range(e.num_arms):
+        square = variance_of(e, s, arm) / e.pulls[arm] + variance_of(e, s, best) / e.pulls[best]
+        s.score[arm] = log_improvement(e.mean[arm] - e.mean[best], square)
+    s.score[best] = -np.inf
+    return one_of(e, s, best, arm_of_largest(s.score, e, rng), rng)
+
+
+def cheapest(e: Episode, s: TopTwoState, best: int, rng: np.random.Generator) -> int:
+    """Return the arm j other than the leader B of smallest transportation cost W(B, j)."""
+    for arm in range(e.num_arms):
+        s.score[arm] = -evidence(e, s, best, arm)
+    s.score[best] = -np.inf
+    return arm_of_largest(s.score, e, rng)
+
+
+def one_of(e: Episode, s: TopTwoState, best: int, other: int, rng: np.random.Generator) -> int:
+    """Return the leader with probability beta, or the challenger.
 
     With tracking it is the leader B where B has been pulled in at most a share beta of the times when it was the
     leader.
     """
-    beta = e.parameters[BETA]
-    if e.parameters[TRACKS] == 1.0:
-        led, own = row(e, LED), row(e, OWN_PULLS)
-        led[best] += 1.0
-        if own[best] <= beta * led[best]:
-            own[best] += 1.0
+    if s.tracks:
+        s.led[best] += 1.0
+        if s.own[best] <= s.beta * s.led[best]:
+            s.own[best] += 1.0
             return best
         return other
-    return best if rng.random() < (beta if beta > 0.0 else share(e, best, other)) else other
+    return best if rng.random() < (s.beta if s.beta > 0.0 else adaptive_beta(e, s, best, other)) else other
 
 
-def cheapest(e: Episode, best: int, penalty: float, rng: np.random.Generator) -> int:
-    """Return the arm j other than the leader of smallest W(B, j) + penalty log N_j."""
-    scores = row(e, SCORES)
-    for arm in range(scores.size):
-        scores[arm] = -evidence(e, best, arm) - penalty * math.log(e.pulls[arm])
-    scores[best] = -np.inf
-    return arm_of_largest(scores, e.pulls, e.parameters[FIRST], rng)
+def adaptive_beta(e: Episode, s: TopTwoState, best: int, other: int) -> float:
+    """Return the part of the leader in the divergence N_B d(m_B, p) + N_C d(m_C, p).
+
+    For Gaussian rewards of equal variances it is N_C / (N_B + N_C).
+    """
+    n, m = e.pulls[best], e.pulls[other]
+    if s.family == BERNOULLI:
+        p = (n * e.mean[best] + m * e.mean[other]) / (n + m)
+        own = n * bernoulli_divergence(e.mean[best], p)
+        total = own + m * bernoulli_divergence(e.mean[other], p)
+        return own / total if total > 0.0 else 0.5
+    own, others = variance_of(e, s, best) / n, variance_of(e, s, other) / m
+    return float(own / (own + others))
 
 
-@noinline
-def posterior_draw(e: Episode, rng: np.random.Generator) -> int:
-    """Draw the mean of each arm from its posterior, and return the arm of the largest."""
-    scores, family = row(e, SCORES), e.parameters[FAMILY]
-    for arm in range(scores.size):
-        pulls, mean = e.pulls[arm], e.mean[arm]
-        if family == BERNOULLI:  # Beta(1 + successes, 1 + failures)
-            ones = rng.standard_gamma(1.0 + pulls * mean)
-            scores[arm] = ones / (ones + rng.standard_gamma(1.0 + pulls * (1.0 - mean)))
-        else:
-            scale = 1.0
-            if family == STUDENT:  # v / (N - 1), with the biased variance v, is the unbiased one over N
-                scale = pulls / (2.0 * rng.standard_gamma(0.5 * (pulls - 1.0)))
-            scores[arm] = mean + math.sqrt(variance_of(e, arm) / pulls * scale) * rng.standard_normal()
-    return arm_of_largest(scores, e.pulls, e.parameters[FIRST], rng)
+def log_improvement(difference: float, square: float) -> float:
+    """Return log of the expected improvement s f(x), x = difference / s, s^2 = square, f(x) = x Phi(x) + phi(x).
 
-
-def t3c(e: Episode, rng: np.random.Generator) -> int:
-    """Thompson sampling with the challenger of smallest transportation cost."""
-    best = posterior_draw(e, rng)
-    return one_of(e, best, cheapest(e, best, 0.0, rng), rng)
-
-
-def ttts(e: Episode, rng: np.random.Generator) -> int:
-    """Top-two Thompson sampling: repeat the draw until another arm is the best."""
-    best = posterior_draw(e, rng)
-    if rng.random() < e.parameters[BETA]:
-        return best
-    other = best
-    for _ in range(int(e.parameters[TRIES])):
-        other = posterior_draw(e, rng)
-        if other != best:
-            break
-    return other if other != best else cheapest(e, best, 0.0, rng)
-
-
-def eb_tc(e: Episode, rng: np.random.Generator) -> int:
-    """Empirical best, and the challenger of smallest transportation cost."""
-    best = leader(e.first)
-    return one_of(e, best, cheapest(e, best, 0.0, rng), rng)
-
-
-def eb_tci(e: Episode, rng: np.random.Generator) -> int:
-    """Empirical best, and the challenger of smallest penalised transportation cost."""
-    best = leader(e.first)
-    return one_of(e, best, cheapest(e, best, 1.0, rng), rng)
-
-
-def ttucb(e: Episode, rng: np.random.Generator) -> int:
-    """Largest upper confidence bound, and the challenger of smallest transportation cost."""
-    scores, log_t = row(e, SCORES), math.log(float(e.made))
-    if e.parameters[BONUS] == 0.0:
-        g = inverse_h(2.0 * A * A * log_t + 2.0 * math.log(2.0 + A * log_t) + 2.0)
-    else:
-        g = 2.0 * A * (1.0 + A) * log_t
-    for arm in range(scores.size):
-        scores[arm] = e.mean[arm] + math.sqrt(g * variance_of(e, arm) / e.pulls[arm])
-    best = arm_of_largest(scores, e.pulls, e.parameters[FIRST], rng)
-    return one_of(e, best, cheapest(e, best, 0.0, rng), rng)
-
-
-def log_improvement(z: float) -> float:
-    """Return log(z Phi(z) + phi(z)); far out by a series, where the terms underflow."""
+    Far out it is computed by a series, where the terms of f underflow.
+    """
+    z = difference / math.sqrt(square)
     if z < -30.0:
         u = 1.0 / (z * z)
-        return -0.5 * z * z - 0.5 * math.log(2.0 * math.pi) + math.log(u * (1.0 - u * (3.0 - u * (15.0 - 105.0 * u))))
-    density = math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
-    return math.log(density + 0.5 * z * math.erfc(-z / math.sqrt(2.0)))
-
-
-def ttei(e: Episode, rng: np.random.Generator) -> int:
-    """Top-two expected improvement."""
-    scores, best = row(e, SCORES), leader(e.first)
-    for arm in range(scores.size):
-        spread = math.sqrt(variance_of(e, arm) / e.pulls[arm])
-        scores[arm] = log_improvement((e.mean[arm] - e.mean[best]) / spread) + math.log(spread)
-    best = arm_of_largest(scores, e.pulls, e.parameters[FIRST], rng)
-    for arm in range(scores.size):
-        spread = math.sqrt(variance_of(e, arm) / e.pulls[arm] + variance_of(e, best) / e.pulls[best])
-        scores[arm] = log_improvement((e.mean[arm] - e.mean[best]) / spread) + math.log(spread)
-    scores[best] = -np.inf
-    return one_of(e, best, arm_of_largest(scores, e.pulls, e.parameters[FIRST], rng), rng)
+        log_f = -0.5 * z * z - 0.5 * math.log(2.0 * math.pi) + math.log(u * (1.0 - u * (3.0 - u * (15.0 - 105.0 * u))))
+    else:
+        density = math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+        log_f = math.log(density + 0.5 * z * math.erfc(-z / math.sqrt(2.0)))
+    return log_f + 0.5 * math.log(square)
 
 
 @dataclass(kw_only=True)
@@ -196,25 +181,17 @@ class TopTwo(ConfidenceAgent):
     beta: float | str = 0.5
     select: str = "random"
 
-    @property
-    def memory(self) -> int:  # type: ignore[override]
-        """Rows of numbers of all arms."""
-        return ROW_COUNT * self.num_arms
-
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
-        self.set_parameters(info, *self.own_parameters())
-
-    def own_parameters(self) -> tuple[float, ...]:
-        """Return beta (0 for the adaptive one), whether it is tracked, the draws for a challenger, and the bonus."""
         choice(self.select, ("random", "tracking"), f"select of {self.name}")
         if isinstance(self.beta, str):
             if self.beta != "ids":
                 raise ParameterError(f"beta of {self.name} must be 'ids' or a number in (0, 1), not {self.beta!r}")
             if self.select == "tracking":
                 raise ParameterError(f"beta='ids' of {self.name} needs select='random': tracking is for a fixed beta")
-            return 0.0, 0.0, 0.0, 0.0
-        return probability(self.beta, f"beta of {self.name}"), float(self.select == "tracking"), 0.0, 0.0
+        beta = 0.0 if self.beta == "ids" else probability(self.beta, f"beta of {self.name}")
+        super().begin(info)
+        self.values.update(beta=beta, tracks=self.select == "tracking")
 
 
 @dataclass(kw_only=True)
@@ -229,7 +206,7 @@ class T3C(TopTwo):
     """
 
     name: ClassVar[str] = "T3C"
-    rule: ClassVar[Rule] = Rule(index=mean_of, second=own_term, choose=t3c, stops=is_separated)
+    rule: ClassVar[Rule] = Rule(index=mean_of, choose=t3c, stops=is_separated, state=TopTwoState)
 
 
 @dataclass(kw_only=True)
@@ -251,13 +228,14 @@ class TTTSGLR(ConfidenceAgent):
     tries: int = 100
 
     name: ClassVar[str] = "TTTS-GLR"
-    rule: ClassVar[Rule] = Rule(index=mean_of, second=own_term, choose=ttts, stops=is_separated)
-    memory = TopTwo.memory
+    rule: ClassVar[Rule] = Rule(index=mean_of, choose=ttts, stops=is_separated, state=TopTwoState)
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
-        tries = float(integer(self.tries, f"tries of {self.name}", least=1))
-        self.set_parameters(info, probability(self.beta, f"beta of {self.name}"), 0.0, tries, 0.0)
+        integer(self.tries, f"tries of {self.name}", least=1)
+        probability(self.beta, f"beta of {self.name}")
+        super().begin(info)
+        self.values.update(beta=self.beta, tries=self.tries)
 
 
 @dataclass(kw_only=True)
@@ -272,7 +250,7 @@ class EBTC(TopTwo):
     """
 
     name: ClassVar[str] = "EB-TC"
-    rule: ClassVar[Rule] = Rule(index=mean_of, second=own_term, choose=eb_tc, stops=is_separated)
+    rule: ClassVar[Rule] = Rule(index=mean_of, choose=eb_tc, stops=is_separated, state=TopTwoState)
 
 
 @dataclass(kw_only=True)
@@ -285,7 +263,7 @@ class EBTCI(TopTwo):
     """
 
     name: ClassVar[str] = "EB-TCI"
-    rule: ClassVar[Rule] = Rule(index=mean_of, second=own_term, choose=eb_tci, stops=is_separated)
+    rule: ClassVar[Rule] = Rule(index=mean_of, choose=eb_tci, stops=is_separated, state=TopTwoState)
 
 
 @dataclass(kw_only=True)
@@ -310,12 +288,13 @@ class TTUCB(TopTwo):
 
     name: ClassVar[str] = "TTUCB"
     families: ClassVar[tuple[str, ...]] = ("gaussian",)
-    rule: ClassVar[Rule] = Rule(index=mean_of, second=own_term, choose=ttucb, stops=is_separated)
+    rule: ClassVar[Rule] = Rule(index=mean_of, choose=ttucb, stops=is_separated, state=TopTwoState)
 
-    def own_parameters(self) -> tuple[float, ...]:
-        """Return the parameters of the rule."""
+    def begin(self, info: ProblemInfo) -> None:
+        """Check the parameters."""
         choice(self.bonus, ("mixture", "uniform"), f"bonus of {self.name}")
-        return (*super().own_parameters()[:3], float(self.bonus == "uniform"))
+        super().begin(info)
+        self.values["uniform"] = self.bonus == "uniform"
 
 
 @dataclass(kw_only=True)
@@ -330,4 +309,4 @@ class TTEI(TopTwo):
 
     name: ClassVar[str] = "TTEI"
     families: ClassVar[tuple[str, ...]] = ("gaussian",)
-    rule: ClassVar[Rule] = Rule(index=mean_of, second=own_term, choose=ttei, stops=is_separated)
+    rule: ClassVar[Rule] = Rule(index=mean_of, choose=ttei, stops=is_separated, state=TopTwoState)

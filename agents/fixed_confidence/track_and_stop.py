@@ -10,167 +10,82 @@ import numpy as np
 
 from bai_gym.agents.fixed_confidence.stopping import (
     BERNOULLI,
-    FAMILY,
-    FIRST,
-    OWN,
     ConfidenceAgent,
-    bernoulli_divergence,
+    ConfidenceState,
     is_separated,
     mean_of,
-    own_term,
     variance_of,
 )
-from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.agents.tools.scanning import arm_of_largest, largest
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Rule, noinline, section
-from bai_gym.statistics import FloatArray
+from bai_gym.sampling import Episode, PerArm, Rule, noinline
+from bai_gym.theory.proportions import optimal_proportions
 from bai_gym.validation import choice, real
 
 __all__ = ["TrackAndStop"]
-
-C_TRACKING, GROWTH = OWN, OWN + 1  # parameters: 1 for C-tracking; by how much t grows until w* is computed again
-Y, DUE, ROWS = range(3)  # memory: y of the last w*, when the next is due; then rows of K numbers:
-WEIGHTS, TOTALS, SCORES, ROW_COUNT = range(4)  # w*, its sums over time (C-tracking), what is maximised
 
 INTERIOR = 1e-6  # distance of Bernoulli means to 0 and 1, for w*
 SMALLEST = 1e-9  # variances in units of the largest squared gap, for w*
 
 
-def row(e: Episode, number: int) -> FloatArray:
-    """Return a row of the memory."""
-    return section(e.memory, ROWS + number * e.pulls.size, e.pulls.size)
+class TrackingState(ConfidenceState):
+    """What the rules of Track-and-Stop use."""
+
+    lazy: float  # by what share t grows until w* is computed again
+    due: float  # t from which that is
+    y: float  # from which the search for w* starts, see `optimal_proportions`
+    w: PerArm  # w* of the sample means
+    total: PerArm  # sums of the weights over time (C-tracking)
+    behind: PerArm  # how far the pulls of an arm are behind
+    mean: PerArm  # means and variances for which w* is computed
+    variance: PerArm
+
+
+def d_tracking(e: Episode, s: TrackingState, rng: np.random.Generator) -> int:
+    """Pull an arm of at most sqrt(t) - K/2 pulls, or else the arm furthest behind t w* (section 3.1)."""
+    find_proportions(e, s)
+    few = math.sqrt(float(e.made)) - 0.5 * e.num_arms
+    for arm in range(e.num_arms):
+        s.behind[arm] = -e.pulls[arm]
+    if -largest(s.behind) > few:
+        for arm in range(e.num_arms):
+            s.behind[arm] = e.made * s.w[arm] - e.pulls[arm]
+    return arm_of_largest(s.behind, e, rng)
+
+
+def c_tracking(e: Episode, s: TrackingState, rng: np.random.Generator) -> int:
+    """Pull the arm furthest behind the sum over time of w*, moved to at least 1 / (2 sqrt(K^2 + t)) (section 3.1)."""
+    find_proportions(e, s)
+    least = 0.5 / math.sqrt(e.num_arms**2 + e.made)
+    above = 0.0
+    for arm in range(e.num_arms):
+        above += max(s.w[arm] - least, 0.0)
+    for arm in range(e.num_arms):
+        s.total[arm] = s.total[arm] if e.pulled >= 0 else e.pulls[arm]
+        s.total[arm] += least + max(s.w[arm] - least, 0.0) * (1.0 - e.num_arms * least) / above
+        s.behind[arm] = s.total[arm] - e.pulls[arm]
+    return arm_of_largest(s.behind, e, rng)
+
+
+@noinline
+def find_proportions(e: Episode, s: TrackingState) -> None:
+    """Compute w* of the sample means (Theorem 5), if t has grown enough since the last time."""
+    if e.made < s.due:
+        return
+    s.due = e.made * (1.0 + s.lazy)
+    top, widest = largest(e.mean), 0.0
+    for arm in range(e.num_arms):
+        s.w[arm] = s.w[arm] if s.y > 0.0 else 1.0 / e.num_arms
+        s.mean[arm] = inside(e.mean[arm]) if s.family == BERNOULLI else e.mean[arm]
+        widest = max(widest, (top - e.mean[arm]) ** 2)
+    for arm in range(e.num_arms):
+        s.variance[arm] = max(variance_of(e, s, arm), SMALLEST * widest)
+    s.y = optimal_proportions(s.mean, s.variance, s.family == BERNOULLI, 0.0, s.w, s.y)
 
 
 def inside(mean: float) -> float:
     """Return a Bernoulli mean that is neither 0 nor 1."""
     return min(max(mean, INTERIOR), 1.0 - INTERIOR)
-
-
-@noinline
-def bernoulli_ratio(y: float, x: float, best: float, other: float) -> float:
-    """Return x_a: the root of d(mu_1, p) + x d(mu_a, p) = y with p = (mu_1 + x mu_a) / (1 + x).
-
-    Newton's method from any start: the left side is concave in x with slope d(mu_a, p), so it stays left of the root
-    from the first step on.
-    """
-    for _ in range(60):
-        p = (best + x * other) / (1.0 + x)
-        slope = bernoulli_divergence(other, p)
-        step = (y - bernoulli_divergence(best, p)) / slope - x
-        x = max(x + step, 0.0)
-        if abs(step) <= 1e-9 * x:
-            break
-    return x
-
-
-@noinline
-def optimal_shares(e: Episode, best: int, w: FloatArray, y: float) -> float:
-    """Write w* of the sample means to ``w``, and return y; see :mod:`bai_gym.theory.characteristic_time`.
-
-    Newton's method for F(y) = 1, F the sum of d(mu_1, p_a) / d(mu_a, p_a), within an interval that is known to hold the
-    root; it starts at the given y.
-    """
-    is_bernoulli = e.parameters[FAMILY] == BERNOULLI
-    top, low, high, widest = e.mean[best], 0.0, np.inf, 0.0
-    for arm in range(w.size):
-        widest = max(widest, (top - e.mean[arm]) * (top - e.mean[arm]))
-    own = max(variance_of(e, best), SMALLEST * widest) if not is_bernoulli else 0.0
-    for arm in range(w.size):
-        if arm != best:
-            gap = top - e.mean[arm]
-            at_most = bernoulli_divergence(inside(top), inside(e.mean[arm])) if is_bernoulli else 0.5 * gap * gap / own
-            high = min(high, at_most)
-    if not low < y < high:
-        y = 0.5 * high
-    total = 0.0
-    for _ in range(100):
-        value, slope, total = 0.0, 0.0, 1.0
-        for arm in range(w.size):
-            if arm == best:
-                continue
-            if is_bernoulli:
-                first, mean = inside(top), inside(e.mean[arm])
-                w[arm] = x = bernoulli_ratio(y, w[arm], first, mean)
-                p = (first + x * mean) / (1.0 + x)
-                of_best, of_other = bernoulli_divergence(first, p), bernoulli_divergence(mean, p)
-                value += of_best / of_other
-                change = ((p - first) * of_other - (p - mean) * of_best) / (p * (1.0 - p)) * (mean - p) / (1.0 + x)
-                slope += change / (of_other * of_other * of_other)
-            else:
-                gap, v = top - e.mean[arm], max(variance_of(e, arm), SMALLEST * widest)
-                rest = 0.5 * gap * gap - own * y
-                w[arm] = x = v * y / rest
-                value += x * x * own / v
-                slope += x * own * gap * gap / (rest * rest)
-            total += x
-        low, high = (low, y) if value > 1.0 else (y, high)
-        new = y - (value - 1.0) / slope
-        if not low < new < high:
-            new = 0.5 * (low + high)
-        step, y = abs(new - y), new
-        if step <= 1e-10 * y:
-            break
-    w[best] = 1.0
-    for arm in range(w.size):
-        w[arm] /= total
-    return y
-
-
-def tied_best(e: Episode) -> int:
-    """Return how many arms share the largest sample mean."""
-    largest, count = -np.inf, 0
-    for arm in range(e.pulls.size):
-        count = count + 1 if e.mean[arm] == largest else count
-        if e.mean[arm] > largest:
-            largest, count = e.mean[arm], 1
-    return count
-
-
-def find_weights(e: Episode) -> None:
-    """Compute w* of the sample means; equal shares for arms that are tied for the best."""
-    w, best, tied = row(e, WEIGHTS), 0, tied_best(e)
-    for arm in range(w.size):
-        best = arm if e.mean[arm] > e.mean[best] else best
-    if tied == 1:
-        if e.memory[Y] == 0.0:
-            for arm in range(w.size):
-                w[arm] = 1.0 / w.size
-        first = max(w[best], 1e-3)
-        for arm in range(w.size):  # the ratios from which Newton's method starts
-            w[arm] /= first
-        e.memory[Y] = optimal_shares(e, best, w, e.memory[Y])
-        return
-    for arm in range(w.size):
-        w[arm] = 1.0 / tied if e.mean[arm] == e.mean[best] else 0.0
-    e.memory[Y] = 0.0
-
-
-def track(e: Episode, rng: np.random.Generator) -> int:
-    """Return the arm that lies furthest behind its share of the pulls; forced exploration comes first."""
-    p, t, arms = e.parameters, float(e.made), e.pulls.size
-    w, totals, scores = row(e, WEIGHTS), row(e, TOTALS), row(e, SCORES)
-    if t >= e.memory[DUE]:
-        find_weights(e)
-        e.memory[DUE] = t * (1.0 + p[GROWTH])
-    if p[C_TRACKING] == 1.0:
-        if e.pulled < 0:
-            for arm in range(arms):
-                totals[arm] = e.pulls[arm]
-        least = 0.5 / math.sqrt(arms * arms + t)
-        above = 0.0
-        for arm in range(arms):
-            above += max(w[arm] - least, 0.0)
-        for arm in range(arms):
-            totals[arm] += least + max(w[arm] - least, 0.0) * (1.0 - arms * least) / above
-            scores[arm] = totals[arm] - e.pulls[arm]
-        return arm_of_largest(scores, e.pulls, p[FIRST], rng)
-    few = math.sqrt(t) - 0.5 * arms
-    must = False
-    for arm in range(arms):
-        must = must or e.pulls[arm] <= few
-    for arm in range(arms):
-        scores[arm] = -e.pulls[arm] if must else t * w[arm] - e.pulls[arm]
-    return arm_of_largest(scores, e.pulls, p[FIRST], rng)
 
 
 @dataclass(kw_only=True)
@@ -199,15 +114,19 @@ class TrackAndStop(ConfidenceAgent):
     lazy: float = 0.0
 
     name: ClassVar[str] = "TrackAndStop"
-    rule: ClassVar[Rule] = Rule(index=mean_of, second=own_term, choose=track, stops=is_separated)
 
     @property
-    def memory(self) -> int:  # type: ignore[override]
-        """The last w*, and two more numbers for each arm."""
-        return ROWS + ROW_COUNT * self.num_arms
+    def rule(self) -> Rule:  # type: ignore[override]
+        """The rule of the form of tracking."""
+        return C_TRACKING if self.tracking == "C" else D_TRACKING
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         choice(self.tracking, ("D", "C"), f"tracking of {self.name}")
-        growth = real(self.lazy, f"lazy of {self.name}", least=0)
-        self.set_parameters(info, self.tracking == "C", growth)
+        real(self.lazy, f"lazy of {self.name}", least=0)
+        super().begin(info)
+        self.values["lazy"] = self.lazy
+
+
+D_TRACKING = Rule(index=mean_of, choose=d_tracking, stops=is_separated, state=TrackingState)
+C_TRACKING = Rule(index=mean_of, choose=c_tracking, stops=is_separated, state=TrackingState)

@@ -15,7 +15,7 @@ from scipy.stats import chi2_contingency, ks_2samp
 
 from bai_gym import agents
 from bai_gym.agents.fixed_confidence.brake_booster import least_runs
-from bai_gym.agents.fixed_confidence.fws import solve_game
+from bai_gym.agents.tools.games import solve_game
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.problems import ProblemInfo

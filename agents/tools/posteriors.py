@@ -1,0 +1,45 @@
+"""Posterior distributions of the mean of an arm, for families of rewards, and the arm of the largest draw."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.sampling import Episode, PerArm, State
+
+__all__ = ["BERNOULLI", "GAUSSIAN", "STUDENT", "Posteriors", "RewardFamily", "arm_of_largest_draw"]
+
+GAUSSIAN, BERNOULLI, STUDENT = range(3)
+
+
+class RewardFamily(State):
+    """The family of the rewards, with what is known about them."""
+
+    family: int  # GAUSSIAN of known variances, BERNOULLI, or STUDENT for Gaussian rewards of unknown variances
+    variances: PerArm  # known variances of a reward, for GAUSSIAN
+
+
+class Posteriors(RewardFamily):
+    """What :func:`arm_of_largest_draw` uses."""
+
+    draw: PerArm  # draws from the posteriors
+
+
+def arm_of_largest_draw(e: Episode, s: Posteriors, rng: np.random.Generator) -> int:
+    """Draw the mean of each arm from its posterior, and return the arm of the largest draw."""
+    for arm in range(e.num_arms):
+        s.draw[arm] = posterior_draw(e, s, arm, rng)
+    return arm_of_largest(s.draw, e, rng)
+
+
+def posterior_draw(e: Episode, s: RewardFamily, arm: int, rng: np.random.Generator) -> float:
+    """Return a draw of an arm's mean; the prior is flat (in mean and log variance), for Bernoulli rewards uniform."""
+    pulls, mean = e.pulls[arm], e.mean[arm]
+    if s.family == BERNOULLI:
+        ones = rng.standard_gamma(1.0 + pulls * mean)
+        return ones / (ones + rng.standard_gamma(1.0 + pulls * (1.0 - mean)))
+    if s.family == STUDENT:
+        return float(mean + math.sqrt(max(e.variance[arm], 0.0) / pulls) * rng.standard_t(pulls - 1.0))
+    return float(mean + math.sqrt(s.variances[arm] / pulls) * rng.standard_normal())
