@@ -2,115 +2,86 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.agents.tools.choosing import best_mean
+from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.agents.tools.sets import range_of
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Played, Rule, best_without, columns, leader, noinline, renew, section, total
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.sampling import Episode, Outcome, PerArm, Rule, State, Vector, best_without, leader, renew, total
+from bai_gym.statistics import IntArray
 from bai_gym.theory.complexity import log_bar
 
 __all__ = ["CRA", "CRC"]
 
-# Parameters of the rules: the bound b, the tie rule, then log~(1), ..., log~(K).
-B, FIRST, LOG_BARS = range(3)
-# Memory: the number of active arms, the pulls of rejected arms, the most pulls of one of them, and how many active arms
-# have been pulled in this round. Then the active arms, first those of this round, and the mean of each arm, or 0 if it
-# is rejected.
-ACTIVE, SPENT, MOST, ROUND, OWN = range(5)
+
+class RejectsState(State):
+    """What the rules of continuous rejects use."""
+
+    b: float  # bound of the rewards
+    log_bar: Vector  # log~(1), ..., log~(K)
+    rejections: int  # number of rejected arms, K - j
+    spent: float  # R, pulls of the rejected arms
+    most: float  # pulls of the rejected arm that has most of them
+    rejected: PerArm  # 1 for rejected arms
+    mean: PerArm  # means of the active arms, else 0
 
 
-def lowest_mean(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
-    """Return -mean: the tournament finds the arm that may be rejected."""
+def lowest_mean(pulls: float, mean: float, variance: float, s: RejectsState) -> float:
+    """Return -mean, whose largest arm may be rejected."""
     return -mean
 
 
-def may_reject(e: Episode, low: int) -> bool:
-    """Return whether there are more than two active arms, and the lowest has more pulls than any rejected one."""
-    return e.memory[ACTIVE] > 2.0 and e.pulls[low] > e.memory[MOST]
+def fewest_pulls(pulls: float, mean: float, variance: float, s: RejectsState) -> float:
+    """Return -T, whose largest arm is pulled."""
+    return -pulls
 
 
-def is_large(e: Episode, gap: float) -> bool:
-    """Return whether gap / b > 1 / sqrt(beta) - 1, without roots."""
-    spent, relative = e.memory[SPENT], 1.0 + gap / e.parameters[B]
-    share = e.parameters[LOG_BARS + int(e.memory[ACTIVE]) - 1] * (e.made - spent)  # beta (n - R)
-    return bool(relative * relative * share > e.end - spent)
+def compare_with_next(e: Episode, s: RejectsState, rng: np.random.Generator) -> int:
+    """Reject the lowest arm if it is far below the second-lowest one (CR-C), then pull the least pulled one."""
+    low = leader(e.first)
+    if may_reject(e, s, low) and is_large(e, s, -best_without(e.first, low) - e.mean[low]):
+        reject(e, s, low, rng)
+    return leader(e.second)
 
 
-@noinline
-def reject(e: Episode, low: int, rng: np.random.Generator) -> None:
-    """Drop an arm."""
-    m, active = e.memory, int(e.memory[ACTIVE])
-    order = section(m, OWN, e.pulls.size)
-    place = 0
-    while order[place] != low:
-        place += 1
-    if place < m[ROUND]:
-        m[ROUND] -= 1.0
-    for later in range(place, active - 1):
-        order[later] = order[later + 1]
-    order[active - 1] = low
-    m[ACTIVE] -= 1.0
-    m[SPENT] += e.pulls[low]
-    m[MOST] = e.pulls[low]
-    m[OWN + e.pulls.size + low] = 0.0
+def compare_with_average(e: Episode, s: RejectsState, rng: np.random.Generator) -> int:
+    """Reject the lowest arm if it is far below the average of the others (CR-A), then pull the least pulled one."""
+    low = leader(e.first)
+    if may_reject(e, s, low):
+        for arm in range(e.num_arms):
+            s.mean[arm] = e.mean[arm] * e.active[arm]
+        average = (total(s.mean) - e.mean[low]) / (e.num_arms - s.rejections - 1)
+        if is_large(e, s, average - e.mean[low]):
+            reject(e, s, low, rng)
+    return leader(e.second)
+
+
+def may_reject(e: Episode, s: RejectsState, low: int) -> bool:
+    """Return whether j > 2, and arm l has more pulls than each rejected one."""
+    return e.num_arms - s.rejections > 2 and e.pulls[low] > s.most
+
+
+def is_large(e: Episode, s: RejectsState, gap: float) -> bool:
+    """Return whether gap / b > 1 / sqrt(beta) - 1."""
+    j = e.num_arms - s.rejections
+    beta = s.log_bar[j - 1] * (e.made - s.spent) / (e.end - s.spent)
+    return gap / s.b > 1.0 / math.sqrt(beta) - 1.0
+
+
+def reject(e: Episode, s: RejectsState, low: int, rng: np.random.Generator) -> None:
+    """Remove arm l from the active arms."""
+    s.rejections += 1
+    s.spent += e.pulls[low]
+    s.most = e.pulls[low]  # more than each one before
+    s.rejected[low] = 1.0
     e.active[low] = 0
     renew(e.first, low, -np.inf, rng)
-
-
-def least_pulled(e: Episode, rng: np.random.Generator) -> int:
-    """Return an active arm without a pull in this round, in random order, or in ascending one."""
-    m, place, active = e.memory, int(e.memory[ROUND]), int(e.memory[ACTIVE])
-    order = section(m, OWN, e.pulls.size)
-    if place == active:
-        place = 0
-    m[ROUND] = place + 1.0
-    if e.parameters[FIRST] == 0.0:
-        other = place + int(rng.random() * (active - place))
-        order[place], order[other] = order[other], order[place]
-    return int(order[place])
-
-
-def begin_rounds(e: Episode) -> None:
-    """Fill the memory: all arms are active."""
-    arms = e.pulls.size
-    e.memory[ACTIVE] = arms
-    for arm in range(arms):
-        e.memory[OWN + arm] = arm
-        e.memory[OWN + arms + arm] = e.mean[arm]
-
-
-def compare_with_next(e: Episode, rng: np.random.Generator) -> int:
-    """Reject the lowest arm if it is far below the next (CR-C), then return the least pulled one."""
-    if e.pulled < 0:
-        begin_rounds(e)
-    low = leader(e.first)
-    if may_reject(e, low) and is_large(e, -best_without(e.first, low) - e.mean[low]):
-        reject(e, low, rng)
-    return least_pulled(e, rng)
-
-
-def compare_with_average(e: Episode, rng: np.random.Generator) -> int:
-    """Reject the lowest arm if it is far below the average of the others (CR-A), then return the least pulled one."""
-    arms = e.pulls.size
-    means = section(e.memory, OWN + arms, arms)
-    if e.pulled < 0:
-        begin_rounds(e)
-    else:
-        means[e.pulled] = e.mean[e.pulled]
-    low = leader(e.first)
-    if may_reject(e, low):
-        means[low] = 0.0
-        gap = total(means) / (e.memory[ACTIVE] - 1.0) - e.mean[low]
-        means[low] = e.mean[low]
-        if is_large(e, gap):
-            reject(e, low, rng)
-    return least_pulled(e, rng)
+    renew(e.second, low, -np.inf, rng)
 
 
 @dataclass(kw_only=True)
@@ -128,25 +99,15 @@ class ContinuousRejects(SequentialAgent):
     uses_variances: ClassVar[bool] = False
     anytime: ClassVar[bool] = False
 
-    @property
-    def memory(self) -> int:  # type: ignore[override]
-        """Four counts, and two numbers of each arm."""
-        return OWN + 2 * self.num_arms
-
     def begin(self, info: ProblemInfo) -> None:
-        """Check the bound, and set the parameters of the rule."""
+        """Check the bound, and set the values of the state."""
         b = range_of(self.b, self.sigma, self.name)
-        bars = [log_bar(arms) for arms in range(1, self.num_arms + 1)]
-        self.parameters = columns(self.batch, b, float(self.tie == "first"), *bars)
+        bars = np.array([log_bar(arms) for arms in range(1, self.num_arms + 1)])
+        self.values = {"b": b, "log_bar": bars}
 
-    def conclude(self, played: Played) -> IntArray:
+    def conclude(self, outcome: Outcome) -> IntArray:
         """Return the active arm of largest mean."""
-        order = played.memory[:, OWN : OWN + self.num_arms].astype(np.int64)
-        active = np.zeros(order.shape, bool)
-        np.put_along_axis(active, order, np.arange(self.num_arms) < played.memory[:, [ACTIVE]], 1)
-        statistics = played.statistics
-        pulls = np.where(active, statistics.pulls, 0)
-        return best_mean(Statistics(pulls, statistics.means, statistics.variances), self.tie, self.rng)
+        return best_remaining(outcome.statistics, outcome.states["rejected"], self.tie, self.rng)
 
 
 @dataclass(kw_only=True)
@@ -167,7 +128,7 @@ class CRA(ContinuousRejects):
     """
 
     name: ClassVar[str] = "CR-A"
-    rule: ClassVar[Rule] = Rule(index=lowest_mean, choose=compare_with_average)
+    rule: ClassVar[Rule] = Rule(index=lowest_mean, second=fewest_pulls, choose=compare_with_average, state=RejectsState)
 
 
 @dataclass(kw_only=True)
@@ -181,4 +142,4 @@ class CRC(ContinuousRejects):
     """
 
     name: ClassVar[str] = "CR-C"
-    rule: ClassVar[Rule] = Rule(index=lowest_mean, choose=compare_with_next)
+    rule: ClassVar[Rule] = Rule(index=lowest_mean, second=fewest_pulls, choose=compare_with_next, state=RejectsState)

@@ -11,18 +11,24 @@ import numpy as np
 from bai_gym.agents.tools.choosing import spread_evenly
 from bai_gym.agents.tools.halving import HalvingAgent, Stage
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Block, Played, Rule, Sequential, columns
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.sampling import Block, Outcome, Rule, Sequential, State
+from bai_gym.statistics import IntArray, Statistics
 from bai_gym.validation import probability
 
 __all__ = ["SHAdaVar"]
 
 
-def pulls_needed(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
-    """Return U / T, with L as the first parameter; arms of variance 0 come after all others, the least pulled first."""
-    room = 1.0 - 2.0 * np.sqrt(parameters[0] / (pulls - 1.0))
-    index = variance / (room * pulls) if variance > 0.0 else -pulls
-    return index if room > 0.0 else np.inf
+class SHAdaVarState(State):
+    """What the rule of a stage uses."""
+
+    log: float  # L = log(1 / delta); 0 for the sample variance in place of its bound
+
+
+def bound_per_pull(pulls: float, mean: float, variance: float, s: SHAdaVarState) -> float:
+    """Return U / T, equation (7); arms of variance 0 come after all others, the least pulled first."""
+    factor = 1.0 - 2.0 * np.sqrt(s.log / (pulls - 1.0))
+    index = variance / (factor * pulls) if variance > 0.0 else -pulls
+    return index if factor > 0.0 else np.inf
 
 
 @dataclass(kw_only=True)
@@ -52,7 +58,7 @@ class SHAdaVar(HalvingAgent):
     ucb: bool = True
 
     name: ClassVar[str] = "SHAdaVar"
-    rule: ClassVar[Rule] = Rule(index=pulls_needed)
+    rule: ClassVar[Rule] = Rule(index=bound_per_pull, state=SHAdaVarState)
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return one pull per arm in the first stage, two for the plug-in variant."""
@@ -71,17 +77,17 @@ class SHAdaVar(HalvingAgent):
         size = active.shape[-1]
         candidates = self.candidates(active)
         cyclic = min(pulls, math.floor(size * self._cyclic_share))
-        outcome: Statistics = yield Block(spread_evenly(self.batch, size, cyclic, self.tie, self.rng), candidates)
+        made: Statistics = yield Block(spread_evenly(self.batch, size, cyclic, self.tie, self.rng), candidates)
         if pulls == cyclic:
-            return outcome
-        played: Played = yield Sequential(
+            return made
+        outcome: Outcome = yield Sequential(
             self.rule,
             pulls - cyclic,
-            columns(self.batch, self._log),
             self.tie,
             self.rng,
+            {"log": self._log},
             arms=candidates,
-            window=outcome,
+            window=made,
             agent=self.name,
         )
-        return played.statistics
+        return outcome.statistics

@@ -2,73 +2,75 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.agents.tools.choosing import best_mean
+from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.agents.tools.rejects import rejection_times
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import NEVER, Episode, Played, Rule, columns, section
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.sampling import NEVER, Episode, Outcome, PerArm, Rule, State, Vector
+from bai_gym.statistics import IntArray, Statistics
 from bai_gym.validation import choice, real
 
 __all__ = ["VBR"]
 
-GAMMA, BY_BOUND, EARLY, TIE_FIRST, TIMES = range(5)  # parameters
+
+class VBRState(State):
+    """What the rule of VBR uses."""
+
+    gamma: float  # width of the intervals in standard errors
+    by_bound: bool  # whether the smallest mean + r is rejected, not the smallest mean
+    early: bool  # whether an arm is also rejected when its interval is separated from another's
+    times: Vector  # t_1, ..., t_(K-1): pulls at which arms are rejected
+    phase: int  # k - 1, the number of arms that have been rejected
+    rejected: PerArm  # 1 for the arms that have been rejected
+    value: PerArm  # of which the largest is rejected
 
 
-def radius(pulls: float, variance: float, gamma: float) -> float:
-    """Return r = gamma sqrt(v / T)."""
-    r: float = gamma * np.sqrt(variance / pulls)
-    return r
+def widest(pulls: float, mean: float, variance: float, s: VBRState) -> float:
+    """Return v / T, which is largest where r is; arms of radius 0 come last, the least pulled one first."""
+    return variance / pulls if variance > 0.0 else -pulls
 
 
-def widest(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
-    """Return v / T, which is largest where r is. Arms of radius 0 tie: the least pulled comes first."""
-    ratio = variance / pulls
-    return ratio if variance > 0.0 else -pulls
+def reject_due(e: Episode, s: VBRState, rng: np.random.Generator) -> int:
+    """Reject an arm if t_k pulls are made, or two intervals are separated early; return when the next one is due."""
+    early = s.early and e.pulled >= 0 and is_separated(e, s)
+    while s.phase < e.num_arms - 1 and (early or s.times[s.phase] <= e.made):
+        reject(e, s, rng)
+        early = False
+    if s.phase == e.num_arms - 1:
+        return NEVER
+    return e.made + 1 if s.early else int(s.times[s.phase])
 
 
-def separated(e: Episode) -> bool:
-    """Return whether an active arm's interval lies entirely below another's."""
+def reject(e: Episode, s: VBRState, rng: np.random.Generator) -> None:
+    """Reject the active arm of smallest mean, or mean + r."""
+    for arm in range(e.num_arms):
+        bound = e.mean[arm] + radius(e, s, arm) if s.by_bound else e.mean[arm]
+        s.value[arm] = -bound if e.active[arm] == 1 else -np.inf
+    worst = arm_of_largest(s.value, e, rng)
+    e.active[worst], s.rejected[worst] = 0, 1.0
+    s.phase += 1
+
+
+def is_separated(e: Episode, s: VBRState) -> bool:
+    """Return whether mean + r of an active arm is below mean - r of another one."""
     upper, lower = np.inf, -np.inf
-    for arm in range(e.pulls.size):
-        if e.active[arm]:
-            r = radius(e.pulls[arm], e.variance[arm], e.parameters[GAMMA])
-            upper = min(upper, e.mean[arm] + r)
-            lower = max(lower, e.mean[arm] - r)
+    for arm in range(e.num_arms):
+        if e.active[arm] == 1:
+            upper = min(upper, e.mean[arm] + radius(e, s, arm))
+            lower = max(lower, e.mean[arm] - radius(e, s, arm))
     return upper < lower
 
 
-def reject(e: Episode, rng: np.random.Generator) -> None:
-    """Drop the active arm of smallest mean, or mean + r."""
-    arms = e.pulls.size
-    negative = section(e.memory, arms, arms)
-    for arm in range(arms):
-        r = radius(e.pulls[arm], e.variance[arm], e.parameters[GAMMA]) if e.parameters[BY_BOUND] > 0.0 else 0.0
-        negative[arm] = -e.mean[arm] - r if e.active[arm] == 1 else -np.inf
-    worst = arm_of_largest(negative, e.pulls, e.parameters[TIE_FIRST], rng)
-    e.active[worst] = 0
-    e.memory[worst] = 1.0
-
-
-def reject_due(e: Episode, rng: np.random.Generator) -> int:
-    """Drop an arm where the schedule, or an early separation, asks for it, then all others already due."""
-    arms, rejected = e.pulls.size, 0
-    for arm in range(arms):
-        rejected += int(e.active[arm] == 0)
-    early = e.parameters[EARLY] > 0.0 and e.pulled >= 0 and separated(e)
-    while rejected < arms - 1 and (early or e.parameters[TIMES + rejected] <= e.made):
-        reject(e, rng)
-        rejected += 1
-        early = False
-    if rejected == arms - 1:
-        return NEVER
-    return e.made + 1 if e.parameters[EARLY] else int(e.parameters[TIMES + rejected])
+def radius(e: Episode, s: VBRState, arm: int) -> float:
+    """Return r = gamma sqrt(v / T)."""
+    return s.gamma * math.sqrt(e.variance[arm] / e.pulls[arm])
 
 
 @dataclass(kw_only=True)
@@ -105,26 +107,24 @@ class VBR(SequentialAgent):
     )
     first_pulls: ClassVar[int] = 2
     anytime: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(index=widest, refresh=reject_due, only_drops=True)
-
-    @property
-    def memory(self) -> int:  # type: ignore[override]
-        """Whether each arm has been dropped; and a number for each."""
-        return 2 * self.num_arms
+    rule: ClassVar[Rule] = Rule(index=widest, refresh=reject_due, only_drops=True, state=VBRState)
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         real(self.gamma, f"gamma of {self.name}", above=0)
         choice(self.reject, ("mean", "ucb"), f"reject of {self.name}")
-        options = float(self.reject == "ucb"), float(self.early), float(self.tie == "first")
-        times = rejection_times(self.num_arms, self.budget)
-        self.parameters = columns(self.batch, self.gamma, *options, *times)
+        self.values = {
+            "gamma": self.gamma,
+            "by_bound": self.reject == "ucb",
+            "early": self.early,
+            "times": rejection_times(self.num_arms, self.budget).astype(float),
+        }
 
-    def conclude(self, played: Played) -> IntArray:
+    def conclude(self, outcome: Outcome) -> IntArray:
         """Return the survivor of the rejections that are due at the end."""
-        seen = played.statistics
+        seen = outcome.statistics
         values = seen.means
         if self.reject == "ucb":
             values = values + self.gamma * np.sqrt(seen.variances / seen.pulls)
-        pulls = np.where(played.memory[:, : self.num_arms] > 0.0, 0, seen.pulls)
-        return best_mean(Statistics(pulls, values, seen.variances), self.tie, self.rng)
+        bounds = Statistics(seen.pulls, values, seen.variances)
+        return best_remaining(bounds, outcome.states["rejected"], self.tie, self.rng)

@@ -11,7 +11,7 @@ import numpy as np
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Rule, columns
+from bai_gym.sampling import Rule, State
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import Thresholding
 from bai_gym.theory import threshold_h1, threshold_sigma_h1
@@ -20,10 +20,16 @@ from bai_gym.validation import choice, real
 __all__ = ["APT", "LSA", "ThresholdUCBE", "ThresholdUCBEV"]
 
 
-def apt_index(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
-    """Return -sqrt(T) (|mean - threshold| + epsilon)."""
-    index: float = -math.sqrt(pulls) * (abs(mean - parameters[0]) + parameters[1])
-    return index
+class APTState(State):
+    """What the rule of APT uses."""
+
+    threshold: float  # tau
+    epsilon: float  # half width of the indifference zone
+
+
+def apt_index(pulls: float, mean: float, variance: float, s: APTState) -> float:
+    """Return -B, with B = sqrt(T) (|mean - threshold| + epsilon); the arm of smallest B is pulled."""
+    return -math.sqrt(pulls) * (abs(mean - s.threshold) + s.epsilon)
 
 
 @dataclass(kw_only=True)
@@ -45,20 +51,25 @@ class APT(SequentialAgent):
     name: ClassVar[str] = "APT"
     tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
     uses_variances: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(index=apt_index)
+    rule: ClassVar[Rule] = Rule(index=apt_index, state=APTState)
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameter."""
         real(self.epsilon, f"epsilon of {self.name}", least=0)
         assert isinstance(self.task, Thresholding)  # as tasks says
-        self.parameters = columns(self.batch, self.task.threshold, self.epsilon)
+        self.values = {"threshold": self.task.threshold, "epsilon": self.epsilon}
 
 
-def lsa_index(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
-    """Return -alpha T (|mean - threshold| + epsilon)^2 - log(T) / 2."""
-    distance = abs(mean - parameters[0]) + parameters[1]
-    index: float = -parameters[2] * pulls * distance * distance - 0.5 * math.log(pulls)
-    return index
+class LSAState(APTState):
+    """What the rule of LSA uses."""
+
+    alpha: float  # weight of the distance
+
+
+def lsa_index(pulls: float, mean: float, variance: float, s: LSAState) -> float:
+    """Return -alpha T (|mean - threshold| + epsilon)^2 - log(T) / 2, whose largest arm is pulled."""
+    distance = abs(mean - s.threshold) + s.epsilon
+    return -s.alpha * pulls * distance * distance - 0.5 * math.log(pulls)
 
 
 @dataclass(kw_only=True)
@@ -85,20 +96,27 @@ class LSA(SequentialAgent):
     name: ClassVar[str] = "LSA"
     tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
     uses_variances: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(index=lsa_index)
+    rule: ClassVar[Rule] = Rule(index=lsa_index, state=LSAState)
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         real(self.alpha, f"alpha of {self.name}", above=0)
         real(self.epsilon, f"epsilon of {self.name}", least=0)
         assert isinstance(self.task, Thresholding)  # as tasks says
-        self.parameters = columns(self.batch, self.task.threshold, self.epsilon, self.alpha)
+        self.values = {"threshold": self.task.threshold, "epsilon": self.epsilon, "alpha": self.alpha}
 
 
-def plain_index(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
-    """Return sqrt(a / T) - |mean - threshold|, with sqrt(a) as the second parameter."""
-    index: float = parameters[1] / math.sqrt(pulls) - abs(mean - parameters[0])
-    return index
+class UCBEState(State):
+    """What the rules of UCBE and UCBEV use."""
+
+    threshold: float  # tau
+    a: float  # exploration
+    root: float  # sqrt(a)
+
+
+def ucbe_index(pulls: float, mean: float, variance: float, s: UCBEState) -> float:
+    """Return sqrt(a / T) - |mean - threshold|, whose largest arm is pulled."""
+    return s.root / math.sqrt(pulls) - abs(mean - s.threshold)
 
 
 @dataclass(kw_only=True)
@@ -123,7 +141,7 @@ class ThresholdUCBE(SequentialAgent):
     name: ClassVar[str] = "UCBE-T"
     tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
     uses_variances: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(index=plain_index)
+    rule: ClassVar[Rule] = Rule(index=ucbe_index, state=UCBEState)
 
     @property
     def knows(self) -> frozenset[str]:  # type: ignore[override]
@@ -138,7 +156,7 @@ class ThresholdUCBE(SequentialAgent):
         if given is None:
             given = self.c * (free / threshold_h1(info.means, self.task.threshold))
         self.exploration: FloatArray = given
-        self.parameters = columns(self.batch, self.task.threshold, np.sqrt(self.exploration))
+        self.values = {"threshold": self.task.threshold, "root": np.sqrt(self.exploration)}
 
 
 def given_exploration(agent: ThresholdUCBE | ThresholdUCBEV) -> FloatArray | None:
@@ -151,11 +169,10 @@ def given_exploration(agent: ThresholdUCBE | ThresholdUCBEV) -> FloatArray | Non
     return np.full(agent.batch, real(agent.a, f"a of {agent.name}", least=0))
 
 
-def bernstein_index(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
-    """Return sqrt(2 a v / T) + 7 a / (3 (T - 1)) - |mean - threshold|, with a as the second parameter."""
-    a: float = parameters[1]
-    width = math.sqrt(2.0 * a * variance / pulls) + (7.0 / 3.0) * a / (pulls - 1.0)
-    return width - abs(mean - float(parameters[0]))
+def bernstein_index(pulls: float, mean: float, variance: float, s: UCBEState) -> float:
+    """Return sqrt(2 a v / T) + 7 a / (3 (T - 1)) - |mean - threshold|, whose largest arm is pulled."""
+    width = math.sqrt(2.0 * s.a * variance / pulls) + (7.0 / 3.0) * s.a / (pulls - 1.0)
+    return width - abs(mean - s.threshold)
 
 
 @dataclass(kw_only=True)
@@ -214,8 +231,7 @@ class ThresholdUCBEV(SequentialAgent):
             complexity = threshold_sigma_h1(info.means, info.variances, self.task.threshold, squared=squared)
             given = self.c * (free / complexity)
         self.exploration: FloatArray = given
-        width = self.exploration if squared else np.sqrt(self.exploration)
-        self.parameters = columns(self.batch, self.task.threshold, width)
+        self.values = {"threshold": self.task.threshold, "a": self.exploration, "root": np.sqrt(self.exploration)}
 
 
-PRINTED, BERNSTEIN = Rule(index=plain_index), Rule(index=bernstein_index)
+PRINTED, BERNSTEIN = Rule(index=ucbe_index, state=UCBEState), Rule(index=bernstein_index, state=UCBEState)

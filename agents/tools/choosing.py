@@ -16,6 +16,7 @@ __all__ = [
     "above_threshold",
     "best_recommendation",
     "best_mean",
+    "best_remaining",
     "keep_best",
     "largest",
     "most_pulled",
@@ -53,6 +54,22 @@ def best_mean(statistics: Statistics, tie: TieRule, rng: np.random.Generator) ->
         keys = rng.random(most.shape) if tie == "random" else np.ones(most.shape)
         arms[tied] = np.where(most, keys, -1.0).argmax(axis=-1)
     return np.asarray(arms)
+
+
+def best_remaining(statistics: Statistics, dropped: FloatArray, tie: TieRule, rng: np.random.Generator) -> IntArray:
+    """Return the arm of largest sample mean among those that have not been dropped; ties as in :func:`best_mean`.
+
+    Args:
+        statistics: ``(N, K)``.
+        dropped: ``(N, K)`` 1 for arms that have been dropped, else 0; in each row some arm has not.
+        tie: ``"random"``, or ``"first"`` for the lowest arm number.
+        rng: Source of randomness.
+
+    Returns:
+        ``(N,)`` arms.
+    """
+    pulls = np.where(dropped == 1.0, 0, statistics.pulls)  # arms without a pull come last
+    return best_mean(Statistics(pulls, statistics.means, statistics.variances), tie, rng)
 
 
 def best_recommendation(statistics: Statistics, task: Task, tie: TieRule, rng: np.random.Generator) -> IntArray:

@@ -26,7 +26,7 @@ class _Group:
         self._advance(None)
 
     def _advance(self, outcome: Statistics | None) -> None:
-        """Go on to the plan's next block that has pulls."""
+        """Advance to the plan's next block that has pulls."""
         self.pulls = 0  # that each episode has left of the block
         while not self.pulls:
             try:
@@ -35,7 +35,7 @@ class _Group:
                 self.recommendation = end.value
                 return
             if not isinstance(request, Block):
-                raise AgentError("plans that run in lockstep may request blocks only")
+                raise AgentError("plans that run in lockstep may ask for blocks only")
             self._arms, self._made = request.arms, Statistics.zeros(self._shape)
             self._left: IntArray = request.counts.copy()
             if request.arms is not None:
@@ -49,8 +49,8 @@ class _Group:
         before = np.cumsum(self._left, axis=-1) - self._left
         return np.asarray(np.clip(pulls - before, 0, self._left))
 
-    def add(self, part: Statistics) -> None:
-        """Add the ``(m, K)`` statistics of pulls that have been made; when the block is complete, continue the plan."""
+    def update(self, part: Statistics) -> None:
+        """Add the ``(m, K)`` statistics of pulls that have been made; where none is left, continue the plan."""
         flat = np.flatnonzero(part.pulls)
         self._made.merge(flat, Statistics(part.pulls.take(flat), part.means.take(flat), part.variances.take(flat)))
         self._left -= part.pulls
@@ -92,7 +92,7 @@ def in_lockstep(
         made = yield Block(counts)
         for part in running:
             rows = part.rows
-            part.add(Statistics(made.pulls[rows], made.means[rows], made.variances[rows]))
+            part.update(Statistics(made.pulls[rows], made.means[rows], made.variances[rows]))
     recommendations = np.empty(batch, np.int64)
     for part in parts:
         recommendations[part.rows] = np.asarray(part.recommendation)

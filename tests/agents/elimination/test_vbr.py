@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from bai_gym.agents.elimination.vbr import VBR
-from bai_gym.agents.tools.rejects import rejection_times
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 
@@ -28,53 +27,28 @@ def test_rejections_of_equal_spread_by_hand(trace: Play) -> None:
     assert played.recommendation == 0
 
 
-def pseudo_code(
-    rewards: Any, budget: int, *, gamma: float = 1.96, reject: str = "mean", early: bool = False
-) -> list[int]:
-    """Section 2.13 with raw rewards; returns the pulls, and the survivor at the end."""
-    made: list[list[float]] = [[] for _ in rewards]
-    arms: list[int] = []
-
-    def pull(arm: int) -> None:
-        made[arm].append(rewards[arm][len(made[arm]) % len(rewards[arm])])
-        arms.append(arm)
-
-    def mean(arm: int) -> float:
-        return float(np.mean(made[arm]))
-
-    def radius(arm: int) -> float:
-        spread = float(np.var(made[arm], ddof=1)) if len(set(made[arm])) > 1 else 0.0
-        return gamma * math.sqrt(spread / len(made[arm]))
-
-    active = list(range(len(rewards)))
-    for _ in range(2):
-        for arm in active:
-            pull(arm)
-    for time in rejection_times(len(rewards), budget):
-        while len(arms) < time:
-            pull(min(active, key=lambda arm: (-round(radius(arm), 9), len(made[arm]), arm)))
-            if early and min(mean(i) + radius(i) for i in active) < max(mean(i) - radius(i) for i in active):
-                break
-        worst = {arm: mean(arm) + (radius(arm) if reject == "ucb" else 0.0) for arm in active}
-        active.remove(min(active, key=lambda arm: (round(worst[arm], 9), len(made[arm]), arm)))
-    return [*arms, *active]
+def test_the_widest_interval_is_pulled(trace: Play) -> None:
+    # Rewards m - d, m + d, ...: v / T is d^2 / (T - 1) for even T, d^2 (T + 1) / T^2 for odd T. Arm 2 (d = 3): 9, 4, 3,
+    # 2.16, 1.8, 1.469; arm 1 (d = 2): 4, 1.778; of two 4s arm 1 has fewer pulls. Arm 1 is rejected at 12 pulls. Then
+    # arm 0 (d = 1) has 1, and arm 2 has 1.469, 1.286, 1.111, 1.
+    played = trace(VBR(tie="first"), [[9.0, 11.0], [7.0, 11.0], [7.0, 13.0]], 16)
+    assert played.arms[6:] == [2, 1, 2, 2, 2, 2, 2, 2, 2, 0]
 
 
-@pytest.mark.each("early", [False, True])
-@pytest.mark.each("reject", ["mean", "ucb"])
-@pytest.mark.each("seed", range(12))
-def test_it_follows_the_pseudo_code(trace: Play, seed: int, reject: str, early: bool) -> None:
-    rng = np.random.default_rng(seed)
-    num_arms = int(rng.integers(2, 7))
-    rewards = np.arange(num_arms)[:, None] * 0.4 + rng.normal(size=(num_arms, 80)) * rng.random((num_arms, 1))
-    budget = 2 * num_arms + int(rng.integers(0, 60))
-    agent = VBR(tie="first", reject=reject, early=early, gamma=0.7)
-    played = trace(agent, rewards, budget)
-    *arms, survivor = pseudo_code(rewards, budget, gamma=0.7, reject=reject, early=early)
-    assert played.recommendation == survivor
-    assert played.arms[: len(arms)] == arms
-    assert set(played.arms[len(arms) :]) <= {survivor}
-    assert early or len(arms) == budget
+def test_early_rejection_of_an_interval_below_another_by_hand(trace: Play) -> None:
+    # Arm 0 is the widest, also after its third pull: mean 1/3, r = 4/3 gamma. Arm 2 has mean 4 and r = gamma. Arm 0 is
+    # below it if 1/3 + 4/3 gamma < 4 - gamma: gamma < 1.571.
+    rewards = [[-1.0, 3.0], [0.5, 2.5], [3.0, 5.0]]
+    assert 0 not in trace(VBR(tie="first", early=True, gamma=1.56), rewards, 30).arms[7:]
+    assert trace(VBR(tie="first", early=True, gamma=1.58), rewards, 30).arms[6:8] == [0, 0]
+
+
+def test_early_rejection_of_the_smallest_upper_bound(trace: Play) -> None:
+    # After its third pull arm 0 has mean -2 and r = 6. Arm 1 has mean 1 and r = 0, and so the smaller bound.
+    rewards = [[-8.0, 10.0], [1.0], [30.0]]
+    for reject, rejected in (("mean", 0), ("ucb", 1)):
+        agent = VBR(tie="first", early=True, gamma=1.0, reject=reject)
+        assert rejected not in trace(agent, rewards, 30).arms[7:]
 
 
 def test_early_rejection_happens_after_a_pull_and_one_at_a_time(trace: Play) -> None:
@@ -98,6 +72,13 @@ def test_without_variance_the_pulls_go_round(trace: Play) -> None:
     played = trace(VBR(tie="first"), [[1.0], [3.0], [2.0]], 20)
     assert played.arms == [0, 1, 2] * 5 + [1, 2] * 2 + [1]
     assert played.recommendation == 1
+    assert np.bincount(trace(VBR(), [[1.0], [3.0], [2.0]], 20).arms[:15]).tolist() == [5, 5, 5]
+
+
+def test_a_rejected_arm_is_not_recommended(trace: Play) -> None:
+    # All arms are equally wide up to 30 pulls, when arm 0 is rejected with mean 7.5. The others end below it.
+    others = [18.0, -2.0] * 5 + [0.0] * 10
+    assert trace(VBR(tie="first"), [[17.5, -2.5], others, others], 40).recommendation == 1
 
 
 def test_at_the_minimum_budget_the_best_mean_wins(trace: Play) -> None:
