@@ -9,134 +9,134 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.fixed_confidence.stopping import (
-    FIRST,
-    LEVEL,
-    OWN,
     ConfidenceAgent,
+    ConfidenceState,
     is_separated,
     mean_of,
-    own_term,
     variance_of,
 )
 from bai_gym.agents.tools.halving import num_stages
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, Played, Rule, section
+from bai_gym.sampling import STOP, TO_FIRST, Episode, Outcome, PerArm, Rule
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import flag, real
 
 __all__ = ["FCDSH"]
 
-FACTOR, STAGES = OWN, OWN + 1  # parameters
-# Memory: number of the phase, base pulls, arms of the stage, winner of the last phase + 1; then rows of K numbers:
-# whether an arm is in the stage, scores; pulls and sum of rewards in the last stage that it was in.
-PHASE, BASE, SIZE, WINNER, ROWS = range(5)
-ALIVE, SCORES, PULLS, SUMS, ROW_COUNT = range(5)
+
+class HalvingState(ConfidenceState):
+    """What the rules of FC-DSH use."""
+
+    factor: float  # by which the base grows, where all samples are used
+    stages: int  # L
+    phase: int = 1  # m
+    base: float = 1.0  # base pulls of a phase, where all samples are used
+    size: int  # number of arms in the stage
+    winner: int = -1  # winner of the last phase
+    alive: PerArm  # 1 for arms in the stage
+    score: PerArm  # what is compared
+    pulls: PerArm  # pulls of each arm in the last stage that it was in
+    sums: PerArm  # and its sum of rewards there
 
 
-def row(e: Episode, number: int) -> FloatArray:
-    """Return a row of the memory."""
-    return section(e.memory, ROWS + number * e.pulls.size, e.pulls.size)
+def pull_with_fresh_samples(e: Episode, s: HalvingState, rng: np.random.Generator) -> int:
+    """Return the next pull of the form in which every stage has its own samples; stop at the end of a phase."""
+    if e.pulled < 0:
+        begin_phase(e, s)
+        for arm in range(e.num_arms):
+            s.pulls[arm], s.sums[arm] = 1.0, e.mean[arm]
+    else:
+        s.pulls[e.pulled] += 1.0
+        s.sums[e.pulled] += e.reward
+    while True:
+        arm = least_pulled(e, s, s.pulls, rng)
+        if s.pulls[arm] < math.ceil(e.num_arms * 2.0 ** (s.phase - 1.0) / s.size):
+            return arm
+        for k in range(e.num_arms):
+            s.score[k] = s.sums[k] / s.pulls[k]
+        halve(e, s, s.score, rng)
+        if s.size == 1:
+            s.winner = survivor(e, s)
+            if is_winner_separated(e, s):
+                return STOP
+            s.phase += 1
+            begin_phase(e, s)
+        for k in range(e.num_arms):  # a new stage
+            if s.alive[k] == 1.0:
+                s.pulls[k] = s.sums[k] = 0.0
 
 
-def revive(e: Episode) -> None:
+def pull_with_all_samples(e: Episode, s: HalvingState, rng: np.random.Generator) -> int:
+    """Return the next pull of the form that uses all samples in all stages and phases."""
+    if e.pulled < 0:
+        begin_phase(e, s)
+    while True:
+        arm = least_pulled(e, s, e.pulls, rng)
+        if e.pulls[arm] < math.ceil(s.base * e.num_arms / s.size):
+            return arm
+        halve(e, s, e.mean, rng)
+        if s.size == 1:
+            s.base *= s.factor
+            begin_phase(e, s)
+
+
+def is_winner_separated(e: Episode, s: HalvingState) -> bool:
+    """Return whether the winner's lower bound reaches the upper bounds of all others, each from its last stage."""
+    level = s.level + math.log(6.0 * e.num_arms * s.stages * s.phase**2.0)
+    for arm in range(e.num_arms):
+        s.score[arm] = s.sums[arm] / s.pulls[arm]
+    width = math.sqrt(2.0 * variance_of(e, s, s.winner) * level / s.pulls[s.winner])
+    for arm in range(e.num_arms):
+        other = math.sqrt(2.0 * variance_of(e, s, arm) * level / s.pulls[arm])
+        if arm != s.winner and s.score[s.winner] - width < s.score[arm] + other:
+            return False
+    return True
+
+
+def begin_phase(e: Episode, s: HalvingState) -> None:
     """Begin a phase with all arms."""
-    alive = row(e, ALIVE)
-    for arm in range(alive.size):
-        alive[arm] = 1.0
-    e.memory[SIZE] = alive.size
+    for arm in range(e.num_arms):
+        s.alive[arm] = 1.0
+    s.size = e.num_arms
 
 
-def halve(e: Episode, values: FloatArray, rng: np.random.Generator) -> None:
+def least_pulled(e: Episode, s: HalvingState, pulls: FloatArray, rng: np.random.Generator) -> int:
+    """Return the arm of the stage with the fewest pulls."""
+    for arm in range(e.num_arms):
+        s.score[arm] = -pulls[arm] if s.alive[arm] == 1.0 else -np.inf
+    return arm_of_largest(s.score, e, rng)
+
+
+def halve(e: Episode, s: HalvingState, values: FloatArray, rng: np.random.Generator) -> None:
     """Keep the better half of the arms of the stage, rounded up; of arms tied at the border random ones."""
-    alive, kept = row(e, ALIVE), math.ceil(e.memory[SIZE] / 2.0)
-    while e.memory[SIZE] > kept:
+    kept = math.ceil(s.size / 2.0)
+    while s.size > kept:
         worst, ties = -1, 1.0
-        for arm in range(alive.size):
-            if alive[arm] == 0.0:
+        for arm in range(e.num_arms):
+            if s.alive[arm] == 0.0:
                 continue
             if worst < 0 or values[arm] < values[worst]:
                 worst, ties = arm, 1.0
             elif values[arm] == values[worst]:
                 ties += 1.0
-                if e.parameters[FIRST] == 1.0 or rng.random() * ties < 1.0:  # `first` keeps the lowest arms
+                if e.tie == TO_FIRST or rng.random() * ties < 1.0:  # the rule "first" keeps the lowest arms
                     worst = arm
-        alive[worst] = 0.0
-        e.memory[SIZE] -= 1.0
+        s.alive[worst] = 0.0
+        s.size -= 1
 
 
-def with_fewest(e: Episode, pulls: FloatArray, rng: np.random.Generator) -> int:
-    """Return the arm of the stage with the fewest pulls."""
-    scores, alive = row(e, SCORES), row(e, ALIVE)
-    for arm in range(scores.size):
-        scores[arm] = -pulls[arm] if alive[arm] == 1.0 else -np.inf
-    return arm_of_largest(scores, e.pulls, e.parameters[FIRST], rng)
+def survivor(e: Episode, s: HalvingState) -> int:
+    """Return the arm that remains at the end of a phase."""
+    winner = 0
+    for arm in range(e.num_arms):
+        winner = arm if s.alive[arm] == 1.0 else winner
+    return winner
 
 
-def with_all_samples(e: Episode, rng: np.random.Generator) -> int:
-    """Return the next pull of the form that uses all samples in all stages and phases."""
-    if e.pulled < 0:
-        e.memory[BASE] = 1.0
-        revive(e)
-    while True:
-        arm = with_fewest(e, e.pulls, rng)
-        if e.pulls[arm] < math.ceil(e.memory[BASE] * e.pulls.size / e.memory[SIZE]):
-            return arm
-        halve(e, e.mean, rng)
-        if e.memory[SIZE] == 1.0:
-            e.memory[BASE] *= e.parameters[FACTOR]
-            revive(e)
-
-
-def is_winner_separated(e: Episode, winner: int) -> bool:
-    """Return whether the winner's lower bound reaches the upper bounds of all others, each from its last stage."""
-    pulls, means, p = row(e, PULLS), row(e, SCORES), e.parameters
-    level = p[LEVEL] + math.log(6.0 * pulls.size * p[STAGES] * e.memory[PHASE] * e.memory[PHASE])
-    for arm in range(pulls.size):
-        means[arm] = row(e, SUMS)[arm] / pulls[arm]
-    width = math.sqrt(2.0 * variance_of(e, winner) * level / pulls[winner])
-    for arm in range(pulls.size):
-        other = math.sqrt(2.0 * variance_of(e, arm) * level / pulls[arm])
-        if arm != winner and means[winner] - width < means[arm] + other:
-            return False
-    return True
-
-
-def with_fresh_samples(e: Episode, rng: np.random.Generator) -> int:
-    """Return the next pull of the form in which every stage has its own samples; stop at the end of a phase."""
-    alive, scores, pulls, sums = row(e, ALIVE), row(e, SCORES), row(e, PULLS), row(e, SUMS)
-    if e.pulled < 0:
-        e.memory[PHASE] = 1.0
-        revive(e)
-        for arm in range(pulls.size):
-            pulls[arm], sums[arm] = 1.0, e.mean[arm]
-    else:
-        pulls[e.pulled] += 1.0
-        sums[e.pulled] += e.reward
-    while True:
-        arm = with_fewest(e, pulls, rng)
-        if pulls[arm] < math.ceil(pulls.size * 2.0 ** (e.memory[PHASE] - 1.0) / e.memory[SIZE]):
-            return arm
-        for k in range(pulls.size):
-            scores[k] = sums[k] / pulls[k]
-        halve(e, scores, rng)
-        if e.memory[SIZE] == 1.0:
-            winner = 0
-            for k in range(pulls.size):
-                winner = k if alive[k] == 1.0 else winner
-            e.memory[WINNER] = winner + 1.0
-            if is_winner_separated(e, winner):
-                return STOP
-            e.memory[PHASE] += 1.0
-            revive(e)
-        for k in range(pulls.size):  # a new stage
-            if alive[k] == 1.0:
-                pulls[k] = sums[k] = 0.0
-
-
-PROVED = Rule(index=mean_of, choose=with_fresh_samples)
-PRACTICAL = Rule(index=mean_of, second=own_term, choose=with_all_samples, stops=is_separated)
+PROVED = Rule(index=mean_of, choose=pull_with_fresh_samples, state=HalvingState)
+PRACTICAL = Rule(index=mean_of, choose=pull_with_all_samples, stops=is_separated, state=HalvingState)
 
 
 @dataclass(kw_only=True)
@@ -175,11 +175,6 @@ class FCDSH(ConfidenceAgent):
         """The rule of the form."""
         return PRACTICAL if self.reuse else PROVED
 
-    @property
-    def memory(self) -> int:  # type: ignore[override]
-        """State of the phase, and rows of numbers of all arms."""
-        return ROWS + ROW_COUNT * self.num_arms
-
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         flag(self.reuse, f"reuse of {self.name}")
@@ -188,10 +183,11 @@ class FCDSH(ConfidenceAgent):
             raise ParameterError(
                 f"family and threshold of {self.name} need reuse=True: the proved form has its own widths"
             )
-        self.set_parameters(info, growth, num_stages(self.num_arms))
+        super().begin(info)
+        self.values.update(factor=growth, stages=num_stages(self.num_arms))
 
-    def conclude(self, played: Played) -> IntArray:
+    def conclude(self, outcome: Outcome) -> IntArray:
         """Return the winner of the last phase; with all samples, or without a phase, the arm of largest mean."""
-        best = super().conclude(played)
-        winner = played.memory[:, WINNER].astype(np.int64) - 1
+        best = super().conclude(outcome)
+        winner = outcome.states["winner"].astype(np.int64)
         return np.where(winner >= 0, winner, best)

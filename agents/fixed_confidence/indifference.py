@@ -12,90 +12,106 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.fixed_confidence.racing import fewest_pulls
 from bai_gym.agents.fixed_confidence.stopping import confidence_note
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_mean
 from bai_gym.bandits import Bandit
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Played, Rule, columns, noinline, section
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics
+from bai_gym.sampling import Episode, Outcome, PerArm, Rule, State, noinline
+from bai_gym.statistics import ROUNDING, IntArray, Statistics
 from bai_gym.theory import rinott_constant
 from bai_gym.validation import integer, probability, real
 
 __all__ = ["KN", "Rinott"]
 
-ZONE, SQUARE, LEFT = range(3)  # parameters: delta, h^2, and how many arms are still pulled, which the rule writes
-TARGETS = 0  # memory of Rinott, K numbers: pulls of each arm after both stages
-DROPPED, VARIANCES, ROW_COUNT = range(3)  # rows of the memory of KN: 1 for arms that have lost, first-stage variances
+
+class ZoneState(State):
+    """What the rules of Rinott and KN use."""
+
+    zone: float  # width of the indifference zone
+    square: float  # h^2
+    remaining: int  # number of arms that are still pulled
 
 
-def drop(e: Episode, arm: int) -> None:
-    """Pull an arm no more."""
-    e.active[arm] = 0
-    e.parameters[LEFT] -= 1.0
+class RinottState(ZoneState):
+    """What the rule of Rinott uses."""
+
+    target: PerArm  # pulls of each arm after both stages
 
 
-def second_stage(e: Episode, rng: np.random.Generator) -> int:
+def second_stage(e: Episode, s: RinottState, rng: np.random.Generator) -> int:
     """Drop the arms that have their pulls; return when the next one has."""
-    p, targets = e.parameters, section(e.memory, TARGETS, e.pulls.size)
     if e.pulled < 0:
-        for arm in range(targets.size):
-            targets[arm] = math.ceil(p[SQUARE] * e.variance[arm] / (p[ZONE] * p[ZONE]))
+        for arm in range(e.num_arms):
+            s.target[arm] = math.ceil(s.square * e.variance[arm] / (s.zone * s.zone))
     missing = float(e.end)
-    for arm in range(targets.size):
-        if e.active[arm] == 1 and e.pulls[arm] >= targets[arm]:
-            drop(e, arm)
+    for arm in range(e.num_arms):
+        if e.active[arm] == 1 and e.pulls[arm] >= s.target[arm]:
+            drop(e, s, arm)
         elif e.active[arm] == 1:
-            missing = min(missing, targets[arm] - e.pulls[arm])
-    # All arms that are left have been pulled equally often.
-    return e.made + max(int(missing * p[LEFT]), 1)
+            missing = min(missing, s.target[arm] - e.pulls[arm])
+    # All arms that remain have been pulled equally often.
+    return e.made + max(int(missing * s.remaining), 1)
 
 
-def has_all_pulls(e: Episode) -> bool:
+def has_all_pulls(e: Episode, s: RinottState) -> bool:
     """Return whether every arm has its pulls."""
-    return e.parameters[LEFT] == 0.0
+    return s.remaining == 0
+
+
+class KNState(ZoneState):
+    """What the rule of KN uses."""
+
+    dropped: PerArm  # 1 for arms that have lost
+    variance: PerArm  # sample variances of the first stage
+
+
+def screen(e: Episode, s: KNState, rng: np.random.Generator) -> int:
+    """Drop all arms that have lost against another one; return when the next round ends."""
+    if e.pulled < 0:
+        for arm in range(e.num_arms):
+            s.variance[arm] = e.variance[arm]
+    for i in range(e.num_arms):
+        for j in range(e.num_arms):
+            if e.active[i] == 0 or e.active[j] == 0:  # arms that lose in this round still compete in it
+                continue
+            if i != j and e.mean[i] < e.mean[j] - margin(e, s, i, j):
+                s.dropped[i] = 1.0
+    for arm in range(e.num_arms):
+        if e.active[arm] == 1 and s.dropped[arm] == 1.0:
+            drop(e, s, arm)
+    widest = 0.0
+    for i in range(e.num_arms):
+        for j in range(i):
+            if e.active[i] == 1 and e.active[j] == 1:
+                widest = max(widest, margin(e, s, i, j))
+    if widest == 0.0:  # the arms that remain have exactly the same mean
+        s.remaining = 1
+    return e.made + s.remaining
 
 
 @noinline
-def margin(e: Episode, i: int, j: int) -> float:
+def margin(e: Episode, s: KNState, i: int, j: int) -> float:
     """Return how far an arm may fall behind another one without being dropped, per pull."""
-    p, arms = e.parameters, e.pulls.size
-    variances = section(e.memory, VARIANCES * arms, arms)
-    square = variances[i] + variances[j]
-    return max(0.5 * (p[SQUARE] * square / (p[ZONE] * e.pulls[i]) - p[ZONE]), 0.0)
+    square = s.variance[i] + s.variance[j]
+    return float(max(0.5 * (s.square * square / (s.zone * e.pulls[i]) - s.zone), 0.0))
 
 
-def screen(e: Episode, rng: np.random.Generator) -> int:
-    """Drop all arms that have lost against another one; return when the next round ends."""
-    p, arms = e.parameters, e.pulls.size
-    dropped, variances = section(e.memory, DROPPED * arms, arms), section(e.memory, VARIANCES * arms, arms)
-    if e.pulled < 0:
-        for arm in range(arms):
-            variances[arm] = e.variance[arm]
-    for i in range(arms):
-        for j in range(arms):
-            if e.active[i] == 0 or e.active[j] == 0:  # arms that lose in this round still compete in it
-                continue
-            if i != j and e.mean[i] < e.mean[j] - margin(e, i, j):
-                dropped[i] = 1.0
-    for arm in range(arms):
-        if e.active[arm] == 1 and dropped[arm] == 1.0:
-            drop(e, arm)
-    widest = 0.0
-    for i in range(arms):
-        for j in range(i):
-            if e.active[i] == 1 and e.active[j] == 1:
-                widest = max(widest, margin(e, i, j))
-    if widest == 0.0:  # arms that are still left have exactly the same mean
-        p[LEFT] = 1.0
-    return e.made + int(p[LEFT])
+def is_decided(e: Episode, s: KNState) -> bool:
+    """Return whether one arm remains."""
+    return s.remaining == 1
 
 
-def is_decided(e: Episode) -> bool:
-    """Return whether one arm is left."""
-    return e.parameters[LEFT] == 1.0
+def drop(e: Episode, s: ZoneState, arm: int) -> None:
+    """Pull an arm no more."""
+    e.active[arm] = 0
+    s.remaining -= 1
+
+
+def fewest_pulls(pulls: float, mean: float, variance: float, s: ZoneState) -> float:
+    """Return the negative number of pulls: the arms of a round come one after the other, in random order."""
+    return -pulls
 
 
 @dataclass(kw_only=True)
@@ -160,17 +176,14 @@ class Rinott(IndifferenceAgent):
     """
 
     name: ClassVar[str] = "Rinott"
-    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=second_stage, only_drops=True, stops=has_all_pulls)
-
-    @property
-    def memory(self) -> int:  # type: ignore[override]
-        """The pulls that each arm must have."""
-        return self.num_arms
+    rule: ClassVar[Rule] = Rule(
+        index=fewest_pulls, refresh=second_stage, only_drops=True, stops=has_all_pulls, state=RinottState
+    )
 
     def begin(self, info: ProblemInfo) -> None:
         """Find the constant."""
         h = rinott_constant(self.num_arms, 1.0 - self.delta, self.first_pulls)
-        self.parameters = columns(self.batch, self.indifference, h * h, self.num_arms)
+        self.values = {"zone": self.indifference, "square": h * h, "remaining": self.num_arms}
 
 
 @dataclass(kw_only=True)
@@ -200,22 +213,16 @@ class KN(IndifferenceAgent):
 
     name: ClassVar[str] = "KN"
     anytime: ClassVar[bool] = False  # what has been dropped is not part of the observation
-    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=screen, only_drops=True, stops=is_decided)
-
-    @property
-    def memory(self) -> int:  # type: ignore[override]
-        """Whether each arm has been dropped, and its first variance."""
-        return ROW_COUNT * self.num_arms
+    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=screen, only_drops=True, stops=is_decided, state=KNState)
 
     def begin(self, info: ProblemInfo) -> None:
         """Find the constant."""
         freedom = self.first_pulls - 1
         square = freedom * ((2.0 * self.delta / (self.num_arms - 1)) ** (-2.0 / freedom) - 1.0)
-        self.parameters = columns(self.batch, self.indifference, square, self.num_arms)
+        self.values = {"zone": self.indifference, "square": square, "remaining": self.num_arms}
 
-    def conclude(self, played: Played) -> IntArray:
-        """Return the arm of largest mean among those that are left."""
-        statistics = played.statistics
-        dropped: FloatArray = played.memory[:, : self.num_arms]
-        pulls = np.where(dropped == 1.0, 0, statistics.pulls)  # as if without a pull: last
+    def conclude(self, outcome: Outcome) -> IntArray:
+        """Return the arm of largest mean among those that remain."""
+        statistics = outcome.statistics
+        pulls = np.where(outcome.states["dropped"] == 1.0, 0, statistics.pulls)  # as if without a pull: last
         return best_mean(Statistics(pulls, statistics.means, statistics.variances), self.tie, self.rng)

@@ -10,11 +10,9 @@ import numpy as np
 
 from bai_gym.agents.fixed_confidence.stopping import (
     BERNOULLI,
-    FAMILY,
-    FIRST,
     INTERVALS,
-    OWN,
     ConfidenceAgent,
+    ConfidenceState,
     bernoulli_divergence,
     fits,
     interval_rate,
@@ -22,21 +20,70 @@ from bai_gym.agents.fixed_confidence.stopping import (
     variance_of,
 )
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, Rule, leader, noinline
+from bai_gym.sampling import STOP, TO_FIRST, Episode, Rule, leader, noinline
 
 __all__ = ["KLLUCB", "divergence", "upper_bound"]
 
-EPSILON, CHALLENGER = OWN, OWN + 1  # parameters; the second is written by the rule: the arm to pull next, or -1
-NONE = -1.0
+NONE = -1
 
 
-def divergence(e: Episode, arm: int, q: float) -> float:
+class KLLUCBState(ConfidenceState):
+    """What the rule of KL-LUCB uses."""
+
+    epsilon: float  # accuracy of the task
+    challenger: int = NONE  # C, which is pulled next
+
+
+def pull_pair(e: Episode, s: KLLUCBState, rng: np.random.Generator) -> int:
+    """Pull B at the beginning of a round, or stop; then pull C."""
+    if not fits(e, s):
+        return STOP
+    if s.challenger != NONE:
+        other, s.challenger = s.challenger, NONE
+        return other
+    best = leader(e.first)
+    other, bound = strongest(e, s, best, rng)
+    goal = bound - s.epsilon
+    # L_B is at least U_C - epsilon where that is not inside the interval of B.
+    if goal <= e.mean[best] and e.pulls[best] * divergence(e, s, best, goal) >= interval_rate(e, s, best):
+        return STOP
+    s.challenger = other
+    return best
+
+
+@noinline
+def strongest(e: Episode, s: KLLUCBState, best: int, rng: np.random.Generator) -> tuple[int, float]:
+    """Return the arm of largest U other than the best, and U; arms of equal means and pulls are tied."""
+    other, bound, ties = -1, -np.inf, 1.0
+    for arm in range(e.num_arms):
+        if arm == best:
+            continue
+        if other >= 0 and e.mean[arm] == e.mean[other] and e.pulls[arm] == e.pulls[other]:
+            ties += 1.0
+            if e.tie != TO_FIRST and rng.random() * ties < 1.0:
+                other = arm
+            continue
+        rate = interval_rate(e, s, arm)
+        # U is above the bound unless the bound is outside the interval: most arms need no root.
+        if other < 0 or e.mean[arm] >= bound or e.pulls[arm] * divergence(e, s, arm, bound) < rate:
+            other, bound, ties = arm, upper_bound(e, s, arm, rate), 1.0
+    return other, bound
+
+
+def upper_bound(e: Episode, s: ConfidenceState, arm: int, rate: float) -> float:
+    """Return U = max {q: N d(m, q) <= rate}."""
+    if s.family == BERNOULLI:
+        return bernoulli_upper_bound(e.mean[arm], rate / e.pulls[arm])
+    return float(e.mean[arm] + math.sqrt(2.0 * variance_of(e, s, arm) * rate / e.pulls[arm]))
+
+
+def divergence(e: Episode, s: ConfidenceState, arm: int, q: float) -> float:
     """Return d(m, q) of an arm, for a mean q."""
-    if e.parameters[FAMILY] == BERNOULLI:
+    if s.family == BERNOULLI:
         if q <= 0.0 or q >= 1.0:
             return 0.0 if q == e.mean[arm] else np.inf
         return bernoulli_divergence(e.mean[arm], q)
-    return 0.5 * (e.mean[arm] - q) * (e.mean[arm] - q) / variance_of(e, arm)
+    return float(0.5 * (e.mean[arm] - q) * (e.mean[arm] - q) / variance_of(e, s, arm))
 
 
 @noinline
@@ -57,51 +104,6 @@ def bernoulli_upper_bound(mean: float, level: float) -> float:
         if step <= 1e-14:
             break
     return max(q, mean)
-
-
-def upper_bound(e: Episode, arm: int, rate: float) -> float:
-    """Return U = max {q: N d(m, q) <= rate}."""
-    if e.parameters[FAMILY] == BERNOULLI:
-        return bernoulli_upper_bound(e.mean[arm], rate / e.pulls[arm])
-    return e.mean[arm] + math.sqrt(2.0 * variance_of(e, arm) * rate / e.pulls[arm])
-
-
-@noinline
-def strongest(e: Episode, best: int, rng: np.random.Generator) -> tuple[int, float]:
-    """Return the arm of largest U other than the best, and U; arms of equal means and pulls are tied."""
-    other, bound, ties = -1, -np.inf, 1.0
-    for arm in range(e.pulls.size):
-        if arm == best:
-            continue
-        if other >= 0 and e.mean[arm] == e.mean[other] and e.pulls[arm] == e.pulls[other]:
-            ties += 1.0
-            if e.parameters[FIRST] == 0.0 and rng.random() * ties < 1.0:
-                other = arm
-            continue
-        rate = interval_rate(e, arm)
-        # U is above the bound unless the bound is outside the interval: most arms need no root.
-        if other < 0 or e.mean[arm] >= bound or e.pulls[arm] * divergence(e, arm, bound) < rate:
-            other, bound, ties = arm, upper_bound(e, arm, rate), 1.0
-    return other, bound
-
-
-def choose(e: Episode, rng: np.random.Generator) -> int:
-    """Return B at the beginning of a round, or stop; then C."""
-    p = e.parameters
-    if not fits(e):
-        return STOP
-    if p[CHALLENGER] != NONE:
-        other = int(p[CHALLENGER])
-        p[CHALLENGER] = NONE
-        return other
-    best = leader(e.first)
-    other, bound = strongest(e, best, rng)
-    goal = bound - p[EPSILON]
-    # L_B is at least U_C - epsilon where that is not inside the interval of B.
-    if goal <= e.mean[best] and e.pulls[best] * divergence(e, best, goal) >= interval_rate(e, best):
-        return STOP
-    p[CHALLENGER] = other
-    return best
 
 
 @dataclass(kw_only=True)
@@ -126,11 +128,12 @@ class KLLUCB(ConfidenceAgent):
     name: ClassVar[str] = "KL-LUCB"
     families: ClassVar[tuple[str, ...]] = ("gaussian", "bernoulli")
     thresholds: ClassVar[dict[str, tuple[str, ...]]] = INTERVALS
-    rule: ClassVar[Rule] = Rule(index=mean_of, choose=choose)
+    rule: ClassVar[Rule] = Rule(index=mean_of, choose=pull_pair, state=KLLUCBState)
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
-        self.set_parameters(info, self.task.epsilon, NONE)
+        super().begin(info)
+        self.values["epsilon"] = self.task.epsilon
 
     def check_task(self) -> None:
         """Accept any accuracy."""

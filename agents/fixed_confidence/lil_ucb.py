@@ -9,31 +9,40 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import brentq
 
-from bai_gym.agents.fixed_confidence.stopping import OWN, ConfidenceAgent
+from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent, ConfidenceState
 from bai_gym.agents.tools.choosing import most_pulled
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Rule
-from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
+from bai_gym.statistics import IntArray, Observation, Statistics
 
 __all__ = ["LilUCB"]
 
-EPSILON, BETA, LAMBDA, LEVEL, SIGMA = range(OWN, OWN + 5)  # parameters
+
+class LilState(ConfidenceState):
+    """What the rule of lil'UCB uses; names as in the paper."""
+
+    epsilon: float
+    beta: float
+    ratio: float  # lambda
+    log_level: float  # log(1 / d), with d for the paper's delta
+    sigma: float  # for which rewards are sigma-sub-Gaussian
 
 
-def upper_bound(pulls: float, mean: float, variance: float, p: FloatArray) -> float:
+def upper_bound(pulls: float, mean: float, variance: float, s: LilState) -> float:
     """Return the upper confidence bound; infinite where the logarithm is not positive."""
-    inner = math.log(math.log((1.0 + p[EPSILON]) * pulls)) + p[LEVEL] if (1.0 + p[EPSILON]) * pulls > 1.0 else -np.inf
+    grown = (1.0 + s.epsilon) * pulls
+    inner = math.log(math.log(grown)) + s.log_level if grown > 1.0 else -np.inf
     if inner <= 0.0:
         return np.inf
-    factor = (1.0 + p[BETA]) * (1.0 + math.sqrt(p[EPSILON]))
-    return mean + factor * p[SIGMA] * math.sqrt(2.0 * (1.0 + p[EPSILON]) * inner / pulls)
+    factor = (1.0 + s.beta) * (1.0 + math.sqrt(s.epsilon))
+    return mean + factor * s.sigma * math.sqrt(2.0 * (1.0 + s.epsilon) * inner / pulls)
 
 
-def dominates(e: Episode) -> bool:
+def dominates(e: Episode, s: LilState) -> bool:
     """Return whether the arm pulled last has N >= 1 + lambda times the pulls of all others; at the start any arm."""
-    for arm in range(e.pulls.size):
-        if (arm == e.pulled or e.pulled < 0) and e.pulls[arm] >= 1.0 + e.parameters[LAMBDA] * (e.made - e.pulls[arm]):
+    for arm in range(e.num_arms):
+        if (arm == e.pulled or e.pulled < 0) and e.pulls[arm] >= 1.0 + s.ratio * (e.made - e.pulls[arm]):
             return True
     return False
 
@@ -61,19 +70,19 @@ class LilUCB(ConfidenceAgent):
     name: ClassVar[str] = "lil-UCB"
     families: ClassVar[tuple[str, ...]] = ("gaussian",)
     thresholds: ClassVar[dict[str, tuple[str, ...]]] = {"gaussian": ("lil", "lil-heuristic")}
-    rule: ClassVar[Rule] = Rule(index=upper_bound, stops=dominates)
+    rule: ClassVar[Rule] = Rule(index=upper_bound, stops=dominates, state=LilState)
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters, and compute the constants."""
         if self.sigma is None:
             raise ParameterError(f"sigma of {self.name} must be a positive number: all arms have the same")
-        self.set_parameters(info, *np.zeros(5))
+        super().begin(info)
         e, b, ratio, d = 0.0, 0.5, 1.0 + 10.0 / self.num_arms, self.delta / 5.0
         if self.threshold != "lil-heuristic":
             e, b, ratio = 0.01, 1.0, 9.0
             c = (2.0 + e) / e * (1.0 / math.log1p(e)) ** (1.0 + e)
             d = float(brentq(lambda root: 4.0 * root + 4.0 * root**2 - self.delta, 0.0, 1.0)) ** 2 / c
-        self.parameters[:, EPSILON : SIGMA + 1] = e, b, ratio, -math.log(d), self.sigma
+        self.values.update(epsilon=e, beta=b, ratio=ratio, log_level=-math.log(d), sigma=self.sigma)
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm pulled most often."""

@@ -10,100 +10,100 @@ import numpy as np
 
 from bai_gym.agents.fixed_confidence.kl_lucb import divergence, upper_bound
 from bai_gym.agents.fixed_confidence.stopping import (
-    FIRST,
     INTERVALS,
-    OWN,
     ConfidenceAgent,
+    ConfidenceState,
     fits,
     interval_rate,
     variance_of,
 )
 from bai_gym.agents.tools.choosing import best_mean
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Played, Rule
-from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.sampling import TO_FIRST, Episode, Outcome, PerArm, Rule
+from bai_gym.statistics import IntArray, Statistics
 
 __all__ = ["KLRacing", "SuccessiveElimination"]
 
-LEFT = OWN  # parameter, written by the rule: how many arms are left. Memory: 1 for arms that have been dropped.
+
+class RacingState(ConfidenceState):
+    """What the rules of KL-Racing and SE use."""
+
+    remaining: int  # number of arms that have not been dropped
+    dropped: PerArm  # 1 for arms that have been dropped
 
 
-def fewest_pulls(pulls: float, mean: float, variance: float, p: FloatArray) -> float:
-    """Return the negative number of pulls: the arms of a round come one after the other, in random order."""
-    return -pulls
-
-
-def best_left(e: Episode) -> int:
-    """Return an arm of largest mean among those that are left."""
-    best = -1
-    for arm in range(e.pulls.size):
-        if e.active[arm] == 1 and (best < 0 or e.mean[arm] > e.mean[best]):
-            best = arm
-    return best
-
-
-def drop(e: Episode, arm: int) -> None:
-    """Drop an arm."""
-    e.active[arm], e.memory[arm] = 0, 1.0
-    e.parameters[LEFT] -= 1.0
-
-
-def race(e: Episode, rng: np.random.Generator) -> int:
+def race(e: Episode, s: RacingState, rng: np.random.Generator) -> int:
     """Drop the worst arm if its upper bound is below the lower bound of the best; return when the next round ends."""
-    best, worst, ties = best_left(e), -1, 1.0
-    for arm in range(e.pulls.size):
+    best, worst, ties = best_remaining(e), -1, 1.0
+    for arm in range(e.num_arms):
         if e.active[arm] == 0:
             continue
         if worst < 0 or e.mean[arm] < e.mean[worst]:
             worst, ties = arm, 1.0
         elif e.mean[arm] == e.mean[worst]:
             ties += 1.0
-            if e.parameters[FIRST] == 0.0 and rng.random() * ties < 1.0:
+            if e.tie != TO_FIRST and rng.random() * ties < 1.0:
                 worst = arm
-    bound = upper_bound(e, worst, interval_rate(e, worst))
-    if bound < e.mean[best] and e.pulls[best] * divergence(e, best, bound) > interval_rate(e, best):
-        drop(e, worst)
-    return e.made + int(e.parameters[LEFT])
+    bound = upper_bound(e, s, worst, interval_rate(e, s, worst))
+    if bound < e.mean[best] and e.pulls[best] * divergence(e, s, best, bound) > interval_rate(e, s, best):
+        drop(e, s, worst)
+    return e.made + s.remaining
 
 
-def eliminate(e: Episode, rng: np.random.Generator) -> int:
+def eliminate(e: Episode, s: RacingState, rng: np.random.Generator) -> int:
     """Drop all arms whose interval lies below that of the best one; return when the next round ends."""
-    best = best_left(e)
-    width = math.sqrt(2.0 * variance_of(e, best) * interval_rate(e, best) / e.pulls[best])
-    for arm in range(e.pulls.size):
+    best = best_remaining(e)
+    width = math.sqrt(2.0 * variance_of(e, s, best) * interval_rate(e, s, best) / e.pulls[best])
+    for arm in range(e.num_arms):
         if e.active[arm] == 1 and arm != best:
-            other = math.sqrt(2.0 * variance_of(e, arm) * interval_rate(e, arm) / e.pulls[arm])
+            other = math.sqrt(2.0 * variance_of(e, s, arm) * interval_rate(e, s, arm) / e.pulls[arm])
             if e.mean[best] - e.mean[arm] >= width + other:
-                drop(e, arm)
-    return e.made + int(e.parameters[LEFT])
+                drop(e, s, arm)
+    return e.made + s.remaining
 
 
-def is_decided(e: Episode) -> bool:
-    """Return whether one arm is left."""
-    return e.parameters[LEFT] == 1.0 or not fits(e)
+def is_decided(e: Episode, s: RacingState) -> bool:
+    """Return whether one arm remains."""
+    return s.remaining == 1 or not fits(e, s)
+
+
+def best_remaining(e: Episode) -> int:
+    """Return an arm of largest mean among those that remain."""
+    best = -1
+    for arm in range(e.num_arms):
+        if e.active[arm] == 1 and (best < 0 or e.mean[arm] > e.mean[best]):
+            best = arm
+    return best
+
+
+def drop(e: Episode, s: RacingState, arm: int) -> None:
+    """Drop an arm."""
+    e.active[arm], s.dropped[arm] = 0, 1.0
+    s.remaining -= 1
+
+
+def fewest_pulls(pulls: float, mean: float, variance: float, s: RacingState) -> float:
+    """Return the negative number of pulls: the arms of a round come one after the other, in random order."""
+    return -pulls
 
 
 @dataclass(kw_only=True)
 class EliminationAgent(ConfidenceAgent):
-    """Base of agents that drop arms; the best of those that are left is recommended."""
+    """Base of agents that drop arms; the best of those that remain is recommended."""
 
     anytime: ClassVar[bool] = False  # what has been dropped is not part of the observation
     thresholds: ClassVar[dict[str, tuple[str, ...]]] = INTERVALS
 
-    @property
-    def memory(self) -> int:  # type: ignore[override]
-        """Whether each arm has been dropped."""
-        return self.num_arms
-
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
-        self.set_parameters(info, self.num_arms)
+        super().begin(info)
+        self.values["remaining"] = self.num_arms
 
-    def conclude(self, played: Played) -> IntArray:
-        """Return the arm of largest mean among those that are left."""
-        super().conclude(played)
-        statistics = played.statistics
-        pulls = np.where(played.memory == 1.0, 0, statistics.pulls)  # as if without a pull: last
+    def conclude(self, outcome: Outcome) -> IntArray:
+        """Return the arm of largest mean among those that remain."""
+        super().conclude(outcome)
+        statistics = outcome.statistics
+        pulls = np.where(outcome.states["dropped"] == 1.0, 0, statistics.pulls)  # as if without a pull: last
         return best_mean(Statistics(pulls, statistics.means, statistics.variances), self.tie, self.rng)
 
 
@@ -125,7 +125,7 @@ class KLRacing(EliminationAgent):
 
     name: ClassVar[str] = "KL-Racing"
     families: ClassVar[tuple[str, ...]] = ("gaussian", "bernoulli")
-    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=race, only_drops=True, stops=is_decided)
+    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=race, only_drops=True, stops=is_decided, state=RacingState)
 
 
 @dataclass(kw_only=True)
@@ -144,4 +144,6 @@ class SuccessiveElimination(EliminationAgent):
     name: ClassVar[str] = "SE"
     families: ClassVar[tuple[str, ...]] = ("gaussian",)
     thresholds: ClassVar[dict[str, tuple[str, ...]]] = {"gaussian": ("union",)}
-    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=eliminate, only_drops=True, stops=is_decided)
+    rule: ClassVar[Rule] = Rule(
+        index=fewest_pulls, refresh=eliminate, only_drops=True, stops=is_decided, state=RacingState
+    )
