@@ -134,7 +134,6 @@ BUILT_IN: dict[str, Entry] = {
     "Rinott": Entry("fixed_confidence.indifference:Rinott"),
     "KN": Entry("fixed_confidence.indifference:KN"),
     "FC-DSH": Entry("fixed_confidence.fc_dsh:FCDSH"),
-    "BrakeBooster": Entry("fixed_confidence.brake_booster:BrakeBooster"),
     "UCB-GLM": Entry("structured.ucb_glm:UCBGLM", rewards=UNIT),
     "GSE-Lin": Entry("structured.gse:GSELin", spends_budget=False),
     "GSE-Lin-FWG": Entry("structured.gse:GSELinFWG", spends_budget=False),

@@ -62,9 +62,6 @@ BESIDE: dict[str, set[str]] = {
 # anything with the methods of an agent.
 APART = {("benchmark", "agents"), ("experiments", "agents"), ("results", "agents")}
 
-# Packages whose modules import each other in a circle, by imports that only a type checker reads.
-CIRCLES = {"live"}
-
 # Optional or slow to import: within functions only, so that `import bai_gym` is light and works without the extras.
 HEAVY = {
     "dask",
@@ -218,7 +215,7 @@ def test_packages_do_not_import_each_other_in_circles() -> None:
 
 
 def test_modules_do_not_import_each_other_in_circles() -> None:
-    known = {module for module in modules() if package_of(module) not in CIRCLES}
+    known = modules()
     graph = {module: {item.name for item in imports_of(module) if item.name in known} for module in known}
     assert circle(graph) == ""
 

@@ -14,7 +14,6 @@ from scipy.special import ndtr
 from scipy.stats import chi2_contingency, ks_2samp
 
 from bai_gym import agents
-from bai_gym.agents.fixed_confidence.brake_booster import least_runs
 from bai_gym.agents.tools.games import solve_game
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
@@ -509,20 +508,15 @@ def play(name: str, bandit: Any, episodes: int, limit: int = 100_000, seed: int 
     return play_blocks(agent, batch, limit, np.random.default_rng([seed, 1]))
 
 
-EVERY = sorted({case[0] for case in FAMILIES + GAUSSIAN_ONLY + BERNOULLI_ONLY} | {"BrakeBooster"})
-
-
-def quick(name: str) -> dict[str, Any]:
-    return {"cap": 500} if name == "BrakeBooster" else {}
+EVERY = sorted({case[0] for case in FAMILIES + GAUSSIAN_ONLY + BERNOULLI_ONLY})
 
 
 @pytest.mark.each("name", EVERY)
 def test_units_and_labels_do_not_matter(name: str) -> None:
     """The numbers of pulls have the same distribution after a shift, a change of scale, in another order of arms."""
     means, order = np.array([1.0, 0.5, 0.2]), np.array([2, 0, 1])
-    runs = 50 if name == "BrakeBooster" else 400
-    one = play(name, GaussianBandit(means, 0.04), runs, sigma=0.2, **quick(name))
-    moved = play(name, GaussianBandit(30.0 * means[order] - 7.0, 36.0), runs, seed=1, sigma=6.0, **quick(name))
+    one = play(name, GaussianBandit(means, 0.04), 400, sigma=0.2)
+    moved = play(name, GaussianBandit(30.0 * means[order] - 7.0, 36.0), 400, seed=1, sigma=6.0)
     assert ks_2samp(one.pulls.sum(1), moved.pulls.sum(1), method="asymp").pvalue > 1e-4
     for place, arm in enumerate(order):
         assert ks_2samp(one.pulls[:, arm], moved.pulls[:, place], method="asymp").pvalue > 1e-4
@@ -530,55 +524,6 @@ def test_units_and_labels_do_not_matter(name: str) -> None:
     table[1] = table[1][np.argsort(order)]
     filled = np.stack(table)[:, np.sum(table, axis=0) > 0]
     assert filled.shape[1] == 1 or chi2_contingency(filled).pvalue > 1e-4
-
-
-@pytest.mark.slow
-def test_a_run_of_brake_booster_is_a_run_of_its_base() -> None:
-    """With one run in the first block and no cap in reach, BrakeBooster is its base with delta_0."""
-    bandit = GaussianBandit([0.9, 0.5, 0.3], 0.04)
-    for base in ("SE", "FWS"):
-        parameters = {"sigma": 0.2, "tie": "first"}
-        one = play("BrakeBooster", bandit, 20, base=base, runs=1, cap=90_000, base_delta=0.05, **parameters)
-        other = play(base, bandit, 20, delta=0.05, **parameters)
-        np.testing.assert_array_equal(one.pulls, other.pulls)
-        np.testing.assert_array_equal(one.recommendation, other.recommendation)
-    student = play("BrakeBooster", bandit, 20, base="TrackAndStop", runs=1, cap=90_000, family="student", tie="first")
-    np.testing.assert_array_equal(
-        student.pulls, play("TrackAndStop", bandit, 20, delta=0.05, family="student", tie="first").pulls
-    )
-
-
-def test_blocks_of_brake_booster_by_hand(trace: Play) -> None:
-    # SE with sigma = 1e-3 stops after the first pull of each arm, so no run is capped: the first block has L_1 = 3
-    # runs.
-    rewards = [[0.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
-    played = trace(agents.make("BrakeBooster", sigma=1e-3, runs=3, tie="first"), rewards, 100, fixed_confidence=True)
-    assert (played.arms, played.recommendation) == ([0, 1] * 3, 1)  # votes: 1, 1, 0
-    # Runs begin without samples: the large reward of the first run counts in no other. Votes: 0, 1, 1.
-    rewards = [[2.0, 0.1, 0.1], [1.0, 0.6, 0.6]]
-    played = trace(agents.make("BrakeBooster", sigma=1e-3, runs=3, tie="first"), rewards, 100, fixed_confidence=True)
-    assert (played.arms, played.recommendation) == ([0, 1] * 3, 1)
-    # Equal rewards: all runs are capped. Blocks (r, c) of 2^(r - c) r runs of 2^(c - 1) 4 pulls: (1, 1): 1 run of 4
-    # pulls; (2, 1): 4 of 4; (2, 2): 2 of 8; (3, 1): 12 of 4.
-    equal = [[0.5], [0.5]]
-    played = trace(
-        agents.make("BrakeBooster", sigma=1e-3, runs=1, cap=4, tie="first"), equal, 60, fixed_confidence=True
-    )
-    assert played.arms == [0, 1] * 30
-    # From pull 36 on the arms differ. That is in the middle of block (2, 2): its runs are pulls 20 to 27 and 28 to 35;
-    # so the first run of block (3, 1) is the first that stops, after two pulls, and so do its 11 others.
-    different = [[0.5] * 18 + [0.0] * 50, [0.5] * 18 + [1.0] * 50]
-    played = trace(
-        agents.make("BrakeBooster", sigma=1e-3, runs=1, cap=4, tie="first"), different, 200, fixed_confidence=True
-    )
-    assert (len(played.arms), played.recommendation) == (36 + 2 * 12, 1)
-
-
-def test_the_runs_of_the_first_block_are_the_fewest_that_are_proved() -> None:
-    for delta, factor in ((0.1, 2.0), (0.01, 1.2)):
-        runs, q = least_runs(delta, 0.05, factor), (4 * math.e * 0.05) ** 0.25
-        sums = [sum(q ** (r * factor**j * n) for r in range(1, 60) for j in range(r)) for n in (runs, runs - 1)]
-        assert sums[0] <= delta < sums[1]
 
 
 def test_the_tail_of_eb_tc_is_heavy_and_that_of_eb_tci_is_not() -> None:
