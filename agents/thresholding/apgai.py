@@ -8,40 +8,44 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.thresholding.good_arm import GoodArmAgent, radius
+from bai_gym.agents.thresholding.good_arm import GoodArmAgent, GoodArmState, radius
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, Rule, section
+from bai_gym.sampling import STOP, Episode, Rule
 from bai_gym.statistics import IntArray, Observation
 from bai_gym.tasks import GoodArm
 
 __all__ = ["APGAI"]
 
-THRESHOLD, B, DELTA, FIRST, STOPS = range(5)  # parameters
+
+class APGAIState(GoodArmState):
+    """What the rule of APGAI uses."""
+
+    stops: bool  # whether it may stop
 
 
-def choose(e: Episode, rng: np.random.Generator) -> int:
-    """Return the arm of largest sqrt(T) (mean - threshold) if a mean is above the threshold, else of the smallest."""
-    p, arms = e.parameters, e.pulls.size
-    index = section(e.memory, 0, arms)
-    for arm in range(arms):
-        index[arm] = math.sqrt(e.pulls[arm]) * (e.mean[arm] - p[THRESHOLD])
-    chosen = arm_of_largest(index, e.pulls, p[FIRST], rng)
-    if p[STOPS] > 0.0:
-        e.memory[arms] = arms if index[chosen] <= 0.0 else chosen
-        if index[chosen] > 0.0 and e.mean[chosen] - radius(e.pulls[chosen], arms, p[B], p[DELTA]) >= p[THRESHOLD]:
+def pull_or_stop(e: Episode, s: APGAIState, rng: np.random.Generator) -> int:
+    """Pull the arm of largest sqrt(T) (mean - threshold), or stop."""
+    for arm in range(e.num_arms):
+        s.index[arm] = math.sqrt(e.pulls[arm]) * (e.mean[arm] - s.threshold)
+    chosen = arm_of_largest(s.index, e, rng)
+    if s.stops:
+        largest_index = s.index[chosen]
+        s.certain = e.num_arms if largest_index <= 0.0 else chosen
+        lower = e.mean[chosen] - radius(e.pulls[chosen], e.num_arms, s.b, s.delta)
+        if largest_index > 0.0 and lower >= s.threshold:
             return STOP
-        if index[chosen] < 0.0 and largest_bound(e) < p[THRESHOLD]:
+        if largest_index < 0.0 and largest_bound(e, s) < s.threshold:
             return STOP
     return chosen
 
 
-def largest_bound(e: Episode) -> float:
+def largest_bound(e: Episode, s: APGAIState) -> float:
     """Return the largest upper bound of an arm."""
-    p, arms, bound = e.parameters, e.pulls.size, -np.inf
-    for arm in range(arms):
-        bound = max(bound, e.mean[arm] + radius(e.pulls[arm], arms, p[B], p[DELTA]))
+    bound = -np.inf
+    for arm in range(e.num_arms):
+        bound = max(bound, e.mean[arm] + radius(e.pulls[arm], e.num_arms, s.b, s.delta))
     return bound
 
 
@@ -64,11 +68,12 @@ class APGAI(GoodArmAgent):
 
     name: ClassVar[str] = "APGAI"
     anytime: ClassVar[bool] = True
-    rule: ClassVar[Rule] = Rule(choose=choose)
+    rule: ClassVar[Rule] = Rule(choose=pull_or_stop, state=APGAIState)
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
-        self.set_parameters(float(info.fixed_confidence))
+        super().begin(info)
+        self.values["stops"] = info.fixed_confidence
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm of largest index if a mean is above the threshold, else K."""

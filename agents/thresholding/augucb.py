@@ -11,117 +11,83 @@ import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import NEVER, STOP, Episode, Rule, columns, leader, renew, top, value_of
-from bai_gym.statistics import FloatArray
+from bai_gym.sampling import NEVER, STOP, Episode, Rule, State, leader, renew, top
 from bai_gym.tasks import Thresholding
 from bai_gym.validation import choice, real
 
-__all__ = ["AugUCB", "Round", "schedule"]
+__all__ = ["AugUCB"]
 
 LEAST_LOG = 0.5  # of |log((3/16) K log K)|, which is 0.04 for four arms
 
 
-@dataclass(frozen=True)
-class Round:
-    """A round of AugUCB.
+class AugUCBState(State):
+    """What the rule of AugUCB uses."""
 
-    Attributes:
-        epsilon: epsilon_m, 2^-m.
-        psi: psi_m, the exploration factor.
-        pulls: l_m: pulls of the round for each arm that is active at its beginning.
-        deviation: s of an arm with one pull and variance 1, but for the term without v.
-        plus: What is added to v: s is deviation times sqrt((v + plus) / T). It is 1 as printed.
+    tau: float  # the threshold
+    rho: float  # elimination parameter
+    n: float  # budget
+    a: float  # A = |log((3/16) K log K)|
+    last: int  # M = floor(log2(n / e) / 2), the last round that ends
+    by_program: bool  # whether s is that of the authors' program
+    goes_on: bool  # whether it goes on as APT when no arm is active
+    m: int = -1  # number of the round
+    psi: float  # psi_m = n epsilon_m / (128 A^2), the exploration factor, with epsilon_m = 2^-m
+    log: float  # log(n epsilon_m)
+    added: float  # the term of s without variance: psi_m log(n epsilon_m) as printed
+    begun: int  # pulls made when the round began
+    is_apt: bool  # whether it goes on as APT now
+
+
+def index(pulls: float, mean: float, variance: float, s: AugUCBState) -> float:
+    """Return 2 s - |mean - tau|, whose largest arm is pulled; an arm of negative index is to be dropped."""
+    distance = abs(mean - s.tau)
+    return -math.sqrt(pulls) * distance if s.is_apt else 2.0 * width(pulls, variance, s) - distance
+
+
+def width(pulls: float, variance: float, s: AugUCBState) -> float:
+    """Return s = sqrt(rho psi_m (v + 1) log(n epsilon_m) / (4 T)), where v has the divisor T, not T - 1."""
+    inverse = 1.0 / pulls
+    v = variance * (1.0 - inverse)
+    return math.sqrt(0.25 * s.rho * (s.psi * s.log * v + s.added) * inverse)
+
+
+def next_round(e: Episode, s: AugUCBState, rng: np.random.Generator) -> int:
+    """Drop the arms with |mean - tau| > 2 s, and begin round m; return N_m, the pulls at which it ends.
+
+    Within a round, the index of an arm changes by its own pulls alone. So an arm of negative index is not pulled while
+    another one is left, and it suffices to drop it before s changes.
     """
-
-    epsilon: float
-    psi: float
-    pulls: int
-    deviation: float
-    plus: float = 1.0
-
-
-def schedule(num_arms: int, budget: int, rho: float = 1.0 / 3.0, width: str = "printed") -> list[Round]:
-    """Return the rounds of AugUCB that a budget can reach.
-
-    With A = log((3/16) K log K) and epsilon = 2^-m: psi = n epsilon / (128 A^2), l = ceil(2 psi log(n epsilon) /
-    epsilon), s = sqrt(rho psi log(n epsilon) / 4) for T = 1 and v + 1 = 1, for m = 0, ..., M + 1, where M =
-    floor(log2(n / e) / 2).
-
-    Args:
-        num_arms: K. |A| is replaced by 1/2 where it is smaller, which is the case for three to five arms.
-        budget: n, at least 2.
-        rho: The elimination parameter, positive.
-        width: ``"printed"`` or ``"code"``, see :class:`AugUCB`.
-
-    Source: Mukherjee et al. (2017), Algorithm 1. The brackets around l and M are read as ceiling and floor, as in a
-    public implementation.
-    """
-    log = max(abs(math.log(0.1875 * num_arms * math.log(num_arms))), LEAST_LOG)
-    last = math.floor(0.5 * math.log2(budget / math.e))
-    rounds = []
-    for m in range(max(last, -1) + 2):
-        epsilon = 0.5**m
-        psi = budget * epsilon / (128.0 * log**2)
-        growth = math.log(budget * epsilon)
-        pulls = max(math.ceil(2.0 * psi * growth / epsilon), 1)
-        plus = 1.0 if width == "printed" else max(math.log(psi * budget * epsilon), 0.0) / (psi * growth)
-        rounds.append(Round(epsilon, psi, pulls, math.sqrt(rho * psi * growth / 4.0), plus))
-    return rounds
-
-
-# Where what stands in the parameters of the rule: the rounds follow, each with its deviation, what it adds to v, and
-# its pulls per arm.
-THRESHOLD, FACTOR, PLUS, GOES_ON, ROUNDS = range(5)
-# In its memory: the pulls made when the round began, and its number.
-BEGUN, ROUND = range(2)
-
-
-def index(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
-    """Return 2 s - |mean - threshold|, below 0 for the arms to drop; with factor 0 the index of APT.
-
-    The factor is that of sqrt((v + plus) / T) in 2 s. The variance given has the divisor T - 1.
-    """
-    factor: float = parameters[FACTOR]
-    distance: float = abs(mean - parameters[THRESHOLD])
-    if factor == 0.0:
-        return -math.sqrt(pulls) * distance
-    return factor / pulls * math.sqrt((pulls - 1.0) * variance + parameters[PLUS] * pulls) - distance
-
-
-def next_round(e: Episode, rng: np.random.Generator) -> int:
-    """Drop the arms of negative index and begin a round: set the factor, and return when it ends."""
-    before = 0  # round 0 counts the first pulls in
+    if s.is_apt:
+        return NEVER
+    active = e.num_arms
     if e.pulled >= 0:
-        if e.parameters[FACTOR] == 0.0:
-            return NEVER
-        for arm in range(e.pulls.size):
-            if value_of(e.first, arm) < 0.0:
-                e.active[arm] = 0
-        before = e.made
-        e.memory[ROUND] += 1
-    e.memory[BEGUN] = e.made
-    at = ROUNDS + 3 * int(e.memory[ROUND])
-    e.parameters[FACTOR] = 2.0 * e.parameters[at]
-    e.parameters[PLUS] = e.parameters[at + 1]
-    length = int(e.parameters[at + 2])
-    return before + e.active.sum() * length if length > 0 else NEVER
+        active = 0
+        for arm in range(e.num_arms):
+            is_close = abs(e.mean[arm] - s.tau) <= 2.0 * width(e.pulls[arm], e.variance[arm], s)
+            e.active[arm] = 1 if is_close and e.active[arm] == 1 else 0
+            active += e.active[arm]
+    s.m += 1
+    epsilon = 0.5**s.m
+    s.psi = s.n * epsilon / (128.0 * s.a**2)
+    s.log = math.log(s.n * epsilon)
+    s.added = max(math.log(s.psi * s.n * epsilon), 0.0) if s.by_program else s.psi * s.log
+    s.begun = e.made
+    if s.m > s.last:
+        return NEVER
+    length = max(math.ceil(2.0 * s.psi * s.log / epsilon), 1)  # l_m
+    return (e.made if s.m > 0 else 0) + active * length  # round 0 counts the first pulls in
 
 
-def none_active(e: Episode) -> bool:
-    """Return whether all arms have been dropped, or are to be: none before the first pull of a round."""
-    best = top(e.first)
-    return best < 0.0 and e.parameters[FACTOR] > 0.0 and (best == -np.inf or e.made > e.memory[BEGUN])
-
-
-def choose(e: Episode, rng: np.random.Generator) -> int:
-    """Return the arm of largest index: an active one, as the index of arms to drop is negative."""
-    if none_active(e):
-        if e.parameters[GOES_ON] == 0.0:
+def pull_closest(e: Episode, s: AugUCBState, rng: np.random.Generator) -> int:
+    """Pull the active arm of largest index; if there is none, stop or go on as APT."""
+    none_active = top(e.first) == -np.inf or (top(e.first) < 0.0 and e.made > s.begun)
+    if none_active and not s.is_apt:
+        if not s.goes_on:
             return STOP
-        e.parameters[FACTOR] = 0.0
-        for arm in range(e.pulls.size):
+        s.is_apt = True
+        for arm in range(e.num_arms):
             e.active[arm] = 1
-            renew(e.first, arm, index(e.pulls[arm], e.mean[arm], e.variance[arm], e.parameters), rng)
+            renew(e.first, arm, index(e.pulls[arm], e.mean[arm], e.variance[arm], s), rng)
     return leader(e.first)
 
 
@@ -130,8 +96,9 @@ class AugUCB(SequentialAgent):
     """Pulls the active arm of smallest |mean - threshold| - 2 s, and drops the arms with |mean - threshold| > 2 s.
 
     s = sqrt(rho psi (v + 1) log(n epsilon) / (4 T)), where v is the variance of the T rewards of the arm (divisor T).
-    In rounds m = 0, 1, ... epsilon and psi are halved, see :func:`schedule`; a round ends after l_m pulls for each arm
-    that is active at its beginning. Recommended are the arms with a mean of at least the threshold. Once no arm is
+    In rounds m = 0, 1, ..., M + 1 epsilon = 2^-m and psi = n epsilon / (128 A^2), with M = floor(log2(n / e) / 2) and A
+    = |log((3/16) K log K)|, but at least 1/2. A round ends after l = ceil(2 psi log(n epsilon) / epsilon) pulls for each
+    arm that is active at its beginning. Recommended are the arms with a mean of at least the threshold. Once no arm is
     active, the remaining pulls are not made, unless ``after`` says otherwise.
 
     Paper: Mukherjee et al. (2017), "Thresholding Bandits with Augmented UCB", Algorithm 1. Of what is printed,
@@ -152,8 +119,7 @@ class AugUCB(SequentialAgent):
 
     name: ClassVar[str] = "AugUCB"
     tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
-    rule: ClassVar[Rule] = Rule(index=index, choose=choose, refresh=next_round)
-    memory: ClassVar[int] = 2
+    rule: ClassVar[Rule] = Rule(index=index, choose=pull_closest, refresh=next_round, state=AugUCBState)
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and compute the rounds."""
@@ -166,8 +132,13 @@ class AugUCB(SequentialAgent):
                 f"{self.name} is not designed for {self.num_arms} arms: its exploration takes log((3/16) K log K)",
                 stacklevel=2,
             )
-        rounds = schedule(self.num_arms, self.budget, self.rho, self.width)
-        table = [value for one in rounds for value in (one.deviation, one.plus, float(one.pulls))]
-        table[-1] = 0.0  # the last round has no end
-        goes_on = float(self.after == "apt")
-        self.parameters = columns(self.batch, self.task.threshold, 0.0, 1.0, goes_on, *table)
+        log = math.log(0.1875 * self.num_arms * math.log(self.num_arms))
+        self.values = {
+            "tau": self.task.threshold,
+            "rho": self.rho,
+            "n": self.budget,
+            "a": max(abs(log), LEAST_LOG),
+            "last": max(math.floor(0.5 * math.log2(self.budget / math.e)), -1),
+            "by_program": self.width == "code",
+            "goes_on": self.after == "apt",
+        }

@@ -12,7 +12,7 @@ from bai_gym.agents.sequential import first_block
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, spread_evenly
 from bai_gym.agents.tools.rejects import phase_lengths
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import NEVER, STOP, Block, Episode, Rule, Sequential, columns, leader
+from bai_gym.sampling import NEVER, STOP, Block, Episode, Rule, Sequential, State, Vector, leader
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import Thresholding
 from bai_gym.validation import choice
@@ -20,51 +20,53 @@ from bai_gym.validation import choice
 __all__ = ["CSAR", "csar_lengths"]
 
 
-# The parameters of the rule of `schedule="code"`, and the end of its phases.
-THRESHOLD, LENGTHS = range(2)
-ENDED = -1
+class CSARState(State):
+    """What the rule of ``schedule="code"`` uses."""
+
+    threshold: float  # of the task
+    lengths: Vector  # pulls of an active arm at the end of each phase
+    phase: int  # number of phases begun
+    ended: bool  # whether the last phase has ended
 
 
-def fewest_pulls(pulls: float, mean: float, variance: float, parameters: FloatArray) -> float:
-    """Return an index by which the active arms are pulled in turn."""
-    return -pulls
+def next_phase(e: Episode, s: CSARState, rng: np.random.Generator) -> int:
+    """End a phase, begin the next one that has pulls, and return when it ends."""
+    if s.phase > 0:
+        drop_lowest(e, s)
+    while s.phase < e.num_arms:
+        missing = 0.0
+        for arm in range(e.num_arms):
+            if e.active[arm] == 1:
+                missing += s.lengths[s.phase] - e.pulls[arm]
+        s.phase += 1
+        if missing > 0.0:
+            return e.made + int(missing)
+        drop_lowest(e, s)
+    s.ended = True
+    return NEVER
 
 
-def drop_lowest(e: Episode) -> None:
+def drop_lowest(e: Episode, s: CSARState) -> None:
     """Drop the active arm of smallest mean, if that mean is below the threshold."""
-    lowest, least = -1, e.parameters[THRESHOLD]
-    for arm in range(e.pulls.size):
+    lowest, least = -1, s.threshold
+    for arm in range(e.num_arms):
         if e.active[arm] == 1 and e.mean[arm] < least:
             lowest, least = arm, e.mean[arm]
     if lowest >= 0:
         e.active[lowest] = 0
 
 
-def next_phase(e: Episode, rng: np.random.Generator) -> int:
-    """End a phase, begin the next one that has pulls, and return when it ends. Memory: the phases begun, or ENDED."""
-    arms, begun = e.pulls.size, int(e.memory[0])
-    if begun > 0:
-        drop_lowest(e)
-    while begun < arms:
-        missing = 0.0
-        for arm in range(arms):
-            if e.active[arm] == 1:
-                missing += e.parameters[LENGTHS + begun] - e.pulls[arm]
-        begun += 1
-        if missing > 0.0:
-            e.memory[0] = begun
-            return e.made + int(missing)
-        drop_lowest(e)
-    e.memory[0] = ENDED
-    return NEVER
-
-
-def arm_in_turn(e: Episode, rng: np.random.Generator) -> int:
+def pull_in_turn(e: Episode, s: CSARState, rng: np.random.Generator) -> int:
     """Return the active arm of fewest pulls, or stop."""
-    return STOP if e.memory[0] == ENDED else leader(e.first)
+    return STOP if s.ended else leader(e.first)
 
 
-FROM_BELOW = Rule(index=fewest_pulls, choose=arm_in_turn, refresh=next_phase, only_drops=True)
+def fewest_pulls(pulls: float, mean: float, variance: float, s: CSARState) -> float:
+    """Return an index by which the active arms are pulled in turn."""
+    return -pulls
+
+
+FROM_BELOW = Rule(index=fewest_pulls, choose=pull_in_turn, refresh=next_phase, only_drops=True, state=CSARState)
 
 
 @dataclass(kw_only=True)
@@ -110,13 +112,13 @@ class CSAR(Agent):
             return self.recommend(self._seen)
         if self.schedule == "code":
             yield first_block(self, self.num_arms)
-            ends = code_lengths(self.num_arms, self.budget).astype(float)
-            parameters = columns(self.batch, self.task.threshold, *ends)
+            lengths = code_lengths(self.num_arms, self.budget).astype(float)
+            values: dict[str, FloatArray | float] = {"threshold": self.task.threshold, "lengths": lengths}
             left = self.budget - self.num_arms
-            played = yield Sequential(FROM_BELOW, left, parameters, self.tie, self.rng, memory=1, agent=self.name)
-            return best_recommendation(played.statistics, self.task, self.tie, self.rng)
-        lengths = csar_lengths if self.schedule == "csar" else phase_lengths
-        for each in np.diff(lengths(self.num_arms, self.budget), prepend=0).tolist():
+            outcome = yield Sequential(FROM_BELOW, left, self.tie, self.rng, values, agent=self.name)
+            return best_recommendation(outcome.statistics, self.task, self.tie, self.rng)
+        schedule = csar_lengths if self.schedule == "csar" else phase_lengths
+        for each in np.diff(schedule(self.num_arms, self.budget), prepend=0).tolist():
             if each:  # T_k does not grow in every phase
                 yield Block(np.full(active.shape, each, np.int64), active)
             distances = np.abs(np.take_along_axis(self.statistics.means, active, axis=1) - self.task.threshold)

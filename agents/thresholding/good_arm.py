@@ -13,16 +13,61 @@ from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.agents.tools.sets import range_doubts, range_of
 from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, Played, Rule, columns, section
+from bai_gym.sampling import STOP, Episode, Outcome, PerArm, Rule, State
 from bai_gym.statistics import IntArray
 from bai_gym.tasks import GoodArm
 from bai_gym.validation import probability
 
-__all__ = ["APTG", "GoodArmAgent", "HDoC", "LUCBG", "radius"]
+__all__ = ["APTG", "GoodArmAgent", "GoodArmState", "HDoC", "LUCBG", "radius"]
 
-THRESHOLD, B, DELTA, FIRST, INDEX = range(5)  # parameters
 BY_DISTANCE, BY_OPTIMISM, BY_UPPER_BOUND = range(3)  # the indices of APT-G, HDoC and LUCB-G
-# The memory holds the index of each arm, then the recommendation, and the number of arms below the threshold.
+
+
+class GoodArmState(State):
+    """What the rules of APT-G, HDoC, LUCB-G and APGAI use."""
+
+    threshold: float  # of the task
+    b: float  # length of an interval that contains the rewards
+    delta: float  # allowed error probability
+    kind: int  # which index
+    certain: int  # the recommendation of an episode that has stopped: an arm, or K for none
+    below: int  # number of arms that are below the threshold with confidence
+    index: PerArm  # index of each arm
+
+
+def pull_or_stop(e: Episode, s: GoodArmState, rng: np.random.Generator) -> int:
+    """Stop, or pull the arm of largest index among those that are not classified."""
+    if classify(e, s, rng):
+        return STOP
+    for arm in range(e.num_arms):
+        s.index[arm] = index_of(e, s, arm) if e.active[arm] == 1 else -np.inf
+    return arm_of_largest(s.index, e, rng)
+
+
+def classify(e: Episode, s: GoodArmState, rng: np.random.Generator) -> bool:
+    """Drop arms that are below the threshold with confidence; return whether the recommendation is certain."""
+    newest, first, end = e.pulled, e.pulled, e.pulled + 1
+    if e.pulled < 0:
+        newest = arm_of_largest(e.mean, e, rng)  # all arms have been pulled equally often
+        first, end = 0, e.num_arms
+    if e.mean[newest] - radius(e.pulls[newest], e.num_arms, s.b, s.delta) >= s.threshold:
+        s.certain = newest
+        return True
+    for arm in range(first, end):
+        if e.mean[arm] + radius(e.pulls[arm], e.num_arms, s.b, s.delta) < s.threshold:
+            e.active[arm] = 0
+            s.below += 1
+    s.certain = e.num_arms
+    return s.below == e.num_arms
+
+
+def index_of(e: Episode, s: GoodArmState, arm: int) -> float:
+    """Return the index of an arm."""
+    if s.kind == BY_DISTANCE:
+        return float(-math.sqrt(e.pulls[arm]) * abs(e.mean[arm] - s.threshold))
+    if s.kind == BY_OPTIMISM:
+        return float(e.mean[arm] + s.b * math.sqrt(math.log(e.made) / (2.0 * e.pulls[arm])))
+    return float(e.mean[arm] + radius(e.pulls[arm], e.num_arms, s.b, s.delta))
 
 
 def radius(pulls: float, arms: int, b: float, delta: float) -> float:
@@ -30,50 +75,11 @@ def radius(pulls: float, arms: int, b: float, delta: float) -> float:
     return b * math.sqrt(math.log(4.0 * arms * pulls * pulls / delta) / (2.0 * pulls))
 
 
-def index_of(e: Episode, arm: int) -> float:
-    """Return the index of an arm."""
-    p, pulls, mean = e.parameters, float(e.pulls[arm]), float(e.mean[arm])
-    if p[INDEX] == BY_DISTANCE:
-        return -math.sqrt(pulls) * abs(mean - float(p[THRESHOLD]))
-    if p[INDEX] == BY_OPTIMISM:
-        return mean + float(p[B]) * math.sqrt(math.log(e.made) / (2.0 * pulls))
-    return mean + radius(pulls, e.pulls.size, p[B], p[DELTA])
-
-
-def classify(e: Episode, rng: np.random.Generator) -> bool:
-    """Drop arms that are below the threshold with confidence; return whether the recommendation is certain."""
-    p, m, arms = e.parameters, e.memory, e.pulls.size
-    newest = e.pulled
-    first, end = newest, newest + 1
-    if e.pulled < 0:
-        newest = arm_of_largest(e.mean, e.pulls, p[FIRST], rng)  # all arms have been pulled equally often
-        first, end = 0, arms
-    if e.mean[newest] - radius(e.pulls[newest], arms, p[B], p[DELTA]) >= p[THRESHOLD]:
-        m[arms] = newest
-        return True
-    for arm in range(first, end):
-        if e.mean[arm] + radius(e.pulls[arm], arms, p[B], p[DELTA]) < p[THRESHOLD]:
-            e.active[arm] = 0
-            m[arms + 1] += 1.0
-    m[arms] = arms
-    return bool(m[arms + 1] == arms)
-
-
-def choose(e: Episode, rng: np.random.Generator) -> int:
-    """Stop, or return the arm of largest index among those that are not classified."""
-    if classify(e, rng):
-        return STOP
-    index = section(e.memory, 0, e.pulls.size)
-    for arm in range(e.pulls.size):
-        index[arm] = index_of(e, arm) if e.active[arm] == 1 else -np.inf
-    return arm_of_largest(index, e.pulls, e.parameters[FIRST], rng)
-
-
 @dataclass(kw_only=True)
 class GoodArmAgent(SequentialAgent):
     """Base of agents that stop when the intervals show that an arm is above the threshold, or that none is.
 
-    A subclass sets :attr:`index`, or its own rule and parameters.
+    A subclass sets :attr:`kind`, or its own rule.
 
     Args:
         delta: Allowed error probability, in (0, 1). Default 0.1.
@@ -89,29 +95,20 @@ class GoodArmAgent(SequentialAgent):
     uses_variances: ClassVar[bool] = False
     stops: ClassVar[bool] = True
     anytime: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(choose=choose)
-    index: ClassVar[int]
-
-    @property
-    def memory(self) -> int:  # type: ignore[override]
-        """An index of each arm, the recommendation, and a count."""
-        return self.num_arms + 2
+    rule: ClassVar[Rule] = Rule(choose=pull_or_stop, state=GoodArmState)
+    kind: ClassVar[int] = BY_DISTANCE
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
-        self.set_parameters(float(self.index))
-
-    def set_parameters(self, last: float) -> None:
-        """Check the parameters, and set those of the rule, of which the last one is the agent's own."""
         probability(self.delta, f"delta of {self.name}")
         b = range_of(self.b, self.sigma, self.name)
         assert isinstance(self.task, GoodArm)  # as tasks says
-        self.parameters = columns(self.batch, self.task.threshold, b, self.delta, float(self.tie == "first"), last)
+        self.values = {"threshold": self.task.threshold, "b": b, "delta": self.delta, "kind": self.kind}
 
-    def conclude(self, played: Played) -> IntArray:
+    def conclude(self, outcome: Outcome) -> IntArray:
         """Return the recommendations that are certain; in the other episodes, what the means say."""
-        arms = played.memory[:, [self.num_arms]].astype(np.int64)
-        return np.where(played.stopped[:, None], arms, super().conclude(played))
+        arms = outcome.states["certain"][:, None].astype(np.int64)
+        return np.where(outcome.stopped[:, None], arms, super().conclude(outcome))
 
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return a note if the confidence guarantee does not cover the rewards of a bandit."""
@@ -134,7 +131,7 @@ class APTG(GoodArmAgent):
     """
 
     name: ClassVar[str] = "APT-G"
-    index: ClassVar[int] = BY_DISTANCE
+    kind: ClassVar[int] = BY_DISTANCE
 
 
 @dataclass(kw_only=True)
@@ -149,7 +146,7 @@ class HDoC(GoodArmAgent):
     """
 
     name: ClassVar[str] = "HDoC"
-    index: ClassVar[int] = BY_OPTIMISM
+    kind: ClassVar[int] = BY_OPTIMISM
 
 
 @dataclass(kw_only=True)
@@ -162,4 +159,4 @@ class LUCBG(GoodArmAgent):
     """
 
     name: ClassVar[str] = "LUCB-G"
-    index: ClassVar[int] = BY_UPPER_BOUND
+    kind: ClassVar[int] = BY_UPPER_BOUND
