@@ -11,7 +11,8 @@ import pytest
 from scipy import stats
 
 from bai_gym import evaluate
-from bai_gym.agents.bayesian.thompson import FULL, POSTERIORS, TS, TTTS, beta_draw, bound, polar_draw
+from bai_gym.agents.bayesian.thompson import POSTERIORS, TS, TTTS
+from bai_gym.agents.tools.draws import FULL, beta_draw, bound, polar_draw
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import AgentError, BudgetError, ParameterError

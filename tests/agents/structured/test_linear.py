@@ -1,4 +1,4 @@
-"""LinUCB, LinGapE and LinGapE-Greedy: by hand, against slow forms as in the papers, and where arms are alike."""
+"""LinUCB, LinGapE and LinGapE-Greedy: by hand, fast forms against plain rules, and where arms are alike."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 from scipy.stats import chi2_contingency
 
 from bai_gym.agents import LinGapE, LinGapEGreedy, LinUCB
-from bai_gym.agents.structured import lin_gape, ridge
+from bai_gym.agents.structured import pair_designs
 from bai_gym.agents.tools import choosing
+from bai_gym.agents.tools.widths import EllipsoidState, ellipsoid_radius
 from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.designs import contrast
@@ -27,96 +27,7 @@ GAPE = [LinGapE, LinGapEGreedy]
 ALL = [LinUCB, *GAPE]
 LEVEL = 0.001
 
-# ------------------------------------------------------------------------------------------------ as in the papers
-
-SLACK = 1e-9
-
-
-def first_of_largest(values: np.ndarray, scale: float, pulls: np.ndarray) -> int:
-    """The arm of largest value; of those equal but for rounding, that of fewest pulls, then of lowest number."""
-    near = values >= values.max() - SLACK * (abs(values.max()) + scale)
-    return int(np.where(near, pulls, np.inf).argmin())
-
-
-class Regression:
-    """Pulls of one episode, and the ridge regression on them; pull j of arm k pays ``rewards[k][j]``, in a cycle."""
-
-    def __init__(self, x: np.ndarray, rewards: Any, lam: float) -> None:
-        self.x, self.rewards, self.lam = x, rewards, lam
-        self.pulls, self.sums = np.zeros(len(x)), np.zeros(len(x))
-        self.arms: list[int] = []
-
-    def pull(self, arm: int) -> None:
-        self.sums[arm] += self.rewards[arm][int(self.pulls[arm]) % len(self.rewards[arm])]
-        self.pulls[arm] += 1
-        self.arms.append(arm)
-
-    @property
-    def a(self) -> np.ndarray:
-        return np.asarray(self.lam * np.eye(self.x.shape[1]) + (self.x.T * self.pulls) @ self.x)
-
-    @property
-    def scores(self) -> np.ndarray:
-        return np.asarray(self.x @ np.linalg.solve(self.a, self.x.T @ self.sums))
-
-    def square(self, y: np.ndarray) -> float:
-        return max(float(y @ np.linalg.solve(self.a, y)), 0.0)
-
-
-def in_blocks(x: np.ndarray) -> np.ndarray:
-    """Features of one regression that does what one for each arm does."""
-    return np.concatenate([np.where(np.arange(len(x))[:, None] == k, x, 0.0) for k in range(len(x))], axis=1)
-
-
-def slow_ucb(x: np.ndarray, rewards: Any, n: int, alpha: float, lam: float) -> tuple[list[int], int]:
-    state = Regression(x, rewards, lam)
-    for _ in range(n):
-        scores = state.scores
-        widths = np.array([math.sqrt(state.square(row)) for row in x])
-        state.pull(first_of_largest(scores + alpha * widths, float(np.abs(scores).max()), state.pulls))
-    most = np.where(state.pulls == state.pulls.max(), state.scores, -np.inf)
-    return state.arms, int(most.argmax())
-
-
-def slow_contrast(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    found = linprog(np.ones(2 * len(x)), A_eq=np.hstack([x.T, -x.T]), b_eq=y, bounds=(0, None))
-    assert found.status == 0
-    return np.asarray(found.x[: len(x)] - found.x[len(x) :])
-
-
-def slow_gape(x: np.ndarray, rewards: Any, n: int, agent: Any, sigma: float) -> tuple[list[int], int]:
-    k, d = x.shape
-    state = Regression(x, rewards, agent.lam)
-    for arm in range(k):
-        state.pull(arm)
-    while len(state.arms) < n:
-        if agent.radius == "authors":
-            length = max(np.linalg.norm(row) for row in x)
-            level = d * math.log(k**2 * (1 + len(state.arms) * length**2) / (agent.lam * agent.delta))
-        else:
-            ratio = math.sqrt(np.linalg.det(state.a)) / math.sqrt(np.linalg.det(agent.lam * np.eye(d)))
-            level = 2 * math.log(k**2 * ratio / agent.delta)
-        c = sigma * math.sqrt(level) + math.sqrt(agent.lam) * agent.S
-        scores = state.scores
-        scale = float(np.abs(scores).max())
-        i = first_of_largest(scores, scale, state.pulls)
-        upper = np.array([s + c * math.sqrt(state.square(row - x[i])) for s, row in zip(scores, x, strict=True)])
-        upper[i] = -np.inf
-        j = first_of_largest(upper, scale, state.pulls)
-        y = x[i] - x[j]
-        if not y.any():
-            state.pull(min((i, j), key=lambda arm: (state.pulls[arm], arm)))
-        elif isinstance(agent, LinGapEGreedy):
-            after = np.array([y @ np.linalg.solve(state.a + np.outer(row, row), y) for row in x])
-            state.pull(first_of_largest(-after, 0.0, state.pulls))
-        else:
-            w = np.abs(slow_contrast(x, y))
-            shares = np.where(w > 1e-9, w, 0.0) / w.sum()
-            behind = [-t / p if p > 0 else -np.inf for t, p in zip(state.pulls, shares, strict=True)]
-            state.pull(first_of_largest(np.array(behind), 0.0, state.pulls))
-    scores = state.scores
-    near = scores >= scores.max() - SLACK * 2 * np.abs(scores).max()
-    return state.arms, int(np.where(near, state.pulls, -1).argmax())
+# ------------------------------------------------------------------------------------------------ fast forms
 
 
 def sphere(num_arms: int, dimension: int, seed: int) -> np.ndarray:
@@ -147,26 +58,37 @@ def world(name: str) -> tuple[np.ndarray, np.ndarray]:
     return x, (x @ rng.standard_normal(x.shape[1]))[:, None] + rng.standard_normal((len(x), 150))
 
 
-@pytest.mark.each(("alpha", "model"), [(0.0, "shared"), (0.51296, "shared"), (0.51296, "disjoint"), (3.0, "disjoint")])
+@pytest.mark.each("alpha", [0.0, 0.51296, 3.0])
 @pytest.mark.each("name", list(WORLDS))
-def test_lin_ucb_follows_the_formula(trace: Play, name: str, alpha: float, model: str) -> None:
+def test_lin_ucb_is_the_same_in_all_forms_of_its_matrix(trace: Play, name: str, alpha: float) -> None:
     x, rewards = world(name)
-    agent = LinUCB(alpha=alpha, lam=0.5, model=model, tie="first")
-    played = trace(agent, rewards, 80, features=x)
-    given = x if model == "shared" else in_blocks(x)
-    assert (played.arms, played.recommendation) == slow_ucb(given, rewards, 80, alpha, 0.5)
+    fast, plain = (
+        trace(LinUCB(alpha=alpha, lam=0.5, tie="first", plain=plain), rewards, 80, features=x)
+        for plain in (False, True)
+    )
+    assert fast == plain
+
+
+@pytest.mark.each("name", list(WORLDS))
+def test_disjoint_models_are_one_model_of_features_in_blocks(trace: Play, name: str) -> None:
+    x, rewards = world(name)
+    blocks = np.concatenate([np.where(np.arange(len(x))[:, None] == k, x, 0.0) for k in range(len(x))], axis=1)
+    given: dict[str, Any] = {"alpha": 0.51296, "lam": 0.5, "tie": "first"}
+    disjoint = trace(LinUCB(model="disjoint", **given), rewards, 80, features=x)
+    shared = trace(LinUCB(**given), rewards, 80, features=blocks)
+    assert (disjoint.arms, disjoint.recommendation) == (shared.arms, shared.recommendation)
 
 
 @pytest.mark.each("kind", GAPE)
 @pytest.mark.each(("radius", "delta", "lam", "sigma"), [("authors", 0.9, 0.01, 0.2), ("determinant", 0.05, 1.0, 1.0)])
 @pytest.mark.each("name", list(WORLDS))
-def test_lin_gape_follows_the_formulas(
+def test_lin_gape_is_the_same_in_all_forms_of_its_matrix(
     trace: Play, name: str, delta: float, lam: float, sigma: float, radius: str, kind: Any
 ) -> None:
     x, rewards = world(name)
-    agent = kind(delta=delta, lam=lam, sigma=sigma, S=0.5, radius=radius, tie="first")
-    played = trace(agent, rewards, 90, features=x)
-    assert (played.arms, played.recommendation) == slow_gape(x, rewards, 90, agent, sigma)
+    given: dict[str, Any] = {"delta": delta, "lam": lam, "sigma": sigma, "S": 0.5, "radius": radius, "tie": "first"}
+    fast, plain = (trace(kind(plain=plain, **given), rewards, 90, features=x) for plain in (False, True))
+    assert fast == plain
 
 
 @pytest.mark.slow
@@ -174,37 +96,34 @@ def test_lin_gape_follows_the_formulas(
 def test_episodes_of_a_batch_are_played_as_each_by_itself(kind: Any) -> None:
     # Without noise every reward is known beforehand. Features differ between episodes, and are the same for all.
     runs, n = 5, 90
-    for x in (np.stack([sphere(7, 5, seed) for seed in range(runs)]), sphere(24, 4, 9)[None]):
+    for x in (np.stack([sphere(7, 5, seed) for seed in range(runs)]), np.tile(sphere(24, 4, 9), (runs, 1, 1))):
         theta = np.random.default_rng(0).standard_normal((runs, x.shape[2]))
-        means = (x * theta[:, None, :]).sum(axis=2)
-        bandit = FeatureBandit(GaussianBandit(means, 0.0), x)
-        agent = kind(sigma=0.7, tie="first")
-        agent.reset(ProblemInfo(x.shape[1], n, runs, truth=bandit, knows=agent.knows))
-        rollout = play_blocks(agent, bandit, n, np.random.default_rng(0))
+        bandit = FeatureBandit(GaussianBandit((x * theta[:, None, :]).sum(axis=2), 0.0), x)
+        played = []
+        for rows, plain in ((np.arange(runs), False), *((np.array([run]), True) for run in range(runs))):
+            agent, own = kind(sigma=0.7, tie="first", plain=plain), bandit.select(rows)
+            agent.reset(ProblemInfo(x.shape[1], n, rows.size, truth=own, knows=agent.knows))
+            played.append(play_blocks(agent, own, n, np.random.default_rng(0)))
         for run in range(runs):
-            own, rewards = x[run % len(x)], means[run][:, None]
-            if kind is LinUCB:
-                arms, best = slow_ucb(own, rewards, n, float(agent.width_factor[run]), 1.0)
-            else:
-                arms, best = slow_gape(own, rewards, n, agent, 0.7)
-            np.testing.assert_array_equal(rollout.pulls[run], np.bincount(arms, minlength=len(own)))
-            assert rollout.recommendation[run] == best
+            np.testing.assert_array_equal(played[0].pulls[run], played[1 + run].pulls[0])
+            assert played[0].recommendation[run] == played[1 + run].recommendation[0]
 
 
 # ------------------------------------------------------------------------------------------------ by hand
 
 
-def test_lin_ucb_by_hand(trace: Play) -> None:
+@pytest.mark.each("plain", [False, True])
+def test_lin_ucb_by_hand(trace: Play, plain: bool) -> None:
     # A = I: widths 1 and sqrt 2: arm 1, which pays 2. A = [2 1; 1 2], theta = (2/3, 2/3), both squares 2/3: 0.667 +
     # 0.816 against 1.333 + 0.816: arm 1, 0. A = [3 2; 2 3], theta = (2/5, 2/5), squares 3/5, 2/5: 1.175, 1.432: arm 1.
     # It pays -2:
     # A = [4 3; 3 4], theta = 0, squares 4/7, 2/7: arm 0, 1. A = [5 3; 3 4], theta = (4, -3) / 11, squares 4/11, 3/11:
     # 0.967, 0.613: arm 0, 1. A = [6 3; 3 4], theta = (8, -6) / 15, squares 4/15 both: 1.05, 0.65: arm 0.
     rewards, features = [[1.0], [2.0, 0.0, -2.0]], [[1.0, 0.0], [1.0, 1.0]]
-    played = trace(LinUCB(alpha=1.0), rewards, 6, features=features)
+    played = trace(LinUCB(alpha=1.0, plain=plain), rewards, 6, features=features)
     assert played.arms == [1, 1, 1, 0, 0, 0]
     assert played.recommendation == 0  # three pulls each: x^T theta decides, 12/19 against 3/19
-    assert trace(LinUCB(alpha=1.0), rewards, 5, features=features).recommendation == 1
+    assert trace(LinUCB(alpha=1.0, plain=plain), rewards, 5, features=features).recommendation == 1
 
 
 def test_disjoint_lin_ucb_by_hand(trace: Play) -> None:
@@ -226,40 +145,45 @@ def test_the_radius_of_oful(trace: Play) -> None:
     assert agent.width_factor == pytest.approx(3.0 * math.sqrt(2 * math.log(11 / 0.05)) + 1.0)
 
 
+@pytest.mark.each("plain", [False, True])
 @pytest.mark.each("kind", GAPE)
-def test_lin_gape_by_hand(trace: Play, kind: Any) -> None:
+def test_lin_gape_by_hand(trace: Play, kind: Any, plain: bool) -> None:
     # C = 1: sigma is next to nothing. Once each: A = [3 1; 1 3], theta = (3, -1) / 8, i = 0. Arm 1 - 0 = (-1, 1):
     # square 1, -0.5 + 1; arm 2 - 0 = (0, 1): square 3/8, -0.125 + 0.612 < 0.5. So j = 1, w = (1, -1, 0), and arms 0 and
     # 1 are tied (greedy: 0.25 / (1 + 3/8) each): arm 0, 1. A = [4 1; 1 3], theta = (6, -2) / 11. Arm 1: -0.727 + 0.905,
     # arm 2: -0.182 + 0.603: j = 2, and x_0 - x_2 = -x_1: arm 1 tells them apart (greedy: 0.097, of arm 2 0.051). The
     # same again.
     rewards, features = [[1.0], [0.0], [0.0]], [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
-    played = trace(kind(sigma=1e-12, tie="first"), rewards, 6, features=features)
+    played = trace(kind(sigma=1e-12, tie="first", plain=plain), rewards, 6, features=features)
     assert played.arms == [0, 1, 2, 0, 1, 1]
     assert played.recommendation == 0
 
 
-def test_the_design_of_three_arms_by_hand(trace: Play) -> None:
+@pytest.mark.each("plain", [False, True])
+def test_the_design_of_three_arms_by_hand(trace: Play, plain: bool) -> None:
     # Arms 0 and 1 pay 1 and are nearly the same: (1, 0) - (1, 0.1) = -0.02 (0, 5), so arm 2 alone is their design. It
     # pays 0, and with C = 0.01 it is never a rival itself.
     features = [[1.0, 0.0], [1.0, 0.1], [0.0, 5.0]]
-    played = trace(LinGapE(sigma=1e-12, S=0.01, tie="first"), [[1.0], [1.0], [0.0]], 10, features=features)
+    agent = LinGapE(sigma=1e-12, S=0.01, tie="first", plain=plain)
+    played = trace(agent, [[1.0], [1.0], [0.0]], 10, features=features)
     assert played.arms == [0, 1, 2, 2, 2, 2, 2, 2, 2, 2]
 
 
+@pytest.mark.each("plain", [False, True])
 @pytest.mark.each("kind", GAPE)
-def test_of_arms_with_the_same_features_the_less_pulled_is_pulled(trace: Play, kind: Any) -> None:
+def test_of_arms_with_the_same_features_the_less_pulled_is_pulled(trace: Play, kind: Any, plain: bool) -> None:
     # Arm 2 is so bad that only arm 1 could be as good as arm 0, and it is the same arm.
     features = [[1.0, 2.0], [1.0, 2.0], [2.0, -1.0]]
-    played = trace(kind(sigma=1e-12, S=0.1, tie="first"), [[5.0], [5.0], [-5.0]], 9, features=features)
+    played = trace(kind(sigma=1e-12, S=0.1, tie="first", plain=plain), [[5.0], [5.0], [-5.0]], 9, features=features)
     assert played.arms == [0, 1, 2, 0, 1, 0, 1, 0, 1]
     assert played.recommendation == 0  # four pulls, and three of arm 1
 
 
+@pytest.mark.each("plain", [False, True])
 @pytest.mark.each("kind", GAPE)
-def test_features_that_say_nothing(trace: Play, kind: Any) -> None:
+def test_features_that_say_nothing(trace: Play, kind: Any, plain: bool) -> None:
     # All arms are 0: every pair is the same, and pulls go round.
-    played = trace(kind(sigma=1.0), [[0.0], [1.0], [0.5]], 12, features=np.zeros((3, 2)))
+    played = trace(kind(sigma=1.0, plain=plain), [[0.0], [1.0], [0.5]], 12, features=np.zeros((3, 2)))
     assert sorted(played.counts(3)) in ([4, 4, 4], [3, 4, 5])
     assert played.counts(3)[played.recommendation] == max(played.counts(3))
 
@@ -363,7 +287,7 @@ def test_designs_are_computed_once(trace: Play, monkeypatch: pytest.MonkeyPatch)
         asked.extend(zip(rows.tolist(), first.tolist(), second.tolist(), strict=True))
         return solve(coordinates, rows, first, second)
 
-    monkeypatch.setattr(lin_gape, "solve_contrasts", noting)
+    monkeypatch.setattr(pair_designs, "solve_contrasts", noting)
     runs, n = 40, 200
     for x in (np.stack([sphere(9, 4, seed) for seed in range(runs)]), sphere(9, 4, 9)):
         bandit = FeatureBandit(GaussianBandit(np.zeros((runs, 9)), 1.0), x)
@@ -378,13 +302,14 @@ def test_designs_are_computed_once(trace: Play, monkeypatch: pytest.MonkeyPatch)
         asked.clear()
 
 
-def test_without_a_design_the_greedy_pull_is_made(trace: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.each("plain", [False, True])
+def test_without_a_design_the_greedy_pull_is_made(trace: Play, monkeypatch: pytest.MonkeyPatch, plain: bool) -> None:
     def lost(coordinates: Any, rows: Any, first: Any, second: Any) -> Any:
         return np.zeros((len(rows), coordinates.shape[1])), np.zeros(len(rows), dtype=bool)
 
-    monkeypatch.setattr(lin_gape, "solve_contrasts", lost)
+    monkeypatch.setattr(pair_designs, "solve_contrasts", lost)
     x, rewards = world("whole")
-    given: dict[str, Any] = {"sigma": 1.0, "tie": "first"}
+    given: dict[str, Any] = {"sigma": 1.0, "tie": "first", "plain": plain}
     assert trace(LinGapE(**given), rewards, 60, features=x) == trace(LinGapEGreedy(**given), rewards, 60, features=x)
 
 
@@ -450,11 +375,11 @@ def test_what_they_know() -> None:
 
 def radius_of(agent: Any, made: int, log_det: float) -> float:
     """C_t of the first episode."""
-    p, memory = agent.parameters[0], np.zeros(agent.memory)
-    memory[ridge.LOG_DET] = log_det
+    values = {name: float(np.ravel(agent.values[name])[0]) for name in EllipsoidState.numbers if name != "log_det"}
     tree = Tournament(np.zeros(2), np.zeros(2))
     zeros = np.zeros(3)
-    return lin_gape.radius(Episode(zeros, zeros, zeros, p, memory, zeros, zeros, tree, tree, made, 20, -1, 0.0))
+    e = Episode(3, zeros, zeros, zeros, np.ones(3, np.int64), zeros[:, None], tree, tree, made, 20, -1, 0.0, 0)
+    return ellipsoid_radius(e, EllipsoidState.of(**values, log_det=log_det))
 
 
 @pytest.mark.each("kind", GAPE)

@@ -7,24 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bai_gym.agents.structured.ridge import (
-    HEAD,
-    LOG_DET,
-    SCALE,
-    Ridge,
-    coordinates,
-    is_current,
-    longest,
-    noise_deviation,
-    orthogonal_groups,
-    read_row,
-    regression,
-    shared_features,
-)
+from bai_gym.agents.structured.linear_models import longest, noise_deviation, shared_features
+from bai_gym.agents.tools.plain_ridge import RidgeState, product, start
+from bai_gym.agents.tools.plain_ridge import update_regression as update_plain
+from bai_gym.agents.tools.ridge import RegressionState, read_row, update_regression
+from bai_gym.agents.tools.ridge_fit import Ridge, coordinates, orthogonal_groups
 from bai_gym.bandits import FeatureBandit, GaussianBandit
 from bai_gym.errors import InstanceError, ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, WAIT, Engine, Episode, Played, Rule, Sequential
+from bai_gym.sampling import STOP, WAIT, Engine, Episode, Outcome, Rule, Sequential
 from bai_gym.statistics import Statistics
 
 
@@ -59,29 +50,32 @@ CASES: list[tuple[str, np.ndarray]] = [
 
 def form(ridge: Ridge) -> str:
     """The form of the matrix."""
-    arms = ridge.order.size
-    if ridge._inverted:
+    if ridge.width:
         return INVERSE
-    return WHOLE if ridge.size == HEAD + 5 * arms + arms**2 else GROUPS
+    return WHOLE if np.size(ridge.values["matrix"]) == ridge.order.size**2 else GROUPS
 
 
-def pull_unevenly(e: Episode, rng: np.random.Generator) -> int:
-    """Pull some arms often, some hardly ever, given[0] times; in turn where given[1] is 1; then note a row of M."""
-    if not is_current(e):
+class UnevenState(RegressionState):
+    last: int  # pulls at the end
+    in_turn: bool  # whether arms are pulled in turn
+
+
+def pull_unevenly(e: Episode, s: UnevenState, rng: np.random.Generator) -> int:
+    """Pull some arms often, some hardly ever, or in turn; at the end note a row of M."""
+    if not update_regression(e, s):
         return WAIT
-    r = regression(e)
-    if e.made >= r.given[0]:
-        read_row(e, e.pulls.size // 2, r.other)
+    if e.made >= s.last:
+        read_row(s, e.num_arms // 2, s.other)
         return STOP
-    return e.made % e.pulls.size if r.given[1] == 1.0 else int(rng.random() ** 3 * e.pulls.size)
+    return e.made % e.num_arms if s.in_turn else int(rng.random() ** 3 * e.num_arms)
 
 
-def play(x: np.ndarray, ridge: Ridge, lam: float, pulls: int, *, begin: Statistics, in_turn: bool = False) -> Played:
-    """Pull until so many are made, and compare all that is kept with its definition."""
+def play(x: np.ndarray, ridge: Ridge, lam: float, pulls: int, *, begin: Statistics, in_turn: bool = False) -> Outcome:
+    """Pull until so many are made."""
     batch, arms = begin.pulls.shape
-    given = ridge.columns(batch, "first", float(pulls), float(in_turn))
-    rng = np.random.default_rng(1)
-    request = Sequential(Rule(choose=pull_unevenly), pulls + 1, given, "first", rng, ridge.size, supply=ridge.fit)
+    rule = Rule(choose=pull_unevenly, state=UnevenState)
+    values = {**ridge.values, "last": pulls, "in_turn": in_turn}
+    request = Sequential(rule, pulls + 1, "first", np.random.default_rng(1), values, supply=ridge.fit)
     features = np.broadcast_to(x, (batch, *x.shape[1:]))
     engine = Engine(request, begin, int(begin.pulls[0].sum()), features, variances=False)
     bandit = GaussianBandit(np.full((batch, arms), 2.0), 1.0)
@@ -98,21 +92,48 @@ def direct(x: np.ndarray, lam: float, pulls: Any, sums: Any) -> tuple[np.ndarray
     return x @ np.linalg.solve(a, x.T @ sums), x @ np.linalg.solve(a, x.T), float(log_det)
 
 
-def check(x: np.ndarray, ridge: Ridge, lam: float, played: Played, tolerance: float) -> None:
+def check(x: np.ndarray, ridge: Ridge, lam: float, played: Outcome, tolerance: float) -> None:
     """Compare all that is kept with its definition."""
     arms, order = x.shape[1], ridge.order
-    kept = played.memory[:, HEAD : HEAD + 5 * arms].reshape(-1, 5, arms)
-    close = {"atol": tolerance, "rtol": 1e-9}
-    for n, (numbers, vectors) in enumerate(zip(played.memory, kept, strict=True)):
-        scores, m, log_det = direct(x[n % len(x)], lam, played.statistics.pulls[n], played.statistics.sums[n])
-        np.testing.assert_allclose(vectors[0], scores[order], **close)
-        np.testing.assert_allclose(vectors[1], np.diag(m)[order], **close)
-        np.testing.assert_allclose(vectors[3], m[order[arms // 2], order], **close)
-        assert numbers[LOG_DET] == pytest.approx(log_det, abs=1e-6)
-        assert numbers[SCALE] >= 1.0
-    np.testing.assert_allclose(
-        ridge.scores(played.statistics.pulls, played.statistics.means)[:, order], kept[:, 0], atol=1e-7
-    )
+    states, statistics = played.states, played.statistics
+    close: dict[str, Any] = {"atol": tolerance, "rtol": 1e-9}
+    for n in range(len(statistics.pulls)):
+        scores, m, log_det = direct(x[n % len(x)], lam, statistics.pulls[n], statistics.sums[n])
+        np.testing.assert_allclose(states["scores"][n], scores[order], **close)
+        np.testing.assert_allclose(states["squares"][n], np.diag(m)[order], **close)
+        np.testing.assert_allclose(states["other"][n], m[order[arms // 2], order], **close)
+        assert states["log_det"][n] == pytest.approx(log_det, abs=1e-6)
+        assert states["scale"][n] >= 1.0
+    np.testing.assert_allclose(ridge.scores(statistics.pulls, statistics.means)[:, order], states["scores"], atol=1e-7)
+
+
+class PlainState(RidgeState):
+    between: float  # x_0^T A^-1 x_1
+
+
+def pull_in_turn(e: Episode, s: PlainState, rng: np.random.Generator) -> int:
+    update_plain(e, s)
+    s.between = product(s, e.features[0], e.features[1])
+    return STOP if e.made == 60 else e.made * e.made % 7 % e.num_arms
+
+
+def test_the_plain_regression_follows_its_definition() -> None:
+    # From no pull on, and from two pulls of each arm.
+    x, lam = sphere(1, 5, 3), 0.3
+    for first in (0, 2):
+        begin = Statistics(np.full((2, 5), first), np.full((2, 5), 1.5 * (first > 0)), np.zeros((2, 5)))
+        rule = Rule(choose=pull_in_turn, state=PlainState)
+        request = Sequential(rule, 61, "first", np.random.default_rng(1), start(3, lam))
+        engine = Engine(request, begin, 5 * first, np.broadcast_to(x, (2, 5, 3)), variances=False)
+        bandit = GaussianBandit(np.full((2, 5), 2.0), 1.0)
+        engine.advance(bandit.table(), np.random.default_rng(2), 61, lambda rows, slots: np.zeros(0))
+        states, statistics = engine.outcome.states, engine.outcome.statistics
+        for n in range(2):
+            scores, m, log_det = direct(x[0], lam, statistics.pulls[n], statistics.sums[n])
+            np.testing.assert_allclose(states["scores"][n], scores, rtol=1e-9)
+            assert states["between"][n] == pytest.approx(m[0, 1], rel=1e-9)
+            assert states["log_det"][n] == pytest.approx(log_det, rel=1e-9)
+            assert states["scale"][n] >= 1.5
 
 
 @pytest.mark.slow
@@ -153,20 +174,6 @@ def test_the_cheapest_form() -> None:
     # A pull changes d^2 numbers and reads K d, or changes K^2.
     assert form(Ridge(sphere(1, 128, 10), 1.0)) == INVERSE and form(Ridge(sphere(1, 128, 127), 1.0)) == WHOLE
     assert form(Ridge(sphere(1, 16, 10), 1.0)) == WHOLE and form(Ridge(adaptive(128)[None], 1.0)) == GROUPS
-
-
-def test_separate_regressions() -> None:
-    # x = (3, 4) has the square 25: after T pulls with sum s, x^T theta = 25 s / (lam + 25 T), and x^T A^-1 x is
-    # 25 / (lam + 25 T). Nothing is learnt about the other arm, although it is the same.
-    x = np.array([[[3.0, 4.0], [3.0, 4.0]]])
-    ridge = Ridge(x, 2.0, separate=True)
-    np.testing.assert_allclose(ridge.scores(np.array([[2, 0]]), np.array([[3.0, 0.0]])), [[25 * 6 / 52, 0.0]])
-    for pulls in (2, 3):
-        played = play(x, ridge, 2.0, pulls, begin=Statistics.zeros((1, 2)), in_turn=True)
-        t, s = played.statistics.pulls[0], played.statistics.sums[0]
-        assert t.tolist() == [pulls - 1, 1]
-        np.testing.assert_allclose(played.memory[0, HEAD : HEAD + 4], [*(25 * s / (2 + 25 * t)), *(25 / (2 + 25 * t))])
-        np.testing.assert_allclose(played.memory[0, HEAD + 6 : HEAD + 8], [0.0, 25 / 27])
 
 
 def test_coordinates_keep_inner_products() -> None:
