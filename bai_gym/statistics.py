@@ -32,7 +32,7 @@ ROUNDING = 2.0**-46  # a relative difference this small is rounding: 64 times th
 
 
 def exact_means(means: FloatArray, counts: npt.NDArray[Any] | int, scale: FloatArray) -> FloatArray:
-    """Return means freed from rounding errors, where the rewards are whole numbers of one sign (0 or 1, ratings).
+    """Return means freed from rounding errors, where the rewards are integers of one sign (0 or 1, ratings).
 
     Where mean x count is within rounding of a multiple of 1/1024, that is taken for the sum of the rewards. This
     restores exact ties, which the tie rules need, and variances of 0. All other means stay unchanged.

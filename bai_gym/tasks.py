@@ -146,7 +146,7 @@ class BestArm(Task):
         error: type[BaiGymError] = AgentError,
     ) -> IntArray:
         """Return ``(N,)`` arms, see :meth:`Task.check`."""
-        arms = _whole(recommendation, (batch,), f"{what} must be {batch} whole number(s), one arm per episode", error)
+        arms = _whole(recommendation, (batch,), f"{what} must be {batch} integer(s), one arm per episode", error)
         _check_range(arms, num_arms, what, error)
         return arms
 
@@ -214,7 +214,7 @@ class TopM(_OfSets):
     def __init__(self, m: int, epsilon: float = 0.0) -> None:
         """Check both."""
         super().__init__(epsilon)
-        self.m = integer(m, "m", least=1, rule="a whole number from 1 to the number of arms less 1")
+        self.m = integer(m, "m", least=1, rule="an integer from 1 to the number of arms less 1")
 
     def describe(self) -> str:
         """Describe the task."""
@@ -223,7 +223,7 @@ class TopM(_OfSets):
     def check_arms(self, num_arms: int) -> None:
         """Raise :class:`ParameterError` unless m is at most K - 1."""
         if self.m >= num_arms:
-            raise ParameterError(f"m must be a whole number from 1 to {num_arms - 1} for {num_arms} arms, not {self.m}")
+            raise ParameterError(f"m must be an integer from 1 to {num_arms - 1} for {num_arms} arms, not {self.m}")
 
     def check(
         self,
@@ -325,7 +325,7 @@ class BestOfEach(Task):
         error: type[BaiGymError] = AgentError,
     ) -> IntArray:
         """Return ``(N, M)`` arms, see :meth:`Task.check`."""
-        rule = f"{what} must be {batch} x {self.num_bandits} whole numbers, an arm of each bandit for each episode"
+        rule = f"{what} must be {batch} x {self.num_bandits} integers, an arm of each bandit for each episode"
         arms = _whole(recommendation, (batch, self.num_bandits), rule, error)
         _check_range(arms, num_arms // self.num_bandits, what, error)
         return arms
@@ -470,7 +470,7 @@ class GoodArm(_AgainstThreshold):
         error: type[BaiGymError] = AgentError,
     ) -> IntArray:
         """Return ``(N, 1)`` arms, or K, see :meth:`Task.check`."""
-        rule = f"{what} must be {batch} x 1 whole numbers, for each episode an arm, or {num_arms} for none"
+        rule = f"{what} must be {batch} x 1 integers, for each episode an arm, or {num_arms} for none"
         arms = _whole(recommendation, (batch, 1), rule, error)
         if arms.min() < 0 or arms.max() > num_arms:
             raise error(f"{rule}; there is a {int(arms[(arms < 0) | (arms > num_arms)][0])} among them")
@@ -576,7 +576,7 @@ def _set_of(arms: Sequence[int], num_arms: int) -> IntArray:
 
 
 def _whole(recommendation: object, shape: tuple[int, ...], rule: str, error: type[BaiGymError]) -> IntArray:
-    """Return whole numbers of the given shape; a batch of one may come without its axis."""
+    """Return integers of the given shape; a batch of one may come without its axis."""
     try:
         array = np.asarray(recommendation)
     except ValueError:  # lists of unequal lengths

@@ -1,6 +1,6 @@
 """Checks of what users give: each function returns the value in its plain type, or raises an error of one line.
 
-The line names the thing, the rule and the value: ``runs must be a whole number of at least 1, not 0``. True and False
+The line names the thing, the rule and the value: ``runs must be an integer of at least 1, not 0``. True and False
 are no numbers; NumPy's numbers are; NaN and infinity are where ``finite=False``. Where ``rule`` is given, the line says
 that instead of what follows from the bounds.
 """
@@ -31,13 +31,13 @@ def integer(
     rule: str | None = None,
     error: type[BaiGymError] = ParameterError,
 ) -> int:
-    """Return a whole number from ``least`` to ``most``."""
+    """Return an integer from ``least`` to ``most``."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         number = int(value)
         if (least is None or number >= least) and (most is None or number <= most):
             return number
     limits = f" in {least}..{most}" if least is not None and most is not None else _limits(None, least, most)
-    raise _refusal(name, rule or f"a whole number{limits}", value, error)
+    raise _refusal(name, rule or f"an integer{limits}", value, error)
 
 
 def real(
@@ -101,7 +101,7 @@ def array(
         numbers = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise error(f"{name} must be {kind.format(values)}") from None
-    except OverflowError:  # a whole number of hundreds of digits
+    except OverflowError:  # an integer of hundreds of digits
         raise error(f"{name} must be finite numbers of at most 1.8e308, and one is larger") from None
     right = _allowed(numbers, above, least, None, finite)
     if not right.all():

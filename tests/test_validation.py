@@ -59,11 +59,11 @@ def test_arrays_are_new_floats() -> None:
 @pytest.mark.each(
     ("call", "says"),
     [
-        *((lambda v=v: integer(v, "x"), f"a whole number, not {v!r}") for v in (1.0, True, "1", None, math.nan)),
-        (lambda: integer(0, "x", least=1), "a whole number of at least 1, not 0"),
-        (lambda: integer(np.int64(0), "x", least=1), "a whole number of at least 1, not 0"),
-        (lambda: integer(np.True_, "x", least=1), "a whole number of at least 1, not True"),
-        (lambda: integer(4, "x", least=1, most=3), "a whole number in 1..3, not 4"),
+        *((lambda v=v: integer(v, "x"), f"an integer, not {v!r}") for v in (1.0, True, "1", None, math.nan)),
+        (lambda: integer(0, "x", least=1), "an integer of at least 1, not 0"),
+        (lambda: integer(np.int64(0), "x", least=1), "an integer of at least 1, not 0"),
+        (lambda: integer(np.True_, "x", least=1), "an integer of at least 1, not True"),
+        (lambda: integer(4, "x", least=1, most=3), "an integer in 1..3, not 4"),
         (lambda: integer(0, "x", least=1, rule="1, or 2"), "1, or 2, not 0"),
         *((lambda v=v: real(v, "x"), f"a finite number, not {v!r}") for v in (True, "1", None, 1j, math.nan, math.inf)),
         *((lambda v=v: real(v, "x", above=0), f"a positive number, not {v!r}") for v in (0, -1.0, math.nan, math.inf)),

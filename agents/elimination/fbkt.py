@@ -32,7 +32,7 @@ class FBKT(Agent):
     in the authors' code (github.com/biazhong/FBKT), with random pairs in place of fixed ones.
 
     Args:
-        phi: A whole number of at least 2; default 3, as in the authors' experiments. The larger it is, the more of the
+        phi: An integer of at least 2; default 3, as in the authors' experiments. The larger it is, the more of the
             budget is left for late rounds.
         leftover: ``"drop"`` (default): the shares add up to 1 over infinitely many rounds only, and the rest is not
             spent. ``"scale"``: the shares are divided by their sum.

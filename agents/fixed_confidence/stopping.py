@@ -354,6 +354,3 @@ class ConfidenceAgent(SequentialAgent):
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm of largest sample mean."""
         return best_mean(Statistics.of(observation), self.tie, self.rng)
-
-
-FAMILY = FIRST = LEVEL = MISFIT = OWN = 0  # TEMPORARY: until all agents are converted

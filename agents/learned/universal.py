@@ -31,7 +31,7 @@ FLOOR = 0.005  # share of a stage that is spread over all arms
 WARM_UP = 0.7  # pulls of each arm at the start, over the root of the pulls per arm; at least two
 FEW = 2  # pulls of a stage that go to the arms of largest share, not to random ones, where rewards have two values
 SAME = 1e-9  # logits that differ by less are tied
-EXACT = 1e-5  # relative rounding error of what would be a whole number of successes
+EXACT = 1e-5  # relative rounding error of what would be an integer number of successes
 
 Networks = Mapping[str, Mapping[str, FloatArray]]
 """Weights of the network for each kind of reward: ``"any"`` and ``"binary"``."""

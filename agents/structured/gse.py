@@ -109,7 +109,7 @@ class GSE(Agent):
     def _rate(self, num_arms: int) -> int:
         if self.eta == SINGLE_STAGE:
             return num_arms
-        return integer(self.eta, f"eta of {self.name}", least=2, rule="a whole number of at least 2, or 'K'")
+        return integer(self.eta, f"eta of {self.name}", least=2, rule="an integer of at least 2, or 'K'")
 
     def _check_design(self, iterations: int, rounding: str) -> None:
         integer(iterations, f"iterations of {self.name}", least=1)

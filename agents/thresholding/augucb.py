@@ -97,9 +97,9 @@ class AugUCB(SequentialAgent):
 
     s = sqrt(rho psi (v + 1) log(n epsilon) / (4 T)), where v is the variance of the T rewards of the arm (divisor T).
     In rounds m = 0, 1, ..., M + 1 epsilon = 2^-m and psi = n epsilon / (128 A^2), with M = floor(log2(n / e) / 2) and A
-    = |log((3/16) K log K)|, but at least 1/2. A round ends after l = ceil(2 psi log(n epsilon) / epsilon) pulls for each
-    arm that is active at its beginning. Recommended are the arms with a mean of at least the threshold. Once no arm is
-    active, the remaining pulls are not made, unless ``after`` says otherwise.
+    = |log((3/16) K log K)|, but at least 1/2. A round ends after l = ceil(2 psi log(n epsilon) / epsilon) pulls for
+    each arm that is active at its beginning. The arms with a mean of at least the threshold are recommended. Once no
+    arm is active, the remaining pulls are not made, unless ``after`` says otherwise.
 
     Paper: Mukherjee et al. (2017), "Thresholding Bandits with Augmented UCB", Algorithm 1. Of what is printed,
     the index m is taken to grow with every reset, and the second increment of t in the loop is taken for a slip.

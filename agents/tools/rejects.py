@@ -19,7 +19,7 @@ def phase_lengths(num_arms: int, budget: int) -> IntArray:
     """
     left = np.arange(num_arms, 1, -1)
     share = max(budget - num_arms, 0) / (log_bar(num_arms) * left)
-    # A whole number that rounding has pushed just above its value stays the same.
+    # An integer that rounding has pushed just above its value stays the same.
     return np.asarray(np.ceil(share * (1.0 - ROUNDING)).astype(np.int64))
 
 

@@ -38,9 +38,9 @@ def check_samples(samples: object) -> int:
     """Return a number of bootstrap samples.
 
     Raises:
-        ParameterError: If it is no whole number of at least 100.
+        ParameterError: If it is no integer of at least 100.
     """
-    return integer(samples, "samples", least=100, rule="a whole number of at least 100, such as 2000")
+    return integer(samples, "samples", least=100, rule="an integer of at least 100, such as 2000")
 
 
 def resample(

@@ -63,18 +63,18 @@ def random_signs(differences: npt.ArrayLike) -> float:
     errors, below 1e-9.
 
     Args:
-        differences: ``(R,)`` whole numbers, for example in how many of several budgets agent A erred and B did not,
+        differences: ``(R,)`` integers, for example in how many of several budgets agent A erred and B did not,
             minus the reverse.
 
     Returns:
         The p-value in [0, 1].
 
     Raises:
-        ParameterError: If they are not a vector of whole numbers.
+        ParameterError: If they are not a vector of integers.
     """
     d = np.asarray(differences)
     if d.ndim != 1 or d.dtype.kind not in "iu":
-        raise ParameterError("differences must be whole numbers, one for each run")
+        raise ParameterError("differences must be integers, one for each run")
     sizes: IntArray = np.bincount(np.abs(d))
     reach = int(sizes @ np.arange(sizes.size))
     if reach == 0:

@@ -132,9 +132,9 @@ def pull(
     *,
     gradient: torch.Tensor | None = None,
 ) -> State:
-    """Return the state after a block of whole numbers of pulls, whose derivatives may be those of real numbers.
+    """Return the state after a block of integer numbers of pulls, whose derivatives may be those of real numbers.
 
-    Let counts be random whole numbers of expectation c, such as c rounded up or down at random. With respect to c, the
+    Let counts be random integers of expectation c, such as c rounded up or down at random. With respect to c, the
     expectation of a function of the sums of rewards has the derivative of its first two moments: a pull adds the mean
     to a sum, and the variance to its variance. A sum S of m rewards therefore gets the slope
     mean + (S - m mean) / (2 c). A sum of squared deviations grows by the variance v of a reward and, of Gaussian
@@ -143,7 +143,7 @@ def pull(
     Args:
         arms: The instances.
         state: The state before.
-        counts: ``(N, K)`` pulls, whole numbers.
+        counts: ``(N, K)`` pulls, integers.
         generator: Source of randomness, on the device of the arms.
         gradient: ``(N, K)`` the expectations of ``counts``, above 0. None: no derivative with respect to the counts.
     """

@@ -159,7 +159,7 @@ class TorchVectorEnv(VectorEnv[Observation, torch.Tensor, torch.Tensor]):
         if pulls > self._remaining:
             raise ParameterError(f"the counts are {pulls} pulls with {self._remaining} left of the budget")
         if not counts.requires_grad and counts.is_floating_point() and (counts != counts.round()).any():
-            raise ParameterError("counts must be whole numbers, unless they require a gradient")
+            raise ParameterError("counts must be integers, unless they require a gradient")
         self._state = merge(self._state, draw(arms, counts.to(self.device), self._generator))
         self._remaining -= pulls
         return self._observation()

@@ -27,7 +27,7 @@ class FinitePopulations:
     Attributes:
         samples: All rewards of each candidate, with their moments.
         values: ``(M, V)`` the distinct rewards of each candidate, ascending; V is the largest number of them.
-        counts: ``(M, V)`` how often each occurs, whole numbers as floats; 0 where a candidate has fewer than V.
+        counts: ``(M, V)`` how often each occurs, integers as floats; 0 where a candidate has fewer than V.
     """
 
     samples: SampleTable

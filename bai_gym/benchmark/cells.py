@@ -61,7 +61,7 @@ def checkpoint_grid(checkpoints: Checkpoints, budget: int) -> tuple[int, ...]:
         budget: Pulls of the run.
 
     Raises:
-        ParameterError: If one is no whole number from 1 to the budget.
+        ParameterError: If one is no integer from 1 to the budget.
     """
     if checkpoints is None:
         return ()
@@ -69,7 +69,7 @@ def checkpoint_grid(checkpoints: Checkpoints, budget: int) -> tuple[int, ...]:
         [checkpoints] if not isinstance(checkpoints, list | tuple | range | np.ndarray) else list(checkpoints)
     )
     for point in points:
-        rule = f"a whole number of pulls from 1 to the budget, {budget}, or a list of such"
+        rule = f"an integer number of pulls from 1 to the budget, {budget}, or a list of such"
         integer(point, "checkpoints", least=1, most=budget, rule=rule)
     if not points:
         raise ParameterError("checkpoints must not be an empty list; leave them out, or write 100 for every 100 pulls")

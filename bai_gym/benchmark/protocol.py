@@ -90,7 +90,7 @@ def notes(agent: Any) -> tuple[str, ...]:
 def tally(agent: Any) -> dict[str, int]:
     """Return what the agent has counted in the episodes that it has played, to be summed over runs; usually nothing.
 
-    An agent that acts on one episode at a time may have a dict ``tally`` of descriptions to whole numbers.
+    An agent that acts on one episode at a time may have a dict ``tally`` of descriptions to integers.
     """
     return {str(what): int(count) for what, count in dict(getattr(agent, "tally", None) or {}).items()}
 

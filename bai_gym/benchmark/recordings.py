@@ -36,10 +36,10 @@ def check_record(record: int, runs: int, out: Path | None, cells: Sequence[Cell]
     """Check the number of runs of each cell to record.
 
     Raises:
-        ParameterError: If it is no whole number from 0 to the number of runs, there is no folder to write them to, or
+        ParameterError: If it is no integer from 0 to the number of runs, there is no folder to write them to, or
             the pulls of a run do not fit into memory.
     """
-    integer(record, "record", least=0, most=runs, rule=f"a whole number of runs, from 0 to {runs}")
+    integer(record, "record", least=0, most=runs, rule=f"an integer number of runs, from 0 to {runs}")
     if record and out is None:
         raise ParameterError("recordings are files: name an output folder (--out), too")
     for cell in cells if record else ():

@@ -57,11 +57,11 @@ def check_runs(runs: int, workers: int | None) -> None:
     """Check the user's arguments.
 
     Raises:
-        ParameterError: If ``runs`` is no whole number of at least 1, or ``workers`` neither one nor -1 nor None.
+        ParameterError: If ``runs`` is no integer of at least 1, or ``workers`` neither one nor -1 nor None.
     """
     check_memory(integer(runs, "runs", least=1), RUN_BYTES, "runs", ParameterError)
     if workers is not None and workers != -1:
-        integer(workers, "workers", least=1, rule="a whole number of at least 1, or -1 for all cores")
+        integer(workers, "workers", least=1, rule="an integer of at least 1, or -1 for all cores")
 
 
 def check_cells(cells: Sequence[Cell], runs: int = CHUNK_RUNS) -> None:

@@ -14,7 +14,7 @@ __all__ = ["FOLDER", "WHOLE", "Bounds", "Optimum", "Out", "Record", "Seed", "Wor
 
 
 def _whole(text: str | int) -> int:
-    """Parse a whole number.
+    """Parse an integer.
 
     Raises:
         typer.BadParameter: If it is none; Typer's own error does not quote the text.

@@ -87,7 +87,7 @@ def automobile_like(seed: int = 0) -> FeatureTable:
         The columns x1 to x5, as drawn, and price.
 
     Raises:
-        ParameterError: The seed is not a whole number of at least 0.
+        ParameterError: The seed is not an integer of at least 0.
     """
     return _draw(check_seed(seed))
 

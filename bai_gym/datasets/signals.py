@@ -63,7 +63,7 @@ def read_signals(path: str | os.PathLike[str], header: bool | None = None) -> Si
     Args:
         path: CSV, plain or gzipped; Parquet; npy; or npz. The content decides the format, not the name.
         header: Whether a CSV file begins with a line of names. None: it does, if that line has anything but numbers, or
-            only distinct whole numbers, which look like sensor numbers, not like measurements.
+            only distinct integers, which look like sensor numbers, not like measurements.
 
     Raises:
         MissingDataError: There is no such file.
@@ -178,7 +178,7 @@ def traffic_like(seed: int = 0) -> Signals:
         seed: Of the generator, at least 0. The same seed gives the same signals.
 
     Raises:
-        ParameterError: The seed is not a whole number of at least 0.
+        ParameterError: The seed is not an integer of at least 0.
     """
     return _draw(check_seed(seed))
 

@@ -430,7 +430,7 @@ def _selected(
 
 
 def _name(label: object) -> str:
-    """An arm's label as text, "" for none; a whole number has no decimal point, so 5.0 and 5 are one arm."""
+    """An arm's label as text, "" for none; an integer has no decimal point, so 5.0 and 5 are one arm."""
     if isinstance(label, float | np.floating):
         return np.format_float_positional(label, trim="-") if np.isfinite(label) else ""
     if isinstance(label, bytes):

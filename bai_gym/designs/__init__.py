@@ -1,7 +1,7 @@
 """Optimal designs for linear models: which arms to pull, and how often, to estimate all means equally well.
 
     design = g_optimal(features, active)           # features (..., K, d), active arms (..., K)
-    counts = round_design(design.weights, budget)  # whole numbers of pulls (..., K), with the budget as their sum
+    counts = round_design(design.weights, budget)  # integer numbers of pulls (..., K), with the budget as their sum
 
 Everything works on batches: the arm axis is last but one in features and last elsewhere, and the axes before it are
 broadcast. Features may have any rank: designs live on the span of the active arms (:func:`project`). The functions

@@ -67,7 +67,7 @@ def contrast_weights(features: ArrayLike, first: ArrayLike, second: ArrayLike) -
 def _arms(given: ArrayLike, number: int) -> IntArray:
     arms = np.asarray(given)
     if arms.dtype.kind not in "iu" or ((arms < 0) | (arms >= number)).any():
-        raise ParameterError(f"first and second must be arms, whole numbers from 0 to {number - 1}, not {given!r}")
+        raise ParameterError(f"first and second must be arms, integers from 0 to {number - 1}, not {given!r}")
     return arms.astype(np.int64)
 
 

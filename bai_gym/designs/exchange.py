@@ -29,7 +29,7 @@ def exchange_design(
     *,
     max_exchanges: int = 100,
 ) -> IntArray:
-    """Return whole numbers of pulls near a design: an efficient rounding, improved by exchanges of pulls.
+    """Return integer numbers of pulls near a design: an efficient rounding, improved by exchanges of pulls.
 
     A rounding that uses only the weights gives every arm with weight a pull: with few
     pulls, traces of weight on many arms use them up. Here the starting point is :func:`bai_gym.designs.round_design`;
@@ -52,7 +52,7 @@ def exchange_design(
 
     Raises:
         InstanceError: If features of active arms are NaN or infinite, or have the wrong shape.
-        BudgetError: If a budget is not a whole number of at least 1.
+        BudgetError: If a budget is not an integer of at least 1.
         ParameterError: If another argument is malformed.
 
     Source: Fedorov (1972), "Theory of Optimal Experiments", section 3.2: the exchange algorithm.

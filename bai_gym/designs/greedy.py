@@ -56,7 +56,7 @@ def greedy_allocation(
 
     Raises:
         InstanceError: If features of active arms are NaN or infinite, or have the wrong shape.
-        BudgetError: If a budget is not a whole number, or below the rank with ``start="basis"``.
+        BudgetError: If a budget is not an integer, or below the rank with ``start="basis"``.
         ParameterError: If another argument is malformed.
 
     Source: Soare, Lazaric and Munos (2014), section 3, G-allocation.

@@ -92,13 +92,13 @@ def designs(weights: ArrayLike) -> FloatArray:
 
 
 def budgets(budget: ArrayLike) -> IntArray:
-    """Return budgets: whole numbers of at least 1, any shape."""
+    """Return budgets: integers of at least 1, any shape."""
     array = np.asarray(budget)
     if array.dtype.kind not in "iu":
-        raise BudgetError(f"budget must be a whole number (an integer), not of type {array.dtype}")
+        raise BudgetError(f"budget must be an integer, not of type {array.dtype}")
     if (array < 1).any() or (array > LARGEST_BUDGET).any():
         wrong = array[(array < 1) | (array > LARGEST_BUDGET)][0]
-        raise BudgetError(f"budget must be a whole number in 1..{LARGEST_BUDGET}, not {wrong}")
+        raise BudgetError(f"budget must be an integer in 1..{LARGEST_BUDGET}, not {wrong}")
     return array.astype(np.int64)
 
 

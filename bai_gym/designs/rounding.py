@@ -1,4 +1,4 @@
-"""Rounding: whole numbers of pulls whose sum is the budget, near the shares of a design.
+"""Rounding: integer numbers of pulls whose sum is the budget, near the shares of a design.
 
 What is lost has one form for all methods. If every arm with weight w has at least a share c of its n w pulls, then V
 of the pulls is at least c n times V of the design, and no variance is more than 1 / c times that of the design with n
@@ -60,7 +60,7 @@ def round_design(
         ``(..., K)`` numbers of pulls, int64: 0 for weights of 0.
 
     Raises:
-        BudgetError: If a budget is not a whole number, or is below s with ``"efficient"`` or ``"ceil"``.
+        BudgetError: If a budget is not an integer, or is below s with ``"efficient"`` or ``"ceil"``.
         ParameterError: If another argument is malformed.
 
     Source: ``"efficient"``: Pukelsheim and Rieder (1992), and Pukelsheim (1993), chapter 12; in elections it is the
@@ -98,7 +98,7 @@ def ceil_allocation(weights: ArrayLike, mass: ArrayLike) -> IntArray:
         mass: m, ``(...)`` or one number, at least 0. The shapes of weights and masses are broadcast.
 
     Returns:
-        ``(..., K)`` numbers of pulls, int64. A product that is above a whole number by a rounding error only is taken
+        ``(..., K)`` numbers of pulls, int64. A product that is above an integer by a rounding error only is taken
         for it: 0.1 x 3 x 10 is 3.0000000000000004, and 3 pulls.
 
     Raises:

@@ -52,7 +52,7 @@ class ActionEncoding:
         """Decode actions.
 
         Args:
-            actions: ``(N,)`` or ``(N, 1 + recommendation)`` whole numbers.
+            actions: ``(N,)`` or ``(N, 1 + recommendation)`` integers.
             batch: N.
 
         Raises:
@@ -118,16 +118,16 @@ class ActionEncoding:
         """Describe the action of one episode, for messages."""
         if self._one_number:
             stops = f" (from {self.num_arms} on: stop and recommend)" if self.fixed_confidence else ""
-            return f"one arm, a whole number from 0 to {self._values - 1}{stops}"
+            return f"one arm, an integer from 0 to {self._values - 1}{stops}"
         return (
-            f"{self.shape[0]} whole numbers: the arm to pull (0 to {self.num_arms - 1}"
+            f"{self.shape[0]} integers: the arm to pull (0 to {self.num_arms - 1}"
             f"{f', {self.num_arms} stops' if self.fixed_confidence else ''}), then the recommendation"
         )
 
     def _describe_batch(self, batch: int) -> str:
         if self._one_number:
-            return f"{batch} whole number{'s' * (batch > 1)}, one arm per episode"
+            return f"{batch} integer{'s' * (batch > 1)}, one arm per episode"
         return (
-            f"{batch} x {self.shape[0]} whole numbers: for each episode the arm to pull, then the recommendation "
+            f"{batch} x {self.shape[0]} integers: for each episode the arm to pull, then the recommendation "
             f"({self.shape[0] - 1} entries, read when it is due)"
         )

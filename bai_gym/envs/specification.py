@@ -23,9 +23,9 @@ def check_budget(budget: object) -> int:
     """Return the budget as an int.
 
     Raises:
-        BudgetError: If it is not a whole number of at least 1 (and at most 2^53, up to which floats count exactly).
+        BudgetError: If it is not an integer of at least 1 (and at most 2^53, up to which floats count exactly).
     """
-    rule = "a whole number of pulls, at least 1 (and at most 2^53)"
+    rule = "an integer number of pulls, at least 1 (and at most 2^53)"
     return integer(budget, "budget", least=1, most=2**53, rule=rule, error=BudgetError)
 
 

@@ -27,9 +27,9 @@ def arm_count(num_arms: object, *, num_features: int = 0, pair_bytes: int = 0) -
         pair_bytes: Memory that each pair of arms takes.
 
     Raises:
-        InstanceError: If it is not a whole number of at least 2, or the arms do not fit into memory.
+        InstanceError: If it is not an integer of at least 2, or the arms do not fit into memory.
     """
-    arms = integer(num_arms, "num_arms", rule="a whole number of at least 2", error=InstanceError)
+    arms = integer(num_arms, "num_arms", rule="an integer of at least 2", error=InstanceError)
     check_num_arms(arms)
     check_memory(arms, ARM_BYTES + 8 * num_features, "num_arms", InstanceError)
     check_memory(arms, pair_bytes, "num_arms", InstanceError, power=2)

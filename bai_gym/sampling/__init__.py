@@ -52,5 +52,3 @@ __all__ = [
     "total",
     "value_of",
 ]
-
-Played, columns = Outcome, None  # TEMPORARY: until all agents are converted

@@ -172,7 +172,7 @@ def _size(num_arms: int, budget: int, alpha: float, beta: float) -> tuple[int, i
 
 
 def _short(number: int) -> str:
-    """Return the power of ten next to a whole number, which may be too large to write out."""
+    """Return the power of ten next to an integer, which may be too large to write out."""
     return f"10^{int((number.bit_length() - 1) * math.log10(2))}"
 
 

@@ -185,7 +185,7 @@ def ugapec_sample_complexity(
 ) -> FloatArray:
     """Return N, which UGapEc (c = 1/2) exceeds in pulls, or else errs, with probability at most delta.
 
-    N is the smallest whole number n >= K with K + 2 H_epsilon log(4 K (n - 1)^3 / delta) <= n. The left side is
+    N is the smallest integer n >= K with K + 2 H_epsilon log(4 K (n - 1)^3 / delta) <= n. The left side is
     concave in n and above n at n = K, so beyond N the inequality stays true. (The published proof drops the 4 in its
     last line.)
 
@@ -197,7 +197,7 @@ def ugapec_sample_complexity(
         b: ``(...)`` or one number: rewards lie in [0, b].
 
     Returns:
-        ``(...)`` whole numbers as floats; infinite where H_epsilon is.
+        ``(...)`` integers as floats; infinite where H_epsilon is.
 
     Raises:
         ParameterError: If an argument is malformed.

@@ -26,7 +26,7 @@ MOST_ARMS = 16  # up to which all sets of active arms are enumerated: 6435 of th
 def sequential_halving_bound(means: ArrayLike, budget: ArrayLike) -> FloatArray:
     """Return 3 L exp(-n / (8 L H_2)), L = ceil(log2 K), for sequential halving.
 
-    The published proof neglects that pulls are whole numbers. It has a factor of 2 to spare in the exponent
+    The published proof neglects that pulls are integers. It has a factor of 2 to spare in the exponent
     (Hoeffding's inequality for t pulls of each of two arms gives exp(-t gap^2), it uses exp(-t gap^2 / 2)), which
     covers rounding t = n / (L s) down, as floor(t) >= t / 2 for t >= 1. With the top ceil(s/4) - 1 of s active arms
     (but at least the best) set aside, it holds for every K. Either ``rounding`` of the agent is covered.
@@ -66,7 +66,7 @@ def shvar_bound(means: ArrayLike, variances: ArrayLike, budget: ArrayLike, *, th
 
     Returns:
         ``(...)`` bounds, not clipped to 1. NaN below the smallest budget, K L. For Theorem 3 also NaN unless K is a
-        power of two, L divides n, and in each stage each active arm i gets a whole number of pulls sigma_i^2 n / (L
+        power of two, L divides n, and in each stage each active arm i gets an integer number of pulls sigma_i^2 n / (L
         sum sigma^2), whichever arms are active beside the best; that is checked for up to 16 arms, and above that only
         equal variances pass.
 
@@ -145,7 +145,7 @@ def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
 
 
 def _whole_allocations(means: FloatArray, variances: FloatArray, budget: ArrayLike) -> FloatArray:
-    """Return whether Lemma 1 of Lalitha et al. gives whole numbers in every stage, for each instance and budget."""
+    """Return whether Lemma 1 of Lalitha et al. gives integers in every stage, for each instance and budget."""
     size = means.shape[-1]
     shape = np.broadcast_shapes(means.shape[:-1], variances.shape[:-1], np.shape(budget))
     each_mean = np.broadcast_to(means, (*shape, size))

@@ -41,10 +41,10 @@ def split(values: FloatArray, num_bandits: int) -> FloatArray:
 
 
 def budgets(budget: ArrayLike) -> IntArray:
-    """Return budgets: whole numbers of at least 1, any shape."""
+    """Return budgets: integers of at least 1, any shape."""
     array = np.asarray(budget)
     if array.dtype.kind not in "iu":
-        raise BudgetError(f"budget must be a whole number (an integer), not of type {array.dtype}")
+        raise BudgetError(f"budget must be an integer, not of type {array.dtype}")
     if (array < 1).any():
         raise BudgetError(f"budget must be at least 1, not {array.min()}")
     return array.astype(np.int64)

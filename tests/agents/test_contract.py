@@ -349,7 +349,7 @@ def test_agents_that_do_not_stop_are_refused_where_they_must() -> None:
     of_confidence = {name for name in NAMES if isinstance(agents.make(name), ConfidenceAgent)}
     good = {"APT-G", "HDoC", "LUCB-G", "APGAI"}
     others = {"UGapEc", "UGapEc-V", "LUCB", "Rinott", "KN"}
-    assert STOPPING == others | good | of_confidence and len(of_confidence) == 15
+    assert STOPPING == others | good | of_confidence and len(of_confidence) == 14
     for name in NAMES:
         agent = agents.make(name)
         told: dict[str, Any] = {"truth": fit(agent, spread(4)), "knows": agent.knows, "fixed_confidence": True}

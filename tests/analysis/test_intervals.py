@@ -98,14 +98,14 @@ def test_plain_numbers_come_back() -> None:
 @pytest.mark.each(
     ("arguments", "message"),
     [
-        ((0, 0), "runs must be a whole number of at least 1, not 0"),
-        ((-1, 5), r"errors must be a whole number in 0\.\.5, not -1"),
-        ((6, 5), r"errors must be a whole number in 0\.\.5, not 6"),
+        ((0, 0), "runs must be an integer of at least 1, not 0"),
+        ((-1, 5), r"errors must be an integer in 0\.\.5, not -1"),
+        ((6, 5), r"errors must be an integer in 0\.\.5, not 6"),
         ((1, 5, 1.0), "level"),
         ((1, 5, math.nan), "level"),
         ((1, 5, "95 %"), "level"),
         ((1, 5, None), "level"),
-        ((0.5, 5), "errors must be a whole number"),
+        ((0.5, 5), "errors must be an integer"),
     ],
 )
 def test_impossible_counts_are_refused(interval: object, arguments: tuple[object, ...], message: str) -> None:

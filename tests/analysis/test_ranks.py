@@ -88,7 +88,7 @@ def test_many_runs_by_convolution() -> None:
 
 @pytest.mark.each("differences", [[0.5], [[1]], [True]])
 def test_random_signs_need_whole_numbers(differences: object) -> None:
-    with pytest.raises(ParameterError, match="whole numbers"):
+    with pytest.raises(ParameterError, match="integers"):
         random_signs(differences)  # type: ignore[arg-type]
 
 

@@ -85,7 +85,7 @@ def test_mistakes_are_answered_in_one_line() -> None:
     for counts in ([[1, 1, 1], [1, 1, 0]], [[-1, 1, 1], [0, 0, 1]], [[1, 1], [1, 1]]):
         with pytest.raises(ParameterError, match="counts must be"):
             env.pull(torch.tensor(counts))
-    with pytest.raises(ParameterError, match="whole numbers, unless they require a gradient"):
+    with pytest.raises(ParameterError, match="integers, unless they require a gradient"):
         env.pull(torch.full((2, 3), 0.5))
     with pytest.raises(ParameterError, match="6 pulls with 5 left"):
         env.pull(torch.full((2, 3), 2))

@@ -32,7 +32,7 @@ def test_rewards_and_block_moments_belong_together() -> None:
     rng = np.random.default_rng(0)
     assert set(bandit.pull(np.arange(2000), rng)) == {0.0, 1.0}
     block = bandit.pull_block(np.full((1000, 2), 7), rng)
-    # Of rewards 0 and 1 the sum is a whole number, and the sum of the squares equals it.
+    # Of rewards 0 and 1 the sum is an integer, and the sum of the squares equals it.
     np.testing.assert_allclose(block.sums, np.rint(block.sums), atol=1e-12)
     np.testing.assert_allclose(block.squares, block.sums, atol=1e-12)
     # Equal sums give equal means, bit for bit: ties are exact.

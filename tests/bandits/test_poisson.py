@@ -31,7 +31,7 @@ def test_the_variance_is_the_mean() -> None:
 def test_rewards_and_block_moments_belong_together() -> None:
     bandit = PoissonBandit(np.full((1000, 2), 1.5))
     block = bandit.pull_block(np.full((1000, 2), 7), np.random.default_rng(0))
-    # Sums of counts are whole numbers, and so are sums of their squares.
+    # Sums of counts are integers, and so are sums of their squares.
     np.testing.assert_allclose(block.sums, np.rint(block.sums), atol=1e-12)
     np.testing.assert_allclose(block.squares, np.rint(block.squares), atol=1e-9)
     assert len(np.unique(block.means)) == len(np.unique(np.rint(block.sums)))

@@ -50,7 +50,7 @@ def answering(counts: Any = None, arms: Any = None) -> type[Own]:
 WRONG = {
     "float counts": (
         answering(lambda n: np.full((n, 4), 1.0)),
-        "allocate must return whole numbers of pulls, not float64",
+        "allocate must return integers, not float64",
     ),
     "negative counts": (answering(lambda n: np.tile([3, -1, 0, 0], (n, 1))), "the agent asked for a negative number"),
     "unequal totals": (
@@ -72,8 +72,8 @@ WRONG = {
         "recommend: arm 4 does not exist; arms are numbered 0 to 3",
     ),
     "recommends below": (answering(arms=lambda n: np.full(n, -1)), "recommend: arm -1 does not exist"),
-    "recommends floats": (answering(arms=lambda n: np.zeros(n)), r"recommend must be 6 whole number\(s\)"),
-    "recommends for others": (answering(arms=lambda n: np.zeros(n + 1, int)), r"recommend must be 6 whole number\(s\)"),
+    "recommends floats": (answering(arms=lambda n: np.zeros(n)), r"recommend must be 6 integer\(s\)"),
+    "recommends for others": (answering(arms=lambda n: np.zeros(n + 1, int)), r"recommend must be 6 integer\(s\)"),
 }
 
 

@@ -105,8 +105,8 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
         ((*TRAIN, "--universal"), ("an environment cannot be given with --universal",)),
         ((*UNIVERSAL, "--epochs", "3"), ("--epochs cannot be given with --universal",)),
         # Options.
-        ((*RUN, "--runs", "0"), ("runs must be a whole number of at least 1, not 0",)),
-        ((*RUN, "--workers", "0"), ("workers must be a whole number of at least 1, or -1 for all cores, not 0",)),
+        ((*RUN, "--runs", "0"), ("runs must be an integer of at least 1, not 0",)),
+        ((*RUN, "--workers", "0"), ("workers must be an integer of at least 1, or -1 for all cores, not 0",)),
         ((*RUN, "--agent", "SH(delta=1)"), ("SH has no parameter 'delta'; it has: tie, ",)),
         ((*RUN, "--agent", "SH(tie="), ("'SH(tie='", "NAME(parameter=value, ...)")),
         # Keywords of environments, and instances.

@@ -268,7 +268,7 @@ def test_more_bins_than_the_values_allow_are_refused(tmp_path: Path) -> None:
 @pytest.mark.each(
     ("keywords", "complaint"),
     [
-        ({"bins": 1}, "bins must be a whole number of at least 2, not 1"),
+        ({"bins": 1}, "bins must be an integer of at least 2, not 1"),
         ({"bins": 2.5}, "bins must be"),
         ({"separator": ""}, "separator must be one ASCII character"),
         ({"separator": "::"}, "separator must be one ASCII character"),

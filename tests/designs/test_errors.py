@@ -102,12 +102,12 @@ def test_other_arguments(call: Callable[[], Any], says: str) -> None:
     ("call", "says"),
     [
         (lambda: designs.greedy_allocation(X, 2), "a budget of 2 does not estimate features of rank 3: give at least"),
-        (lambda: designs.greedy_allocation(X, 9.0), "whole number"),
+        (lambda: designs.greedy_allocation(X, 9.0), "integer"),
         (lambda: designs.round_design(W, 2), "less than one pull for each of 3 arms.* or allow_small_budget"),
         (lambda: designs.round_design(W, 2, "ceil"), "method='largest-remainder'"),
-        (lambda: designs.round_design(W, 0), "budget must be a whole number in 1..1000000000000, not 0"),
+        (lambda: designs.round_design(W, 0), "budget must be an integer in 1..1000000000000, not 0"),
         (lambda: designs.round_design(W, 10**13), "not 10000000000000"),
-        (lambda: designs.round_design(W, 2.5), "whole number"),
+        (lambda: designs.round_design(W, 2.5), "integer"),
     ],
 )
 def test_budgets(call: Callable[[], Any], says: str) -> None:

@@ -115,9 +115,9 @@ def test_malformed_arguments_are_told() -> None:
         exchange_design([[np.inf, 0.0], [0.0, 1.0]], [0.5, 0.5], 4)
     with pytest.raises(ParameterError, match="must add up to 1"):
         exchange_design(np.eye(2), [0.5, 0.4], 4)
-    with pytest.raises(BudgetError, match="budget must be a whole number"):
+    with pytest.raises(BudgetError, match="budget must be an integer"):
         exchange_design(np.eye(2), [0.5, 0.5], 2.5)
     with pytest.raises(ParameterError, match="budget must be one number, or one for each of"):
         exchange_design(np.eye(2), [0.5, 0.5], [3, 4])
-    with pytest.raises(ParameterError, match="max_exchanges must be a whole number of at least 0, not -1"):
+    with pytest.raises(ParameterError, match="max_exchanges must be an integer of at least 0, not -1"):
         exchange_design(np.eye(2), [0.5, 0.5], 4, max_exchanges=-1)

@@ -274,7 +274,7 @@ def test_actions_that_are_no_arms_are_refused(actions: Any) -> None:
 
 @pytest.mark.each("num_envs", [0, -1, 2.5, True, "3"])
 def test_the_size_of_a_batch_is_an_integer(num_envs: Any) -> None:
-    with pytest.raises(ParameterError, match="num_envs must be a whole number of at least 1"):
+    with pytest.raises(ParameterError, match="num_envs must be an integer of at least 1"):
         BestArmVectorEnv("custom", num_envs=num_envs)
 
 

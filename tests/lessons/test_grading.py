@@ -195,7 +195,7 @@ SENTENCES = {
     ),
     "fractions of pulls": (
         agent(allocate="return np.full((self.batch, self.num_arms), 0.5)"),
-        "whole numbers of pulls, not float64",
+        "must return integers, not float64",
     ),
     "more than the budget": (
         agent(allocate="return np.full((self.batch, self.num_arms), 16)"),

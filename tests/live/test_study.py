@@ -362,7 +362,7 @@ def test_wrong_calls_are_refused_and_change_nothing(tmp_path: Path) -> None:
                 study.tell(pull, wrong)  # type: ignore[arg-type]
         with pytest.raises(ParameterError, match="pull 2 was never handed out by ask: those are numbered 1 to 1"):
             study.release(2)
-        with pytest.raises(ParameterError, match="n must be a whole number of at least 1"):
+        with pytest.raises(ParameterError, match="n must be an integer of at least 1"):
             study.ask(0)
         assert (tmp_path / "journal").read_bytes() == before
         assert study.tell(pull, 1.0)

@@ -82,7 +82,7 @@ def test_shapes_of_means_by_hand() -> None:
         assert means.size == (28 if shape == "Stair" else 7) and (means[0] > means[1:]).all()
     with pytest.raises(ParameterError, match="shape must be one of 'OneGroup', .*, not 'Flat'"):
         build("mean-shape", shape="Flat")
-    with pytest.raises(ParameterError, match="size must be a whole number of at least 3, not 2"):
+    with pytest.raises(ParameterError, match="size must be an integer of at least 3, not 2"):
         build("mean-shape", size=2)
 
 

@@ -62,15 +62,15 @@ def test_no_pulls_may_be_asked_for(returned: Any) -> None:
         ([[1, 1, 0], [1, 1, 1]], "equally many pulls in every episode"),
         ([[2, 1, 1], [2, 2, 0]], "asked for 4 pulls with 3 left"),
         (asked(4), "asked for 4 pulls with 3 left"),
-        (asked(-1), "steps must be a whole number of at least 0, not -1"),
+        (asked(-1), "steps must be an integer of at least 0, not -1"),
         (asked(2, arms=np.array([[0, 3], [0, 1]])), "names an arm that does not exist"),
         (asked(2, arms=np.array([[0, 1]])), r"arms of shape \(2, k\), not \(1, 2\)"),
         (asked(2, window=Statistics.zeros((2, 2))), r"window must have shape \(2, 3\), not \(2, 2\)"),
-        (None, "whole numbers of pulls, not object"),
-        ([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]], "whole numbers of pulls, not float64"),
-        (Block(np.ones((2, 3))), "whole numbers of pulls, not float64"),  # type: ignore[arg-type]
-        ([[True, False, False], [True, False, False]], "whole numbers of pulls, not bool"),
-        ("all", "whole numbers of pulls, not <U3"),
+        (None, "must return integers, not object"),
+        ([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]], "must return integers, not float64"),
+        (Block(np.ones((2, 3))), "must return integers, not float64"),  # type: ignore[arg-type]
+        ([[True, False, False], [True, False, False]], "must return integers, not bool"),
+        ("all", "must return integers, not <U3"),
         ([[1, 2], [3]], r"must return counts of pulls, a Block, .* not \[\[1, 2\], \[3\]\]"),
     ],
 )

@@ -207,9 +207,9 @@ def test_sizes_that_are_promised(num_arms: int, budget: int) -> None:
         ({"alpha": -1.0}, "alpha must be a number from 0.1 to 1000, not -1.0"),
         ({"beta": 0.01}, "beta must be a number from 0.1 to 1000, not 0.01"),
         ({"memory_limit": 0.0}, "memory_limit must be a positive number, not 0.0"),
-        ({"num_arms": 1}, "num_arms must be a whole number of at least 2, not 1"),
-        ({"budget": -1}, "budget must be a whole number of at least 0, not -1"),
-        ({"budget": 2.5}, "budget must be a whole number of at least 0, not 2.5"),
+        ({"num_arms": 1}, "num_arms must be an integer of at least 2, not 1"),
+        ({"budget": -1}, "budget must be an integer of at least 0, not -1"),
+        ({"budget": 2.5}, "budget must be an integer of at least 0, not 2.5"),
     ],
 )
 def test_parameters_are_checked(arguments: dict[str, Any], message: str) -> None:

@@ -37,7 +37,7 @@ def test_probabilities_are_integrals(alpha: float, beta: float) -> None:
 
 
 def test_both_quadratures_agree() -> None:
-    # A hair beside whole numbers the other rule is used.
+    # A hair beside integers the other rule is used.
     exact, other = BetaArms(3, 30, 2.0, 1.0), BetaArms(3, 30, 2.0, 1.0 + 1e-13)
     for parts in [(30,), (15, 15), (16, 9, 5)]:
         for one, two in zip(exact.best_probabilities(parts), other.best_probabilities(parts), strict=True):

@@ -102,7 +102,7 @@ COMPARISONS = sum(line.instances for line in TABLE.values())
 
 def smallest_budget(line: Line, bandit: Bandit) -> tuple[int, float]:
     """Return a budget at which the bound is below ``TARGET``, within a tenth of the smallest such, and the bound."""
-    budget = 16  # in steps of 16, for whole numbers of pulls in two stages of up to four arms
+    budget = 16  # in steps of 16, for integer numbers of pulls in two stages of up to four arms
     while budget < 10**6:
         value = float(line.bound(bandit.means[0], bandit.variances[0], budget))  # type: ignore[arg-type]
         if value < TARGET:

@@ -269,7 +269,7 @@ def test_sets_of_another_size_are_made_sets_of_m(fixed_confidence: bool) -> None
     # The two arms of largest mean; the same; arm 0 and the first of the best; 0 and 3, as they were named.
     assert [info["correct"] for info in infos] == [True, True, False, False]
     np.testing.assert_allclose([info["simple_regret"] for info in infos], [0.0, 0.0, 0.7, 0.7])
-    with pytest.raises(ParameterError, match="4 x 5 whole numbers"):
+    with pytest.raises(ParameterError, match="4 x 5 integers"):
         envs.step(np.zeros(4, np.int64))
 
 

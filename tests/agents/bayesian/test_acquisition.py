@@ -237,7 +237,7 @@ def test_only_pulled_arms_where_that_is_asked_for() -> None:
         ("GP-UCB", {"delta": 1.0}, ParameterError, "delta of GP-UCB must lie strictly between 0 and 1, not 1.0"),
         ("GP-UCB", {"scale": -0.1}, ParameterError, "scale of GP-UCB must be a number of at least 0"),
         ("BayesUCB", {"c": -1.0}, ParameterError, "c of BayesUCB must be a number of at least 0"),
-        ("KG", {"candidates": 0}, ParameterError, "candidates of KG must be a whole number of at least 1, not 0"),
+        ("KG", {"candidates": 0}, ParameterError, "candidates of KG must be an integer of at least 1, not 0"),
         ("EI", {"noise_variance": -1.0}, ParameterError, "noise_variance of EI must be a number of at least 0"),
         ("EI", {"noise_variance": "much"}, ParameterError, "noise_variance of EI must be a number, not 'much'"),
         ("EI", {"kernel": "mattern"}, BaiGymError, "unknown kernel 'mattern'. Did you mean matern"),

@@ -202,7 +202,7 @@ def test_it_is_better_than_uniform_allocation() -> None:
 def test_parameters_are_checked_in_one_line() -> None:
     for parameters, message in (
         ({"objective": "regret"}, "^objective of RHO must be 'value' or 'pcs', not 'regret'$"),
-        ({"epochs": 0}, "^epochs of RHO must be a whole number of at least 1, not 0$"),
+        ({"epochs": 0}, "^epochs of RHO must be an integer of at least 1, not 0$"),
         ({"prior_mean": float("inf")}, "^prior_mean of RHO must be a finite number, not inf$"),
         ({"prior_sd": 0.0}, "^prior_sd of RHO must be a positive number, not 0.0$"),
         ({"sigma": -1.0}, "^sigma of RHO must be a positive number, not -1.0$"),

@@ -266,5 +266,5 @@ def test_parameters_out_of_range(agent: Any, message: str) -> None:
 
 @pytest.mark.each("tries", [-1, 0, 1.5, True])
 def test_tries_are_whole_numbers(tries: object) -> None:
-    with pytest.raises(ParameterError, match="tries of TTTS must be a whole number of at least 1"):
+    with pytest.raises(ParameterError, match="tries of TTTS must be an integer of at least 1"):
         evaluate(TTTS(tries=tries), "BAI-Custom-v0", budget=20, runs=1)  # type: ignore[arg-type]

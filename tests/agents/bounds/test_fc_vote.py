@@ -83,7 +83,7 @@ def test_gaussian_rewards_take_their_deviation() -> None:
     [
         (FCVote(delta=0.1), ParameterError, r"delta of FCVote must lie strictly between 0 and 1 / \(4 e\) = 0.092"),
         (FCVote(delta=math.nan), ParameterError, "delta of FCVote must lie strictly between 0 and"),
-        (FCVote(first=2), ParameterError, "first of FCVote must be a whole number of at least 3, not 2"),
+        (FCVote(first=2), ParameterError, "first of FCVote must be an integer of at least 3, not 2"),
         (FCVote(agent="SH"), ParameterError, "agent of FCVote must find the best arm with a confidence delta"),
         (FCVote(agent="LUBC"), UnknownNameError, "unknown agent 'LUBC'. Did you mean LUCB"),
         (FCVote(agent="UGapEc-V", sigma=1.0), ParameterError, "sigma of FCVote cannot be given with agent='UGapEc-V'"),

@@ -356,7 +356,7 @@ def test_knowledge_and_first_pulls() -> None:
     [
         (EVERY, "b", [0.0, -1.0, math.nan, math.inf], "a positive number"),
         (BUDGET, "scale", [-0.1, math.nan, math.inf], "a number of at least 0"),
-        (BUDGET[2:], "refresh", [0, -1, 1.5, 2.0, True], "a whole number of at least 1"),
+        (BUDGET[2:], "refresh", [0, -1, 1.5, 2.0, True], "an integer of at least 1"),
         (BUDGET[:2], "output", ["first", None], "'best' or 'last'"),
         (EVERY[4:], "c", [0.0, -1.0, math.nan, math.inf], "a positive number"),
         (EVERY[4:], "delta", [0.0, 1.0, -0.1, 1.1, math.nan], "strictly between 0 and 1"),

@@ -61,7 +61,7 @@ def test_random_ties_give_counts_of_some_greedy_loop(rows: list[list[float]], pu
 
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=6), st.sampled_from([0.1, 1.0, 7.0]))
 def test_lemma_1_exact_counts(shares: list[int], unit: float) -> None:
-    # sigma_i^2 n / sum sigma^2 is a whole number for every arm.
+    # sigma_i^2 n / sum sigma^2 is an integer for every arm.
     for factor in (1, 3):
         pulls = factor * sum(shares)
         assert counts_first([unit * share for share in shares], pulls) == [factor * share for share in shares]

@@ -187,7 +187,7 @@ def test_tables_say_what_is_not_proved(agent: str, env: str, noted: str | None) 
         ("EB-TC", {"beta": 1.0}, "beta of EB-TC must lie strictly between 0 and 1, not 1.0"),
         ("EB-TC", {"beta": "half"}, r"beta of EB-TC must be 'ids' or a number in \(0, 1\), not 'half'"),
         ("EB-TC", {"beta": "ids", "select": "tracking"}, "beta='ids' of EB-TC needs select='random'"),
-        ("TTTS-GLR", {"tries": 0}, "tries of TTTS-GLR must be a whole number of at least 1, not 0"),
+        ("TTTS-GLR", {"tries": 0}, "tries of TTTS-GLR must be an integer of at least 1, not 0"),
         ("TTUCB", {"bonus": "log"}, "bonus of TTUCB must be 'mixture' or 'uniform', not 'log'"),
         ("FC-DSH", {"threshold": "gk16"}, "family and threshold of FC-DSH need reuse=True"),
         ("FC-DSH", {"factor": 1.0}, "factor of FC-DSH must be a number above 1, not 1.0"),

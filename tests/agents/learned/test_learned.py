@@ -242,7 +242,7 @@ BAD: dict[str, Callable[[], bytes]] = {
     "NaN": lambda: stored(**{"logit.bias": np.array([np.nan], np.float32)}),
     "infinite": lambda: stored(**{"logit.bias": np.array([-np.inf], np.float32)}),
     "infinite in float32": lambda: stored(**{"logit.bias": np.array([1e300])}),
-    "whole numbers": lambda: stored(**{"logit.bias": np.array([1])}),
+    "integers": lambda: stored(**{"logit.bias": np.array([1])}),
     "words": lambda: stored(**{"logit.bias": np.array(["1.0"])}),
 }
 

@@ -89,7 +89,7 @@ def test_structure_pays() -> None:
 
 def test_errors() -> None:
     truth = linear_bandit(np.eye(4), np.arange(4.0))
-    with pytest.raises(ParameterError, match="iterations of Peace-rho must be a whole number of at least 1, not 0"):
+    with pytest.raises(ParameterError, match="iterations of Peace-rho must be an integer of at least 1, not 0"):
         reset(agents.make("Peace-rho", iterations=0), truth, 100)
     with pytest.raises(BudgetError, match="budget 15 is below the minimum of Peace-rho for 4 arms: give at least 16"):
         reset(agents.make("Peace-rho"), truth, 15)

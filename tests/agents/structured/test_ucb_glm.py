@@ -197,9 +197,9 @@ def test_rewards_between_0_and_1_are_allowed(trace: Play) -> None:
         (UCBGLM(alpha=math.inf), "alpha of UCB-GLM must be a number of at least 0, not inf"),
         (UCBGLM(alpha="theory"), "alpha of UCB-GLM must be a number, not 'theory'"),  # type: ignore[arg-type]
         (UCBGLM(penalty=0.0), "penalty of UCB-GLM must be a positive number, not 0.0"),
-        (UCBGLM(newton_steps=0), "newton_steps of UCB-GLM must be a whole number of at least 1, not 0"),
-        (UCBGLM(newton_steps=True), "newton_steps of UCB-GLM must be a whole number of at least 1, not True"),
-        (UCBGLM(newton_steps=2.0), "newton_steps of UCB-GLM must be a whole number"),  # type: ignore[arg-type]
+        (UCBGLM(newton_steps=0), "newton_steps of UCB-GLM must be an integer of at least 1, not 0"),
+        (UCBGLM(newton_steps=True), "newton_steps of UCB-GLM must be an integer of at least 1, not True"),
+        (UCBGLM(newton_steps=2.0), "newton_steps of UCB-GLM must be an integer"),  # type: ignore[arg-type]
     ],
 )
 def test_parameters_out_of_range(agent: UCBGLM, says: str) -> None:

@@ -48,7 +48,7 @@ def test_lengths_are_exact_and_fit_into_the_budget(num_arms: int, budget: int) -
 
 
 def test_a_whole_number_stays_what_it_is() -> None:
-    # n - K = 133 K logbar(K) / ... : all shares that are whole numbers, for K up to 12.
+    # n - K = 133 K logbar(K) / ... : all shares that are integers, for K up to 12.
     for num_arms in range(2, 13):
         logbar = Fraction(1, 2) + sum(Fraction(1, i) for i in range(2, num_arms + 1))
         for left in range(2, num_arms + 1):

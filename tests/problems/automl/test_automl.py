@@ -301,7 +301,7 @@ def test_splits_and_data_are_keywords(tmp_path: Path, monkeypatch: pytest.Monkey
     [
         ({"data": "iris"}, "data must be one of 'diabetes', 'wine-quality', .*not 'iris'"),
         ({"data": 3}, "data must be one of"),
-        ({"splits": 1}, "splits must be a whole number of at least 2, not 1"),
+        ({"splits": 1}, "splits must be an integer of at least 2, not 1"),
         ({"splits": 2.0}, "splits must be"),
         ({"workers": 0}, "workers must be a number of processes"),
         ({"workers": "2"}, "workers must be"),
