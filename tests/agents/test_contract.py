@@ -12,7 +12,8 @@ from scipy.stats import chi2_contingency
 from bai_gym import agents, evaluate
 from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent
 from bai_gym.agents.registry import ANY, BUILT_IN
-from bai_gym.agents.tools.halving import num_stages
+from bai_gym.agents.structured.gse import GSE
+from bai_gym.agents.tools.halving import HalvingAgent, num_stages
 from bai_gym.api import parse_agent
 from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
@@ -67,7 +68,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 # Agents with a joint model of all means, which do without a first pull of every arm.
 CORRELATED = {name for name in NAMES if isinstance(agents.make(name), agents.GaussianProcessAgent)}
 # Agents whose stages of halving have equal budgets, rounded down.
-HALVING = {"SH", "SHVar", "SHAdaVar", *(name for name in NAMES if name.startswith("GSE-"))}
+HALVING = {name for name in NAMES if isinstance(agents.make(name), HalvingAgent | GSE)}
 STOPPING = {name for name in NAMES if getattr(agents.make(name), "stops", False)}
 LEAVE_SOME = STOPPING | {name for name in NAMES if not BUILT_IN[name].spends_budget}
 # Agents for one number of arms, and those that by default are for some rewards only. Worlds of other rewards or sizes,

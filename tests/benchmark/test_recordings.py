@@ -78,8 +78,8 @@ def test_the_law_is_that_of_the_benchmark() -> None:
 def test_every_agent_can_be_recorded(name: str) -> None:
     env, budget, keywords = "BAI-Bernoulli4-v0", 60, {}
     agent, entry = agents.make(name), BUILT_IN[name]
-    tasks = tuple(getattr(agent, "tasks", ("best-arm",)))
-    if getattr(agent, "needs_features", False):
+    tasks = agent.tasks
+    if agent.needs_features:
         env = "BAI-LinearSphere8-v0" if entry.rewards == ANY else "BAI-Logistic8-v0"
         budget = 200
     elif isinstance(agent, agents.GaussianProcessAgent):
