@@ -18,7 +18,11 @@ from bai_gym.tasks import BestArm, GoodArm, Task, Thresholding
 
 RANDOM = {"TS", "TTTS", "T3C", "TTTS-GLR"}  # their choices are random, not their ties alone
 ARMS, BUDGET = 9, 400
-OPTIONS: dict[str, list[dict[str, Any]]] = {}  # of the two forms, beside the defaults
+POSTERIORS: list[dict[str, Any]] = [{"posterior": name} for name in ("student", "bernoulli", "normal")]
+OPTIONS: dict[str, list[dict[str, Any]]] = {  # of the two forms; without an entry the defaults
+    "TS": POSTERIORS,
+    "TTTS": [*POSTERIORS, {"tries": 2}],
+}
 
 
 def has_fast_form(name: str) -> bool:
