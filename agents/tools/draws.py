@@ -14,7 +14,8 @@ import math
 
 import numpy as np
 
-from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, Posteriors, arm_of_largest_draw
+from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, Posteriors
+from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.sampling import TO_FIRST, Episode, Vector, leader, noinline
 from bai_gym.statistics import FloatArray
 
@@ -66,7 +67,7 @@ def update_posteriors(e: Episode, s: ScreenedPosteriors) -> None:
 def winner(e: Episode, s: ScreenedPosteriors, rng: np.random.Generator) -> int:
     """Draw from all posteriors, and return the arm of the largest draw."""
     if s.family == GAUSSIAN and e.num_arms <= FEW:
-        return arm_of_largest_draw(e, s, rng)
+        return largest_normal(e, s, rng)
     arm = leader(e.first)  # any one would do
     level = beyond(s, arm, FULL, 1.0, rng)
     misses(e, s, level, arm)
@@ -83,7 +84,7 @@ def another_winner(e: Episode, s: ScreenedPosteriors, best: int, tries: int, rng
     if s.family == GAUSSIAN and e.num_arms <= FEW:
         for _ in range(min(tries, FIRST_TRIES)):
             left -= 1.0
-            arm = arm_of_largest_draw(e, s, rng)
+            arm = largest_normal(e, s, rng)
             if arm != best:
                 return arm
     if left == 0.0:
@@ -116,6 +117,14 @@ def another_winner(e: Episode, s: ScreenedPosteriors, best: int, tries: int, rng
         if arm != best:
             return arm
     return best
+
+
+def largest_normal(e: Episode, s: ScreenedPosteriors, rng: np.random.Generator) -> int:
+    """Draw from all posteriors, which are normal, and return the arm of the largest draw."""
+    center, spread, draw = s.center, s.spread, s.draw
+    for arm in range(e.num_arms):
+        draw[arm] = center[arm] + spread[arm] * rng.standard_normal()
+    return arm_of_largest(draw, e, rng)
 
 
 def level_between(e: Episode, s: ScreenedPosteriors, best: int) -> float:

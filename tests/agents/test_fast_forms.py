@@ -20,11 +20,14 @@ RANDOM = {"TS", "TTTS", "T3C", "TTTS-GLR"}  # their choices are random, not thei
 # Their rules wait for NumPy at other times than the plain ones, which changes the order of rewards between episodes.
 ALONE = {"LinUCB", "LinGapE", "LinGapE-Greedy"}
 ARMS, BUDGET = 9, 400
-OPTIONS: dict[str, list[dict[str, Any]]] = {
+POSTERIORS: list[dict[str, Any]] = [{"posterior": name} for name in ("student", "bernoulli", "normal")]
+OPTIONS: dict[str, list[dict[str, Any]]] = {  # of the two forms; without an entry the defaults
+    "TS": POSTERIORS,
+    "TTTS": [*POSTERIORS, {"tries": 2}],
     "LinUCB": [{}, {"alpha": 0.5}],
     "LinGapE": [{}, {"radius": "determinant"}],
     "LinGapE-Greedy": [{}, {"radius": "determinant"}],
-}  # of the two forms, beside the defaults
+}
 
 
 def has_fast_form(name: str) -> bool:
