@@ -80,7 +80,9 @@ class State:
 
     def __init_subclass__(cls) -> None:
         """Collect the fields."""
-        cls.numbers, cls.arrays, cls.defaults = {}, {}, dict(cls.defaults)
+        cls.numbers, cls.arrays, cls.defaults = {}, {}, {}
+        for base in reversed(cls.__mro__[1:]):
+            cls.defaults.update(getattr(base, "defaults", {}))
         for name, kind in get_type_hints(cls, include_extras=True).items():
             if name in State.__annotations__:
                 continue

@@ -402,6 +402,20 @@ def test_values_that_do_not_fit_the_fields_are_refused(values: dict[str, Any]) -
         Engine(request, statistics, 0, None, variances=False)
 
 
+def test_fields_and_defaults_are_those_of_all_bases() -> None:
+    class Bound(State):
+        bound: float = 7.0
+
+    class Both(Numbers, Bound):
+        level: float = 3.5
+        last: int
+
+    s = Both.of(table=[4.0, 5.0], scores=[6.0], last=2)
+    assert (s.bound, s.level, s.last, s.table.tolist(), s.scores.tolist()) == (7.0, 3.5, 2, [4.0, 5.0], [6.0])
+    s.last, s.scores[0] = 9, 1.0
+    assert (s.last, s.scores[0], s.bound, s.width) == (9, 1.0, 7.0, 0.0) and Numbers.of(table=[]).level == 2.5
+
+
 def test_a_field_of_another_type_is_refused() -> None:
     with pytest.raises(AgentError, match="^field word of Wrong must have the type float, int, bool"):
 
