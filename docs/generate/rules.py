@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -29,7 +30,7 @@ def plain_rule(agent: Any) -> list[str]:
     elsewhere = {part.__name__: part.__module__ for part in used if part.__module__ != home}
     parts = [
         "The rule, as it is written and runs: `e` is the episode, `s` the state of the rule. " + roles(rule),
-        "```python\n" + "\n\n\n".join(inspect.getsource(part).strip() for part in in_order(shown)) + "\n```",
+        "```python\n" + "\n\n\n".join(source_of(part) for part in in_order(shown)) + "\n```",
     ]
     if elsewhere:
         names = ", ".join(f"`{name}` (`{place}`)" for name, place in sorted(elsewhere.items()))
@@ -69,6 +70,11 @@ def called(function: Callable[..., Any], home: str) -> Iterator[types.FunctionTy
         yield current
         if current.__module__ == home:
             waiting += [current.__globals__.get(name) for name in current.__code__.co_names]
+
+
+def source_of(part: Any) -> str:
+    """Return the source of a function or class, with names in place of references in its docstring."""
+    return re.sub(r":\w+:`[~.]*(?:[\w.]*\.)?(\w+)`", r"\1", inspect.getsource(part).strip())
 
 
 def in_order(parts: list[Any]) -> list[Any]:

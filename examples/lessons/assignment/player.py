@@ -208,7 +208,7 @@ class Player:
                 # Episodes that have stopped pull an arm whose reward is not read.
                 named = np.take_along_axis(arms, np.maximum(slots, 0)[:, None], 1)[:, 0]
                 reward = yield from pulled(Block.single(named), 1)
-                engine.take_in(slots, reward.means[:, 0].copy())
+                engine.update(slots, reward.means[:, 0].copy())
             outcome = engine.outcome
 
     def sentence(self, error: BaseException, where: str) -> str:
