@@ -28,7 +28,7 @@ class ThompsonState(Posteriors):
     """What the rules use."""
 
     beta: float  # probability of pulling I
-    tries: int  # draws for another arm at most
+    tries: int  # largest number of draws for another arm
     successes: float  # sum of the rewards before the last choice, for Bernoulli rewards
     score: PerArm  # minus the cost of confusing an arm with I, its square root
 
@@ -67,7 +67,7 @@ def reward_variance(e: Episode, s: ThompsonState, arm: int) -> float:
 
 
 def has_other_reward(e: Episode, s: ThompsonState) -> bool:
-    """Return whether a reward is neither 0 nor 1 where the posterior is for such rewards; then the episode ends."""
+    """Return whether a reward is neither 0 nor 1 although the posterior needs it to be; this ends the episode."""
     if s.family != BERNOULLI:
         return False
     if e.pulled >= 0:
@@ -123,7 +123,7 @@ class TS(SequentialAgent):
 
     Paper: Thompson (1933), "On the Likelihood that One Unknown Probability Exceeds Another"; for bandits Agrawal and
     Goyal (2012), "Analysis of Thompson Sampling for the Multi-armed Bandit Problem". Difference: every arm is pulled
-    first, once, or twice for ``"student"``, also where the posterior would exist without.
+    first, once, or twice for ``"student"``, even where the posterior would exist without these pulls.
 
     Args:
         posterior: ``"student"`` (default): normal rewards of unknown variance, flat prior in mean and log variance; two
@@ -184,13 +184,13 @@ class TTTS(SequentialAgent):
     confuse with I: of smallest (m_I - m_j)^2 / (v_I / T_I + v_j / T_j), with the sample means and variances (m (1 - m)
     for ``"bernoulli"``, sigma^2 for ``"normal"``). The arm of largest posterior mean is recommended.
 
-    Paper: Russo (2016), "Simple Bayesian Algorithms for Best Arm Identification", section 3.3, which draws until there
-    is another arm. Differences: a limit on the number of draws; every arm is pulled first, once, or twice for
+    Paper: Russo (2016), "Simple Bayesian Algorithms for Best Arm Identification", section 3.3, which draws until
+    another arm wins. Differences: a limit on the number of draws; every arm is pulled first, once, or twice for
     ``"student"``.
 
     Args:
         beta: Probability of pulling I, strictly between 0 and 1; default 1/2.
-        tries: Draws for another arm at most, at least 1; default 100.
+        tries: Largest number of draws for another arm, at least 1; default 100.
         posterior: ``"student"`` (default), ``"bernoulli"`` or ``"normal"``, see :class:`TS`.
         sigma: Standard deviation of the rewards for ``"normal"``, positive; default 0.5.
 

@@ -36,7 +36,7 @@ class AdaHedgeState(ConfidenceState):
 
     w: PerArm  # weights
     total: PerArm  # their sums over time
-    behind: PerArm  # how far the pulls of an arm are behind
+    behind: PerArm  # how far the pulls of an arm lag behind
     gain: PerArm  # gains of the round
     mix_gap: PerArm  # D of the learner of each recommendation, the sum of its mixability gaps
     losses: Vector  # K rows: the cumulated losses of the learner of each recommendation
@@ -48,7 +48,7 @@ def play_round(e: Episode, s: AdaHedgeState, rng: np.random.Generator) -> int:
     if e.pulled < 0:
         for arm in range(e.num_arms):
             s.total[arm], s.mix_gap[arm] = e.pulls[arm], FIRST_D
-    losses = section(s.losses, best * e.num_arms, e.num_arms)  # of the learner for the recommendation of the moment
+    losses = section(s.losses, best * e.num_arms, e.num_arms)  # of the learner of the current recommendation
     rate = math.log(e.num_arms) / s.mix_gap[best]
     exponential_weights(losses, rate, s.w)
     rival, meeting = best_response(e, s, best)

@@ -143,7 +143,8 @@ PRACTICAL = Rule(index=mean_of, choose=pull_with_all_samples, stops=is_separated
 class FCDSH(ConfidenceAgent):
     """Runs sequential halving again and again with growing budgets, until the winner is separated from all other arms.
 
-    The number of pulls has an exponential tail: unlike agents that may drop the best arm for good, it surely stops.
+    The number of pulls has an exponential tail: unlike agents that may drop the best arm for good, it stops with
+    probability 1.
 
     As proved (``reuse=False``), phase m has a budget of K L 2^(m - 1), L = ceil(log2 K), and every stage has fresh
     samples. The width of an arm, from the last stage in which it took part, is sigma sqrt(2 log(6 K L m^2 / delta) /

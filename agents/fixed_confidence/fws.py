@@ -30,11 +30,11 @@ class FWSState(ConfidenceState):
     """What the rule of FWS uses."""
 
     x: PerArm  # proportions
-    z: PerArm  # where the step goes
+    z: PerArm  # proportions that the step moves towards
     f: PerArm  # f_j(x), the evidence per pull against arm j
     by_best: PerArm  # derivative of f_j by x_B
     by_other: PerArm  # derivative of f_j by x_j
-    near: PerArm  # 1 for arms j in J, else 0
+    near: PerArm  # 1 for arms j in J, those of nearly smallest f_j, else 0
     score: PerArm  # x_k / N_k
     basis: PerArm  # of the linear program
     tableau: Vector  # of the linear program
@@ -119,7 +119,7 @@ def is_square(number: int) -> bool:
 
 
 def is_tied(e: Episode, best: int) -> bool:
-    """Return whether another arm has the largest mean, too."""
+    """Return whether another arm shares the largest mean."""
     for arm in range(e.num_arms):
         if arm != best and e.mean[arm] == e.mean[best]:
             return True

@@ -1,7 +1,7 @@
 """Selection with an indifference zone, for normal rewards of unknown variances: Rinott's two stages, and KN.
 
-The best mean is assumed to exceed all others by at least the width of the zone, for which nothing else need be known
-about the means.
+The best mean is assumed to exceed all others by at least the width of the zone; nothing else about the means is
+needed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class RinottState(ZoneState):
 
 
 def second_stage(e: Episode, s: RinottState, rng: np.random.Generator) -> int:
-    """Drop the arms that have their pulls; return when the next one has."""
+    """Drop the arms that have all their pulls; return when the next one will have."""
     if e.pulled < 0:
         for arm in range(e.num_arms):
             s.target[arm] = math.ceil(s.square * e.variance[arm] / (s.zone * s.zone))
@@ -56,7 +56,7 @@ def second_stage(e: Episode, s: RinottState, rng: np.random.Generator) -> int:
 
 
 def has_all_pulls(e: Episode, s: RinottState) -> bool:
-    """Return whether every arm has its pulls."""
+    """Return whether every arm has all its pulls."""
     return s.remaining == 0
 
 
@@ -104,19 +104,19 @@ def is_decided(e: Episode, s: KNState) -> bool:
 
 
 def drop(e: Episode, s: ZoneState, arm: int) -> None:
-    """Pull an arm no more."""
+    """Stop pulling an arm."""
     e.active[arm] = 0
     s.remaining -= 1
 
 
 def fewest_pulls(pulls: float, mean: float, variance: float, s: ZoneState) -> float:
-    """Return the negative number of pulls: the arms of a round come one after the other, in random order."""
+    """Return minus the number of pulls: the arms of a round come one after the other, in random order."""
     return -pulls
 
 
 @dataclass(kw_only=True)
 class IndifferenceAgent(SequentialAgent):
-    """Base of agents with an indifference zone: first pulls that give the variances, then a rule that needs no more.
+    """Base of agents with an indifference zone: first pulls estimate the variances, then a rule takes over.
 
     With a fixed budget they may leave pulls unspent.
 
@@ -193,7 +193,7 @@ class KN(IndifferenceAgent):
     After r pulls of each, arm i is dropped if its sum is more than max(0, h^2 S_ij^2 / (2 delta) - delta r / 2) below
     that of a remaining arm j. S_ij^2 is the variance of a difference of rewards of the two, from the first stage of n_0
     pulls, and h^2 = (n_0 - 1) ((2 alpha / (K - 1))^(-2 / (n_0 - 1)) - 1), alpha the allowed error probability. The
-    margin shrinks to 0, so it surely stops.
+    margin shrinks to 0, so it always stops.
 
     Proved: with normal rewards, if the best mean exceeds all others by ``indifference``, it is recommended with
     probability at least 1 - delta. Nothing is proved here about means within the zone.

@@ -64,7 +64,7 @@ def strongest(e: Episode, s: KLLUCBState, best: int, rng: np.random.Generator) -
                 other = arm
             continue
         rate = interval_rate(e, s, arm)
-        # U is above the bound unless the bound is outside the interval: most arms need no root.
+        # A bound above the mean is below U only where it is inside the interval, so most arms need no root.
         if other < 0 or e.mean[arm] >= bound or e.pulls[arm] * divergence(e, s, arm, bound) < rate:
             other, bound, ties = arm, upper_bound(e, s, arm, rate), 1.0
     return other, bound
@@ -110,9 +110,9 @@ def bernoulli_upper_bound(mean: float, level: float) -> float:
 class KLLUCB(ConfidenceAgent):
     """In each round pulls B, the arm of largest mean, and C, the arm of largest upper bound among the others.
 
-    The confidence interval of an arm are the means q with N d(m, q) at most a rate. It stops when the lower bound of B
-    is at least the upper bound of C, less epsilon, and recommends B. On some instances it never stops with a
-    probability that does not depend on the budget (Balagopalan, Nguyen, Zhao and Jun 2025).
+    The confidence interval of an arm holds all q with N d(m, q) at most a rate. It stops when the lower bound of B
+    is at least the upper bound of C, less epsilon, and recommends B. On some instances there is a positive probability
+    that it never stops (Balagopalan, Nguyen, Zhao and Jun 2025).
 
     Paper: Kaufmann and Kalyanakrishnan (2013), "Information Complexity in Bandit Subset Selection", for one best arm.
     Differences: the intervals are compared before the first pair is pulled, and the default rate is ours.

@@ -63,7 +63,7 @@ def eliminate(e: Episode, s: RacingState, rng: np.random.Generator) -> int:
 
 
 def is_decided(e: Episode, s: RacingState) -> bool:
-    """Return whether one arm remains."""
+    """Return whether one arm remains, or a reward does not fit the family."""
     return s.remaining == 1 or not fits(e, s)
 
 
@@ -83,7 +83,7 @@ def drop(e: Episode, s: RacingState, arm: int) -> None:
 
 
 def fewest_pulls(pulls: float, mean: float, variance: float, s: RacingState) -> float:
-    """Return the negative number of pulls: the arms of a round come one after the other, in random order."""
+    """Return minus the number of pulls: the arms of a round come one after the other, in random order."""
     return -pulls
 
 

@@ -227,7 +227,7 @@ def interval_rate(e: Episode, s: ConfidenceState, arm: int) -> float:
 
 
 def confidence_note(agent: str, family: str, sigma: float | None, bandit: Bandit, binary: bool) -> tuple[str, ...]:
-    """Return a note unless the rewards of a bandit belong to a family, for which the confidence is proved.
+    """Return a note unless the rewards of a bandit belong to a family for which the confidence is proved.
 
     ``binary``: whether rewards of the Bernoulli family must be 0 or 1; otherwise they may lie between.
     """
@@ -304,7 +304,7 @@ class ConfidenceAgent(SequentialAgent):
         return () if self.notes else confidence_note(self.name, self.family, self.sigma, bandit, binary)
 
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameters, and set the fields of :class:`ConfidenceState`; subclasses add their own ones."""
+        """Check the parameters, and set the fields of :class:`ConfidenceState`; subclasses add their own."""
         probability(self.delta, f"delta of {self.name}")
         choice(self.family, self.families, f"family of {self.name}")
         self.check_task()
@@ -327,7 +327,7 @@ class ConfidenceAgent(SequentialAgent):
             self.values["variances"] = np.maximum(known, TINY)
 
     def check_task(self) -> None:
-        """Raise :class:`AgentError` for a task with an accuracy above 0, of which the statistics know nothing."""
+        """Raise :class:`AgentError` for a task with an accuracy above 0, which the statistics do not allow for."""
         if self.task.epsilon > 0:
             raise AgentError(
                 f"{self.name} looks for the best arm itself: use an environment with epsilon=0, not "

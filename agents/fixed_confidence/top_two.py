@@ -48,7 +48,7 @@ class TopTwoState(ConfidenceState, Posteriors):
 
     beta: float  # probability of pulling the leader; 0 for the adaptive one
     tracks: bool  # whether the share of the leader is tracked
-    tries: int  # draws for a challenger at most
+    tries: int  # largest number of draws for a challenger
     uniform: bool  # whether the bonus of TTUCB is the uniform one
     score: PerArm  # what is maximised
     led: PerArm  # times as leader, L
@@ -155,7 +155,7 @@ def adaptive_beta(e: Episode, s: TopTwoState, best: int, other: int) -> float:
 def log_improvement(difference: float, square: float) -> float:
     """Return log of the expected improvement s f(x), x = difference / s, s^2 = square, f(x) = x Phi(x) + phi(x).
 
-    Far out it is computed by a series, where the terms of f underflow.
+    Far out, where the terms of f underflow, it is computed by a series.
     """
     z = difference / math.sqrt(square)
     if z < -30.0:
@@ -174,8 +174,8 @@ class TopTwo(ConfidenceAgent):
     Args:
         beta: Probability of pulling the leader, in (0, 1); default 1/2. ``"ids"``: N_C / (N_B + N_C) for Gaussian
             rewards of equal variances, and generally the leader's part of the divergence N_B d(m_B, p) + N_C d(m_C, p).
-        select: ``"random"``: the leader is pulled with probability beta. ``"tracking"``: it is pulled if it has been in
-            at most a share beta of the times when it was the leader, this one included.
+        select: ``"random"``: the leader is pulled with probability beta. ``"tracking"``: it is pulled if it was
+            pulled in at most a share beta of the times when it was the leader, this one included.
     """
 
     beta: float | str = 0.5
@@ -219,7 +219,7 @@ class TTTSGLR(ConfidenceAgent):
 
     Args:
         beta: Probability of pulling the leader, in (0, 1); default 1/2.
-        tries: Draws for a challenger at most, at least 1; default 100.
+        tries: Largest number of draws for a challenger, at least 1; default 100.
 
     Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K, or 2 K for ``"student"``.
     """

@@ -24,19 +24,19 @@ from bai_gym.validation import choice, real
 
 __all__ = ["TrackAndStop"]
 
-INTERIOR = 1e-6  # distance of Bernoulli means to 0 and 1, for w*
+INTERIOR = 1e-6  # distance of Bernoulli means from 0 and 1, for w*
 SMALLEST = 1e-9  # variances in units of the largest squared gap, for w*
 
 
 class TrackingState(ConfidenceState):
     """What the rules of Track-and-Stop use."""
 
-    lazy: float  # by what share t grows until w* is computed again
-    due: float  # t from which that is
-    y: float  # from which the search for w* starts, see `optimal_proportions`
+    lazy: float  # share by which t grows before w* is computed again
+    due: float  # t at which w* is computed next
+    y: float  # where the search for w* starts, see `optimal_proportions`
     w: PerArm  # w* of the sample means
     total: PerArm  # sums of the weights over time (C-tracking)
-    behind: PerArm  # how far the pulls of an arm are behind
+    behind: PerArm  # how far the pulls of an arm lag behind
     mean: PerArm  # means and variances for which w* is computed
     variance: PerArm
 

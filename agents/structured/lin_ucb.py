@@ -46,7 +46,7 @@ def pull_upper_bound(e: Episode, s: LinUCBState, rng: np.random.Generator) -> in
 
 
 def set_disjoint_bounds(e: Episode, s: LinUCBState) -> None:
-    """Do the same with A = lam I + T x x^T for each arm: x^T A^-1 x = x^T x / (lam + T x^T x)."""
+    """Set the bounds with A = lam I + T x x^T for each arm: x^T A^-1 x = x^T x / (lam + T x^T x)."""
     s.scale = max(s.scale, abs(e.reward))
     for arm in range(e.num_arms):
         square = s.lengths[arm] / (s.lam + e.pulls[arm] * s.lengths[arm])
@@ -95,7 +95,7 @@ class LinUCB(SequentialAgent):
 
     @property
     def knows(self) -> frozenset[str]:  # type: ignore[override]
-        """The variances, unless they are not read."""
+        """The variances, if the width depends on them."""
         return frozenset({"variances"} if self.alpha is None and self.sigma is None else ())
 
     @property

@@ -53,8 +53,8 @@ def largest_bound(e: Episode, s: APGAIState) -> float:
 class APGAI(GoodArmAgent):
     """Pulls the arm of largest sqrt(T) (mean - threshold), which it recommends if its mean is above the threshold.
 
-    If no mean is above the threshold it recommends none, and that index is the one of the arm with the least evidence
-    of being below. With fixed confidence it stops when the interval of an arm lies above the threshold, or those of all
+    If no mean is above the threshold it recommends none; the arm pulled is then the one with the least evidence of
+    being below. With fixed confidence it stops when the interval of an arm lies above the threshold, or those of all
     arms below.
 
     Paper: Jourdan, Delahaye-Duriez and Reda, "An Anytime Algorithm for Good Arm Identification" (arXiv 2310.10359), as

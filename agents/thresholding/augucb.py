@@ -29,13 +29,13 @@ class AugUCBState(State):
     a: float  # A = |log((3/16) K log K)|
     last: int  # M = floor(log2(n / e) / 2), the last round that ends
     by_program: bool  # whether s is that of the authors' program
-    goes_on: bool  # whether it goes on as APT when no arm is active
+    goes_on: bool  # whether it continues as APT once no arm is active
     m: int = -1  # number of the round
     psi: float  # psi_m = n epsilon_m / (128 A^2), the exploration factor, with epsilon_m = 2^-m
     log: float  # log(n epsilon_m)
     added: float  # the term of s without variance: psi_m log(n epsilon_m) as printed
     begun: int  # pulls made when the round began
-    is_apt: bool  # whether it goes on as APT now
+    is_apt: bool  # whether it continues as APT now
 
 
 def index(pulls: float, mean: float, variance: float, s: AugUCBState) -> float:
@@ -79,7 +79,7 @@ def next_round(e: Episode, s: AugUCBState, rng: np.random.Generator) -> int:
 
 
 def pull_closest(e: Episode, s: AugUCBState, rng: np.random.Generator) -> int:
-    """Pull the active arm of largest index; if there is none, stop or go on as APT."""
+    """Pull the active arm of largest index; if there is none, stop or continue as APT."""
     none_active = top(e.first) == -np.inf or (top(e.first) < 0.0 and e.made > s.begun)
     if none_active and not s.is_apt:
         if not s.goes_on:
@@ -106,7 +106,7 @@ class AugUCB(SequentialAgent):
 
     Args:
         rho: Elimination parameter, positive; default 1/3, as in the paper's theorem and experiments.
-        after: ``"stop"`` (default), or ``"apt"``: once no arm is active, go on as APT with epsilon 0.
+        after: ``"stop"`` (default), or ``"apt"``: once no arm is active, continue as APT with epsilon 0.
         width: ``"printed"`` (default), or ``"code"``, as in the authors' program, where the term without variance has
             no factor psi: s = sqrt(rho (psi v log(n epsilon) + max(log(psi n epsilon), 0)) / (4 T)).
 

@@ -74,7 +74,7 @@ class CSAR(Agent):
     """In each phase pulls all active arms equally often; then classifies the one farthest from the threshold.
 
     After phase k = 1, ..., K an active arm has T_k = ceil((n - K) / (log~(K) (K - k + 1))) pulls, where log~(K) = 1 +
-    1/2 + ... + 1/K. An arm that is classified is not pulled any more; it is recommended if its mean is at least the
+    1/2 + ... + 1/K. A classified arm is not pulled any more; it is recommended if its mean is at least the
     threshold. Pulls lost to rounding are left unspent.
 
     Paper: Chen et al. (2014), "Combinatorial Pure Exploration of Multi-Armed Bandits", as Mukherjee et al. (2017),

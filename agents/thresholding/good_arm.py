@@ -71,7 +71,7 @@ def index_of(e: Episode, s: GoodArmState, arm: int) -> float:
 
 
 def radius(pulls: float, arms: int, b: float, delta: float) -> float:
-    """Return b sqrt(log(4 K T^2 / delta) / (2 T)): all true means are within it, at all times, but for delta."""
+    """Return b sqrt(log(4 K T^2 / delta) / (2 T)): covers all means at all times, with probability 1 - delta."""
     return b * math.sqrt(math.log(4.0 * arms * pulls * pulls / delta) / (2.0 * pulls))
 
 
@@ -117,10 +117,10 @@ class GoodArmAgent(SequentialAgent):
 
 @dataclass(kw_only=True)
 class APTG(GoodArmAgent):
-    """Pulls the arm of smallest sqrt(T) |mean - threshold|, until one is above the threshold with confidence, or none.
+    """Pulls the arm of smallest sqrt(T) |mean - threshold| until intervals show one to be above it, or all below.
 
     Intervals have the radius b sqrt(log(4 K T^2 / delta) / (2 T)). An arm whose interval lies below the threshold is
-    not pulled any more. The first one whose interval lies above is the recommendation; if there is none left, that is.
+    not pulled any more. The first one whose interval lies above is the recommendation; if no arm is left, it is none.
     With a fixed budget it may leave pulls unspent; if it does not stop, the arm of largest mean is recommended where
     that is at least the threshold.
 
@@ -136,7 +136,7 @@ class APTG(GoodArmAgent):
 
 @dataclass(kw_only=True)
 class HDoC(GoodArmAgent):
-    """Hybrid of two confidence bounds: APT-G that pulls the arm of largest mean + b sqrt(log t / (2 T)).
+    """Hybrid of two confidence bounds: as APT-G, but pulls the arm of largest mean + b sqrt(log t / (2 T)).
 
     It looks for a good arm as UCB looks for the best one, and stops as APT-G does.
 
