@@ -29,7 +29,7 @@ class AugUCBState(State):
     a: float  # A = |log((3/16) K log K)|
     last: int  # M = floor(log2(n / e) / 2), the last round that ends
     by_program: bool  # whether s is that of the authors' program
-    goes_on: bool  # whether it continues as APT once no arm is active
+    continues: bool  # whether it continues as APT once no arm is active
     m: int = -1  # number of the round
     psi: float  # psi_m = n epsilon_m / (128 A^2), the exploration factor, with epsilon_m = 2^-m
     log: float  # log(n epsilon_m)
@@ -80,15 +80,19 @@ def next_round(e: Episode, s: AugUCBState, rng: np.random.Generator) -> int:
 
 def pull_closest(e: Episode, s: AugUCBState, rng: np.random.Generator) -> int:
     """Pull the active arm of largest index; if there is none, stop or continue as APT."""
-    none_active = top(e.first) == -np.inf or (top(e.first) < 0.0 and e.made > s.begun)
-    if none_active and not s.is_apt:
-        if not s.goes_on:
+    if not s.is_apt and none_is_active(e, s):
+        if not s.continues:
             return STOP
         s.is_apt = True
         for arm in range(e.num_arms):
             e.active[arm] = 1
             renew(e.first, arm, index(e.pulls[arm], e.mean[arm], e.variance[arm], s), rng)
     return leader(e.first)
+
+
+def none_is_active(e: Episode, s: AugUCBState) -> bool:
+    """Return whether |mean - tau| > 2 s of all arms; this is tested after a pull, not when a round has just begun."""
+    return top(e.first) == -np.inf or (top(e.first) < 0.0 and e.made > s.begun)
 
 
 @dataclass(kw_only=True)
@@ -140,5 +144,5 @@ class AugUCB(SequentialAgent):
             "a": max(abs(log), LEAST_LOG),
             "last": max(math.floor(0.5 * math.log2(self.budget / math.e)), -1),
             "by_program": self.width == "code",
-            "goes_on": self.after == "apt",
+            "continues": self.after == "apt",
         }

@@ -10,7 +10,7 @@ import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.scanning import arm_of_largest
-from bai_gym.agents.tools.sets import range_doubts, range_of
+from bai_gym.agents.tools.sets import range_assumptions, range_of
 from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Outcome, PerArm, Rule, State
@@ -112,7 +112,7 @@ class GoodArmAgent(SequentialAgent):
 
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return a note if the confidence guarantee does not cover the rewards of a bandit."""
-        return range_doubts(self, bandit)
+        return range_assumptions(self, bandit)
 
 
 @dataclass(kw_only=True)

@@ -23,7 +23,7 @@ from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 from bai_gym.tasks import BestArm, BestOfEach, TopM
 from bai_gym.validation import real
 
-__all__ = ["SetAgent", "SetState", "keep", "prefers", "range_doubts", "range_of", "rivals", "smallest"]
+__all__ = ["SetAgent", "SetState", "keep", "prefers", "range_assumptions", "range_of", "rivals", "smallest"]
 
 
 class SetState(State):
@@ -97,7 +97,7 @@ class SetAgent(SequentialAgent):
     @property
     def unmet_assumptions(self) -> Callable[[Bandit], tuple[str, ...]] | None:
         """Returns a note if the confidence guarantee does not cover the rewards of a bandit; None without one."""
-        return partial(range_doubts, self) if self.stops else None
+        return partial(range_assumptions, self) if self.stops else None
 
     def _recommended(self, arms: IntArray) -> IntArray:
         """Return ``(N, M, m)`` arms, bandits in any order, in the form of the task."""
@@ -110,7 +110,7 @@ class SetAgent(SequentialAgent):
         return arms[:, 0, 0]
 
 
-def range_doubts(agent: Agent, bandit: Bandit) -> tuple[str, ...]:
+def range_assumptions(agent: Agent, bandit: Bandit) -> tuple[str, ...]:
     """Return a note if a confidence guarantee for rewards in [0, b], or sub-Gaussian ones, does not cover a bandit's.
 
     Args:
