@@ -14,7 +14,7 @@ from bai_gym.agents.structured import linear_models
 from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit, linear_bandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.designs import exchange_design, frank_wolfe, greedy_allocation, round_design, variances
-from bai_gym.errors import AgentError, BudgetError, ParameterError
+from bai_gym.errors import AgentError, BudgetError
 from bai_gym.problems import ProblemInfo
 
 LINEAR = ("GSE-Lin", "GSE-Lin-FWG", "GSE-Lin-Wynn", "GSE-Lin-Greedy")
@@ -206,27 +206,6 @@ def test_other_links(link: str) -> None:
     agent = reset(agents.make("GSE-Log-FWG", link=link), truth, 3000)
     rollout = play_blocks(agent, truth, 3000, np.random.default_rng(0))
     assert (rollout.recommendation == truth.means.argmax(axis=-1)).mean() > 0.8
-
-
-@pytest.mark.each(
-    ("name", "parameters", "message"),
-    [
-        ("GSE-Lin", {"eta": 1}, "eta of GSE-Lin must be an integer of at least 2, or 'K', not 1"),
-        ("GSE-Lin", {"eta": 2.5}, "eta of GSE-Lin must be an integer of at least 2, or 'K', not 2.5"),
-        ("GSE-Lin", {"eta": "k"}, "eta of GSE-Lin must be an integer of at least 2, or 'K', not 'k'"),
-        ("GSE-Lin", {"intercept": 1}, "intercept of GSE-Lin must be True or False, not 1"),
-        ("GSE-Lin-FWG", {"iterations": 0}, "iterations of GSE-Lin-FWG must be an integer of at least 1, not 0"),
-        ("GSE-Lin-Wynn", {"iterations": 0.5}, "iterations of GSE-Lin-Wynn must be an integer of at least 1"),
-        ("GSE-Log-FWG", {"iterations": -3}, "iterations of GSE-Log-FWG must be an integer of at least 1, not -3"),
-        ("GSE-Lin-FWG", {"rounding": "up"}, "rounding of GSE-Lin-FWG must be 'exchange' or 'efficient', not 'up'"),
-        ("GSE-Log", {"link": "cloglog"}, "link must be one of 'identity', 'logit', 'probit', 'log', not 'cloglog'"),
-        ("GSE-Log", {"penalty": -1.0}, "penalty of GSE-Log must be a number of at least 0, not -1.0"),
-    ],
-)
-def test_parameters_out_of_range(name: str, parameters: dict[str, Any], message: str) -> None:
-    truth = FeatureBandit(BernoulliBandit([0.5, 0.4, 0.3]), np.eye(3))
-    with pytest.raises(ParameterError, match=message):
-        reset(agents.make(name, **parameters), truth, 500)
 
 
 def test_a_budget_below_the_minimum_depends_on_the_dimension() -> None:

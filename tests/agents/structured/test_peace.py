@@ -12,7 +12,6 @@ from scipy.stats import fisher_exact
 from bai_gym import agents
 from bai_gym.bandits import FeatureBandit, GaussianBandit, linear_bandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.errors import BudgetError, ParameterError
 from bai_gym.problems import ProblemInfo
 
 
@@ -85,11 +84,3 @@ def test_structure_pays() -> None:
 
     own, other = errors(agents.make("Peace-rho")), errors(agents.make("Uniform"))
     assert fisher_exact([[own, 250 - own], [other, 250 - other]], alternative="less").pvalue < 1e-6
-
-
-def test_errors() -> None:
-    truth = linear_bandit(np.eye(4), np.arange(4.0))
-    with pytest.raises(ParameterError, match="iterations of Peace-rho must be an integer of at least 1, not 0"):
-        reset(agents.make("Peace-rho", iterations=0), truth, 100)
-    with pytest.raises(BudgetError, match="budget 15 is below the minimum of Peace-rho for 4 arms: give at least 16"):
-        reset(agents.make("Peace-rho"), truth, 15)
