@@ -117,7 +117,7 @@ def test_equal_sets_of_arms_get_one_design_each_whatever_their_order() -> None:
         return frank_wolfe(x)
 
     which, orders = rng.integers(2, size=50), rng.permuted(np.tile(np.arange(9), (50, 1)), axis=1)
-    weights = linear_models._design_weights(solve, shapes[which[:, None], orders])
+    weights = linear_models.design_weights(solve, shapes[which[:, None], orders])
     assert solved == [2]
     back = np.empty_like(weights)
     np.put_along_axis(back, orders, weights, axis=-1)

@@ -37,11 +37,11 @@ def test_the_rounds_follow_rho() -> None:
     # Two arms at distance s: rho = s^2-fold of the smallest weight sum, (sum |w|)^2 with x - x' = sum w x.
     truth = linear_bandit([[1.0, 0.0], [0.0, 1.0]], [1.0, 0.0], noise_variance=1e-6)
     agent = reset(agents.make("Peace-rho"), truth, 100)
-    assert agent._rounds_of.tolist() == [2]  # rho = 4
+    assert agent.rounds_of.tolist() == [2]  # rho = 4
     near = linear_bandit([[1.0, 0.0], [1.0, 0.2]], [1.0, 0.0])
-    assert reset(agents.make("Peace-rho"), near, 100)._rounds_of.tolist() == [2]  # w = (1, -1) still
+    assert reset(agents.make("Peace-rho"), near, 100).rounds_of.tolist() == [2]  # w = (1, -1) still
     between = linear_bandit([[1.0, 0.0], [0.5, 0.0]], [1.0, 0.0])
-    assert reset(agents.make("Peace-rho"), between, 100)._rounds_of.tolist() == [1]  # half of the first arm: 1/4
+    assert reset(agents.make("Peace-rho"), between, 100).rounds_of.tolist() == [1]  # half of the first arm: 1/4
 
 
 def test_episodes_with_different_numbers_of_rounds() -> None:
@@ -50,7 +50,7 @@ def test_episodes_with_different_numbers_of_rounds() -> None:
     features[::2, :, 1:] = 0.0  # in one dimension rho is at most 4
     truth = linear_bandit(features, rng.standard_normal((40, 6)), noise_variance=1e-10)
     agent = reset(agents.make("Peace-rho"), truth, 131)
-    assert len(set(agent._rounds_of.tolist())) >= 2
+    assert len(set(agent.rounds_of.tolist())) >= 2
     rollout = play_blocks(agent, truth, 131, np.random.default_rng(1))
     assert (rollout.pulls.sum(axis=-1) == 131).all()
     assert (rollout.recommendation == truth.means.argmax(axis=-1)).all()
