@@ -14,7 +14,7 @@ from bai_gym.agents.structured import linear_models
 from bai_gym.bandits import BernoulliBandit, FeatureBandit, GaussianBandit, linear_bandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.designs import exchange_design, frank_wolfe, greedy_allocation, round_design, variances
-from bai_gym.errors import AgentError, BudgetError
+from bai_gym.errors import AgentError, BudgetError, ParameterError
 from bai_gym.problems import ProblemInfo
 
 LINEAR = ("GSE-Lin", "GSE-Lin-FWG", "GSE-Lin-Wynn", "GSE-Lin-Greedy")
@@ -206,6 +206,12 @@ def test_other_links(link: str) -> None:
     agent = reset(agents.make("GSE-Log-FWG", link=link), truth, 3000)
     rollout = play_blocks(agent, truth, 3000, np.random.default_rng(0))
     assert (rollout.recommendation == truth.means.argmax(axis=-1)).mean() > 0.8
+
+
+@pytest.mark.each("name", LOGISTIC)
+def test_an_unknown_link_is_refused(name: str) -> None:
+    with pytest.raises(ParameterError, match="cloglog"):
+        reset(agents.make(name, link="cloglog"), FeatureBandit(BernoulliBandit([0.5, 0.4, 0.3]), np.eye(3)), 500)
 
 
 def test_a_budget_below_the_minimum_depends_on_the_dimension() -> None:

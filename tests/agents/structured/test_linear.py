@@ -58,14 +58,23 @@ def world(name: str) -> tuple[np.ndarray, np.ndarray]:
     return x, (x @ rng.standard_normal(x.shape[1]))[:, None] + rng.standard_normal((len(x), 150))
 
 
-@pytest.mark.each("alpha", [0.0, 0.51296, 3.0])
+AUTHORS: dict[str, Any] = {"radius": "authors", "delta": 0.9, "lam": 0.01, "sigma": 0.2, "S": 0.5}
+DETERMINANT: dict[str, Any] = {"radius": "determinant", "delta": 0.05, "lam": 1.0, "sigma": 1.0, "S": 0.5}
+
+
+@pytest.mark.each(
+    ("kind", "given"),
+    [
+        *((LinUCB, {"alpha": alpha, "lam": 0.5}) for alpha in (0.0, 0.51296, 3.0)),
+        *((kind, given) for kind in GAPE for given in (AUTHORS, DETERMINANT)),
+    ],
+)
 @pytest.mark.each("name", list(WORLDS))
-def test_lin_ucb_is_the_same_in_all_forms_of_its_matrix(trace: Play, name: str, alpha: float) -> None:
+def test_all_forms_of_the_matrix_play_as_the_plain_rule(
+    trace: Play, name: str, kind: Any, given: dict[str, Any]
+) -> None:
     x, rewards = world(name)
-    fast, plain = (
-        trace(LinUCB(alpha=alpha, lam=0.5, tie="first", plain=plain), rewards, 80, features=x)
-        for plain in (False, True)
-    )
+    fast, plain = (trace(kind(tie="first", plain=plain, **given), rewards, 90, features=x) for plain in (False, True))
     assert fast == plain
 
 
@@ -77,18 +86,6 @@ def test_disjoint_models_are_one_model_of_features_in_blocks(trace: Play, name: 
     disjoint = trace(LinUCB(model="disjoint", **given), rewards, 80, features=x)
     shared = trace(LinUCB(**given), rewards, 80, features=blocks)
     assert (disjoint.arms, disjoint.recommendation) == (shared.arms, shared.recommendation)
-
-
-@pytest.mark.each("kind", GAPE)
-@pytest.mark.each(("radius", "delta", "lam", "sigma"), [("authors", 0.9, 0.01, 0.2), ("determinant", 0.05, 1.0, 1.0)])
-@pytest.mark.each("name", list(WORLDS))
-def test_lin_gape_is_the_same_in_all_forms_of_its_matrix(
-    trace: Play, name: str, delta: float, lam: float, sigma: float, radius: str, kind: Any
-) -> None:
-    x, rewards = world(name)
-    given: dict[str, Any] = {"delta": delta, "lam": lam, "sigma": sigma, "S": 0.5, "radius": radius, "tie": "first"}
-    fast, plain = (trace(kind(plain=plain, **given), rewards, 90, features=x) for plain in (False, True))
-    assert fast == plain
 
 
 @pytest.mark.slow

@@ -54,11 +54,9 @@ def test_classification_by_hand(episode: Play) -> None:
     s = state_of(3, b=0.1)
     assert pull_or_stop(episode([4, 1, 9], [0.3, 0.2, 0.4]), s, RNG) == STOP and s.certain == 3
     # One arm: the radius is b sqrt(log(40) / 2), or with twice the delta b sqrt(log(20) / 2).
+    e = episode([1], [0.5 + 0.1 * math.sqrt(math.log(30) / 2)])
     for delta, expected in ((0.1, 0), (0.2, STOP)):
-        found = pull_or_stop(
-            episode([1], [0.5 + 0.1 * math.sqrt(math.log(30) / 2)]), state_of(1, b=0.1, delta=delta), RNG
-        )
-        assert found == expected
+        assert pull_or_stop(e, state_of(1, b=0.1, delta=delta), RNG) == expected
 
 
 def test_stops_of_apgai_by_hand(episode: Play) -> None:
@@ -68,10 +66,10 @@ def test_stops_of_apgai_by_hand(episode: Play) -> None:
         ([0.59, 0.2, 0.5], 0, 0),  # 0.59 - 0.097 is below the threshold
         ([0.3, 0.2, 0.44], 2, 3),
         ([0.3, 0.2, 0.42], STOP, 3),
+        ([0.3, 0.2, 0.5], 2, 3),  # at the threshold is not above it
     ):
         for stops in (True, False):
-            arrays = {"index": np.zeros(3)}
-            s = APGAIState.of(threshold=0.5, b=0.1, delta=0.1, stops=stops, **arrays)
+            s = APGAIState.of(threshold=0.5, b=0.1, delta=0.1, stops=stops, index=np.zeros(3))
             chosen = apgai_rule(episode([4, 1, 9], means), s, RNG)
             assert chosen == expected if stops else chosen == int(np.argmax(s.index))
             assert s.certain == certain or not stops
