@@ -18,8 +18,8 @@ __all__ = ["BayesGap"]
 DEVIATIONS = 3.0  # within which the means are taken to lie when the complexity is estimated
 
 
-class _Pair(NamedTuple):
-    """What a look at the posterior finds.
+class Pair(NamedTuple):
+    """The two arms of which one is pulled.
 
     Attributes:
         best: ``(N,)`` J, the arms of smallest gap index.
@@ -78,7 +78,7 @@ class BayesGap(GaussianProcessAgent):
 
     def choose(self, posterior: GaussianPosterior, pull: int) -> IntArray:
         """Return the one of J and j that is less certain."""
-        pair = self._look(posterior)
+        pair = self.leading_pair(posterior)
         rows, variance = self._episodes, posterior.variance
         two = np.stack([pair.best, pair.rival], axis=1)
         pulls = posterior.pulls[rows[:, None], two]
@@ -91,7 +91,7 @@ class BayesGap(GaussianProcessAgent):
         """Return the J of smallest gap index, or the arm that ``output`` selects."""
         if self.output == "mean":
             return super().recommended_arm(posterior)
-        pair = self._look(posterior)
+        pair = self.leading_pair(posterior)
         return pair.best if self.output == "last" else self._kept
 
     def _slack(self, posterior: GaussianPosterior) -> FloatArray:
@@ -101,10 +101,10 @@ class BayesGap(GaussianProcessAgent):
         """
         return np.broadcast_to(1e-6 * self.prior.scale, (self.batch,))
 
-    def _look(self, posterior: GaussianPosterior) -> _Pair:
+    def leading_pair(self, posterior: GaussianPosterior) -> Pair:
         """Find J and j, and compare J with the best set so far."""
         mean, deviation = posterior.mean, np.sqrt(posterior.variance)
-        width = self._beta(posterior, mean, deviation)[:, None] * deviation
+        width = self.beta(posterior, mean, deviation)[:, None] * deviation
         upper = mean + width
         index = _largest_other(upper)
         index -= mean
@@ -117,9 +117,10 @@ class BayesGap(GaussianProcessAgent):
         better = value < self._smallest
         np.copyto(self._smallest, value, where=better)
         np.copyto(self._kept, best, where=better)
-        return _Pair(best, rival)
+        return Pair(best, rival)
 
-    def _beta(self, posterior: GaussianPosterior, mean: FloatArray, deviation: FloatArray) -> FloatArray:
+    def beta(self, posterior: GaussianPosterior, mean: FloatArray, deviation: FloatArray) -> FloatArray:
+        """Return ``(N,)`` the width of U and L in posterior standard deviations."""
         epsilon = self.task.epsilon
         spread = DEVIATIONS * deviation
         high, low = mean + spread, mean - spread

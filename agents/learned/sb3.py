@@ -73,7 +73,7 @@ class SB3Agent:
             raise ParameterError(f"there is no saved model {str(self.path)!r}")
         self.path = file.absolute()
         self.digest = hashlib.sha256(file.read_bytes()).hexdigest()
-        self._policy  # noqa: B018 (loading is what may fail)
+        self.policy  # noqa: B018 (loading is what may fail)
 
     @property
     def label(self) -> str:
@@ -83,7 +83,8 @@ class SB3Agent:
         return f"SB3({short})" if self.deterministic else f"SB3({short}, deterministic=False)"
 
     @property
-    def _policy(self) -> Any:
+    def policy(self) -> Any:
+        """The policy of the model, read once."""
         # Kept out of the agent: copies and worker processes then carry a path, not a network.
         return _load(str(self.path), self.digest, self.device)
 
@@ -98,7 +99,7 @@ class SB3Agent:
             AgentError: If the model was trained on another number of arms and cannot play with this one, or for other
                 recommendations.
         """
-        policy = self._policy
+        policy = self.policy
         trained = int(policy.observation_space["pulls"].shape[0])
         if trained != info.num_arms and not hasattr(policy, "arm_logits"):
             raise AgentError(
@@ -136,7 +137,7 @@ class SB3Agent:
 
     def _seen(self, batch: Observation) -> Observation:
         """Return what the model was trained on: without features, unless it has seen such features."""
-        known = self._policy.observation_space.spaces
+        known = self.policy.observation_space.spaces
         if "features" in known:
             here = batch["features"].shape[2:] if "features" in batch else "none"
             if here != known["features"].shape[1:]:
@@ -154,13 +155,13 @@ class SB3Agent:
             return
         import torch
 
-        device = self._policy.device
+        device = self.policy.device
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
             torch.manual_seed(int(self._rng.integers(2**63)))
             yield
 
     def _actions(self, batch: Observation) -> npt.NDArray[Any]:
-        policy = self._policy
+        policy = self.policy
         if not hasattr(policy, "arm_logits"):
             return np.asarray(policy.predict(batch, deterministic=self.deterministic)[0])
         import torch

@@ -83,7 +83,7 @@ class Universal(Agent):
 
     def __post_init__(self) -> None:
         """Read the weights."""
-        self._networks, self._facts = _shipped() if self.path is None else _read(Path(self.path))
+        self.networks, self._facts = _shipped() if self.path is None else _read(Path(self.path))
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the number of stages."""
@@ -119,13 +119,13 @@ class Universal(Agent):
         batch, num_arms = statistics.pulls.shape
         # Shuffled, because the network sees only one of several arms of the largest mean as the leader.
         order = shuffled_arms(batch, num_arms, self.tie, self.rng)
-        _, preferred = logits(self._networks, statistics.take(order), 0)
+        _, preferred = logits(self.networks, statistics.take(order), 0)
         best = preferred >= preferred.max(axis=1, keepdims=True) - SAME
         return np.asarray(np.take_along_axis(order, best.argmax(axis=1)[:, None], 1)[:, 0])
 
     def _allot(self, statistics: Statistics, stage: int, size: int, left: int) -> IntArray:
         """Return ``(N, K)`` pulls of a stage: the networks' shares, rounded."""
-        scores, _ = logits(self._networks, statistics, left)
+        scores, _ = logits(self.networks, statistics, left)
         binary, _ = two_valued(statistics)
         if stage == 0:  # before two pulls of an arm nothing is known about its variance
             scores[~binary] = 0.0

@@ -243,7 +243,8 @@ class GSELog(GSE):
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         super().begin(info)
-        check_logistic(self.link, self.penalty, self.name)
+        check_link(self.link)
+        real(self.penalty, f"penalty of {self.name}", least=0)
 
     def fit(self, features: FloatArray, estimates: Statistics) -> FloatArray:
         """Fit by maximum likelihood."""
@@ -251,7 +252,7 @@ class GSELog(GSE):
 
 
 @dataclass(kw_only=True)
-class GSELogFWG(GSE):
+class GSELogFWG(GSELog):
     """GSE with a generalized linear model, logistic by default; pulls by the G-optimal design of Frank-Wolfe (FWG).
 
     The design is that of the linear model, see :class:`GSELinFWG`: it does not depend on the unknown parameter.
@@ -267,8 +268,6 @@ class GSELogFWG(GSE):
     Requires no oracle knowledge. See :class:`GSE` for the other parameters and the minimum budget.
     """
 
-    link: str = "logit"
-    penalty: float = 1e-3
     iterations: int = 100
     rounding: str = "exchange"
 
@@ -278,18 +277,7 @@ class GSELogFWG(GSE):
         """Check the parameters."""
         super().begin(info)
         self._check_design(self.iterations, self.rounding)
-        check_logistic(self.link, self.penalty, self.name)
 
     def explore(self, features: FloatArray, pulls: int) -> IntArray:
         """Share the pulls by the design."""
         return pulls_by_design(partial(frank_wolfe, max_iterations=self.iterations), self.rounding, features, pulls)
-
-    def fit(self, features: FloatArray, estimates: Statistics) -> FloatArray:
-        """Fit by maximum likelihood."""
-        return generalized_values(features, estimates, self.link, self.penalty, self.name)
-
-
-def check_logistic(link: str, penalty: float, agent: str) -> None:
-    """Raise :class:`ParameterError` unless there is such a link, and the penalty is at least 0."""
-    check_link(link)
-    real(penalty, f"penalty of {agent}", least=0)

@@ -19,6 +19,7 @@ __all__ = [
     "DESIGN_ROUNDINGS",
     "add_intercept",
     "check_rewards",
+    "design_weights",
     "generalized_values",
     "in_parts",
     "linear_values",
@@ -113,7 +114,7 @@ def pulls_by_design(solve: Callable[[FloatArray], Design], rounding: str, featur
     """
 
     def work(x: FloatArray) -> IntArray:
-        weights = _design_weights(solve, x)
+        weights = design_weights(solve, x)
         if rounding == "exchange":
             return exchange_design(x, weights, pulls)
         return round_design(weights, pulls, allow_small_budget=True)
@@ -121,7 +122,7 @@ def pulls_by_design(solve: Callable[[FloatArray], Design], rounding: str, featur
     return in_parts(work, features)
 
 
-def _design_weights(solve: Callable[[FloatArray], Design], features: FloatArray) -> FloatArray:
+def design_weights(solve: Callable[[FloatArray], Design], features: FloatArray) -> FloatArray:
     """Return ``(N, k)`` weights; episodes with the same arms, in any order, share one design, computed once.
 
     Arms are sorted by two fixed random projections of their features, an order that reveals nothing about their means.

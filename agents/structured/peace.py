@@ -75,11 +75,11 @@ class PeaceRho(Agent):
         self._first = xy_optimal(self._features, max_iterations=self.iterations)
         rounds = np.ceil(np.log2(np.maximum(self._first.max_variance * (1.0 - SLACK), 2.0))).astype(np.int64)
         staged = self.budget >= self.least_budget(self.num_arms, info.num_features)
-        self._rounds_of = rounds if staged else np.ones_like(rounds)
+        self.rounds_of = rounds if staged else np.ones_like(rounds)
 
     def plan(self) -> Plan:
         """Run the rounds of all groups."""
-        groups = [(rows, self._rounds(rows, rounds)) for rounds, rows in grouped(self._rounds_of)]
+        groups = [(rows, self._rounds(rows, rounds)) for rounds, rows in grouped(self.rounds_of)]
         return (yield from in_lockstep(groups, self.batch, self.num_arms, self.tie, self.rng))
 
     def _rounds(self, rows: IntArray, rounds: int) -> Plan:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from bai_gym import evaluate
 from bai_gym.agents import Agent, GapE, SequentialHalving, SHAdaVar, Uniform
 from bai_gym.agents.base import Plan
 from bai_gym.errors import AgentError, ParameterError
@@ -97,22 +96,3 @@ def test_without_a_generator_every_reset_gets_a_fresh_one() -> None:
     first = agent.rng
     agent.reset(ProblemInfo(2, 5))
     assert first is not agent.rng and first.random() != agent.rng.random()
-
-
-@pytest.mark.each(
-    ("agent", "message"),
-    [
-        ("SHAdaVar(delta=abc)", "delta of SHAdaVar must be a number, not 'abc'"),
-        ("SHAdaVar(delta=None)", "delta of SHAdaVar must be a number, not None"),
-        ("UGapEc(delta=True)", "delta of UGapEc must be a number, not True"),
-        ("SHAdaVar(ucb=false)", "ucb of SHAdaVar must be True or False, not 'false'"),
-        ("GapE(b='x')", "b of GapE must be a number, not 'x'"),
-        ("GapE(rescaled=7)", "rescaled of GapE must be True or False, not 7"),
-        ("VBR(gamma=[1])", r"gamma of VBR must be a number, not \[1\]"),
-        ("SH(allow_small_budget=maybe)", "allow_small_budget of SH must be True or False, not 'maybe'"),
-        ("UCB-E(a=[1])", r"a of UCB-E must be a number, not \[1\]"),
-    ],
-)
-def test_parameters_of_another_type_are_refused(agent: str, message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        evaluate(agent, "BAI-Gaussian32-v0", budget=1000, runs=2)

@@ -17,7 +17,7 @@ from bai_gym.agents.tools.halving import HalvingAgent, num_stages
 from bai_gym.api import parse_agent
 from bai_gym.bandits import Bandit, BernoulliBandit, FeatureBandit, GaussianBandit, PriorBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
-from bai_gym.errors import AgentError, BudgetError, ParameterError
+from bai_gym.errors import AgentError, BudgetError
 from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import TASKS, BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
@@ -435,34 +435,6 @@ def test_agents_know_only_what_they_declare(name: str) -> None:
             agent.reset(info)
     elif not agent.needs_features:
         agent.reset(ProblemInfo(truth.num_arms, budget, task=task, knows=agent.knows))
-
-
-@pytest.mark.each(
-    ("name", "parameters", "message"),
-    [
-        ("Uniform", {"mode": "all"}, "mode of Uniform must be 'cycle' or 'random', not 'all'"),
-        ("SH", {"rounding": "up"}, "rounding of SH must be 'stage' or 'equal', not 'up'"),
-        ("SH", {"samples": "some"}, "samples of SH must be 'stage' or 'all', not 'some'"),
-        ("SHVar", {"leftover": "first"}, "leftover of SHVar must be 'drop' or 'last', not 'first'"),
-        ("SHAdaVar", {"delta": 0.0}, "delta of SHAdaVar must lie strictly between 0 and 1, not 0.0"),
-        ("SHAdaVar", {"delta": 1.0}, "delta of SHAdaVar"),
-        ("SHAdaVar", {"delta": float("nan")}, "delta of SHAdaVar"),
-        ("VBR", {"gamma": -1.0}, "gamma of VBR must be a positive number, not -1.0"),
-        ("SR", {"leftover": "all"}, "leftover of SR must be 'drop' or 'last', not 'all'"),
-        ("APT", {"epsilon": -0.1}, "epsilon of APT must be a number of at least 0, not -0.1"),
-        ("APT", {"epsilon": float("nan")}, "epsilon of APT must be a number of at least 0, not nan"),
-        ("AugUCB", {"rho": 0.0}, "rho of AugUCB must be a positive number, not 0.0"),
-        ("AugUCB", {"after": "go"}, "after of AugUCB must be 'stop' or 'apt', not 'go'"),
-        ("UCBE-T", {"c": -1.0}, "c of UCBE-T must be a positive number, not -1.0"),
-        ("UCBEV-T", {"c": float("inf")}, "c of UCBEV-T must be a positive number, not inf"),
-        ("UCBEV-T", {"index": "v"}, "index of UCBEV-T must be 'printed' or 'bernstein', not 'v'"),
-        ("CSAR", {"schedule": "x"}, "schedule of CSAR must be one of 'csar', 'sr', 'code', not 'x'"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(name: str, parameters: dict[str, Any], message: str) -> None:
-    agent = agents.make(name, **parameters)
-    with pytest.raises(ParameterError, match=message):
-        agent.reset(ProblemInfo(4, 500, task=usual_task(agent), truth=fit(agent, spread(4)), knows=agent.knows))
 
 
 @pytest.mark.each("name", NAMES)

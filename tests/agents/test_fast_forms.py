@@ -27,6 +27,10 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {  # of the two forms; without an ent
     "LinUCB": [{}, {"alpha": 0.5}],
     "LinGapE": [{}, {"radius": "determinant"}],
     "LinGapE-Greedy": [{}, {"radius": "determinant"}],
+    "UGapEb": [{}, {"scale": 4.0}, {"scale": 100.0, "output": "last"}],
+    "UGapEb-V": [{}, {"b": 0.5}, {"scale": 10.0, "output": "last"}],
+    "A-UGapEb": [{}, {"scale": 4.0}, {"refresh": 7}],
+    "A-UGapEb-V": [{}, {"scale": 4.0, "b": 0.5}, {"refresh": 2}],
 }
 
 

@@ -116,7 +116,7 @@ def test_what_is_written(undisturbed: Path, tmp_path: Path) -> None:
     }
     tensors = {name: torch.as_tensor(array).float() for name, array in given.items()}
     with torch.no_grad():
-        np.testing.assert_allclose(learned.network.logits(given), saved._policy.arm_logits(tensors).numpy(), atol=1e-4)
+        np.testing.assert_allclose(learned.network.logits(given), saved.policy.arm_logits(tensors).numpy(), atol=1e-4)
 
 
 def test_events_for_tensorboard(undisturbed: Path) -> None:

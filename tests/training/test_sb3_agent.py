@@ -154,7 +154,7 @@ def test_sets_are_made_sets_of_m(models: Path, name: str) -> None:
     env, _, _, _ = MODELS[name]
     task = gym.make(env).unwrapped.episode_spec.task
     agent = SB3Agent.load(models / name, deterministic=False)
-    num_arms = agent._policy.observation_space["pulls"].shape[0]
+    num_arms = agent.policy.observation_space["pulls"].shape[0]
     agent.reset(
         ProblemInfo(num_arms, 10, 400, task=task, fixed_confidence="stops" in name, knows=PRIOR),
         np.random.default_rng(0),
@@ -254,7 +254,7 @@ def test_the_drawing_is_the_agents_own(models: Path) -> None:
     np.testing.assert_array_equal(found[0], found[1])
     assert (found[0][0] != found[2][0]).any() and (found[0][0] != found[0][1]).any()
     with torch.no_grad():
-        logits = agent._policy.arm_logits({name: torch.as_tensor(one[:1]).float() for name, one in seen.items()})
+        logits = agent.policy.arm_logits({name: torch.as_tensor(one[:1]).float() for name, one in seen.items()})
     expected = 200 * torch.softmax(logits, dim=-1)[0].numpy()
     # 4.6 standard deviations: level 4e-6, below 0.001 over all counts.
     for actions in found[0]:
@@ -296,7 +296,7 @@ def test_a_changed_file_is_another_agent(models: Path, tmp_path: Path, monkeypat
     assert first.digest != second.digest
     given = {"pulls": np.ones((1, 4)), "means": np.eye(4)[:1], "variances": np.zeros((1, 4)), "remaining": [[3]]}
     tensors = {name: torch.as_tensor(np.array(one)).float() for name, one in given.items()}
-    assert not torch.equal(*(agent._policy.arm_logits(tensors) for agent in (first, second)))
+    assert not torch.equal(*(agent.policy.arm_logits(tensors) for agent in (first, second)))
     monkeypatch.chdir(models)
     relative = SB3Agent.load("arms")
     monkeypatch.chdir(tmp_path)

@@ -37,7 +37,7 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.each("num_arms", [2, 3, 64, 256])
 def test_numpy_and_torch_give_the_same_logits(num_arms: int) -> None:
-    weights = Universal()._networks
+    weights = Universal().networks
     networks = Networks(len(weights["any"]["arm.bias"])).double()
     for kind, network in networks.named_children():
         network.load_state_dict({name: torch.as_tensor(array) for name, array in weights[kind].items()})
@@ -134,9 +134,9 @@ def test_training_starts_from_other_weights(tmp_path: Path) -> None:
     second = train_universal(more, tmp_path / "second", device="cpu", start_from=first)
     found = agents.make("Universal", path=second)
     assert found.trained_on["recipe"]["start"]["recipe"]["seed"] == 0
-    for kind, network in agents.make("Universal", path=first)._networks.items():
+    for kind, network in agents.make("Universal", path=first).networks.items():
         for name, array in network.items():
-            np.testing.assert_allclose(found._networks[kind][name], array, atol=1e-3)  # the last rate is 0.0001
+            np.testing.assert_allclose(found.networks[kind][name], array, atol=1e-3)  # the last rate is 0.0001
     with pytest.raises(ParameterError, match="has layers of width 8, not 16"):
         train_universal(UniversalRecipe(width=16), tmp_path / "third", device="cpu", start_from=first)
 
@@ -146,7 +146,7 @@ def test_features_that_are_left_out_keep_weight_0_also_after_other_weights_and_a
     blind = UniversalRecipe(**{**json.loads(SMALL.to_json()), "without": ["gain", "left"]})
     folder = tmp_path / "blind"
     train_universal(blind, folder, device="cpu", minutes=0.0, start_from=first)
-    found = agents.make("Universal", path=train_universal(blind, folder, device="cpu", start_from=first))._networks
+    found = agents.make("Universal", path=train_universal(blind, folder, device="cpu", start_from=first)).networks
     for kind in ("any", "binary"):
         for layer, names, feature in (
             ("arm.weight", contenders.ARM_FEATURES, "gain"),
@@ -160,17 +160,17 @@ def test_families_of_one_kind_of_reward_leave_the_other_network_alone(tmp_path: 
     first = train_universal(SMALL, tmp_path / "first", device="cpu")
     more = UniversalRecipe(**{**json.loads(SMALL.to_json()), "seed": 1, "families": ["bernoulli", "bernoulli-prior"]})
     second = train_universal(more, tmp_path / "second", device="cpu", start_from=first)
-    before, after = (agents.make("Universal", path=path)._networks for path in (first, second))
+    before, after = (agents.make("Universal", path=path).networks for path in (first, second))
     for name in before["any"]:
         np.testing.assert_array_equal(after["any"][name], before["any"][name])
         assert (after["binary"][name] != before["binary"][name]).any(), name
 
 
 def test_a_network_learns_the_same_beside_the_other_and_alone(tmp_path: Path) -> None:
-    both = Universal(path=train_universal(SMALL, tmp_path / "both", device="cpu"))._networks
+    both = Universal(path=train_universal(SMALL, tmp_path / "both", device="cpu")).networks
     for kind, names in (("any", ["gaussian"]), ("binary", ["bernoulli", "bernoulli-prior"])):
         alone = UniversalRecipe(**{**json.loads(SMALL.to_json()), "families": names})
-        found = Universal(path=train_universal(alone, tmp_path / kind, device="cpu"))._networks
+        found = Universal(path=train_universal(alone, tmp_path / kind, device="cpu")).networks
         for name, array in both[kind].items():
             np.testing.assert_array_equal(found[kind][name], array, err_msg=f"{kind} {name}")
 

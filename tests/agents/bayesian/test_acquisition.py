@@ -20,7 +20,7 @@ from bai_gym.agents.bayesian.knowledge_gradient import log_expected_rise
 from bai_gym.bandits import FeatureBandit, GaussianBandit, PriorBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.envs.scalar import BestArmEnv
-from bai_gym.errors import AgentError, BaiGymError, BudgetError, ParameterError
+from bai_gym.errors import AgentError, BaiGymError, BudgetError
 from bai_gym.gaussian_process import GaussianPosterior, GaussianPrior
 from bai_gym.problems import GaussianProcessProblem, ProblemInfo
 
@@ -223,45 +223,23 @@ def test_only_pulled_arms_where_that_is_asked_for() -> None:
 
 
 @pytest.mark.each(
-    ("name", "parameters", "error", "message"),
+    ("parameters", "named"),
     [
-        (
-            "BayesGap",
-            {"output": "first"},
-            ParameterError,
-            "output of BayesGap must be one of 'best', 'last', 'mean', not",
-        ),
-        ("EI", {"output": "best"}, ParameterError, "output of EI must be 'mean' or 'pulled', not 'best'"),
-        ("EI", {"xi": -1.0}, ParameterError, "xi of EI must be a number of at least 0, not -1.0"),
-        ("PI", {"xi": math.nan}, ParameterError, "xi of PI must be"),
-        ("GP-UCB", {"delta": 1.0}, ParameterError, "delta of GP-UCB must lie strictly between 0 and 1, not 1.0"),
-        ("GP-UCB", {"scale": -0.1}, ParameterError, "scale of GP-UCB must be a number of at least 0"),
-        ("BayesUCB", {"c": -1.0}, ParameterError, "c of BayesUCB must be a number of at least 0"),
-        ("KG", {"candidates": 0}, ParameterError, "candidates of KG must be an integer of at least 1, not 0"),
-        ("EI", {"noise_variance": -1.0}, ParameterError, "noise_variance of EI must be a number of at least 0"),
-        ("EI", {"noise_variance": "much"}, ParameterError, "noise_variance of EI must be a number, not 'much'"),
-        ("EI", {"kernel": "mattern"}, BaiGymError, "unknown kernel 'mattern'. Did you mean matern"),
-        ("EI", {"kernel": 3}, ParameterError, "kernel of EI must be 'prior', 'linear', .* or a covariance .*, not 3"),
-        ("EI", {"kernel": np.eye(3)}, ParameterError, "the covariance of EI is of 3 arms, and there are 4"),
-        ("EI", {"kernel": -np.eye(4)}, ParameterError, "the prior covariance must be positive semi-definite"),
-        ("EI", {"kernel": np.ones((4, 3))}, ParameterError, "the prior covariance must have shape"),
-        (
-            "EI",
-            {"kernel": "matern", "length": -1.0},
-            ParameterError,
-            "length of a kernel must be a positive number",
-        ),
-        ("EI", {"kernel": "matern", "nu": 2.0}, ParameterError, "nu of the Matern kernel must be 0.5, 1.5, 2.5, not 2"),
-        ("EI", {"kernel": np.eye(4), "length": 2.0}, ParameterError, "length of EI has no effect here: give it with"),
-        ("EI", {"nu": 2.5}, ParameterError, "nu of EI has no effect here"),
-        ("EI", {"amplitude": 0.0}, ParameterError, "amplitude must be a positive number, not 0"),
-        ("EI", {"prior_mean": math.inf}, ParameterError, "the prior mean must be a finite number, not inf"),
+        ({"kernel": "mattern"}, "Did you mean matern"),
+        ({"kernel": 3}, "kernel of EI"),
+        ({"kernel": np.eye(3)}, "covariance of EI"),
+        ({"kernel": -np.eye(4)}, "prior covariance"),
+        ({"kernel": np.ones((4, 3))}, "prior covariance"),
+        ({"kernel": "matern", "length": -1.0}, "length of a kernel"),
+        ({"kernel": "matern", "nu": 2.0}, "nu of the Matern kernel"),
+        ({"amplitude": 0.0}, "amplitude"),
+        ({"prior_mean": math.inf}, "prior mean"),
     ],
 )
-def test_what_is_wrong_is_named(name: str, parameters: dict[str, Any], error: type[Exception], message: str) -> None:
-    agent = agents.make(name, **parameters)
+def test_priors_that_cannot_be_used_are_refused(parameters: dict[str, Any], named: str) -> None:
+    agent = agents.make("EI", **parameters)
     bandit = PriorBandit(FeatureBandit(GaussianBandit(np.zeros(4)), np.eye(4)), GaussianPrior(np.eye(4)))
-    with pytest.raises(error, match=message) as caught:
+    with pytest.raises(BaiGymError, match=named) as caught:
         agent.reset(ProblemInfo(4, 10, truth=bandit, knows=agent.knows))
     assert "\n" not in str(caught.value)
 

@@ -107,8 +107,8 @@ def test_the_two_arms_differ_whatever_is_tied(seed: int) -> None:
     )
     agent = BayesGap()
     seen = []
-    look = agent._look
-    agent._look = lambda posterior: seen.append(look(posterior)) or seen[-1]  # type: ignore[func-returns-value, method-assign]
+    find = agent.leading_pair
+    agent.leading_pair = lambda posterior: seen.append(find(posterior)) or seen[-1]  # type: ignore[func-returns-value, method-assign]
     agent.reset(ProblemInfo(arms, budget, runs, truth=bandit, knows=agent.knows), np.random.default_rng(seed))
     play_blocks(agent, bandit, budget, np.random.default_rng(seed))
     assert len(seen) == budget + 1
@@ -122,7 +122,7 @@ def test_with_fewer_pulls_than_arms_beta_is_one() -> None:
     agent = BayesGap()
     agent.reset(ProblemInfo(64, 10, 50, truth=bandit, knows=agent.knows), np.random.default_rng(1))
     posterior = agent.posterior
-    np.testing.assert_array_equal(agent._beta(posterior, posterior.mean, np.sqrt(posterior.variance)), 1.0)
+    np.testing.assert_array_equal(agent.beta(posterior, posterior.mean, np.sqrt(posterior.variance)), 1.0)
     rollout = play_blocks(agent, bandit, 10, np.random.default_rng(2))
     assert (rollout.pulls.sum(axis=1) == 10).all()
 
@@ -130,9 +130,9 @@ def test_with_fewer_pulls_than_arms_beta_is_one() -> None:
 def test_arms_without_prior_variance_count_for_nothing() -> None:
     agent = own(np.diag([4.0, 0.0, 1.0]), noise_variance=1.0)
     agent.reset(ProblemInfo(3, 30))
-    assert agent._known.tolist() == [1.25]  # 1/4 + 1
-    posterior = agent.posterior
-    assert np.isfinite(agent._beta(posterior, posterior.mean, np.sqrt(posterior.variance))).all()
+    # Deviations 2, 0, 1: within three of them the gaps are 9, 6, 9, and H = 2 / 4.5^2 + 1 / 3^2; 27 + 1/4 + 1 above it.
+    beta = agent.beta(agent.posterior, agent.posterior.mean, np.sqrt(agent.posterior.variance))
+    assert beta**2 == pytest.approx(28.25 / (4 * (2 / 4.5**2 + 1 / 9)))
 
 
 def test_correlation_helps_where_pulls_are_fewer_than_arms() -> None:

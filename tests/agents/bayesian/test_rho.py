@@ -21,7 +21,6 @@ from bai_gym.agents.bayesian.rho import (
 )
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, Statistics
 
@@ -197,15 +196,3 @@ def test_it_is_better_than_uniform_allocation() -> None:
     for agent in (RHO(epochs=5), RHO(objective="pcs", epochs=5), RHO(prior_mean=0.5, prior_sd=0.29, sigma=0.4)):
         found = evaluate(agent, "BAI-Bernoulli10-v0", budget=100, runs=300, seed=0)
         assert found.errors < 105, agent.label  # Uniform: 124 on average
-
-
-def test_parameters_are_checked_in_one_line() -> None:
-    for parameters, message in (
-        ({"objective": "regret"}, "^objective of RHO must be 'value' or 'pcs', not 'regret'$"),
-        ({"epochs": 0}, "^epochs of RHO must be an integer of at least 1, not 0$"),
-        ({"prior_mean": float("inf")}, "^prior_mean of RHO must be a finite number, not inf$"),
-        ({"prior_sd": 0.0}, "^prior_sd of RHO must be a positive number, not 0.0$"),
-        ({"sigma": -1.0}, "^sigma of RHO must be a positive number, not -1.0$"),
-    ):
-        with pytest.raises(ParameterError, match=message):
-            RHO(**parameters).reset(ProblemInfo(3, 60))

@@ -48,19 +48,6 @@ def test_with_a_large_slack_the_others_share_equally() -> None:
     assert np.abs(pulls - [301, 101, 101, 101]).max() <= 4
 
 
-@pytest.mark.each(
-    ("parameters", "message"),
-    [
-        ({"epsilon": 0.0}, "epsilon of EB-TC-eps must be"),
-        ({"beta": "half"}, r"beta of EB-TC-eps must be 'ids' or a number in \(0, 1\), not 'half'"),
-        ({"beta": 1.0}, "beta of EB-TC-eps must"),
-    ],
-)
-def test_parameters_out_of_range(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        EBTCEps(**parameters).reset(ProblemInfo(3, 20))
-
-
 def test_pairs_of_too_many_arms() -> None:
     with pytest.raises(ParameterError, match="num_arms=10000000 would take about"):
         EBTCEps().reset(ProblemInfo(10**7, 10**7))

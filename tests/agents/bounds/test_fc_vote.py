@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 
 from bai_gym.agents import FCVote
 from bai_gym.agents.bounds.fc_vote import scales
 from bai_gym.agents.registry import make
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.errors import ParameterError, UnknownNameError
 from bai_gym.problems import ProblemInfo
 
 Play = Callable[..., Any]
@@ -76,19 +73,3 @@ def test_gaussian_rewards_take_their_deviation() -> None:
     agent.reset(ProblemInfo(4, 2000, 50), np.random.default_rng(0))
     bandit = GaussianBandit(np.tile([3.0, 0.0, 0.0, 0.0], (50, 1)), 1.0)
     assert not play_blocks(agent, bandit, 2000, np.random.default_rng(1)).recommendation.any()
-
-
-@pytest.mark.each(
-    ("agent", "error", "message"),
-    [
-        (FCVote(delta=0.1), ParameterError, r"delta of FCVote must lie strictly between 0 and 1 / \(4 e\) = 0.092"),
-        (FCVote(delta=math.nan), ParameterError, "delta of FCVote must lie strictly between 0 and"),
-        (FCVote(first=2), ParameterError, "first of FCVote must be an integer of at least 3, not 2"),
-        (FCVote(agent="SH"), ParameterError, "agent of FCVote must find the best arm with a confidence delta"),
-        (FCVote(agent="LUBC"), UnknownNameError, "unknown agent 'LUBC'. Did you mean LUCB"),
-        (FCVote(agent="UGapEc-V", sigma=1.0), ParameterError, "sigma of FCVote cannot be given with agent='UGapEc-V'"),
-    ],
-)
-def test_errors(agent: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=f"^{message}"):
-        agent.reset(ProblemInfo(3, 200))

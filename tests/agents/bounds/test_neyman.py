@@ -13,7 +13,6 @@ from bai_gym.agents import GNA, NAAIPW
 from bai_gym.agents.bounds.neyman import NeymanState, draw_by_shares, set_shares
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
 
 Play = Callable[..., Any]
@@ -96,14 +95,3 @@ def test_neyman_allocation_beats_equal_shares_where_variances_differ() -> None:
     agent.reset(ProblemInfo(2, 200, runs), np.random.default_rng(0))
     wrong = np.count_nonzero(play_blocks(agent, bandit, 200, np.random.default_rng(1)).recommendation)
     assert wrong / runs == pytest.approx(0.0385, abs=5 * math.sqrt(0.0385 / runs))
-
-
-def test_errors() -> None:
-    for agent, error, message in (
-        (NAAIPW(), AgentError, "NA-AIPW is for 2 arms, and there are 3: use an agent for any number of arms"),
-        (GNA(sampling="all"), ParameterError, "sampling of GNA must be 'random' or 'track', not 'all'"),
-        (GNA(estimator="ipw"), ParameterError, "estimator of GNA must be 'aipw' or 'mean', not 'ipw'"),
-        (GNA(sampling="track"), ParameterError, "GNA with sampling='track' draws no random arms"),
-    ):
-        with pytest.raises(error, match=message):
-            agent.reset(ProblemInfo(3, 100))

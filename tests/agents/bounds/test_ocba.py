@@ -10,7 +10,6 @@ import pytest
 from scipy.stats import norm
 
 from bai_gym.agents.bounds.ocba import OCBA, OCBAPCS
-from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Engine, compiler
 from bai_gym.statistics import Statistics
@@ -75,11 +74,6 @@ def test_without_variance_the_nearest_arm_and_the_best_are_pulled(trace: Play) -
     # All variances count as equal: R_1 = 1, R_2 = 1/4, R_0 = sqrt(17)/4 = 1.03; in 40 pulls 18.1, 17.5, 4.4.
     played = trace(OCBA(tie="first", n0=2), [[3.0], [2.0], [1.0]], 40)
     assert played.counts(3) == [18, 18, 4] and played.recommendation == 0
-
-
-def test_parameters_out_of_range() -> None:
-    with pytest.raises(ParameterError, match="n0 of OCBA must be at least 2, for a variance, not 1"):
-        OCBA(n0=1).reset(ProblemInfo(3, 20))
 
 
 # ------------------------------------------------------------------------------------------------ OCBA-PCS

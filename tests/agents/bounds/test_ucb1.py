@@ -11,8 +11,6 @@ import pytest
 
 from bai_gym.agents.bounds.ucb1 import UCB1
 from bai_gym.agents.tools.choosing import most_pulled
-from bai_gym.errors import ParameterError
-from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import Statistics
 
 Play = Callable[..., Any]
@@ -59,9 +57,3 @@ def test_the_most_pulled_arm_is_recommended_not_the_best_mean(trace: Play) -> No
     mean = np.mean(rewards[0][: counts[0]])
     assert played.recommendation == int(counts[1] > counts[0])
     assert counts[1] > counts[0] and mean != 0.45
-
-
-@pytest.mark.parametrize("b", [0.0, -1.0, math.nan, math.inf])
-def test_parameters_out_of_range(b: float) -> None:
-    with pytest.raises(ParameterError, match=f"b of UCB1 must be a positive number, not {b}"):
-        UCB1(b=b).reset(ProblemInfo(3, 20))

@@ -11,7 +11,6 @@ import pytest
 
 from bai_gym.agents.bounds.ucb_e import UCBE, AdaptiveState, AdaptiveUCBE, next_phase
 from bai_gym.bandits import GaussianBandit
-from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER
 
@@ -89,22 +88,3 @@ def test_gaps_of_rounding_are_left_out(complexity: Play) -> None:
     means = [0.1 + 0.2, 0.3, 0.0]
     assert means[0] != means[1]
     assert complexity(means, 2, 7.0) == pytest.approx(3 / 0.09, rel=1e-12)
-
-
-@pytest.mark.each(
-    ("agent", "message"),
-    [
-        (UCBE(c=0.0), "c of UCB-E must be a positive number, not 0.0"),
-        (UCBE(c=math.nan), "c of UCB-E must be a positive number, not nan"),
-        (UCBE(a="most"), "a of UCB-E must be None, 'theory' or a number of at least 0, not 'most'"),
-        (UCBE(a=-1.0), "a of UCB-E must be None, 'theory' or a number of at least 0, not -1.0"),
-        (UCBE(a=math.inf), "a of UCB-E must be None"),
-        (UCBE(a=1.0, c=2.0), "c of UCB-E has no effect where a is given"),
-        (UCBE(b=0.0), "b of UCB-E must be a positive number, not 0.0"),
-        (AdaptiveUCBE(c=-1.0), "c of A-UCB-E must be a positive number, not -1.0"),
-        (AdaptiveUCBE(b=math.inf), "b of A-UCB-E must be a positive number, not inf"),
-    ],
-)
-def test_parameters_out_of_range(agent: Any, message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        begun(agent)

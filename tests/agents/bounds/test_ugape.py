@@ -27,7 +27,6 @@ from bai_gym.agents.bounds.ugape import (
 )
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
-from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
 
@@ -260,37 +259,6 @@ def play(agent: Agent, bandit: Any, budget: int, task: Task | None = None, fixed
     return play_blocks(agent, bandit, budget, np.random.default_rng(2), task)
 
 
-@pytest.mark.slow
-@pytest.mark.each("tie", ["first", "random"])
-@pytest.mark.each("num_arms", [2, 3, 8])
-@pytest.mark.each(
-    ("kind", "parameters"),
-    [
-        (UGapEb, {"scale": 4.0}),
-        (UGapEb, {"scale": 100.0, "output": "last"}),
-        (UGapEb, {"scale": 0.0}),
-        (UGapEbV, {"b": 0.5}),
-        (UGapEbV, {"output": "last", "scale": 10.0}),
-        (AUGapEb, {"scale": 4.0}),
-        (AUGapEb, {"refresh": 7}),
-        (AUGapEbV, {"b": 0.5, "scale": 4.0}),
-        (AUGapEbV, {"refresh": 2}),
-    ],
-    ids=str,
-)
-def test_the_rule_for_one_arm_does_what_the_general_one_does(
-    kind: Any, parameters: dict[str, Any], num_arms: int, tie: str
-) -> None:
-    rng = np.random.default_rng(num_arms)
-    bandit = GaussianBandit(rng.random((200, num_arms)), rng.random((200, num_arms)))
-    fast, general = (play(kind(tie=tie, plain=plain, **parameters), bandit, 90) for plain in (False, True))
-    if tie == "first" or kind in (UGapEbV, AUGapEbV):  # widths of Bernstein are never tied
-        np.testing.assert_array_equal(fast.pulls, general.pulls)
-        np.testing.assert_array_equal(fast.recommendation, general.recommendation)
-    else:
-        assert abs(fast.pulls.mean(axis=0) - general.pulls.mean(axis=0)).max() < 90 / num_arms
-
-
 @pytest.mark.each("kind", BUDGET)
 @pytest.mark.each("task", [BestArm(), TopM(2), BestOfEach(2)], ids=repr)
 def test_ties_are_broken_without_regard_to_labels(kind: Any, task: Task) -> None:
@@ -349,22 +317,3 @@ def test_knowledge_and_first_pulls() -> None:
     assert [sorted(kind(b=1.0).knows) for kind in EVERY[:2]] == [["complexity"]] * 2
     assert [kind().minimum_budget(5) for kind in EVERY] == [5, 10, 5, 10, 5, 10]
     assert [kind.stops for kind in EVERY] == [False] * 4 + [True] * 2
-
-
-@pytest.mark.each(
-    ("kinds", "parameter", "values", "rule"),
-    [
-        (EVERY, "b", [0.0, -1.0, math.nan, math.inf], "a positive number"),
-        (BUDGET, "scale", [-0.1, math.nan, math.inf], "a number of at least 0"),
-        (BUDGET[2:], "refresh", [0, -1, 1.5, 2.0, True], "an integer of at least 1"),
-        (BUDGET[:2], "output", ["first", None], "'best' or 'last'"),
-        (EVERY[4:], "c", [0.0, -1.0, math.nan, math.inf], "a positive number"),
-        (EVERY[4:], "delta", [0.0, 1.0, -0.1, 1.1, math.nan], "strictly between 0 and 1"),
-    ],
-)
-def test_parameters_out_of_range(kinds: list[Any], parameter: str, values: list[Any], rule: str) -> None:
-    for kind, value in itertools.product(kinds, values):
-        with pytest.raises(ParameterError) as caught:
-            begun(kind(**{parameter: value}), [0.5, 0.2], 100)
-        message = str(caught.value)
-        assert message.startswith(f"{parameter} of {kind.name} must ") and rule in message and "\n" not in message

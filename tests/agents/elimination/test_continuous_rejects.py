@@ -11,7 +11,6 @@ import pytest
 from bai_gym.agents import CRA, CRC
 from bai_gym.bandits import BernoulliBandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 
 Play = Callable[..., Any]
@@ -71,13 +70,3 @@ def test_the_aggressive_form_rejects_earlier() -> None:
         agent.reset(ProblemInfo(10, 2000, 500), np.random.default_rng(0))
         spent.append(play_blocks(agent, bandit, 2000, np.random.default_rng(1)).pulls[:, -1].mean())
     assert spent[0] < 0.8 * spent[1]
-
-
-def test_a_range_and_a_deviation_are_not_given_together() -> None:
-    for agent, message in (
-        (CRA(b=2.0, sigma=1.0), "CR-A takes b or sigma, not both"),
-        (CRC(b=0.0), "b of CR-C must be a positive number, not 0.0"),
-        (CRC(sigma=-1.0), "sigma of CR-C must be a positive number, not -1.0"),
-    ):
-        with pytest.raises(ParameterError, match=message):
-            agent.reset(ProblemInfo(3, 100))

@@ -13,9 +13,8 @@ from bai_gym.agents.elimination.sar import SAR
 from bai_gym.agents.tools.rejects import phase_lengths
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
-from bai_gym.tasks import BestOfEach, TopM
+from bai_gym.tasks import TopM
 
 Play = Callable[..., Any]
 
@@ -119,8 +118,3 @@ def test_small_budgets(trace: Play) -> None:
             if m == 1:  # the best of those that could be pulled
                 assert played.arms == list(range(budget))
                 assert played.recommendation.index(1) == min(budget - 1, 1)
-
-
-def test_several_bandits_are_not_its_task() -> None:
-    with pytest.raises(AgentError, match="SAR does not support the task 'best-of-each'"):
-        SAR().reset(ProblemInfo(4, 100, task=BestOfEach(2)))

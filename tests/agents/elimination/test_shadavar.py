@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from bai_gym.agents.elimination.sequential_halving import SequentialHalving
 from bai_gym.agents.elimination.shadavar import SHAdaVar, SHAdaVarState, bound_per_pull
-from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import Observation
 
@@ -153,9 +152,3 @@ def test_extreme_confidence_parameters(trace: Play, delta: float) -> None:
 def test_minimum_budgets() -> None:
     assert SHAdaVar().minimum_budget(64) == 384
     assert SHAdaVar(ucb=False).minimum_budget(64) == 768
-
-
-def test_a_confidence_parameter_outside_its_range_is_rejected(trace: Play) -> None:
-    for delta in (0.0, 1.0, -0.1, 2.0):
-        with pytest.raises(ParameterError, match="delta of SHAdaVar"):
-            trace(SHAdaVar(delta=delta), [[0.0, 1.0], [1.0]], 60)

@@ -1,15 +1,11 @@
-"""Successive rejects, by hand and against its pseudo-code."""
+"""Successive rejects, by hand."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-import pytest
-
 from bai_gym.agents import SuccessiveRejects
-from bai_gym.agents.tools.rejects import phase_lengths
 
 Play = Callable[..., Any]
 
@@ -62,27 +58,3 @@ def test_without_a_pull_per_arm_it_is_the_best_mean(trace: Play) -> None:
     played = trace(agent, [[0.2], [0.5], [0.4]], 3)
     assert (played.arms, played.recommendation) == ([0, 1, 2], 1)
     assert trace(agent, [[0.2], [0.5], [0.9]], 2).recommendation == 1
-
-
-@pytest.mark.each("leftover", ["drop", "last"])
-@pytest.mark.each("seed", range(8))
-def test_it_follows_the_pseudo_code(trace: Play, scripted_blocks: Callable[..., Any], seed: int, leftover: str) -> None:
-    rng = np.random.default_rng(seed)
-    num_arms = int(rng.integers(2, 9))
-    budget = num_arms + 1 + int(rng.integers(0, 80))
-    rewards = rng.random((num_arms, budget)) + np.linspace(0, 0.3, num_arms)[:, None]
-    active, made, before = list(range(num_arms)), [0] * num_arms, 0
-    for length in phase_lengths(num_arms, budget).tolist():
-        for arm in active:
-            made[arm] += length - before
-        if len(active) == 2 and leftover == "last":
-            rest = budget - sum(made)
-            made[active[0]] += rest - rest // 2
-            made[active[1]] += rest // 2
-        active.remove(min(active, key=lambda arm: rewards[arm][: made[arm]].mean()))
-        before = length
-    agent = SuccessiveRejects(tie="first", leftover=leftover)
-    played = trace(agent, rewards, budget)
-    assert played.counts(num_arms) == made and played.recommendation == active[0]
-    blocks = scripted_blocks(agent, rewards, budget)
-    assert blocks.pulls.tolist() == [made] and blocks.recommendation.tolist() == active

@@ -16,7 +16,6 @@ from bai_gym.agents.elimination.fbkt import round_shares
 from bai_gym.agents.elimination.subset_halving import largest_subset
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.errors import BudgetError, ParameterError
 from bai_gym.problems import ProblemInfo
 
 Play = Callable[..., Any]
@@ -145,20 +144,3 @@ def test_shares_of_rounds_by_hand() -> None:
     assert [float(share) for share in round_shares(5, 3, "scale")] == pytest.approx([3 / 11, 4 / 11, 4 / 11])
     assert FBKT().minimum_budget(5) == 36 and FBKT(leftover="scale").minimum_budget(5) == 15
     assert float(sum(round_shares(2**60, 3, "drop"))) == pytest.approx(1.0, abs=1e-8)
-
-
-@pytest.mark.each(
-    ("agent", "error", "message"),
-    [
-        (DoublingHalving(output="best"), ParameterError, "output of DSH must be 'last' or 'mean', not 'best'"),
-        (SubsetHalving(subset=6), ParameterError, "subset of SubsetSH must be an integer in 1..5, not 6"),
-        (SubsetHalving(subset=0), ParameterError, "subset of SubsetSH must be an integer in 1..5, not 0"),
-        (SubsetHalving(subset=2.5), ParameterError, "subset of SubsetSH must be an integer in 1..5, not 2.5"),
-        (FBKT(phi=1), ParameterError, "phi of FBKT must be an integer of at least 2, not 1"),
-        (FBKT(leftover="last"), ParameterError, "leftover of FBKT must be 'drop' or 'scale', not 'last'"),
-        (FBKT(phi=60), BudgetError, "budget 200 is below the minimum of FBKT for 5 arms: give at least"),
-    ],
-)
-def test_errors(agent: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=f"^{message}"):
-        agent.reset(ProblemInfo(5, 200))

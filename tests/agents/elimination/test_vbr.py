@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 
 from bai_gym.agents.elimination.vbr import VBR
-from bai_gym.errors import ParameterError
-from bai_gym.problems import ProblemInfo
 
 Play = Callable[..., Any]
 
@@ -83,17 +79,3 @@ def test_a_rejected_arm_is_not_recommended(trace: Play) -> None:
 
 def test_at_the_minimum_budget_the_best_mean_wins(trace: Play) -> None:
     assert trace(VBR(tie="first"), [[1.0], [3.0], [2.0]], 6).recommendation == 1
-
-
-@pytest.mark.each(
-    ("parameters", "message"),
-    [
-        ({"gamma": 0.0}, "gamma of VBR must be a positive number, not 0.0"),
-        ({"gamma": math.nan}, "gamma of VBR"),
-        ({"gamma": math.inf}, "gamma of VBR"),
-        ({"reject": "median"}, "reject of VBR must be 'mean' or 'ucb', not 'median'"),
-    ],
-)
-def test_parameters_out_of_range(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        VBR(**parameters).reset(ProblemInfo(3, 20))

@@ -1,465 +1,329 @@
-"""Each agent of fixed confidence follows its plain transcription pull by pull, whole episodes on scripted rewards."""
+"""Agents of fixed confidence: rounds by hand, matrix games, units and labels that do not matter, and a heavy tail."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
-from scipy.special import ndtr
-from scipy.stats import chi2_contingency, ks_2samp
+from scipy.optimize import brentq, linprog
+from scipy.stats import binomtest, chi2_contingency, ks_2samp, norm
 
 from bai_gym import agents
+from bai_gym.agents.fixed_confidence import ada_hedge, fws, kl_lucb, lil_ucb, top_two, track_and_stop
+from bai_gym.agents.fixed_confidence.ada_hedge import AdaHedgeState
+from bai_gym.agents.fixed_confidence.fws import FWSState
+from bai_gym.agents.fixed_confidence.kl_lucb import KLLUCBState
+from bai_gym.agents.fixed_confidence.lil_ucb import LilState
+from bai_gym.agents.fixed_confidence.stopping import BERNOULLI, ConfidenceAgent, ConfidenceState
+from bai_gym.agents.fixed_confidence.top_two import TopTwoState
+from bai_gym.agents.fixed_confidence.track_and_stop import TrackingState
 from bai_gym.agents.tools.games import solve_game
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.problems import ProblemInfo
-from bai_gym.tasks import BestArm
-from bai_gym.theory import optimal_weights
-from bai_gym.theory.deviations import exponential_family_c, gaussian_c, inverse_h
+from bai_gym.sampling import STOP, Engine
+from bai_gym.statistics import Statistics
+from bai_gym.theory import bernoulli_kl, optimal_weights
 
-exponential_family_c, gaussian_c = cache(exponential_family_c), cache(gaussian_c)
 Play = Callable[..., Any]
-STOP = -1
-CAP = 1500
-MEANS = np.array([0.45, 0.3, 0.75, 0.6])
-
-
-class Plain:
-    """The samples of an episode, by lists; and the statistics that transcriptions read, ties going to fewest pulls."""
-
-    def __init__(self, rewards: np.ndarray, delta: float, family: str, sigma: float) -> None:
-        self.rewards, self.delta, self.family, self.sigma = rewards, delta, family, sigma
-        self.K = len(rewards)
-        self.samples: list[list[float]] = [[] for _ in rewards]
-        self.pulls: list[int] = []
-        self.N, self.sums = np.zeros(self.K, np.int64), np.zeros(self.K)
-        for arm in range(self.K):
-            self.pull(arm)
-
-    def pull(self, arm: int) -> None:
-        self.samples[arm].append(self.rewards[arm][len(self.samples[arm])])
-        self.pulls.append(arm)
-        self.N[arm] += 1
-        self.sums[arm] += self.samples[arm][-1]
-        self.m = self.sums / np.maximum(self.N, 1)
-
-    @property
-    def t(self) -> int:
-        return len(self.pulls)
-
-    def argmax(self, values: Any) -> int:
-        return max(range(self.K), key=lambda a: (values[a], -self.N[a], -a))
-
-    def d(self, p: float, q: float) -> float:
-        if self.family == "gaussian":
-            return (p - q) ** 2 / (2 * self.sigma**2)
-        if not 0 < q < 1:
-            return math.inf
-        return p * math.log(p / q) + (1 - p) * math.log((1 - p) / (1 - q))
-
-    def W(self, i: int, j: int) -> float:
-        if self.m[i] <= self.m[j]:
-            return 0.0
-        p = (self.N[i] * self.m[i] + self.N[j] * self.m[j]) / (self.N[i] + self.N[j])
-        return float(self.N[i] * self.d(self.m[i], p) + self.N[j] * self.d(self.m[j], p))
-
-    def separated(self, threshold: str) -> bool:
-        best, K, delta = self.argmax(self.m), self.K, self.delta
-        for j in set(range(K)) - {best}:
-            n = self.N[[best, j]]
-            beta = {
-                "gk16": math.log((1 + math.log(self.t)) / delta),
-                "gk16-bernoulli": math.log(2 * self.t * (K - 1) / delta),
-                "kk21": 3 * np.log(1 + np.log(n)).sum() + 2 * exponential_family_c(math.log((K - 1) / delta) / 2),
-                "kk21-gauss": 2 * np.log(4 + np.log(n)).sum() + 2 * gaussian_c(math.log((K - 1) / delta) / 2),
-                "tt-bounded": math.log(1 / delta) + 2 * math.log(1 + self.t / 2) + 2 + math.log(K - 1),
-            }[threshold]
-            if self.W(best, j) <= beta:
-                return False
-        return True
-
-    def bound(self, arm: int, rate: float, up: bool = True) -> float:
-        """The end of {q: N d(m, q) <= rate}, by halving."""
-        near, far = self.m[arm], (1.0 if up else 0.0) if self.family == "bernoulli" else self.m[arm] + (9 if up else -9)
-        for _ in range(80):
-            middle = (near + far) / 2
-            near, far = (middle, far) if self.N[arm] * self.d(self.m[arm], middle) <= rate else (near, middle)
-        return near
-
-
-Decide = Callable[[Plain], int]
-
-
-def follow(decide: Decide, rewards: np.ndarray, delta: float, family: str, sigma: float) -> Plain:
-    plain = Plain(rewards, delta, family, sigma)
-    while plain.t < CAP:
-        arm = decide(plain)
-        if arm == STOP:
-            break
-        plain.pull(arm)
-    return plain
-
-
-def track_and_stop(tracking: str, lazy: float, threshold: str, rng: Any) -> Decide:
-    state: dict[str, Any] = {"due": 0, "sums": None}
-
-    def decide(s: Plain) -> int:
-        if s.separated(threshold):
-            return STOP
-        if s.t >= state["due"]:
-            means = np.clip(s.m, 1e-6, 1 - 1e-6) if s.family == "bernoulli" else s.m
-            state["w"] = optimal_weights(means, None if s.family == "bernoulli" else s.sigma**2)
-            state["due"] = s.t * (1 + lazy)
-        w, N, t, K = state["w"], s.N, s.t, s.K
-        if tracking == "C":
-            if state["sums"] is None:
-                state["sums"] = N.astype(float)
-            eps = 1 / (2 * math.sqrt(K**2 + t))
-            above = np.maximum(w - eps, 0)
-            state["sums"] = state["sums"] + eps + above / above.sum() * (1 - K * eps)
-            return s.argmax(state["sums"] - N)
-        if (math.sqrt(t) - K / 2 >= N).any():
-            return s.argmax(-N)
-        return s.argmax(t * w - N)
-
-    return decide
-
-
-def pick(s: Plain, state: dict[str, Any], best: int, other: int, beta: Any, select: str, rng: Any) -> int:
-    if select == "tracking":
-        led, own = state.setdefault("led", np.zeros(s.K)), state.setdefault("own", np.zeros(s.K))
-        led[best] += 1
-        if own[best] <= beta * led[best]:
-            own[best] += 1
-            return best
-        return other
-    if beta == "ids":
-        n, m = s.N[best], s.N[other]
-        p = (n * s.m[best] + m * s.m[other]) / (n + m)
-        parts = n * s.d(s.m[best], p), m * s.d(s.m[other], p)
-        beta = parts[0] / sum(parts)
-    return best if rng.random() < beta else other
-
-
-def posterior_draw(s: Plain, rng: Any) -> int:
-    draws = []
-    for n, m in zip(s.N, s.m, strict=True):
-        if s.family == "bernoulli":
-            a = rng.standard_gamma(1 + n * m)
-            draws.append(a / (a + rng.standard_gamma(1 + n * (1 - m))))
-        else:
-            draws.append(m + s.sigma / math.sqrt(n) * rng.standard_normal())
-    return s.argmax(draws)
-
-
-def top_two(name: str, beta: Any, select: str, threshold: str, rng: Any) -> Decide:
-    state: dict[str, Any] = {}
-
-    def decide(s: Plain) -> int:
-        if s.separated(threshold):
-            return STOP
-        if name in ("T3C", "TTTS-GLR"):
-            best = posterior_draw(s, rng)
-        elif name == "TTUCB":
-            g = inverse_h(2.88 * math.log(s.t) + 2 * math.log(2 + 1.2 * math.log(s.t)) + 2)
-            best = s.argmax(s.m + s.sigma * np.sqrt(g / s.N))
-        else:
-            best = s.argmax(s.m)
-        if name == "TTTS-GLR":
-            if rng.random() < beta:
-                return best
-            while (other := posterior_draw(s, rng)) == best:
-                pass
-            return other
-        scores = -np.array([s.W(best, j) for j in range(s.K)])
-        if name == "EB-TCI":
-            scores -= np.log(s.N)
-        if name == "TTEI":
-
-            def v(spread: Any, level: float) -> Any:
-                x = (s.m - level) / spread
-                return np.log(spread * (x * ndtr(x) + np.exp(-x * x / 2) / math.sqrt(2 * math.pi)))
-
-            best = s.argmax(v(s.sigma / np.sqrt(s.N), s.m.max()))
-            scores = v(s.sigma * np.sqrt(1 / s.N + 1 / s.N[best]), s.m[best])
-        scores[best] = -np.inf
-        return pick(s, state, best, s.argmax(scores), beta, select, rng)
-
-    return decide
-
-
-def rate(s: Plain, arm: int, threshold: str) -> float:
-    if threshold == "union":
-        return math.log(4 * s.K * s.N[arm] ** 2 / s.delta)
-    return math.log((1 + math.log(s.t)) / s.delta)
-
-
-def kl_lucb(threshold: str, epsilon: float = 0.0) -> Decide:
-    waiting: list[int] = []
-
-    def decide(s: Plain) -> int:
-        if waiting:
-            return waiting.pop()
-        B = s.argmax(s.m)
-        U = {a: s.bound(a, rate(s, a, threshold)) for a in range(s.K) if a != B}
-        C = max(U, key=lambda a: U[a])
-        if s.bound(B, rate(s, B, threshold), up=False) >= U[C] - epsilon:
-            return STOP
-        waiting.append(C)
-        return B
-
-    return decide
-
-
-def elimination(name: str, threshold: str) -> Decide:
-    left: list[int] = []
-
-    def decide(s: Plain) -> int:
-        if not left:
-            left.extend(range(s.K))
-        if len({s.N[a] for a in left}) == 1:  # end of a round
-            best, worst = max(left, key=lambda a: s.m[a]), min(left, key=lambda a: s.m[a])
-            if name == "SE":
-                width = s.sigma * math.sqrt(2 * math.log(4 * s.K * s.N[best] ** 2 / s.delta) / s.N[best])
-                left[:] = [a for a in left if s.m[best] - s.m[a] < 2 * width]
-            else:
-                low = s.bound(best, rate(s, best, threshold), up=False)
-                if low > s.bound(worst, rate(s, worst, threshold)):
-                    left.remove(worst)
-        return STOP if len(left) == 1 else min(left, key=lambda a: (s.N[a], a))
-
-    return decide
-
-
-def lil_ucb(threshold: str) -> Decide:
-    def decide(s: Plain) -> int:
-        e, b, ratio, log_d = 0.0, 0.5, 1 + 10 / s.K, math.log(s.delta / 5)
-        if threshold == "lil":
-            e, b, ratio = 0.01, 1.0, 9.0
-            c = (2 + e) / e * (1 / math.log(1 + e)) ** (1 + e)
-            log_d = 2 * math.log((math.sqrt(1 + s.delta) - 1) / 2) - math.log(c)  # 4 x + 4 x^2 = delta
-        if (ratio * (s.t - s.N) + 1 <= s.N).any():
-            return STOP
-        with np.errstate(divide="ignore", invalid="ignore"):
-            inner = np.log(np.log((1 + e) * s.N)) - log_d
-            width = (1 + b) * (1 + math.sqrt(e)) * s.sigma * np.sqrt(2 * (1 + e) * inner / s.N)
-        return s.argmax(s.m + np.where(inner > 0, width, np.inf))
-
-    return decide
-
-
-def fws(threshold: str) -> Decide:
-    state: dict[str, Any] = {}
-
-    def decide(s: Plain) -> int:
-        if s.separated(threshold):
-            return STOP
-        K, t, N, best = s.K, s.t, s.N, s.argmax(s.m)
-        m = np.clip(s.m, 1e-6, 1 - 1e-6) if s.family == "bernoulli" else s.m
-        x = state.setdefault("x", np.full(K, 1 / K))
-        z = np.full(K, 1 / K)
-        if math.isqrt(t // K) ** 2 != t // K:
-            gradients, f = {}, {}
-            for j in set(range(K)) - {best}:
-                p = (x[best] * m[best] + x[j] * m[j]) / (x[best] + x[j])
-                gradient = np.zeros(K)
-                gradient[best], gradient[j] = s.d(m[best], p), s.d(m[j], p)
-                gradients[j], f[j] = gradient, x @ gradient
-            J = [j for j in f if f[j] < min(f.values()) + t**-0.9 / K]
-            if len(J) == 1:
-                z = np.eye(K)[gradients[J[0]].argmax()]
-            else:  # variables z and the value v
-                rows = np.array([[*(x @ gradients[j] - gradients[j]), 1.0] for j in J])
-                scale = np.abs(rows[:, :K]).max()
-                rows[:, :K] /= scale
-                found = linprog(
-                    [*[0.0] * K, -1.0],
-                    rows,
-                    np.zeros(len(J)),
-                    [[*[1.0] * K, 0.0]],
-                    [1.0],
-                    [*[(0, None)] * K, (None, None)],
-                )
-                z = found.x[:K]
-        state["x"] = x * (t - 1) / t + z / t
-        return s.argmax(state["x"] / N)
-
-    return decide
-
-
-def ada_hedge(threshold: str) -> Decide:
-    state: dict[str, Any] = {}
-
-    def decide(s: Plain) -> int:
-        if s.separated(threshold):
-            return STOP
-        K, best, level = s.K, s.argmax(s.m), math.log(s.t)
-        sums = state.setdefault("sums", s.N.astype(float))
-        L, D = state.setdefault(best, (np.zeros(K), 0.01))
-        eta = math.log(K) / D
-        w = np.exp(-eta * (L - L.min()))
-        w /= w.sum()
-
-        def mix(losses: np.ndarray) -> float:
-            return float(losses.min() - np.log(np.exp(-eta * (losses - losses.min())).mean()) / eta)
-
-        def worth(j: int) -> tuple[float, float]:
-            p = (w[best] * s.m[best] + w[j] * s.m[j]) / (w[best] + w[j])
-            return w[best] * s.d(s.m[best], p) + w[j] * s.d(s.m[j], p), p
-
-        rival = min(set(range(K)) - {best}, key=lambda j: worth(j)[0])
-        closest = s.m.copy()
-        closest[best] = closest[rival] = worth(rival)[1]
-        gains = np.array(
-            [
-                max(s.d(s.bound(k, level), closest[k]), s.d(s.bound(k, level, up=False), closest[k]), level / s.N[k])
-                for k in range(K)
-            ]
-        )
-        state[best] = L - gains, D + max(-w @ gains - (mix(L - gains) - mix(L)), 0.0)
-        state["sums"] = sums + w
-        return s.argmax(state["sums"] - s.N)
-
-    return decide
-
-
-def fc_dsh_fresh() -> Decide:
-    state: dict[str, Any] = {"m": 0}
-
-    def phase(s: Plain) -> Any:
-        L, m = math.ceil(math.log2(s.K)), 0
-        used = [0] * s.K  # samples of former stages
-        while True:
-            m += 1
-            A, means, widths = list(range(s.K)), np.zeros(s.K), np.zeros(s.K)
-            while len(A) > 1:
-                pulls = math.ceil(s.K * L * 2 ** (m - 1) / (L * len(A)))
-                yield from A * pulls
-                for arm in A:
-                    own = s.samples[arm][used[arm] : used[arm] + pulls]
-                    used[arm] += pulls
-                    means[arm] = math.fsum(own) / pulls
-                    widths[arm] = s.sigma * math.sqrt(2 * math.log(6 * s.K * L * m**2 / s.delta) / pulls)
-                A = sorted(sorted(A, key=lambda a: (-means[a], a))[: math.ceil(len(A) / 2)])
-            others = [a for a in range(s.K) if a != A[0]]
-            if means[A[0]] - widths[A[0]] >= max(means[others] + widths[others]):
-                state["winner"] = A[0]
-                yield STOP
-
-    def decide(s: Plain) -> int:
-        if "plan" not in state:
-            state["plan"] = phase(s)
-            for _ in range(s.K):  # the first pull of each arm has been made
-                next(state["plan"])
-        return next(state["plan"])  # type: ignore[no-any-return]
-
-    return decide
-
-
-def fc_dsh_reuse(threshold: str, factor: float) -> Decide:
-    state: dict[str, Any] = {"base": 1.0, "A": None}
-
-    def decide(s: Plain) -> int:
-        if s.separated(threshold):
-            return STOP
-        if state["A"] is None:
-            state["A"] = list(range(s.K))
-        while True:
-            A = state["A"]
-            arm = min(A, key=lambda a: (s.N[a], a))
-            if s.N[arm] < math.ceil(state["base"] * s.K / len(A)):
-                return arm
-            state["A"] = sorted(A, key=lambda a: (-s.m[a], a))[: math.ceil(len(A) / 2)]
-            if len(state["A"]) == 1:
-                state["A"], state["base"] = list(range(s.K)), state["base"] * factor
-
-    return decide
-
-
-# Name and parameters of the agent; the transcription, given the agent's own generator.
-FAMILIES: list[tuple[str, dict[str, Any], Callable[[Any], Decide]]] = [
-    ("TrackAndStop", {"threshold": "gk16", "lazy": 0.1}, lambda rng: track_and_stop("D", 0.1, "gk16", rng)),
-    ("T3C", {"threshold": "gk16"}, lambda rng: top_two("T3C", 0.5, "random", "gk16", rng)),
-    ("T3C", {"threshold": "gk16", "beta": 0.3}, lambda rng: top_two("T3C", 0.3, "random", "gk16", rng)),
-    ("TTTS-GLR", {"threshold": "gk16", "tries": 10**6}, lambda rng: top_two("TTTS-GLR", 0.5, "random", "gk16", rng)),
-    ("EB-TC", {"threshold": "gk16"}, lambda rng: top_two("EB-TC", 0.5, "random", "gk16", rng)),
-    ("EB-TC", {"threshold": "gk16", "beta": "ids"}, lambda rng: top_two("EB-TC", "ids", "random", "gk16", rng)),
-    (
-        "EB-TCI",
-        {"select": "tracking", "threshold": "gk16"},
-        lambda rng: top_two("EB-TCI", 0.5, "tracking", "gk16", rng),
-    ),
-    ("EB-TCI", {"beta": "ids", "threshold": "gk16"}, lambda rng: top_two("EB-TCI", "ids", "random", "gk16", rng)),
-    ("KL-LUCB", {"threshold": "gk16"}, lambda rng: kl_lucb("gk16")),
-    ("KL-Racing", {"threshold": "gk16"}, lambda rng: elimination("KL-Racing", "gk16")),
-    ("FC-DSH", {"reuse": True, "factor": 1.3, "threshold": "gk16"}, lambda rng: fc_dsh_reuse("gk16", 1.3)),
-]
-# For Gaussian rewards the linear program and the losses have exact ties, which rounding breaks.
-BERNOULLI_ONLY: list[tuple[str, dict[str, Any], Callable[[Any], Decide]]] = [
-    ("FWS", {"threshold": "gk16"}, lambda rng: fws("gk16")),
-    ("AdaHedge-BR", {"threshold": "gk16"}, lambda rng: ada_hedge("gk16")),
-]
-GAUSSIAN_ONLY: list[tuple[str, dict[str, Any], Callable[[Any], Decide]]] = [
-    ("TrackAndStop", {"threshold": "kk21", "lazy": 0.1}, lambda rng: track_and_stop("D", 0.1, "kk21", rng)),
-    ("TrackAndStop", {"threshold": "gk16"}, lambda rng: track_and_stop("D", 0.0, "gk16", rng)),
-    ("TrackAndStop", {"threshold": "gk16", "tracking": "C"}, lambda rng: track_and_stop("C", 0.0, "gk16", rng)),
-    ("TTUCB", {"threshold": "gk16"}, lambda rng: top_two("TTUCB", 0.5, "tracking", "gk16", rng)),
-    ("TTUCB", {"select": "random"}, lambda rng: top_two("TTUCB", 0.5, "random", "kk21-gauss", rng)),
-    ("TTEI", {"threshold": "gk16"}, lambda rng: top_two("TTEI", 0.5, "random", "gk16", rng)),
-    ("KL-LUCB", {}, lambda rng: kl_lucb("union")),
-    ("KL-Racing", {}, lambda rng: elimination("KL-Racing", "union")),
-    ("SE", {}, lambda rng: elimination("SE", "union")),
-    ("lil-UCB", {"sigma": 0.1}, lambda rng: lil_ucb("lil")),
-    ("lil-UCB", {"threshold": "lil-heuristic"}, lambda rng: lil_ucb("lil-heuristic")),
-    ("FC-DSH", {"sigma": 0.1}, lambda rng: fc_dsh_fresh()),
-]
-NAMES = ("name", "parameters", "transcription")
-
-
-def check(trace: Play, name: str, parameters: dict[str, Any], transcription: Any, family: str) -> None:
-    rng = np.random.default_rng(7)
-    # In [0, 1] for the Bernoulli family, without ties.
-    rewards = (
-        rng.normal(MEANS[:, None], 0.25, (4, CAP))
-        if family == "gaussian"
-        else rng.beta(4 * MEANS, 4 - 4 * MEANS, (CAP, 4)).T
+RNG = np.random.default_rng(0)
+UNION = 6  # log(4 K N^2 / delta)
+LEVEL = 1e-5  # of each test of a distribution
+
+
+def zeros(num_arms: int, *names: str) -> dict[str, np.ndarray]:
+    return {name: np.zeros(num_arms) for name in names}
+
+
+# ------------------------------------------------------------------------------------------------ Track-and-Stop
+
+
+def test_d_tracking_by_hand(episode: Play) -> None:
+    w = np.array([0.1, 0.45, 0.3, 0.15])
+    s = TrackingState.of(due=1e9, w=w, **zeros(4, "behind"))
+    # t = 100: sqrt(t) - K / 2 = 8. An arm of 8 pulls comes first; of 9 pulls, t w - N is 1, 4, 5, -10.
+    assert track_and_stop.d_tracking(episode([8, 42, 25, 25], [0.0] * 4), s, RNG) == 0
+    assert track_and_stop.d_tracking(episode([9, 41, 25, 25], [0.0] * 4), s, RNG) == 2
+
+
+def test_c_tracking_by_hand(episode: Play) -> None:
+    # t = 9, K = 4: at least 1 / (2 sqrt 25) = 0.1. Above it 0.6, 0.2, 0, 0 are left of w, of which 3/4 and 1/4 of the
+    # remaining 0.6 are given.
+    s = TrackingState.of(due=1e9, w=np.array([0.7, 0.3, 0.0, 0.0]), **zeros(4, "total", "behind"))
+    e = episode([3, 2, 2, 2], [0.0] * 4)
+    assert track_and_stop.c_tracking(e, s, RNG) == 0
+    assert s.total.tolist() == pytest.approx([3.55, 2.25, 2.1, 2.1])
+    # Again, after a pull of arm 0: sums 4.1, 2.5, 2.2, 2.2 against 4, 2, 2, 2 pulls.
+    e.pulls[0] += 1
+    assert track_and_stop.c_tracking(e._replace(pulled=0), s, RNG) == 1
+    assert s.total.tolist() == pytest.approx([4.1, 2.5, 2.2, 2.2])
+
+
+def test_proportions_are_those_of_the_sample_means(episode: Play) -> None:
+    means = [1.0, 0.7, 0.2]
+    e = episode([5, 4, 2], means)
+    for family, variances, expected in (
+        (0, np.full(3, 0.25), optimal_weights(np.array(means), 0.25)),
+        (BERNOULLI, np.zeros(3), optimal_weights(np.array([1 - 1e-6, 0.7, 0.2]))),
+    ):
+        s = TrackingState.of(family=family, variances=variances, lazy=0.5, **zeros(3, "w", "mean", "variance"))
+        track_and_stop.find_proportions(e, s)
+        np.testing.assert_allclose(s.w, expected, atol=1e-6)
+        assert s.due == 16.5
+        s.w[:] = 0.0
+        track_and_stop.find_proportions(e._replace(made=16), s)  # too early for another search
+        assert not s.w.any()
+        track_and_stop.find_proportions(e._replace(made=17), s)
+        np.testing.assert_allclose(s.w, expected, atol=1e-6)
+
+
+# ------------------------------------------------------------------------------------------------ top two
+
+
+def pair_state(num_arms: int, **values: Any) -> TopTwoState:
+    """The state of a top-two agent that tracks a share of 1/2, for Gaussian rewards of variance 1."""
+    given = {"variances": np.ones(num_arms), "beta": 0.5, "tracks": True, **zeros(num_arms, "score", "led", "own")}
+    return TopTwoState.of(**{**given, **values})
+
+
+def test_challengers_by_hand(episode: Play) -> None:
+    # Leader 0. W = 0.25 / (2 (1/4 + 1)) = 0.1 and 0.01 / (2 (1/4 + 1/64)) = 0.019; with log N 0.1 and 4.18.
+    e = episode([4, 1, 64], [1.0, 0.5, 0.9])
+    for rule, challenger in ((top_two.eb_tc, 2), (top_two.eb_tci, 1)):
+        s = pair_state(3)
+        # The leader is pulled as long as it has at most half of the times: 0 of 1, 1 of 2, not 2 of 3, 2 of 4.
+        expected = [0, 0, challenger, 0, challenger, 0]
+        assert [rule(e, s, RNG) for _ in range(6)] == expected
+        assert (s.led[0], s.own[0]) == (6.0, 4.0)
+
+
+def test_the_leader_has_its_share(episode: Play) -> None:
+    e = episode([3, 1], [1.0, 0.0])
+    # "ids": N_C / (N_B + N_C) for equal variances; for Bernoulli rewards p = 3/4 and the parts 3 log(4/3), log 4.
+    own = 3 * math.log(4 / 3)
+    for values, share in (({"beta": 0.3}, 0.3), ({}, 0.25), ({"family": BERNOULLI}, own / (own + math.log(4)))):
+        s = pair_state(2, **{"beta": 0.0, **values}, tracks=False)
+        rng = np.random.default_rng(0)
+        led = sum(top_two.eb_tc(e, s, rng) == 0 for _ in range(10_000))
+        assert binomtest(led, 10_000, share).pvalue > LEVEL
+
+
+@pytest.mark.each("uniform", [False, True])
+def test_the_bonus_of_ttucb(episode: Play, uniform: bool) -> None:
+    # Pulls 1 and 100: arm 0 leads where sqrt(g v) (1 - 1/10) exceeds the gap of 1.
+    log_t = math.log(101)
+    rate = 2 * 1.2**2 * log_t + 2 * math.log(2 + 1.2 * log_t) + 2
+    g = 2 * 1.2 * 2.2 * log_t if uniform else brentq(lambda u: u - math.log(u) - rate, 1, 100)
+    for share, leads in ((0.99, 1), (1.01, 0)):
+        s = pair_state(2, variances=np.full(2, share / (0.81 * g)), uniform=uniform)
+        assert [top_two.ttucb(episode([1, 100], [0.0, 1.0]), s, RNG) for _ in range(3)] == [leads, leads, 1 - leads]
+
+
+def test_expected_improvements_by_hand(episode: Play) -> None:
+    # Over the mean 1, s f(x): 0.1 x 0.399 = 0.040; 0.5 f(-0.2) = 0.154; f(-1) = 0.083: arm 1 leads. Over arm 1:
+    # 0.51 f(0.196) = 0.257 of arm 0, 1.118 f(-0.805) = 0.133 of arm 2.
+    e, s = episode([100, 4, 1], [1.0, 0.9, 0.0]), pair_state(3)
+    assert [top_two.ttei(e, s, RNG) for _ in range(3)] == [1, 1, 0]
+    for z in (-20.0, -2.0, 0.0, 3.0):
+        expected = math.log(2 * (z * norm.cdf(z) + norm.pdf(z)))
+        assert top_two.log_improvement(2 * z, 4.0) == pytest.approx(expected, rel=1e-6)
+    # Both forms meet at -30.
+    assert top_two.log_improvement(-30 - 1e-9, 1.0) == pytest.approx(top_two.log_improvement(-30.0, 1.0), rel=1e-5)
+
+
+def choices(agent: Any, pulls: list[float], means: list[float], runs: int = 20_000) -> np.ndarray:
+    """How often each arm is pulled next, in many episodes with the same statistics."""
+    agent.reset(ProblemInfo(len(pulls), 1000, runs, fixed_confidence=True), np.random.default_rng(1))
+    columns = (np.tile(np.array(column, float), (runs, 1)) for column in (pulls, means, [0.0] * len(pulls)))
+    chosen = Engine(agent.sequential(1), Statistics(*columns), int(sum(pulls)), None, variances=True).choose()
+    return np.bincount(chosen, minlength=len(pulls))
+
+
+@pytest.mark.each("name", ["T3C", "TTTS-GLR"])
+def test_leaders_are_drawn_from_the_posterior(name: str) -> None:
+    # Arm 1 is drawn above arm 0 with probability p, and pulled with p beta + (1 - p) (1 - beta).
+    p = float(norm.cdf(-0.3 / (0.7 * math.sqrt(1 / 4 + 1 / 9))))
+    second = choices(agents.make(name, sigma=0.7, beta=0.8), [4, 9], [0.3, 0.0])[1]
+    assert binomtest(int(second), 20_000, 0.8 * p + 0.2 * (1 - p)).pvalue > LEVEL
+    # Beta(2, 1) and Beta(1, 2): p = 1/6.
+    second = choices(agents.make(name, family="bernoulli", beta=0.8), [1, 1], [1.0, 0.0])[1]
+    assert binomtest(int(second), 20_000, 0.8 / 6 + 0.2 * 5 / 6).pvalue > LEVEL
+
+
+def test_challengers_of_drawn_leaders() -> None:
+    # Arm 0 leads surely. W of arm 1 is 1 / (2 (1/400 + 1/100)) = 40, of arm 2 it is 4 / (2 (1/400 + 1/9)) = 17.6, both
+    # below the threshold for so small a delta.
+    for name, options in (("T3C", {}), ("TTTS-GLR", {"tries": 1})):
+        agent = agents.make(name, sigma=0.1, delta=1e-30, **options)
+        counts = choices(agent, [400, 100, 9], [1.0, 0.9, 0.8], 2000)
+        assert counts[1] == 0 and abs(counts[0] - 1000) < 100
+
+
+# ------------------------------------------------------------------------------------------------ intervals
+
+
+def test_kl_lucb_by_hand(episode: Play) -> None:
+    # Rates log(120 N^2): U_1 = sqrt(2 log 120) = 3.094, U_2 = 0.5 + 1.137, L_0 = 1 - 1.944: 4.038 too little.
+    e = episode([4, 1, 16], [1.0, 0.0, 0.5])
+    for epsilon, expected in ((0.0, [0, 1, 0]), (4.03, [0, 1, 0]), (4.05, [STOP] * 3)):
+        s = KLLUCBState.of(epsilon=epsilon, threshold=UNION, level=math.log(10), variances=np.ones(3))
+        assert [kl_lucb.pull_pair(e, s, RNG) for _ in range(3)] == expected
+
+
+def test_bounds_of_bernoulli_means_are_at_the_rate(episode: Play) -> None:
+    for mean in (0.0, 0.01, 0.3, 0.9):
+        for pulls in (20, 5000):
+            bound = kl_lucb.upper_bound(episode([pulls], [mean]), ConfidenceState.of(family=BERNOULLI), 0, 6.0)
+            assert mean < bound < 1 and pulls * bernoulli_kl(mean, bound) == pytest.approx(6.0, rel=1e-6)
+    assert kl_lucb.upper_bound(episode([3], [1.0]), ConfidenceState.of(family=BERNOULLI), 0, 6.0) == 1.0
+
+
+def test_a_dropped_arm_is_not_recommended(trace: Play) -> None:
+    # With n pulls widths are 0.31 and 0.25: arm 0 is dropped after round 1 (1.3 against 2), and arm 2 after round 2
+    # (0.3 against 1.2). The arm that is left then has a smaller mean than arm 0.
+    for name in ("SE", "KL-Racing"):
+        agent = agents.make(name, sigma=0.1, delta=0.1, tie="first")
+        played = trace(agent, [[1.3], [2.0, 0.4], [1.5, -0.9]], 20, fixed_confidence=True)
+        assert (played.arms, played.recommendation) == ([0, 1, 2, 1, 2], 1), name
+
+
+def test_all_bad_arms_are_dropped_at_once_or_the_worst_alone(trace: Play) -> None:
+    for name, arms in (("SE", [0, 1, 2]), ("KL-Racing", [0, 1, 2, 1, 2])):
+        played = trace(agents.make(name, sigma=0.1, tie="first"), [[0.0], [0.1], [9.0]], 20, fixed_confidence=True)
+        assert (played.arms, played.recommendation) == (arms, 2), name
+
+
+def begun(agent: Any, num_arms: int) -> Any:
+    agent.reset(ProblemInfo(num_arms, 100, fixed_confidence=True))
+    return agent
+
+
+def test_lil_ucb_by_hand(episode: Play) -> None:
+    agent = begun(agents.make("lil-UCB", threshold="lil-heuristic", delta=0.1), 2)
+    s = LilState.of(**{name: agent.values[name] for name in ("epsilon", "beta", "ratio", "log_level", "sigma")})
+    # log(log(8) 50) = 4.644, and 1.5 x 0.5 sqrt(2 x 4.644 / 8) = 0.808. The logarithm of log 1 is not positive.
+    assert lil_ucb.upper_bound(8.0, 1.0, 0.0, s) == pytest.approx(1.8081, abs=1e-4)
+    assert lil_ucb.upper_bound(1.0, 1.0, 0.0, s) == np.inf
+    # lambda = 1 + 10 / 2 = 6: 7 pulls against 1. After the first pulls only the arm pulled last can have come so far.
+    assert not lil_ucb.dominates(episode([6, 1], [0.0, 0.0]), s) and lil_ucb.dominates(episode([7, 1], [0.0, 0.0]), s)
+    assert not lil_ucb.dominates(episode([7, 1], [0.0, 0.0], pulled=1), s)
+    values = begun(agents.make("lil-UCB", delta=0.1), 5).values
+    assert (values["epsilon"], values["beta"], values["ratio"]) == (0.01, 1.0, 9.0)
+    d = math.exp(-values["log_level"])
+    c = 2.01 / 0.01 * (1 / math.log(1.01)) ** 1.01
+    assert 4 * math.sqrt(c * d) + 4 * c * d == pytest.approx(0.1)
+
+
+# ------------------------------------------------------------------------------------------------ games
+
+
+def fws_state(x: Any, **values: Any) -> FWSState:
+    k = len(x)
+    arrays = zeros(k, "z", "f", "by_best", "by_other", "near", "score", "basis")
+    return FWSState.of(
+        **{"variances": np.ones(k), **values}, x=np.array(x), **arrays, tableau=np.zeros((k + 1) * (2 * k + 1))
     )
-    agent = agents.make(name, tie="first", delta=0.1, family=family, **{"sigma": 0.25, **parameters})
-    decide = transcription(np.random.default_rng(5))
-    plain = follow(decide, rewards, 0.1, family, parameters.get("sigma", 0.25))
-    played = trace(agent, rewards, CAP, seed=5, fixed_confidence=True)
-    assert played.arms == plain.pulls
-    assert len(played.arms) < CAP and played.recommendation == plain.argmax(plain.m) == 2
 
 
-def labels(cases: list[Any]) -> list[str]:
-    return [f"{name} {parameters}" for name, parameters, _ in cases]
+@pytest.mark.each(
+    ("means", "x", "made", "z"),
+    [
+        # t = 30, so that J are arms within 30^-0.9 / 3 = 0.016. f_1 = 0.023 and f_2 = 0.071: J = {1}. p = 0.8125, and
+        # the slopes are 0.018 and 0.049.
+        ([1.0, 0.5, 0.0], [0.5, 0.3, 0.2], 30, [0.0, 1.0, 0.0]),
+        ([1.0, 0.5, 0.0], [0.2, 0.5, 0.3], 30, [1.0, 0.0, 0.0]),
+        # J = {1, 2}. Slopes 0.092 by the best and 0.163 by the other: the best, as both others have half each.
+        ([1.0, 0.0, 0.0], [0.4, 0.3, 0.3], 30, [1.0, 0.0, 0.0]),
+        ([1.0, 0.0, 0.0], [0.8, 0.1, 0.1], 30, [0.0, 0.5, 0.5]),  # 0.006 and 0.395
+        # floor(t / K) = 9 is a square, and tied arms.
+        ([1.0, 0.5, 0.0], [0.5, 0.3, 0.2], 28, [1 / 3] * 3),
+        ([1.0, 1.0, 0.0], [0.5, 0.3, 0.2], 30, [1 / 3] * 3),
+    ],
+)
+def test_fws_by_hand(episode: Play, means: Any, x: Any, made: int, z: Any) -> None:
+    s = fws_state(x)
+    arm = fws.frank_wolfe(episode([15, 10, 5], means, made=made, pulled=0), s, RNG)
+    assert s.z.tolist() == pytest.approx(z)
+    moved = [a * (made - 1) / made + b / made for a, b in zip(x, z, strict=True)]
+    assert s.x.tolist() == pytest.approx(moved)
+    assert arm == np.argmax(np.array(moved) / [15, 10, 5])
+    first = fws_state([0.0] * 3)  # proportions are equal at first
+    fws.frank_wolfe(episode([9, 9, 9], means), first, RNG)
+    assert first.x.tolist() == pytest.approx([1 / 3] * 3)
 
 
-SHORT = [case for case in FAMILIES + GAUSSIAN_ONLY if case[1].get("threshold") in ("gk16", "lil-heuristic")]
-LONG = [case for case in FAMILIES + GAUSSIAN_ONLY if case not in SHORT]
+def test_divergences_of_bernoulli_means_are_finite(episode: Play) -> None:
+    e, s = episode([2, 3], [1.0, 0.2]), ConfidenceState.of(family=BERNOULLI)
+    assert fws.mean_divergence(e, s, 0, 0.5) == pytest.approx(bernoulli_kl(1 - 1e-6, 0.5))
+    assert fws.meeting_mean(e, s, 0, 1, 1.0, 3.0) == pytest.approx(0.4)
+    s = ConfidenceState.of(variances=np.array([1.0, 0.25]))
+    assert fws.meeting_mean(e, s, 0, 1, 1.0, 1.0) == pytest.approx(0.36)  # weights 1 and 4
+    assert fws.mean_divergence(e, s, 1, 0.7) == pytest.approx(0.5)
 
 
-@pytest.mark.each(NAMES, SHORT, ids=labels(SHORT))
-def test_episodes_follow_the_transcription(trace: Play, name: str, parameters: dict, transcription: Any) -> None:
-    check(trace, name, parameters, transcription, "gaussian")
+def test_ada_hedge_by_hand(episode: Play) -> None:
+    # Weights are equal at first, the closest rival is arm 1, and both would have the mean 0.75. Bounds are
+    # sqrt(2 log(12) / 4) = 1.115 away: gains 1.365^2 / 2 = 0.931 of both, and log(12) / 4 = 0.621 of arm 2.
+    s = AdaHedgeState.of(
+        variances=np.ones(3), **zeros(3, "w", "total", "behind", "gain", "mix_gap"), losses=np.zeros(9)
+    )
+    e = episode([4, 4, 4], [1.0, 0.5, 0.0])
+    assert ada_hedge.play_round(e, s, RNG) == 0
+    level = math.log(12)
+    gain = (0.25 + math.sqrt(level / 2)) ** 2 / 2
+    assert s.gain.tolist() == pytest.approx([gain, gain, level / 4])
+    assert s.losses.tolist() == pytest.approx([-gain, -gain, -level / 4, *[0.0] * 6])
+    # Mix loss at the rate log(3) / 0.01: 0 before, then -gain - log(2 / 3) / rate, but for a third term of e^-34.
+    mix_gap = 0.01 + gain + math.log(2 / 3) * 0.01 / math.log(3) - (2 * gain + level / 4) / 3
+    assert s.mix_gap.tolist() == pytest.approx([mix_gap, 0.01, 0.01])
+    assert s.total.tolist() == pytest.approx([4 + 1 / 3] * 3)
+    # The next round: weights in proportion to exp(log(3) / D times the gain).
+    e.pulls[0] += 1
+    assert ada_hedge.play_round(e._replace(made=13, pulled=0), s, RNG) == 1
+    ratio = math.exp(math.log(3) / mix_gap * (gain - level / 4))
+    w = np.array([ratio, ratio, 1.0]) / (2 * ratio + 1)
+    np.testing.assert_allclose(s.w, w)
+    np.testing.assert_allclose(s.total, 4 + 1 / 3 + w)
 
 
-@pytest.mark.slow
-@pytest.mark.each(NAMES, LONG, ids=labels(LONG))
-def test_so_do_long_ones(trace: Play, name: str, parameters: dict, transcription: Any) -> None:
-    check(trace, name, parameters, transcription, "gaussian")
+def test_gains_of_bernoulli_means(episode: Play) -> None:
+    # At level log 8 / 4 the mean 1/2 has the bounds 1/2 -+ x, and d(1/2 + x, q) is the larger for q = 0.4; a mean of
+    # 1 has the bound 1, whose divergence from q near 1 is nearly 0, so log(8) / 4 is the largest.
+    e = episode([4, 4], [0.5, 1.0])
+    s = ConfidenceState.of(family=BERNOULLI)
+    high = brentq(lambda q: bernoulli_kl(0.5, q) - math.log(8) / 4, 0.5, 1 - 1e-12)
+    assert ada_hedge.optimistic_gain(e, s, 0, 0.4) == pytest.approx(bernoulli_kl(high, 0.4))
+    assert ada_hedge.optimistic_gain(e, s, 0, 0.6) == pytest.approx(bernoulli_kl(1 - high, 0.6))
+    low = brentq(lambda q: bernoulli_kl(1.0, q) - math.log(8) / 4, 1e-12, 1 - 1e-12)
+    expected = max(bernoulli_kl(low, 1 - 1e-6), math.log(8) / 4)
+    assert ada_hedge.optimistic_gain(e, s, 1, 1.0) == pytest.approx(expected)
 
 
-@pytest.mark.slow
-@pytest.mark.each(NAMES, FAMILIES + BERNOULLI_ONLY, ids=labels(FAMILIES + BERNOULLI_ONLY))
-def test_so_do_those_of_bernoulli_rewards(trace: Play, name: str, parameters: dict, transcription: Any) -> None:
-    check(trace, name, parameters, transcription, "bernoulli")
+# ------------------------------------------------------------------------------------------------ halving
+
+
+def test_fresh_samples_of_fc_dsh_by_hand(trace: Play) -> None:
+    # Two arms, one stage: 2^(m - 1) pulls of each in phase m. With sigma = 1/4 widths are 0.77, 0.62 and, with the four
+    # pulls of phase 3, 0.25 sqrt(2 log(1080) / 4) = 0.467: below half the distance.
+    played = trace(agents.make("FC-DSH", sigma=0.25, tie="first"), [[1.0], [0.0]], 100, fixed_confidence=True)
+    assert (played.arms, played.recommendation) == ([0, 1] * 7, 0)
+    # Four arms, two stages: the first pulls keep arms 0 and 1; two pulls of each then have the means 1 and 2, without
+    # the 6 of the first stage. Widths 0.1 sqrt(2 log(480) / 2) = 0.25, and 0.35 of the arms that were pulled once.
+    rewards = [[6.0, 1.0, 1.0], [2.0], [0.0], [0.0]]
+    played = trace(agents.make("FC-DSH", sigma=0.1, tie="first"), rewards, 100, fixed_confidence=True)
+    assert (played.arms, played.recommendation) == ([0, 1, 2, 3, 0, 1, 0, 1], 1)
+
+
+def test_all_samples_of_fc_dsh_by_hand(trace: Play) -> None:
+    # Up to ceil(4 base / size) pulls of all arms, then of the better two: 1 and 2 with base 1, 2 and 3 with 1.5, then 3
+    # and 5 with 2.25.
+    agent = agents.make("FC-DSH", reuse=True, factor=1.5, sigma=100.0, tie="first")
+    played = trace(agent, [[4.0], [3.0], [1.0], [0.0]], 16, fixed_confidence=True)
+    assert played.arms == [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 0, 1]
+    assert played.recommendation == 0
 
 
 def test_matrix_games_are_solved_exactly() -> None:
@@ -481,25 +345,6 @@ def test_matrix_games_are_solved_exactly() -> None:
         assert (z @ payoff).min() == pytest.approx(-best.fun, abs=1e-9)
 
 
-def test_a_dropped_arm_is_not_recommended(trace: Play) -> None:
-    # With n pulls widths are 0.31 and 0.25: arm 0 is dropped after round 1 (1.3 against 2), and arm 2 after round 2
-    # (0.3 against 1.2). The arm that is left then has a smaller mean than arm 0.
-    for name in ("SE", "KL-Racing"):
-        agent = agents.make(name, sigma=0.1, delta=0.1, tie="first")
-        played = trace(agent, [[1.3], [2.0, 0.4], [1.5, -0.9]], 20, fixed_confidence=True)
-        assert (played.arms, played.recommendation) == ([0, 1, 2, 1, 2], 1), name
-
-
-def test_kl_lucb_with_an_accuracy(trace: Play) -> None:
-    rewards = np.random.default_rng(3).normal(MEANS[:, None], 0.25, (4, CAP))
-    plain = follow(kl_lucb("union", 0.2), rewards, 0.1, "gaussian", 0.25)
-    played = trace(
-        agents.make("KL-LUCB", tie="first", sigma=0.25), rewards, CAP, task=BestArm(0.2), fixed_confidence=True
-    )
-    exact = trace(agents.make("KL-LUCB", tie="first", sigma=0.25), rewards, CAP, fixed_confidence=True)
-    assert played.arms == plain.pulls and len(played.arms) < len(exact.arms)
-
-
 def play(name: str, bandit: Any, episodes: int, limit: int = 100_000, seed: int = 0, **parameters: Any) -> Rollout:
     agent = agents.make(name, **parameters)
     batch = bandit.select(np.zeros(episodes, np.int64))
@@ -508,7 +353,7 @@ def play(name: str, bandit: Any, episodes: int, limit: int = 100_000, seed: int 
     return play_blocks(agent, batch, limit, np.random.default_rng([seed, 1]))
 
 
-EVERY = sorted({case[0] for case in FAMILIES + GAUSSIAN_ONLY + BERNOULLI_ONLY})
+EVERY = [name for name in agents.names() if isinstance(agents.make(name), ConfidenceAgent)]
 
 
 @pytest.mark.each("name", EVERY)

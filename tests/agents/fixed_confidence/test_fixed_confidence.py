@@ -13,7 +13,7 @@ from bai_gym import agents
 from bai_gym.agents.fixed_confidence.stopping import ConfidenceAgent
 from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, GaussianBandit, SampleTable
 from bai_gym.benchmark.rollout import Rollout, play_blocks
-from bai_gym.errors import AgentError, ParameterError
+from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
 
@@ -164,13 +164,6 @@ def test_with_the_scale_of_the_rewards_the_confidence_holds(name: str) -> None:
 def test_tables_say_where_a_confidence_is_not_proved(agent: str, keywords: dict[str, Any], noted: bool) -> None:
     found = bai_gym.evaluate(agent, "BAI-FC-Custom-v0", runs=2, env_kwargs={"means": [0.9, 0.1], **keywords})
     assert any("its confidence is proved for" in note for note in found.notes) is noted
-
-
-@pytest.mark.each("name", ["UGapEc", "LUCB"])
-def test_sigma_and_b_are_alternatives(name: str) -> None:
-    for parameters in ({"sigma": 1.0, "b": 2.0}, {"sigma": 0.0}, {"sigma": -1.0}):
-        with pytest.raises(ParameterError, match="sigma"):
-            bai_gym.evaluate(agents.make(name, **parameters), "BAI-FC-Custom-v0", runs=2, env_kwargs=TWO)
 
 
 def test_the_widths_of_maurer_and_pontil_hold_by_default() -> None:

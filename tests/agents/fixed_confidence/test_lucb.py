@@ -13,9 +13,8 @@ from bai_gym.agents.fixed_confidence.lucb import LUCB, exploration
 from bai_gym.agents.tools.widths import hoeffding
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.tasks import BestArm, BestOfEach, Task, TopM
+from bai_gym.tasks import BestArm, Task, TopM
 
 Play = Callable[..., Any]
 
@@ -97,16 +96,3 @@ def test_each_episode_of_a_batch_stops_for_itself() -> None:
         assert chosen.tolist() == (mean >= np.sort(mean)[-2]).tolist()
         apart = np.max((mean + widths)[chosen == 0]) - np.min((mean - widths)[chosen == 1])
         assert apart < 0.1
-
-
-def test_several_bandits_are_not_its_task() -> None:
-    with pytest.raises(AgentError, match="LUCB does not support the task 'best-of-each'; it supports: best-arm, top-m"):
-        LUCB().reset(ProblemInfo(4, 100, task=BestOfEach(2)))
-
-
-@pytest.mark.each("parameter", ["delta", "b"])
-@pytest.mark.each("value", [0.0, -0.1, math.nan, math.inf])
-def test_parameters_out_of_range(parameter: str, value: float) -> None:
-    rule = "lie strictly between 0 and 1" if parameter == "delta" else "be a positive number"
-    with pytest.raises(ParameterError, match=f"^{parameter} of LUCB must {rule}, not {value}$"):
-        LUCB(**{parameter: value}).reset(ProblemInfo(4, 100))

@@ -22,7 +22,7 @@ from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.statistics import FloatArray, Statistics
 
-NETWORKS = Universal()._networks
+NETWORKS = Universal().networks
 
 
 def statistics_of(rewards: list[list[list[float]]]) -> Statistics:

@@ -12,7 +12,6 @@ from scipy.stats import fisher_exact
 from bai_gym import agents
 from bai_gym.bandits import FeatureBandit, GaussianBandit, linear_bandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.errors import BudgetError, ParameterError
 from bai_gym.problems import ProblemInfo
 
 
@@ -38,11 +37,11 @@ def test_the_rounds_follow_rho() -> None:
     # Two arms at distance s: rho = s^2-fold of the smallest weight sum, (sum |w|)^2 with x - x' = sum w x.
     truth = linear_bandit([[1.0, 0.0], [0.0, 1.0]], [1.0, 0.0], noise_variance=1e-6)
     agent = reset(agents.make("Peace-rho"), truth, 100)
-    assert agent._rounds_of.tolist() == [2]  # rho = 4
+    assert agent.rounds_of.tolist() == [2]  # rho = 4
     near = linear_bandit([[1.0, 0.0], [1.0, 0.2]], [1.0, 0.0])
-    assert reset(agents.make("Peace-rho"), near, 100)._rounds_of.tolist() == [2]  # w = (1, -1) still
+    assert reset(agents.make("Peace-rho"), near, 100).rounds_of.tolist() == [2]  # w = (1, -1) still
     between = linear_bandit([[1.0, 0.0], [0.5, 0.0]], [1.0, 0.0])
-    assert reset(agents.make("Peace-rho"), between, 100)._rounds_of.tolist() == [1]  # half of the first arm: 1/4
+    assert reset(agents.make("Peace-rho"), between, 100).rounds_of.tolist() == [1]  # half of the first arm: 1/4
 
 
 def test_episodes_with_different_numbers_of_rounds() -> None:
@@ -51,7 +50,7 @@ def test_episodes_with_different_numbers_of_rounds() -> None:
     features[::2, :, 1:] = 0.0  # in one dimension rho is at most 4
     truth = linear_bandit(features, rng.standard_normal((40, 6)), noise_variance=1e-10)
     agent = reset(agents.make("Peace-rho"), truth, 131)
-    assert len(set(agent._rounds_of.tolist())) >= 2
+    assert len(set(agent.rounds_of.tolist())) >= 2
     rollout = play_blocks(agent, truth, 131, np.random.default_rng(1))
     assert (rollout.pulls.sum(axis=-1) == 131).all()
     assert (rollout.recommendation == truth.means.argmax(axis=-1)).all()
@@ -85,11 +84,3 @@ def test_structure_pays() -> None:
 
     own, other = errors(agents.make("Peace-rho")), errors(agents.make("Uniform"))
     assert fisher_exact([[own, 250 - own], [other, 250 - other]], alternative="less").pvalue < 1e-6
-
-
-def test_errors() -> None:
-    truth = linear_bandit(np.eye(4), np.arange(4.0))
-    with pytest.raises(ParameterError, match="iterations of Peace-rho must be an integer of at least 1, not 0"):
-        reset(agents.make("Peace-rho", iterations=0), truth, 100)
-    with pytest.raises(BudgetError, match="budget 15 is below the minimum of Peace-rho for 4 arms: give at least 16"):
-        reset(agents.make("Peace-rho"), truth, 15)

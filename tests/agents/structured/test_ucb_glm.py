@@ -14,7 +14,7 @@ from bai_gym import evaluate
 from bai_gym.agents import UCBGLM
 from bai_gym.bandits import FeatureBandit, GaussianBandit, linear_bandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
-from bai_gym.errors import AgentError, ParameterError
+from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.regression import generalized_linear
 
@@ -187,21 +187,3 @@ def test_rewards_between_0_and_1_are_allowed(trace: Play) -> None:
     rewards[0, :5] = rewards[1, :5] = 1.0  # so that means are rounded
     for link in ("logit", "probit", "log"):
         assert sum(trace(UCBGLM(link=link), rewards, 300, features=rng.standard_normal((3, 2))).counts(3)) == 300
-
-
-@pytest.mark.each(
-    ("agent", "says"),
-    [
-        (UCBGLM(link="tobit"), "link of UCB-GLM must be one of 'identity', 'logit', 'probit', 'log', not 'tobit'"),
-        (UCBGLM(alpha=-0.1), "alpha of UCB-GLM must be a number of at least 0, not -0.1"),
-        (UCBGLM(alpha=math.inf), "alpha of UCB-GLM must be a number of at least 0, not inf"),
-        (UCBGLM(alpha="theory"), "alpha of UCB-GLM must be a number, not 'theory'"),  # type: ignore[arg-type]
-        (UCBGLM(penalty=0.0), "penalty of UCB-GLM must be a positive number, not 0.0"),
-        (UCBGLM(newton_steps=0), "newton_steps of UCB-GLM must be an integer of at least 1, not 0"),
-        (UCBGLM(newton_steps=True), "newton_steps of UCB-GLM must be an integer of at least 1, not True"),
-        (UCBGLM(newton_steps=2.0), "newton_steps of UCB-GLM must be an integer"),  # type: ignore[arg-type]
-    ],
-)
-def test_parameters_out_of_range(agent: UCBGLM, says: str) -> None:
-    with pytest.raises(ParameterError, match=says):
-        agent.reset(ProblemInfo(2, 20, truth=FeatureBandit(GaussianBandit([0.0, 1.0], 1.0), np.eye(2))))

@@ -11,7 +11,7 @@ import pytest
 from bai_gym.agents import APT, LSA, ThresholdUCBE, ThresholdUCBEV
 from bai_gym.agents.thresholding.apt import UCBEState, bernstein_index
 from bai_gym.bandits import GaussianBandit
-from bai_gym.errors import BudgetError, ParameterError
+from bai_gym.errors import BudgetError
 from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import Thresholding
 
@@ -50,12 +50,6 @@ def test_an_arm_at_the_threshold_leaves_no_exploration() -> None:
         truth = GaussianBandit([0.5, 0.25, 0.75])
         agent.reset(ProblemInfo(3, 60, task=HALF, truth=truth, knows=agent.knows))
         assert agent.exploration.tolist() == [0.0]
-
-
-def test_the_exploration_is_given_once() -> None:
-    for agent in (ThresholdUCBE(c=2.0, a=1.0), ThresholdUCBEV(c=2.0, a=1.0)):
-        with pytest.raises(ParameterError, match="c of UCBEV?-T has no effect where a is given: leave one of them out"):
-            begun(agent, 34)
 
 
 def test_budgets_that_the_explorations_need() -> None:

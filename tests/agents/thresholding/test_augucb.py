@@ -13,7 +13,6 @@ from bai_gym.agents import AugUCB
 from bai_gym.agents.thresholding.augucb import AugUCBState, width
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Engine
 from bai_gym.statistics import Statistics
@@ -149,8 +148,3 @@ def test_fewer_than_five_arms_are_warned_about() -> None:
     with pytest.warns(UserWarning, match="^AugUCB is not designed for 4 arms: its exploration takes"):
         AugUCB().reset(ProblemInfo(4, 100, task=Thresholding(0.5)))
     AugUCB().reset(ProblemInfo(5, 100, task=Thresholding(0.5)))
-
-
-def test_other_tasks_are_refused() -> None:
-    with pytest.raises(AgentError, match="AugUCB does not support the task 'best-arm'; it supports: thresholding"):
-        AugUCB().reset(ProblemInfo(5, 100))

@@ -1,4 +1,4 @@
-"""APT-G, HDoC, LUCB-G and APGAI: every pull against plain transcriptions, and their error probabilities."""
+"""APT-G, HDoC, LUCB-G and APGAI: indices, classification and stops by hand, and error probabilities."""
 
 from __future__ import annotations
 
@@ -8,66 +8,71 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bai_gym.agents import APGAI, APTG, LUCBG, HDoC
+from bai_gym.agents.thresholding.apgai import APGAIState
+from bai_gym.agents.thresholding.apgai import pull_or_stop as apgai_rule
+from bai_gym.agents.thresholding.good_arm import GoodArmState, pull_or_stop
 from bai_gym.bandits import BernoulliBandit
 from bai_gym.benchmark.rollout import play_blocks
-from bai_gym.errors import AgentError, ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.tasks import BestArm, GoodArm
+from bai_gym.sampling import STOP
+from bai_gym.tasks import GoodArm
 
 Play = Callable[..., Any]
 HALF = GoodArm(0.5)
 KINDS = (APTG, HDoC, LUCBG)
+RNG = np.random.default_rng(0)
 
 
-def radius(pulls: int, arms: int, delta: float, b: float) -> float:
-    return b * math.sqrt(math.log(4 * arms * pulls**2 / delta) / (2 * pulls))
+def state_of(num_arms: int, **values: Any) -> GoodArmState:
+    return GoodArmState.of(**{"threshold": 0.5, "b": 1.0, "delta": 0.1, **values}, index=np.zeros(num_arms))
 
 
-def classified(kind: Any, rows: Any, cap: int, delta: float, b: float) -> tuple[list[int], int | None]:
-    """The pulls of Kano et al. until the first good arm, or until no arm is left; ties by the first rule."""
-    seen = [[row[0]] for row in rows]
-    arms, active = list(range(len(rows))), list(range(len(rows)))
-
-    def mean(a: int) -> float:
-        return math.fsum(seen[a]) / len(seen[a])
-
-    while True:
-        for a in sorted(active, key=lambda a: (-mean(a), a)) if len(arms) == len(rows) else [arms[-1]]:
-            if mean(a) - radius(len(seen[a]), len(rows), delta, b) >= 0.5:
-                return arms, a
-        active = [a for a in active if mean(a) + radius(len(seen[a]), len(rows), delta, b) >= 0.5]
-        if not active:
-            return arms, len(rows)
-        if len(arms) == cap:
-            return arms, None
-        t = len(arms)
-
-        def value(a: int, t: int = t) -> float:
-            n = len(seen[a])
-            if kind is APTG:
-                return -math.sqrt(n) * abs(mean(a) - 0.5)
-            return mean(a) + (b * math.sqrt(math.log(t) / (2 * n)) if kind is HDoC else radius(n, len(rows), delta, b))
-
-        arm = min(active, key=lambda a: (-value(a), len(seen[a]), a))
-        seen[arm].append(rows[arm][len(seen[arm]) % len(rows[arm])])
-        arms.append(arm)
+def test_indices_by_hand(episode: Play) -> None:
+    # Means 0.6, 0.2, 0.5 after 4, 1 and 9 pulls: log 14 = 2.639, and log(120 T^2) = 7.560, 4.787, 9.182.
+    e = episode([4, 1, 9], [0.6, 0.2, 0.5])
+    for kind, arm, index in (
+        (APTG, 2, [-0.2, -0.3, 0.0]),
+        (HDoC, 1, [0.6 + math.sqrt(2.639 / 8), 0.2 + math.sqrt(2.639 / 2), 0.5 + math.sqrt(2.639 / 18)]),
+        (LUCBG, 1, [0.6 + math.sqrt(7.560 / 8), 0.2 + math.sqrt(4.787 / 2), 0.5 + math.sqrt(9.182 / 18)]),
+    ):
+        s = state_of(3, kind=kind.kind)
+        assert pull_or_stop(e, s, RNG) == arm
+        assert s.index.tolist() == pytest.approx(index, abs=1e-3)
 
 
-@given(st.sampled_from(KINDS), st.floats(0.0, 1.0), st.integers(0, 2**32 - 1), st.integers(2, 5))
-def test_every_pull_is_that_of_the_transcription(
-    trace: Play, kind: Any, level: float, seed: int, num_arms: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    rows = np.round((level + 0.6 * rng.random((num_arms, 80)) - 0.3) * 64) / 64
-    played = trace(kind(delta=0.2, b=0.6, tie="first"), rows, 150, task=HALF, fixed_confidence=True)
-    arms, answer = classified(kind, rows, 150, 0.2, 0.6)
-    assert played.arms == arms
-    if answer is not None:
-        assert played.recommendation == [answer]
+def test_classification_by_hand(episode: Play) -> None:
+    # As above with b = 0.1: radii 0.097, 0.155, 0.071. At the start the best arm is tried first, and it is certain.
+    e = episode([4, 1, 9], [0.6, 0.2, 0.5])
+    s = state_of(3, b=0.1)
+    assert pull_or_stop(e, s, RNG) == STOP and s.certain == 0
+    # After a pull of arm 1 that arm alone is looked at, and dropped.
+    assert pull_or_stop(e._replace(pulled=1), s, RNG) == 2
+    assert (s.below, s.index[1], e.active.tolist()) == (1, -np.inf, [1, 0, 1])
+    # All arms are below: 3 stands for none.
+    s = state_of(3, b=0.1)
+    assert pull_or_stop(episode([4, 1, 9], [0.3, 0.2, 0.4]), s, RNG) == STOP and s.certain == 3
+    # One arm: the radius is b sqrt(log(40) / 2), or with twice the delta b sqrt(log(20) / 2).
+    e = episode([1], [0.5 + 0.1 * math.sqrt(math.log(30) / 2)])
+    for delta, expected in ((0.1, 0), (0.2, STOP)):
+        assert pull_or_stop(e, state_of(1, b=0.1, delta=delta), RNG) == expected
+
+
+def test_stops_of_apgai_by_hand(episode: Play) -> None:
+    # Radii as above. Arm 0 is certainly above; without it arm 2 of mean 0.44 is certain to be below only with 0.42.
+    for means, expected, certain in (
+        ([0.6, 0.2, 0.5], STOP, 0),
+        ([0.59, 0.2, 0.5], 0, 0),  # 0.59 - 0.097 is below the threshold
+        ([0.3, 0.2, 0.44], 2, 3),
+        ([0.3, 0.2, 0.42], STOP, 3),
+        ([0.3, 0.2, 0.5], 2, 3),  # at the threshold is not above it
+    ):
+        for stops in (True, False):
+            s = APGAIState.of(threshold=0.5, b=0.1, delta=0.1, stops=stops, index=np.zeros(3))
+            chosen = apgai_rule(episode([4, 1, 9], means), s, RNG)
+            assert chosen == expected if stops else chosen == int(np.argmax(s.index))
+            assert s.certain == certain or not stops
 
 
 def test_apgai_by_hand(trace: Play) -> None:
@@ -78,33 +83,6 @@ def test_apgai_by_hand(trace: Play) -> None:
     # An arm above the threshold keeps being pulled.
     played = trace(APGAI(tie="first"), [[0.2], [0.6], [0.55]], 9, task=HALF)
     assert played.arms == [0, 1, 2] + [1] * 6 and played.recommendation == [1]
-
-
-@given(st.booleans(), st.floats(0.2, 0.8), st.integers(0, 2**32 - 1), st.integers(2, 5))
-def test_apgai_follows_its_transcription(trace: Play, stops: bool, level: float, seed: int, num_arms: int) -> None:
-    rng = np.random.default_rng(seed)
-    rows = level + 0.4 * rng.random((num_arms, 80)) - 0.2
-    cap = 120
-    played = trace(APGAI(delta=0.2, b=0.4, tie="first"), rows, cap, task=HALF, fixed_confidence=stops)
-    seen: list[list[float]] = [[] for _ in rows]
-    answer = None
-    for step in range(cap + 1):
-        if step >= num_arms:
-            means = [float(np.mean(one)) for one in seen]
-            index = [math.sqrt(len(one)) * (m - 0.5) for one, m in zip(seen, means, strict=True)]
-            best = int(np.argmax(index))
-            answer = best if max(means) > 0.5 else num_arms
-            widths = [radius(len(one), num_arms, 0.2, 0.4) for one in seen]
-            above = means[best] - widths[best] >= 0.5
-            below = all(m + w < 0.5 for m, w in zip(means, widths, strict=True))
-            if step == cap or (stops and (above or below)):
-                break
-            arm = best
-        else:
-            arm = step
-        assert played.arms[step] == arm
-        seen[arm].append(rows[arm][len(seen[arm]) % 80])
-    assert len(played.arms) == step and played.recommendation == [answer]
 
 
 @pytest.mark.each("kind", [*KINDS, APGAI])
@@ -128,14 +106,3 @@ def test_with_a_fixed_budget_apgai_spends_it_and_is_anytime() -> None:
     assert (rollout.pulls.sum(axis=1) == 400).all() and agent.anytime
     assert [point.pulls_made for point in rollout.checkpoints] == [100, 200]
     assert (rollout.checkpoints[1].recommendation == 0).mean() > 0.95
-
-
-def test_errors() -> None:
-    for agent, task, error, message in (
-        (APTG(delta=0.0), HALF, ParameterError, "delta of APT-G must lie strictly between 0 and 1, not 0.0"),
-        (APGAI(delta=1.0), HALF, ParameterError, "delta of APGAI must lie strictly between 0 and 1, not 1.0"),
-        (HDoC(b=2.0, sigma=1.0), HALF, ParameterError, "HDoC takes b or sigma, not both"),
-        (LUCBG(), BestArm(), AgentError, "LUCB-G does not support the task 'best-arm'; it supports: good-arm"),
-    ):
-        with pytest.raises(error, match=message):
-            agent.reset(ProblemInfo(3, 100, task=task))
