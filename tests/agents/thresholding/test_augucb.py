@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from bai_gym.agents import AugUCB
-from bai_gym.agents.thresholding.augucb import AugUCBState, width
+from bai_gym.agents.thresholding.augucb import AugUCBState, next_round, width
 from bai_gym.bandits import GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.problems import ProblemInfo
@@ -119,6 +120,32 @@ def test_it_may_go_on_as_apt(trace: Play) -> None:
     # 0.1556 and 0.1118: arm 1.
     played = trace(AugUCB(tie="first", after="apt"), [[0.61], [0.55]], 8, task=Thresholding(0.5))
     assert (played.arms, played.idle, played.recommendation) == ([0, 1, 1, 1, 1, 1, 0, 1], [], [1, 1])
+
+
+@few_arms
+def test_as_apt_it_pulls_arms_again_that_a_round_has_dropped(trace: Play) -> None:
+    # Rounds end before and after it goes on as APT; at the end sqrt(T) gap is equal up to a pull.
+    gaps, budget = [0.71, 0.26], 78
+    played = trace(AugUCB(after="apt", rho=1.0), [[0.5 + gap] for gap in gaps], budget, task=Thresholding(0.5))
+    assert played.counts(2) == [10, 68]  # 2.25 and 2.14; 2.13 with the last pull of arm 0 less
+
+
+def test_the_end_of_a_round_by_hand() -> None:
+    # s = sqrt(0.16 x 1 / (4 T)) = 0.1 for T = 4 and v = 0: arms 1 and 4 are dropped. Then epsilon = 1/2, psi = 500 / 32
+    # = 15.625, log 500 = 6.2146 and l = ceil(388.4); three arms are left.
+    state = AugUCBState.of(tau=0.5, rho=0.16, n=1000, a=0.5, last=5, m=0, psi=1.0, log=1.0, added=1.0)
+    arms: Any = SimpleNamespace(
+        num_arms=5,
+        pulls=np.full(5, 4.0),
+        mean=np.array([0.65, 0.75, 0.5, 0.31, 0.25]),
+        variance=np.zeros(5),
+        active=np.ones(5, np.int64),
+        made=20,
+        pulled=0,
+    )
+    assert next_round(arms, state, np.random.default_rng(0)) == 20 + 3 * 389
+    assert arms.active.tolist() == [1, 0, 1, 1, 0]
+    assert (state.m, state.psi, state.begun) == (1, 15.625, 20)
 
 
 @few_arms
