@@ -14,6 +14,7 @@ from scipy.special import ndtr
 from scipy.stats import chi2_contingency, ks_2samp
 
 from bai_gym import agents
+from bai_gym.agents.fixed_confidence.fws import FWSState, frank_wolfe
 from bai_gym.agents.tools.games import solve_game
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
@@ -460,6 +461,13 @@ def test_so_do_long_ones(trace: Play, name: str, parameters: dict, transcription
 @pytest.mark.each(NAMES, FAMILIES + BERNOULLI_ONLY, ids=labels(FAMILIES + BERNOULLI_ONLY))
 def test_so_do_those_of_bernoulli_rewards(trace: Play, name: str, parameters: dict, transcription: Any) -> None:
     check(trace, name, parameters, transcription, "bernoulli")
+
+
+def test_a_step_of_fws_towards_equal_proportions_by_hand(episode: Play) -> None:
+    """8 pulls of 2 arms: 8 / 2 is a square, so 1/8 of the proportions are replaced by equal ones."""
+    s = FWSState.of(x=np.array([0.8, 0.2]), z=np.zeros(2), score=np.zeros(2))
+    assert frank_wolfe(episode([6, 2], [0.5, 0.25], pulled=0), s, np.random.default_rng(0)) == 0
+    assert s.x.tolist() == pytest.approx([0.8 * 7 / 8 + 1 / 16, 0.2 * 7 / 8 + 1 / 16], rel=1e-12)
 
 
 def test_matrix_games_are_solved_exactly() -> None:
