@@ -190,3 +190,12 @@ def test_without_variances_the_rest_is_the_same() -> None:
     for name in ("pulls", "means", "remaining"):
         assert (with_variances[name] == without[name]).all()
     assert not without.statistics.variances.any()
+
+
+def test_statistics_after_more_pulls_leave_the_present_ones_alone() -> None:
+    record = MergedStatistics(1, 2, 5, variances=True)
+    part = Statistics(np.array([[2, 1]]), np.array([[1.0, 0.0]]), np.zeros((1, 2)))
+    for add in (True, False):
+        then = record.after(None, part, 3, add=add)
+        assert (then.left, then["remaining"].tolist(), then["pulls"].tolist()) == (2, [[2]], [[2, 1]])
+        assert (record.left, record["remaining"].tolist(), record["pulls"].tolist()) == (5, [[5]], [[0, 0]])

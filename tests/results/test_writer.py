@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -181,6 +182,14 @@ def test_only_the_very_chunk_is_found(tmp_path: Path, agent: str, seed: int, chu
     store = ResultsWriter(tmp_path)
     store.save(cell().key, 1, play_chunk(cell(), 1, 70))
     assert store.load(cell(agent, seed).key, chunk, runs) is None
+
+
+def test_a_chunk_with_other_checkpoints_is_not_found(tmp_path: Path) -> None:
+    store, scored = ResultsWriter(tmp_path), make_cells(["Uniform"], "BAI-Bernoulli10-v0", [60], 0, checkpoints=[20])[0]
+    store.save(scored.key, 0, play_chunk(scored, 0, 40))
+    assert store.load(scored.key, 0, 40) is not None
+    with pytest.warns(UserWarning, match="other checkpoints"):
+        assert store.load(replace(scored.key, checkpoints=(30,)), 0, 40) is None
 
 
 def test_the_same_work_gives_the_same_bytes(tmp_path: Path, contents: Callable[[Path], dict[str, bytes]]) -> None:

@@ -124,6 +124,17 @@ def test_a_case_worked_by_hand() -> None:
     assert d.recommendation == 2 and d.over and d.ask() is None
 
 
+def test_the_assumed_reward_is_the_observed_one_nearest_to_the_mean() -> None:
+    """Arm 0 has the rewards 2, 6 and 1: a mean of 3, and with a fourth reward of 2 one of 2.75, below that of arm 1."""
+    d = Dispatcher(Means(), True, 3, 9)
+    assert [d.ask() for _ in range(4)] == [0, 1, 2, 0]
+    for number, reward in ((1, 2.0), (4, 6.0), (2, 2.9), (3, 0.0)):
+        d.tell(number, reward)
+    assert d.ask() == 0
+    d.tell(5, 1.0)
+    assert [d.ask(), d.ask()] == [0, 1]
+
+
 def test_equal_calls_give_equal_states() -> None:
     one, two = (Dispatcher(ready("TTTS"), True, 4, BUDGET) for _ in range(2))
     assert played(one, 5, seed=1) == played(two, 5, seed=1)

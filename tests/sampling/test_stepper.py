@@ -103,6 +103,11 @@ def play_out(agent: Scripted, world: World) -> list[list[int]]:
     return arms
 
 
+def test_each_episode_of_a_batch_makes_the_pulls_of_its_own_block() -> None:
+    agent = Scripted([[2, 1, 0], [0, 1, 2]])
+    assert play(stepping(agent), World(np.zeros((2, 3, 1)), 3), 3) == [[0, 1, 0], [1, 2, 2]]
+
+
 def test_blocks_are_unrolled_in_order_and_asked_for_when_spent() -> None:
     agent = Scripted([[2, 1, 0], [1, 1, 1]], [[0, 0, 1], [0, 1, 0]])
     world = World(np.zeros((2, 3, 1)), 4)

@@ -14,7 +14,7 @@ from scipy.stats import binomtest, chi2_contingency, ks_2samp, norm
 from bai_gym import agents
 from bai_gym.agents.fixed_confidence import ada_hedge, fws, kl_lucb, lil_ucb, top_two, track_and_stop
 from bai_gym.agents.fixed_confidence.ada_hedge import AdaHedgeState
-from bai_gym.agents.fixed_confidence.fws import FWSState
+from bai_gym.agents.fixed_confidence.fws import FWSState, frank_wolfe
 from bai_gym.agents.fixed_confidence.kl_lucb import KLLUCBState
 from bai_gym.agents.fixed_confidence.lil_ucb import LilState
 from bai_gym.agents.fixed_confidence.stopping import BERNOULLI, ConfidenceAgent, ConfidenceState
@@ -324,6 +324,13 @@ def test_all_samples_of_fc_dsh_by_hand(trace: Play) -> None:
     played = trace(agent, [[4.0], [3.0], [1.0], [0.0]], 16, fixed_confidence=True)
     assert played.arms == [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 0, 1]
     assert played.recommendation == 0
+
+
+def test_a_step_of_fws_towards_equal_proportions_by_hand(episode: Play) -> None:
+    """8 pulls of 2 arms: 8 / 2 is a square, so 1/8 of the proportions are replaced by equal ones."""
+    s = FWSState.of(x=np.array([0.8, 0.2]), z=np.zeros(2), score=np.zeros(2))
+    assert frank_wolfe(episode([6, 2], [0.5, 0.25], pulled=0), s, np.random.default_rng(0)) == 0
+    assert s.x.tolist() == pytest.approx([0.8 * 7 / 8 + 1 / 16, 0.2 * 7 / 8 + 1 / 16], rel=1e-12)
 
 
 def test_matrix_games_are_solved_exactly() -> None:
