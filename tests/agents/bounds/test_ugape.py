@@ -368,3 +368,14 @@ def test_parameters_out_of_range(kinds: list[Any], parameter: str, values: list[
             begun(kind(**{parameter: value}), [0.5, 0.2], 100)
         message = str(caught.value)
         assert message.startswith(f"{parameter} of {kind.name} must ") and rule in message and "\n" not in message
+
+
+@pytest.mark.each("kind", [UGapEb, UGapEbV, AUGapEb, AUGapEbV])
+def test_the_fast_form_follows_the_plain_rule_with_an_accuracy(trace: Play, kind: Any) -> None:
+    rewards = np.random.default_rng(4).normal([[0.5], [0.45], [0.2], [0.0]], 0.3, (4, 50))
+    for epsilon in (0.05, 0.2):
+        plain, fast = (
+            trace(kind(tie="first", b=1.0, plain=plain), rewards, 120, task=BestArm(epsilon=epsilon))
+            for plain in (True, False)
+        )
+        assert plain == fast

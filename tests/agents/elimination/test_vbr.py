@@ -97,3 +97,7 @@ def test_at_the_minimum_budget_the_best_mean_wins(trace: Play) -> None:
 def test_parameters_out_of_range(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         VBR(**parameters).reset(ProblemInfo(3, 20))
+
+
+def test_equal_arms_without_variance_are_not_separated(trace: Any) -> None:
+    assert trace(VBR(early=True, tie="first"), [[1.0], [1.0]], 8).counts(2) == [4, 4]
