@@ -25,6 +25,7 @@ from bai_gym.agents.bounds.ugape import (
     select_until_accurate,
     width,
 )
+from bai_gym.agents.tools.sets import SetState, rivals
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.errors import ParameterError
@@ -379,3 +380,15 @@ def test_the_fast_form_follows_the_plain_rule_with_an_accuracy(trace: Play, kind
             for plain in (True, False)
         )
         assert plain == fast
+
+
+def test_of_tied_rivals_the_widest_are_taken() -> None:
+    s = SetState.of(
+        m=2,
+        sets=np.zeros(2),
+        index=np.array([0.0, 0.0, 1.0, 1.0]),
+        upper=np.array([3.0, 5.0, 2.0, 2.0]),
+        lower=np.array([1.0, 1.0, 0.0, -2.0]),
+        width=np.array([1.0, 2.0, 1.0, 2.0]),
+    )
+    assert rivals(s, 0, 4) == (0.0, 3, 1)
