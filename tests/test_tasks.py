@@ -364,3 +364,13 @@ def test_an_unknown_task_suggests_the_nearest() -> None:
     assert set(TASKS) == {"best-arm", "top-m", "best-of-each", "thresholding", "good-arm"}
     with pytest.raises(UnknownNameError, match="unknown task 'topm'. Did you mean top-m"):
         make_task("topm", num_arms=4)
+
+
+def test_sets_are_completed_by_the_largest_means() -> None:
+    sets = np.array([[0, 0, 0, 0], [1, 1, 1, 1], [1, 0, 0, 0], [1, 0, 0, 1], [1, 1, 0, 1]])
+    means = np.tile([0.2, 0.9, 0.5, 0.4], (5, 1))
+    before = sets.copy()
+    whole = TopM(2).completed(sets, means)
+    assert whole.tolist() == [[0, 1, 1, 0], [0, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 1], [0, 1, 0, 1]]
+    np.testing.assert_array_equal(sets, before)
+    assert TopM(2).completed(sets[:0], means[:0]).shape == (0, 4)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from bai_gym.sampling.compiler import _digest
 
 SCRIPT = """
 import gc, math, sys, time
@@ -83,3 +87,15 @@ print("numba" in sys.modules, "torch" in sys.modules, "matplotlib" in sys.module
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False", "False"]
+
+
+def test_the_name_of_machine_code_depends_on_the_values_of_enclosing_functions() -> None:
+    def adding(number: object) -> Callable[[float], object]:
+        def add(x: float) -> object:
+            return x + number  # type: ignore[operator]
+
+        return add
+
+    one, two = np.array([1.0]), np.array([2.0])
+    assert _digest(adding(1.0)) == _digest(adding(1.0)) != _digest(adding(2.0))
+    assert _digest(adding(one)) == _digest(adding(one.copy())) != _digest(adding(two))

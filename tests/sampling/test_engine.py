@@ -425,3 +425,19 @@ def test_a_field_of_another_type_is_refused() -> None:
 
 def test_never_is_no_pull_of_any_budget() -> None:
     assert NEVER > 10**18
+
+
+class Defaults(State):
+    first: float = 0.25
+    second: int = 3
+    third: float
+
+
+class MoreDefaults(Defaults):
+    fourth: float = 2.0
+
+
+def test_every_default_counts_those_of_a_base_included() -> None:
+    for s in (Defaults.of(third=1.0), MoreDefaults.of(third=1.0)):
+        assert (s.first, s.second, s.third) == (0.25, 3, 1.0)
+    assert MoreDefaults.of().fourth == 2.0

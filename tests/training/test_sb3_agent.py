@@ -177,16 +177,6 @@ def test_sets_are_made_sets_of_m(models: Path, name: str) -> None:
         assert set(left[:, 1:].sum(axis=1)) > {task.m}
 
 
-def test_sets_are_completed_by_the_largest_means() -> None:
-    sets = np.array([[0, 0, 0, 0], [1, 1, 1, 1], [1, 0, 0, 0], [1, 0, 0, 1], [1, 1, 0, 1]])
-    means = np.tile([0.2, 0.9, 0.5, 0.4], (5, 1))
-    given = sets.copy()
-    whole = TopM(2).completed(sets, means)
-    assert whole.tolist() == [[0, 1, 1, 0], [0, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 1], [0, 1, 0, 1]]
-    np.testing.assert_array_equal(sets, given)
-    assert TopM(2).completed(sets[:0], means[:0]).shape == (0, 4)
-
-
 # ------------------------------------------------------------------------------------------------ other K and budgets
 
 

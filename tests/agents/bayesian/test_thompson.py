@@ -12,6 +12,7 @@ from scipy import stats
 
 from bai_gym.agents.bayesian.thompson import POSTERIORS, TS, TTTS
 from bai_gym.agents.tools.draws import FULL, beta_draw, bound, polar_draw
+from bai_gym.agents.tools.posteriors import STUDENT, RewardFamily, posterior_draw
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.errors import AgentError, BudgetError
@@ -205,3 +206,9 @@ def test_extreme_rewards_give_no_warning(kind: Any, posterior: str) -> None:
     agent.reset(ProblemInfo(7, 300, 300), np.random.default_rng(0))
     rollout = play_blocks(agent, BernoulliBandit(means), 300, np.random.default_rng(1))
     assert (rollout.pulls.sum(axis=1) == 300).all()
+
+
+def test_a_draw_of_a_mean_with_unknown_variance_has_one_degree_of_freedom_less_than_pulls(episode: Any) -> None:
+    e, s = episode([4], [2.0], [9.0]), RewardFamily.of(family=STUDENT)
+    drawn = posterior_draw(e, s, 0, np.random.default_rng(3))
+    assert drawn == pytest.approx(2.0 + 1.5 * np.random.default_rng(3).standard_t(3.0), rel=1e-12)

@@ -25,6 +25,7 @@ from bai_gym.agents.bounds.ugape import (
     select_until_accurate,
     width,
 )
+from bai_gym.agents.tools.sets import SetState, rivals
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
 from bai_gym.problems import ProblemInfo
@@ -317,3 +318,26 @@ def test_knowledge_and_first_pulls() -> None:
     assert [sorted(kind(b=1.0).knows) for kind in EVERY[:2]] == [["complexity"]] * 2
     assert [kind().minimum_budget(5) for kind in EVERY] == [5, 10, 5, 10, 5, 10]
     assert [kind.stops for kind in EVERY] == [False] * 4 + [True] * 2
+
+
+@pytest.mark.each("kind", [UGapEb, UGapEbV, AUGapEb, AUGapEbV])
+def test_the_fast_form_follows_the_plain_rule_with_an_accuracy(trace: Play, kind: Any) -> None:
+    rewards = np.random.default_rng(4).normal([[0.5], [0.45], [0.2], [0.0]], 0.3, (4, 50))
+    for epsilon in (0.05, 0.2):
+        plain, fast = (
+            trace(kind(tie="first", b=1.0, plain=plain), rewards, 120, task=BestArm(epsilon=epsilon))
+            for plain in (True, False)
+        )
+        assert plain == fast
+
+
+def test_of_tied_rivals_the_widest_are_taken() -> None:
+    s = SetState.of(
+        m=2,
+        sets=np.zeros(2),
+        index=np.array([0.0, 0.0, 1.0, 1.0]),
+        upper=np.array([3.0, 5.0, 2.0, 2.0]),
+        lower=np.array([1.0, 1.0, 0.0, -2.0]),
+        width=np.array([1.0, 2.0, 1.0, 2.0]),
+    )
+    assert rivals(s, 0, 4) == (0.0, 3, 1)

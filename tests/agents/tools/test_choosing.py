@@ -10,9 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from bai_gym.agents.tools.choosing import above_threshold, best_mean, keep_best, random_subset, spread_evenly
+from bai_gym.agents.tools.choosing import (
+    above_threshold,
+    best_mean,
+    best_recommendation,
+    keep_best,
+    random_subset,
+    spread_evenly,
+)
 from bai_gym.sampling import TieRule
 from bai_gym.statistics import Statistics
+from bai_gym.tasks import TopM
 
 LEVEL = 0.001
 RUNS = 20_000
@@ -125,3 +133,9 @@ def test_means_reach_a_threshold_up_to_rounding() -> None:
     assert above_threshold(unseen, -1.0).tolist() == [[0, 1]]  # an arm without a pull is left out
     assert above_threshold(unseen, 0.0).tolist() == [[0, 1]]
     assert above_threshold(unseen, 1e-300).tolist() == [[0, 0]]
+
+
+def test_of_arms_tied_at_the_border_of_a_set_those_with_more_pulls_are_in() -> None:
+    seen = statistics([1, 1, 3, 2], [0.9, 0.5, 0.5, 0.5])
+    assert best_recommendation(seen, TopM(2), "first", generator()).tolist() == [[1, 0, 1, 0]]
+    assert best_recommendation(seen, TopM(3), "first", generator()).tolist() == [[1, 0, 1, 1]]
