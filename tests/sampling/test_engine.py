@@ -441,3 +441,36 @@ def test_every_default_counts_those_of_a_base_included() -> None:
     for s in (Defaults.of(third=1.0), MoreDefaults.of(third=1.0)):
         assert (s.first, s.second, s.third) == (0.25, 3, 1.0)
     assert MoreDefaults.of().fourth == 2.0
+
+
+class Limit(State):
+    limit: int
+    count: int
+
+
+def until_limit(e: Episode, s: Limit, rng: np.random.Generator) -> int:
+    s.count += 1
+    return STOP if e.made >= s.limit else e.made % 2
+
+
+def limited(window: Statistics | None = None) -> Engine:
+    """Two episodes that stop at 1 and 3 pulls, or the like from a window on; 8 pulls have been made in any case."""
+    limits = {"limit": np.array([1.0, 3.0]) + (8 if window is None else 3)}
+    request = Sequential(
+        Rule(choose=until_limit, state=Limit), 5, "first", np.random.default_rng(0), limits, window=window
+    )
+    return Engine(request, window or Statistics.zeros((2, 2)), 8, None, variances=True)
+
+
+def test_only_the_pulls_of_a_window_count() -> None:
+    assert limited().choose().tolist() == [0, 0]
+    window = Statistics(np.array([[2, 1], [1, 2]]), np.zeros((2, 2)), np.zeros((2, 2)))
+    assert limited(window).choose().tolist() == [1, 1]
+
+
+def test_an_outcome_is_of_its_moment_and_the_most_pulls_are_those_of_the_longest_episode() -> None:
+    engine = limited()
+    before = engine.outcome
+    engine.advance(None, np.random.default_rng(0), 5, lambda rows, slots: np.zeros(rows.size))
+    assert engine.steps_made == 3 and engine.stopped.all()
+    assert before.states["count"].tolist() == [0.0, 0.0] and engine.outcome.states["count"].tolist() == [2.0, 4.0]
