@@ -47,7 +47,7 @@ class SetAgent(SequentialAgent):
     """Base of agents whose rule keeps a set J of m arms in each bandit, which they recommend.
 
     A set has a value, the smaller the better. The set after the last pull competes with the one that the rule has kept:
-    it wins unless its value is larger. A rule that stops keeps its last set with a value of -inf.
+    it wins if its value is smaller. A rule that stops keeps its last set with a value of -inf.
 
     Args:
         scale: Multiplies the exploration a; at least 0, default 1, for which UGapEb has the smallest error bound.

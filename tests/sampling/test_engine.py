@@ -310,6 +310,19 @@ def test_waiting_episodes_are_supplied_together() -> None:
     assert played.stopped.all() and asked == [[0, 1, 2]] * 4
 
 
+def stop_or_wait(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
+    s.count += 1.0
+    if e.mean[0] > 0.5:
+        return STOP if s.count == 1.0 else 0  # asked once more, it would pull
+    return WAIT if s.count == 1.0 else 1
+
+
+def test_an_episode_that_has_stopped_stays_so_while_others_wait() -> None:
+    bandit = GaussianBandit([[1.0, 0.0], [0.0, 0.0]], 0.0)
+    played = play(Rule(state=Numbers, choose=stop_or_wait), bandit, 3, supply=lambda rows, states, seen: None)
+    assert played.stopped.tolist() == [True, False] and played.statistics.pulls.tolist() == [[1, 1], [1, 4]]
+
+
 def test_a_rule_that_waits_for_nothing_is_refused() -> None:
     with pytest.raises(AgentError, match="^choose of the agent returned WAIT, and its request has no supply$"):
         play(Rule(state=Numbers, choose=wait_for_a_number), GaussianBandit([[0.0, 1.0]]), 3)
