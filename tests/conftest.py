@@ -197,7 +197,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage again, but not among what has been imported."""
+    """Collect garbage again, but not among what has been imported."""
     gc.freeze()
     gc.enable()
 
@@ -225,8 +225,8 @@ for name in names[:middle] if first else names[middle:]:
         agent.reset(ProblemInfo(5, 200, task=task, truth=bandit, knows=agent.knows))
     except Exception:  # an agent for other arms
         continue
-    if isinstance(rule := getattr(agent, "rule", None), Rule):
+    if isinstance(rule := getattr(agent, "chosen_rule", None), Rule):
         compile_rule(rule, name)
 player = compiled_player()
-player and not first and (player.play, player.choose_all, player.take_in_all)
+player and not first and (player.play, player.choose_all, player.update_all)
 """
