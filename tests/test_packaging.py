@@ -150,7 +150,7 @@ def build(tree: Path, kind: str) -> Path:
 
 def expected() -> set[str]:
     """Return the names that a wheel gives to the modules, assets and the type marker of the checkout."""
-    kinds = (".bib", ".css", ".csv", ".html", ".js", ".json", ".npz", ".py", ".toml", ".txt")
+    kinds = (".bib", ".css", ".csv", ".html", ".js", ".json", ".md", ".npz", ".py", ".toml", ".txt")
     return {
         Path(package.replace(".", "/"), file.relative_to(folder)).as_posix()
         for package, folder in FOLDERS.items()
