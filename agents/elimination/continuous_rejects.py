@@ -10,6 +10,7 @@ import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_remaining
+from bai_gym.agents.tools.scanning import fewest_pulls
 from bai_gym.agents.tools.sets import range_of
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Outcome, PerArm, Rule, State, Vector, best_without, leader, renew, total
@@ -34,11 +35,6 @@ class RejectsState(State):
 def lowest_mean(pulls: float, mean: float, variance: float, s: RejectsState) -> float:
     """Return -mean, whose largest arm may be rejected."""
     return -mean
-
-
-def fewest_pulls(pulls: float, mean: float, variance: float, s: RejectsState) -> float:
-    """Return -T, whose largest arm is pulled."""
-    return -pulls
 
 
 def compare_with_next(e: Episode, s: RejectsState, rng: np.random.Generator) -> int:

@@ -14,12 +14,13 @@ import numpy as np
 
 from bai_gym.agents.fixed_confidence.stopping import confidence_note
 from bai_gym.agents.sequential import SequentialAgent
-from bai_gym.agents.tools.choosing import best_mean
+from bai_gym.agents.tools.choosing import best_remaining
+from bai_gym.agents.tools.scanning import fewest_pulls
 from bai_gym.bandits import Bandit
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Outcome, PerArm, Rule, State, noinline
-from bai_gym.statistics import ROUNDING, IntArray, Statistics
+from bai_gym.statistics import ROUNDING, IntArray
 from bai_gym.theory import rinott_constant
 from bai_gym.validation import integer, probability, real
 
@@ -107,11 +108,6 @@ def drop(e: Episode, s: ZoneState, arm: int) -> None:
     """Stop pulling an arm."""
     e.active[arm] = 0
     s.remaining -= 1
-
-
-def fewest_pulls(pulls: float, mean: float, variance: float, s: ZoneState) -> float:
-    """Return minus the number of pulls: the arms of a round come one after the other, in random order."""
-    return -pulls
 
 
 @dataclass(kw_only=True)
@@ -223,6 +219,4 @@ class KN(IndifferenceAgent):
 
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the arm of largest mean among those that remain."""
-        statistics = outcome.statistics
-        pulls = np.where(outcome.states["dropped"] == 1.0, 0, statistics.pulls)  # as if without a pull: last
-        return best_mean(Statistics(pulls, statistics.means, statistics.variances), self.tie, self.rng)
+        return best_remaining(outcome.statistics, outcome.states["dropped"], self.tie, self.rng)

@@ -17,10 +17,11 @@ from bai_gym.agents.fixed_confidence.stopping import (
     interval_rate,
     variance_of,
 )
-from bai_gym.agents.tools.choosing import best_mean
+from bai_gym.agents.tools.choosing import best_remaining
+from bai_gym.agents.tools.scanning import fewest_pulls
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import TO_FIRST, Episode, Outcome, PerArm, Rule
-from bai_gym.statistics import IntArray, Statistics
+from bai_gym.statistics import IntArray
 
 __all__ = ["KLRacing", "SuccessiveElimination"]
 
@@ -34,7 +35,7 @@ class RacingState(ConfidenceState):
 
 def race(e: Episode, s: RacingState, rng: np.random.Generator) -> int:
     """Drop the worst arm if its upper bound is below the lower bound of the best; return when the next round ends."""
-    best, worst, ties = best_remaining(e), -1, 1.0
+    best, worst, ties = best_active(e), -1, 1.0
     for arm in range(e.num_arms):
         if e.active[arm] == 0:
             continue
@@ -52,7 +53,7 @@ def race(e: Episode, s: RacingState, rng: np.random.Generator) -> int:
 
 def eliminate(e: Episode, s: RacingState, rng: np.random.Generator) -> int:
     """Drop all arms whose interval lies below that of the best one; return when the next round ends."""
-    best = best_remaining(e)
+    best = best_active(e)
     width = math.sqrt(2.0 * variance_of(e, s, best) * interval_rate(e, s, best) / e.pulls[best])
     for arm in range(e.num_arms):
         if e.active[arm] == 1 and arm != best:
@@ -67,7 +68,7 @@ def is_decided(e: Episode, s: RacingState) -> bool:
     return s.remaining == 1 or not fits(e, s)
 
 
-def best_remaining(e: Episode) -> int:
+def best_active(e: Episode) -> int:
     """Return an arm of largest mean among those that remain."""
     best = -1
     for arm in range(e.num_arms):
@@ -80,11 +81,6 @@ def drop(e: Episode, s: RacingState, arm: int) -> None:
     """Drop an arm."""
     e.active[arm], s.dropped[arm] = 0, 1.0
     s.remaining -= 1
-
-
-def fewest_pulls(pulls: float, mean: float, variance: float, s: RacingState) -> float:
-    """Return minus the number of pulls: the arms of a round come one after the other, in random order."""
-    return -pulls
 
 
 @dataclass(kw_only=True)
@@ -102,9 +98,7 @@ class EliminationAgent(ConfidenceAgent):
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the arm of largest mean among those that remain."""
         super().conclude(outcome)
-        statistics = outcome.statistics
-        pulls = np.where(outcome.states["dropped"] == 1.0, 0, statistics.pulls)  # as if without a pull: last
-        return best_mean(Statistics(pulls, statistics.means, statistics.variances), self.tie, self.rng)
+        return best_remaining(outcome.statistics, outcome.states["dropped"], self.tie, self.rng)
 
 
 @dataclass(kw_only=True)

@@ -11,6 +11,7 @@ from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.sequential import first_block
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, spread_evenly
 from bai_gym.agents.tools.rejects import phase_lengths
+from bai_gym.agents.tools.scanning import fewest_pulls
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, STOP, Block, Episode, Rule, Sequential, State, Vector, leader
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
@@ -59,11 +60,6 @@ def drop_lowest(e: Episode, s: CSARState) -> None:
 def pull_in_turn(e: Episode, s: CSARState, rng: np.random.Generator) -> int:
     """Return the active arm of fewest pulls, or stop."""
     return STOP if s.ended else leader(e.first)
-
-
-def fewest_pulls(pulls: float, mean: float, variance: float, s: CSARState) -> float:
-    """Return an index by which the active arms are pulled in turn."""
-    return -pulls
 
 
 FROM_BELOW = Rule(index=fewest_pulls, choose=pull_in_turn, refresh=next_phase, only_drops=True, state=CSARState)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from bai_gym.agents.tools.choosing import SLACK
-from bai_gym.sampling import TO_FIRST, Episode, larger
+from bai_gym.sampling import TO_FIRST, Episode, State, larger
 from bai_gym.statistics import FloatArray
 
-__all__ = ["arm_of_largest", "arm_of_nearly_largest", "fewer_pulls", "largest", "less_pulled"]
+__all__ = ["arm_of_largest", "arm_of_nearly_largest", "fewer_pulls", "fewest_pulls", "largest", "less_pulled"]
 
 ONE = 2**32  # an arm that is found, in a sum of their numbers
 
@@ -84,3 +84,8 @@ def less_pulled(e: Episode, arm: int, other: int, rng: np.random.Generator) -> i
     if e.pulls[arm] == e.pulls[other] and e.tie != TO_FIRST:
         return arm if rng.random() < 0.5 else other
     return arm if fewer_pulls(e, arm, other) else other
+
+
+def fewest_pulls(pulls: float, mean: float, variance: float, s: State) -> float:
+    """Return minus the number of pulls: the index by which the active arms are pulled in turn."""
+    return -pulls
