@@ -11,12 +11,13 @@ import traceback
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError, unknown_name
 
-__all__ = ["is_reference", "load", "split_reference"]
+__all__ = ["file_of", "is_reference", "load", "split_reference"]
 
 METHODS = ("act", "allocate", "plan")
 SUFFIX = ".py"
@@ -37,6 +38,20 @@ def split_reference(text: str) -> tuple[str, str] | None:
         return None
     name, bracket, parameters = rest.partition("(")
     return f"{path}{SUFFIX}:{name}".strip(), bracket + parameters
+
+
+def file_of(reference: str) -> Path | None:
+    """Return the file in which a reference looks for its agent; None if there is none."""
+    place = reference.rpartition(":")[0]
+    if place.endswith(SUFFIX):
+        return Path(place).resolve()
+    spec, path = None, [str(Path.cwd()), *sys.path]
+    for part in place.split("."):
+        spec = PathFinder.find_spec(part, path)
+        if spec is None:
+            return None
+        path = list(spec.submodule_search_locations or ())
+    return None if spec is None or spec.origin is None else Path(spec.origin)
 
 
 def load(reference: str) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ from typing import Any, overload
 
 import gymnasium as gym
 
-from bai_gym.agents.loading import is_reference, split_reference
+from bai_gym.agents.loading import file_of, is_reference, split_reference
 from bai_gym.agents.registry import build, find, is_shared, names
 from bai_gym.benchmark.cells import Cell, Checkpoints
 from bai_gym.benchmark.protocol import check_agent, describe
@@ -51,7 +51,11 @@ def agent_source(agent: Any) -> AgentSource:
         name, parameters = parse_agent(agent)
         factory = find(name)
         # The factory, not its name: agents that the user has registered are unknown in worker processes.
-        source = AgentSource(functools.partial(factory, **parameters), spec=agent.strip() if is_shared(name) else "")
+        source = AgentSource(
+            functools.partial(factory, **parameters),
+            spec=agent.strip() if is_shared(name) else "",
+            file=file_of(name) if is_reference(name) else None,
+        )
         first: Callable[[], Any] = functools.partial(build, name, factory, parameters)
         own = is_reference(name)
         remedy = "write its parameters in brackets" if own else "see `bai-gym list agents` for its parameters"
@@ -198,6 +202,7 @@ def evaluate(
     out: str | Path | None = None,
     path: str = "auto",
     checkpoints: None = None,
+    reuse: bool | None = None,
     on_chunk: OnChunk | None = None,
 ) -> Result: ...
 
@@ -215,6 +220,7 @@ def evaluate(
     out: str | Path | None = None,
     path: str = "auto",
     checkpoints: int | Sequence[int],
+    reuse: bool | None = None,
     on_chunk: OnChunk | None = None,
 ) -> Comparison: ...
 
@@ -231,6 +237,7 @@ def evaluate(
     out: str | Path | None = None,
     path: str = "auto",
     checkpoints: Checkpoints = None,
+    reuse: bool | None = None,
     on_chunk: OnChunk | None = None,
 ) -> Result | Comparison:
     """Estimate the error probability of an agent.
@@ -251,6 +258,9 @@ def evaluate(
             distribution.
         checkpoints: Intermediate budgets at which the recommendation is scored: 100 for every 100 pulls, or a list of
             pull counts. The agent must be able to recommend at any time (``anytime`` of its class).
+        reuse: What to do with finished chunks in ``out``. None: take those that are provably of the same code and
+            data, and refuse to start where that cannot be known, as in a notebook with an agent of your own. True: take
+            them there, too. False: play all again.
         on_chunk: Called with (finished chunks, all chunks).
 
     Returns:
@@ -274,6 +284,7 @@ def evaluate(
         out=out,
         path=path,
         checkpoints=checkpoints,
+        reuse=reuse,
         on_chunk=on_chunk,
     )
     return rows[0] if checkpoints is None else rows
@@ -292,6 +303,7 @@ def compare(
     path: str = "auto",
     checkpoints: Checkpoints = None,
     record: int = 0,
+    reuse: bool | None = None,
     on_chunk: OnChunk | None = None,
     on_recording: OnChunk | None = None,
 ) -> Comparison:
@@ -310,6 +322,7 @@ def compare(
         path: See :func:`evaluate`.
         checkpoints: See :func:`evaluate`; there is one row per agent, budget and checkpoint.
         record: Number of runs of each agent and budget that are recorded pull by pull, for replay in the report.
+        reuse: See :func:`evaluate`.
         on_chunk: Called with (finished chunks, all chunks).
         on_recording: Called with (finished recordings, all recordings).
 
@@ -330,7 +343,9 @@ def compare(
     parts = [make_cells(players, one, budgets, seed, env_kwargs, path, checkpoints) for one in envs]
     cells = [cell for part in parts for cell in part]
     check_record(record, runs, folder, cells)
-    comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk, rerun=rerun_command)
+    comparison = run_cells(
+        cells, runs, workers=workers, out=folder, on_chunk=on_chunk, rerun=rerun_command, reuse=reuse
+    )
     if folder is not None:
         commands = "\n".join(command for part in parts if (command := rerun_command(part, runs)))
         table = gather(folder / RESULTS, comparison.results, commands)

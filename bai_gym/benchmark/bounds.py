@@ -10,8 +10,8 @@ import numpy as np
 
 from bai_gym.bandits import Bandit, FeatureBandit, GaussianBandit
 from bai_gym.benchmark.cells import Cell
-from bai_gym.benchmark.content import is_own
 from bai_gym.benchmark.protocol import unmet_assumptions
+from bai_gym.content.homes import home_of_class
 from bai_gym.tasks import BestArm, Thresholding, TopM
 from bai_gym.theory import BOUNDS, CONFIDENCE_BOUNDS, THRESHOLD_BOUNDS, Bound
 
@@ -44,7 +44,7 @@ def proved_bounds(cells: Sequence[Cell]) -> dict[tuple[str, str, int], float]:
 def _bound(cell: Cell) -> float | None:
     agent = cell.agent.prototype
     task = cell.episode_spec.task
-    if is_own(agent):
+    if home_of_class(type(agent)) is None:
         return None
     if str(getattr(agent, "name", "")) in CONFIDENCE_BOUNDS:
         return _bound_with_confidence(cell, agent)

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from bai_gym.bandits import Bandit, BernoulliBandit, GaussianBandit
-from bai_gym.benchmark.content import content_digest, is_own, library_digest
 from bai_gym.benchmark.protocol import (
     allocates,
     confidence,
@@ -26,6 +25,9 @@ from bai_gym.benchmark.protocol import (
     unmet_assumptions,
 )
 from bai_gym.benchmark.sources import AgentSource, EnvSource
+from bai_gym.content.library import library_digest
+from bai_gym.content.sources import sources_digest
+from bai_gym.content.values import UnknownContentError, Values
 from bai_gym.envs.specification import EpisodeSpec
 from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.parallel import check_memory
@@ -50,7 +52,6 @@ ARM_NUMBERS = 10
 INSTANCES = 1000  # random instances over which bounds are averaged
 POINT_BYTES = 200  # of a checkpoint in a list
 PATHS = ("auto", "blocks", "steps")
-PROBES = 16  # rewards of each arm that distinguish problems with the same means and variances
 
 
 def checkpoint_grid(checkpoints: Checkpoints, budget: int) -> tuple[int, ...]:
@@ -268,18 +269,29 @@ class Cell:
         facts = [self.digest, self.budget, self.seed, self.path, self.chunk_runs, own_rules, *self.checkpoints]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
-    @functools.cached_property
+    @property
     def digest(self) -> str:
-        """Hash of code, parameters and data, independent of the budget and the checkpoints."""
-        rng = generator(self.seed, "fingerprint")
-        sample = self.env.problem.draw(2, rng)
-        probes = sample.pull(np.tile(np.arange(sample.means.size), PROBES), rng)
-        names = [library_digest(), self.env.label, type(sample).__name__, self.label, self.agent.fingerprint()]
-        problem = self.env.problem
-        if is_own(problem) or is_own(sample):
-            names.append(content_digest(problem, f"environment {self.env.label}"))
-        digest = hashlib.sha256(json.dumps(names).encode())
-        features = () if sample.features is None else (sample.features,)
-        for numbers in (sample.means, sample.variances, probes, *features):
-            digest.update(numbers.tobytes())
-        return digest.hexdigest()[:16]
+        """Hash of code, parameters and data, independent of the budget and the checkpoints.
+
+        It starts with ``"?"`` where the code cannot be known, see :attr:`doubt`.
+        """
+        return self._content[0]
+
+    @property
+    def doubt(self) -> str | None:
+        """The reason why two runs cannot be known to have the same code and data; None: equal digests say so."""
+        return self._content[1]
+
+    @functools.cached_property
+    def _content(self) -> tuple[str, str | None]:
+        facts, doubt = [library_digest(), self.env.label, self.label], None
+        try:
+            values = Values()
+            facts.append(values.digest(self.agent.make, self.agent.prototype, self.env.problem))
+            if values.has_own_code:
+                files = values.files if self.agent.file is None else {*values.files, self.agent.file}
+                facts.append(sources_digest(files))
+        except UnknownContentError as error:
+            doubt = str(error)
+        digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+        return f"?{digest}" if doubt else digest, doubt

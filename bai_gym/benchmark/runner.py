@@ -15,7 +15,7 @@ import numpy as np
 from bai_gym.benchmark.cells import CHUNK_BYTES, Cell
 from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.benchmark.protocol import allocates
-from bai_gym.errors import ClusterError, ParameterError
+from bai_gym.errors import AgentError, ClusterError, ParameterError
 from bai_gym.parallel import (
     available_memory,
     check_memory,
@@ -30,7 +30,7 @@ from bai_gym.results.result import Runs, summarize
 from bai_gym.results.writer import CHUNK_RUNS, ResultsWriter
 from bai_gym.sampling import Rule
 from bai_gym.statistics import FloatArray
-from bai_gym.validation import integer
+from bai_gym.validation import flag, integer
 
 __all__ = ["OnChunk", "check_cells", "check_runs", "run_cells"]
 
@@ -118,6 +118,7 @@ def run_cells(
     out: Path | None = None,
     on_chunk: OnChunk | None = None,
     rerun: Callable[[Sequence[Cell], int], str] | None = None,
+    reuse: bool | None = None,
 ) -> Comparison:
     """Play ``runs`` episodes of every cell.
 
@@ -129,6 +130,8 @@ def run_cells(
         out: Folder for finished chunks; chunks that are there already are not played again.
         on_chunk: Called after each chunk.
         rerun: Returns the command that repeats some cells with a number of runs, for the results.
+        reuse: What to do with finished chunks in ``out``. None: take those that are provably of the same code and
+            data, and refuse to start where that cannot be known. True: take them there, too. False: play all again.
 
     Returns:
         The results in the order of the cells, and for each in that of its checkpoints; the same for any number of
@@ -148,6 +151,8 @@ def run_cells(
         for cell in cells:
             _check_time(cell, runs, num_workers(workers, len(cell.chunk_sizes(runs))))
     writer = ResultsWriter(out) if out is not None else None
+    if writer is not None:
+        _check_reuse(cells, writer, reuse)
     parts: list[dict[int, Runs]] = [{} for _ in cells]
     jobs = []
     for index, cell in enumerate(cells):
@@ -188,6 +193,25 @@ def run_cells(
             results.append(summarize(*name, episodes, knows, notes, at=point, **facts))
         outcomes[name] = episodes
     return Comparison(tuple(results), outcomes)
+
+
+def _check_reuse(cells: Sequence[Cell], writer: ResultsWriter, reuse: bool | None) -> None:
+    """Check that finished chunks may be taken, or delete them if they are to be played again.
+
+    Raises:
+        AgentError: If whether they are of the same code cannot be known, and the user has not said what to do.
+    """
+    if reuse is not None:
+        flag(reuse, "reuse")
+    for cell in cells:
+        if reuse is False:
+            writer.forget(cell.key)
+        elif reuse is None and cell.doubt is not None and writer.has_finished(cell.key):
+            raise AgentError(
+                f"{writer.folder} has finished runs of {cell.label} on {cell.env.label}, and whether their code is "
+                f"still the same cannot be known: {cell.doubt}; take them with reuse=True (--reuse), or play them "
+                "again with reuse=False (--no-reuse)"
+            )
 
 
 def _work(job: _Job, writer: ResultsWriter | None) -> tuple[int, int, Runs]:

@@ -16,10 +16,6 @@ import gymnasium as gym
 import numpy as np
 
 from bai_gym.bandits import Bandit
-from bai_gym.benchmark.content import content_digest
-from bai_gym.benchmark.protocol import (
-    describe,
-)
 from bai_gym.envs.registration import IDS, check_id
 from bai_gym.envs.scalar import BestArmEnv, check_render_mode
 from bai_gym.errors import ParameterError
@@ -173,11 +169,13 @@ class AgentSource:
         make: Returns a fresh agent; must be picklable for several workers.
         label: Name in the results; None: the agent's own label.
         spec: The agent's name on the command line; empty if it has none.
+        file: The user's own file that it comes from; None if it was given as a class, a function, or an agent.
     """
 
     make: Callable[[], Any]
     label: str | None = None
     spec: str = ""
+    file: Path | None = None
 
     @functools.cached_property
     def prototype(self) -> Any:
@@ -186,15 +184,7 @@ class AgentSource:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the prototype out of pickles."""
-        return {"make": self.make, "label": self.label, "spec": self.spec}
-
-    def fingerprint(self) -> str:
-        """Return a hash of the agent's parameters, and of its code if that is the user's own.
-
-        Raises:
-            AgentError: If something that it uses has no content to compare.
-        """
-        return content_digest(self.prototype, f"agent {describe(self.prototype)}")
+        return {"make": self.make, "label": self.label, "spec": self.spec, "file": self.file}
 
 
 class GivenInstances(Problem):

@@ -10,7 +10,19 @@ import typer
 
 from bai_gym.errors import ParameterError
 
-__all__ = ["FOLDER", "WHOLE", "Bounds", "Optimum", "Out", "Record", "Seed", "Workers", "keywords", "read_checkpoints"]
+__all__ = [
+    "FOLDER",
+    "WHOLE",
+    "Bounds",
+    "Optimum",
+    "Out",
+    "Record",
+    "Reuse",
+    "Seed",
+    "Workers",
+    "keywords",
+    "read_checkpoints",
+]
 
 
 def _whole(text: str | int) -> int:
@@ -50,6 +62,14 @@ Out = Annotated[
     typer.Option(
         **FOLDER,
         help="Folder for results, table and figure; the same command resumes an interrupted one.",
+    ),
+]
+Reuse = Annotated[
+    bool | None,
+    typer.Option(
+        "--reuse/--no-reuse",
+        help="Take finished runs of your own agent although whether its code is still the same cannot be known, or play "
+        "all again. [default: take what is provably the same]",
     ),
 ]
 Record = Annotated[

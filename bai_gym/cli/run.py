@@ -15,7 +15,7 @@ from bai_gym.benchmark.optima import known_optima
 from bai_gym.benchmark.runner import check_runs
 from bai_gym.cli.connect import Address, Backend, check_backend_options, connected
 from bai_gym.cli.console import progress_bars
-from bai_gym.cli.options import WHOLE, Bounds, Optimum, Out, Record, Seed, keywords, read_checkpoints
+from bai_gym.cli.options import WHOLE, Bounds, Optimum, Out, Record, Reuse, Seed, keywords, read_checkpoints
 from bai_gym.cli.output import (
     check_files,
     draw_curves,
@@ -72,6 +72,7 @@ def run(
     bounds: Bounds = False,
     optimum: Optimum = False,
     record: Record = 0,
+    reuse: Reuse = None,
 ) -> None:
     """Compare agents on an environment: a table, and with --out a figure and files."""
     if out is not None:
@@ -94,6 +95,7 @@ def run(
             path=path,
             checkpoints=points,
             record=record,
+            reuse=reuse,
             on_chunk=partial(on_stage, "playing"),
             on_recording=partial(on_stage, "recording"),
         )

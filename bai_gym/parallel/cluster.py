@@ -38,7 +38,7 @@ def cluster(backend: str, address: Any = None) -> Iterator[None]:
     those of one process. A lost worker's chunks run again elsewhere. Workers need no access to the output folder: this
     process writes a chunk as soon as it arrives, so a killed program loses only unfinished chunks.
 
-    Workers need bai-gym in the same version, and the same NumPy, SciPy, scikit-learn and Python; this is checked.
+    Workers need the same bai-gym, file by file, and the same NumPy, SciPy, scikit-learn and Python; this is checked.
     Classes that are defined in a script or notebook travel to them; files that an environment reads do not.
 
     Args:

@@ -8,12 +8,10 @@ import pickle
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
-from platform import python_version_tuple
 from typing import Any
 
 from bai_gym.errors import ClusterError, MissingPackageError, ParameterError
-from bai_gym.parallel.task import PACKAGES, PYTHON
+from bai_gym.parallel.task import QUESTION, answered
 
 __all__ = ["DaskConnection"]
 
@@ -90,16 +88,10 @@ class DaskConnection:
 
     def versions(self) -> dict[str, dict[str, str | None]]:
         """Ask every worker; those that are lost meanwhile are left out."""
-        # Functions of the standard library, which workers without bai-gym have, too.
-        pythons = self._client.run(python_version_tuple, on_error="return")
-        found: dict[str, dict[str, str | None]] = {
-            worker: {PYTHON: ".".join(numbers[:2])} for worker, numbers in pythons.items() if isinstance(numbers, tuple)
-        }
-        for name in PACKAGES:
-            for worker, number in self._client.run(version, name, on_error="return").items():
-                if worker in found and isinstance(number, str | PackageNotFoundError):
-                    found[worker][name] = number if isinstance(number, str) else None
-        return {worker: numbers for worker, numbers in found.items() if len(numbers) == 1 + len(PACKAGES)}
+        # A function of the standard library, which workers without bai-gym have, too.
+        answers = self._client.run(pickle.loads, QUESTION, on_error="return")
+        found = {worker: answered(answer) for worker, answer in answers.items()}
+        return {worker: versions for worker, versions in found.items() if versions is not None}
 
     def explain(self, error: BaseException) -> str | None:
         """Return the meaning of a Dask error."""

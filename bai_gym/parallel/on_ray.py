@@ -10,12 +10,10 @@ import warnings
 from concurrent.futures import Future
 from contextlib import suppress
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
-from platform import python_version_tuple
 from typing import Any
 
 from bai_gym.errors import ClusterError, MissingPackageError, ParameterError
-from bai_gym.parallel.task import PACKAGES, PYTHON
+from bai_gym.parallel.task import QUESTION, answered
 
 __all__ = ["RayConnection"]
 
@@ -96,19 +94,17 @@ class RayConnection:
             if not node["Alive"] or not node["Resources"].get("CPU"):
                 continue
             here = {"num_cpus": 0, "scheduling_strategy": NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)}
-            # Functions of the standard library, which machines without bai-gym have, too.
-            python = self._ray.remote(python_version_tuple).options(**here).remote()
-            packages = {name: self._ray.remote(version).options(**here).remote(name) for name in PACKAGES}
+            # A function of the standard library, which machines without bai-gym have, too.
+            asked = self._ray.remote(pickle.loads).options(**here).remote(QUESTION)
             try:
-                versions: dict[str, str | None] = {PYTHON: ".".join(self._ray.get(python)[:2])}
-                for name, reference in packages.items():
-                    try:
-                        versions[name] = self._ray.get(reference)
-                    except PackageNotFoundError:
-                        versions[name] = None
+                answer = self._ray.get(asked)
+            except self._ray.exceptions.RayTaskError as error:
+                answer = error.cause
             except self._ray.exceptions.RayError:
                 continue
-            found[node["NodeManagerAddress"]] = versions
+            versions = answered(answer)
+            if versions is not None:
+                found[node["NodeManagerAddress"]] = versions
         return found
 
     def explain(self, error: BaseException) -> str | None:

@@ -13,25 +13,43 @@ from typing import Any
 
 import cloudpickle
 
+from bai_gym.content.library import library_digest
 from bai_gym.errors import ClusterError, ParameterError
 
-__all__ = ["PACKAGES", "PYTHON", "differences", "opened", "own_versions", "packed"]
+__all__ = ["QUESTION", "answered", "differences", "opened", "own_versions", "packed"]
 
-PACKAGES = ("bai-gym", "numpy", "scipy", "scikit-learn")
+LIBRARY = "bai-gym"
+PACKAGES = (LIBRARY, "numpy", "scipy", "scikit-learn")
 """Packages that affect the numbers."""
 PYTHON = "Python"
+CODE = "code of bai-gym"
 
 
 @functools.cache
 def own_versions() -> dict[str, str | None]:
-    """Return the versions of this process: of Python the first two numbers, of packages all; None: not installed."""
+    """Return the versions of this process: of Python the first two numbers, of packages all; None: not installed.
+
+    Of this library also a digest of its files, since a changed copy may have the same version.
+    """
     found: dict[str, str | None] = {PYTHON: ".".join(platform.python_version_tuple()[:2])}
     for name in PACKAGES:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
             found[name] = None
+    found[CODE] = library_digest()
     return found
+
+
+def answered(answer: object) -> dict[str, str | None] | None:
+    """Return the versions in a worker's answer to :data:`QUESTION`; None if it was lost.
+
+    Args:
+        answer: What the worker returned, or its error.
+    """
+    if isinstance(answer, ImportError | AttributeError):  # without this library, or with a very different one
+        return {LIBRARY: None}
+    return answer if isinstance(answer, dict) else None
 
 
 def differences(worker: str, there: dict[str, str | None], here: dict[str, str | None]) -> str | None:
@@ -45,13 +63,24 @@ def differences(worker: str, there: dict[str, str | None], here: dict[str, str |
     odd = [name for name in here if there.get(name) != here[name]]
     if not odd:
         return None
-    if there.get("bai-gym") is None:
-        return f"worker {worker} has no bai-gym; install version {here['bai-gym']} on all workers"
+    if there.get(LIBRARY) is None:
+        return f"worker {worker} has no bai-gym; install version {here[LIBRARY]} on all workers"
     has, have = (", ".join(f"{name} {own.get(name) or '(none)'}" for name in odd) for own in (there, here))
     return (
         f"worker {worker} has {has}, and this process {have}; other versions give other numbers: install the same "
         "ones on all workers"
     )
+
+
+class _Question:
+    """Pickled, a call of :func:`own_versions`."""
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[()]]:
+        return own_versions, ()
+
+
+QUESTION = pickle.dumps(_Question())
+"""``pickle.loads`` of it returns a worker's own versions; without this library it raises an ImportError."""
 
 
 def packed(call: Callable[[], Any]) -> bytes:

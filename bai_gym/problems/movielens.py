@@ -113,6 +113,10 @@ class MovieLensProblem(Problem):
         self._variances = _rescale(source.variances, low, high) if rescaled else source.variances
         self._matched: dict[bytes, npt.NDArray[np.int32]] = {}  # the last results
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the last results out of pickles, and of what identifies the problem."""
+        return {**vars(self), "_matched": {}}
+
     def draw(self, batch: int, rng: np.random.Generator) -> EmpiricalBandit:
         """Return instances of freshly matched movies."""
         means, variances = draw_moments(batch, self.num_arms, rng, noisy_best=self.noisy_best)

@@ -118,7 +118,7 @@ def gather(path: Path, results: Iterable[Result], command: str = "", optima: Opt
     kept = {
         _place(row): row
         for row in (earlier.results if earlier is not None else ())
-        if current.get(_played(row), row.digest) == row.digest
+        if _played(row) not in current or current[_played(row)] == row.digest and not row.digest.startswith("?")
     }
     commands = earlier.command.splitlines() if earlier is not None and kept else []
     for row in results:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 
+from bai_gym.content.library import library_digest
 from bai_gym.errors import SchemaError
 
 __all__ = ["SCHEMA_VERSION", "check_schema", "metadata_now", "schema_of"]
@@ -14,8 +14,8 @@ SCHEMA_VERSION = 1
 
 
 def metadata_now() -> dict[str, str]:
-    """Return the metadata of every Parquet file of results."""
-    return {"schema": str(SCHEMA_VERSION), "bai-gym": version("bai-gym")}
+    """Return the metadata of every Parquet file of results: the schema, and the code that wrote it."""
+    return {"schema": str(SCHEMA_VERSION), "bai-gym": library_digest()}
 
 
 def schema_of(metadata: Mapping[bytes, bytes] | None) -> int | None:

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import secrets
+import shutil
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bai_gym.content.library import library_digest
 from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.recording import Recording
 from bai_gym.results.result import Checkpoint, Optima, Result, Runs
@@ -112,6 +114,26 @@ class ResultsWriter:
         """
         return self.folder / "recordings" / _folder_name(cell) / f"{run:06d}-{runs}.parquet"
 
+    def has_finished(self, cell: CellKey) -> bool:
+        """Return whether there are chunks or recordings of a cell."""
+        return any(any(folder.iterdir()) for folder in self._folders(cell) if folder.is_dir())
+
+    def forget(self, cell: CellKey) -> None:
+        """Delete the chunks and recordings of a cell.
+
+        Raises:
+            OutputError: If the disk rejects it.
+        """
+        for folder in self._folders(cell):
+            if folder.is_dir():
+                try:
+                    shutil.rmtree(folder)
+                except OSError as error:
+                    raise OutputError(f"cannot delete {folder}: {error.strerror or error}") from None
+
+    def _folders(self, cell: CellKey) -> tuple[Path, Path]:
+        return self.folder / "chunks" / _folder_name(cell), self.folder / "recordings" / _folder_name(cell)
+
     def load(self, cell: CellKey, chunk: int, runs: int) -> Runs | None:
         """Return a finished chunk, or None if it must be played (again).
 
@@ -124,6 +146,8 @@ class ResultsWriter:
             episodes = read_chunk(path)
             if episodes.correct.size != runs:
                 raise ValueError("another number of rows")
+            if (pq.read_schema(path).metadata or {}).get(b"bai-gym", b"").decode() != library_digest():
+                raise ValueError("other code of bai-gym played it")
             if tuple(point.pulls_made for point in episodes.checkpoints) != cell.checkpoints:
                 raise ValueError("other checkpoints")
             return episodes

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from bai_gym.content.values import UnknownContentError, Values
 from bai_gym.errors import AgentError
 from bai_gym.sampling import episode as rows
 from bai_gym.sampling import player
@@ -73,38 +74,10 @@ def _digest(function: Any) -> str:
     Raises:
         NotCompiled: If it refers to something without content to hash.
     """
-    lines: list[str] = []
-    seen: set[int] = set()
-
-    def visit(value: Any) -> None:
-        value = getattr(value, "py_func", value)  # compiled elsewhere
-        if isinstance(value, types.FunctionType):
-            if id(value) in seen:
-                return
-            seen.add(id(value))
-            visit_code(value.__code__)
-            for name, other in sorted(_references(value).items()):
-                lines.append(name)
-                visit(other)
-        elif isinstance(value, np.ndarray | np.generic):
-            lines.extend((str(value.dtype), str(value.shape), value.tobytes().hex()))
-        elif isinstance(value, bool | int | float | complex | str | bytes | tuple | frozenset | type(None)):
-            lines.append(repr(value))
-        elif isinstance(value, types.ModuleType | types.BuiltinFunctionType | np.ufunc | type):
-            lines.append(getattr(value, "__qualname__", None) or value.__name__)
-        else:
-            raise NotCompiled(f"it refers to {value!r}, which is no number, array, or function")
-
-    def visit_code(code: types.CodeType) -> None:
-        lines.extend((code.co_code.hex(), repr(code.co_names), repr(code.co_varnames)))
-        for constant in code.co_consts:
-            if isinstance(constant, types.CodeType):
-                visit_code(constant)
-            else:
-                lines.append(repr(constant))
-
-    visit(function)
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+    try:
+        return Values(compiled=True).digest(function)[:16]
+    except UnknownContentError as error:
+        raise NotCompiled(str(error)) from None
 
 
 def _references(function: types.FunctionType) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""What outcomes depend on, as digests: values, source files, and the library itself."""

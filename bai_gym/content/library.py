@@ -1,0 +1,44 @@
+"""The library's own code, as a digest."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+from importlib.metadata import version
+from pathlib import Path
+
+__all__ = ["library_digest", "library_folders"]
+
+LATER_PACKAGES = frozenset(
+    {"analysis", "api.py", "citations.py", "cli", "experiments", "live", "papers.bib", "report", "rerun.py", "training"}
+)
+"""Parts of the library that do not affect outcomes."""
+
+
+@functools.cache
+def library_folders() -> dict[str, Path]:
+    """Return the folders of the library, by package."""
+    folders = {}
+    for package in ("bai_gym", "bai_gym.agents"):
+        spec = importlib.util.find_spec(package)
+        assert spec is not None and spec.origin is not None
+        folders[package] = Path(spec.origin).resolve().parent
+    return folders
+
+
+@functools.cache
+def library_digest() -> str:
+    """Return the library's version and a hash of those of its files that outcomes depend on."""
+    digest = hashlib.sha256()
+    files: dict[str, Path] = {}
+    for package, folder in library_folders().items():
+        for path in folder.rglob("*"):
+            parts = path.relative_to(folder).parts
+            if parts[0] not in LATER_PACKAGES:
+                files["/".join((package, *parts))] = path
+    for name, path in sorted(files.items()):
+        if path.is_file() and path.parent.name != "__pycache__":
+            digest.update(f"{name} {path.stat().st_size}\n".encode())
+            digest.update(path.read_bytes())
+    return f"{version('bai-gym')}-{digest.hexdigest()[:16]}"
