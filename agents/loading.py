@@ -114,7 +114,7 @@ def _run(path: Path) -> types.ModuleType:
     with _private_modules(path.resolve().parent), _explained(str(path)):
         sys.modules[module.__name__] = module  # dataclasses look their module up
         try:
-            exec(compile(source, str(path), "exec"), vars(module))
+            exec(compile(source, str(path), "exec", dont_inherit=True), vars(module))
         finally:
             del sys.modules[module.__name__]
     return module

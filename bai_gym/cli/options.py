@@ -68,8 +68,8 @@ Reuse = Annotated[
     bool | None,
     typer.Option(
         "--reuse/--no-reuse",
-        help="Take finished runs of your own agent although whether its code is still the same cannot be known, or play "
-        "all again. [default: take what is provably the same]",
+        help="Take finished runs of your own agent although nobody can know if its code is still the same; or play all "
+        "again. [default: take what is provably the same]",
     ),
 ]
 Record = Annotated[

@@ -22,23 +22,19 @@ def home_of_module(module: str) -> str | None:
     if getattr(getattr(found, "__spec__", None), "origin", None) == "frozen":
         return "Python"
     file = getattr(found, "__file__", None)
-    return None if file is None else home_of_file(file, module)
+    return None if file is None else home_of_file(file)
 
 
 @functools.cache
-def home_of_file(file: str, module: str = "") -> str | None:
-    """Return ``"Python"``, ``"bai-gym"``, or a package with its version; None for a file of the user's own.
-
-    Args:
-        file: A file of code.
-        module: The name under which it is imported.
-    """
+def home_of_file(file: str) -> str | None:
+    """Return ``"Python"``, ``"bai-gym"``, or a package with its version; None for a file of the user's own."""
     path = Path(file).resolve()
     if any(path.is_relative_to(folder) for folder in library_folders().values()):
         return "bai-gym"
-    if {"site-packages", "dist-packages"} & set(path.parts):
-        top = module.partition(".")[0]
-        return f"{top} {package_version(top)}"
+    for folder, inner in zip(path.parts, path.parts[1:], strict=False):
+        if folder in ("site-packages", "dist-packages"):
+            package = inner.partition(".")[0]
+            return f"{package} {_version(package)}"
     own = (Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib"))
     return "Python" if any(path.is_relative_to(folder) for folder in own) else None
 
@@ -63,7 +59,7 @@ _HEAP = 1 << 9
 
 
 @functools.cache
-def package_version(package: str) -> str:
+def _version(package: str) -> str:
     """Return the version of an installed package; empty if it has none."""
     try:
         return version(package)

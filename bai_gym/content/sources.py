@@ -101,7 +101,7 @@ class _Sources:
         self.reads_environment |= reads_environment
         for level, name in names:
             for file in _files_of(level, name, path.parent):
-                home = home_of_file(str(file), name)
+                home = home_of_file(str(file))
                 if home is None:
                     yield file
                 else:

@@ -181,7 +181,7 @@ class Values:
     def _visit_function(self, function: types.FunctionType) -> None:
         names = function.__globals__
         file = names.get("__file__")
-        home = None if file is None else home_of_file(file, str(names.get("__name__")))
+        home = None if file is None else home_of_file(file)
         self._own_file(file, home)
         self._tell("function", "" if self._compiled else home)
         self._visit_instructions(function.__code__)
@@ -276,11 +276,12 @@ def _without_cached(kind: type, state: Any) -> Any:
     """Return a state without cached properties, which follow from the rest and are there only once they were read."""
     if type(state) is not dict:
         return state
-    return {
+    kept = {
         name: value
         for name, value in state.items()
         if not isinstance(getattr(kind, str(name), None), functools.cached_property)
     }
+    return kept or None  # as before the first attribute
 
 
 def _own_bases(kind: type) -> list[type]:

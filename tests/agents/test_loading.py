@@ -13,7 +13,7 @@ import pytest
 
 from bai_gym import compare
 from bai_gym.agents import make
-from bai_gym.api import agent_source, parse_agent
+from bai_gym.api import agent_source, make_cells, parse_agent
 from bai_gym.cli.main import app
 from bai_gym.errors import AgentError, BaiGymError, ParameterError, UnknownNameError
 
@@ -122,11 +122,14 @@ def test_worker_processes_have_them_too(command: Callable[..., str], folder: Pat
 
 
 def test_a_change_of_the_file_or_of_what_it_imports_is_seen(folder: Path) -> None:
-    digests = [agent_source("mine.py:First").fingerprint() for _ in range(2)]
+    def digest() -> str:
+        return make_cells(["mine.py:First"], "BAI-Bernoulli3-v0", [9], 0)[0].digest
+
+    digests = [digest(), digest()]
     (folder / "helpers.py").write_text(HELPERS.replace("argmax", "argmin "))  # another length: another time stamp
-    digests.append(agent_source("mine.py:First").fingerprint())
+    digests.append(digest())
     (folder / "mine.py").write_text(MINE.replace("% 2", "% 3"))
-    digests.append(agent_source("mine.py:First").fingerprint())
+    digests.append(digest())
     assert digests[0] == digests[1] and len(set(digests)) == 3
 
 

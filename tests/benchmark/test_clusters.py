@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -19,6 +20,7 @@ import gymnasium as gym
 import pytest
 
 import bai_gym
+import bai_gym.agents
 from bai_gym.bandits import BernoulliBandit
 from bai_gym.errors import AgentError, BaiGymError, ClusterError, MissingPackageError, ParameterError, UnknownNameError
 from bai_gym.parallel import on_dask, on_ray
@@ -270,6 +272,20 @@ def test_workers_with_other_versions_are_refused_before_any_work(mortal: DaskClu
     assert_one_line(
         done.stderr, "worker tcp://127.0.0.1:", "has numpy 0.9, and this process numpy ", "install the same"
     )
+    assert not (tmp_path / "out").exists()
+
+
+@slow
+def test_workers_with_another_copy_of_the_same_version_are_refused(mortal: DaskCluster, tmp_path: Path) -> None:
+    package = Path(bai_gym.__file__).parent
+    shutil.copytree(package, tmp_path / "copy" / "bai_gym")
+    shutil.copytree(Path(bai_gym.agents.__file__).parent, tmp_path / "copy" / "bai_gym" / "agents", dirs_exist_ok=True)
+    with (tmp_path / "copy" / "bai_gym" / "bandits" / "bernoulli.py").open("a") as file:
+        file.write("# another\n")
+    mortal.add(PYTHONPATH=str(tmp_path / "copy"), PYTHONSAFEPATH="1")  # not the current folder first
+    done = run(SHORT + mortal.options, tmp_path / "out")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert_one_line(done.stderr, "worker tcp://127.0.0.1:", "has code of bai-gym ", "install the same")
     assert not (tmp_path / "out").exists()
 
 

@@ -13,7 +13,14 @@ import pytest
 from bai_gym.errors import AgentError, ClusterError, ParameterError
 from bai_gym.parallel import task
 
-HERE = {"Python": "3.12", "bai-gym": "0.1.0", "numpy": "2.0", "scipy": "1.11", "scikit-learn": "1.4"}
+HERE = {
+    "Python": "3.12",
+    "bai-gym": "0.1.0",
+    "numpy": "2.0",
+    "scipy": "1.11",
+    "scikit-learn": "1.4",
+    "code of bai-gym": "0.1.0-1",
+}
 
 
 def there_and_back(call: Any) -> Any:
@@ -92,6 +99,7 @@ def test_the_same_versions_are_no_difference() -> None:
             "worker w has bai-gym 0.2.0, and this process bai-gym 0.1.0; other versions give other ",
         ),
         ({"numpy": "1.26", "scipy": None}, "worker w has numpy 1.26, scipy (none), and this process numpy 2.0, scipy"),
+        ({"code of bai-gym": "0.1.0-2"}, "worker w has code of bai-gym 0.1.0-2, and this process code of bai-gym 0.1"),
         ({"Python": "3.11"}, "worker w has Python 3.11, and this process Python 3.12;"),
         ({"bai-gym": None, "numpy": None}, "worker w has no bai-gym; install version 0.1.0 on all workers"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -324,6 +325,19 @@ def test_rows_of_an_agent_that_has_changed_give_way(tmp_path: Path) -> None:
                 return self.arm
 
         compare([Own], ENV, budgets=[20], runs=30 // first, out=tmp_path)
+    assert {row[3] for row in rows_of(tmp_path)} == {15}
+
+
+def test_rows_of_code_that_cannot_be_known_give_way(tmp_path: Path) -> None:
+    class Own:
+        def __init__(self) -> None:
+            self.lock = threading.Lock()
+
+        def act(self, observation: Any) -> int:
+            return 0
+
+    for runs in (30, 15):
+        compare([Own], ENV, budgets=[20], runs=runs, out=tmp_path, reuse=False)
     assert {row[3] for row in rows_of(tmp_path)} == {15}
 
 

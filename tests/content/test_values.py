@@ -1,0 +1,101 @@
+"""Digests of values see what outcomes depend on, and nothing that changes from process to process."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bai_gym.content.library import library_digest
+from bai_gym.content.values import UnknownContentError, Values
+from bai_gym.envs.registration import IDS
+
+
+def digest(value: Any) -> str:
+    return Values().digest(value)
+
+
+def values(value: Any) -> Any:
+    """Return an agent that has a value."""
+
+    class Holder:
+        def __init__(self) -> None:
+            self.value = value
+
+    return Holder()
+
+
+@pytest.mark.each(
+    "make",
+    [
+        lambda n: n,
+        lambda n: str(n),
+        lambda n: [1, {"a": n}],
+        lambda n: {"a", n},
+        lambda n: np.array([1.0, n]),
+        lambda n: np.array([None, n], object),
+        lambda n: np.random.default_rng(n),
+        lambda n: functools.partial(max, n),
+        lambda n: lambda: n,
+        lambda n: lambda x=n: x,
+        lambda n: functools.cache(lambda: n),
+        lambda n: type("Own", (), {"number": property(lambda self: n)}),
+        lambda n: type("Slots", (), {"__slots__": ("a",), "__init__": lambda self: setattr(self, "a", n)})(),
+        lambda n: np.vectorize(lambda x: x + n),
+    ],
+)
+def test_it_sees_values_of_all_kinds(make: Callable[[int], Any]) -> None:
+    one, same, two = (digest(values(make(n))) for n in (1, 1, 2))
+    assert one == same != two
+
+
+def test_what_refers_to_itself_has_content() -> None:
+    def loop(n: int) -> list[Any]:
+        own: list[Any] = [n]
+        own.append(own)
+        return own
+
+    one, same, two = (digest(values(loop(n))) for n in (1, 1, 2))
+    assert one == same != two
+
+
+def test_what_has_no_content_is_refused() -> None:
+    for value in (threading.Lock(), np.frompyfunc(lambda x: x, 1, 1), (n for n in range(3))):
+        with pytest.raises(UnknownContentError):
+            digest([value])
+
+
+def test_what_a_process_has_changed_since_is_seen() -> None:
+    found = []
+    for level in (1, 2, 1):
+        names = {"LEVEL": level}
+        exec("def function(): return [LEVEL for _ in 'a']", names)
+        found.append(digest(names["function"]))
+    assert found[0] == found[2] != found[1]
+
+
+def test_own_code_is_told_from_the_librarys() -> None:
+    for value, own in ((np.mean, False), (IDS, False), (digest, True), ([functools.partial(digest)], True)):
+        values = Values()
+        values.digest(value)
+        assert values.has_own_code == own, value
+
+
+def test_reading_a_cached_property_changes_nothing() -> None:
+    class Own:
+        @functools.cached_property
+        def double(self) -> int:
+            return 2
+
+    own = Own()
+    before = digest(own)
+    assert own.double == 2 and digest(own) == before
+
+
+def test_the_librarys_own_code_counts_as_a_whole() -> None:
+    assert library_digest() == library_digest()
+    assert library_digest().startswith("0.")
