@@ -33,6 +33,7 @@ from bai_gym.sampling import player
 from bai_gym.sampling.episode import STOP, episode, numbers_of, values
 from bai_gym.sampling.inlining import is_noinline
 from bai_gym.sampling.sequential import Rule, pull_leader
+from bai_gym.sampling.signals import signals_held
 from bai_gym.sampling.state import State
 
 __all__ = ["CompiledPlayer", "compile_rule", "compiled_player", "precompile"]
@@ -145,6 +146,7 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
+@signals_held()
 @_no_collection()
 def _compile(template: Any, signature: Any, parts: dict[str, Any], kind: type[State], *, has_arrays: bool) -> Any:
     """Return the machine code of a template whose parts are other functions; from disk, if it is there.
@@ -216,11 +218,17 @@ class CompiledPlayer:
             raise AttributeError(name)
         with _LOCK, note("the loop of sequential agents"):
             loop = _compile(getattr(player, name), self._signatures[name], {}, State, has_arrays=False)
-        setattr(self, name, loop)
-        return loop
+
+        def enter(*arguments: Any) -> None:
+            with signals_held():
+                loop(*arguments)
+
+        setattr(self, name, enter)
+        return enter
 
 
 @cache
+@signals_held()
 @_no_collection()
 def compiled_player() -> CompiledPlayer | None:
     """Return the compiled player; None where Numba is switched off, or cannot be imported."""
