@@ -60,7 +60,7 @@ def test_a_handler_of_c_is_left_alone() -> None:
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C goes to whole groups of processes there")
 def test_interrupts_of_identify_end_it() -> None:
     rng, codes = random.Random(0), []
-    for agent in 10 * ["TTTS", "A-GapE", "TS"]:
+    for agent in 10 * ["TTTS", "A-GapE(b=1)", "TS"]:
         process = subprocess.Popen([sys.executable, "-c", IDENTIFY, agent], stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None and process.stdout.readline() == "ready\n"
         time.sleep(rng.uniform(0.02, 1.5))
