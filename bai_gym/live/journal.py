@@ -2,7 +2,8 @@
 
 The first line identifies the experiment; every other line is an :class:`Entry`. Nothing is ever overwritten, except a
 last line that was cut off when its process or machine died. Processes read what others have appended, and append, under
-a lock of the file, which ends with the process that holds it.
+a lock of the file, which ends with the process that holds it. A file that was replaced while it was open is refused, so
+that nothing is appended to one that nobody else reads.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from bai_gym.bandits.executor.functions import one_line
-from bai_gym.errors import OutputError
+from bai_gym.errors import OutputError, ParameterError
+from bai_gym.validation import LARGEST
 
 __all__ = ["Entry", "Journal"]
 
@@ -38,7 +39,7 @@ class Entry:
             handed out once more. ``"tell"``: its reward. ``"end"``: the agent asks for no pulls after this one.
         number: Number of the pull, from 1 on.
         arm: Name of the arm, of ``"ask"``.
-        reward: The reward, of ``"tell"``, a finite number.
+        reward: The reward, of ``"tell"``, at most 1e50 in magnitude.
         error: Reason of a failure, if the reward is the worst one, of ``"tell"``.
     """
 
@@ -60,11 +61,15 @@ class Journal:
     Raises:
         OutputError: The file is not a journal, belongs to another experiment, is damaged, is in use by another process,
             or cannot be written.
+        ParameterError: The path is no path.
     """
 
     def __init__(self, path: str | os.PathLike[str], facts: Mapping[str, Any], *, exclusive: bool = False) -> None:
         """Open the file, check its first line, and cut off an incomplete last line."""
+        if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+            raise ParameterError(f"journal must be the path of a file, as text, not {_shown(path)}")
         self._path = Path(path)
+        self._place = self._path.absolute()  # the working directory may change
         self._header = {"journal": _KIND, "version": _VERSION, **facts}
         self._arms = frozenset(facts["arms"])
         self._exclusive = exclusive
@@ -85,11 +90,13 @@ class Journal:
         """Keep other processes out, and return the entries that they have appended since the last transaction.
 
         Raises:
-            OutputError: If the file is damaged, closed, was deleted, or stays locked.
+            OutputError: If the file is damaged, closed, was deleted or replaced, or stays locked.
         """
         if self._file.closed:
             raise OutputError(f"journal {self._path} is closed: open it again")
         if self._process != os.getpid():  # forks share the lock of their parent
+            if self._moved():
+                raise OutputError(self._gone())
             self._open()
         with self._locked():
             yield self._read()
@@ -98,10 +105,13 @@ class Journal:
         """Write entries, and wait until they are on the disk; within a transaction.
 
         Raises:
-            OutputError: If they cannot be written; the message has them, so that no reward is lost.
+            OutputError: If they cannot be written, or cannot be found at the path afterwards; the message has them, so
+                that no reward is lost.
         """
         content = b"".join(_line(_values(entry)) for entry in entries)
         self._write(content)
+        if self._moved():
+            raise OutputError(f"{self._gone()}; not in it: {_readable(content)}")
         self._offset += len(content)
         self._line += len(entries)
 
@@ -115,10 +125,25 @@ class Journal:
 
     def _open(self) -> None:
         try:
-            self._file: BinaryIO = os.fdopen(os.open(self._path, _FLAGS, 0o666), "r+b", buffering=0)
-        except OSError as error:
-            raise OutputError(f"journal {self._path} cannot be opened: {error.strerror}") from None
+            if self._place.exists() and not self._place.is_file():  # before it is opened, which devices may notice
+                raise OutputError(f"journal {self._path} cannot be opened: it is no regular file")
+            self._file: BinaryIO = os.fdopen(os.open(self._place, _FLAGS, 0o666), "r+b", buffering=0)
+        except (OSError, ValueError) as error:  # ValueError: a path that cannot be one
+            if isinstance(error, OutputError):
+                raise
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise OutputError(f"journal {str(self._path)!r} cannot be opened: {reason}") from None
         self._process = os.getpid()
+
+    def _moved(self) -> bool:
+        """Whether the path is no longer that of the open file."""
+        try:
+            return not os.path.samestat(os.stat(self._place), os.fstat(self._file.fileno()))
+        except OSError:
+            return True
+
+    def _gone(self) -> str:
+        return f"journal {self._path} was deleted, replaced or cut off by others: restore it, and start again"
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
@@ -166,16 +191,17 @@ class Journal:
     def _read(self) -> list[Entry]:
         """Return the entries from the present position to the end, after a check of the first line."""
         try:
-            there = os.fstat(self._file.fileno())
-            if there.st_size < self._offset or there.st_nlink == 0:
-                raise OutputError(f"journal {self._path} was deleted or cut off by others: restore it, and start again")
             self._file.seek(self._offset)
             content = self._file.read()
+            size = os.fstat(self._file.fileno()).st_size
         except OSError as error:
-            if isinstance(error, OutputError):
-                raise
             raise OutputError(f"journal {self._path} cannot be read: {error.strerror}") from None
+        if size < self._offset or self._moved():
+            raise OutputError(self._gone())
         *lines, rest = content.split(b"\n")
+        whole = _complete(rest)  # all but its newline was written, or an editor has removed that
+        if whole:
+            lines, rest = [*lines, rest], b""
         if self._line == 0:
             if not lines:  # empty, or cut off in its first line
                 if not (_line(self._header).startswith(rest) or rest.startswith(_line({"journal": _KIND})[:-2])):
@@ -186,6 +212,9 @@ class Journal:
                 self._offset, self._line = len(_line(self._header)), 1
                 return []
             self._check_header(lines[0])
+        if whole:
+            self._write(b"\n")
+            content += b"\n"
         entries = []
         position = self._offset
         for number, line in enumerate(lines):
@@ -238,14 +267,13 @@ class Journal:
             os.fsync(self._file.fileno())
         except OSError as error:
             raise OutputError(
-                f"journal {self._path} cannot be written ({error.strerror}); not in it: "
-                f"{content.decode().strip().replace(chr(10), ', ')}"
+                f"journal {self._path} cannot be written ({error.strerror}); not in it: {_readable(content)}"
             ) from None
 
     def _keep_name(self) -> None:
         """Flush the file's name to disk, too."""
         if os.name == "posix":
-            folder = os.open(self._path.absolute().parent, os.O_RDONLY)
+            folder = os.open(self._place.parent, os.O_RDONLY)
             try:
                 os.fsync(folder)
             except OSError:  # not supported by every file system
@@ -259,6 +287,18 @@ _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CL
 
 def _line(values: Mapping[str, Any]) -> bytes:
     return json.dumps(values, allow_nan=False).encode() + b"\n"
+
+
+def _readable(content: bytes) -> str:
+    return content.decode().strip().replace("\n", ", ")
+
+
+def _complete(line: bytes) -> bool:
+    """Whether a line is a whole JSON object; no beginning of one is."""
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _values(entry: Entry) -> dict[str, Any]:
@@ -278,7 +318,7 @@ def _parse(line: bytes, arms: frozenset[str]) -> Entry | None:
         return None
     if (kind == "ask") != (isinstance(arm, str) and arm in arms):
         return None
-    real = isinstance(reward, int | float) and not isinstance(reward, bool) and abs(reward) <= sys.float_info.max
+    real = isinstance(reward, int | float) and not isinstance(reward, bool) and abs(reward) <= LARGEST
     if (kind == "tell") != real or not (error is None or isinstance(error, str)):
         return None
     return Entry(kind, number, arm, None if reward is None else float(reward), error)

@@ -33,6 +33,7 @@ from bai_gym.sampling import Dispatcher
 from bai_gym.seeding import check_seed, generator
 from bai_gym.statistics import FloatArray, Statistics
 from bai_gym.validation import integer, real
+from bai_gym.validation import reward as check_reward
 
 __all__ = ["PendingPull", "Study", "check_names"]
 
@@ -198,18 +199,22 @@ class Study:
 
         Args:
             pull: The pull, or its number.
-            reward: A finite number; larger is better.
-            error: Why the pull has failed, if the reward stands for a failure.
+            reward: A number of at most 1e50 in magnitude, larger is better; True and False count as 1 and 0.
+            error: Why the pull has failed, as text, if the reward stands for a failure.
 
         Returns:
             Whether it counts: False if the pull already has a reward. The journal keeps it all the same.
 
         Raises:
-            ParameterError: The reward is not a finite number, or the pull was never handed out.
+            ParameterError: The reward is no such number, or the pull was never handed out.
             OutputError: It cannot be written; the message has it.
         """
         number = _number(pull)
-        entry = Entry("tell", number, reward=real(reward, "reward"), error=error)
+        if error is not None and not isinstance(error, str):
+            raise ParameterError(f"error must be the reason of a failure, as text, not {error!r}")
+        if error is not None:  # names of files, for example, may have characters that no file of text can have
+            error = error.encode(errors="backslashreplace").decode()
+        entry = Entry("tell", number, reward=check_reward(reward, "reward"), error=error)
         with self._synchronised() as state:
             state.check(number)
             counts = number not in state.rewards
@@ -454,7 +459,7 @@ def _foreign(what: str) -> OutputError:
 
 
 def _number(pull: PendingPull | int) -> int:
-    return pull.number if isinstance(pull, PendingPull) else integer(pull, "pull", least=1)
+    return integer(pull.number if isinstance(pull, PendingPull) else pull, "pull", least=1)
 
 
 def _arms(
@@ -500,7 +505,7 @@ def check_names(arms: int | Iterable[str] | None) -> tuple[str, ...]:
     if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
         raise ParameterError(f"arms must be the names of at least two arms, or their number, not {arms!r}")
     names = tuple(arms)
-    wrong = [name for name in names if not isinstance(name, str) or not name.strip()]
+    wrong = [name for name in names if not isinstance(name, str) or not name.strip() or not _encodable(name)]
     if wrong:
         raise ParameterError(f"the name of an arm must be text that is not empty, not {wrong[0]!r}")
     if len(names) < 2:
@@ -509,6 +514,11 @@ def check_names(arms: int | Iterable[str] | None) -> tuple[str, ...]:
     if twice:
         raise ParameterError(f"arms names arm {twice[0]!r} twice; each arm may be listed once")
     return names
+
+
+def _encodable(text: str) -> bool:
+    """Whether a file can hold the text: it has no half of a surrogate pair."""
+    return text == text.encode(errors="replace").decode()
 
 
 def _costs(costs: Mapping[str, float] | Sequence[float] | None, names: Sequence[str]) -> FloatArray | None:

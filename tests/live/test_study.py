@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -9,6 +10,8 @@ import subprocess
 import sys
 import threading
 import time
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -324,6 +327,7 @@ BAD: list[tuple[dict[str, Any], type[BaiGymError], str]] = [
     ({"arms": ["a"]}, ParameterError, "at least two arms"),
     ({"arms": ["a", "a"]}, ParameterError, "'a' twice"),
     ({"arms": ["a", 3]}, ParameterError, "not 3"),
+    ({"arms": ["a", "\ud83d\ude00"]}, ParameterError, "must be text"),
     ({"arms": None}, ParameterError, "arms is missing"),
     ({"arms": 1}, ParameterError, "arms"),
     ({"budget": 3}, BudgetError, "budget 3"),
@@ -357,9 +361,15 @@ def test_wrong_calls_are_refused_and_change_nothing(tmp_path: Path) -> None:
             study.tell(1, 1.0)
         (pull,) = study.ask()
         before = (tmp_path / "journal").read_bytes()
-        for wrong in (math.nan, "1", None, True):
+        for wrong in (math.nan, "1", None, 1.1e50, -math.inf, 10**400, [1.0], 1j):
             with pytest.raises(ParameterError, match="reward must be"):
                 study.tell(pull, wrong)  # type: ignore[arg-type]
+        for error in (404, b"no", ValueError("no")):
+            with pytest.raises(ParameterError, match="error must be"):
+                study.tell(pull, 1.0, error=error)  # type: ignore[arg-type]
+        for number in (1.0, "1", True, None):
+            with pytest.raises(ParameterError, match="pull must be an integer"):
+                study.tell(PendingPull(number, 0, "red"), 1.0)  # type: ignore[arg-type]
         with pytest.raises(ParameterError, match="pull 2 was never handed out by ask: those are numbered 1 to 1"):
             study.release(2)
         with pytest.raises(ParameterError, match="n must be an integer of at least 1"):
@@ -368,6 +378,28 @@ def test_wrong_calls_are_refused_and_change_nothing(tmp_path: Path) -> None:
         assert study.tell(pull, 1.0)
     with pytest.raises(OutputError, match="is closed: open it again"):
         study.ask()
+
+
+def test_every_call_that_is_accepted_is_read_back(tmp_path: Path) -> None:
+    rewards = [True, False, np.True_, 1, np.int8(3), np.float32(0.1), -0.0, 1e50, -1e50, 5e-324]
+    rewards += [Decimal("0.3"), Fraction(1, 3), np.array(2.5)]
+    errors = [None, "", "too late", "no\n\u00e9\0", "\ud83d\ude00", np.str_("text")]
+    names = ("red", "gr\u00e9\U0001f600en", 'b"l,ue\n')
+    with bai_gym.Study(names, 90, "Uniform", journal=tmp_path / "journal") as study:
+        pulls = study.ask(np.int64(88), wait=np.float64(0.0))  # type: ignore[arg-type]
+        for pull, (reward_, error) in zip(pulls, itertools.product(rewards, errors), strict=False):
+            handle = (pull, pull.number, np.int64(pull.number), PendingPull(np.int64(pull.number), 0, ""))  # type: ignore[arg-type]
+            assert study.tell(handle[pull.number % 4], reward_, error=error), (reward_, error)
+            assert not study.tell(pull, 7)
+        study.release(pulls[80])
+        study.release()
+        study.ask(3)
+        before = study.log, study.outstanding, str(study.result())
+    assert len(before[0]) == len(rewards) * len(errors)
+    with bai_gym.Study(names, 90, "Uniform", journal=tmp_path / "journal") as study:
+        assert (study.log, study.outstanding, str(study.result())) == before
+        assert [pull.reward for pull in study.log[:6]] == [1.0] * 6
+        study.result().save(tmp_path / "page.html")
 
 
 @pytest.mark.each(
