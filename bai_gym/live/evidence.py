@@ -12,7 +12,7 @@ import numpy as np
 
 from bai_gym.analysis.intervals import mean_intervals, normal
 from bai_gym.bandits.executor.functions import one_line
-from bai_gym.errors import OutputError
+from bai_gym.errors import OutputError, ParameterError
 from bai_gym.live.page import PageRow, evidence_page
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
@@ -59,6 +59,7 @@ class Identification:
         notes: Sentences that every report must show.
         names: The arms' names, K of them; their numbers, unless others were given.
         earlier: ``(K,)`` earlier results of each arm, which the statistics include; None: there are none.
+        ended: Whether the agent has made its recommendation; False: it is the arm of largest mean so far.
     """
 
     recommendation: int
@@ -73,11 +74,12 @@ class Identification:
     notes: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     earlier: IntArray | None = field(default=None, repr=False)
+    ended: bool = True
 
     @classmethod
     def of(
         cls,
-        recommendation: int,
+        recommendation: int | None,
         log: Sequence[Pull],
         num_arms: int,
         *,
@@ -86,8 +88,26 @@ class Identification:
         seed: int,
         names: Sequence[str] | None = None,
         earlier: Statistics | None = None,
+        asked: int | None = None,
+        cost: tuple[float, float] | None = None,
     ) -> Identification:
-        """Compute the statistics from the log, in two passes, for accuracy, and add earlier ones, ``(1, K)``."""
+        """Compute the statistics from the log, in two passes, for accuracy.
+
+        Args:
+            recommendation: The agent's; None before the end: the arm of largest mean so far, with a note.
+            log: See the attribute, as for the others below.
+            num_arms: K.
+            agent: See above.
+            budget: See above.
+            seed: See above.
+            names: See above; None: the arms' numbers.
+            earlier: ``(1, K)`` statistics of earlier results, which are added.
+            asked: Pulls handed out; None: those of the log.
+            cost: What they have cost, and what they may cost; None: the budget is a number of pulls.
+
+        Raises:
+            ParameterError: If there is neither a recommendation nor a reward.
+        """
         arms = np.array([pull.arm for pull in log], np.int64)
         rewards = np.array([pull.reward for pull in log], np.float64)
         pulls = np.bincount(arms, minlength=num_arms).astype(np.int64)
@@ -108,13 +128,22 @@ class Identification:
         failed = sum(pull.error is not None for pull in log)
         if failed:
             notes.append(f"{failed} of {len(log)} pulls failed and count as the worst reward")
-        if len(log) < budget:
+        if recommendation is not None and cost is None and len(log) < budget:
             notes.append(f"{agent} has asked for {len(log)} of {budget} pulls ({budget - len(log)} unspent)")
         if before is not None:
             notes.append(f"the statistics include {before.sum()} earlier results")
+        ended = recommendation is not None
+        if recommendation is None:
+            if np.isnan(means).all():
+                raise ParameterError("no reward has been reported yet: there is no result")
+            recommendation = int(np.nanargmax(means))
+            handed_out = f"{len(log) if asked is None else asked} pulls handed out"
+            notes.append(f"the study has not ended: this is the arm of largest mean so far ({handed_out})")
+        if cost is not None:
+            notes.append(f"the pulls have cost {cost[0]:g} of {cost[1]:g}")
         named = tuple(map(str, range(num_arms))) if names is None else tuple(names)
         evidence = (pulls, means, errors, intervals, tuple(log), tuple(notes), named, before)
-        return cls(recommendation, agent, budget, seed, *evidence)
+        return cls(recommendation, agent, budget, seed, *evidence, ended)
 
     @property
     def num_arms(self) -> int:
@@ -176,7 +205,14 @@ class Identification:
 
     def __str__(self) -> str:
         """Show the recommendation, and the arms by decreasing mean."""
-        lines = [f"{self.agent} recommends arm {self.name} after {len(self.log)} of {self.budget} pulls"]
+        verb = "recommends" if self.ended else "has not ended; best so far:"
+        title = f"{self.agent} {verb} arm {self.name} after {len(self.log)} of {self.budget} pulls"
+        return "\n".join([title, *self.table, self._lead_sentence(), *self.notes])
+
+    @property
+    def table(self) -> list[str]:
+        """Lines of a table of the arms, by decreasing mean; the first one is its head."""
+        lines = []
         order = self.order
         width = max(5, *(min(len(self.names[arm]), _WIDTH) for arm in order[:_SHOWN]))
         lines.append(f"{'arm':>{width}} {'pulls':>7} {'mean':>12} {'std. error':>12}   95 % interval")
@@ -189,7 +225,7 @@ class Identification:
             lines.append(f"{name:>{width}} {self.pulls[arm]:7} {mean:>12} {error:>12}   {interval}")
         if order.size > _SHOWN:
             lines.append(f"and {order.size - _SHOWN} more arms")
-        return "\n".join([*lines, *self.notes])
+        return lines
 
     @property
     def order(self) -> IntArray:

@@ -21,13 +21,13 @@ from bai_gym.bandits.executor.functions import one_line
 from bai_gym.errors import OutputError, ParameterError
 from bai_gym.validation import LARGEST
 
-__all__ = ["Entry", "Journal"]
+__all__ = ["Entry", "Journal", "read_journal"]
 
 _KIND = "bai-gym study"
-_VERSION = 2
+_VERSION = 3
 _PATIENCE = 60.0  # seconds for the lock; others hold it for milliseconds
 
-KINDS = ("ask", "again", "release", "tell", "end")
+KINDS = ("ask", "again", "release", "tell", "end", "recommend")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,9 @@ class Entry:
     Attributes:
         kind: ``"ask"``: a pull was handed out. ``"again"``: it was handed out once more. ``"release"``: it may be
             handed out once more. ``"tell"``: its reward. ``"end"``: the agent asks for no pulls after this one.
+            ``"recommend"``: after so many pulls the agent has recommended an arm.
         number: Number of the pull, from 1 on.
-        arm: Name of the arm, of ``"ask"``.
+        arm: Name of the arm, of ``"ask"`` and ``"recommend"``.
         reward: The reward, of ``"tell"``, at most 1e50 in magnitude.
         error: Reason of a failure, if the reward is the worst one, of ``"tell"``.
     """
@@ -66,9 +67,7 @@ class Journal:
 
     def __init__(self, path: str | os.PathLike[str], facts: Mapping[str, Any], *, exclusive: bool = False) -> None:
         """Open the file, check its first line, and cut off an incomplete last line."""
-        if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
-            raise ParameterError(f"journal must be the path of a file, as text, not {_shown(path)}")
-        self._path = Path(path)
+        self._path = _checked(path)
         self._place = self._path.absolute()  # the working directory may change
         self._header = {"journal": _KIND, "version": _VERSION, **facts}
         self._arms = frozenset(facts["arms"])
@@ -205,7 +204,7 @@ class Journal:
         if self._line == 0:
             if not lines:  # empty, or cut off in its first line
                 if not (_line(self._header).startswith(rest) or rest.startswith(_line({"journal": _KIND})[:-2])):
-                    raise self._foreign()
+                    raise _foreign(self._path)
                 self._cut(0)
                 self._write(_line(self._header))
                 self._keep_name()
@@ -234,26 +233,13 @@ class Journal:
         return entries
 
     def _check_header(self, line: bytes) -> None:
-        try:
-            found = json.loads(line)
-        except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict) or found.get("journal") != _KIND:
-            raise self._foreign()
-        if found.get("version") != _VERSION:
-            raise OutputError(
-                f"journal {self._path} has version {found.get('version')!r}, and this library reads {_VERSION}: "
-                "resume with the library that wrote it, or give another file"
-            )
+        found = _header(line, self._path)
         for name, value in self._header.items():
             if found.get(name) != value:
                 raise OutputError(
                     f"journal {self._path} is of another experiment: its {name} is {_shown(found.get(name))}, and here "
                     f"it is {_shown(value)}; give the same arguments, or another file"
                 )
-
-    def _foreign(self) -> OutputError:
-        return OutputError(f"{self._path} is not a journal of bai-gym; give the path of one, or of a new file")
 
     def _cut(self, length: int) -> None:
         self._file.truncate(length)
@@ -280,6 +266,63 @@ class Journal:
                 pass
             finally:
                 os.close(folder)
+
+
+def read_journal(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Entry]]:
+    """Return the facts and the entries of a journal that others may be writing, without a last line that is cut off.
+
+    Raises:
+        OutputError: The file is not a journal, is damaged, or cannot be read.
+        ParameterError: The path is no path.
+    """
+    path = _checked(path)
+    try:
+        if path.exists() and not path.is_file():
+            raise OutputError(f"journal {path} cannot be read: it is no regular file")
+        first, *lines = path.read_bytes().split(b"\n")
+    except (OSError, ValueError) as error:
+        if isinstance(error, OutputError):
+            raise
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise OutputError(f"journal {str(path)!r} cannot be read: {reason}") from None
+    facts = _header(first, path)
+    arms = facts.get("arms")
+    if not isinstance(arms, list) or not all(isinstance(name, str) for name in arms):
+        raise OutputError(f"journal {path} is damaged: line 1 names no arms")
+    entries = []
+    for number, line in enumerate(lines, 2):
+        entry = _parse(line, frozenset(arms))
+        if entry is not None:
+            entries.append(entry)
+        elif number <= len(lines):  # not the last one
+            raise OutputError(f"journal {path} is damaged: line {number} is no entry; repair or delete it")
+    return facts, entries
+
+
+def _checked(path: str | os.PathLike[str]) -> Path:
+    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+        raise ParameterError(f"journal must be the path of a file, as text, not {_shown(path)}")
+    return Path(path)
+
+
+def _header(line: bytes, path: Path) -> dict[str, Any]:
+    """Return the facts in the first line."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or found.get("journal") != _KIND:
+        raise _foreign(path)
+    if found.get("version") != _VERSION:
+        raise OutputError(
+            f"journal {path} has version {found.get('version')!r}, and this library reads {_VERSION}: "
+            "resume with the library that wrote it, or give another file"
+        )
+    return found
+
+
+def _foreign(path: Path) -> OutputError:
+    return OutputError(f"{path} is not a journal of bai-gym; give the path of one, or of a new file")
 
 
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -316,7 +359,7 @@ def _parse(line: bytes, arms: frozenset[str]) -> Entry | None:
         return None
     if not isinstance(number, int) or isinstance(number, bool) or number < 0:
         return None
-    if (kind == "ask") != (isinstance(arm, str) and arm in arms):
+    if (kind in ("ask", "recommend")) != (isinstance(arm, str) and arm in arms):
         return None
     real = isinstance(reward, int | float) and not isinstance(reward, bool) and abs(reward) <= LARGEST
     if (kind == "tell") != real or not (error is None or isinstance(error, str)):

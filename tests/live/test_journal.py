@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import bai_gym
 from bai_gym.errors import OutputError, ParameterError
-from bai_gym.live.journal import Entry, Journal
+from bai_gym.live.journal import Entry, Journal, read_journal
 
 FACTS: dict[str, Any] = {"agent": "SR", "arms": ["a", "b", "\u00e9"], "budget": 9, "seed": 0, "features": None}
 ENTRIES = [
@@ -208,9 +208,10 @@ def test_a_file_that_is_no_journal_is_refused_and_left_alone(tmp_path: Path, con
 
 
 def test_a_journal_of_another_version_is_refused(path: Path) -> None:
-    path.write_text(path.read_text().replace('"version": 2', '"version": 3'))
-    with pytest.raises(OutputError, match="has version 3, and this library reads 2"):
-        reopened(path)
+    path.write_text(path.read_text().replace('"version": 3', '"version": 2'))
+    for read in (reopened, read_journal):
+        with pytest.raises(OutputError, match="has version 2, and this library reads 3"):
+            read(path)
 
 
 @pytest.mark.each(

@@ -20,7 +20,16 @@ import pyarrow
 import pytest
 
 import bai_gym
-from bai_gym.errors import AgentError, BaiGymError, BudgetError, DataError, InstanceError, OutputError, ParameterError
+from bai_gym.errors import (
+    AgentError,
+    BaiGymError,
+    BudgetError,
+    DataError,
+    InstanceError,
+    MissingPackageError,
+    OutputError,
+    ParameterError,
+)
 from bai_gym.live.evidence import Pull
 from bai_gym.live.study import PendingPull
 
@@ -244,6 +253,46 @@ def test_the_outcome_has_the_distribution_of_the_environment(agent: str, outstan
     assert (np.abs(shares.mean(axis=0) - pulls) <= 4.0 * shares.std(axis=0) / math.sqrt(runs - 1) + 0.1).all()
 
 
+# ------------------------------------------------------------------------------------------------ functions, frames
+
+
+def test_a_function_makes_the_pulls_and_what_it_raises_loses_none(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    with bai_gym.Study(NAMES, 60, "SH", journal=journal) as study:
+        assert len(study.optimize(reward, pulls=7).log) == 7 and not study.ended
+
+        def broken(pull: PendingPull) -> float:
+            raise KeyError(pull.name)
+
+        for function, kind in ((broken, KeyError), (str, ParameterError)):
+            with pytest.raises(kind):
+                study.optimize(function)
+            assert [pull.number for pull in study.outstanding] == [8]
+    with bai_gym.Study(NAMES, 60, "SH", journal=journal) as study:
+        found = study.optimize(reward)
+        assert study.ended and study.best_arm == found.name == "green"
+        assert found.log == finished(bai_gym.Study(NAMES, 60, "SH")).log
+        for wrong in ({"function": 3}, {"function": reward, "pulls": 0}):
+            with pytest.raises(ParameterError):
+                study.optimize(**wrong)  # type: ignore[arg-type]
+
+
+def test_the_pulls_become_a_data_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = bai_gym.Study(NAMES, 12, "Uniform")
+    assert len(pytest.importorskip("pandas") and study.pulls_dataframe()) == 0
+    study.ask(4)
+    study.tell(2, True)
+    study.tell(3, -1, error="broken")
+    frame = study.pulls_dataframe()
+    assert frame["number"].tolist() == [1, 2, 3, 4] and frame["arm"].tolist() == [0, 1, 2, 0]
+    assert frame["name"].tolist() == [*NAMES, "red"]
+    assert frame["reward"].isna().tolist() == [True, False, False, True] and frame["reward"].sum() == 0.0
+    assert frame["error"].isna().tolist() == [True, True, False, True] and frame["error"][2] == "broken"
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingPackageError, match="pip install pandas"):
+        study.pulls_dataframe()
+
+
 # ------------------------------------------------------------------------------------------------ stopping, costs
 
 
@@ -408,6 +457,7 @@ def test_every_call_that_is_accepted_is_read_back(tmp_path: Path) -> None:
         ('{"ask": 2, "arm": "red"}', "pull 2 in the journal is of arm red, and the agent now asks for arm green"),
         ('{"ask": 3, "arm": "green"}', "pull 3 in the journal is of arm green"),
         ('{"tell": 2, "reward": 1.0}', "entry of pull 2, which was not handed out"),
+        ('{"recommend": 1, "arm": "red"}', "recommends arm red, and the agent now recommends nothing yet"),
         ('{"end": 1}', "the journal ends after 1 pulls, and the agent now asks for more"),
     ],
 )
