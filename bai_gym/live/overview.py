@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from bai_gym.errors import OutputError
-from bai_gym.live.evidence import Identification, Pull
+from bai_gym.live.estimates import Pull
+from bai_gym.live.evidence import Identification
 from bai_gym.live.journal import Entry, read_journal
 from bai_gym.statistics import Statistics
 

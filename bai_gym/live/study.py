@@ -34,7 +34,8 @@ from bai_gym.errors import (
     OutputError,
     ParameterError,
 )
-from bai_gym.live.evidence import Identification, Pull
+from bai_gym.live.estimates import Pull
+from bai_gym.live.evidence import Identification
 from bai_gym.live.journal import Entry, Journal
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Dispatcher

@@ -30,7 +30,7 @@ from bai_gym.errors import (
     OutputError,
     ParameterError,
 )
-from bai_gym.live.evidence import Pull
+from bai_gym.live.estimates import Pull
 from bai_gym.live.study import PendingPull
 
 NAMES = ("red", "green", "blue")
