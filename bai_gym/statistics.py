@@ -142,7 +142,6 @@ class Statistics:
         if not variances:
             return count, mean, shift
         variance = all_variances[flat]
-        step *= before > 0  # its square may be more than a float holds
         shift *= step
         shift *= before
         variance *= before - 1
@@ -170,7 +169,6 @@ class Statistics:
         if variances:
             deviations = variances_now.take(flat) * np.maximum(before - 1, 0)
             deviations += part.variances * (part.pulls - 1)
-            step *= before > 0  # its square may be more than a float holds
             step *= step
             step *= weight
             step *= before
@@ -199,7 +197,6 @@ class Statistics:
             return Statistics(pulls, means, zeros(pulls.shape))
         all_deviations = self.variances * np.maximum(self.pulls - 1, 0)
         deviations = all_deviations - before.variances * np.maximum(before.pulls - 1, 0)
-        shift *= before.pulls > 0  # its square may be more than a float holds
         shift *= shift
         shift *= self.pulls
         shift *= before.pulls

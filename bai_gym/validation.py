@@ -16,7 +16,12 @@ import numpy.typing as npt
 
 from bai_gym.errors import BaiGymError, ParameterError
 
-__all__ = ["ROWS", "array", "choice", "flag", "integer", "probability", "real"]
+__all__ = ["LARGEST", "REWARD", "ROWS", "array", "choice", "flag", "integer", "probability", "real", "reward"]
+
+LARGEST = 1e50
+"""Largest magnitude of rewards and means: agents compute fourth powers and products of them, which floats must hold."""
+
+REWARD = f"a finite number of at most {LARGEST:g} in magnitude"
 
 ROWS = "numbers, in rows of equal length, and are not"
 NUMBERS = "a number or an array of numbers, not {!r}"
@@ -58,6 +63,17 @@ def real(
         if not huge and _allowed(number, above, least, most, finite).all():
             return number
     raise _refusal(name, rule or _rule(above, least, most, finite), value, error)
+
+
+def reward(value: object, name: str, *, error: type[BaiGymError] = ParameterError) -> float:
+    """Return a reward of at most :data:`LARGEST` in magnitude; True and False count as 1 and 0, as in tables."""
+    try:
+        number = math.nan if isinstance(value, str | bytes) or np.ndim(value) else float(value)  # type: ignore
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if abs(number) <= LARGEST:
+        return number
+    raise _refusal(name, REWARD, value, error)
 
 
 def probability(value: object, name: str, *, error: type[BaiGymError] = ParameterError) -> float:

@@ -54,7 +54,7 @@ BESIDE: dict[str, set[str]] = {
     "training": {"api"},
     "planning": {"api", "rerun"},
     "report": {"planning"},
-    "cli": {"api", "experiments", "planning", "report", "rerun", "training"},
+    "cli": {"api", "experiments", "live", "planning", "report", "rerun", "training"},
     "__init__": {"api", "live", "planning"},
 }
 

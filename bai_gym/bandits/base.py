@@ -140,11 +140,11 @@ def check_num_arms(num_arms: int) -> None:
         raise InstanceError(f"a bandit needs at least 2 arms, not {num_arms}: one arm leaves nothing to identify")
 
 
-def check_means(means: object, name: str = "means") -> FloatArray:
+def check_means(means: object, name: str = "means", *, most: float = validation.LARGEST) -> FloatArray:
     """Return means as ``(N, K)`` floats.
 
     Raises:
-        InstanceError: If they are not finite numbers, or fewer than two arms.
+        InstanceError: If they are not finite numbers of at most that magnitude, or fewer than two arms.
     """
     array = np.atleast_2d(
         validation.array(means, name, finite=False, kind="numbers, one per arm, not {!r}", error=InstanceError)
@@ -152,8 +152,9 @@ def check_means(means: object, name: str = "means") -> FloatArray:
     if array.ndim != 2 or array.shape[0] == 0:
         raise InstanceError(f"{name} must have shape (K,) or (N, K), not {array.shape}")
     check_num_arms(array.shape[1])
-    bad = np.argwhere(~np.isfinite(array))
+    bad = np.argwhere(~(np.abs(array) <= most))  # NaN is bad, too
     if len(bad):
         row, arm = bad[0]
-        raise InstanceError(f"{name}: arm {arm} has {array[row, arm]}; every value must be a finite number")
+        rule = f"a finite number of at most {most:g} in magnitude"
+        raise InstanceError(f"{name}: arm {arm} has {array[row, arm]}; every value must be {rule}")
     return array

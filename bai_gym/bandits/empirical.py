@@ -11,6 +11,7 @@ from bai_gym.bandits.base import Bandit, check_num_arms
 from bai_gym.bandits.table import EMPIRICAL, ArmTable
 from bai_gym.errors import InstanceError
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics, exact_means
+from bai_gym.validation import LARGEST, REWARD
 
 __all__ = ["EmpiricalBandit", "SampleTable", "centred_moments"]
 
@@ -38,13 +39,13 @@ class SampleTable:
         """Build the table and its moments.
 
         Raises:
-            InstanceError: If an arm has no rewards, or one is not finite.
+            InstanceError: If an arm has no rewards, or one is beyond 1e50 in magnitude.
         """
         sizes = np.diff(offsets)
         if sizes.size == 0 or sizes.min() < 1:
             raise InstanceError("every arm of an empirical bandit needs at least one reward")
-        if not np.isfinite(rewards).all():
-            raise InstanceError("the rewards of an empirical bandit must be finite numbers")
+        if not float(np.abs(rewards).max()) <= LARGEST:
+            raise InstanceError(f"every reward of an empirical bandit must be {REWARD}")
         means = np.add.reduceat(rewards, offsets[:-1], dtype=np.float64) / sizes
         centred = rewards - np.repeat(means, sizes)
         variances = np.add.reduceat(centred * centred, offsets[:-1], dtype=np.float64) / sizes

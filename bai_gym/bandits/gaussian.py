@@ -10,6 +10,7 @@ from bai_gym.bandits.base import Bandit, check_means
 from bai_gym.bandits.table import GAUSSIAN, ArmTable
 from bai_gym.errors import InstanceError
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
+from bai_gym.validation import LARGEST
 
 __all__ = ["GaussianBandit"]
 
@@ -18,8 +19,8 @@ class GaussianBandit(Bandit):
     """Rewards N(mean, variance).
 
     Args:
-        means: ``(K,)`` or ``(N, K)``, finite.
-        variances: Like ``means``, finite and at least 0 (0: the reward is always the mean); a scalar holds for all.
+        means: ``(K,)`` or ``(N, K)``, at most 1e50 in magnitude.
+        variances: Like ``means``, from 0 to 1e100 (0: the reward is always the mean); a scalar holds for all.
 
     Raises:
         InstanceError: NaN or infinite values, negative variances, different shapes, fewer than two arms.
@@ -30,7 +31,7 @@ class GaussianBandit(Bandit):
         self.means = check_means(means)
         if np.ndim(variances) == 0:  # type: ignore[arg-type]
             variances = np.full(self.means.shape, variances)
-        self.variances = check_means(variances, "variances")
+        self.variances = check_means(variances, "variances", most=LARGEST**2)
         if self.variances.shape != self.means.shape:
             given = f"means of shape {self.means.shape} and variances of shape {self.variances.shape} are given"
             if len(self.means) == len(self.variances):

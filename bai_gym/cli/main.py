@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from bai_gym.cli import cite, data, listing, merge, plan, report, reproduce, run, train
+from bai_gym.cli import cite, data, listing, merge, plan, report, reproduce, run, study, train
 from bai_gym.cli.console import ERR
 from bai_gym.errors import BaiGymError
 
@@ -30,6 +30,7 @@ app.command("run")(run.run)
 app.command("plan")(plan.plan)
 app.command("advise")(plan.advise)
 app.command("reproduce")(reproduce.reproduce)
+app.command("study")(study.study)
 app.command("merge")(merge.merge)
 app.command("report")(report.report)
 app.command("train")(train.train)

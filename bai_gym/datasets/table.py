@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from bai_gym.datasets.csv_file import first_line, listing, read_text, require_columns
 from bai_gym.errors import DataError, MissingDataError, ParameterError
-from bai_gym.validation import choice, integer
+from bai_gym.validation import LARGEST, REWARD, choice, integer
 
 __all__ = ["ArmSamples", "read_scores", "read_table"]
 
@@ -88,8 +88,8 @@ def read_table(
         path: A CSV file with a header line (UTF-8; plain, gzipped or in a zip archive) or a Parquet file, recognised by
             content; or a data frame (of pandas or Polars, an Arrow table, a dict of columns).
         arm_column: Name of the column that names the arm.
-        reward_column: Name of the column with the reward: a finite number in each row, or in each row a word of
-            true, false, yes and no, which count as 1 and 0.
+        reward_column: Name of the column with the reward: a number in each row, at most 1e50 in magnitude, or in each
+            row a word of true, false, yes and no, which count as 1 and 0.
         separator: One character between the fields of a CSV file. None looks for it among comma, semicolon,
             tab and ``|``: the one that yields both columns.
         arms: The arms wanted, in this order; rows of others are left out. None means all arms.
@@ -106,7 +106,7 @@ def read_table(
     Raises:
         MissingDataError: There is no such file.
         ParameterError: A keyword is not usable with any file, or both columns are the same.
-        DataError: The file is unreadable, a column is not there, a reward is not a finite number, an arm has no
+        DataError: The file is unreadable, a column is not there, a reward is no such number, an arm has no
             name or no rows, there are fewer than two arms, or there are too few values for so many bins.
     """
     _check(arm_column, reward_column, separator, arms, bins)
@@ -135,9 +135,7 @@ def read_table(
         raise DataError(f"column {arm_column!r} of {path} has only one arm, {names[0]!r}; expected at least two")
     order = np.argsort(codes, kind="stable")
     offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    samples = ArmSamples(tuple(names), rewards[order], offsets, dropped=all_rows - table.num_rows)
-    _check_bounded(samples, path, repr(reward_column))
-    return samples
+    return ArmSamples(tuple(names), rewards[order], offsets, dropped=all_rows - table.num_rows)
 
 
 def read_scores(
@@ -159,13 +157,13 @@ def read_scores(
             the file, ``"drop"`` leaves them out, so that arms may have different numbers of scores.
 
     Returns:
-        The samples of at least two arms: in each column finite numbers, or words of true, false, yes and no, which
-        count as 1 and 0.
+        The samples of at least two arms: in each column numbers, at most 1e50 in magnitude, or words of true, false,
+        yes and no, which count as 1 and 0.
 
     Raises:
         MissingDataError: There is no such file.
         ParameterError: A keyword is not usable with any file.
-        DataError: The file is unreadable, a column is not there, a score is not a finite number, an arm has none, or
+        DataError: The file is unreadable, a column is not there, a score is no such number, an arm has none, or
             there are fewer than two arms.
     """
     _check_separator(separator)
@@ -197,9 +195,7 @@ def read_scores(
             hint = "" if question_column or arms or parts else f"; question_column={name!r} leaves the column out"
             raise DataError(f"{error}{hint}") from None
     offsets = np.cumsum([0, *map(len, parts)]).astype(np.int64)
-    samples = ArmSamples(names, np.concatenate(parts), offsets, dropped=len(names) * table.num_rows - int(offsets[-1]))
-    _check_bounded(samples, path, "it")
-    return samples
+    return ArmSamples(names, np.concatenate(parts), offsets, dropped=len(names) * table.num_rows - int(offsets[-1]))
 
 
 def _read(
@@ -218,15 +214,6 @@ def _read(
     if not table.num_rows:
         raise DataError(f"{path} has a header but no rows; expected {rows}")
     return path, table
-
-
-def _check_bounded(samples: ArmSamples, path: Path, what: str) -> None:
-    """Raise :class:`DataError` for rewards whose variance is more than a float holds."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        bounded = np.isfinite(samples.variances)
-    if not bounded.all():
-        name = samples.names[int(np.flatnonzero(~bounded)[0])]
-        raise DataError(f"rewards of arm {name!r} in {path} are too large for a finite variance; rescale {what}")
 
 
 def _check(
@@ -326,7 +313,7 @@ def _present(table: pa.Table, name: str, words: Sequence[str]) -> pa.ChunkedArra
 
 
 def _numbers(path: Path, name: str, column: pa.ChunkedArray, what: str, words: bool = False) -> npt.NDArray[np.float64]:
-    """A column as finite float64 ``(R,)``; the error names the first row that is not a finite number.
+    """A column as finite float64 ``(R,)``; the error names the first row that has no number, or too large a one.
 
     With ``words``, a column of true, false, yes and no is one of numbers.
     """
@@ -343,7 +330,7 @@ def _numbers(path: Path, name: str, column: pa.ChunkedArray, what: str, words: b
         # slow, but only for the few forms that Arrow rejects (+1.5), and to find the first bad row
         numbers = (None if text is None else _number(text) for text in column.to_pylist())
         values = np.array([np.nan if number is None else float(number) for number in numbers])
-    bad = np.flatnonzero(~np.isfinite(values))
+    bad = np.flatnonzero(~(np.abs(values) <= LARGEST))  # NaN is bad, too
     if len(bad):
         row = int(bad[0])
         value = column[row].as_py()
@@ -352,7 +339,7 @@ def _numbers(path: Path, name: str, column: pa.ChunkedArray, what: str, words: b
         if words and str(value).lower() in (*_ONE, *_ZERO):
             hint = "; true, false, yes and no are rewards where all rows have one of them"
         raise DataError(
-            f"column {name!r} of {path}, row {row + 1}, is {shown}; every {what} must be a finite number"
+            f"column {name!r} of {path}, row {row + 1}, is {shown}; every {what} must be {REWARD}"
             f" ({len(bad)} of {len(values)} rows are not){hint}"
         )
     return values

@@ -1,11 +1,13 @@
 """Real experiments: the best arm among user functions, without Gymnasium.
 
 ``Study`` hands out pulls and takes their rewards, and ``identify`` is a study whose pulls are calls of functions;
-``evidence`` is the result, ``page`` its web page, and ``terminal`` the live table. ``journal`` keeps every observation
-on disk, so that a killed experiment can resume, and several processes can work on one study.
+``evidence`` is the result, with ``estimates`` of the means and a ``posterior``; ``summary`` words its web page, which
+``page`` draws, and ``terminal`` has the live table. ``journal`` keeps every observation on disk, so that a killed
+experiment can resume, and several processes can work on one study; ``overview`` reads it from outside.
 """
 
-from bai_gym.live.evidence import Identification, Pull
+from bai_gym.live.estimates import Pull
+from bai_gym.live.evidence import Identification
 from bai_gym.live.identify import identify
 from bai_gym.live.study import PendingPull, Study
 

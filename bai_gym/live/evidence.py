@@ -10,31 +10,17 @@ from pathlib import Path
 
 import numpy as np
 
-from bai_gym.analysis.intervals import mean_intervals, normal
 from bai_gym.bandits.executor.functions import one_line
-from bai_gym.errors import OutputError
-from bai_gym.live.page import PageRow, evidence_page
+from bai_gym.errors import OutputError, ParameterError
+from bai_gym.live.estimates import Estimates, Pull
+from bai_gym.live.page import evidence_page
+from bai_gym.live.summary import lead_sentence, summary
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["Identification", "Pull"]
+__all__ = ["Identification"]
 
 _SHOWN = 20  # arms shown in the text of a result
 _WIDTH = 40  # characters of a name
-
-
-@dataclass(frozen=True, slots=True)
-class Pull:
-    """One pull.
-
-    Attributes:
-        arm: 0 to K-1.
-        reward: Its reward.
-        error: Reason of a failure, if the reward is ``worst``; None for an observed reward.
-    """
-
-    arm: int
-    reward: float
-    error: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,35 +35,29 @@ class Identification:
         agent: The agent with its parameters.
         budget: Maximum number of pulls.
         seed: Its seed.
-        pulls: ``(K,)`` pulls of each arm; read-only, as the other arrays.
-        means: ``(K,)`` mean rewards; NaN without a pull.
-        standard_errors: ``(K,)`` standard deviations of these means, from the unbiased variances; NaN where these are
-            unknown or 0: equal rewards are no certainty.
-        intervals: ``(K, 2)`` ends of 95 % intervals, Wilson's where all rewards were 0 or 1, else normal ones; NaN
-            where nothing can be estimated.
+        estimates: Estimates of the arms' means.
         log: All pulls in the order in which the agent asked for them.
         notes: Sentences that every report must show.
         names: The arms' names, K of them; their numbers, unless others were given.
-        earlier: ``(K,)`` earlier results of each arm, which the statistics include; None: there are none.
+        before: ``(1, K)`` statistics of earlier results, which the estimates include; None: there are none.
+        ended: Whether the agent has made its recommendation; False: it is the arm of largest mean so far.
     """
 
     recommendation: int
     agent: str
     budget: int
     seed: int
-    pulls: IntArray = field(repr=False)
-    means: FloatArray = field(repr=False)
-    standard_errors: FloatArray = field(repr=False)
-    intervals: FloatArray = field(repr=False)
+    estimates: Estimates = field(repr=False)
     log: tuple[Pull, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    earlier: IntArray | None = field(default=None, repr=False)
+    before: Statistics | None = field(default=None, repr=False)
+    ended: bool = True
 
     @classmethod
     def of(
         cls,
-        recommendation: int,
+        recommendation: int | None,
         log: Sequence[Pull],
         num_arms: int,
         *,
@@ -86,40 +66,78 @@ class Identification:
         seed: int,
         names: Sequence[str] | None = None,
         earlier: Statistics | None = None,
+        asked: int | None = None,
+        cost: tuple[float, float] | None = None,
     ) -> Identification:
-        """Compute the statistics from the log, in two passes, for accuracy, and add earlier ones, ``(1, K)``."""
-        arms = np.array([pull.arm for pull in log], np.int64)
-        rewards = np.array([pull.reward for pull in log], np.float64)
-        pulls = np.bincount(arms, minlength=num_arms).astype(np.int64)
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            means = np.bincount(arms, rewards, num_arms) / pulls  # 0 / 0 is NaN
-            squares = np.bincount(arms, (rewards - means[arms]) ** 2, num_arms)
-            variances = squares / (pulls - 1)
-            before = None
-            if earlier is not None:
-                before = earlier.pulls[0].copy()
-                pulls, means, variances = _with_earlier(pulls, means, variances, earlier)
-            errors = np.sqrt(variances / pulls)
-        errors[(pulls < 2) | (errors == 0.0)] = np.nan
-        intervals = np.stack(mean_intervals(pulls, means, variances), axis=1)
-        for array in (pulls, means, errors, intervals, *(() if before is None else (before,))):
-            array.setflags(write=False)
+        """Compute the estimates from the log.
+
+        Args:
+            recommendation: The agent's; None before the end: the arm of largest mean so far, with a note.
+            log: See the attribute, as for the others below.
+            num_arms: K.
+            agent: See above.
+            budget: See above.
+            seed: See above.
+            names: See above; None: the arms' numbers.
+            earlier: ``(1, K)`` statistics of earlier results, which are added.
+            asked: Pulls handed out; None: those of the log.
+            cost: What they have cost, and what they may cost; None: the budget is a number of pulls.
+
+        Raises:
+            ParameterError: If there is neither a recommendation nor a reward.
+        """
+        estimates = Estimates.of(log, num_arms, earlier)
         notes = []
         failed = sum(pull.error is not None for pull in log)
         if failed:
             notes.append(f"{failed} of {len(log)} pulls failed and count as the worst reward")
-        if len(log) < budget:
+        if recommendation is not None and cost is None and len(log) < budget:
             notes.append(f"{agent} has asked for {len(log)} of {budget} pulls ({budget - len(log)} unspent)")
-        if before is not None:
-            notes.append(f"the statistics include {before.sum()} earlier results")
+        if earlier is not None:
+            notes.append(f"the statistics include {earlier.pulls.sum()} earlier results")
+        ended = recommendation is not None
+        if recommendation is None:
+            if np.isnan(estimates.means).all():
+                raise ParameterError("no reward has been reported yet: there is no result")
+            recommendation = int(np.nanargmax(estimates.means))
+            handed_out = f"{len(log) if asked is None else asked} pulls handed out"
+            notes.append(f"the study has not ended: this is the arm of largest mean so far ({handed_out})")
+        if cost is not None:
+            notes.append(f"the pulls have cost {cost[0]:g} of {cost[1]:g}")
         named = tuple(map(str, range(num_arms))) if names is None else tuple(names)
-        evidence = (pulls, means, errors, intervals, tuple(log), tuple(notes), named, before)
-        return cls(recommendation, agent, budget, seed, *evidence)
+        return cls(
+            recommendation, agent, budget, seed, estimates, tuple(log), tuple(notes), named, before=earlier, ended=ended
+        )
 
     @property
     def num_arms(self) -> int:
         """K."""
-        return int(self.pulls.size)
+        return len(self.names)
+
+    @property
+    def pulls(self) -> IntArray:
+        """``(K,)`` pulls of each arm, earlier ones included; read-only, as the other arrays."""
+        return self.estimates.pulls
+
+    @property
+    def means(self) -> FloatArray:
+        """``(K,)`` mean rewards; NaN without a pull."""
+        return self.estimates.means
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """``(K,)`` standard deviations of these means; NaN where they are unknown or 0."""
+        return self.estimates.standard_errors
+
+    @property
+    def intervals(self) -> FloatArray:
+        """``(K, 2)`` ends of 95 % intervals; NaN where nothing can be estimated."""
+        return self.estimates.intervals
+
+    @property
+    def earlier(self) -> IntArray | None:
+        """``(K,)`` earlier results of each arm; None: there are none."""
+        return self.estimates.earlier
 
     @property
     def name(self) -> str:
@@ -146,29 +164,34 @@ class Identification:
         """
         if self.runner_up is None:
             return math.nan, math.nan, math.nan
-        pair = [self.recommendation, self.runner_up]
-        difference = float(self.means[pair[0]] - self.means[pair[1]])
-        lower, upper = normal(difference, math.hypot(*self.standard_errors[pair]))
-        return difference, lower, upper
+        return self.estimates.difference(self.recommendation, self.runner_up)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a web page with the evidence: one file, which loads nothing.
+    def save(self, path: str | os.PathLike[str], control: str | int | None = None) -> None:
+        """Write a web page with the evidence, for those who decide: one file, which loads nothing.
+
+        It says whether to decide now or to collect more, how probably each arm is the best, and how that changed with
+        the observations. Means of rewards of 0 and 1 are shown in per cent.
+
+        Args:
+            path: The file.
+            control: An arm, by name or number, with which the others are compared; None: there is none.
 
         Raises:
-            OutputError: If it cannot be written.
+            ParameterError: There is no such arm.
+            OutputError: The file cannot be written.
         """
-        made = f"{self.agent} has made {len(self.log)} of {self.budget} pulls; its seed is {self.seed}."
-        rows = [
-            PageRow(
-                name=self.names[arm],
-                pulls=int(self.pulls[arm]),
-                mean=float(self.means[arm]),
-                interval=(float(self.intervals[arm, 0]), float(self.intervals[arm, 1])),
-                recommended=bool(arm == self.recommendation),
+        page = evidence_page(
+            summary(
+                self.estimates,
+                self.log,
+                self.names,
+                self.order,
+                control=None if control is None else self._arm(control),
+                before=self.before,
+                ended=self.ended,
+                details=(f"Method: {self.agent}, seed {self.seed}, budget {self.budget}.", *self.notes),
             )
-            for arm in self.order
-        ]
-        page = evidence_page(f"{self.name} is recommended", [self._lead_sentence(), made], rows, self.notes)
+        )
         try:
             Path(path).write_text(page, encoding="utf-8")
         except OSError as error:
@@ -176,7 +199,14 @@ class Identification:
 
     def __str__(self) -> str:
         """Show the recommendation, and the arms by decreasing mean."""
-        lines = [f"{self.agent} recommends arm {self.name} after {len(self.log)} of {self.budget} pulls"]
+        verb = "recommends" if self.ended else "has not ended; best so far:"
+        title = f"{self.agent} {verb} arm {self.name} after {len(self.log)} of {self.budget} pulls"
+        return "\n".join([title, *self.table, lead_sentence(self.estimates, self.names, self.order), *self.notes])
+
+    @property
+    def table(self) -> list[str]:
+        """Lines of a table of the arms, by decreasing mean; the first one is its head."""
+        lines = []
         order = self.order
         width = max(5, *(min(len(self.names[arm]), _WIDTH) for arm in order[:_SHOWN]))
         lines.append(f"{'arm':>{width}} {'pulls':>7} {'mean':>12} {'std. error':>12}   95 % interval")
@@ -189,7 +219,7 @@ class Identification:
             lines.append(f"{name:>{width}} {self.pulls[arm]:7} {mean:>12} {error:>12}   {interval}")
         if order.size > _SHOWN:
             lines.append(f"and {order.size - _SHOWN} more arms")
-        return "\n".join([*lines, *self.notes])
+        return lines
 
     @property
     def order(self) -> IntArray:
@@ -197,24 +227,10 @@ class Identification:
         arms = np.arange(self.num_arms)
         return np.lexsort((arms, -self.means, arms != self.recommendation))
 
-    def _lead_sentence(self) -> str:
-        difference, low, high = self.lead
-        if self.runner_up is None:
-            return "No other arm has been pulled, so there is no runner-up."
-        rival = self.names[self.runner_up]
-        if math.isnan(low):
-            return f"Its mean is {difference:.4g} above that of the runner-up, {rival}; no interval can be estimated."
-        interval = f"95 % interval {low:.4g} to {high:.4g}"
-        sentence = f"Its mean is {difference:.4g} above that of the runner-up, {rival} ({interval})."
-        return sentence if low > 0.0 else f"{sentence} The interval includes 0: the two may be equally good."
-
-
-def _with_earlier(
-    pulls: IntArray, means: FloatArray, variances: FloatArray, earlier: Statistics
-) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Return the statistics of both, NaN where there are too few pulls."""
-    both = earlier.copy()
-    made = np.flatnonzero(pulls)
-    both.merge(made, Statistics(pulls[made], means[made], np.where(pulls > 1, variances, 0.0)[made]))
-    n = both.pulls[0]
-    return n, np.where(n > 0, both.means[0], np.nan), np.where(n > 1, both.variances[0], np.nan)
+    def _arm(self, arm: str | int) -> int:
+        """Return the number of an arm that is given by name or number."""
+        if isinstance(arm, str) and arm in self.names:
+            return self.names.index(arm)
+        if isinstance(arm, int | np.integer) and 0 <= arm < self.num_arms:
+            return int(arm)
+        raise ParameterError(f"control {arm!r} is no arm: give one of {one_line(', '.join(self.names), 100)}")

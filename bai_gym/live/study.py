@@ -14,7 +14,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,14 +25,24 @@ from bai_gym.bandits.linear import check_features
 from bai_gym.benchmark.protocol import allocates, describe, knowledge, notes, recommends_any_time, reset
 from bai_gym.datasets import read_table
 from bai_gym.envs.specification import check_budget
-from bai_gym.errors import AgentError, BudgetError, DataError, InstanceError, OutputError, ParameterError
-from bai_gym.live.evidence import Identification, Pull
+from bai_gym.errors import (
+    AgentError,
+    BudgetError,
+    DataError,
+    InstanceError,
+    MissingPackageError,
+    OutputError,
+    ParameterError,
+)
+from bai_gym.live.estimates import Pull
+from bai_gym.live.evidence import Identification
 from bai_gym.live.journal import Entry, Journal
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Dispatcher
 from bai_gym.seeding import check_seed, generator
-from bai_gym.statistics import FloatArray, Statistics
+from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.validation import integer, real
+from bai_gym.validation import reward as check_reward
 
 __all__ = ["PendingPull", "Study", "check_names"]
 
@@ -157,7 +167,7 @@ class Study:
             "seed": self.seed,
             "features": _digest(self._features),
             "costs": None if self._costs is None else self._costs.tolist(),
-            "earlier": None if self._earlier is None else _digest(np.stack([*_arrays(self._earlier)])),
+            "earlier": None if self._earlier is None else [values[0].tolist() for values in _arrays(self._earlier)],
         }
         self._state = self._fresh()
         self._lock = threading.RLock()
@@ -198,18 +208,22 @@ class Study:
 
         Args:
             pull: The pull, or its number.
-            reward: A finite number; larger is better.
-            error: Why the pull has failed, if the reward stands for a failure.
+            reward: A number of at most 1e50 in magnitude, larger is better; True and False count as 1 and 0.
+            error: Why the pull has failed, as text, if the reward stands for a failure.
 
         Returns:
             Whether it counts: False if the pull already has a reward. The journal keeps it all the same.
 
         Raises:
-            ParameterError: The reward is not a finite number, or the pull was never handed out.
+            ParameterError: The reward is no such number, or the pull was never handed out.
             OutputError: It cannot be written; the message has it.
         """
         number = _number(pull)
-        entry = Entry("tell", number, reward=real(reward, "reward"), error=error)
+        if error is not None and not isinstance(error, str):
+            raise ParameterError(f"error must be the reason of a failure, as text, not {error!r}")
+        if error is not None:  # names of files, for example, may have characters that no file of text can have
+            error = error.encode(errors="backslashreplace").decode()
+        entry = Entry("tell", number, reward=check_reward(reward, "reward"), error=error)
         with self._synchronised() as state:
             state.check(number)
             counts = number not in state.rewards
@@ -238,7 +252,16 @@ class Study:
     def log(self) -> tuple[Pull, ...]:
         """The pulls with rewards, in the order in which they were first handed out."""
         with self._synchronised() as state:
-            return tuple(state.rewards[number] for number in sorted(state.rewards))
+            return state.log
+
+    @property
+    def best_arm(self) -> str:
+        """Name of the arm that :meth:`result` recommends: of largest mean so far, before the study has ended.
+
+        Raises:
+            ParameterError: If no reward has been reported yet.
+        """
+        return self.result().name
 
     @property
     def ended(self) -> bool:
@@ -253,15 +276,11 @@ class Study:
             ParameterError: If no reward has been reported yet.
         """
         with self._synchronised() as state:
-            log, asked = self.log, len(state.arms)
+            log, arms = state.log, list(state.arms)
             recommendation, confident = state.recommendation, state.confident
-            spent = None if self._costs is None else float(self._costs[state.arms].sum())
         player = self._source.make()
-        said: list[str] = []
-        if recommendation is None:
-            said.append(f"the study has not ended: this is the arm of largest mean so far ({asked} pulls handed out)")
         found = Identification.of(
-            -1 if recommendation is None else recommendation,
+            recommendation,
             log,
             len(self.names),
             agent=self.agent,
@@ -269,20 +288,73 @@ class Study:
             seed=self.seed,
             names=self.names,
             earlier=self._earlier,
+            asked=len(arms),
+            cost=None if self._costs is None or self._total is None else (self._costs[arms].sum(), self._total),
         )
-        if recommendation is None:
-            if np.isnan(found.means).all():
-                raise ParameterError("no reward has been reported yet: there is no result")
-            found = replace(found, recommendation=int(np.nanargmax(found.means)))
-        if recommendation is None or spent is not None:  # pulls may be made, or are not what is to be spent
-            found = replace(found, notes=tuple(note for note in found.notes if "unspent" not in note))
-        if spent is not None:
-            said.append(f"the pulls have cost {spent:g} of {self._total:g}")
+        said: list[str] = []
         if self._stops and recommendation is not None and not confident:
             cap = f"{self.budget} pulls" if self._total is None else f"{self._total:g}"
             said.append(f"{self.agent} was stopped by the budget of {cap}: its confidence was not reached")
         prior = (f"{self.agent} uses a prior, given by its parameters",) if knowledge(player) & _FROM_PARAMETERS else ()
         return replace(found, notes=(*found.notes, *said, *notes(player), *prior))
+
+    def optimize(self, function: Callable[[PendingPull], Any], pulls: int | None = None) -> Identification:
+        """Make pulls by calls of a function, one after the other, until the study ends.
+
+        Several processes that share a journal may do so at the same time; each waits for pulls that others are making,
+        where the agent has to. A pull whose call raises an exception is released, to be handed out again.
+
+        Args:
+            function: Takes a :class:`PendingPull`, of which ``name`` and ``arm`` say what to try, and returns the
+                reward.
+            pulls: Calls of the function, at most, at least 1; None: no limit.
+
+        Returns:
+            The result, see :meth:`result`.
+
+        Raises:
+            Exception: An exception of the function.
+            ParameterError: It returned no number that can be a reward.
+            OutputError: The journal cannot be written.
+        """
+        if not callable(function):
+            raise ParameterError(f"function must take a pull and return its reward, not {function!r}")
+        most = math.inf if pulls is None else integer(pulls, "pulls", least=1)
+        made = 0
+        while made < most and (asked := self.ask(wait=math.inf)):
+            try:
+                self.tell(asked[0], function(asked[0]))
+            except BaseException:
+                with contextlib.suppress(OutputError):  # the journal cannot be written
+                    self.release(*asked)
+                raise
+            made += 1
+        return self.result()
+
+    def pulls_dataframe(self) -> Any:
+        """Return all pulls as a pandas data frame, a row for each in the order in which they were handed out.
+
+        Its columns are ``number``, ``arm`` (0 to K-1), ``name`` of the arm, ``reward`` (NaN while it is outstanding),
+        and ``error`` (missing unless the reward stands for a failure).
+
+        Raises:
+            MissingPackageError: If pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingPackageError("pulls_dataframe() needs pandas; pip install pandas") from error
+        with self._synchronised() as state:
+            arms, told = list(state.arms), dict(state.rewards)
+        rows = [told.get(number, Pull(arm, math.nan)) for number, arm in enumerate(arms, 1)]
+        columns = {
+            "number": np.arange(1, len(arms) + 1),
+            "arm": np.array(arms, np.int64),
+            "name": np.array([self.names[arm] for arm in arms], object),
+            "reward": np.array([row.reward for row in rows], np.float64),
+            "error": np.array([row.error for row in rows], object),
+        }
+        return pandas.DataFrame(columns)
 
     def close(self) -> None:
         """Close the journal."""
@@ -321,12 +393,21 @@ class Study:
                     for entry in entries:
                         self._state.apply(entry)
                     yield self._state
+                    self._record_recommendation()
             except ParameterError:  # of the caller: the state is as it was
                 raise
             except BaseException:  # what was handed out may not have been written: read it all again
                 self._state = self._fresh()
                 self._journal.rewind()
                 raise
+
+    def _record_recommendation(self) -> None:
+        """Write the agent's recommendation, once, for those who read the journal without the agent."""
+        state = self._state
+        if state.recommendation is not None and not state.recorded:
+            entry = Entry("recommend", len(state.arms), arm=self.names[state.recommendation])
+            self._write([entry])
+            state.apply(entry)
 
     def _write(self, entries: Sequence[Entry]) -> None:
         if self._journal is not None and entries:
@@ -341,6 +422,7 @@ class _State:
         rewards: Pulls whose rewards count, by number of the pull.
         leased: Numbers of pulls in the hands of workers, with the time from which their lease counts.
         free: Numbers of pulls to be handed out again.
+        recorded: Whether the journal has the recommendation.
     """
 
     def __init__(
@@ -356,6 +438,7 @@ class _State:
         self.rewards: dict[int, Pull] = {}
         self.leased: dict[int, float] = {}
         self.free: deque[int] = deque()
+        self.recorded = False
         self._names = names
         self._costs, self._total = costs, total
         self._spent = 0.0
@@ -365,6 +448,11 @@ class _State:
     @property
     def arms(self) -> list[int]:
         return self._dispatcher.arms
+
+    @property
+    def log(self) -> tuple[Pull, ...]:
+        """The pulls with rewards, in the order in which they were first handed out."""
+        return tuple(self.rewards[number] for number in sorted(self.rewards))
 
     @property
     def recommendation(self) -> int | None:
@@ -418,6 +506,12 @@ class _State:
         elif entry.kind == "end":
             if self._dispatcher.ask() is not None or not self._dispatcher.over:
                 raise _foreign(f"the journal ends after {number} pulls, and the agent now asks for more")
+        elif entry.kind == "recommend":
+            chosen = self.recommendation
+            now = "nothing yet" if chosen is None else f"arm {self._names[chosen]}"
+            if chosen is None or self._names[chosen] != entry.arm:
+                raise _foreign(f"the journal recommends arm {entry.arm}, and the agent now recommends {now}")
+            self.recorded = True
         elif not 1 <= number <= len(self.arms):
             raise _foreign(f"the journal has an entry of pull {number}, which was not handed out")
         elif entry.kind == "tell" and entry.reward is not None:
@@ -454,7 +548,7 @@ def _foreign(what: str) -> OutputError:
 
 
 def _number(pull: PendingPull | int) -> int:
-    return pull.number if isinstance(pull, PendingPull) else integer(pull, "pull", least=1)
+    return integer(pull.number if isinstance(pull, PendingPull) else pull, "pull", least=1)
 
 
 def _arms(
@@ -500,7 +594,7 @@ def check_names(arms: int | Iterable[str] | None) -> tuple[str, ...]:
     if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
         raise ParameterError(f"arms must be the names of at least two arms, or their number, not {arms!r}")
     names = tuple(arms)
-    wrong = [name for name in names if not isinstance(name, str) or not name.strip()]
+    wrong = [name for name in names if not isinstance(name, str) or not name.strip() or not _encodable(name)]
     if wrong:
         raise ParameterError(f"the name of an arm must be text that is not empty, not {wrong[0]!r}")
     if len(names) < 2:
@@ -509,6 +603,11 @@ def check_names(arms: int | Iterable[str] | None) -> tuple[str, ...]:
     if twice:
         raise ParameterError(f"arms names arm {twice[0]!r} twice; each arm may be listed once")
     return names
+
+
+def _encodable(text: str) -> bool:
+    """Whether a file can hold the text: it has no half of a surrogate pair."""
+    return text == text.encode(errors="replace").decode()
 
 
 def _costs(costs: Mapping[str, float] | Sequence[float] | None, names: Sequence[str]) -> FloatArray | None:
@@ -564,8 +663,8 @@ def _features(features: object, num_arms: int) -> FloatArray | None:
     return matrices
 
 
-def _arrays(statistics: Statistics) -> tuple[FloatArray, FloatArray, FloatArray]:
-    return statistics.pulls.astype(np.float64), statistics.means, statistics.variances
+def _arrays(statistics: Statistics) -> tuple[IntArray, FloatArray, FloatArray]:
+    return statistics.pulls, statistics.means, statistics.variances
 
 
 def _digest(values: FloatArray | None) -> str | None:

@@ -5,13 +5,39 @@ from __future__ import annotations
 import shutil
 import sys
 import time
+from collections.abc import Sequence
+from typing import TextIO
 
 from bai_gym.live.study import Study
 
-__all__ = ["Terminal"]
+__all__ = ["Screen", "Terminal", "printable"]
 
 _PAUSE = 0.2  # seconds between two drawings, at least
 _UP, _CLEAR = "\x1b[{}F", "\x1b[J"  # to the start of the line so many lines above; delete to the end of the screen
+
+
+class Screen:
+    """Lines at the end of a terminal, which replace each other.
+
+    Args:
+        stream: The terminal.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        """Start with no lines."""
+        self._stream = stream
+        self._lines = 0
+
+    def draw(self, lines: Sequence[str]) -> None:
+        """Replace the lines."""
+        up = _UP.format(self._lines) if self._lines else ""
+        # A line that the terminal wraps would take two, and the table would creep down.
+        columns, rows = shutil.get_terminal_size()
+        width = max(20, columns - 1)
+        shown = [printable(line)[:width] for line in lines[: max(2, rows - 1)]]
+        self._stream.write(up + _CLEAR + "".join(f"{line}\n" for line in shown))
+        self._stream.flush()
+        self._lines = len(shown)
 
 
 class Terminal:
@@ -25,17 +51,15 @@ class Terminal:
     def __init__(self, study: Study, *, shown: bool) -> None:
         """Find out whether there is a terminal."""
         self._study = study
-        self._shown = shown and sys.stderr is not None and sys.stderr.isatty()
-        self._lines = 0
+        self._screen = Screen(sys.stderr) if shown and sys.stderr is not None and sys.stderr.isatty() else None
         self._next = 0.0
 
     def update(self) -> None:
         """Draw the table, unless that was done a moment ago."""
-        if self._shown and time.monotonic() >= self._next:
+        if self._screen is not None and time.monotonic() >= self._next:
             found = self._study.result()
             title = f"{len(found.log)} of {self._study.budget} rewards; largest mean so far: {found.name}"
-            table = str(found).splitlines()[1:]
-            self._draw([title, *table[: len(table) - len(found.notes)]])
+            self._screen.draw([title, *found.table])
             self._next = time.monotonic() + _PAUSE
 
     def __enter__(self) -> Terminal:
@@ -43,13 +67,10 @@ class Terminal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._lines:
-            self._draw([])
+        if self._screen is not None:
+            self._screen.draw([])
 
-    def _draw(self, lines: list[str]) -> None:
-        up = _UP.format(self._lines) if self._lines else ""
-        # A line that the terminal wraps would take two, and the table would creep down.
-        width = max(20, shutil.get_terminal_size().columns - 1)
-        sys.stderr.write(up + _CLEAR + "".join(f"{line[:width]}\n" for line in lines))
-        sys.stderr.flush()
-        self._lines = len(lines)
+
+def printable(line: str) -> str:
+    """Return a line with question marks for the characters that would control a terminal."""
+    return "".join(character if character.isprintable() else "?" for character in line)

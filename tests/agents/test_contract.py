@@ -21,6 +21,7 @@ from bai_gym.errors import AgentError, BudgetError
 from bai_gym.gaussian_process import GaussianPrior
 from bai_gym.problems import ProblemInfo
 from bai_gym.tasks import TASKS, BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
+from bai_gym.validation import LARGEST
 
 pytestmark = pytest.mark.filterwarnings("ignore:AugUCB is not designed for")
 LEVEL = 0.001
@@ -459,9 +460,19 @@ def test_agents_that_say_so_do_not_read_variances(name: str) -> None:
 
 @pytest.mark.each("name", ["A-UCB-E", "A-UGapEb", "OCBA", "TTTS"])
 @pytest.mark.each("path", ["blocks", "steps"])
-@pytest.mark.each("scale", [1e300, 1e-300])
-def test_means_whose_squares_are_no_floats(name: str, path: str, scale: float) -> None:
+@pytest.mark.each("scale", [LARGEST, 1e-300])
+def test_means_of_extreme_scale(name: str, path: str, scale: float) -> None:
     # Warnings are errors here. Where gaps are far below the range 1 that A-UGapEb assumes, all its sets are equal.
     given = {"means": [scale, 0.0, scale / 2], "variances": 0.0}
     result = evaluate(name, "BAI-Custom-v0", budget=60, runs=20, path=path, env_kwargs=given)
     assert result.errors == 0 or (name, scale) == ("A-UGapEb", 1e-300)
+
+
+@pytest.mark.each("name", NAMES)
+def test_the_largest_rewards_do_not_overflow(name: str) -> None:
+    # Warnings are errors here.
+    if name in SOME_REWARDS:
+        pytest.skip("rewards are bounded")
+    num_arms = BUILT_IN[name].arms or 4
+    means = LARGEST * np.array([1.0, -1.0, 0.5, 0.9][:num_arms])
+    play(agents.make(name), repeated(GaussianBandit(means, (0.05 * LARGEST) ** 2), 10), 97)

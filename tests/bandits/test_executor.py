@@ -79,12 +79,14 @@ def test_a_generator_is_the_same_wherever_the_function_runs(make: Make, run_in: 
         (np.ones(2), "array"),
         (1 + 1j, r"\(1\+1j\)"),
         (10**400, "10000"),
+        (-1.0001e50, r"-1\.0001e\+50"),
     ],
 )
 @pytest.mark.each("run_in", ["here", "process"])
 def test_what_is_no_finite_number_is_an_error(make: Make, value: object, shown: str, run_in: str) -> None:
     executor = make(lambda arm: value, 2, run_in=run_in)
-    with pytest.raises(PullError, match=rf"^pull 3 \(arm 1\) failed: it returned {shown}.*not a finite number$"):
+    message = rf"^pull 3 \(arm 1\) failed: it returned {shown}.*not a finite number of at most 1e.50 in magnitude$"
+    with pytest.raises(PullError, match=message):
         executor.pull(1, HERE, "pull 3")
 
 
@@ -165,6 +167,35 @@ def test_a_function_that_crashes_does_not_take_the_experiment_along(make: Make) 
     with pytest.raises(PullError, match=r"its process died \(exit code 7\)"):
         executor.pull(1, HERE, "pull 1")
     assert executor.pull(0, HERE, "pull 2").reward == 1.0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_function_that_forks_and_returns_twice_gives_each_arm_its_own_reward(make: Make) -> None:
+    def forks(arm: int) -> float:
+        os.fork()
+        return float(arm)
+
+    executor = make(forks, 9, run_in="process")
+    arms = [5, 1, 8, 0, 2, 7, 3, 6, 4] * 3
+    assert [executor.pull(arm, HERE, "a pull").reward for arm in arms] == arms
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_the_reply_of_another_pull_is_refused(make: Make) -> None:
+    def forks(arm: int) -> float:
+        process = os.getpid()
+        os.getpid = lambda: process  # both processes believe that they are the worker
+        if arm == 0:
+            child = os.fork()
+            if child:  # the child replies, and later ends at its empty standard input
+                time.sleep(0.5)
+        return float(arm)
+
+    executor = make(forks, 9, run_in="process")
+    assert executor.pull(0, HERE, "pull 1").reward == 0.0
+    with pytest.raises(PullError, match="the reply of another pull"):
+        executor.pull(5, HERE, "pull 2")
+    assert executor.pull(7, HERE, "pull 3").reward == 7.0
 
 
 def test_a_process_is_used_again(make: Make) -> None:

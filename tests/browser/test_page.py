@@ -6,7 +6,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+
+from bai_gym import Study
 
 pytestmark = pytest.mark.slow
 
@@ -545,3 +548,19 @@ def test_a_browser_that_cannot_open_compressed_data_says_so(browser: Any, sweep:
         assert browser.run("return document.querySelectorAll('.leaderboard tbody tr').length") > 0
     finally:
         browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+
+
+def test_the_page_of_an_experiment_can_be_read_on_a_phone(browser: Any, tmp_path: Path) -> None:
+    names = ("control", "A rather long name of a landing page with a green button", "short form")
+    rates = dict(zip(names, (0.1, 0.1, 0.3), strict=True))
+    earlier = {"arm": list(names) * 10, "reward": [0, 1, 0] * 10}
+    study = Study(names, 300, "TTTS(posterior=bernoulli)", earlier=earlier)
+    rng = np.random.default_rng(0)
+    study.optimize(lambda pull: rng.random() < rates[pull.name]).save(tmp_path / "page.html", control="control")
+    browser.size(390, 844)
+    browser.driver.get((tmp_path / "page.html").as_uri())
+    assert browser.run("return [document.documentElement.scrollWidth, window.innerWidth]") == [390, 390]
+    heights = browser.run(
+        "return [...document.querySelectorAll('td:first-child')].map((e) => e.getBoundingClientRect().height)"
+    )
+    assert len(heights) == 3 and max(heights) <= 3 * 26  # no name has more than three lines

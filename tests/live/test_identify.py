@@ -20,10 +20,12 @@ import pytest
 
 import bai_gym
 from bai_gym import agents
-from bai_gym.agents.registry import BINARY, BUILT_IN
+from bai_gym.agents.registry import ANY, BINARY, BUILT_IN
 from bai_gym.analysis.intervals import wilson
 from bai_gym.errors import AgentError, BaiGymError, BudgetError, InstanceError, OutputError, ParameterError, PullError
-from bai_gym.live.evidence import Identification, Pull
+from bai_gym.live.estimates import Pull
+from bai_gym.live.evidence import Identification
+from bai_gym.validation import LARGEST
 
 MEANS = (0.2, 0.5, 0.9, 0.4)
 PATIENCE = 120.0
@@ -63,6 +65,8 @@ def test_every_agent_works_or_says_why_not(name: str) -> None:
     found = bai_gym.identify(pull, 4, budget, name, seed=1, **keywords)
     assert found.recommendation == 2  # 12 or more standard errors ahead; for rewards of 0 and 1, of this seed
     assert found.pulls.sum() == len(found.log) <= budget
+    if entry.rewards == ANY:  # nothing overflows, which would be an error here
+        bai_gym.identify(lambda arm, rng: float(rng.choice([-LARGEST, LARGEST])), 4, budget, name, **keywords)
 
 
 def test_parameters_can_replace_oracle_knowledge() -> None:
@@ -152,6 +156,11 @@ def test_the_evidence_of_a_case_worked_by_hand() -> None:
     )
     lines = str(found).splitlines()
     assert lines[0] == "X recommends arm 0 after 6 of 8 pulls"
+    assert lines[6].startswith("Its mean is -2 above that of the runner-up, 1; no interval")
+    close = Identification.of(
+        0, [Pull(0, 1.0), Pull(1, 0.5), Pull(0, 3.0), Pull(1, 2.0)], 2, agent="X", budget=4, seed=0
+    )
+    assert str(close).endswith("The interval includes 0: the two may be equally good.")
     assert [line.split()[:3] for line in lines[2:6]] == [
         ["0", "3", "3"],
         ["1", "2", "5"],
@@ -445,12 +454,13 @@ def test_the_page_shows_the_evidence_and_loads_nothing(tmp_path: Path) -> None:
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     root = ElementTree.fromstring(page.split("<body>")[1].split("</body>")[0].join(["<body>", "</body>"]))
     assert root.findtext("h1") == "large & loud is recommended"
-    cells = [[cell.text for cell in row.findall("td")][:4] for row in root.iter("tr")][1:]
+    cells = [[cell.text for cell in row.findall("td")][:5] for row in root.iter("tr")][1:]
     assert cells == [
-        ["large & loud", "2", "5.5", "4.52 to 6.48"],  # 5.5 +- 1.96 sqrt(0.5 / 2)
-        ["<b>plain</b>", "3", "3", "0.7368 to 5.263"],  # 3 +- 1.96 sqrt(4 / 3)
-        ["new", "0", "-", "not estimable"],
+        ["large & loud", "2", "5.5", "4.52 to 6.48", "-"],  # 5.5 +- 1.96 sqrt(0.5 / 2)
+        ["<b>plain</b>", "3", "3", "0.7368 to 5.263", "-"],  # 3 +- 1.96 sqrt(4 / 3)
+        ["new", "0", "-", "not estimable", "-"],
     ]
+    assert "before there are observations of every alternative" in page and "decision" not in page.split("<body>")[1]
     assert [rect.get("width") for rect in root.iter("rect")] == ["128.0", "192.0", "0.0"]  # 2, 3 and 0 of 5 pulls
     # 2.5 +- 1.96 sqrt(0.25 + 4 / 3)
     assert "2.5 above that of the runner-up, <b>plain</b> (95 % interval 0.03377 to 4.966)" in " ".join(root.itertext())

@@ -17,13 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bai_gym
-from bai_gym.errors import OutputError
-from bai_gym.live.journal import Entry, Journal
+from bai_gym.errors import OutputError, ParameterError
+from bai_gym.live.journal import Entry, Journal, read_journal
 
 FACTS: dict[str, Any] = {"agent": "SR", "arms": ["a", "b", "\u00e9"], "budget": 9, "seed": 0, "features": None}
 ENTRIES = [
     Entry("ask", 1, arm="\u00e9"),
-    Entry("tell", 1, reward=-1e300),
+    Entry("tell", 1, reward=-1e50),
     Entry("again", 1),
     Entry("release", 1),
     Entry("tell", 1, reward=1 / 3, error="ValueError: no\u00e9"),
@@ -59,7 +59,7 @@ def test_entries_come_back_bit_for_bit(path: Path) -> None:
     assert reopened(path) == ENTRIES
     assert [json.loads(line) for line in path.read_text().splitlines()[1:3]] == [
         {"ask": 1, "arm": "\u00e9"},
-        {"tell": 1, "reward": -1e300},
+        {"tell": 1, "reward": -1e50},
     ]
 
 
@@ -96,18 +96,48 @@ def test_a_file_that_others_shorten_or_delete_is_noticed(path: Path) -> None:
         with journal.transaction():
             pass
         path.write_bytes(path.read_bytes()[:-30])
-        with pytest.raises(OutputError, match="deleted or cut off"), journal.transaction():
+        with pytest.raises(OutputError, match="deleted, replaced or cut off"), journal.transaction():
             pass
         path.unlink()
-        with pytest.raises(OutputError, match="deleted or cut off"), journal.transaction():
+        with pytest.raises(OutputError, match="deleted, replaced or cut off"), journal.transaction():
             pass
+
+
+def test_no_entry_goes_to_a_file_that_was_replaced(path: Path, tmp_path: Path) -> None:
+    # Another name keeps the old file alive, so that only a comparison of the two files finds out.
+    for moment in ("before a transaction", "within one", "in a fork"):
+        with contextlib.closing(Journal(path, FACTS)) as journal:
+            with journal.transaction():
+                pass
+            os.link(path, tmp_path / moment)
+            (tmp_path / "copy").write_bytes(path.read_bytes())
+            if moment == "within one":
+                with pytest.raises(OutputError, match=r'replaced.*not in it: \{"again": 1\}$'), journal.transaction():
+                    os.replace(tmp_path / "copy", path)
+                    journal.append([Entry("again", 1)])
+                continue
+            os.replace(tmp_path / "copy", path)
+            if moment == "in a fork":
+                journal._process = -1
+            with pytest.raises(OutputError, match="replaced"), journal.transaction():
+                pass
+    assert reopened(path) == ENTRIES
+
+
+def test_the_working_directory_may_change(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(path.parent)
+    with contextlib.closing(Journal(path.name, FACTS)) as journal:
+        monkeypatch.chdir("/")
+        with journal.transaction() as found:
+            journal.append([Entry("again", 1)])
+    assert found == ENTRIES and reopened(path) == [*ENTRIES, Entry("again", 1)]
 
 
 @given(
     st.lists(
         st.builds(
             lambda reward, error: Entry("tell", 7, reward=reward, error=error),
-            st.floats(allow_nan=False, allow_infinity=False),
+            st.floats(-1e50, 1e50),
             st.none() | st.text(st.characters(codec="utf-8")),
         )
     )
@@ -134,7 +164,7 @@ def test_wherever_it_is_cut_off_what_was_complete_remains(path: Path) -> None:
     ends = [place + 1 for place, byte in enumerate(whole) if byte == ord("\n")]
     for length in range(len(whole) + 1):
         path.write_bytes(whole[:length])
-        made = max(0, sum(end <= length for end in ends) - 1)
+        made = max(0, sum(end - 1 <= length for end in ends) - 1)  # a line is complete without its newline
         more = Entry("tell", 1, reward=9.0)
         assert written(path, [more]) == ENTRIES[:made]
         assert reopened(path) == [*ENTRIES[:made], more]
@@ -178,9 +208,10 @@ def test_a_file_that_is_no_journal_is_refused_and_left_alone(tmp_path: Path, con
 
 
 def test_a_journal_of_another_version_is_refused(path: Path) -> None:
-    path.write_text(path.read_text().replace('"version": 2', '"version": 3'))
-    with pytest.raises(OutputError, match="has version 3, and this library reads 2"):
-        reopened(path)
+    path.write_text(path.read_text().replace('"version": 3', '"version": 2'))
+    for read in (reopened, read_journal):
+        with pytest.raises(OutputError, match="has version 2, and this library reads 3"):
+            read(path)
 
 
 @pytest.mark.each(
@@ -194,6 +225,7 @@ def test_a_journal_of_another_version_is_refused(path: Path) -> None:
         '{"ask": 1, "arm": ["a"]}',
         '{"tell": 1}',
         '{"tell": 1, "reward": NaN}',
+        '{"tell": 1, "reward": 1.1e50}',
         '{"tell": true, "reward": 1}',
         '{"tell": -1, "reward": 1}',
         '{"tell": 1, "reward": true}',
@@ -208,10 +240,18 @@ def test_damage_in_the_middle_is_refused(path: Path, line: str) -> None:
         reopened(path)
 
 
+class PathOfBytes:
+    def __fspath__(self) -> bytes:
+        return b"x"
+
+
 def test_places_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
-    for place in (tmp_path, tmp_path / "missing" / "journal.jsonl"):
+    for place in (tmp_path, tmp_path / "missing" / "journal.jsonl", "", "a\0b", "\ud800", "/dev/null", "/dev/full"):
         with pytest.raises(OutputError, match="cannot be opened"):
-            reopened(place)
+            reopened(Path(place))
+    for wrong in (5, b"x", True, PathOfBytes()):
+        with pytest.raises(ParameterError, match="journal must be the path of a file, as text"):
+            bai_gym.Study(3, 12, journal=wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")

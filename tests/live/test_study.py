@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -9,6 +10,8 @@ import subprocess
 import sys
 import threading
 import time
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +20,17 @@ import pyarrow
 import pytest
 
 import bai_gym
-from bai_gym.errors import AgentError, BaiGymError, BudgetError, DataError, InstanceError, OutputError, ParameterError
-from bai_gym.live.evidence import Pull
+from bai_gym.errors import (
+    AgentError,
+    BaiGymError,
+    BudgetError,
+    DataError,
+    InstanceError,
+    MissingPackageError,
+    OutputError,
+    ParameterError,
+)
+from bai_gym.live.estimates import Pull
 from bai_gym.live.study import PendingPull
 
 NAMES = ("red", "green", "blue")
@@ -241,6 +253,46 @@ def test_the_outcome_has_the_distribution_of_the_environment(agent: str, outstan
     assert (np.abs(shares.mean(axis=0) - pulls) <= 4.0 * shares.std(axis=0) / math.sqrt(runs - 1) + 0.1).all()
 
 
+# ------------------------------------------------------------------------------------------------ functions, frames
+
+
+def test_a_function_makes_the_pulls_and_what_it_raises_loses_none(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    with bai_gym.Study(NAMES, 60, "SH", journal=journal) as study:
+        assert len(study.optimize(reward, pulls=7).log) == 7 and not study.ended
+
+        def broken(pull: PendingPull) -> float:
+            raise KeyError(pull.name)
+
+        for function, kind in ((broken, KeyError), (str, ParameterError)):
+            with pytest.raises(kind):
+                study.optimize(function)
+            assert [pull.number for pull in study.outstanding] == [8]
+    with bai_gym.Study(NAMES, 60, "SH", journal=journal) as study:
+        found = study.optimize(reward)
+        assert study.ended and study.best_arm == found.name == "green"
+        assert found.log == finished(bai_gym.Study(NAMES, 60, "SH")).log
+        for wrong in ({"function": 3}, {"function": reward, "pulls": 0}):
+            with pytest.raises(ParameterError):
+                study.optimize(**wrong)  # type: ignore[arg-type]
+
+
+def test_the_pulls_become_a_data_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = bai_gym.Study(NAMES, 12, "Uniform")
+    assert len(pytest.importorskip("pandas") and study.pulls_dataframe()) == 0
+    study.ask(4)
+    study.tell(2, True)
+    study.tell(3, -1, error="broken")
+    frame = study.pulls_dataframe()
+    assert frame["number"].tolist() == [1, 2, 3, 4] and frame["arm"].tolist() == [0, 1, 2, 0]
+    assert frame["name"].tolist() == [*NAMES, "red"]
+    assert frame["reward"].isna().tolist() == [True, False, False, True] and frame["reward"].sum() == 0.0
+    assert frame["error"].isna().tolist() == [True, True, False, True] and frame["error"][2] == "broken"
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingPackageError, match="pip install pandas"):
+        study.pulls_dataframe()
+
+
 # ------------------------------------------------------------------------------------------------ stopping, costs
 
 
@@ -324,6 +376,7 @@ BAD: list[tuple[dict[str, Any], type[BaiGymError], str]] = [
     ({"arms": ["a"]}, ParameterError, "at least two arms"),
     ({"arms": ["a", "a"]}, ParameterError, "'a' twice"),
     ({"arms": ["a", 3]}, ParameterError, "not 3"),
+    ({"arms": ["a", "\ud83d\ude00"]}, ParameterError, "must be text"),
     ({"arms": None}, ParameterError, "arms is missing"),
     ({"arms": 1}, ParameterError, "arms"),
     ({"budget": 3}, BudgetError, "budget 3"),
@@ -357,9 +410,15 @@ def test_wrong_calls_are_refused_and_change_nothing(tmp_path: Path) -> None:
             study.tell(1, 1.0)
         (pull,) = study.ask()
         before = (tmp_path / "journal").read_bytes()
-        for wrong in (math.nan, "1", None, True):
+        for wrong in (math.nan, "1", None, 1.1e50, -math.inf, 10**400, [1.0], 1j):
             with pytest.raises(ParameterError, match="reward must be"):
                 study.tell(pull, wrong)  # type: ignore[arg-type]
+        for error in (404, b"no", ValueError("no")):
+            with pytest.raises(ParameterError, match="error must be"):
+                study.tell(pull, 1.0, error=error)  # type: ignore[arg-type]
+        for number in (1.0, "1", True, None):
+            with pytest.raises(ParameterError, match="pull must be an integer"):
+                study.tell(PendingPull(number, 0, "red"), 1.0)  # type: ignore[arg-type]
         with pytest.raises(ParameterError, match="pull 2 was never handed out by ask: those are numbered 1 to 1"):
             study.release(2)
         with pytest.raises(ParameterError, match="n must be an integer of at least 1"):
@@ -370,12 +429,35 @@ def test_wrong_calls_are_refused_and_change_nothing(tmp_path: Path) -> None:
         study.ask()
 
 
+def test_every_call_that_is_accepted_is_read_back(tmp_path: Path) -> None:
+    rewards = [True, False, np.True_, 1, np.int8(3), np.float32(0.1), -0.0, 1e50, -1e50, 5e-324]
+    rewards += [Decimal("0.3"), Fraction(1, 3), np.array(2.5)]
+    errors = [None, "", "too late", "no\n\u00e9\0", "\ud83d\ude00", np.str_("text")]
+    names = ("red", "gr\u00e9\U0001f600en", 'b"l,ue\n')
+    with bai_gym.Study(names, 90, "Uniform", journal=tmp_path / "journal") as study:
+        pulls = study.ask(np.int64(88), wait=np.float64(0.0))  # type: ignore[arg-type]
+        for pull, (reward_, error) in zip(pulls, itertools.product(rewards, errors), strict=False):
+            handle = (pull, pull.number, np.int64(pull.number), PendingPull(np.int64(pull.number), 0, ""))  # type: ignore[arg-type]
+            assert study.tell(handle[pull.number % 4], reward_, error=error), (reward_, error)
+            assert not study.tell(pull, 7)
+        study.release(pulls[80])
+        study.release()
+        study.ask(3)
+        before = study.log, study.outstanding, str(study.result())
+    assert len(before[0]) == len(rewards) * len(errors)
+    with bai_gym.Study(names, 90, "Uniform", journal=tmp_path / "journal") as study:
+        assert (study.log, study.outstanding, str(study.result())) == before
+        assert [pull.reward for pull in study.log[:6]] == [1.0] * 6
+        study.result().save(tmp_path / "page.html")
+
+
 @pytest.mark.each(
     ("line", "message"),
     [
         ('{"ask": 2, "arm": "red"}', "pull 2 in the journal is of arm red, and the agent now asks for arm green"),
         ('{"ask": 3, "arm": "green"}', "pull 3 in the journal is of arm green"),
         ('{"tell": 2, "reward": 1.0}', "entry of pull 2, which was not handed out"),
+        ('{"recommend": 1, "arm": "red"}', "recommends arm red, and the agent now recommends nothing yet"),
         ('{"end": 1}', "the journal ends after 1 pulls, and the agent now asks for more"),
     ],
 )

@@ -142,6 +142,7 @@ class _Process:
         self._timeout = timeout
         self._process: subprocess.Popen[bytes] | None = None
         self._replies: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._number = 0  # of the worker's next request
         self._finalizer: Any = None
 
     def start(self) -> None:
@@ -164,6 +165,7 @@ class _Process:
             start_new_session=True,  # a group of its own: what the function has started is killed with it
         )
         self._replies = queue.SimpleQueue()
+        self._number = 0
         self._finalizer = weakref.finalize(self, _end, self._process)
         threading.Thread(target=_receive, args=(self._process, self._replies), daemon=True).start()
         try:
@@ -186,6 +188,7 @@ class _Process:
 
     def _ask(self, message: bytes, timeout: float | None) -> Any:
         assert self._process is not None and self._process.stdin is not None
+        wanted, self._number = (self._number, self._process.pid), self._number + 1
         try:
             write(self._process.stdin, message)
             reply = self._replies.get(timeout=timeout)
@@ -200,7 +203,11 @@ class _Process:
         if reply is None:
             code = self._stop()
             raise FailedPullError(f"its process died ({_cause(code)})")
-        return pickle.loads(reply)
+        *source, content = pickle.loads(reply)
+        if tuple(source) != wanted:
+            self.close()
+            raise FailedPullError("its process sent the reply of another pull; the function may have forked")
+        return pickle.loads(content)
 
     def close(self) -> None:
         self._stop()

@@ -9,7 +9,7 @@ from typing import Any
 from bai_gym.bandits.executor.callbacks import Callback, make_callback
 from bai_gym.bandits.executor.functions import FailedPullError, Functions, Stream, one_line
 from bai_gym.errors import ParameterError, PullError
-from bai_gym.validation import choice, integer, real
+from bai_gym.validation import choice, integer, real, reward
 
 __all__ = ["POLICIES", "Outcome", "Executor"]
 
@@ -87,7 +87,7 @@ class Executor:
         if on_error != "retry" and retries is not None:
             raise ParameterError("retries is given, but failed pulls are not repeated: give on_error='retry' with it")
         retries = integer(RETRIES if retries is None else retries, "retries", least=1)
-        self._worst = None if worst is None else real(worst, "worst")
+        self._worst = None if worst is None else reward(worst, "worst")
         self._attempts = 1 + retries if on_error == "retry" else 1
         self._run_in = run_in
         self._callback: Callback | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from bai_gym.errors import ParameterError
 from bai_gym.seeding import generator
-from bai_gym.validation import integer
+from bai_gym.validation import REWARD, integer, reward
 
 __all__ = ["FailedPullError", "Functions", "Stream", "as_reward", "one_line"]
 
@@ -82,7 +81,7 @@ class Functions:
             stream: Source of the generator, for functions that take one.
 
         Raises:
-            FailedPullError: If the returned value is not a finite number.
+            FailedPullError: If the returned value is no number that can be a reward.
             Exception: An exception of the function.
         """
         seed, *path = stream
@@ -97,15 +96,12 @@ def as_reward(value: Any) -> float:
     """Return the value of a function as a float.
 
     Raises:
-        FailedPullError: If it is not a finite number.
+        FailedPullError: If it is no number that can be a reward.
     """
     try:
-        number = math.nan if isinstance(value, str | bytes) or np.ndim(value) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise FailedPullError(f"it returned {one_line(repr(value), 60)}, and not a finite number")
-    return number
+        return reward(value, "reward")
+    except ParameterError:
+        raise FailedPullError(f"it returned {one_line(repr(value), 60)}, and not {REWARD}") from None
 
 
 def one_line(text: str, length: int = _SHOWN) -> str:

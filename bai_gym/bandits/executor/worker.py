@@ -2,11 +2,13 @@
 
 Messages are pickles with their length before them, requests on standard input and replies on standard output. What the
 user's function prints therefore goes to standard error. When the parent ends, however it ends, standard input does too,
-and the worker exits immediately.
+and the worker exits immediately. A reply carries the number of its request and the id of its process: user functions
+may fork, and let both processes return.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import pickle
 import queue
@@ -62,25 +64,36 @@ def listen() -> tuple[queue.SimpleQueue[bytes], IO[bytes]]:
 
 
 def main() -> None:
-    """Receive the function, report whether it could be loaded, then pull until the parent is gone."""
+    """Receive the function, report whether it could be loaded, then pull until the parent is gone.
+
+    Requests are the pickled function, then ``(arm, stream)``; replies are ``(number, process, content)``, the content
+    pickled: None for the function, then a reward, or an exception.
+    """
+    process = os.getpid()
     waiting, replies = listen()
+
+    def reply(number: int, content: bytes) -> None:
+        if os.getpid() != process:  # a fork that the function has left behind: the reward is that of its parent
+            os._exit(0)
+        write(replies, pickle.dumps((number, process, content)))
+
     try:
         function = pickle.loads(waiting.get())
     except BaseException as error:  # noqa: B036 (a module that cannot be imported may do anything)
-        write(replies, _reply(error))
+        reply(0, _described(error))
         return
-    write(replies, pickle.dumps(None))
-    while True:
+    reply(0, pickle.dumps(None))
+    for number in itertools.count(1):
         arm, stream = pickle.loads(waiting.get())
         try:
-            reply = pickle.dumps(function(arm, stream))
+            content = pickle.dumps(function(arm, stream))
         except (Exception, SystemExit) as error:
-            reply = _reply(error)
-        write(replies, reply)
+            content = _described(error)
+        reply(number, content)
 
 
-def _reply(error: BaseException) -> bytes:
-    """Return an exception as a message, with where it was raised as a note."""
+def _described(error: BaseException) -> bytes:
+    """Return a pickled exception, with where it was raised as a note."""
     error.add_note("".join(["In the worker process:\n", *traceback.format_exception(error)]).rstrip())
     try:
         message: bytes = cloudpickle.dumps(error)

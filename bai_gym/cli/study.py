@@ -1,0 +1,40 @@
+"""``bai-gym study``: a study as its journal shows it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bai_gym.live.overview import Overview
+from bai_gym.live.terminal import Screen, printable
+
+__all__ = ["study"]
+
+_PAUSE = 1.0  # seconds between two looks at the journal
+
+
+def study(
+    journal: Annotated[Path, typer.Argument(help="The journal of a `bai_gym.Study` or of `bai_gym.identify`.")],
+    watch: Annotated[bool, typer.Option("--watch", help="Show it again whenever it changes, until it ends.")] = False,
+) -> None:
+    """Show a study: the arms, their rewards so far, and what is outstanding. It may be running."""
+    screen = Screen(sys.stdout)
+    shown: list[str] = []
+    while True:
+        overview = Overview.of(journal)
+        lines = overview.lines()
+        if lines != shown and watch and sys.stdout.isatty():
+            screen.draw(lines)
+        elif lines != shown:
+            typer.echo("\n".join(map(printable, lines)))
+        shown = lines
+        if not watch or overview.ended:
+            return
+        try:
+            time.sleep(_PAUSE)
+        except KeyboardInterrupt:  # the way to end it
+            return

@@ -1,0 +1,98 @@
+"""A study as its journal shows it, read while others work on it, without their agent, their data or their lock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bai_gym.errors import OutputError
+from bai_gym.live.estimates import Pull
+from bai_gym.live.evidence import Identification
+from bai_gym.live.journal import Entry, read_journal
+from bai_gym.statistics import Statistics
+
+__all__ = ["Overview"]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The state of a study.
+
+    Attributes:
+        agent: The agent with its parameters.
+        budget: Pulls over all arms; with costs, their total cost.
+        asked: Pulls handed out.
+        log: The pulls with rewards, in the order in which they were handed out.
+        found: The evidence; None before the first reward.
+    """
+
+    agent: str
+    budget: float
+    asked: int
+    log: tuple[Pull, ...]
+    found: Identification | None
+
+    @classmethod
+    def of(cls, journal: str | os.PathLike[str]) -> Overview:
+        """Read a journal.
+
+        Raises:
+            OutputError: The file is not a journal, is damaged, or cannot be read.
+            ParameterError: The path is no path.
+        """
+        facts, entries = read_journal(journal)
+        try:
+            return _overview(facts, entries)
+        except (LookupError, TypeError, ValueError) as error:
+            raise OutputError(f"journal {journal} is damaged: its lines do not fit together ({error})") from None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the agent has made its recommendation."""
+        return self.found is not None and self.found.ended
+
+    def lines(self) -> list[str]:
+        """Return what a terminal shows."""
+        outstanding = self.asked - len(self.log)
+        rewards = f"{len(self.log):,} rewards, {outstanding:,} outstanding, budget {self.budget:,g}"
+        lines = [f"{self.agent}: {'ended' if self.ended else 'running'}, {rewards}"]
+        return lines if self.found is None else [*lines, *str(self.found).splitlines()]
+
+
+def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
+    names, agent, budget, costs = (facts[name] for name in ("arms", "agent", "budget", "costs"))
+    places = {name: arm for arm, name in enumerate(names)}
+    arms: list[int] = []
+    rewards: dict[int, Pull] = {}
+    recommendation = None
+    for entry in entries:
+        if entry.kind == "ask" and entry.arm is not None:
+            arms.append(places[entry.arm])
+        elif entry.kind == "recommend" and entry.arm is not None:
+            recommendation = places[entry.arm]
+        elif entry.kind == "tell" and entry.reward is not None:
+            rewards.setdefault(entry.number, Pull(arms[entry.number - 1], entry.reward, entry.error))
+    log = tuple(rewards[number] for number in sorted(rewards))
+    earlier = None
+    if facts["earlier"] is not None:
+        pulls, means, variances = (np.array([values]) for values in facts["earlier"])
+        earlier = Statistics(pulls.astype(np.int64), means.astype(np.float64), variances.astype(np.float64))
+    found = None
+    if log or recommendation is not None or earlier is not None:
+        found = Identification.of(
+            recommendation,
+            log,
+            len(names),
+            agent=agent,
+            budget=int(budget),
+            seed=facts["seed"],
+            names=names,
+            earlier=earlier,
+            asked=len(arms),
+            cost=None if costs is None else (sum(costs[arm] for arm in arms), budget),
+        )
+    return Overview(agent, budget, len(arms), log, found)

@@ -1,0 +1,124 @@
+"""A study seen through its journal alone is the study."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import bai_gym
+from bai_gym.cli import study as command
+from bai_gym.cli.main import app
+from bai_gym.errors import OutputError, ParameterError
+from bai_gym.live.overview import Overview
+from bai_gym.live.study import PendingPull
+
+NAMES = ("red", "green", "blue")
+
+
+def reward(pull: PendingPull) -> float:
+    return float(np.random.default_rng(pull.number).normal([0.0, 2.0, 1.0][pull.arm]))
+
+
+@pytest.mark.each(
+    "arguments",
+    [
+        {"agent": "SR", "budget": 60},
+        {"agent": "TTTS", "budget": 12, "earlier": {"arm": ["red", "red", "blue"], "reward": [0.5, 0.1, 7.0]}},
+        {"agent": "TTTS", "budget": 30.0, "costs": [1.0, 2.0, 3.0]},
+        {"agent": "LUCB(b=0.5)", "budget": 500},  # it stops early
+    ],
+)
+def test_the_journal_shows_what_the_study_knows(arguments: dict[str, Any], tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    with bai_gym.Study(NAMES, journal=journal, **arguments) as study:
+        first = Overview.of(journal)
+        assert (first.asked, first.log, first.ended) == (0, (), False)
+        assert (first.found is None) == ("earlier" not in arguments)
+        study.optimize(reward, pulls=7)
+        study.ask()
+        seen = Overview.of(journal)
+        assert (seen.agent, seen.budget, seen.asked, seen.log) == (study.agent, arguments["budget"], 8, study.log)
+        assert seen.found is not None and not seen.ended
+        assert seen.found.table == study.result().table and seen.found.notes == study.result().notes
+        study.release()
+        found = study.optimize(reward)
+        end = Overview.of(journal)
+        assert end.ended and end.found is not None and end.found.recommendation == found.recommendation
+        assert end.found.table == found.table and set(end.found.notes) <= set(found.notes) | set(end.found.notes[-1:])
+        study.tell(1, 99.0)  # after the first reward, and after the end
+        assert Overview.of(journal).log == end.log
+    before = journal.read_bytes()
+    with bai_gym.Study(NAMES, journal=journal, **arguments) as study:
+        assert study.ended
+    assert journal.read_bytes() == before
+
+
+def test_a_recommendation_that_was_not_written_is_written_later(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    with bai_gym.Study(NAMES, 12, journal=journal) as study:
+        study.optimize(lambda pull: float(pull.arm))
+    lines = journal.read_text().splitlines(keepends=True)
+    assert json.loads(lines[-1]) == {"recommend": 11, "arm": "blue"}
+    journal.write_text("".join(lines[:-1]))
+    assert not Overview.of(journal).ended
+    bai_gym.Study(NAMES, 12, journal=journal).close()
+    assert journal.read_text() == "".join(lines)
+
+
+def test_a_journal_that_cannot_be_shown_is_an_error(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    with bai_gym.Study(NAMES, 12, journal=journal) as study:
+        study.optimize(reward, pulls=2)
+    head, *lines = journal.read_text().splitlines(keepends=True)
+    facts = json.loads(head)
+    changes: list[dict[str, Any]] = [{"arms": 3}, {"arms": ["red", 3]}, {"costs": [1.0]}, {"earlier": 3}]
+    changes += [{"budget": "many"}, {"costs": "abc"}, {"earlier": [[1], [2.0], [3.0]]}]
+    for change in changes:
+        journal.write_text("".join([json.dumps(facts | change) + "\n", *lines]))
+        with pytest.raises(OutputError, match="damaged"):
+            Overview.of(journal)
+    journal.write_text("".join([head, '{"tell": 7, "reward": 1}\n']))
+    with pytest.raises(OutputError, match="damaged"):
+        Overview.of(journal)
+    journal.write_text("".join([head, "rubbish\n", *lines]))
+    with pytest.raises(OutputError, match="damaged: line 2"):
+        Overview.of(journal)
+    for place in ("/dev/zero", tmp_path, tmp_path / "missing", "a\0b"):
+        with pytest.raises(OutputError, match="cannot be read"):
+            Overview.of(place)
+    with pytest.raises(ParameterError, match="journal must be"):
+        Overview.of(3)  # type: ignore[arg-type]
+
+
+def test_the_command_shows_a_study_until_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = tmp_path / "journal.jsonl"
+    names = ("red", "gr\x1b[2Jeen", "blue")
+    with bai_gym.Study(names, 12, "Uniform", journal=journal) as study:
+        study.ask(2)
+        done = CliRunner().invoke(app, ["study", str(journal)])
+        assert done.output.splitlines() == ["Uniform: running, 0 rewards, 2 outstanding, budget 12"]
+        study.release()
+        play = partial(study.optimize, lambda pull: float(pull.arm == 1))
+        steps = iter([partial(play, pulls=5), lambda: None, play])
+        monkeypatch.setattr(command.time, "sleep", lambda _: next(steps)())
+        done = CliRunner().invoke(app, ["study", str(journal), "--watch"])
+        heads = [line for line in done.output.splitlines() if line.startswith("Uniform: ")]
+        assert [head.split(", ")[:2] for head in heads] == [
+            ["Uniform: running", "0 rewards"],
+            ["Uniform: running", "5 rewards"],
+            ["Uniform: ended", "12 rewards"],
+        ]
+        assert "Uniform recommends arm gr?[2Jeen" in done.output and "\x1b" not in done.output
+        screen = io.StringIO()
+        screen.isatty = lambda: True  # type: ignore[method-assign]
+        monkeypatch.setattr(sys, "stdout", screen)
+        command.study(journal, watch=True)
+        assert screen.getvalue().startswith("\x1b[JUniform: ended") and screen.getvalue().count("\x1b") == 1
