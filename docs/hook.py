@@ -14,11 +14,12 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 
 from bai_gym import agents
 from bai_gym.agents.registry import BUILT_IN, GROUPS
-from generate.agents import agent_index, agent_text, written_pages
+from generate.agents import Written, agent_index, agent_text, written_pages
 from generate.api import MODULES, api_index, api_page, api_text, whole_package
 from generate.environments import environment_index, environment_text, group_of
 from generate.instances import Environment, environments
 from generate.markdown import agent_page, environment_page
+from generate.notebooks import notebook_page
 from generate.pictures import picture
 from generate.players import verdicts
 from generate.project import LESSONS, example_files, examples_text, outside_page
@@ -59,7 +60,7 @@ def on_shutdown() -> None:
         shutil.rmtree(_package)
 
 
-def _pages(everything: tuple[Environment, ...], written: dict[str, str]) -> Iterator[tuple[str, str | bytes]]:
+def _pages(everything: tuple[Environment, ...], written: dict[str, Written]) -> Iterator[tuple[str, str | bytes]]:
     """Yield the generated files, path and content."""
     found = verdicts(everything)
     yield f"{ENVIRONMENTS}/index.md", environment_index(everything)
@@ -85,7 +86,12 @@ def _pages(everything: tuple[Environment, ...], written: dict[str, str]) -> Iter
     yield f"{LESSONS}/index.md", outside_page(ROOT / LESSONS / "README.md")
     for file in example_files(ROOT):
         if file.suffix == ".ipynb":
-            yield file.relative_to(ROOT).as_posix(), file.read_bytes()
+            place = file.relative_to(ROOT)
+            text, figures = notebook_page(file)
+            yield place.as_posix(), file.read_bytes()
+            yield place.with_suffix(".md").as_posix(), text
+            for name, figure in figures.items():
+                yield place.with_name(name).as_posix(), figure
 
 
 def _fill_navigation(navigation: Any, everything: tuple[Environment, ...]) -> None:

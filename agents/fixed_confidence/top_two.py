@@ -301,6 +301,9 @@ class TTUCB(TopTwo):
 class TTEI(TopTwo):
     """Pulls the arm of largest expected improvement over the best mean, or of largest improvement over that arm.
 
+    An arm with an unlucky start may wait very long for its next pull, so the number of pulls has a heavy tail, if not
+    as heavy as that of EB-TC.
+
     Paper: Qin, Klabjan and Russo (2017), "Improving the Expected Improvement Algorithm", for Gaussian rewards of known
     variance.
 

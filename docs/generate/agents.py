@@ -17,6 +17,7 @@ from bai_gym.agents.citations import cite
 from bai_gym.agents.registry import ANY, BUILT_IN, find
 from bai_gym.problems import KNOWLEDGE
 from generate.docstrings import parse, roles_to_code
+from generate.formulas import typeset
 from generate.instances import Environment
 from generate.markdown import WIDE, agent_page, environment_page, facts, filterable, links, table
 from generate.players import Verdicts
@@ -44,32 +45,66 @@ STAGES = (  # candidates for the example command; the first in which the agent p
     "BAI-CustomThresholding-v0",
     "BAI-FC-CustomGoodArm-v0",
 )
-Written = dict[str, str]
-"""The hand-written part of the pages, Markdown by name of the agent."""
 
 
-def written_pages(folder: Path) -> Written:
-    """Read the hand-written parts: files that begin with the names of the agents that they describe.
+@dataclasses.dataclass(frozen=True)
+class Written:
+    """The hand-written part of a page.
+
+    Attributes:
+        title: Name of the agent in words, which readers search for.
+        text: Markdown.
+        boost: Factor of its score in a search, one more than the number of agents whose titles have all its words: who
+            searches for these words finds its page before theirs.
+    """
+
+    title: str
+    text: str
+    boost: int = 1
+
+
+def written_pages(folder: Path) -> dict[str, Written]:
+    """Read the hand-written parts, by name of the agent, from files that begin with the names of what they describe.
+
+    Where a file describes several agents, a heading of level 3 that is the name of one begins what only its page shows.
 
     Raises:
         ValueError: A file names no agents, an agent that does not exist, or one that another file is about.
     """
-    found: Written = {}
+    found: dict[str, Written] = {}
     for file in sorted(folder.rglob("*.md")):
         text, facts_of_file = meta.get_data(file.read_text(encoding="utf-8"))
         names = facts_of_file.get("agents")
-        if not names:
-            raise ValueError(f"{file.name} must begin with front matter: ---, a line agents: [...], ---")
-        for name in names:
+        if not isinstance(names, dict):
+            raise ValueError(f"{file.name} must begin with front matter: agents, and of each its name in words")
+        for name, title in names.items():
             if name not in agents.names():
                 raise ValueError(f"{file.name} is about {name!r}, which is not the name of an agent")
             if name in found:
                 raise ValueError(f"{file.name} is about {name}, and so is another file")
-            found[name] = text.strip()
-    return found
+            found[name] = Written(title, _of_one(name, set(names), text.strip()))
+    words = {name: set(re.findall(r"\w+", page.title)) for name, page in found.items()}
+    return {
+        name: dataclasses.replace(page, boost=1 + sum(words[name] < others for others in words.values()))
+        for name, page in found.items()
+    }
 
 
-def agent_text(name: str, environments: tuple[Environment, ...], found: Verdicts, written: str | None) -> str:
+def _of_one(name: str, names: set[str], text: str) -> str:
+    """Return a text without what is about one of the other names, and without the heading of this one."""
+    start, *parts = re.split(r"^(?=##)", text, flags=re.MULTILINE)
+    kept = [start]
+    for part in parts:
+        heading, _, rest = part.partition("\n")
+        about = heading.removeprefix("### ")
+        if about not in names:
+            kept.append(part)
+        elif about == name:
+            kept.append(rest.lstrip("\n"))
+    return "".join(kept)
+
+
+def agent_text(name: str, environments: tuple[Environment, ...], found: Verdicts, written: Written | None) -> str:
     """Return the page of an agent.
 
     Args:
@@ -83,11 +118,13 @@ def agent_text(name: str, environments: tuple[Environment, ...], found: Verdicts
     parsed = parse(kind, _linker)
     summary, *rest = (text for text in parsed.paragraphs if not text.startswith(REPEATED))
     sources = [re.sub(r"^(Paper|Source|Model): ", "", source) for source in parsed.sources]
-    parts = [f"# {name}", summary, _at_a_glance(kind, agent)]
+    parts = [f"# {name}" if written is None else f"# {name}: {written.title}", summary, _at_a_glance(kind, agent)]
+    if written is not None:
+        parts.insert(0, f"---\nsearch:\n  boost: {written.boost}\n---")
     if written is None:
         parts += ["## Idea", *(rest or [summary]), "## Source", *(sources or ["An agent of this library."])]
     else:
-        parts.append(_with_rule(written, plain_rule(agent)))
+        parts.append(_with_rule(typeset(written.text), plain_rule(agent)))
         parts += ["## In the code", *rest] if rest else []
     parts += [
         "## Parameters",
@@ -114,7 +151,7 @@ def _with_rule(written: str, rule: list[str]) -> str:
     return "".join((before, title, code, *(f"\n{text}\n" for text in rule), heading, rest))
 
 
-def agent_index(written: Written) -> str:
+def agent_index(written: dict[str, Written]) -> str:
     """Return the page about all agents."""
     rows = []
     for name in agents.names():
@@ -131,7 +168,7 @@ def agent_index(written: Written) -> str:
                 "yes" if agent.needs_features else "no",
                 "yes" if agent.anytime else "no",
                 f"{agent.minimum_budget(64):,}",
-                _short_source(parse(kind).sources, written.get(name, "")),
+                _short_source(parse(kind).sources, written[name].text if name in written else ""),
             )
         )
     head = (

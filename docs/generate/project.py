@@ -17,16 +17,18 @@ LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<target>[^):\s]+)\)")
 def outside_page(file: Path) -> str:
     """Return a Markdown file of the repository as a page.
 
-    Links within the repository lead to pages, or to notebooks, which lie beside the page as beside the file; others are
-    left out, and their text stays.
+    Links within the repository lead to pages, also those of notebooks, beside the page; others are left out, and their
+    text stays.
     """
 
     def replace(match: re.Match[str]) -> str:
         target = match["target"]
         path, hash_mark, anchor = target.partition("#")
         page = PAGES.get(path, path.removeprefix("docs/") if path.startswith("docs/") else None)
-        if not path or path.endswith(".ipynb"):
+        if not path:
             return match[0]
+        if path.endswith(".ipynb"):
+            page = path.replace(".ipynb", ".md")
         return f"[{match['text']}]({page}{hash_mark}{anchor})" if page else match["text"]
 
     return LINK.sub(replace, file.read_text(encoding="utf-8"))
@@ -39,7 +41,7 @@ def example_files(root: Path) -> list[Path]:
 
 
 def examples_text(root: Path) -> str:
-    """Return the page with the examples: programs as they are, notebooks to download."""
+    """Return the page with the examples: programs as they are, and links to the pages of notebooks."""
     parts = [
         "# Examples",
         "The programs and notebooks in `examples/`; tests run all of them. The six lessons have exercises: "
@@ -48,7 +50,8 @@ def examples_text(root: Path) -> str:
     ]
     files = example_files(root)
     notebooks = [file for file in files if file.suffix == ".ipynb"]
-    parts.append("\n".join(f"- [{_title(file)}]({file.relative_to(root).as_posix()})" for file in notebooks))
+    pages = [(_title(file), file.relative_to(root).with_suffix(".md").as_posix()) for file in notebooks]
+    parts.append("\n".join(f"- [{title}]({page})" for title, page in pages))
     for file in files:
         if file.suffix == ".py":
             code = file.read_text(encoding="utf-8")

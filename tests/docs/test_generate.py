@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +22,12 @@ from bai_gym.envs.registration import IDS  # noqa: E402
 from bai_gym.errors import BaiGymError  # noqa: E402
 from bai_gym.problems import FAMILIES, BernoulliPriorProblem, FixedProblem, build  # noqa: E402
 from bai_gym.tasks import BestArm, Thresholding  # noqa: E402
-from generate.agents import agent_text, written_pages  # noqa: E402
+from generate.agents import Written, agent_text, written_pages  # noqa: E402
 from generate.complexities import complexity_rows, number  # noqa: E402
 from generate.docstrings import code_table, oneline, parse, roles_to_code, roles_to_links  # noqa: E402
+from generate.formulas import drawing, typeset  # noqa: E402
 from generate.instances import FEATURES_OF_DATA, description, environments  # noqa: E402
+from generate.notebooks import notebook_page  # noqa: E402
 from generate.pictures import picture  # noqa: E402
 from generate.players import verdicts  # noqa: E402
 from generate.project import outside_page  # noqa: E402
@@ -173,27 +178,37 @@ def test_verdicts_are_what_happens(env_id: str) -> None:
 
 
 def test_what_people_wrote_is_read_and_checked(tmp_path: Path) -> None:
-    (tmp_path / "one.md").write_text("---\nagents: [SH, SHVar]\n---\n\n## Idea\n\nHalve.\n", encoding="utf-8")
-    written = written_pages(tmp_path)
-    assert written == {"SH": "## Idea\n\nHalve.", "SHVar": "## Idea\n\nHalve."}
-    (tmp_path / "two.md").write_text("---\nagents: [SH]\n---\n\nAgain.\n", encoding="utf-8")
+    (tmp_path / "one.md").write_text(
+        "---\nagents:\n  SH: halving\n  SHVar: halving by variance\n---\n\n## Idea\n\nHalve.\n\n### SH\n\nEqually.\n\n"
+        "### SHVar\n\nBy variance.\n\n### Both\n\nStop.\n\n## Source\n\nA paper.\n",
+        encoding="utf-8",
+    )
+    both = "### Both\n\nStop.\n\n## Source\n\nA paper."
+    assert written_pages(tmp_path) == {
+        "SH": Written("halving", f"## Idea\n\nHalve.\n\nEqually.\n\n{both}", boost=2),
+        "SHVar": Written("halving by variance", f"## Idea\n\nHalve.\n\nBy variance.\n\n{both}"),
+    }
+    (tmp_path / "two.md").write_text("---\nagents: {SH: halving}\n---\n\nAgain.\n", encoding="utf-8")
     with pytest.raises(ValueError, match="two.md is about SH, and so is another file"):
         written_pages(tmp_path)
-    (tmp_path / "two.md").write_text("---\nagents: [Nobody]\n---\n", encoding="utf-8")
+    (tmp_path / "two.md").write_text("---\nagents: {Nobody: none}\n---\n", encoding="utf-8")
     with pytest.raises(ValueError, match="'Nobody', which is not the name of an agent"):
         written_pages(tmp_path)
-    (tmp_path / "two.md").write_text("## Idea\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="two.md must begin with front matter"):
-        written_pages(tmp_path)
+    for text in ("## Idea\n", "---\nagents: [SH]\n---\n"):
+        (tmp_path / "two.md").write_text(text, encoding="utf-8")
+        with pytest.raises(ValueError, match="two.md must begin with front matter"):
+            written_pages(tmp_path)
 
 
 def test_a_page_has_what_people_wrote() -> None:
     chosen = tuple(environment for environment in environments() if environment.entry.id == "BAI-Bernoulli4-v0")
     found = verdicts(chosen)
-    text = agent_text("SR", chosen, found, "## Idea\n\nOne by one.\n\n## Source\n\nThe paper.")
-    assert "One by one." in text and text.count("## Idea") == 1
+    text = agent_text("SR", chosen, found, Written("rejects", "## Idea\n\nOne in $K$.\n\n## Source\n\nThe paper."))
+    assert text.startswith("---\nsearch:\n  boost: 1\n---\n\n# SR: rejects\n") and text.count("## Idea") == 1
+    assert re.search(r"One in <svg [^\n]*</svg>\.", text)
     assert "bai-gym run BAI-Bernoulli4-v0 --agent SR --runs 100" in text
-    assert "## Idea" in agent_text("SR", chosen, found, None)
+    text = agent_text("SR", chosen, found, None)
+    assert text.startswith("# SR\n") and "## Idea" in text
 
 
 def test_links_of_files_from_outside(tmp_path: Path) -> None:
@@ -201,6 +216,43 @@ def test_links_of_files_from_outside(tmp_path: Path) -> None:
     file.write_text(
         "[a](docs/architecture.md#x) [b](CONTRIBUTING.md) [c](LICENSE) [d](https://e.org/f) [g](#h)\n[i](j.ipynb)"
     )
-    assert (
-        outside_page(file) == "[a](architecture.md#x) [b](contributing.md) c [d](https://e.org/f) [g](#h)\n[i](j.ipynb)"
+    assert outside_page(file) == "[a](architecture.md#x) [b](contributing.md) c [d](https://e.org/f) [g](#h)\n[i](j.md)"
+
+
+def test_formulas_are_drawn_in_the_text_and_code_stays() -> None:
+    text = typeset("A $x^2$, `$HOME`\n\n```bash\necho $HOME $x\n```\n\n$$a,\n\\qquad \\text{one word}$$")
+    assert text == (
+        f"A {drawing('x^2')}, `$HOME`\n\n```bash\necho $HOME $x\n```\n\n"
+        f'<p class="formula">{drawing("a,")}</p>\n<p class="formula">{drawing(" " + chr(92) + "text{one word}")}</p>'
     )
+    square = drawing("x < y")
+    assert 'aria-label="x &lt; y"' in square and "\n" not in square and "http" not in square
+    wide, narrow = (float(re.findall(r"width: ([0-9.]+)em", drawing(tex))[0]) for tex in (r"\text{a b}", r"\text{ab}"))
+    assert wide > narrow  # spaces in words count
+    deep = float(re.findall(r"vertical-align: -([0-9.]+)em", drawing(r"\frac{a}{b}"))[0])
+    assert deep > float(re.findall(r"vertical-align: -([0-9.]+)em", drawing("a"))[0])  # it hangs below the line
+    with pytest.raises(ValueError, match="Unknown symbol"):
+        typeset(r"$\nothing$")
+
+
+def test_a_notebook_becomes_a_page(tmp_path: Path) -> None:
+    file = tmp_path / "one.ipynb"
+    picture = base64.b64encode(b"png").decode()
+    cells = [
+        {"cell_type": "markdown", "source": ["# Title\n", "\n", "See [two](two.ipynb) and [code](a.py): $x$."]},
+        {
+            "cell_type": "code",
+            "source": ["1 + 1"],
+            "outputs": [
+                {"output_type": "stream", "text": ["printed\n"]},
+                {"output_type": "execute_result", "data": {"text/plain": ["2"]}},
+                {"output_type": "display_data", "data": {"image/png": picture, "text/plain": ["<Figure>"]}},
+            ],
+        },
+    ]
+    file.write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    text, figures = notebook_page(file)
+    assert figures == {"one-1.png": b"png"}
+    assert text.startswith("# Title\n\n[Download the notebook](one.ipynb), ")
+    assert f"\n\nSee [two](two.md) and code: {drawing('x')}.\n\n```python\n1 + 1\n```\n\n```text\nprinted\n```" in text
+    assert text.endswith("\n\n```text\n2\n```\n\n![What the cell above draws](one-1.png)\n")

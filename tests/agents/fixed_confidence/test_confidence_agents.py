@@ -387,3 +387,12 @@ def test_the_tail_of_eb_tc_is_heavy_and_that_of_eb_tci_is_not() -> None:
     medians = {name: float(np.median(pulls)) for name, pulls in spent.items()}
     assert 1200 < medians["EB-TC"] < 1900 and 1200 < medians["EB-TCI"] < 1900
     assert np.quantile(spent["EB-TC"], 0.95) > 8000 > 4000 > np.quantile(spent["EB-TCI"], 0.95)
+
+
+def test_top_two_agents_with_a_heavy_tail_say_so() -> None:
+    """Half of the runs take fewer than 500 pulls; of a light tail about one in 20,000 takes 20,000 or more."""
+    bandit = GaussianBandit([0.3, 0.0, 0.0], 1.0)
+    for name in ("T3C", "TTTS-GLR", "EB-TC", "EB-TCI", "TTUCB", "TTEI"):
+        pulls = play(name, bandit, 4_000, 20_000, sigma=1.0, threshold="gk16").pulls.sum(1)
+        heavy = np.count_nonzero(pulls == 20_000) >= 3
+        assert np.median(pulls) < 500 and heavy == ("heavy tail" in str(type(agents.make(name)).__doc__)), name

@@ -153,6 +153,7 @@ def test_evidence_is_the_least_cost_of_another_order(episode: Play) -> None:
         ("T3C(threshold=gk16, family=bernoulli)", "BAI-FC-GK1-v0", "T3C: the threshold gk16 is a heuristic"),
         ("KL-LUCB(family=bernoulli)", "BAI-FC-GK1-v0", None),
         ("KL-LUCB(threshold=gk16)", "BAI-FC-GK1-v0", "KL-LUCB: the threshold gk16 is a heuristic"),
+        ("lil-UCB", "BAI-FC-GK1-v0", "whether lambda = 9 is proved could not be checked"),
         ("lil-UCB(threshold=lil-heuristic)", "BAI-FC-GK1-v0", "the threshold lil-heuristic is a heuristic"),
         ("FC-DSH(reuse=True, threshold=tt-bounded)", "BAI-FC-GK1-v0", "the threshold tt-bounded is a heuristic"),
     ],
