@@ -10,7 +10,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, ParamSpec, TypeVar, overload
 
 import gymnasium as gym
 
@@ -23,7 +23,7 @@ from bai_gym.benchmark.runner import OnChunk, check_runs, run_cells
 from bai_gym.benchmark.sources import AgentSource, EnvSource
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import check_budget
-from bai_gym.errors import AgentError, ParameterError
+from bai_gym.errors import AgentError, ParameterError, unknown_name
 from bai_gym.rerun import rerun_command
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.reader import gather
@@ -32,6 +32,24 @@ from bai_gym.results.writer import RESULTS, ResultsWriter, check_replaceable
 from bai_gym.seeding import check_seed
 
 __all__ = ["agent_source", "compare", "evaluate", "make_cells"]
+
+
+Parameters = ParamSpec("Parameters")
+Returned = TypeVar("Returned")
+
+
+def _explains_keywords(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
+    """Let a function name the keyword that was probably meant, where there is none of that name."""
+    known = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def checked(*args: Parameters.args, **keywords: Parameters.kwargs) -> Returned:
+        for word in keywords:
+            if word not in known:
+                raise unknown_name("keyword", word, known, f"{function.__name__}() takes {', '.join(known)}")
+        return function(*args, **keywords)
+
+    return checked
 
 
 def agent_source(agent: Any) -> AgentSource:
@@ -219,6 +237,7 @@ def evaluate(
 ) -> Comparison: ...
 
 
+@_explains_keywords
 def evaluate(
     agent: Any,
     env: str | BestArmEnv,
@@ -279,6 +298,7 @@ def evaluate(
     return rows[0] if checkpoints is None else rows
 
 
+@_explains_keywords
 def compare(
     agents: Iterable[Any],
     env: str | BestArmEnv | Sequence[str | BestArmEnv],

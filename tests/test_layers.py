@@ -239,6 +239,21 @@ def test_importing_is_light(tmp_path: Path) -> None:
     assert HEAVY & set(done.stdout.split()) == set()
 
 
+@pytest.mark.each("words", ["--help", "list agents", "list envs", "list experiments --json", "run --help", "cite SH"])
+def test_commands_that_compute_nothing_load_nothing(words: str, tmp_path: Path) -> None:
+    """NumPy is there, because Gymnasium imports it, with which `import bai_gym` registers the ids."""
+    code = (
+        "import sys\nfrom bai_gym.cli import main\n"
+        f"sys.argv = ['bai-gym', *{words.split()}]\n"
+        "try:\n    main()\nfinally:\n    print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    loaded = set(done.stderr.split())
+    assert "bai_gym.cli.main" in loaded
+    wrong = {"joblib", "pyarrow", "scipy", "bai_gym.api", "bai_gym.agents.base", "bai_gym.problems", *HEAVY} & loaded
+    assert not wrong
+
+
 @pytest.mark.each(
     ("module", "source"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import (
@@ -16,11 +17,12 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from bai_gym.benchmark.runner import OnChunk
+if TYPE_CHECKING:
+    from bai_gym.benchmark.runner import OnChunk
 
 __all__ = ["ERR", "OUT", "progress_bar", "progress_bars"]
 
-FILE_WIDTH = 160  # width of tables in files and pipes
+FILE_WIDTH = 10_000  # in files and pipes, where a table is as wide as it needs
 
 
 def make_console(*, stderr: bool) -> Console:

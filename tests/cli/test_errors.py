@@ -82,7 +82,7 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
         ),
         # The command line itself.
         (("frobnicate",), ("No such command 'frobnicate'", "`bai-gym --help`")),
-        (("run",), ("Missing argument", "env", "`bai-gym run --help`")),
+        (("run",), ("Missing argument", "ENV", "`bai-gym run --help`")),
         ((*RUN, "--bugdet", "9"), ("No such option: --bugdet", "--budget", "`bai-gym run --help`")),
         ((*RUN, "--budget", "many"), ("'--budget'", "integer", "`bai-gym run --help`")),
         *(
@@ -177,7 +177,7 @@ def test_a_folder_with_the_name_of_a_file_is_found_before_the_work(
 
 
 def test_mistakes_leave_nothing_behind(command: Command, tmp_path: Path) -> None:
-    assert_refused(command(*RUN, "--budget", "3", "--out", "out"), "budget 3")
+    assert_refused(command(*RUN, "--agent", "SH", "--budget", "3", "--out", "out"), "budget 3")
     assert_refused(command("reproduce", "shvar-3", "--runs", "0", "--out", "out"), "runs")
     assert list(tmp_path.iterdir()) == []
 
@@ -198,7 +198,7 @@ def test_no_command_shows_the_help(command: Command, words: tuple[str, ...]) -> 
 
 def test_a_defect_is_not_hidden(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     # Only mistakes of the user become one line; what else goes wrong keeps its traceback.
-    monkeypatch.setattr("bai_gym.cli.run.compare", lambda *_, **__: 1 // 0)
+    monkeypatch.setattr("bai_gym.api.compare", lambda *_, **__: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         command(*RUN)
 
@@ -220,7 +220,7 @@ def test_an_interruption(command: Command, monkeypatch: pytest.MonkeyPatch) -> N
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bai_gym.cli.run.compare", interrupted)
+    monkeypatch.setattr("bai_gym.api.compare", interrupted)
     outcome = command(*RUN)
     assert outcome.code == 130
     assert outcome.err == "interrupted; with --out, the same command resumes\n"
