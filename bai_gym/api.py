@@ -24,12 +24,14 @@ from bai_gym.benchmark.sources import AgentSource, EnvSource
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import check_budget
 from bai_gym.errors import AgentError, ParameterError, unknown_name
+from bai_gym.progress import progress_bars
 from bai_gym.rerun import rerun_command
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.reader import gather
 from bai_gym.results.result import Result
 from bai_gym.results.writer import RESULTS, ResultsWriter, check_replaceable
 from bai_gym.seeding import check_seed
+from bai_gym.validation import flag
 
 __all__ = ["agent_source", "compare", "evaluate", "make_cells"]
 
@@ -216,6 +218,7 @@ def evaluate(
     out: str | Path | None = None,
     path: str = "auto",
     checkpoints: None = None,
+    progress: bool | None = None,
     on_chunk: OnChunk | None = None,
 ) -> Result: ...
 
@@ -233,6 +236,7 @@ def evaluate(
     out: str | Path | None = None,
     path: str = "auto",
     checkpoints: int | Sequence[int],
+    progress: bool | None = None,
     on_chunk: OnChunk | None = None,
 ) -> Comparison: ...
 
@@ -250,6 +254,7 @@ def evaluate(
     out: str | Path | None = None,
     path: str = "auto",
     checkpoints: Checkpoints = None,
+    progress: bool | None = None,
     on_chunk: OnChunk | None = None,
 ) -> Result | Comparison:
     """Estimate the error probability of an agent.
@@ -270,6 +275,7 @@ def evaluate(
             distribution.
         checkpoints: Intermediate budgets at which the recommendation is scored: 100 for every 100 pulls, or a list of
             pull counts. The agent must be able to recommend at any time (``anytime`` of its class).
+        progress: Whether to show it; None: in terminals and notebooks, unless `on_chunk` is given.
         on_chunk: Called with (finished chunks, all chunks).
 
     Returns:
@@ -293,6 +299,7 @@ def evaluate(
         out=out,
         path=path,
         checkpoints=checkpoints,
+        progress=progress,
         on_chunk=on_chunk,
     )
     return rows[0] if checkpoints is None else rows
@@ -312,6 +319,7 @@ def compare(
     path: str = "auto",
     checkpoints: Checkpoints = None,
     record: int = 0,
+    progress: bool | None = None,
     on_chunk: OnChunk | None = None,
     on_recording: OnChunk | None = None,
 ) -> Comparison:
@@ -330,6 +338,7 @@ def compare(
         path: See :func:`evaluate`.
         checkpoints: See :func:`evaluate`; there is one row per agent, budget and checkpoint.
         record: Number of runs of each agent and budget that are recorded pull by pull, for replay in the report.
+        progress: See :func:`evaluate`.
         on_chunk: Called with (finished chunks, all chunks).
         on_recording: Called with (finished recordings, all recordings).
 
@@ -350,10 +359,34 @@ def compare(
     parts = [make_cells(players, one, budgets, seed, env_kwargs, path, checkpoints) for one in envs]
     cells = [cell for part in parts for cell in part]
     check_record(record, runs, folder, cells)
-    comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=on_chunk, rerun=rerun_command)
-    if folder is not None:
-        commands = "\n".join(command for part in parts if (command := rerun_command(part, runs)))
-        table = gather(folder / RESULTS, comparison.results, commands)
-        ResultsWriter(folder).save_results(table.results, optima=table.optima, facts={"command": table.command})
-        record_cells(cells, record, runs, out=folder, workers=workers, on_chunk=on_recording)
+    if progress is not None:
+        flag(progress, "progress")
+    with progress_bars(False if progress is None and on_chunk is not None else progress) as on_stage:
+        on_stage("playing", 0, None)  # before the first chunk is finished
+        playing = _both(functools.partial(on_stage, "playing"), on_chunk)
+        comparison = run_cells(cells, runs, workers=workers, out=folder, on_chunk=playing, rerun=rerun_command)
+        if folder is not None:
+            commands = "\n".join(command for part in parts if (command := rerun_command(part, runs)))
+            table = gather(folder / RESULTS, comparison.results, commands)
+            ResultsWriter(folder).save_results(table.results, optima=table.optima, facts={"command": table.command})
+            recording = _both(functools.partial(on_stage, "recording"), on_recording)
+            record_cells(cells, record, runs, out=folder, workers=workers, on_chunk=recording)
     return comparison
+
+
+def _both(shown: OnChunk, given: Any) -> OnChunk:
+    """Return a function that shows progress and calls the user's function, if there is one.
+
+    Raises:
+        ParameterError: If it is no function.
+    """
+    if given is None:
+        return shown
+    if not callable(given):
+        raise ParameterError(f"on_chunk must be a function of (finished chunks, all chunks), or None, not {given!r}")
+
+    def on_chunk(done: int, total: int) -> None:
+        shown(done, total)
+        given(done, total)
+
+    return on_chunk

@@ -32,7 +32,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "agents": frozenset({"agents", "sampling"}),
     "benchmark": frozenset({"benchmark", "results"}),
     "interface": frozenset(
-        {"__init__", "api", "cli", "experiments", "live", "planning", "report", "rerun", "training"}
+        {"__init__", "api", "cli", "experiments", "live", "planning", "progress", "report", "rerun", "training"}
     ),
 }
 HEIGHT = {package: height for height, packages in enumerate(LAYERS.values()) for package in packages}
@@ -49,12 +49,12 @@ BESIDE: dict[str, set[str]] = {
     "problems": {"bandits", "datasets", "gaussian_process", "tasks", "theory"},
     "agents": {"sampling"},
     "benchmark": {"results"},
-    "api": {"rerun"},
+    "api": {"progress", "rerun"},
     "live": {"api"},
     "training": {"api"},
     "planning": {"api", "rerun"},
     "report": {"planning"},
-    "cli": {"api", "experiments", "planning", "report", "rerun", "training"},
+    "cli": {"api", "experiments", "planning", "progress", "report", "rerun", "training"},
     "__init__": {"api", "live", "planning"},
 }
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,9 +98,7 @@ def _check_chunk(cell: Cell, runs: int) -> None:
 
 def _check_time(cell: Cell, runs: int, workers: int) -> None:
     """Reject episodes that even the fastest agents would play pull by pull for longer than :data:`DAYS`."""
-    agent = cell.agent.prototype
-    pull_by_pull = cell.path == "steps" or not allocates(agent) or isinstance(getattr(agent, "rule", None), Rule)
-    if cell.episode_spec.fixed_confidence or not pull_by_pull:
+    if cell.episode_spec.fixed_confidence or not _pull_by_pull(cell):
         return
     pulls, most = runs * cell.budget, int(DAYS * 86400 * workers / PULL_SECONDS)
     if pulls > most:
@@ -138,8 +137,6 @@ def run_cells(
         BaiGymError: If an agent cannot play, before any work is done where that can be known.
     """
     check_runs(runs, workers)
-    if on_chunk is not None and not callable(on_chunk):
-        raise ParameterError(f"on_chunk must be a function of (finished chunks, all chunks), or None, not {on_chunk!r}")
     if on_cluster() and workers not in (None, 1, -1):
         raise ParameterError(f"workers={workers} counts processes of this machine; on a cluster leave it out")
     check_cells(cells, runs)
@@ -159,15 +156,16 @@ def run_cells(
                 jobs.append(job)
             else:
                 parts[index][chunk] = found
-    # The longest first, so that no worker is left with a long one at the end.
-    jobs.sort(key=lambda job: -job.cell.budget)
+    # A short one first, so that something is saved soon; then the longest, so that no worker is left with a long one.
+    jobs.sort(key=_effort, reverse=True)
+    jobs = jobs[-1:] + jobs[:-1]
     total = sum(map(len, parts)) + len(jobs)
     if on_chunk is not None:
         on_chunk(total - len(jobs), total)
     if len(jobs) > 1 and workers != 1 and not elsewhere:
         for index in sorted({job.index for job in jobs}):
             cells[index].compile_agent()
-    with parallel(workers, ordered=False, tasks=len(jobs)) as pool:
+    with _saying_what_is_saved(parts, total, out), parallel(workers, ordered=False, tasks=len(jobs)) as pool:
         # Machines elsewhere do not see the folder: what they have played is written here, as soon as it arrives.
         calls = (joblib.delayed(_work)(job, None if elsewhere else writer) for job in jobs)
         for done, (index, chunk, episodes) in enumerate(pool(calls)):
@@ -188,6 +186,34 @@ def run_cells(
             results.append(summarize(*name, episodes, knows, notes, at=point, **facts))
         outcomes[name] = episodes
     return Comparison(tuple(results), outcomes)
+
+
+def _pull_by_pull(cell: Cell) -> bool:
+    """Return whether an agent decides after each pull."""
+    agent = cell.agent.prototype
+    return cell.path == "steps" or not allocates(agent) or isinstance(getattr(agent, "rule", None), Rule)
+
+
+def _effort(job: _Job) -> tuple[bool, bool, int]:
+    """Return what the duration of a chunk grows with: pulls made one by one in Python, or in compiled code; pulls."""
+    in_python = job.cell.path == "steps" or not allocates(job.cell.agent.prototype)
+    return in_python, _pull_by_pull(job.cell), job.cell.budget * job.runs
+
+
+@contextmanager
+def _saying_what_is_saved(parts: Sequence[Mapping[int, Runs]], total: int, out: Path | None) -> Iterator[None]:
+    """Note on an interruption what the same call would not play again."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        done = sum(map(len, parts))
+        if out is None:
+            error.add_note("nothing is saved without an output folder")
+        elif done == 0:
+            error.add_note(f"no chunk of runs was finished, so nothing is saved in {out}")
+        else:
+            error.add_note(f"{done:,} of {total:,} chunks of runs are saved in {out}; the same command resumes")
+        raise
 
 
 def _work(job: _Job, writer: ResultsWriter | None) -> tuple[int, int, Runs]:

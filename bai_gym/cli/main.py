@@ -37,6 +37,14 @@ COMMANDS = {
 class _Commands(TyperGroup):
     """Knows the commands by name and summary, and imports the one that is called."""
 
+    def invoke(self, ctx: Any) -> Any:
+        """Call the command; on an interruption, which Typer makes an exit code, say what is saved."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            ERR.print(": ".join(["interrupted", *getattr(error, "__notes__", ())]), soft_wrap=True)
+            raise
+
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return name, command and arguments."""
         name, command, rest = super().resolve_command(ctx, args)
@@ -105,8 +113,6 @@ def main() -> None:
         sys.stdout.flush()
     except OSError as error:
         code = _give_up_output(error)
-    if code == INTERRUPTED:
-        ERR.print("interrupted; with --out, the same command resumes", soft_wrap=True)
     sys.exit(code)
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 import typer
 
 from bai_gym.cli.complete import AGENTS, ENVIRONMENTS
 from bai_gym.cli.connect import Address, Backend, check_backend_options, connected
-from bai_gym.cli.console import progress_bars
 from bai_gym.cli.options import WHOLE, Bounds, Optimum, Out, Record, Seed, keywords, read_checkpoints
 
 __all__ = ["run"]
@@ -78,8 +76,7 @@ def run(
     check_backend_options(backend, address, workers)
     given, points = keywords(set_ or []), read_checkpoints(checkpoints)
     agents = agent or default_agents(envs, budget, seed, given)
-    with connected(backend, address, workers, 1) as processes, progress_bars() as on_stage:
-        on_stage("playing", 0, None)  # before the first chunk is finished
+    with connected(backend, address, workers, 1) as processes:
         comparison = compare(
             agents,
             envs,
@@ -92,8 +89,6 @@ def run(
             path=path,
             checkpoints=points,
             record=record,
-            on_chunk=partial(on_stage, "playing"),
-            on_recording=partial(on_stage, "recording"),
         )
     cells = [cell for env in envs for cell in make_cells(agents, env, budget, seed, given, path, points)]
     optima, missing = known_optima(cells) if optimum else ({}, [])

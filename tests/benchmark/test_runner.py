@@ -174,7 +174,7 @@ def test_another_number_of_runs_reuses_what_is_there(
     evaluate("SH", PRIOR, runs=RUNS, out=tmp_path)
     played.clear()
     result = evaluate("SH", PRIOR, runs=runs, out=tmp_path)
-    assert played == [("SH", *chunk) for chunk in replayed]
+    assert sorted(played) == [("SH", *chunk) for chunk in replayed]
     assert facts([result]) == facts([evaluate("SH", PRIOR, runs=runs)])
 
 
