@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -121,3 +123,8 @@ def test_agents_are_registered_by_names(name: Any, agent: Any) -> None:
 def test_means_and_variances_of_different_lengths() -> None:
     with pytest.raises(BaiGymError, match="2 means and 3 variances"):
         bai_gym.evaluate("SH", "BAI-Custom-v0", runs=2, env_kwargs={"means": [0, 1], "variances": [1, 1, 1]})
+
+
+def test_packages_need_no_import_of_their_own() -> None:
+    code = "import bai_gym; bai_gym.report.error_curves, bai_gym.agents.make"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -55,7 +55,7 @@ BESIDE: dict[str, set[str]] = {
     "planning": {"api", "rerun"},
     "report": {"planning"},
     "cli": {"api", "experiments", "planning", "progress", "report", "rerun", "training"},
-    "__init__": {"api", "live", "planning"},
+    "__init__": {"api", "live", "planning", "report"},
 }
 
 # Packages that do not import each other although their layers could: agents are handed to the runner, which takes

@@ -63,15 +63,6 @@ def text_of(path: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.each(("suffix", "log"), [(".png", False), (".svg", True), (".pdf", False)])
-def test_one_drawing_gives_all_formats(tmp_path: Path) -> None:
-    assert error_curves(ROWS, tmp_path / "a.b.*") == tmp_path / "a.b.png"
-    starts = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
-    for suffix, start in starts.items():
-        assert (tmp_path / f"a.b{suffix}").read_bytes().startswith(start)
-        alone = error_curves(ROWS, tmp_path / f"alone{suffix}").read_bytes()
-        assert suffix != ".png" or alone == (tmp_path / "a.b.png").read_bytes()
-
-
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path, suffix: str, log: bool) -> None:
     first = error_curves(ROWS, tmp_path / f"a{suffix}", log=log).read_bytes()
     matplotlib.rcParams["axes.facecolor"] = "red"  # the user's settings have no say
@@ -262,3 +253,12 @@ def test_importing_and_drawing_leave_pyplot_alone() -> None:
         "assert 'matplotlib' in sys.modules and 'matplotlib.pyplot' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_one_drawing_gives_all_formats(tmp_path: Path) -> None:
+    assert error_curves(ROWS, tmp_path / "a.b.*") == tmp_path / "a.b.png"
+    starts = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+    for suffix, start in starts.items():
+        assert (tmp_path / f"a.b{suffix}").read_bytes().startswith(start)
+        alone = error_curves(ROWS, tmp_path / f"alone{suffix}").read_bytes()
+        assert suffix != ".png" or alone == (tmp_path / "a.b.png").read_bytes()
