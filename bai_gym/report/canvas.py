@@ -36,9 +36,9 @@ __all__ = [
 # M. Okabe and K. Ito's colours, distinct for colour-blind readers too, without their yellow, which is too pale for
 # lines.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-# One more marker than colours: the pairs repeat after 56 agents only.
+# One more marker than colours: the pairs repeat after 56 agents only; and with dashes, after 28.
 MARKERS = ("o", "s", "^", "D", "v", "p", "X", "<")
-DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)))  # each round of colours has its own
+DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))  # each round of colours has its own
 
 STYLE = {
     "axes.axisbelow": True,
@@ -66,7 +66,11 @@ ALL_FORMATS = ".*"
 
 
 def look(index: int) -> tuple[str, str, Any]:
-    """Return colour, marker and dashes of an agent; of those numbered 0 to 167, no two have all three in common."""
+    """Return colour, marker and dashes of an agent.
+
+    Of 28 agents no two have the same colour and dashes, nor the same colour and marker: pictures of lines without
+    markers can be read as those of points.
+    """
     return (
         COLOURS[index % len(COLOURS)],
         MARKERS[index % len(MARKERS)],
