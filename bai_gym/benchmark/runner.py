@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import joblib
 import numpy as np
 
 from bai_gym.benchmark.cells import CHUNK_BYTES, Cell
-from bai_gym.benchmark.chunk import play_chunk
+from bai_gym.benchmark.chunk import part_starts, play_chunk, play_part
 from bai_gym.benchmark.protocol import allocates
 from bai_gym.errors import ClusterError, ParameterError
 from bai_gym.parallel import (
@@ -165,7 +166,7 @@ def run_cells(
     if len(jobs) > 1 and workers != 1 and not elsewhere:
         for index in sorted({job.index for job in jobs}):
             cells[index].compile_agent()
-    with _saying_what_is_saved(parts, total, out), parallel(workers, ordered=False, tasks=len(jobs)) as pool:
+    with _saying_what_is_saved(cells, parts, total, writer), parallel(workers, ordered=False, tasks=len(jobs)) as pool:
         # Machines elsewhere do not see the folder: what they have played is written here, as soon as it arrives.
         calls = (joblib.delayed(_work)(job, None if elsewhere else writer) for job in jobs)
         for done, (index, chunk, episodes) in enumerate(pool(calls)):
@@ -201,18 +202,23 @@ def _effort(job: _Job) -> tuple[bool, bool, int]:
 
 
 @contextmanager
-def _saying_what_is_saved(parts: Sequence[Mapping[int, Runs]], total: int, out: Path | None) -> Iterator[None]:
+def _saying_what_is_saved(
+    cells: Sequence[Cell], parts: Sequence[Mapping[int, Runs]], total: int, writer: ResultsWriter | None
+) -> Iterator[None]:
     """Note on an interruption what the same call would not play again."""
     try:
         yield
     except KeyboardInterrupt as error:
         done = sum(map(len, parts))
-        if out is None:
+        if writer is None:
             error.add_note("nothing is saved without an output folder")
-        elif done == 0:
-            error.add_note(f"no chunk of runs was finished, so nothing is saved in {out}")
+        elif done or any(writer.has_parts(cell.key) for cell in cells):
+            started = "" if done else ", and some runs of the next"
+            error.add_note(
+                f"{done:,} of {total:,} chunks of runs{started} are saved in {writer.folder}; the same command resumes"
+            )
         else:
-            error.add_note(f"{done:,} of {total:,} chunks of runs are saved in {out}; the same command resumes")
+            error.add_note(f"no chunk of runs was finished, so nothing is saved in {writer.folder}")
         raise
 
 
@@ -220,10 +226,25 @@ def _work(job: _Job, writer: ResultsWriter | None) -> tuple[int, int, Runs]:
     end_with(job.parent)
     if job.probe is not None:
         _check_probe(job.cell, job.probe)
-    episodes = play_chunk(job.cell, job.chunk, job.runs)
+    starts = part_starts(job.cell, job.runs)
+    if writer is None or len(starts) == 1:
+        episodes = play_chunk(job.cell, job.chunk, job.runs)
+    else:
+        parts = [_part(job, writer, *part) for part in pairwise([*starts, job.runs])]
+        episodes = Runs.joined(parts)
     if writer is not None:
         writer.save(job.cell.key, job.chunk, episodes)
     return job.index, job.chunk, episodes
+
+
+def _part(job: _Job, writer: ResultsWriter, first: int, end: int) -> Runs:
+    """Return a part of a chunk: as it is stored, or played and stored."""
+    key = job.cell.key
+    found = writer.load_part(key, job.chunk, job.runs, first, end)
+    if found is None:
+        found = play_part(job.cell, job.chunk, job.runs, first, end)
+        writer.save_part(key, job.chunk, job.runs, first, found)
+    return found
 
 
 def _check_probe(cell: Cell, expected: FloatArray) -> None:
