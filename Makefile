@@ -17,7 +17,7 @@ PIP := bin/python -m pip --disable-pip-version-check install --quiet
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-lowest lint docs format release clean
+.PHONY: help demo test test-all test-lowest lint docs figure catalogue format release clean
 
 help:  ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -45,6 +45,12 @@ lint: $(TEST)/ready  ## check style, format and types
 
 docs: $(TEST)/ready  ## build the documentation into site/; open site/index.html
 	NO_MKDOCS_2_WARNING=1 $(TEST)/bin/mkdocs build --strict --quiet
+
+figure: demo  ## draw the figure of README again
+	cp results/demo/figure.png docs/images/demo.png
+
+catalogue: $(TEST)/ready  ## store what `bai-gym list` says about agents and experiments
+	$(TEST)/bin/python -m bai_gym.cli.catalogue
 
 format: $(TEST)/ready  ## write the format, and repair what can be repaired
 	$(TEST)/bin/ruff check --fix-only

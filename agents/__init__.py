@@ -1,18 +1,22 @@
 """The algorithms, one file per family: ``make("SHVar")``, or the classes, ``from bai_gym.agents import SHVar``."""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bai_gym.agents.base import Agent
 from bai_gym.agents.registry import BUILT_IN, find, make, names, register
-from bai_gym.agents.sequential import SequentialAgent
+
+if TYPE_CHECKING:
+    from bai_gym.agents.base import Agent
+    from bai_gym.agents.sequential import SequentialAgent
 
 __all__ = ["Agent", "SequentialAgent", "make", "names", "register"]
 
 _MORE = {  # classes that the registry does not name
+    "Agent": "base",
     "GaussianProcessAgent": "bayesian.gaussian_process",
     "LanguageModel": "learned.language_model",
     "SB3Agent": "learned.sb3",
+    "SequentialAgent": "sequential",
 }
 _NAMES = {entry.class_name: name for name, entry in BUILT_IN.items()}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from importlib import resources
-from importlib.metadata import version
+from importlib.metadata import metadata, version
 
 from bai_gym.agents.registry import BUILT_IN, names
 from bai_gym.errors import UnknownNameError, unknown_name
@@ -16,8 +16,10 @@ LIBRARY = "baigym"
 LIBRARY_ENTRY = """@misc{{{key},
   author = {{{{bai-gym contributors}}}},
   title = {{bai-gym: {{Gymnasium}} Environments, Agents and a Benchmark for Fixed-Budget Best-Arm Identification}},
+  year = {{{year}}},{url}
   note = {{Version {version}}}
 }}"""
+YEAR = 2026  # of the version
 _AGENTS = re.compile(r"  agents = \{(.*)\},\n")
 
 
@@ -60,7 +62,9 @@ def _keys() -> dict[str, tuple[str, ...]]:
 @functools.cache
 def _entries() -> dict[str, str]:
     """Return the entries by their keys, without the field of this library."""
-    own = LIBRARY_ENTRY.format(key=LIBRARY, version=version("bai-gym"))
+    addresses = [line.partition(", ")[2] for line in metadata("bai-gym").get_all("Project-URL") or ()]
+    url = f"\n  url = {{{addresses[0]}}}," if addresses else ""
+    own = LIBRARY_ENTRY.format(key=LIBRARY, year=YEAR, url=url, version=version("bai-gym"))
     return {LIBRARY: own} | {key: _AGENTS.sub("", entry) for key, entry in _parts().items()}
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bai_gym.envs.registration import register_all
 
 if TYPE_CHECKING:
+    from bai_gym import agents, report
     from bai_gym.agents.citations import cite
     from bai_gym.analysis.paired import PairedTest
     from bai_gym.api import compare, evaluate
@@ -37,6 +38,7 @@ __all__ = [
     "Study",
     "__version__",
     "advise",
+    "agents",
     "aggregate",
     "cite",
     "cluster",
@@ -45,6 +47,7 @@ __all__ = [
     "identify",
     "leaderboards",
     "plan",
+    "report",
 ]
 
 __version__ = version("bai-gym")
@@ -71,12 +74,16 @@ _HOMES = {
     "plan": "bai_gym.planning",
 }
 
+_PACKAGES = ("agents", "report")
+
 register_all()
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
+    if name in _PACKAGES:
+        return import_module(f"bai_gym.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -10,7 +10,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, ParamSpec, TypeVar, overload
 
 import gymnasium as gym
 
@@ -23,15 +23,35 @@ from bai_gym.benchmark.runner import OnChunk, check_runs, run_cells
 from bai_gym.benchmark.sources import AgentSource, EnvSource
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.specification import check_budget
-from bai_gym.errors import AgentError, ParameterError
+from bai_gym.errors import AgentError, ParameterError, unknown_name
+from bai_gym.progress import progress_bars
 from bai_gym.rerun import rerun_command
 from bai_gym.results.comparison import Comparison
 from bai_gym.results.reader import gather
 from bai_gym.results.result import Result
 from bai_gym.results.writer import RESULTS, ResultsWriter, check_replaceable
 from bai_gym.seeding import check_seed
+from bai_gym.validation import flag
 
 __all__ = ["agent_source", "compare", "evaluate", "make_cells"]
+
+
+Parameters = ParamSpec("Parameters")
+Returned = TypeVar("Returned")
+
+
+def _explains_keywords(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
+    """Let a function name the keyword that was probably meant, where there is none of that name."""
+    known = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def checked(*args: Parameters.args, **keywords: Parameters.kwargs) -> Returned:
+        for word in keywords:
+            if word not in known:
+                raise unknown_name("keyword", word, known, f"{function.__name__}() takes {', '.join(known)}")
+        return function(*args, **keywords)
+
+    return checked
 
 
 def agent_source(agent: Any) -> AgentSource:
@@ -203,6 +223,7 @@ def evaluate(
     path: str = "auto",
     checkpoints: None = None,
     reuse: bool | None = None,
+    progress: bool | None = None,
     on_chunk: OnChunk | None = None,
 ) -> Result: ...
 
@@ -221,10 +242,12 @@ def evaluate(
     path: str = "auto",
     checkpoints: int | Sequence[int],
     reuse: bool | None = None,
+    progress: bool | None = None,
     on_chunk: OnChunk | None = None,
 ) -> Comparison: ...
 
 
+@_explains_keywords
 def evaluate(
     agent: Any,
     env: str | BestArmEnv,
@@ -238,6 +261,7 @@ def evaluate(
     path: str = "auto",
     checkpoints: Checkpoints = None,
     reuse: bool | None = None,
+    progress: bool | None = None,
     on_chunk: OnChunk | None = None,
 ) -> Result | Comparison:
     """Estimate the error probability of an agent.
@@ -261,6 +285,7 @@ def evaluate(
         reuse: What to do with finished chunks in ``out``. None: take those that are provably of the same code and
             data, and refuse to start where that cannot be known, as in a notebook with an agent of your own. True: take
             them there, too. False: play all again.
+        progress: Whether to show it; None: in terminals and notebooks, unless `on_chunk` is given.
         on_chunk: Called with (finished chunks, all chunks).
 
     Returns:
@@ -285,11 +310,13 @@ def evaluate(
         path=path,
         checkpoints=checkpoints,
         reuse=reuse,
+        progress=progress,
         on_chunk=on_chunk,
     )
     return rows[0] if checkpoints is None else rows
 
 
+@_explains_keywords
 def compare(
     agents: Iterable[Any],
     env: str | BestArmEnv | Sequence[str | BestArmEnv],
@@ -304,6 +331,7 @@ def compare(
     checkpoints: Checkpoints = None,
     record: int = 0,
     reuse: bool | None = None,
+    progress: bool | None = None,
     on_chunk: OnChunk | None = None,
     on_recording: OnChunk | None = None,
 ) -> Comparison:
@@ -323,6 +351,7 @@ def compare(
         checkpoints: See :func:`evaluate`; there is one row per agent, budget and checkpoint.
         record: Number of runs of each agent and budget that are recorded pull by pull, for replay in the report.
         reuse: See :func:`evaluate`.
+        progress: See :func:`evaluate`.
         on_chunk: Called with (finished chunks, all chunks).
         on_recording: Called with (finished recordings, all recordings).
 
@@ -343,12 +372,36 @@ def compare(
     parts = [make_cells(players, one, budgets, seed, env_kwargs, path, checkpoints) for one in envs]
     cells = [cell for part in parts for cell in part]
     check_record(record, runs, folder, cells)
-    comparison = run_cells(
-        cells, runs, workers=workers, out=folder, on_chunk=on_chunk, rerun=rerun_command, reuse=reuse
-    )
-    if folder is not None:
-        commands = "\n".join(command for part in parts if (command := rerun_command(part, runs)))
-        table = gather(folder / RESULTS, comparison.results, commands)
-        ResultsWriter(folder).save_results(table.results, optima=table.optima, facts={"command": table.command})
-        record_cells(cells, record, runs, out=folder, workers=workers, on_chunk=on_recording)
+    if progress is not None:
+        flag(progress, "progress")
+    with progress_bars(False if progress is None and on_chunk is not None else progress) as on_stage:
+        on_stage("playing", 0, None)  # before the first chunk is finished
+        playing = _both(functools.partial(on_stage, "playing"), on_chunk)
+        comparison = run_cells(
+            cells, runs, workers=workers, out=folder, on_chunk=playing, rerun=rerun_command, reuse=reuse
+        )
+        if folder is not None:
+            commands = "\n".join(command for part in parts if (command := rerun_command(part, runs)))
+            table = gather(folder / RESULTS, comparison.results, commands)
+            ResultsWriter(folder).save_results(table.results, optima=table.optima, facts={"command": table.command})
+            recording = _both(functools.partial(on_stage, "recording"), on_recording)
+            record_cells(cells, record, runs, out=folder, workers=workers, on_chunk=recording)
     return comparison
+
+
+def _both(shown: OnChunk, given: Any) -> OnChunk:
+    """Return a function that shows progress and calls the user's function, if there is one.
+
+    Raises:
+        ParameterError: If it is no function.
+    """
+    if given is None:
+        return shown
+    if not callable(given):
+        raise ParameterError(f"on_chunk must be a function of (finished chunks, all chunks), or None, not {given!r}")
+
+    def on_chunk(done: int, total: int) -> None:
+        shown(done, total)
+        given(done, total)
+
+    return on_chunk

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,7 +13,7 @@ import bai_gym
 from bai_gym import agents
 from bai_gym.api import agent_source, parse_agent
 from bai_gym.benchmark.protocol import describe
-from bai_gym.errors import BaiGymError, ParameterError
+from bai_gym.errors import BaiGymError, ParameterError, UnknownNameError
 
 
 @pytest.mark.each(
@@ -42,6 +45,19 @@ def test_what_a_table_shows_can_be_typed() -> None:
 
 
 # ------------------------------------------------------------------------------------------------ misuse
+
+
+@pytest.mark.each(
+    "call, meant",
+    [
+        (lambda: bai_gym.evaluate("SH", "BAI-Custom-v0", budgets=[100]), "budget"),  # type: ignore[call-overload]
+        (lambda: bai_gym.compare(["SH"], "BAI-Custom-v0", budget=100), "budgets"),  # type: ignore[call-arg]
+    ],
+)
+def test_a_keyword_that_does_not_exist_is_explained(call: Callable[[], Any], meant: str) -> None:
+    with pytest.raises(UnknownNameError, match=f"Did you mean {meant}\\b") as caught:
+        call()
+    assert "\n" not in str(caught.value)
 
 
 class Failing:
@@ -107,3 +123,8 @@ def test_agents_are_registered_by_names(name: Any, agent: Any) -> None:
 def test_means_and_variances_of_different_lengths() -> None:
     with pytest.raises(BaiGymError, match="2 means and 3 variances"):
         bai_gym.evaluate("SH", "BAI-Custom-v0", runs=2, env_kwargs={"means": [0, 1], "variances": [1, 1, 1]})
+
+
+def test_packages_need_no_import_of_their_own() -> None:
+    code = "import bai_gym; bai_gym.report.error_curves, bai_gym.agents.make"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -32,7 +32,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "agents": frozenset({"agents", "sampling"}),
     "benchmark": frozenset({"benchmark", "results"}),
     "interface": frozenset(
-        {"__init__", "api", "cli", "experiments", "live", "planning", "report", "rerun", "training"}
+        {"__init__", "api", "cli", "experiments", "live", "planning", "progress", "report", "rerun", "training"}
     ),
 }
 HEIGHT = {package: height for height, packages in enumerate(LAYERS.values()) for package in packages}
@@ -49,13 +49,13 @@ BESIDE: dict[str, set[str]] = {
     "problems": {"bandits", "datasets", "gaussian_process", "tasks", "theory"},
     "agents": {"sampling"},
     "benchmark": {"results"},
-    "api": {"rerun"},
+    "api": {"progress", "rerun"},
     "live": {"api"},
     "training": {"api"},
     "planning": {"api", "rerun"},
     "report": {"planning"},
-    "cli": {"api", "experiments", "live", "planning", "report", "rerun", "training"},
-    "__init__": {"api", "live", "planning"},
+    "cli": {"api", "experiments", "live", "planning", "progress", "report", "rerun", "training"},
+    "__init__": {"api", "live", "planning", "report"},
 }
 
 # Packages that do not import each other although their layers could: agents are handed to the runner, which takes
@@ -237,6 +237,21 @@ def test_importing_is_light(tmp_path: Path) -> None:
     code = "import sys, bai_gym, bai_gym.agents, bai_gym.cli; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert HEAVY & set(done.stdout.split()) == set()
+
+
+@pytest.mark.each("words", ["--help", "list agents", "list envs", "list experiments --json", "run --help", "cite SH"])
+def test_commands_that_compute_nothing_load_nothing(words: str, tmp_path: Path) -> None:
+    """NumPy is there, because Gymnasium imports it, with which `import bai_gym` registers the ids."""
+    code = (
+        "import sys\nfrom bai_gym.cli import main\n"
+        f"sys.argv = ['bai-gym', *{words.split()}]\n"
+        "try:\n    main()\nfinally:\n    print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    loaded = set(done.stderr.split())
+    assert "bai_gym.cli.main" in loaded
+    wrong = {"joblib", "pyarrow", "scipy", "bai_gym.api", "bai_gym.agents.base", "bai_gym.problems", *HEAVY} & loaded
+    assert not wrong
 
 
 @pytest.mark.each(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import time
 from typing import Any
 
@@ -26,7 +27,7 @@ from bai_gym.results.result import Checkpoint, Runs
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
 
-__all__ = ["play_chunk"]
+__all__ = ["part_starts", "play_chunk", "play_part"]
 
 COLLECTED = 10**6
 """Arms of a chunk, over all runs, from which on the arrays of the previous chunk are freed first.
@@ -46,16 +47,37 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Runs:
         chunk: Number of the chunk, from 0.
         runs: Runs in it, at most ``cell.chunk_runs``.
     """
+    starts = part_starts(cell, runs)
+    parts = [play_part(cell, chunk, runs, *part) for part in itertools.pairwise([*starts, runs])]
+    return parts[0] if len(parts) == 1 else Runs.joined(parts)
+
+
+def part_starts(cell: Cell, runs: int) -> list[int]:
+    """Return the first run of each part of a chunk: parts are played, and can be stored, one after another.
+
+    An agent that plays one episode at a time may take long for each, as a language model does. Its parts have 1, 2, 4,
+    8, ... runs, so that something is finished soon, and an interruption loses no more than half of the work. All other
+    chunks have a single part.
+    """
+    if not _plays_singly(cell):
+        return [0]
+    return [0, *itertools.takewhile(lambda start: start < runs, (2**k - 1 for k in itertools.count(1)))]
+
+
+def play_part(cell: Cell, chunk: int, runs: int, first: int, end: int) -> Runs:
+    """Play the runs from ``first`` to ``end`` (excluded) of a chunk, one of its parts; see :func:`play_chunk`."""
     with cell.named_in_errors():
-        return _play_chunk(cell, chunk, runs)
+        return _play_part(cell, chunk, runs, first, end)
 
 
-def _play_chunk(cell: Cell, chunk: int, runs: int) -> Runs:
+def _play_part(cell: Cell, chunk: int, runs: int, first: int, end: int) -> Runs:
     started = time.perf_counter()
     if runs * cell.env.problem.num_arms > COLLECTED:
         gc.collect()
     bandit = cell.env.problem.draw(runs, generator(cell.seed, "instances", chunk))
-    names = (cell.label, cell.budget, chunk)
+    if end - first < runs:
+        bandit = bandit.select(np.arange(first, end))
+    names: tuple[str | int, ...] = (cell.label, cell.budget, chunk, *([first] if first else []))
     rewards, own = (generator(cell.seed, stream, *names) for stream in ("rewards", "agent"))
     rollout, idle = _play(cell, bandit, rewards, own)
     means, task = bandit.means, cell.episode_spec.task
@@ -84,6 +106,14 @@ def _play_chunk(cell: Cell, chunk: int, runs: int) -> Runs:
     )
 
 
+def _plays_singly(cell: Cell) -> bool:
+    """Return whether the agent plays one episode at a time, in Python."""
+    agent = cell.agent.prototype
+    if allocates(agent) and cell.path != "steps":
+        return False
+    return cell.episode_spec.fixed_confidence or not (acts_on_batches(agent) or allocates(agent))
+
+
 def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.random.Generator) -> tuple[Rollout, Any]:
     agent, spec = cell.agent.make(), cell.episode_spec
     knows = knowledge(agent)
@@ -91,7 +121,7 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
         reset(agent, spec.problem_info(bandit, knows, cell.checkpoints), own)
         return play_blocks(agent, bandit, spec.budget, rewards, spec.task, cell.checkpoints), None
     batched = acts_on_batches(agent)
-    if (batched or allocates(agent)) and not spec.fixed_confidence:
+    if not _plays_singly(cell):
         env = BestArmVectorEnv(
             GivenInstances(bandit),
             bandit.batch,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import joblib
 import numpy as np
 
 from bai_gym.benchmark.cells import CHUNK_BYTES, Cell
-from bai_gym.benchmark.chunk import play_chunk
+from bai_gym.benchmark.chunk import part_starts, play_chunk, play_part
 from bai_gym.benchmark.protocol import allocates
 from bai_gym.errors import AgentError, ClusterError, ParameterError
 from bai_gym.parallel import (
@@ -97,9 +99,7 @@ def _check_chunk(cell: Cell, runs: int) -> None:
 
 def _check_time(cell: Cell, runs: int, workers: int) -> None:
     """Reject episodes that even the fastest agents would play pull by pull for longer than :data:`DAYS`."""
-    agent = cell.agent.prototype
-    pull_by_pull = cell.path == "steps" or not allocates(agent) or isinstance(getattr(agent, "rule", None), Rule)
-    if cell.episode_spec.fixed_confidence or not pull_by_pull:
+    if cell.episode_spec.fixed_confidence or not _pull_by_pull(cell):
         return
     pulls, most = runs * cell.budget, int(DAYS * 86400 * workers / PULL_SECONDS)
     if pulls > most:
@@ -141,8 +141,6 @@ def run_cells(
         BaiGymError: If an agent cannot play, before any work is done where that can be known.
     """
     check_runs(runs, workers)
-    if on_chunk is not None and not callable(on_chunk):
-        raise ParameterError(f"on_chunk must be a function of (finished chunks, all chunks), or None, not {on_chunk!r}")
     if on_cluster() and workers not in (None, 1, -1):
         raise ParameterError(f"workers={workers} counts processes of this machine; on a cluster leave it out")
     check_cells(cells, runs)
@@ -164,15 +162,16 @@ def run_cells(
                 jobs.append(job)
             else:
                 parts[index][chunk] = found
-    # The longest first, so that no worker is left with a long one at the end.
-    jobs.sort(key=lambda job: -job.cell.budget)
+    # A short one first, so that something is saved soon; then the longest, so that no worker is left with a long one.
+    jobs.sort(key=_effort, reverse=True)
+    jobs = jobs[-1:] + jobs[:-1]
     total = sum(map(len, parts)) + len(jobs)
     if on_chunk is not None:
         on_chunk(total - len(jobs), total)
     if len(jobs) > 1 and workers != 1 and not elsewhere:
         for index in sorted({job.index for job in jobs}):
             cells[index].compile_agent()
-    with parallel(workers, ordered=False, tasks=len(jobs)) as pool:
+    with _saying_what_is_saved(cells, parts, total, writer), parallel(workers, ordered=False, tasks=len(jobs)) as pool:
         # Machines elsewhere do not see the folder: what they have played is written here, as soon as it arrives.
         calls = (joblib.delayed(_work)(job, None if elsewhere else writer) for job in jobs)
         for done, (index, chunk, episodes) in enumerate(pool(calls)):
@@ -214,14 +213,62 @@ def _check_reuse(cells: Sequence[Cell], writer: ResultsWriter, reuse: bool | Non
             )
 
 
+def _pull_by_pull(cell: Cell) -> bool:
+    """Return whether an agent decides after each pull."""
+    agent = cell.agent.prototype
+    return cell.path == "steps" or not allocates(agent) or isinstance(getattr(agent, "rule", None), Rule)
+
+
+def _effort(job: _Job) -> tuple[bool, bool, int]:
+    """Return what the duration of a chunk grows with: pulls made one by one in Python, or in compiled code; pulls."""
+    in_python = job.cell.path == "steps" or not allocates(job.cell.agent.prototype)
+    return in_python, _pull_by_pull(job.cell), job.cell.budget * job.runs
+
+
+@contextmanager
+def _saying_what_is_saved(
+    cells: Sequence[Cell], parts: Sequence[Mapping[int, Runs]], total: int, writer: ResultsWriter | None
+) -> Iterator[None]:
+    """Note on an interruption what the same call would not play again."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        done = sum(map(len, parts))
+        if writer is None:
+            error.add_note("nothing is saved without an output folder")
+        elif done or any(writer.has_parts(cell.key) for cell in cells):
+            started = "" if done else ", and some runs of the next"
+            error.add_note(
+                f"{done:,} of {total:,} chunks of runs{started} are saved in {writer.folder}; the same command resumes"
+            )
+        else:
+            error.add_note(f"no chunk of runs was finished, so nothing is saved in {writer.folder}")
+        raise
+
+
 def _work(job: _Job, writer: ResultsWriter | None) -> tuple[int, int, Runs]:
     end_with(job.parent)
     if job.probe is not None:
         _check_probe(job.cell, job.probe)
-    episodes = play_chunk(job.cell, job.chunk, job.runs)
+    starts = part_starts(job.cell, job.runs)
+    if writer is None or len(starts) == 1:
+        episodes = play_chunk(job.cell, job.chunk, job.runs)
+    else:
+        parts = [_part(job, writer, *part) for part in pairwise([*starts, job.runs])]
+        episodes = Runs.joined(parts)
     if writer is not None:
         writer.save(job.cell.key, job.chunk, episodes)
     return job.index, job.chunk, episodes
+
+
+def _part(job: _Job, writer: ResultsWriter, first: int, end: int) -> Runs:
+    """Return a part of a chunk: as it is stored, or played and stored."""
+    key = job.cell.key
+    found = writer.load_part(key, job.chunk, job.runs, first, end)
+    if found is None:
+        found = play_part(job.cell, job.chunk, job.runs, first, end)
+        writer.save_part(key, job.chunk, job.runs, first, found)
+    return found
 
 
 def _check_probe(cell: Cell, expected: FloatArray) -> None:

@@ -1,4 +1,4 @@
-"""The command line: ``bai-gym`` with list, run, plan, advise, reproduce, study, merge, report, train, cite, data."""
+"""The command line, ``bai-gym``; :mod:`bai_gym.cli.main` lists its commands."""
 
 from bai_gym.cli.main import main
 

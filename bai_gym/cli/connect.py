@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from bai_gym.errors import ParameterError
-from bai_gym.parallel import BACKENDS, check_backend, cluster
 
 __all__ = ["Address", "Backend", "check_backend_options", "connected"]
 
+BACKENDS = "loky", "dask", "ray"  # a test compares them with those of bai_gym.parallel, which takes time to import
 LOCAL = BACKENDS[0]
 Backend = Annotated[
     str,
@@ -36,6 +36,8 @@ def check_backend_options(backend: str, address: str | None, workers: int | None
         UnknownNameError: If there is no such backend.
         ParameterError: If they contradict each other.
     """
+    from bai_gym.parallel import check_backend
+
     check_backend(backend)
     if backend == LOCAL and address is not None:
         raise ParameterError(f"--address {address} needs a cluster: add --backend dask or --backend ray")
@@ -56,6 +58,8 @@ def connected(backend: str, address: str | None, workers: int | None, default: i
         workers: The option, or None.
         default: Number of processes without the option.
     """
+    from bai_gym.parallel import cluster
+
     if backend == LOCAL:
         yield default if workers is None else workers
         return

@@ -6,12 +6,12 @@ import typer
 from rich.table import Table
 
 from bai_gym.cli.console import OUT
-from bai_gym.datasets import cache_directory, data_directory, fetch, require, status
+from bai_gym.datasets.locate import cache_directory, data_directory, fetch, require, status
 from bai_gym.errors import MissingDataError
 
 __all__ = ["app"]
 
-app = typer.Typer(help="List data sets, or fetch one.")
+app = typer.Typer(help="List data sets, or fetch one.", add_completion=False, rich_markup_mode=None)
 
 
 @app.callback(invoke_without_command=True)
@@ -36,5 +36,5 @@ def list_data(context: typer.Context) -> None:
 
 @app.command("fetch")
 def fetch_data(name: str = typer.Argument(help="Name of the data set.")) -> None:
-    """Download a data set into the data directory, and verify its checksum."""
+    """Download a data set, and verify its checksum."""
     OUT.print(f"{name}: {fetch(name)}", soft_wrap=True)

@@ -2,65 +2,93 @@
 
 from __future__ import annotations
 
-import inspect
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
-from bai_gym import agents
-from bai_gym.agents.registry import BUILT_IN, find
+from bai_gym.cli.catalogue import catalogue
 from bai_gym.cli.console import OUT
-from bai_gym.datasets import find as find_data
+from bai_gym.datasets.locate import find as find_data
 from bai_gym.envs.registration import IDS
-from bai_gym.experiments import EXPERIMENTS
+from bai_gym.errors import unknown_name
 
 __all__ = ["app"]
 
-app = typer.Typer(help="List environments, agents or experiments.", no_args_is_help=True)
+app = typer.Typer(
+    help="List environments, agents or experiments.", no_args_is_help=True, add_completion=False, rich_markup_mode=None
+)
+
+Row = Mapping[str, Any]
+Search = Annotated[str, typer.Option(help="Only rows that contain this text, in upper or lower case.")]
+Json = Annotated[bool, typer.Option("--json", help="Write the rows as JSON, for programs.")]
 
 
 @app.command("envs")
-def envs() -> None:
+def envs(search: Search = "", as_json: Json = False) -> None:
     """List the environments."""
-    table = Table("id", "budget", "what", "data")
-    for entry in IDS:
-        status = (
-            ""
-            if entry.data is None
-            else "here"
-            if find_data(entry.data)
-            else f"missing: bai-gym data fetch {entry.data}"
-        )
-        table.add_row(entry.id, f"{entry.budget:,}", entry.summary, status)
-    OUT.print(table)
+    rows = [{"id": e.id, "budget": e.budget, "what": e.summary, "data": e.data} for e in IDS]
+    columns: dict[str, Callable[[Row], str]] = {
+        "id": lambda row: row["id"],
+        "budget": lambda row: f"{row['budget']:,}",
+        "what": lambda row: row["what"],
+        "data": lambda row: _data_status(row["data"]),
+    }
+    _show(rows, columns, search, as_json)
+
+
+def _data_status(name: str | None) -> str:
+    if name is None:
+        return ""
+    return "here" if find_data(name) else f"missing: bai-gym data fetch {name}"
 
 
 @app.command("agents")
-def list_agents() -> None:
-    """List the agents, their oracle knowledge, and the arms and rewards that they need."""
-    table = Table("name", "group", "oracle knowledge", "needs", "minimum budget, 64 arms", "what", "parameters")
-    for name in agents.names():
-        agent, entry = agents.make(name), BUILT_IN.get(name)
-        summary = (inspect.getdoc(find(name)) or "").splitlines()
-        parameters = [p.name for p in inspect.signature(find(name)).parameters.values()]
-        table.add_row(
-            name,
-            entry.group if entry else "",
-            ", ".join(sorted(agent.knows)) or "none",
-            ", ".join((*(["features"] if agent.needs_features else []), *(entry.restrictions if entry else ()))),
-            f"{agent.minimum_budget(64):,}",
-            summary[0] if summary else "",
-            ", ".join(parameters),
-        )
-    OUT.print(table)
+def list_agents(
+    task: Annotated[str | None, typer.Option(help="Only agents for this task, such as top-m or thresholding.")] = None,
+    search: Search = "",
+    as_json: Json = False,
+) -> None:
+    """List the agents, their oracle knowledge, and what they need."""
+    rows = catalogue()["agents"]
+    tasks = list(dict.fromkeys(name for row in rows for name in row["tasks"]))
+    if task is not None and task not in tasks:
+        raise unknown_name("task", task, tasks, f"there are {', '.join(tasks)}")
+    columns: dict[str, Callable[[Row], str]] = {
+        "name": lambda row: row["name"],
+        "group": lambda row: row["group"],
+        "oracle knowledge": lambda row: ", ".join(row["knows"]) or "none",
+        "needs": lambda row: ", ".join(row["needs"]),
+        "tasks": lambda row: ", ".join(row["tasks"]),
+        "minimum budget, 64 arms": lambda row: f"{row['minimum_budget']:,}",
+        "what": lambda row: row["what"],
+        "parameters": lambda row: ", ".join(row["parameters"]),
+    }
+    _show([row for row in rows if task is None or task in row["tasks"]], columns, search, as_json)
 
 
 @app.command("experiments")
-def experiments() -> None:
+def experiments(search: Search = "", as_json: Json = False) -> None:
     """List the experiments of `bai-gym reproduce`."""
-    table = Table("id", "what", "source", "runs")
-    for experiment in EXPERIMENTS.values():
-        table.add_row(
-            experiment.id, experiment.title, experiment.source, "" if experiment.instances else f"{experiment.runs:,}"
-        )
+    columns: dict[str, Callable[[Row], str]] = {
+        "id": lambda row: row["id"],
+        "what": lambda row: row["what"],
+        "source": lambda row: row["source"],
+        "runs": lambda row: "" if row["runs"] is None else f"{row['runs']:,}",
+    }
+    _show(catalogue()["experiments"], columns, search, as_json)
+
+
+def _show(rows: Sequence[Row], columns: Mapping[str, Callable[[Row], str]], search: str, as_json: bool) -> None:
+    """Print the rows that contain a text, as a table or as JSON."""
+    cells = [[cell(row) for cell in columns.values()] for row in rows]
+    found = [number for number, texts in enumerate(cells) if search.lower() in "\n".join(texts).lower()]
+    if as_json:
+        typer.echo(json.dumps([dict(rows[number]) for number in found], indent=1))
+        return
+    table = Table(*columns)
+    for number in found:
+        table.add_row(*cells[number])
     OUT.print(table)

@@ -7,35 +7,70 @@ import gc
 import os
 import sys
 import warnings
-from importlib import metadata
+from importlib import import_module, metadata
 from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
-from bai_gym.cli import cite, data, listing, merge, plan, report, reproduce, run, study, train
 from bai_gym.cli.console import ERR
 from bai_gym.errors import BaiGymError
 
 __all__ = ["app", "main"]
 
+COMMANDS = {
+    "run": ("bai_gym.cli.run:run", "Compare agents on environments."),
+    "plan": ("bai_gym.cli.plan:plan", "Plan the budget of an experiment."),
+    "advise": ("bai_gym.cli.plan:advise", "Advise which agent to use."),
+    "reproduce": ("bai_gym.cli.reproduce:reproduce", "Repeat a figure of a paper, and judge its claims."),
+    "study": ("bai_gym.cli.study:study", "Show a running study."),
+    "merge": ("bai_gym.cli.merge:merge", "Merge folders of results into one."),
+    "report": ("bai_gym.cli.report:report", "Turn folders of results into one web page."),
+    "train": ("bai_gym.cli.train:train", "Train an agent, then compare it with analytic ones."),
+    "cite": ("bai_gym.cli.cite:cite", "Print BibTeX entries of the library or of agents."),
+    "list": ("bai_gym.cli.listing:app", "List environments, agents or experiments."),
+    "show": ("bai_gym.cli.show:show", "Show what an agent does, and its parameters."),
+    "data": ("bai_gym.cli.data:app", "List data sets, or fetch one."),
+}
+"""Each command: where it is, and what the list of commands says. It is imported when it is called."""
+
+
+class _Commands(TyperGroup):
+    """Knows the commands by name and summary, and imports the one that is called."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Call the command; on an interruption, which Typer makes an exit code, say what is saved."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            ERR.print(": ".join(["interrupted", *getattr(error, "__notes__", ())]), soft_wrap=True)
+            raise
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Return name, command and arguments."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command if name is None else _load(name), rest
+
+
+def _load(name: str) -> Any:
+    module, _, function = COMMANDS[name][0].partition(":")
+    found = getattr(import_module(module), function)
+    if not isinstance(found, typer.Typer):
+        command, found = found, typer.Typer(add_completion=False, rich_markup_mode=None)
+        found.command(name)(command)
+    return typer.main.get_command(found)
+
+
 app = typer.Typer(
+    cls=_Commands,
     help="Best-arm identification: environments, agents, and an honest benchmark.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(listing.app, name="list")
-app.command("run")(run.run)
-app.command("plan")(plan.plan)
-app.command("advise")(plan.advise)
-app.command("reproduce")(reproduce.reproduce)
-app.command("study")(study.study)
-app.command("merge")(merge.merge)
-app.command("report")(report.report)
-app.command("train")(train.train)
-app.command("cite")(cite.cite)
-app.add_typer(data.app, name="data")
+for _name, (_, _summary) in COMMANDS.items():
+    app.command(_name, help=_summary)(lambda: None)
 
 
 @app.callback(invoke_without_command=True)
@@ -79,8 +114,6 @@ def main() -> None:
         sys.stdout.flush()
     except OSError as error:
         code = _give_up_output(error)
-    if code == INTERRUPTED:
-        ERR.print("interrupted; with --out, the same command resumes", soft_wrap=True)
     sys.exit(code)
 
 

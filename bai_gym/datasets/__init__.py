@@ -5,23 +5,27 @@ which ship with the package. ``ratings`` reads MovieLens formats, ``completion``
 it on disk, and ``synthetic`` makes ratings of the same shape without any data. ``csv_file`` reads columns of CSV files:
 for a user's log (``table``), for tables of features (``columns``: ``automobile`` and ``motor``), and for regression
 tables (``regression``). ``signals`` reads matrices time x sensors, and makes synthetic ones. ``item_response`` makes
-matrices of models x questions.
+matrices of models x questions. A name is loaded when it is first used.
 """
 
 from __future__ import annotations
 
-from bai_gym.datasets.automobile import PRICE, automobile_like, read_automobile
-from bai_gym.datasets.columns import FeatureTable
-from bai_gym.datasets.completion import CompletedRatings, Factors, complete, completed, factorize
-from bai_gym.datasets.item_response import item_response_scores
-from bai_gym.datasets.locate import Status, cache_directory, data_directory, fetch, find, require, status
-from bai_gym.datasets.motor import MOTOR_TARGETS, read_motor
-from bai_gym.datasets.ratings import Ratings, read_ratings
-from bai_gym.datasets.registry import DataFile, DataSet, get, names
-from bai_gym.datasets.regression import REGRESSION_TABLES, RegressionTable, regression_table
-from bai_gym.datasets.signals import Signals, read_signals, traffic_like
-from bai_gym.datasets.synthetic import movielens_like
-from bai_gym.datasets.table import ArmSamples, read_scores, read_table
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bai_gym.datasets.automobile import PRICE, automobile_like, read_automobile
+    from bai_gym.datasets.columns import FeatureTable
+    from bai_gym.datasets.completion import CompletedRatings, Factors, complete, completed, factorize
+    from bai_gym.datasets.item_response import item_response_scores
+    from bai_gym.datasets.locate import Status, cache_directory, data_directory, fetch, find, require, status
+    from bai_gym.datasets.motor import MOTOR_TARGETS, read_motor
+    from bai_gym.datasets.ratings import Ratings, read_ratings
+    from bai_gym.datasets.registry import DataFile, DataSet, get, names
+    from bai_gym.datasets.regression import REGRESSION_TABLES, RegressionTable, regression_table
+    from bai_gym.datasets.signals import Signals, read_signals, traffic_like
+    from bai_gym.datasets.synthetic import movielens_like
+    from bai_gym.datasets.table import ArmSamples, read_scores, read_table
 
 __all__ = [
     # known data sets
@@ -68,3 +72,51 @@ __all__ = [
     "read_scores",
     "read_table",
 ]
+
+_HOMES = {
+    "ArmSamples": "table",
+    "CompletedRatings": "completion",
+    "DataFile": "registry",
+    "DataSet": "registry",
+    "Factors": "completion",
+    "FeatureTable": "columns",
+    "MOTOR_TARGETS": "motor",
+    "PRICE": "automobile",
+    "REGRESSION_TABLES": "regression",
+    "Ratings": "ratings",
+    "RegressionTable": "regression",
+    "Signals": "signals",
+    "Status": "locate",
+    "automobile_like": "automobile",
+    "cache_directory": "locate",
+    "complete": "completion",
+    "completed": "completion",
+    "data_directory": "locate",
+    "factorize": "completion",
+    "fetch": "locate",
+    "find": "locate",
+    "get": "registry",
+    "item_response_scores": "item_response",
+    "movielens_like": "synthetic",
+    "names": "registry",
+    "read_automobile": "automobile",
+    "read_motor": "motor",
+    "read_ratings": "ratings",
+    "read_scores": "table",
+    "read_signals": "signals",
+    "read_table": "table",
+    "regression_table": "regression",
+    "require": "locate",
+    "status": "locate",
+    "traffic_like": "signals",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"bai_gym.datasets.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,8 +1,8 @@
 """Shared parts of all figures: colours and markers, matplotlib's settings, the sentence below, and the file.
 
-The ending of the path decides the format: ``.png``, ``.svg`` or ``.pdf``. In the last two text is text, so that it can
-be searched, read aloud and edited. The same input gives the same bytes: files hold no date, no version and no random
-id, and matplotlib's user settings have no effect.
+The ending of the path decides the format: ``.png``, ``.svg`` or ``.pdf``, or ``.*`` for all three. In the last two text
+is text, so that it can be searched, read aloud and edited. The same input gives the same bytes: files hold no date, no
+version and no random id, and matplotlib's user settings have no effect.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from typing import Any
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
 
 __all__ = [
+    "ALL_FORMATS",
     "COLOURS",
     "DASHES",
+    "FORMATS",
     "MARKERS",
     "drawn",
     "look",
@@ -34,9 +36,9 @@ __all__ = [
 # M. Okabe and K. Ito's colours, distinct for colour-blind readers too, without their yellow, which is too pale for
 # lines.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-# One more marker than colours: the pairs repeat after 56 agents only.
+# One more marker than colours: the pairs repeat after 56 agents only; and with dashes, after 28.
 MARKERS = ("o", "s", "^", "D", "v", "p", "X", "<")
-DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)))  # each round of colours has its own
+DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))  # each round of colours has its own
 
 STYLE = {
     "axes.axisbelow": True,
@@ -55,14 +57,20 @@ STYLE = {
 }
 # What matplotlib would write into the file and what differs between two days or two versions.
 METADATA: dict[str, dict[str, None]] = {
-    ".pdf": {"Creator": None, "Producer": None, "CreationDate": None},
     ".png": {"Software": None},
     ".svg": {"Creator": None, "Date": None},
+    ".pdf": {"Creator": None, "Producer": None, "CreationDate": None},
 }
+FORMATS = tuple(METADATA)
+ALL_FORMATS = ".*"
 
 
 def look(index: int) -> tuple[str, str, Any]:
-    """Return colour, marker and dashes of an agent; of those numbered 0 to 167, no two have all three in common."""
+    """Return colour, marker and dashes of an agent.
+
+    Of 28 agents no two have the same colour and dashes, nor the same colour and marker: pictures of lines without
+    markers can be read as those of points.
+    """
     return (
         COLOURS[index % len(COLOURS)],
         MARKERS[index % len(MARKERS)],
@@ -108,8 +116,10 @@ def named(agent: str, knows: Sequence[str]) -> str:
 def target_of(path: str | Path) -> Path:
     """The path of the file, if its ending is one that can be written."""
     target = Path(path)
-    if target.suffix.lower() not in METADATA:
-        raise ParameterError(f"cannot draw a {target.suffix or 'file without ending'}; use .png, .svg or .pdf")
+    if target.suffix.lower() not in (*FORMATS, ALL_FORMATS):
+        raise ParameterError(
+            f"cannot draw a {target.suffix or 'file without ending'}; use .png, .svg or .pdf, or .* for all three"
+        )
     return target
 
 
@@ -141,11 +151,14 @@ def drawn(figure: Any, suffix: str) -> bytes:
 
 
 def save(figure: Any, target: Path) -> Path:
-    """Write a figure to a file atomically."""
-    contents = drawn(figure, target.suffix.lower())
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(contents)
-    except OSError as error:
-        raise OutputError(f"cannot write the figure {target}: {error.strerror or error}") from error
-    return target
+    """Write a figure to a file, or to one of each format; return the path, of the first one."""
+    paths = [target.with_suffix(suffix) for suffix in FORMATS] if target.suffix == ALL_FORMATS else [target]
+    for path in paths:
+        contents = drawn(figure, path.suffix.lower())
+        figure.set_layout_engine("none")  # all formats have the layout of the first one, which takes time
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(contents)
+        except OSError as error:
+            raise OutputError(f"cannot write the figure {path}: {error.strerror or error}") from error
+    return paths[0]

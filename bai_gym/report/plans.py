@@ -20,6 +20,7 @@ SHARES = (0.8, 0.95)  # of the instances
 STYLE = """
 th:first-child, td:first-child { overflow-wrap: normal; }
 svg { display: block; width: 100%; height: auto; background: #fff; }
+@media (prefers-color-scheme: dark) { svg { filter: invert(0.93) hue-rotate(180deg); } }
 """
 
 

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import html
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bai_gym.analysis.intervals import check_level
 from bai_gym.analysis.paired import PairedTest, compare_paired
 from bai_gym.analysis.pulls import PairedPulls, compare_pulls
 from bai_gym.errors import MissingPackageError, ParameterError, UnknownNameError, unknown_name
+from bai_gym.results.layout import Table
+from bai_gym.results.pairs import Pair, pairs_table
 from bai_gym.results.paper import paper_table
 from bai_gym.results.result import Checkpoint, Outcomes, Result, Runs
 from bai_gym.results.rows import to_arrow
 from bai_gym.statistics import FloatArray, IntArray
 
-__all__ = ["Comparison", "PullsAgainst", "Rival", "against_fewest"]
+__all__ = ["Comparison", "Picture", "PullsAgainst", "Rival", "against_fewest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,21 @@ class Rival:
     env: str
     budget: int
     test: PairedTest
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure that a notebook shows.
+
+    Attributes:
+        svg: The figure as SVG.
+    """
+
+    svg: str = field(repr=False)
+
+    def _repr_svg_(self) -> str:
+        """Show it in a notebook."""
+        return self.svg
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +201,16 @@ class Comparison(Sequence[Result]):
         except ImportError as error:
             raise MissingPackageError("to_pandas() needs pandas; pip install pandas") from error
 
-    def to_latex(self, measure: str = "error_probability", level: float = 0.95) -> str:
+    def to_latex(
+        self,
+        measure: str = "error_probability",
+        level: float = 0.95,
+        *,
+        intervals: bool = True,
+        digits: int | None = None,
+        grouped: bool = False,
+        names: Mapping[str, str] | None = None,
+    ) -> str:
         r"""Return the table of a paper: agents as rows, environments and budgets as columns, the best in bold.
 
         In bold is also every agent that is not significantly worse than the best one on the same instances, by paired
@@ -188,11 +219,78 @@ class Comparison(Sequence[Result]):
         Args:
             measure: ``"error_probability"``, or ``"pulls"`` for agents that decide when to stop.
             level: In (0, 1).
+            intervals: Whether to show intervals or standard errors.
+            digits: Decimals of all numbers; None: as many as the uncertainty leaves.
+            grouped: Whether the budgets of an environment have a common heading.
+            names: Names to show in place of those of agents and environments: ``{"BAI-Gaussian64-v0": "Gaussian"}``.
 
         Raises:
-            ParameterError: If there is no such measure, or the level is out of range.
+            ParameterError: If there is no such measure, or a parameter is out of range.
         """
-        return paper_table(self.final, self.outcomes, measure, level).latex()
+        options: dict[str, Any] = {"intervals": intervals, "digits": digits, "grouped": grouped, "names": names}
+        return paper_table(self.final, self.outcomes, measure, level, **options).latex()
+
+    def to_markdown(
+        self,
+        measure: str = "error_probability",
+        level: float = 0.95,
+        *,
+        intervals: bool = True,
+        digits: int | None = None,
+        names: Mapping[str, str] | None = None,
+    ) -> str:
+        """Return the same table as :meth:`to_latex` in Markdown."""
+        options: dict[str, Any] = {"intervals": intervals, "digits": digits, "names": names}
+        return paper_table(self.final, self.outcomes, measure, level, **options).markdown()
+
+    def _repr_html_(self) -> str:
+        """Show the same table in a notebook."""
+        if any((row.agent, row.env, row.budget) not in self.outcomes for row in self.final):
+            return f"<pre>{html.escape(str(self))}</pre>"
+        return paper_table(self.final, self.outcomes).html()
+
+    def pairs(self, level: float = 0.95) -> Table[Pair]:
+        """Return the table of all paired tests: every two agents on each environment with each budget.
+
+        It is shown in notebooks, printed as Markdown, and has ``latex()`` and ``csv()``; its ``rows`` are the tests.
+
+        Args:
+            level: Confidence level of each interval, in (0, 1).
+
+        Raises:
+            ParameterError: If the level is out of range.
+        """
+        check_level(level)
+        return pairs_table(self.final, self.outcomes, level)
+
+    def plot(self, path: str | Path | None = None, *, env: str | None = None, **options: Any) -> Path | Picture:
+        """Draw error probabilities with their intervals, against the budget, the checkpoint or the number of arms.
+
+        Args:
+            path: The file to write: ``.png``, ``.svg`` or ``.pdf``, or ``.*`` for all three. None: none is written, and
+                a notebook shows the picture.
+            env: Needed where there are several environments with the same number of arms.
+            **options: See :func:`bai_gym.report.error_curves`.
+
+        Returns:
+            The path of the file, or the picture.
+
+        Raises:
+            ParameterError: If results of several environments would share a curve, or an option is invalid.
+            MissingPackageError: If matplotlib is not installed.
+        """
+        rows = [row for row in self.results if env in (None, row.env)]
+        if not rows:
+            raise unknown_name("environment", str(env), {row.env for row in self.results}, "see the results")
+        inside = any(row.checkpoint is not None for row in rows)
+        several = len({row.env for row in rows}) > 1
+        defaults = {"x": "num_arms" if several else "checkpoint" if inside else "budget", "chance": None, "log": True}
+        draw = import_module("bai_gym.report.figures").error_curves  # by name, because figures are a layer above
+        options = {**defaults, **options}
+        if path is not None:
+            return Path(draw(rows, path, **options))
+        with tempfile.TemporaryDirectory() as folder:
+            return Picture(draw(rows, Path(folder) / "figure.svg", **options).read_text(encoding="utf-8"))
 
     def recommendations(self, agent: str, budget: int | None = None, env: str | None = None) -> IntArray:
         """Return the final recommendation of an agent in each run, ``(R, ...)``, in the form of the task.

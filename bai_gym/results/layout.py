@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import html
 import io
+import itertools
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -69,6 +70,7 @@ class Column(Generic[Row]):
         numeric: Whether it is aligned to the right.
         terminal: Whether it is shown in the terminal alone.
         bold: Returns whether the cell of a row is in bold.
+        group: A heading that it shares with its neighbours of the same group; empty: none.
     """
 
     heading: str
@@ -76,6 +78,12 @@ class Column(Generic[Row]):
     numeric: bool = True
     terminal: bool = False
     bold: Callable[[Row], bool] = lambda _: False
+    group: str = ""
+
+    @property
+    def full_heading(self) -> str:
+        """The heading, after that of the group."""
+        return f"{self.group}, {self.heading}" if self.group else self.heading
 
 
 @dataclass(frozen=True)
@@ -102,6 +110,14 @@ class Table(Generic[Row]):
     above: str = ""
     remarks: Sequence[str] = ()
 
+    def __str__(self) -> str:
+        """The table as Markdown."""
+        return self.markdown()
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        return self.html()
+
     def rich(self) -> rich.table.Table:
         """Lay it out for the terminal; footnotes and remarks become its caption."""
         from rich.table import Table
@@ -116,7 +132,7 @@ class Table(Generic[Row]):
             caption_justify="left",
         )
         for column in self.columns:
-            table.add_column(Text(column.heading), justify="right" if column.numeric else "left")
+            table.add_column(Text(column.full_heading), justify="right" if column.numeric else "left")
         for cells, marks, bold in self._cells(self.columns):
             cells[self.marked] += "".join(f" [{number}]" for number in marks)
             table.add_row(*(Text(cell, "bold" if heavy else "") for cell, heavy in zip(cells, bold, strict=True)))
@@ -126,7 +142,7 @@ class Table(Generic[Row]):
         """Write it as Markdown, ending in a line break."""
         columns = self._filed()
         lines = [self.above, ""] if self.above else []
-        lines.append("| " + " | ".join(column.heading for column in columns) + " |")
+        lines.append("| " + " | ".join(column.full_heading for column in columns) + " |")
         lines.append("| " + " | ".join("---:" if column.numeric else "---" for column in columns) + " |")
         for cells, marks, bold in self._cells(columns):
             cells = [cell.replace("|", "\\|") for cell in cells]
@@ -152,6 +168,7 @@ class Table(Generic[Row]):
         lines += [
             r"\begin{tabular}{" + "".join("r" if column.numeric else "l" for column in columns) + "}",
             r"\toprule",
+            *_group_lines(columns),
             " & ".join(escape_latex(column.heading) for column in columns) + r" \\",
             r"\midrule",
         ]
@@ -175,7 +192,7 @@ class Table(Generic[Row]):
         """Write it as HTML, for :func:`bai_gym.results.page.html_page`."""
         columns = self._filed()
         lines = [f"<p>{html.escape(self.above)}</p>"] if self.above else []
-        heads = "".join(f"<th>{html.escape(column.heading)}</th>" for column in columns)
+        heads = "".join(f"<th>{html.escape(column.full_heading)}</th>" for column in columns)
         lines += ["<table>", f"<thead><tr>{heads}</tr></thead>", "<tbody>"]
         for cells, marks, bold in self._cells(columns):
             cells = [html.escape(cell) for cell in cells]
@@ -192,7 +209,7 @@ class Table(Generic[Row]):
         """Write it as CSV: a header line and a line for each row, each ending in a line feed."""
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
-        fields = self.fields or {column.heading: column.cell for column in self.columns}
+        fields = self.fields or {column.full_heading: column.cell for column in self.columns}
         writer.writerow(fields)
         writer.writerows([read(row) for read in fields.values()] for row in self.rows)
         return buffer.getvalue()
@@ -213,6 +230,22 @@ class Table(Generic[Row]):
             yield cells, [numbers[note] for note in self.notes(row)], bold
 
 
+def _group_lines(columns: Sequence[Column[Row]]) -> list[str]:
+    """Return the headings of groups of columns in LaTeX, with a line below each; nothing where there are none."""
+    if not any(column.group for column in columns):
+        return []
+    cells, rules, first = [], [], 1
+    for group, members in itertools.groupby(columns, key=lambda column: column.group):
+        last = first + len(list(members)) - 1
+        if group:
+            cells.append(rf"\multicolumn{{{last - first + 1}}}{{c}}{{{escape_latex(group)}}}")
+            rules.append(rf"\cmidrule(lr){{{first}-{last}}}")
+        else:
+            cells += [""] * (last - first + 1)
+        first = last + 1
+    return [" & ".join(cells) + r" \\", "".join(rules)]
+
+
 def escape_latex(text: str) -> str:
     """Escape text for LaTeX; a hyphen before a number, unless in a name, becomes a minus."""
     return "".join(_LATEX.get(letter, letter) for letter in _MINUS.sub("−", text))
@@ -225,9 +258,9 @@ def decimals(uncertainty: float) -> int:
     return min(max(1 - math.floor(math.log10(uncertainty)), 2), 8)
 
 
-def with_interval(value: float, lower: float, upper: float) -> str:
-    """Write a number with its interval, rounded accordingly; without one if it is unknown."""
-    places = decimals((upper - lower) / 2)
+def with_interval(value: float, lower: float, upper: float, digits: int | None = None) -> str:
+    """Write a number with its interval, rounded accordingly or to some decimals; without one if it is unknown."""
+    places = decimals((upper - lower) / 2) if digits is None else digits
     if math.isnan(lower) or math.isnan(upper):
         return f"{value:.{places}f} [unknown]"
     return f"{value:.{places}f} [{lower:.{places}f}, {upper:.{places}f}]"

@@ -37,6 +37,8 @@ CHUNK_RUNS = 1000
 
 RESULTS = "results.parquet"
 """Name of the file with the results of a command."""
+PART = ".part"
+"""Ending of the file with a part of an unfinished chunk."""
 _T = TypeVar("_T")
 ADDRESS = ("agent", "env", "budget", "run")  # columns that say which episode a row is
 AT_CHECKPOINTS = ("correct_at_checkpoints", "simple_regret_at_checkpoints")
@@ -116,7 +118,7 @@ class ResultsWriter:
 
     def has_finished(self, cell: CellKey) -> bool:
         """Return whether there are chunks or recordings of a cell."""
-        return any(any(folder.iterdir()) for folder in self._folders(cell) if folder.is_dir())
+        return any(any(folder.glob("[0-9]*")) for folder in self._folders(cell))
 
     def forget(self, cell: CellKey) -> None:
         """Delete the chunks and recordings of a cell.
@@ -134,31 +136,46 @@ class ResultsWriter:
     def _folders(self, cell: CellKey) -> tuple[Path, Path]:
         return self.folder / "chunks" / _folder_name(cell), self.folder / "recordings" / _folder_name(cell)
 
+    def part_path(self, cell: CellKey, chunk: int, runs: int, first: int) -> Path:
+        """Return the path of a part of an unfinished chunk, which begins with a run of it; written or not."""
+        return self.chunk_path(cell, chunk, runs).with_suffix(f".{first:06d}{PART}")
+
     def load(self, cell: CellKey, chunk: int, runs: int) -> Runs | None:
         """Return a finished chunk, or None if it must be played (again).
 
         Raises:
             SchemaError: If a newer version of this library wrote it.
         """
-        path = self.chunk_path(cell, chunk, runs)
+        return _finished(self.chunk_path(cell, chunk, runs), lambda path: _read_runs(path, cell, runs), "chunk")
 
-        def read(path: Path) -> Runs:
-            episodes = read_chunk(path)
-            if episodes.correct.size != runs:
-                raise ValueError("another number of rows")
-            if (pq.read_schema(path).metadata or {}).get(b"bai-gym", b"").decode() != library_digest():
-                raise ValueError("other code of bai-gym played it")
-            if tuple(point.pulls_made for point in episodes.checkpoints) != cell.checkpoints:
-                raise ValueError("other checkpoints")
-            return episodes
+    def load_part(self, cell: CellKey, chunk: int, runs: int, first: int, end: int) -> Runs | None:
+        """Return a stored part of a chunk of ``runs`` runs, or None if it must be played (again).
 
-        return _finished(path, read, "chunk")
+        Raises:
+            SchemaError: If a newer version of this library wrote it.
+        """
+        path = self.part_path(cell, chunk, runs, first)
+        return _finished(path, lambda path: _read_runs(path, cell, end - first), "part of a chunk")
+
+    def has_parts(self, cell: CellKey) -> bool:
+        """Return whether there are parts of an unfinished chunk of a cell."""
+        return any(self.chunk_path(cell, 0, 0).parent.glob(f"*{PART}"))
 
     def save(self, cell: CellKey, chunk: int, episodes: Runs) -> None:
-        """Write a finished chunk."""
+        """Write a finished chunk, and delete its parts."""
         runs = episodes.correct.size
         path = self.chunk_path(cell, chunk, runs)
-        first = chunk * cell.chunk_runs
+        self._save(path, cell, chunk * cell.chunk_runs, episodes)
+        for part in path.parent.glob(f"{path.stem}.*{PART}"):
+            part.unlink(missing_ok=True)
+
+    def save_part(self, cell: CellKey, chunk: int, runs: int, first: int, episodes: Runs) -> None:
+        """Write a part of a chunk of ``runs`` runs."""
+        self._save(self.part_path(cell, chunk, runs, first), cell, chunk * cell.chunk_runs + first, episodes)
+
+    def _save(self, path: Path, cell: CellKey, first: int, episodes: Runs) -> None:
+        """Write runs, of which the first one has a number."""
+        runs = episodes.correct.size
         metadata = {**metadata_now(), "pulls": json.dumps(episodes.pulls.tolist())}
         if episodes.pulls_by_rank is not None:
             metadata["pulls_by_rank"] = json.dumps(episodes.pulls_by_rank.tolist())
@@ -280,6 +297,18 @@ def check_replaceable(path: Path) -> None:
         return
     if schema_of(metadata):
         check_schema(path, metadata)
+
+
+def _read_runs(path: Path, cell: CellKey, runs: int) -> Runs:
+    """Return the runs of a cell in a file, or raise an error as :func:`read_chunk` does."""
+    episodes = read_chunk(path)
+    if episodes.correct.size != runs:
+        raise ValueError("another number of rows")
+    if (pq.read_schema(path).metadata or {}).get(b"bai-gym", b"").decode() != library_digest():
+        raise ValueError("other code of bai-gym played it")
+    if tuple(point.pulls_made for point in episodes.checkpoints) != cell.checkpoints:
+        raise ValueError("other checkpoints")
+    return episodes
 
 
 def read_chunk(path: Path) -> Runs:

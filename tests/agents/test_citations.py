@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import email.message
 import re
 from importlib.metadata import version
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 import bai_gym
 from bai_gym import agents
+from bai_gym.agents import citations
 from bai_gym.agents.citations import cite, papers
 from bai_gym.agents.registry import BUILT_IN
 from bai_gym.cli.main import app
@@ -50,6 +52,18 @@ def test_the_library_is_cited_with_its_version(capsys: pytest.CaptureFixture[str
     out = capsys.readouterr().out
     assert out.startswith("@misc{baigym,") and f"Version {version('bai-gym')}" in out
     assert out == cite("Learned") + "\n"
+    assert re.search(r"\n  year = \{\d{4}\},\n", out) and "url" not in out
+
+
+def test_the_library_is_cited_with_its_address_once_it_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    described = email.message.Message()
+    described["Project-URL"] = "Homepage, https://example.org/bai-gym"
+    monkeypatch.setattr(citations, "metadata", lambda name: described)
+    citations._entries.cache_clear()
+    try:
+        assert "\n  url = {https://example.org/bai-gym},\n" in cite()
+    finally:
+        citations._entries.cache_clear()
 
 
 def test_other_agents_have_none(monkeypatch: pytest.MonkeyPatch) -> None:

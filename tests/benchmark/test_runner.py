@@ -21,6 +21,7 @@ import pytest
 from bai_gym import Comparison, Result, agents, compare, evaluate
 from bai_gym.benchmark import chunk as chunk_module
 from bai_gym.benchmark import runner
+from bai_gym.benchmark.protocol import reset
 from bai_gym.errors import AgentError, BaiGymError, BudgetError, ParameterError
 from bai_gym.results.writer import CHUNK_RUNS
 
@@ -174,7 +175,7 @@ def test_another_number_of_runs_reuses_what_is_there(
     evaluate("SH", PRIOR, runs=RUNS, out=tmp_path)
     played.clear()
     result = evaluate("SH", PRIOR, runs=runs, out=tmp_path)
-    assert played == [("SH", *chunk) for chunk in replayed]
+    assert sorted(played) == [("SH", *chunk) for chunk in replayed]
     assert facts([result]) == facts([evaluate("SH", PRIOR, runs=runs)])
 
 
@@ -459,3 +460,55 @@ def test_arrays_of_earlier_chunks_are_given_back(monkeypatch: pytest.MonkeyPatch
     finally:
         gc.enable()
     assert most == [0, 0, 0, 0]
+
+
+# ------------------------------------------------------------------------------------------------ parts of chunks
+
+
+class Patient:
+    """An agent that plays one episode at a time, with random numbers of its own."""
+
+    def reset(self, info: Any, rng: np.random.Generator) -> None:
+        self.rng = rng
+
+    def act(self, observation: Any) -> int:
+        if observation["remaining"][0] > 0:
+            return int(self.rng.integers(observation["pulls"].size))
+        return int(observation["means"].argmax())
+
+
+@pytest.mark.each(("finished", "kept"), [(0, 0), (1, 1), (11, 7), (30, 15)])
+def test_an_agent_that_plays_one_by_one_loses_half_of_its_work_at_most(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    contents: Callable[[Path], dict[str, bytes]],
+    finished: int,
+    kept: int,
+) -> None:
+    """Parts have 1, 2, 4, 8, ... runs."""
+    begun: list[int] = []
+
+    def interrupted(*given: Any) -> None:
+        if len(begun) == finished:
+            raise KeyboardInterrupt
+        begun.append(1)
+        reset(*given)
+
+    def counted(*given: Any) -> None:
+        begun.append(1)
+        reset(*given)
+
+    def play(folder: str | None) -> Comparison:
+        out = None if folder is None else tmp_path / folder
+        return compare([Patient], "BAI-Custom-v0", budgets=[20], runs=40, out=out)
+
+    monkeypatch.setattr(chunk_module, "reset", interrupted)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        play("cut")
+    assert ("some runs of the next" in caught.value.__notes__[0]) == bool(kept)
+    begun.clear()
+    monkeypatch.setattr(chunk_module, "reset", counted)
+    found = play("cut")
+    assert len(begun) == 40 - kept
+    assert facts(found) == facts(play("whole")) == facts(play(None))
+    assert contents(tmp_path / "cut") == contents(tmp_path / "whole")

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from bai_gym import agents, compare
-from bai_gym.cli import report as report_command
 from bai_gym.cli.main import app
+from bai_gym.report.page import files
 from bai_gym.results.writer import ResultsWriter
 
 EVIL = "<img src=x onerror=alert(1)>"
@@ -57,7 +57,7 @@ def report(folder: Path, out: Path) -> Path:
     """Make the page of a folder; not the figures for papers, which take long."""
     pytest.importorskip("plotly")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(report_command, "save_figures", lambda *_: [])
+        patch.setattr(files, "save_figures", lambda *_: [])
         assert not app(["report", str(folder), "--out", str(out)], standalone_mode=False)
     return out / "report.html"
 

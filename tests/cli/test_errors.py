@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -9,9 +10,11 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from bai_gym.benchmark.chunk import play_chunk
 from bai_gym.cli import main
 
 RUN = ("run", "BAI-Custom-v0", "--runs", "5")
@@ -82,7 +85,7 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
         ),
         # The command line itself.
         (("frobnicate",), ("No such command 'frobnicate'", "`bai-gym --help`")),
-        (("run",), ("Missing argument", "env", "`bai-gym run --help`")),
+        (("run",), ("Missing argument", "ENV", "`bai-gym run --help`")),
         ((*RUN, "--bugdet", "9"), ("No such option: --bugdet", "--budget", "`bai-gym run --help`")),
         ((*RUN, "--budget", "many"), ("'--budget'", "integer", "`bai-gym run --help`")),
         *(
@@ -177,7 +180,7 @@ def test_a_folder_with_the_name_of_a_file_is_found_before_the_work(
 
 
 def test_mistakes_leave_nothing_behind(command: Command, tmp_path: Path) -> None:
-    assert_refused(command(*RUN, "--budget", "3", "--out", "out"), "budget 3")
+    assert_refused(command(*RUN, "--agent", "SH", "--budget", "3", "--out", "out"), "budget 3")
     assert_refused(command("reproduce", "shvar-3", "--runs", "0", "--out", "out"), "runs")
     assert list(tmp_path.iterdir()) == []
 
@@ -198,7 +201,7 @@ def test_no_command_shows_the_help(command: Command, words: tuple[str, ...]) -> 
 
 def test_a_defect_is_not_hidden(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     # Only mistakes of the user become one line; what else goes wrong keeps its traceback.
-    monkeypatch.setattr("bai_gym.cli.run.compare", lambda *_, **__: 1 // 0)
+    monkeypatch.setattr("bai_gym.api.compare", lambda *_, **__: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         command(*RUN)
 
@@ -216,14 +219,31 @@ def test_warnings_are_one_line_too(command: Command, tmp_path: Path) -> None:
     assert outcome.err.startswith("warning: ") and "this chunk is played again" in outcome.err
 
 
-def test_an_interruption(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
+@pytest.mark.each(
+    ("chunk", "out", "words"),
+    [
+        (1, ("--out", "results"), "no chunk of runs was finished, so nothing is saved in results"),
+        (2, ("--out", "results"), "1 of 2 chunks of runs are saved in results; the same command resumes"),
+        (2, (), "nothing is saved without an output folder"),
+    ],
+)
+def test_an_interruption_says_what_is_saved(
+    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chunk: int, out: tuple[str, ...], words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    number = itertools.count(1)
 
-    monkeypatch.setattr("bai_gym.cli.run.compare", interrupted)
-    outcome = command(*RUN)
+    def interrupted(*given: Any) -> Any:
+        if next(number) == chunk:
+            raise KeyboardInterrupt
+        return play_chunk(*given)
+
+    monkeypatch.setattr("bai_gym.benchmark.runner.play_chunk", interrupted)
+    outcome = command(*RUN, "--agent", "GapE", "--agent", "SH", *out)
     assert outcome.code == 130
-    assert outcome.err == "interrupted; with --out, the same command resumes\n"
+    assert outcome.err == f"interrupted: {words}\n"
+    # What is played first is what takes least time.
+    assert [path.parent.name.split("_")[1] for path in tmp_path.rglob("*.parquet")] == ["SH"] * ("1 of 2" in words)
 
 
 @pytest.mark.slow

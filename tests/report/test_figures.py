@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass, field, replace
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 
 from bai_gym.analysis.intervals import wilson
 from bai_gym.errors import MissingPackageError, OutputError, ParameterError
-from bai_gym.report import figures
+from bai_gym.report import canvas, figures
 from bai_gym.report.figures import error_curves, instance_plot
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -253,3 +254,43 @@ def test_importing_and_drawing_leave_pyplot_alone() -> None:
         "assert 'matplotlib' in sys.modules and 'matplotlib.pyplot' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_one_drawing_gives_all_formats(tmp_path: Path) -> None:
+    assert error_curves(ROWS, tmp_path / "a.b.*") == tmp_path / "a.b.png"
+    starts = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+    for suffix, start in starts.items():
+        assert (tmp_path / f"a.b{suffix}").read_bytes().startswith(start)
+        alone = error_curves(ROWS, tmp_path / f"alone{suffix}").read_bytes()
+        assert suffix != ".png" or alone == (tmp_path / "a.b.png").read_bytes()
+
+
+def test_two_dozen_agents_look_different_in_figures_and_on_the_page() -> None:
+    looks = [canvas.look(number) for number in range(24)]
+    assert len({(colour, str(dashes)) for colour, _, dashes in looks}) == 24  # lines without markers
+    assert len({(colour, marker) for colour, marker, _ in looks}) == 24  # points without lines
+    page = resources.files("bai_gym.report.page")
+    palette, swatch = (page.joinpath(name).read_text(encoding="utf-8") for name in ("palette.js", "swatch.js"))
+
+    def listed(name: str) -> list[str]:
+        return [word.strip().strip('"') for word in re.search(rf"{name} = \[(.*?)\]", palette)[1].split(",")]  # type: ignore[index]
+
+    assert [colour.upper() for colour in listed("COLOURS")[:-1]] == [*canvas.COLOURS[:-1]]
+    assert listed("COLOURS")[-1] == "null"  # the colour of the text, in place of black
+    assert len(listed("MARKERS")) == len(canvas.MARKERS) and len(listed("DASHES")) == len(canvas.DASHES)
+    for name in (*listed("MARKERS"), *listed("DASHES")):  # legends show them all
+        assert re.search(rf'[ "]{name}"?: "', swatch), name
+
+
+def test_legends_show_line_and_marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawings: list[Any] = []
+    monkeypatch.setattr(figures, "save", lambda figure, target: drawings.append(figure) or target)
+    error_curves(
+        [Row(f"A{number}", budget, 100 + number) for number in range(24) for budget in (10, 20)], tmp_path / "a.png"
+    )
+    (legend,) = drawings[0].legends
+    found = {
+        (container[0].get_color(), container[0].get_marker(), str(container[0]._unscaled_dash_pattern))
+        for container in drawings[0].axes[0].containers
+    }
+    assert len(found) == len(legend.legend_handles) == 24  # the legend draws the handles of the curves

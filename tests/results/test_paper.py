@@ -14,7 +14,8 @@ import pytest
 
 from bai_gym import Comparison, compare, evaluate
 from bai_gym.analysis.pulls import compare_pulls
-from bai_gym.errors import MissingPackageError, ParameterError
+from bai_gym.errors import MissingPackageError, ParameterError, UnknownNameError
+from bai_gym.report import error_curves
 from bai_gym.results.paper import paper_table
 from bai_gym.results.reader import read_results
 from bai_gym.results.result import Runs, summarize
@@ -104,10 +105,76 @@ def test_pulls_of_agents_that_stop() -> None:
     )
 
 
-@pytest.mark.each("arguments, words", [(("regret",), "measure must be"), (("pulls", 1.0), "level")])
-def test_what_is_refused(arguments: tuple[Any, ...], words: str) -> None:
+@pytest.mark.each(
+    "arguments, options, words",
+    [
+        (("regret",), {}, "measure must be"),
+        (("pulls", 1.0), {}, "level"),
+        ((), {"digits": -1}, "digits"),
+        ((), {"intervals": "no"}, "intervals"),
+    ],
+)
+def test_what_is_refused(arguments: tuple[Any, ...], options: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
-        comparison(("A", "E", 50, FEW, None)).to_latex(*arguments)
+        comparison(("A", "E", 50, FEW, None)).to_latex(*arguments, **options)
+
+
+def test_environments_group_columns_and_have_names() -> None:
+    found = comparison(*(("A", env, budget, FEW, None) for env, budget in (("E_1", 50), ("E_1", 60), ("F", 50))))
+    text = found.to_latex(grouped=True, intervals=False, digits=3, names={"F": "Fast", "A": "Agent & A"})
+    head, _, body = text.partition("\\toprule\n")[2].partition("\\midrule\n")
+    assert head.splitlines() == [
+        r" & \multicolumn{2}{c}{E\_1} & \multicolumn{1}{c}{Fast} \\",
+        r"\cmidrule(lr){2-3}\cmidrule(lr){4-4}",
+        r"agent & n = 50 & n = 60 & n = 50 \\",
+    ]
+    assert body.startswith("Agent \\& A & \\textbf{0.100} & \\textbf{0.100} & \\textbf{0.100} \\\\\n")
+    assert "[" not in body.partition("\\bottomrule")[0] and "Wilson" not in body
+    assert "| agent | E_1, n = 50 | E_1, n = 60 | Fast, n = 50 |" in found.to_markdown(names={"F": "Fast"})
+
+
+def test_a_notebook_shows_the_table() -> None:
+    found = comparison(("<A>", "E", 50, FEW, None), ("B", "E", 50, NONE, None))
+    assert "<td>&lt;A&gt;</td>" in found._repr_html_() and "<table>" in found._repr_html_()
+    assert found._repr_html_() == paper_table(found.final, found.outcomes).html()
+    bare = Comparison(found.results, {})
+    assert bare._repr_html_().startswith("<pre>&lt;A&gt; on E")
+
+
+def test_all_pairs_are_tested() -> None:
+    """Against no error, 3 discordant runs of 30 have p = 1/4, and 15 have p = 2^-14; 12 of MANY are not of FEW."""
+    cells = [
+        (agent, env, 50, errors, None) for env in "EF" for agent, errors in zip("ABC", (MANY, NONE, FEW), strict=True)
+    ]
+    found = comparison(*cells)
+    table = found.pairs()
+    assert [(row.agent_a, row.agent_b, row.env) for row in table.rows] == [
+        (*pair, env) for env in "EF" for pair in ("AB", "AC", "BC")
+    ]
+    first = table.rows[:3]
+    assert [row.test for row in first] == [found.paired(*pair, env="E") for pair in ("AB", "AC", "BC")]
+    assert [row.test.p_value for row in first] == pytest.approx([2**-14, 2**-11, 1 / 4])
+    assert [row.adjusted for row in first] == pytest.approx([3 * 2**-14, 2.5 * 2**-11, 2 * 1 / 4])  # with directions
+    assert f"{3 * 2**-14:.2g}" in str(table) and "<table>" in table._repr_html_() and "tabular" in table.latex()
+    assert table.csv().splitlines()[0].endswith("p_value,p_value_holm")
+    with pytest.raises(ParameterError, match="level"):
+        found.pairs(1.5)
+
+
+def test_a_comparison_draws_itself(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    found = comparison(*(("A", env, budget, FEW, None) for env in "EF" for budget in (50, 60)))
+    path = found.plot(tmp_path / "figure.png", env="E")
+    assert path == error_curves(
+        [row for row in found if row.env == "E"], tmp_path / "same.png", chance=None, log=True
+    ).with_stem("figure")
+    assert path.read_bytes() == (tmp_path / "same.png").read_bytes()
+    picture = found.plot(env="F", title="Of a notebook")
+    assert picture._repr_svg_().startswith("<?xml") and "Of a notebook" in picture._repr_svg_()
+    with pytest.raises(ParameterError):
+        found.plot()
+    with pytest.raises(UnknownNameError, match="'G'"):
+        found.plot(env="G")
 
 
 def test_as_a_data_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

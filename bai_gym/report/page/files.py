@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 from bai_gym.benchmark.runner import OnChunk
 from bai_gym.report.aggregates import aggregate_table
+from bai_gym.report.canvas import ALL_FORMATS, FORMATS
 from bai_gym.report.figures import Axis, error_curves
 from bai_gym.report.page.content import Content, Group
 from bai_gym.report.page.standings import Standings
@@ -24,8 +24,6 @@ from bai_gym.results.result import Result
 from bai_gym.results.writer import write_atomically
 
 __all__ = ["save_figures", "save_tables"]
-
-FORMATS = (".png", ".svg", ".pdf")
 
 
 def save_tables(content: Content, ranked: Sequence[Standings], folder: Path) -> list[Path]:
@@ -77,7 +75,7 @@ def save_figures(
         MissingPackageError: If matplotlib is not installed.
         OutputError: If the disk rejects it.
     """
-    jobs: list[Callable[[str], Path]] = []
+    jobs: list[Callable[[], Path]] = []
     for (name, group), found in zip(_named(content), ranked, strict=True):
         for own, title, rows, x in _curves(name, group):
             jobs.append(partial(_draw_curves, folder / own, rows, x, title, content.agents))
@@ -91,26 +89,27 @@ def save_figures(
             for profile in found.profiles:
                 path = folder / f"{name}-profile-{profile.of}"
                 jobs.append(partial(_draw, performance_profiles, profile, path, group.title, content.agents))
-    paths = []
-    for job, suffix in product(jobs, FORMATS):
-        paths.append(job(suffix))
+    paths: list[Path] = []
+    for number, job in enumerate(jobs, start=1):
+        first = job()
+        paths += [first.with_suffix(suffix) for suffix in FORMATS]
         if on_file is not None:
-            on_file(len(paths), len(jobs) * len(FORMATS))
+            on_file(number * len(FORMATS), len(jobs) * len(FORMATS))
     return paths
 
 
-def _draw_curves(path: Path, rows: Sequence[Result], x: Axis, title: str, agents: Sequence[str], suffix: str) -> Path:
-    return error_curves(rows, f"{path}{suffix}", x=x, title=title, log=True, chance=None, agents=agents)
+def _draw_curves(path: Path, rows: Sequence[Result], x: Axis, title: str, agents: Sequence[str]) -> Path:
+    return error_curves(rows, f"{path}{ALL_FORMATS}", x=x, title=title, log=True, chance=None, agents=agents)
 
 
-def _draw_stopping(path: Path, rows: Sequence[Result], found: Standings, agents: Sequence[str], suffix: str) -> Path:
+def _draw_stopping(path: Path, rows: Sequence[Result], found: Standings, agents: Sequence[str]) -> Path:
     stopped = {row.agent: found.spent[key] for row in rows if (key := (row.agent, row.env, row.budget)) in found.spent}
     shown = [row for row in rows if row.agent in stopped]
-    return stopping_times(shown, stopped, f"{path}{suffix}", agents=agents)
+    return stopping_times(shown, stopped, f"{path}{ALL_FORMATS}", agents=agents)
 
 
-def _draw(figure: Callable[..., Path], what: Any, path: Path, title: str, agents: Sequence[str], suffix: str) -> Path:
-    return figure(what, f"{path}{suffix}", title=title, agents=agents)
+def _draw(figure: Callable[..., Path], what: Any, path: Path, title: str, agents: Sequence[str]) -> Path:
+    return figure(what, f"{path}{ALL_FORMATS}", title=title, agents=agents)
 
 
 def _curves(name: str, group: Group) -> Iterator[tuple[str, str, Sequence[Result], Axis]]:

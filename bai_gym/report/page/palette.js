@@ -5,7 +5,7 @@ import { group } from "./state.js";
 /** M. Okabe and K. Ito's colours without their yellow; the last one is the colour of the text, for dark pages too. */
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", null];
 const MARKERS = ["circle", "square", "triangle-up", "diamond", "triangle-down", "pentagon", "x", "triangle-left"];
-const DASHES = ["solid", "dash", "dot"];
+const DASHES = ["solid", "dash", "dot", "dashdot"];
 
 /** @returns {{colour: string, marker: string, dash: string}} how an agent is drawn: the same in all comparisons */
 export function look(agent) {

@@ -4,7 +4,7 @@ import { h, svg } from "./dom.js";
 import { look } from "./palette.js";
 import { group } from "./state.js";
 
-const DASH = { solid: "none", dash: "6 3", dot: "2 3" };
+const DASH = { solid: "none", dash: "6 3", dot: "2 3", dashdot: "8 3 2 3" };
 const SHAPES = {
   circle: "M15 7m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0",
   square: "M11.5 3.5h7v7h-7z",

@@ -1,0 +1,63 @@
+"""What listings and completion say about agents and experiments, as data: to read it imports none of them.
+
+``make catalogue`` writes the file, and a test compares it with the classes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+__all__ = ["FILE", "catalogue", "collected", "plain"]
+
+FILE = Path(__file__).with_name("catalogue.json")
+
+Catalogue = dict[str, list[dict[str, Any]]]
+"""The rows of ``"agents"`` and of ``"experiments"``."""
+
+
+def catalogue() -> Catalogue:
+    """Return the stored catalogue."""
+    found: Catalogue = json.loads(FILE.read_text(encoding="utf-8"))
+    return found
+
+
+def collected() -> Catalogue:
+    """Return the same from the classes, which takes a second."""
+    import inspect
+
+    from bai_gym.agents.registry import BUILT_IN, make
+    from bai_gym.experiments import EXPERIMENTS
+
+    agents = []
+    for name, entry in BUILT_IN.items():
+        agent, kind = make(name), entry.load()
+        agents.append(
+            {
+                "name": name,
+                "group": entry.group,
+                "tasks": sorted(agent.tasks),
+                "stops": agent.stops,
+                "knows": sorted(agent.knows),
+                "needs": [*(["features"] if agent.needs_features else []), *entry.restrictions],
+                "minimum_budget": agent.minimum_budget(64),
+                "what": plain((inspect.getdoc(kind) or "").partition("\n")[0]),
+                "parameters": list(inspect.signature(kind).parameters),
+            }
+        )
+    experiments = [
+        {"id": e.id, "what": e.title, "source": e.source, "runs": None if e.instances else e.runs}
+        for e in EXPERIMENTS.values()
+    ]
+    return {"agents": agents, "experiments": experiments}
+
+
+def plain(text: str) -> str:
+    """Return text of a docstring as the terminal shows it, with names in place of references."""
+    return re.sub(r":\w+:`~?([^`]*)`", r"\1", text).replace("``", "`")
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps(collected(), indent=1) + "\n", encoding="utf-8")

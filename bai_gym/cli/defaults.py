@@ -1,0 +1,55 @@
+"""The agents that `bai-gym run` compares if none is named: for every task some that require no oracle knowledge."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bai_gym.api import make_cells
+from bai_gym.errors import BaiGymError, ParameterError
+
+__all__ = ["default_agents"]
+
+CANDIDATES = ("Uniform", "SH", "SR", "SHAdaVar", "SAR", "AugUCB", "APT", "CSAR", "A-UGapEb", "SubsetSH")
+WITH_FEATURES = ("Uniform", "SH", "GSE-Lin", "OD-LinBAI")
+STOPPING = ("T3C", "EB-TCI", "TTUCB", "LUCB", "UGapEc", "APGAI", "HDoC", "LUCB-G")
+MOST = 4
+
+
+def default_agents(
+    envs: Sequence[str], budgets: Sequence[int] | None, seed: int, env_kwargs: Mapping[str, Any]
+) -> list[str]:
+    """Return at most four agents that can play in all environments.
+
+    Args:
+        envs: Registered ids, at least one.
+        budgets: Pulls per episode; None: each environment's own budget.
+        seed: The user's seed.
+        env_kwargs: Keyword arguments for ``gym.make``.
+
+    Raises:
+        BaiGymError: If an argument is invalid, or none of the agents can play everywhere.
+    """
+    cells = [cell for env in envs for cell in make_cells(CANDIDATES[:1], env, budgets, seed, env_kwargs)]
+    candidates: tuple[str, ...] = CANDIDATES
+    if all(cell.episode_spec.fixed_confidence for cell in cells):
+        candidates = STOPPING
+    elif all(cell.env.problem.num_features is not None for cell in cells):
+        candidates = WITH_FEATURES
+    found: list[str] = []
+    reasons: list[str] = []
+    for name in candidates:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # they are repeated when the agent plays
+                for env in envs:
+                    for cell in make_cells([name], env, budgets, seed, env_kwargs):
+                        cell.check()
+        except BaiGymError as error:
+            reasons.append(str(error))
+        else:
+            found.append(name)
+    if not found:
+        raise ParameterError(f"none of {', '.join(candidates)} can play here; name another --agent ({reasons[0]})")
+    return found[:MOST]

@@ -1,0 +1,96 @@
+"""Help, listings, completion and the description of an agent."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from bai_gym import agents
+from bai_gym.cli import connect
+from bai_gym.cli.catalogue import catalogue, collected
+from bai_gym.cli.main import COMMANDS, app
+from bai_gym.envs.registration import IDS
+from bai_gym.errors import UnknownNameError
+from bai_gym.parallel import BACKENDS
+
+Command = Callable[..., str]
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a command in this process, and return what it printed."""
+
+    def run(*words: str) -> str:
+        assert not app(list(words), standalone_mode=False, prog_name="bai-gym")
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_what_is_stored_to_save_time_is_what_it_is_stored_for() -> None:
+    assert catalogue() == collected(), "run `make catalogue`"
+    assert connect.BACKENDS == BACKENDS
+
+
+def test_help_says_what_each_command_does_without_cuts(command: Command) -> None:
+    text = command("--help")
+    assert [name for name in COMMANDS if f"\n  {name} " not in text] == []
+    for words in ((), ("list",), ("data",)):
+        assert "..." not in command(*words, "--help").partition("Commands:")[2]
+
+
+@pytest.mark.each("words", [(), *((name,) for name in COMMANDS), ("list", "agents")])
+def test_h_is_help(command: Command, words: tuple[str, ...]) -> None:
+    assert command(*words, "-h") == command(*words, "--help")
+
+
+def test_listings_can_be_searched_and_read_by_programs(command: Command) -> None:
+    rows = json.loads(command("list", "agents", "--task", "top-m", "--search", "LUCB", "--json"))
+    assert [row["name"] for row in rows] == ["LUCB"]
+    assert rows[0]["knows"] == [] and "best-arm" in rows[0]["tasks"] and rows[0]["stops"] is True
+    found = json.loads(command("list", "envs", "--json"))
+    assert [row["id"] for row in found] == [entry.id for entry in IDS]
+    assert {row["id"] for row in json.loads(command("list", "experiments", "--search", "shvar", "--json"))} >= {
+        "shvar-2"
+    }
+    with pytest.raises(UnknownNameError, match="top-m"):
+        command("list", "agents", "--task", "top-n")
+
+
+def test_tables_in_pipes_are_not_cut() -> None:
+    line = [sys.executable, "-c", "from bai_gym.cli import main; main()", "list", "agents"]
+    text = subprocess.run(line, capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "80"}).stdout
+    assert "…" not in text
+    found = {row.split("│")[1].strip(): row for row in text.splitlines() if row.startswith("│")}
+    assert list(found) == list(agents.names())
+    assert all(row["what"] in found[row["name"]] for row in catalogue()["agents"])
+
+
+@pytest.mark.each("name", agents.names())
+def test_every_agent_can_be_shown(command: Command, name: str) -> None:
+    text = command("show", name)
+    assert text.startswith(name) and "oracle knowledge" in text
+    (row,) = (row for row in catalogue()["agents"] if row["name"] == name)
+    assert row["what"] in text
+    assert all(parameter in text for parameter in row["parameters"])
+
+
+@pytest.mark.each(
+    "words, expected",
+    [
+        ("bai-gym run --agent SHAd", ["SHAdaVar"]),
+        ("bai-gym run BAI-Pi", ["BAI-Pilot-v0"]),
+        ("bai-gym show UGapEc", ["UGapEc", "UGapEc-V"]),
+        ("bai-gym rep", ["report", "reproduce"]),
+    ],
+)
+def test_the_shell_completes_names(words: str, expected: list[str]) -> None:
+    asked = {"_BAI_GYM_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    line = [sys.executable, "-c", "from bai_gym.cli import main; main()"]
+    done = subprocess.run(line, capture_output=True, text=True, check=True, env={**os.environ, **asked})
+    assert sorted(done.stdout.split()) == expected
