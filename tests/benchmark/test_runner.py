@@ -500,7 +500,7 @@ def test_an_agent_that_plays_one_by_one_loses_half_of_its_work_at_most(
 
     def play(folder: str | None) -> Comparison:
         out = None if folder is None else tmp_path / folder
-        return compare([Patient], "BAI-Custom-v0", budgets=[20], runs=40, out=out)
+        return compare([Patient], "BAI-Custom-v0", budgets=[20], runs=40, out=out, reuse=True)
 
     monkeypatch.setattr(chunk_module, "reset", interrupted)
     with pytest.raises(KeyboardInterrupt) as caught:
