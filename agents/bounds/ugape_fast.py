@@ -37,10 +37,10 @@ def select_arm(e: Episode, s: FastState, rng: np.random.Generator) -> int:
     B_k is the largest U less L_k, but for the first, the arm of largest U, the second-largest less L_k. So J is the
     first or the arm of largest L, and u is the first, or where J is that, the second.
     """
-    first, low = leader(e.first), find_safest(e, s)
-    second = leader_without(e.first, first, rng)
-    value = top(e.first) - (2.0 * e.mean[low] - value_of(e.first, low))  # L = 2 mean - U
-    of_first = value_of(e.first, second) - (2.0 * e.mean[first] - value_of(e.first, first))
+    first, low = leader(e.tournament), find_safest(e, s)
+    second = leader_without(e.tournament, first, rng)
+    value = top(e.tournament) - (2.0 * e.mean[low] - value_of(e.tournament, low))  # L = 2 mean - U
+    of_first = value_of(e.tournament, second) - (2.0 * e.mean[first] - value_of(e.tournament, first))
     low = first if of_first < value else low
     u = second if low == first else first
     value, least = min(value, of_first), np.inf if e.pulled < 0 else s.kept_value
@@ -48,8 +48,9 @@ def select_arm(e: Episode, s: FastState, rng: np.random.Generator) -> int:
     if value < least:
         s.kept[0] = low
         s.kept_value = np.inf if s.last else value
-    wider = value_of(e.first, u) - e.mean[u] - (value_of(e.first, low) - e.mean[low])
-    if abs(wider) <= 1e-14 * (abs(e.mean[u]) + abs(top(e.first))):  # widths that differ by rounding alone are equal
+    wider = value_of(e.tournament, u) - e.mean[u] - (value_of(e.tournament, low) - e.mean[low])
+    # Widths that differ by rounding alone are equal.
+    if abs(wider) <= 1e-14 * (abs(e.mean[u]) + abs(top(e.tournament))):
         return u if prefers(e, u, low, rng) else low
     return u if wider > 0.0 else low
 
@@ -57,14 +58,15 @@ def select_arm(e: Episode, s: FastState, rng: np.random.Generator) -> int:
 def find_safest(e: Episode, s: FastState) -> int:
     """Return the arm of largest L; all arms are scanned only when the safest arm falls below the bound."""
     arm, pulled = s.safest, max(e.pulled, 0)
-    largest, other = 2.0 * e.mean[arm] - value_of(e.first, arm), 2.0 * e.mean[pulled] - value_of(e.first, pulled)
+    largest = 2.0 * e.mean[arm] - value_of(e.tournament, arm)
+    other = 2.0 * e.mean[pulled] - value_of(e.tournament, pulled)
     other = -np.inf if pulled == arm else other
     bound = max(s.bound, min(largest, other))
     arm = pulled if other > largest else arm
     if max(largest, other) < bound or e.pulled < 0:
         largest = bound = -np.inf
         for k in range(e.num_arms):
-            other = 2.0 * e.mean[k] - value_of(e.first, k)
+            other = 2.0 * e.mean[k] - value_of(e.tournament, k)
             bound = max(bound, min(other, largest))
             arm = k if other > largest else arm
             largest = max(largest, other)

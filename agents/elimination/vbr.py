@@ -28,7 +28,6 @@ class VBRState(State):
     early: bool  # whether an arm is also rejected when its interval is separated from another's
     times: Vector  # t_1, ..., t_(K-1): pulls at which arms are rejected
     phase: int  # k - 1, the number of arms that have been rejected
-    rejected: PerArm  # 1 for the arms that have been rejected
     value: PerArm  # of which the largest is rejected
 
 
@@ -54,7 +53,7 @@ def reject(e: Episode, s: VBRState, rng: np.random.Generator) -> None:
         bound = e.mean[arm] + radius(e, s, arm) if s.by_bound else e.mean[arm]
         s.value[arm] = -bound if e.active[arm] == 1 else -np.inf
     worst = arm_of_largest(s.value, e, rng)
-    e.active[worst], s.rejected[worst] = 0, 1.0
+    e.active[worst] = 0
     s.phase += 1
 
 
@@ -127,4 +126,4 @@ class VBR(SequentialAgent):
         if self.reject == "ucb":
             values = values + self.gamma * np.sqrt(seen.variances / seen.pulls)
         bounds = Statistics(seen.pulls, values, seen.variances)
-        return best_remaining(bounds, outcome.states["rejected"], self.tie, self.rng)
+        return best_remaining(bounds, outcome.active, self.tie, self.rng)

@@ -44,7 +44,7 @@ class AdaHedgeState(ConfidenceState):
 
 def play_round(e: Episode, s: AdaHedgeState, rng: np.random.Generator) -> int:
     """Play one round of the game, and return the arm whose pulls are furthest behind the weights (C-tracking)."""
-    best = leader(e.first)
+    best = leader(e.tournament)
     if e.pulled < 0:
         for arm in range(e.num_arms):
             s.total[arm], s.mix_gap[arm] = e.pulls[arm], FIRST_D

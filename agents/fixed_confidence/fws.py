@@ -42,7 +42,7 @@ class FWSState(ConfidenceState):
 
 def frank_wolfe(e: Episode, s: FWSState, rng: np.random.Generator) -> int:
     """Move x by a step towards z, and pull the arm of largest x_k / N_k."""
-    t, best = float(e.made), leader(e.first)
+    t, best = float(e.made), leader(e.tournament)
     if e.pulled < 0:
         for arm in range(e.num_arms):
             s.x[arm] = 1.0 / e.num_arms

@@ -41,7 +41,7 @@ def pull_pair(e: Episode, s: KLLUCBState, rng: np.random.Generator) -> int:
     if s.challenger != NONE:
         other, s.challenger = s.challenger, NONE
         return other
-    best = leader(e.first)
+    best = leader(e.tournament)
     other, bound = strongest(e, s, best, rng)
     goal = bound - s.epsilon
     # L_B is at least U_C - epsilon where that is not inside the interval of B.

@@ -20,7 +20,7 @@ from bai_gym.agents.fixed_confidence.stopping import (
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.agents.tools.scanning import fewest_pulls
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import TO_FIRST, Episode, Outcome, PerArm, Rule
+from bai_gym.sampling import TO_FIRST, Episode, Outcome, Rule
 from bai_gym.statistics import IntArray
 
 __all__ = ["KLRacing", "SuccessiveElimination"]
@@ -30,7 +30,6 @@ class RacingState(ConfidenceState):
     """What the rules of KL-Racing and SE use."""
 
     remaining: int  # number of arms that have not been dropped
-    dropped: PerArm  # 1 for arms that have been dropped
 
 
 def race(e: Episode, s: RacingState, rng: np.random.Generator) -> int:
@@ -79,7 +78,7 @@ def best_active(e: Episode) -> int:
 
 def drop(e: Episode, s: RacingState, arm: int) -> None:
     """Drop an arm."""
-    e.active[arm], s.dropped[arm] = 0, 1.0
+    e.active[arm] = 0
     s.remaining -= 1
 
 
@@ -98,7 +97,7 @@ class EliminationAgent(ConfidenceAgent):
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the arm of largest mean among those that remain."""
         super().conclude(outcome)
-        return best_remaining(outcome.statistics, outcome.states["dropped"], self.tie, self.rng)
+        return best_remaining(outcome.statistics, outcome.active, self.tie, self.rng)
 
 
 @dataclass(kw_only=True)

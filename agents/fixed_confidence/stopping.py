@@ -101,7 +101,7 @@ def is_separated(e: Episode, s: ConfidenceState) -> bool:
     """
     if not fits(e, s):
         return True
-    best = leader(e.first)
+    best = leader(e.tournament)
     shared = common_term(e, s) + own_term(e.pulls[best], s)
     for arm in range(e.num_arms):
         if arm != best and evidence(e, s, best, arm) <= shared + own_term(e.pulls[arm], s):

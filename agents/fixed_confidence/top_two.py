@@ -75,13 +75,13 @@ def ttts(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
 
 def eb_tc(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
     """Empirical best, and the challenger of smallest transportation cost."""
-    best = leader(e.first)
+    best = leader(e.tournament)
     return one_of(e, s, best, cheapest(e, s, best, rng), rng)
 
 
 def eb_tci(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
     """Empirical best, and the challenger of smallest transportation cost + log N_j."""
-    best = leader(e.first)
+    best = leader(e.tournament)
     for arm in range(e.num_arms):
         s.score[arm] = -evidence(e, s, best, arm) - math.log(e.pulls[arm])
     s.score[best] = -np.inf
@@ -103,7 +103,7 @@ def ttucb(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
 
 def ttei(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
     """Top-two expected improvement: the largest over the best mean, and the largest over the leader."""
-    largest = e.mean[leader(e.first)]
+    largest = e.mean[leader(e.tournament)]
     for arm in range(e.num_arms):
         s.score[arm] = log_improvement(e.mean[arm] - largest, variance_of(e, s, arm) / e.pulls[arm])
     best = arm_of_largest(s.score, e, rng)

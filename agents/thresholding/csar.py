@@ -59,7 +59,7 @@ def drop_lowest(e: Episode, s: CSARState) -> None:
 
 def pull_in_turn(e: Episode, s: CSARState, rng: np.random.Generator) -> int:
     """Return the active arm of fewest pulls, or stop."""
-    return STOP if s.ended else leader(e.first)
+    return STOP if s.ended else leader(e.tournament)
 
 
 FROM_BELOW = Rule(index=fewest_pulls, choose=pull_in_turn, refresh=next_phase, only_drops=True, state=CSARState)

@@ -21,7 +21,6 @@ from bai_gym.statistics import FloatArray
 
 __all__ = [
     "Tournament",
-    "best_without",
     "fill",
     "leader",
     "leader_without",
@@ -79,17 +78,6 @@ def top(tree: Tournament) -> float:
 def value_of(tree: Tournament, arm: int) -> float:
     """Return the value of an arm."""
     return float(tree.value[(tree.value.size >> 1) + arm])
-
-
-def best_without(tree: Tournament, arm: int) -> float:
-    """Return the largest value of the other arms; -inf if there is none."""
-    node = np.uint64(tree.value.size >> 1) + np.uint64(arm)
-    best = -np.inf
-    while node > ONE:
-        other = tree.value[node ^ ONE]
-        best = other if other > best else best
-        node >>= ONE
-    return best
 
 
 def leader_without(tree: Tournament, arm: int, rng: np.random.Generator) -> int:

@@ -20,7 +20,7 @@ def plain_rule(agent: Any) -> list[str]:
     if not isinstance(rule, Rule):
         return []
     agent.task = BestArm()  # on which the fast form may depend
-    functions = [part for part in (rule.index, rule.second, rule.choose, rule.refresh, rule.stops) if part is not None]
+    functions = [part for part in (rule.index, rule.choose, rule.refresh, rule.stops) if part is not None]
     module = inspect.getmodule(rule.choose or rule.refresh or rule.index)
     home = getattr(module, "__name__", "")
     used: list[Any] = [kind for kind in rule.state.__mro__ if issubclass(kind, State) and kind is not State]
