@@ -10,7 +10,7 @@ import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_remaining
-from bai_gym.agents.tools.scanning import arm_of_largest, fewest_pulls
+from bai_gym.agents.tools.scanning import active_arm_of_smallest, fewest_pulls
 from bai_gym.agents.tools.sets import range_of
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Outcome, PerArm, Rule, State, Vector
@@ -32,8 +32,8 @@ class RejectsState(State):
 
 
 def compare_with_next(e: Episode, s: RejectsState, rng: np.random.Generator) -> int:
-    """Reject the lowest arm if it is far below the second-lowest one (CR-C)."""
-    low, second = lowest(e, s, rng), np.inf
+    """Reject the arm of lowest mean, l, if it is far below the second-lowest one (CR-C)."""
+    low, second = active_arm_of_smallest(e.mean, e, s.score, rng), np.inf
     for arm in range(e.num_arms):
         if e.active[arm] == 1 and arm != low:
             second = min(second, e.mean[arm])
@@ -41,19 +41,12 @@ def compare_with_next(e: Episode, s: RejectsState, rng: np.random.Generator) -> 
 
 
 def compare_with_average(e: Episode, s: RejectsState, rng: np.random.Generator) -> int:
-    """Reject the lowest arm if it is far below the average of the others (CR-A)."""
-    low, others = lowest(e, s, rng), 0.0
+    """Reject the arm of lowest mean, l, if it is far below the average of the others (CR-A)."""
+    low, others = active_arm_of_smallest(e.mean, e, s.score, rng), 0.0
     for arm in range(e.num_arms):
         if e.active[arm] == 1 and arm != low:
             others += e.mean[arm]
     return reject_if_large(e, s, low, others / (s.remaining - 1) - e.mean[low])
-
-
-def lowest(e: Episode, s: RejectsState, rng: np.random.Generator) -> int:
-    """Return l, the active arm of lowest mean."""
-    for arm in range(e.num_arms):
-        s.score[arm] = -e.mean[arm] if e.active[arm] == 1 else -np.inf
-    return arm_of_largest(s.score, e, rng)
 
 
 def reject_if_large(e: Episode, s: RejectsState, low: int, gap: float) -> int:

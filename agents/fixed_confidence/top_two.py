@@ -24,12 +24,11 @@ from bai_gym.agents.fixed_confidence.stopping import (
     BERNOULLI,
     ConfidenceAgent,
     ConfidenceState,
-    bernoulli_divergence,
     evidence,
     is_separated,
     mean_of,
-    variance_of,
 )
+from bai_gym.agents.tools.divergences import bernoulli_divergence, variance_of
 from bai_gym.agents.tools.posteriors import Posteriors, arm_of_largest_draw
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.errors import ParameterError
