@@ -29,7 +29,7 @@ from bai_gym.agents.fixed_confidence.stopping import (
     mean_of,
 )
 from bai_gym.agents.tools.divergences import bernoulli_divergence, variance_of
-from bai_gym.agents.tools.posteriors import Posteriors, arm_of_largest_draw
+from bai_gym.agents.tools.posteriors import Posteriors, another_arm_of_largest_draw, arm_of_largest_draw
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
@@ -65,11 +65,8 @@ def ttts(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
     best = arm_of_largest_draw(e, s, rng)
     if rng.random() < s.beta:
         return best
-    for _ in range(s.tries):
-        other = arm_of_largest_draw(e, s, rng)
-        if other != best:
-            return other
-    return cheapest(e, s, best, rng)
+    other = another_arm_of_largest_draw(e, s, best, s.tries, rng)
+    return other if other != best else cheapest(e, s, best, rng)
 
 
 def eb_tc(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
