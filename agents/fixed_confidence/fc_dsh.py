@@ -141,6 +141,7 @@ class FCDSH(ConfidenceAgent):
     factor: float = 1.01
 
     name: ClassVar[str] = "FC-DSH"
+    other_rules: ClassVar[dict[str, Rule]] = {"reuse=True": PRACTICAL}
     anytime: ClassVar[bool] = False
 
     @property

@@ -82,6 +82,10 @@ def find_proportions(e: Episode, s: TrackingState) -> None:
     s.y = optimal_proportions(s.mean, s.variance, s.family == BERNOULLI, 0.0, s.w, s.y)
 
 
+D_TRACKING = Rule(index=mean_of, choose=d_tracking, stops=is_separated, state=TrackingState)
+C_TRACKING = Rule(index=mean_of, choose=c_tracking, stops=is_separated, state=TrackingState)
+
+
 @dataclass(kw_only=True)
 class TrackAndStop(ConfidenceAgent):
     """Pulls arms in the proportions w* that are optimal for the sample means, until the best arm is separated.
@@ -108,6 +112,7 @@ class TrackAndStop(ConfidenceAgent):
     lazy: float = 0.0
 
     name: ClassVar[str] = "TrackAndStop"
+    other_rules: ClassVar[dict[str, Rule]] = {'tracking="C"': C_TRACKING}
 
     @property
     def rule(self) -> Rule:  # type: ignore[override]
@@ -120,7 +125,3 @@ class TrackAndStop(ConfidenceAgent):
         real(self.lazy, f"lazy of {self.name}", least=0)
         super().begin(info)
         self.values["lazy"] = self.lazy
-
-
-D_TRACKING = Rule(index=mean_of, choose=d_tracking, stops=is_separated, state=TrackingState)
-C_TRACKING = Rule(index=mean_of, choose=c_tracking, stops=is_separated, state=TrackingState)

@@ -87,6 +87,7 @@ class CSAR(Agent):
     schedule: str = "csar"
 
     name: ClassVar[str] = "CSAR"
+    other_rules: ClassVar[dict[str, Rule]] = {'schedule="code"': FROM_BELOW}
     tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
     uses_variances: ClassVar[bool] = False
     anytime: ClassVar[bool] = True

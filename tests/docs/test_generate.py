@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,12 @@ pytest.importorskip("griffe")
 import gymnasium as gym  # noqa: E402
 
 from bai_gym import agents  # noqa: E402
+from bai_gym.agents.registry import find  # noqa: E402
 from bai_gym.bandits import BernoulliBandit  # noqa: E402
 from bai_gym.envs.registration import IDS  # noqa: E402
 from bai_gym.errors import BaiGymError  # noqa: E402
 from bai_gym.problems import FAMILIES, BernoulliPriorProblem, FixedProblem, build  # noqa: E402
+from bai_gym.sampling import Rule  # noqa: E402
 from bai_gym.tasks import BestArm, Thresholding  # noqa: E402
 from generate.agents import agent_text, written_pages  # noqa: E402
 from generate.complexities import complexity_rows, number  # noqa: E402
@@ -26,6 +29,7 @@ from generate.instances import FEATURES_OF_DATA, description, environments  # no
 from generate.pictures import picture  # noqa: E402
 from generate.players import verdicts  # noqa: E402
 from generate.project import outside_page  # noqa: E402
+from generate.rules import plain_rule  # noqa: E402
 
 
 class Documented:
@@ -204,3 +208,14 @@ def test_links_of_files_from_outside(tmp_path: Path) -> None:
     assert (
         outside_page(file) == "[a](architecture.md#x) [b](contributing.md) c [d](https://e.org/f) [g](#h)\n[i](j.ipynb)"
     )
+
+
+def test_pages_show_every_rule_of_a_module() -> None:
+    shown: dict[str, str] = {}
+    for name in agents.names():
+        module = find(name).__module__
+        shown[module] = shown.get(module, "") + "".join(plain_rule(agents.make(name)))
+    for module, text in shown.items():
+        for rule in (value for value in vars(sys.modules[module]).values() if isinstance(value, Rule)):
+            for function in (rule.index, rule.choose, rule.refresh, rule.stops):
+                assert function is None or function.__name__ in text, (module, function)
