@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar
 
@@ -12,7 +13,7 @@ from bai_gym.agents.restrictions import check_arms
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError, BudgetError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Plan, Stepper, TieRule, allocations, check_tie_rule
+from bai_gym.sampling import Plan, Rule, Stepper, TieRule, allocations, check_tie_rule
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import Task
 from bai_gym.validation import flag, real
@@ -43,6 +44,8 @@ class Agent(ABC):
         tasks: Names of the tasks that the agent supports, see :mod:`bai_gym.tasks`.
         stops: Whether the agent decides when to stop, as environments with fixed confidence require.
         needs_features: Whether arms must have features.
+        other_rules: Rules that are played with other parameters than the defaults, such as ``tracking="C"``, by these
+            parameters; the agent's page shows them, too.
         anytime: Whether :meth:`recommend` may be called after any pull and changes no state: the recommendation depends
             on the observation alone. Such an agent can be evaluated at checkpoints.
     """
@@ -58,6 +61,7 @@ class Agent(ABC):
     tasks: ClassVar[frozenset[str]] = frozenset({"best-arm"})
     stops: ClassVar[bool] = False
     needs_features: ClassVar[bool] = False
+    other_rules: ClassVar[Mapping[str, Rule]] = {}
     anytime: ClassVar[bool] = False
 
     @property

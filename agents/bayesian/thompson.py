@@ -11,7 +11,13 @@ import numpy as np
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_mean, most_pulled
 from bai_gym.agents.tools.draws import ScreenedPosteriors, another_winner, screening, update_posteriors, winner
-from bai_gym.agents.tools.posteriors import BERNOULLI, STUDENT, Posteriors, arm_of_largest_draw
+from bai_gym.agents.tools.posteriors import (
+    BERNOULLI,
+    STUDENT,
+    Posteriors,
+    another_arm_of_largest_draw,
+    arm_of_largest_draw,
+)
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
@@ -43,11 +49,8 @@ def top_two(e: Episode, s: ThompsonState, rng: np.random.Generator) -> int:
     best = arm_of_largest_draw(e, s, rng)
     if rng.random() < s.beta:
         return best
-    for _ in range(s.tries):
-        other = arm_of_largest_draw(e, s, rng)
-        if other != best:
-            return other
-    return cheapest_to_confuse(e, s, best, rng)
+    other = another_arm_of_largest_draw(e, s, best, s.tries, rng)
+    return other if other != best else cheapest_to_confuse(e, s, best, rng)
 
 
 def cheapest_to_confuse(e: Episode, s: ThompsonState, best: int, rng: np.random.Generator) -> int:

@@ -38,8 +38,8 @@ def pull_largest_b(e: Episode, s: GivenState, rng: np.random.Generator) -> int:
     if second != s.cap:
         s.cap = second
         for arm in (s.best, s.second):
-            renew(e.first, arm, capped_bound(e.pulls[arm], e.mean[arm], e.variance[arm], s), rng)
-    return leader(e.first)
+            renew(e.tournament, arm, capped_bound(e.pulls[arm], e.mean[arm], e.variance[arm], s), rng)
+    return leader(e.tournament)
 
 
 class AdaptiveState(TwoLargest):

@@ -13,7 +13,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.bounds import ugape_fast
 from bai_gym.agents.sequential import reward_bounds
 from bai_gym.agents.tools.sets import SetAgent, SetState, keep, prefers, range_of, rivals, smallest
 from bai_gym.agents.tools.widths import bernstein, hoeffding
@@ -148,9 +147,15 @@ def exploration_rate(agent: UGapEb | UGapEbV | AUGapEb | AUGapEbV) -> float:
     return agent.scale * pulls / (2.0 if agent.uses_variances else 4.0)
 
 
-def for_one_arm(rule: Rule) -> property:
+def for_one_arm(form: str) -> property:
     """Return the property of an agent that is its fast rule, which is for one best arm of one bandit."""
-    return property(lambda agent: rule if agent.task.m * agent.task.num_bandits == 1 else None)
+
+    def fast(agent: SetAgent) -> Rule | None:
+        from bai_gym.agents.bounds import ugape_fast  # falls back on the plain rule, so it imports this module
+
+        return getattr(ugape_fast, form) if agent.task.m * agent.task.num_bandits == 1 else None
+
+    return property(fast)
 
 
 def oracle(agent: UGapEb | UGapEbV) -> frozenset[str]:
@@ -176,7 +181,7 @@ class UGapEb(SetAgent):
     uses_variances: ClassVar[bool] = False
     knows = property(oracle)
     rule: ClassVar[Rule] = GIVEN
-    fast = for_one_arm(ugape_fast.GIVEN)
+    fast = for_one_arm("GIVEN")
     begin = begin_with_complexity
 
 
@@ -196,7 +201,7 @@ class UGapEbV(SetAgent):
     first_pulls: ClassVar[int] = 2
     knows = property(oracle)
     rule: ClassVar[Rule] = GIVEN
-    fast = for_one_arm(ugape_fast.GIVEN)
+    fast = for_one_arm("GIVEN")
     begin = begin_with_complexity
 
 
@@ -214,7 +219,7 @@ class AUGapEb(SetAgent):
     name: ClassVar[str] = "A-UGapEb"
     uses_variances: ClassVar[bool] = False
     rule: ClassVar[Rule] = ADAPTIVE
-    fast = for_one_arm(ugape_fast.ADAPTIVE)
+    fast = for_one_arm("ADAPTIVE")
     begin = begin_adaptive
 
 
@@ -229,7 +234,7 @@ class AUGapEbV(SetAgent):
     name: ClassVar[str] = "A-UGapEb-V"
     first_pulls: ClassVar[int] = 2
     rule: ClassVar[Rule] = ADAPTIVE
-    fast = for_one_arm(ugape_fast.ADAPTIVE)
+    fast = for_one_arm("ADAPTIVE")
     begin = begin_adaptive
 
 

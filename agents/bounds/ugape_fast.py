@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from bai_gym.agents.tools.sets import SetState, prefers
+from bai_gym.agents.bounds.ugape import UGapEState, select_arm, width
+from bai_gym.agents.tools.sets import keep, prefers
 from bai_gym.agents.tools.widths import bernstein, hoeffding
-from bai_gym.sampling import Episode, PerArm, Rule, Vector, leader, leader_without, top, total, value_of
+from bai_gym.sampling import Episode, PerArm, Rule, is_shared, leader, leader_without, noinline, top, total, value_of
 
 __all__ = ["ADAPTIVE", "GIVEN"]
 
 
-class FastState(SetState):
+class FastState(UGapEState):
     """What the rules use: the same as the plain ones, and a cache."""
 
-    a: float  # exploration
-    b: float  # bound of the rewards
-    aware: bool  # whether widths depend on the variances
-    last: bool  # whether the last set is recommended, not that of smallest value
-    rate: float  # a H
-    every: int = 1  # pulls from one estimate of H to the next
-    order: Vector  # not used
     safest: int  # the arm of largest L, as it was before the last pull
     bound: float  # no other arm has a larger L; inf where all have changed
     term: PerArm  # terms of H
@@ -31,40 +25,58 @@ def upper(pulls: float, mean: float, variance: float, s: FastState) -> float:
     return mean + (bernstein(s.a, s.b, pulls, variance) if s.aware else hoeffding(s.a, s.b, pulls))
 
 
-def select_arm(e: Episode, s: FastState, rng: np.random.Generator) -> int:
-    """Do as the plain rule does for one best arm, by the tournament of U; exact ties of U are ignored.
+def fast_select_arm(e: Episode, s: FastState, rng: np.random.Generator) -> int:
+    """Do as :func:`select_arm` does for one best arm, by the tournament of U; where arms are tied, call it.
 
     B_k is the largest U less L_k, but for the first, the arm of largest U, the second-largest less L_k. So J is the
     first or the arm of largest L, and u is the first, or where J is that, the second.
     """
-    first, low = leader(e.first), find_safest(e, s)
-    second = leader_without(e.first, first, rng)
-    value = top(e.first) - (2.0 * e.mean[low] - value_of(e.first, low))  # L = 2 mean - U
-    of_first = value_of(e.first, second) - (2.0 * e.mean[first] - value_of(e.first, first))
+    tree = e.tournament
+    first, low = leader(tree), find_safest(e, s)
+    second = leader_without(tree, first, rng)
+    value = top(tree) - lower(e, s, low)
+    of_first = value_of(tree, second) - lower(e, s, first)
+    is_tied = s.bound >= lower_by_tree(e, low) or of_first == value
+    if is_tied or top(tree) == value_of(tree, second) or is_shared(tree, second, first):
+        return select_among_all(e, s, rng)
     low = first if of_first < value else low
     u = second if low == first else first
-    value, least = min(value, of_first), np.inf if e.pulled < 0 else s.kept_value
-    s.value, s.sets[0] = value, low
-    if value < least:
-        s.kept[0] = low
-        s.kept_value = np.inf if s.last else value
-    wider = value_of(e.first, u) - e.mean[u] - (value_of(e.first, low) - e.mean[low])
-    if abs(wider) <= 1e-14 * (abs(e.mean[u]) + abs(top(e.first))):  # widths that differ by rounding alone are equal
+    s.value, s.sets[0] = min(value, of_first), low
+    if e.pulled < 0 or s.value < s.kept_value:
+        keep(s, np.inf if s.last else s.value)
+    of_u, of_low = width(s, e.pulls[u], e.variance[u]), width(s, e.pulls[low], e.variance[low])
+    if of_u == of_low:
         return u if prefers(e, u, low, rng) else low
-    return u if wider > 0.0 else low
+    return u if of_u > of_low else low
+
+
+@noinline
+def select_among_all(e: Episode, s: FastState, rng: np.random.Generator) -> int:
+    """Return the choice of the plain rule."""
+    return select_arm(e, s, rng)
+
+
+def lower(e: Episode, s: FastState, arm: int) -> float:
+    """Return L of an arm."""
+    return float(e.mean[arm] - width(s, e.pulls[arm], e.variance[arm]))
+
+
+def lower_by_tree(e: Episode, arm: int) -> float:
+    """Return L of an arm up to rounding, which is the same for arms of equal means and widths."""
+    return float(2.0 * e.mean[arm] - value_of(e.tournament, arm))
 
 
 def find_safest(e: Episode, s: FastState) -> int:
-    """Return the arm of largest L; all arms are scanned only when the safest arm falls below the bound."""
+    """Return the arm of largest L; all arms are scanned only when the safest arm falls to the bound."""
     arm, pulled = s.safest, max(e.pulled, 0)
-    largest, other = 2.0 * e.mean[arm] - value_of(e.first, arm), 2.0 * e.mean[pulled] - value_of(e.first, pulled)
+    largest, other = lower_by_tree(e, arm), lower_by_tree(e, pulled)
     other = -np.inf if pulled == arm else other
     bound = max(s.bound, min(largest, other))
     arm = pulled if other > largest else arm
-    if max(largest, other) < bound or e.pulled < 0:
+    if max(largest, other) <= bound or e.pulled < 0:
         largest = bound = -np.inf
         for k in range(e.num_arms):
-            other = 2.0 * e.mean[k] - value_of(e.first, k)
+            other = lower_by_tree(e, k)
             bound = max(bound, min(other, largest))
             arm = k if other > largest else arm
             largest = max(largest, other)
@@ -92,5 +104,5 @@ def estimate_complexity(e: Episode, s: FastState, rng: np.random.Generator) -> i
     return e.made + s.every
 
 
-GIVEN = Rule(index=upper, choose=select_arm, state=FastState)
-ADAPTIVE = Rule(index=upper, choose=select_arm, refresh=estimate_complexity, state=FastState)
+GIVEN = Rule(index=upper, choose=fast_select_arm, state=FastState)
+ADAPTIVE = Rule(index=upper, choose=fast_select_arm, refresh=estimate_complexity, state=FastState)

@@ -10,10 +10,10 @@ import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_remaining
-from bai_gym.agents.tools.scanning import fewest_pulls
+from bai_gym.agents.tools.scanning import active_arm_of_smallest, fewest_pulls
 from bai_gym.agents.tools.sets import range_of
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Outcome, PerArm, Rule, State, Vector, best_without, leader, renew, total
+from bai_gym.sampling import Episode, Outcome, PerArm, Rule, State, Vector
 from bai_gym.statistics import IntArray
 from bai_gym.theory.complexity import log_bar
 
@@ -25,59 +25,43 @@ class RejectsState(State):
 
     b: float  # bound of the rewards
     log_bar: Vector  # log~(1), ..., log~(K)
-    rejections: int  # number of rejected arms, K - j
+    remaining: int  # j, number of active arms
     spent: float  # R, pulls of the rejected arms
     most: float  # pulls of the rejected arm that has most of them
-    rejected: PerArm  # 1 for rejected arms
-    mean: PerArm  # means of the active arms, else 0
-
-
-def lowest_mean(pulls: float, mean: float, variance: float, s: RejectsState) -> float:
-    """Return -mean, whose largest arm may be rejected."""
-    return -mean
+    score: PerArm  # minus the means of the active arms
 
 
 def compare_with_next(e: Episode, s: RejectsState, rng: np.random.Generator) -> int:
-    """Reject the lowest arm if it is far below the second-lowest one (CR-C), then pull the least pulled one."""
-    low = leader(e.first)
-    if may_reject(e, s, low) and is_large(e, s, -best_without(e.first, low) - e.mean[low]):
-        reject(e, s, low, rng)
-    return leader(e.second)
+    """Reject the arm of lowest mean, l, if it is far below the second-lowest one (CR-C)."""
+    low, second = active_arm_of_smallest(e.mean, e, s.score, rng), np.inf
+    for arm in range(e.num_arms):
+        if e.active[arm] == 1 and arm != low:
+            second = min(second, e.mean[arm])
+    return reject_if_large(e, s, low, second - e.mean[low])
 
 
 def compare_with_average(e: Episode, s: RejectsState, rng: np.random.Generator) -> int:
-    """Reject the lowest arm if it is far below the average of the others (CR-A), then pull the least pulled one."""
-    low = leader(e.first)
-    if may_reject(e, s, low):
-        for arm in range(e.num_arms):
-            s.mean[arm] = e.mean[arm] * e.active[arm]
-        average = (total(s.mean) - e.mean[low]) / (e.num_arms - s.rejections - 1)
-        if is_large(e, s, average - e.mean[low]):
-            reject(e, s, low, rng)
-    return leader(e.second)
+    """Reject the arm of lowest mean, l, if it is far below the average of the others (CR-A)."""
+    low, others = active_arm_of_smallest(e.mean, e, s.score, rng), 0.0
+    for arm in range(e.num_arms):
+        if e.active[arm] == 1 and arm != low:
+            others += e.mean[arm]
+    return reject_if_large(e, s, low, others / (s.remaining - 1) - e.mean[low])
 
 
-def may_reject(e: Episode, s: RejectsState, low: int) -> bool:
-    """Return whether j > 2, and arm l has more pulls than each rejected one."""
-    return e.num_arms - s.rejections > 2 and e.pulls[low] > s.most
+def reject_if_large(e: Episode, s: RejectsState, low: int, gap: float) -> int:
+    """Reject arm l if gap / b > 1 / sqrt(beta) - 1, j > 2, and it has more pulls than each rejected arm.
 
-
-def is_large(e: Episode, s: RejectsState, gap: float) -> bool:
-    """Return whether gap / b > 1 / sqrt(beta) - 1."""
-    j = e.num_arms - s.rejections
-    beta = s.log_bar[j - 1] * (e.made - s.spent) / (e.end - s.spent)
-    return gap / s.b > 1.0 / math.sqrt(beta) - 1.0
-
-
-def reject(e: Episode, s: RejectsState, low: int, rng: np.random.Generator) -> None:
-    """Remove arm l from the active arms."""
-    s.rejections += 1
-    s.spent += e.pulls[low]
-    s.most = e.pulls[low]  # more than each one before
-    s.rejected[low] = 1.0
-    e.active[low] = 0
-    renew(e.first, low, -np.inf, rng)
-    renew(e.second, low, -np.inf, rng)
+    Returns:
+        The number of pulls after the next one, when arms are compared again.
+    """
+    beta = s.log_bar[s.remaining - 1] * (e.made - s.spent) / (e.end - s.spent)
+    if s.remaining > 2 and e.pulls[low] > s.most and gap / s.b > 1.0 / math.sqrt(beta) - 1.0:
+        e.active[low] = 0
+        s.remaining -= 1
+        s.spent += e.pulls[low]
+        s.most = e.pulls[low]
+    return e.made + 1
 
 
 @dataclass(kw_only=True)
@@ -99,11 +83,11 @@ class ContinuousRejects(SequentialAgent):
         """Check the bound, and set the values of the state."""
         b = range_of(self.b, self.sigma, self.name)
         bars = np.array([log_bar(arms) for arms in range(1, self.num_arms + 1)])
-        self.values = {"b": b, "log_bar": bars}
+        self.values = {"b": b, "log_bar": bars, "remaining": self.num_arms}
 
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the active arm of largest mean."""
-        return best_remaining(outcome.statistics, outcome.states["rejected"], self.tie, self.rng)
+        return best_remaining(outcome.statistics, outcome.active, self.tie, self.rng)
 
 
 @dataclass(kw_only=True)
@@ -124,7 +108,7 @@ class CRA(ContinuousRejects):
     """
 
     name: ClassVar[str] = "CR-A"
-    rule: ClassVar[Rule] = Rule(index=lowest_mean, second=fewest_pulls, choose=compare_with_average, state=RejectsState)
+    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=compare_with_average, only_drops=True, state=RejectsState)
 
 
 @dataclass(kw_only=True)
@@ -138,4 +122,4 @@ class CRC(ContinuousRejects):
     """
 
     name: ClassVar[str] = "CR-C"
-    rule: ClassVar[Rule] = Rule(index=lowest_mean, second=fewest_pulls, choose=compare_with_next, state=RejectsState)
+    rule: ClassVar[Rule] = Rule(index=fewest_pulls, refresh=compare_with_next, only_drops=True, state=RejectsState)

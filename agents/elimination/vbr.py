@@ -11,7 +11,7 @@ import numpy as np
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.agents.tools.rejects import rejection_times
-from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.agents.tools.scanning import active_arm_of_smallest
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import NEVER, Episode, Outcome, PerArm, Rule, State, Vector
 from bai_gym.statistics import IntArray, Statistics
@@ -28,8 +28,7 @@ class VBRState(State):
     early: bool  # whether an arm is also rejected when its interval is separated from another's
     times: Vector  # t_1, ..., t_(K-1): pulls at which arms are rejected
     phase: int  # k - 1, the number of arms that have been rejected
-    rejected: PerArm  # 1 for the arms that have been rejected
-    value: PerArm  # of which the largest is rejected
+    value: PerArm  # of which the smallest is rejected
 
 
 def widest(pulls: float, mean: float, variance: float, s: VBRState) -> float:
@@ -51,10 +50,8 @@ def reject_due(e: Episode, s: VBRState, rng: np.random.Generator) -> int:
 def reject(e: Episode, s: VBRState, rng: np.random.Generator) -> None:
     """Reject the active arm of smallest mean, or mean + r."""
     for arm in range(e.num_arms):
-        bound = e.mean[arm] + radius(e, s, arm) if s.by_bound else e.mean[arm]
-        s.value[arm] = -bound if e.active[arm] == 1 else -np.inf
-    worst = arm_of_largest(s.value, e, rng)
-    e.active[worst], s.rejected[worst] = 0, 1.0
+        s.value[arm] = e.mean[arm] + radius(e, s, arm) if s.by_bound else e.mean[arm]
+    e.active[active_arm_of_smallest(s.value, e, s.value, rng)] = 0
     s.phase += 1
 
 
@@ -127,4 +124,4 @@ class VBR(SequentialAgent):
         if self.reject == "ucb":
             values = values + self.gamma * np.sqrt(seen.variances / seen.pulls)
         bounds = Statistics(seen.pulls, values, seen.variances)
-        return best_remaining(bounds, outcome.states["rejected"], self.tie, self.rng)
+        return best_remaining(bounds, outcome.active, self.tie, self.rng)

@@ -8,22 +8,25 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.fixed_confidence.fws import mean_divergence, meeting_mean
-from bai_gym.agents.fixed_confidence.kl_lucb import bernoulli_upper_bound
 from bai_gym.agents.fixed_confidence.stopping import (
     BERNOULLI,
     ConfidenceAgent,
     ConfidenceState,
-    bernoulli_divergence,
     is_separated,
     mean_of,
+)
+from bai_gym.agents.tools.divergences import (
+    bernoulli_divergence,
+    bernoulli_upper_bound,
+    divergence_inside,
+    inside,
+    meeting_mean,
     variance_of,
 )
-from bai_gym.agents.fixed_confidence.track_and_stop import inside
+from bai_gym.agents.tools.hedge import exponential_weights, mix_loss
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, PerArm, Rule, Vector, leader, noinline, section
-from bai_gym.statistics import FloatArray
+from bai_gym.sampling import Episode, PerArm, Rule, Vector, leader, section
 
 __all__ = ["AdaHedgeBR"]
 
@@ -44,7 +47,7 @@ class AdaHedgeState(ConfidenceState):
 
 def play_round(e: Episode, s: AdaHedgeState, rng: np.random.Generator) -> int:
     """Play one round of the game, and return the arm whose pulls are furthest behind the weights (C-tracking)."""
-    best = leader(e.first)
+    best = leader(e.tournament)
     if e.pulled < 0:
         for arm in range(e.num_arms):
             s.total[arm], s.mix_gap[arm] = e.pulls[arm], FIRST_D
@@ -52,9 +55,9 @@ def play_round(e: Episode, s: AdaHedgeState, rng: np.random.Generator) -> int:
     rate = math.log(e.num_arms) / s.mix_gap[best]
     exponential_weights(losses, rate, s.w)
     rival, meeting = best_response(e, s, best)
-    before, gain = mix_loss(losses, rate), 0.0
+    before, gain, level = mix_loss(losses, rate), 0.0, math.log(float(e.made))
     for k in range(e.num_arms):
-        s.gain[k] = optimistic_gain(e, s, k, meeting if k == best or k == rival else e.mean[k])
+        s.gain[k] = optimistic_gain(e, s, k, meeting if k == best or k == rival else e.mean[k], level)
         gain += s.w[k] * s.gain[k]
     for k in range(e.num_arms):
         losses[k] -= s.gain[k]
@@ -71,48 +74,21 @@ def best_response(e: Episode, s: AdaHedgeState, best: int) -> tuple[int, float]:
     for j in range(e.num_arms):
         if j != best:
             p = meeting_mean(e, s, best, j, s.w[best] + POSITIVE, s.w[j] + POSITIVE)
-            value = s.w[best] * mean_divergence(e, s, best, p) + s.w[j] * mean_divergence(e, s, j, p)
+            value = s.w[best] * divergence_inside(e, s, best, p) + s.w[j] * divergence_inside(e, s, j, p)
             if value < cost:
                 rival, cost, meeting = j, value, p
     return rival, meeting
 
 
-@noinline
-def optimistic_gain(e: Episode, s: AdaHedgeState, arm: int, q: float) -> float:
-    """Return the largest of d(U, q), d(L, q) and log(t) / N, with the bounds U and L of the arm at level log t."""
-    n, m, level = e.pulls[arm], e.mean[arm], math.log(float(e.made))
+def optimistic_gain(e: Episode, s: AdaHedgeState, arm: int, q: float, level: float) -> float:
+    """Return the largest of d(U, q), d(L, q) and level / N, with the bounds U and L of the arm at this level, log t."""
+    n, m = e.pulls[arm], e.mean[arm]
     if s.family == BERNOULLI:
         q = inside(q)
         high, low = bernoulli_upper_bound(m, level / n), 1.0 - bernoulli_upper_bound(1.0 - m, level / n)
         return max(bernoulli_divergence(high, q), bernoulli_divergence(low, q), level / n)
     far = abs(m - q) + math.sqrt(2.0 * variance_of(e, s, arm) * level / n)
     return float(max(0.5 * far * far / variance_of(e, s, arm), level / n))
-
-
-def exponential_weights(losses: FloatArray, rate: float, w: FloatArray) -> None:
-    """Write the weights in proportion to exp(-rate loss)."""
-    lowest, total = least(losses), 0.0
-    for k in range(w.size):
-        w[k] = math.exp(-rate * (losses[k] - lowest))
-        total += w[k]
-    for k in range(w.size):
-        w[k] /= total
-
-
-def mix_loss(losses: FloatArray, rate: float) -> float:
-    """Return -log(mean of exp(-rate loss)) / rate."""
-    lowest, total = least(losses), 0.0
-    for k in range(losses.size):
-        total += math.exp(-rate * (losses[k] - lowest))
-    return lowest - math.log(total / losses.size) / rate
-
-
-def least(values: FloatArray) -> float:
-    """Return the smallest value."""
-    smallest = np.inf
-    for k in range(values.size):
-        smallest = min(smallest, values[k])
-    return smallest
 
 
 @dataclass(kw_only=True)

@@ -13,13 +13,13 @@ from bai_gym.agents.fixed_confidence.stopping import (
     ConfidenceState,
     is_separated,
     mean_of,
-    variance_of,
 )
+from bai_gym.agents.tools.divergences import variance_of
 from bai_gym.agents.tools.halving import num_stages
-from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.agents.tools.scanning import active_arm_of_smallest, drop_smallest
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, TO_FIRST, Episode, Outcome, PerArm, Rule
+from bai_gym.sampling import STOP, Episode, Outcome, PerArm, Rule
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import flag, real
 
@@ -33,9 +33,8 @@ class HalvingState(ConfidenceState):
     stages: int  # L
     phase: int = 1  # m
     base: float = 1.0  # base pulls of a phase, where all samples are used
-    size: int  # number of arms in the stage
+    size: int  # number of arms in the stage, the active ones
     winner: int = -1  # winner of the last phase
-    alive: PerArm  # 1 for arms in the stage
     score: PerArm  # what is compared
     pulls: PerArm  # pulls of each arm in the last stage that it was in
     sums: PerArm  # and its sum of rewards there
@@ -51,20 +50,20 @@ def pull_with_fresh_samples(e: Episode, s: HalvingState, rng: np.random.Generato
         s.pulls[e.pulled] += 1.0
         s.sums[e.pulled] += e.reward
     while True:
-        arm = least_pulled(e, s, s.pulls, rng)
+        arm = active_arm_of_smallest(s.pulls, e, s.score, rng)
         if s.pulls[arm] < math.ceil(e.num_arms * 2.0 ** (s.phase - 1.0) / s.size):
             return arm
         for k in range(e.num_arms):
             s.score[k] = s.sums[k] / s.pulls[k]
         halve(e, s, s.score, rng)
         if s.size == 1:
-            s.winner = survivor(e, s)
+            s.winner = active_arm_of_smallest(s.score, e, s.score, rng)  # the only one
             if is_winner_separated(e, s):
                 return STOP
             s.phase += 1
             begin_phase(e, s)
         for k in range(e.num_arms):  # a new stage
-            if s.alive[k] == 1.0:
+            if e.active[k] == 1:
                 s.pulls[k] = s.sums[k] = 0.0
 
 
@@ -73,7 +72,7 @@ def pull_with_all_samples(e: Episode, s: HalvingState, rng: np.random.Generator)
     if e.pulled < 0:
         begin_phase(e, s)
     while True:
-        arm = least_pulled(e, s, e.pulls, rng)
+        arm = active_arm_of_smallest(e.pulls, e, s.score, rng)
         if e.pulls[arm] < math.ceil(s.base * e.num_arms / s.size):
             return arm
         halve(e, s, e.mean, rng)
@@ -98,41 +97,14 @@ def is_winner_separated(e: Episode, s: HalvingState) -> bool:
 def begin_phase(e: Episode, s: HalvingState) -> None:
     """Begin a phase with all arms."""
     for arm in range(e.num_arms):
-        s.alive[arm] = 1.0
+        e.active[arm] = 1
     s.size = e.num_arms
 
 
-def least_pulled(e: Episode, s: HalvingState, pulls: FloatArray, rng: np.random.Generator) -> int:
-    """Return the arm of the stage with the fewest pulls."""
-    for arm in range(e.num_arms):
-        s.score[arm] = -pulls[arm] if s.alive[arm] == 1.0 else -np.inf
-    return arm_of_largest(s.score, e, rng)
-
-
 def halve(e: Episode, s: HalvingState, values: FloatArray, rng: np.random.Generator) -> None:
-    """Keep the better half of the arms of the stage, rounded up; of arms tied at the border random ones."""
-    kept = math.ceil(s.size / 2.0)
-    while s.size > kept:
-        worst, ties = -1, 1.0
-        for arm in range(e.num_arms):
-            if s.alive[arm] == 0.0:
-                continue
-            if worst < 0 or values[arm] < values[worst]:
-                worst, ties = arm, 1.0
-            elif values[arm] == values[worst]:
-                ties += 1.0
-                if e.tie == TO_FIRST or rng.random() * ties < 1.0:  # the rule "first" keeps the lowest arms
-                    worst = arm
-        s.alive[worst] = 0.0
-        s.size -= 1
-
-
-def survivor(e: Episode, s: HalvingState) -> int:
-    """Return the arm that remains at the end of a phase."""
-    winner = 0
-    for arm in range(e.num_arms):
-        winner = arm if s.alive[arm] == 1.0 else winner
-    return winner
+    """Keep the better half of the arms of the stage, rounded up."""
+    drop_smallest(values, s.size // 2, e, rng)
+    s.size -= s.size // 2
 
 
 PROVED = Rule(index=mean_of, choose=pull_with_fresh_samples, state=HalvingState)
@@ -169,6 +141,7 @@ class FCDSH(ConfidenceAgent):
     factor: float = 1.01
 
     name: ClassVar[str] = "FC-DSH"
+    other_rules: ClassVar[dict[str, Rule]] = {"reuse=True": PRACTICAL}
     anytime: ClassVar[bool] = False
 
     @property

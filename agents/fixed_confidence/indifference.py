@@ -64,7 +64,7 @@ def has_all_pulls(e: Episode, s: RinottState) -> bool:
 class KNState(ZoneState):
     """What the rule of KN uses."""
 
-    dropped: PerArm  # 1 for arms that have lost
+    lost: PerArm  # 1 for arms that have lost
     variance: PerArm  # sample variances of the first stage
 
 
@@ -78,9 +78,9 @@ def screen(e: Episode, s: KNState, rng: np.random.Generator) -> int:
             if e.active[i] == 0 or e.active[j] == 0:  # arms that lose in this round still compete in it
                 continue
             if i != j and e.mean[i] < e.mean[j] - margin(e, s, i, j):
-                s.dropped[i] = 1.0
+                s.lost[i] = 1.0
     for arm in range(e.num_arms):
-        if e.active[arm] == 1 and s.dropped[arm] == 1.0:
+        if e.active[arm] == 1 and s.lost[arm] == 1.0:
             drop(e, s, arm)
     widest = 0.0
     for i in range(e.num_arms):
@@ -219,4 +219,4 @@ class KN(IndifferenceAgent):
 
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the arm of largest mean among those that remain."""
-        return best_remaining(outcome.statistics, outcome.states["dropped"], self.tie, self.rng)
+        return best_remaining(outcome.statistics, outcome.active, self.tie, self.rng)

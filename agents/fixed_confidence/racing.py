@@ -8,19 +8,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.fixed_confidence.kl_lucb import divergence, upper_bound
 from bai_gym.agents.fixed_confidence.stopping import (
     INTERVALS,
     ConfidenceAgent,
     ConfidenceState,
     fits,
     interval_rate,
-    variance_of,
 )
 from bai_gym.agents.tools.choosing import best_remaining
-from bai_gym.agents.tools.scanning import fewest_pulls
+from bai_gym.agents.tools.divergences import divergence, upper_bound, variance_of
+from bai_gym.agents.tools.scanning import active_arm_of_smallest, fewest_pulls
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import TO_FIRST, Episode, Outcome, PerArm, Rule
+from bai_gym.sampling import Episode, Outcome, PerArm, Rule
 from bai_gym.statistics import IntArray
 
 __all__ = ["KLRacing", "SuccessiveElimination"]
@@ -30,21 +29,12 @@ class RacingState(ConfidenceState):
     """What the rules of KL-Racing and SE use."""
 
     remaining: int  # number of arms that have not been dropped
-    dropped: PerArm  # 1 for arms that have been dropped
+    score: PerArm  # minus the means of the active arms
 
 
 def race(e: Episode, s: RacingState, rng: np.random.Generator) -> int:
     """Drop the worst arm if its upper bound is below the lower bound of the best; return when the next round ends."""
-    best, worst, ties = best_active(e), -1, 1.0
-    for arm in range(e.num_arms):
-        if e.active[arm] == 0:
-            continue
-        if worst < 0 or e.mean[arm] < e.mean[worst]:
-            worst, ties = arm, 1.0
-        elif e.mean[arm] == e.mean[worst]:
-            ties += 1.0
-            if e.tie != TO_FIRST and rng.random() * ties < 1.0:
-                worst = arm
+    best, worst = best_active(e), active_arm_of_smallest(e.mean, e, s.score, rng)
     bound = upper_bound(e, s, worst, interval_rate(e, s, worst))
     if bound < e.mean[best] and e.pulls[best] * divergence(e, s, best, bound) > interval_rate(e, s, best):
         drop(e, s, worst)
@@ -79,7 +69,7 @@ def best_active(e: Episode) -> int:
 
 def drop(e: Episode, s: RacingState, arm: int) -> None:
     """Drop an arm."""
-    e.active[arm], s.dropped[arm] = 0, 1.0
+    e.active[arm] = 0
     s.remaining -= 1
 
 
@@ -98,7 +88,7 @@ class EliminationAgent(ConfidenceAgent):
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the arm of largest mean among those that remain."""
         super().conclude(outcome)
-        return best_remaining(outcome.statistics, outcome.states["dropped"], self.tie, self.rng)
+        return best_remaining(outcome.statistics, outcome.active, self.tie, self.rng)
 
 
 @dataclass(kw_only=True)

@@ -34,6 +34,7 @@ import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_mean
+from bai_gym.agents.tools.divergences import TINY, bernoulli_divergence, variance_of
 from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, RewardFamily
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError
@@ -41,7 +42,6 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Outcome, leader, noinline
 from bai_gym.statistics import ROUNDING, IntArray, Observation, Statistics
 from bai_gym.theory.deviations import exponential_family_c, gaussian_c
-from bai_gym.theory.proportions import bernoulli_divergence
 from bai_gym.validation import choice, probability, real
 
 __all__ = [
@@ -51,7 +51,6 @@ __all__ = [
     "STUDENT",
     "ConfidenceAgent",
     "ConfidenceState",
-    "bernoulli_divergence",
     "common_term",
     "confidence_note",
     "evidence",
@@ -60,7 +59,6 @@ __all__ = [
     "is_separated",
     "mean_of",
     "own_term",
-    "variance_of",
 ]
 
 FAMILIES = ("gaussian", "bernoulli", "student")
@@ -82,8 +80,6 @@ HEURISTIC = {
 NAMES = ("gk16", "gk16-bernoulli", "kk21", "kk21-gauss", "tt-bounded", "student", "union", "lil", "lil-heuristic")
 GK16, GK16_BERNOULLI, KK21, KK21_GAUSS, TT_BOUNDED, BY_STUDENT, UNION = range(7)
 
-TINY = 1e-300
-
 
 class ConfidenceState(RewardFamily):
     """What stopping rules use."""
@@ -101,7 +97,7 @@ def is_separated(e: Episode, s: ConfidenceState) -> bool:
     """
     if not fits(e, s):
         return True
-    best = leader(e.first)
+    best = leader(e.tournament)
     shared = common_term(e, s) + own_term(e.pulls[best], s)
     for arm in range(e.num_arms):
         if arm != best and evidence(e, s, best, arm) <= shared + own_term(e.pulls[arm], s):
@@ -121,13 +117,6 @@ def evidence(e: Episode, s: ConfidenceState, i: int, j: int) -> float:
     if s.family == STUDENT:
         return student_evidence(n, variance_of(e, s, i), m, variance_of(e, s, j), gap)
     return float(0.5 * gap * gap / max(s.variances[i] / n + s.variances[j] / m, TINY))
-
-
-def variance_of(e: Episode, s: ConfidenceState, arm: int) -> float:
-    """Return the known variance of an arm or, for the family of unknown ones, the biased sample variance."""
-    if s.family == STUDENT:
-        return float(max(e.variance[arm] * (e.pulls[arm] - 1.0) / e.pulls[arm], TINY))
-    return float(s.variances[arm])
 
 
 def mean_of(pulls: float, mean: float, variance: float, s: ConfidenceState) -> float:

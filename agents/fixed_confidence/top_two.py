@@ -24,13 +24,12 @@ from bai_gym.agents.fixed_confidence.stopping import (
     BERNOULLI,
     ConfidenceAgent,
     ConfidenceState,
-    bernoulli_divergence,
     evidence,
     is_separated,
     mean_of,
-    variance_of,
 )
-from bai_gym.agents.tools.posteriors import Posteriors, arm_of_largest_draw
+from bai_gym.agents.tools.divergences import bernoulli_divergence, variance_of
+from bai_gym.agents.tools.posteriors import Posteriors, another_arm_of_largest_draw, arm_of_largest_draw
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
@@ -66,22 +65,19 @@ def ttts(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
     best = arm_of_largest_draw(e, s, rng)
     if rng.random() < s.beta:
         return best
-    for _ in range(s.tries):
-        other = arm_of_largest_draw(e, s, rng)
-        if other != best:
-            return other
-    return cheapest(e, s, best, rng)
+    other = another_arm_of_largest_draw(e, s, best, s.tries, rng)
+    return other if other != best else cheapest(e, s, best, rng)
 
 
 def eb_tc(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
     """Empirical best, and the challenger of smallest transportation cost."""
-    best = leader(e.first)
+    best = leader(e.tournament)
     return one_of(e, s, best, cheapest(e, s, best, rng), rng)
 
 
 def eb_tci(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
     """Empirical best, and the challenger of smallest transportation cost + log N_j."""
-    best = leader(e.first)
+    best = leader(e.tournament)
     for arm in range(e.num_arms):
         s.score[arm] = -evidence(e, s, best, arm) - math.log(e.pulls[arm])
     s.score[best] = -np.inf
@@ -103,7 +99,7 @@ def ttucb(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
 
 def ttei(e: Episode, s: TopTwoState, rng: np.random.Generator) -> int:
     """Top-two expected improvement: the largest over the best mean, and the largest over the leader."""
-    largest = e.mean[leader(e.first)]
+    largest = e.mean[leader(e.tournament)]
     for arm in range(e.num_arms):
         s.score[arm] = log_improvement(e.mean[arm] - largest, variance_of(e, s, arm) / e.pulls[arm])
     best = arm_of_largest(s.score, e, rng)

@@ -14,8 +14,8 @@ from bai_gym.agents.fixed_confidence.stopping import (
     ConfidenceState,
     is_separated,
     mean_of,
-    variance_of,
 )
+from bai_gym.agents.tools.divergences import inside, variance_of
 from bai_gym.agents.tools.scanning import arm_of_largest, largest
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, noinline
@@ -24,7 +24,6 @@ from bai_gym.validation import choice, real
 
 __all__ = ["TrackAndStop"]
 
-INTERIOR = 1e-6  # distance of Bernoulli means from 0 and 1, for w*
 SMALLEST = 1e-9  # variances in units of the largest squared gap, for w*
 
 
@@ -83,9 +82,8 @@ def find_proportions(e: Episode, s: TrackingState) -> None:
     s.y = optimal_proportions(s.mean, s.variance, s.family == BERNOULLI, 0.0, s.w, s.y)
 
 
-def inside(mean: float) -> float:
-    """Return a Bernoulli mean that is neither 0 nor 1."""
-    return min(max(mean, INTERIOR), 1.0 - INTERIOR)
+D_TRACKING = Rule(index=mean_of, choose=d_tracking, stops=is_separated, state=TrackingState)
+C_TRACKING = Rule(index=mean_of, choose=c_tracking, stops=is_separated, state=TrackingState)
 
 
 @dataclass(kw_only=True)
@@ -114,6 +112,7 @@ class TrackAndStop(ConfidenceAgent):
     lazy: float = 0.0
 
     name: ClassVar[str] = "TrackAndStop"
+    other_rules: ClassVar[dict[str, Rule]] = {'tracking="C"': C_TRACKING}
 
     @property
     def rule(self) -> Rule:  # type: ignore[override]
@@ -126,7 +125,3 @@ class TrackAndStop(ConfidenceAgent):
         real(self.lazy, f"lazy of {self.name}", least=0)
         super().begin(info)
         self.values["lazy"] = self.lazy
-
-
-D_TRACKING = Rule(index=mean_of, choose=d_tracking, stops=is_separated, state=TrackingState)
-C_TRACKING = Rule(index=mean_of, choose=c_tracking, stops=is_separated, state=TrackingState)

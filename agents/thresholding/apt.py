@@ -175,6 +175,9 @@ def bernstein_index(pulls: float, mean: float, variance: float, s: UCBEState) ->
     return width - abs(mean - s.threshold)
 
 
+PRINTED, BERNSTEIN = Rule(index=ucbe_index, state=UCBEState), Rule(index=bernstein_index, state=UCBEState)
+
+
 @dataclass(kw_only=True)
 class ThresholdUCBEV(SequentialAgent):
     """UCBE-T with the exploration a = c (n - 2K) / H_sigma,1, where the complexity counts the true variances.
@@ -198,6 +201,7 @@ class ThresholdUCBEV(SequentialAgent):
     a: float | None = None
 
     name: ClassVar[str] = "UCBEV-T"
+    other_rules: ClassVar[dict[str, Rule]] = {'index="bernstein"': BERNSTEIN}
     knows = ThresholdUCBE.knows
     tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
 
@@ -232,6 +236,3 @@ class ThresholdUCBEV(SequentialAgent):
             given = self.c * (free / complexity)
         self.exploration: FloatArray = given
         self.values = {"threshold": self.task.threshold, "a": self.exploration, "root": np.sqrt(self.exploration)}
-
-
-PRINTED, BERNSTEIN = Rule(index=ucbe_index, state=UCBEState), Rule(index=bernstein_index, state=UCBEState)

@@ -86,13 +86,13 @@ def pull_closest(e: Episode, s: AugUCBState, rng: np.random.Generator) -> int:
         s.is_apt = True
         for arm in range(e.num_arms):
             e.active[arm] = 1
-            renew(e.first, arm, index(e.pulls[arm], e.mean[arm], e.variance[arm], s), rng)
-    return leader(e.first)
+            renew(e.tournament, arm, index(e.pulls[arm], e.mean[arm], e.variance[arm], s), rng)
+    return leader(e.tournament)
 
 
 def none_is_active(e: Episode, s: AugUCBState) -> bool:
     """Return whether |mean - tau| > 2 s of all arms; this is tested after a pull, not when a round has just begun."""
-    return top(e.first) == -np.inf or (top(e.first) < 0.0 and e.made > s.begun)
+    return top(e.tournament) == -np.inf or (top(e.tournament) < 0.0 and e.made > s.begun)
 
 
 @dataclass(kw_only=True)

@@ -59,7 +59,7 @@ def drop_lowest(e: Episode, s: CSARState) -> None:
 
 def pull_in_turn(e: Episode, s: CSARState, rng: np.random.Generator) -> int:
     """Return the active arm of fewest pulls, or stop."""
-    return STOP if s.ended else leader(e.first)
+    return STOP if s.ended else leader(e.tournament)
 
 
 FROM_BELOW = Rule(index=fewest_pulls, choose=pull_in_turn, refresh=next_phase, only_drops=True, state=CSARState)
@@ -87,6 +87,7 @@ class CSAR(Agent):
     schedule: str = "csar"
 
     name: ClassVar[str] = "CSAR"
+    other_rules: ClassVar[dict[str, Rule]] = {'schedule="code"': FROM_BELOW}
     tasks: ClassVar[frozenset[str]] = frozenset({Thresholding.name})
     uses_variances: ClassVar[bool] = False
     anytime: ClassVar[bool] = True

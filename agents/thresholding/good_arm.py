@@ -20,8 +20,6 @@ from bai_gym.validation import probability
 
 __all__ = ["APTG", "GoodArmAgent", "GoodArmState", "HDoC", "LUCBG", "radius"]
 
-BY_DISTANCE, BY_OPTIMISM, BY_UPPER_BOUND = range(3)  # the indices of APT-G, HDoC and LUCB-G
-
 
 class GoodArmState(State):
     """What the rules of APT-G, HDoC, LUCB-G and APGAI use."""
@@ -29,18 +27,38 @@ class GoodArmState(State):
     threshold: float  # of the task
     b: float  # length of an interval that contains the rewards
     delta: float  # allowed error probability
-    kind: int  # which index
     certain: int  # the recommendation of an episode that has stopped: an arm, or K for none
     below: int  # number of arms that are below the threshold with confidence
     index: PerArm  # index of each arm
 
 
-def pull_or_stop(e: Episode, s: GoodArmState, rng: np.random.Generator) -> int:
-    """Stop, or pull the arm of largest index among those that are not classified."""
+def pull_closest(e: Episode, s: GoodArmState, rng: np.random.Generator) -> int:
+    """Stop, or pull the unclassified arm of smallest sqrt(T) |mean - threshold| (APT-G)."""
+    for arm in range(e.num_arms):
+        s.index[arm] = -math.sqrt(e.pulls[arm]) * abs(e.mean[arm] - s.threshold)
+    return pull_unless_certain(e, s, rng)
+
+
+def pull_optimistically(e: Episode, s: GoodArmState, rng: np.random.Generator) -> int:
+    """Stop, or pull the unclassified arm of largest mean + b sqrt(log t / (2 T)) (HDoC)."""
+    for arm in range(e.num_arms):
+        s.index[arm] = e.mean[arm] + s.b * math.sqrt(math.log(e.made) / (2.0 * e.pulls[arm]))
+    return pull_unless_certain(e, s, rng)
+
+
+def pull_largest_bound(e: Episode, s: GoodArmState, rng: np.random.Generator) -> int:
+    """Stop, or pull the unclassified arm of largest upper bound (LUCB-G)."""
+    for arm in range(e.num_arms):
+        s.index[arm] = e.mean[arm] + radius(e.pulls[arm], e.num_arms, s.b, s.delta)
+    return pull_unless_certain(e, s, rng)
+
+
+def pull_unless_certain(e: Episode, s: GoodArmState, rng: np.random.Generator) -> int:
+    """Stop, or return the arm of largest index among those that are not classified."""
     if classify(e, s, rng):
         return STOP
     for arm in range(e.num_arms):
-        s.index[arm] = index_of(e, s, arm) if e.active[arm] == 1 else -np.inf
+        s.index[arm] = s.index[arm] if e.active[arm] == 1 else -np.inf
     return arm_of_largest(s.index, e, rng)
 
 
@@ -61,15 +79,6 @@ def classify(e: Episode, s: GoodArmState, rng: np.random.Generator) -> bool:
     return s.below == e.num_arms
 
 
-def index_of(e: Episode, s: GoodArmState, arm: int) -> float:
-    """Return the index of an arm."""
-    if s.kind == BY_DISTANCE:
-        return float(-math.sqrt(e.pulls[arm]) * abs(e.mean[arm] - s.threshold))
-    if s.kind == BY_OPTIMISM:
-        return float(e.mean[arm] + s.b * math.sqrt(math.log(e.made) / (2.0 * e.pulls[arm])))
-    return float(e.mean[arm] + radius(e.pulls[arm], e.num_arms, s.b, s.delta))
-
-
 def radius(pulls: float, arms: int, b: float, delta: float) -> float:
     """Return b sqrt(log(4 K T^2 / delta) / (2 T)): covers all means at all times, with probability 1 - delta."""
     return b * math.sqrt(math.log(4.0 * arms * pulls * pulls / delta) / (2.0 * pulls))
@@ -79,7 +88,7 @@ def radius(pulls: float, arms: int, b: float, delta: float) -> float:
 class GoodArmAgent(SequentialAgent):
     """Base of agents that stop when the intervals show that an arm is above the threshold, or that none is.
 
-    A subclass sets :attr:`kind`, or its own rule.
+    A subclass sets its rule.
 
     Args:
         delta: Allowed error probability, in (0, 1). Default 0.1.
@@ -95,15 +104,13 @@ class GoodArmAgent(SequentialAgent):
     uses_variances: ClassVar[bool] = False
     stops: ClassVar[bool] = True
     anytime: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(choose=pull_or_stop, state=GoodArmState)
-    kind: ClassVar[int] = BY_DISTANCE
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         probability(self.delta, f"delta of {self.name}")
         b = range_of(self.b, self.sigma, self.name)
         assert isinstance(self.task, GoodArm)  # as tasks says
-        self.values = {"threshold": self.task.threshold, "b": b, "delta": self.delta, "kind": self.kind}
+        self.values = {"threshold": self.task.threshold, "b": b, "delta": self.delta}
 
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the recommendations that are certain; in the other episodes, what the means say."""
@@ -131,7 +138,7 @@ class APTG(GoodArmAgent):
     """
 
     name: ClassVar[str] = "APT-G"
-    kind: ClassVar[int] = BY_DISTANCE
+    rule: ClassVar[Rule] = Rule(choose=pull_closest, state=GoodArmState)
 
 
 @dataclass(kw_only=True)
@@ -146,7 +153,7 @@ class HDoC(GoodArmAgent):
     """
 
     name: ClassVar[str] = "HDoC"
-    kind: ClassVar[int] = BY_OPTIMISM
+    rule: ClassVar[Rule] = Rule(choose=pull_optimistically, state=GoodArmState)
 
 
 @dataclass(kw_only=True)
@@ -159,4 +166,4 @@ class LUCBG(GoodArmAgent):
     """
 
     name: ClassVar[str] = "LUCB-G"
-    kind: ClassVar[int] = BY_UPPER_BOUND
+    rule: ClassVar[Rule] = Rule(choose=pull_largest_bound, state=GoodArmState)

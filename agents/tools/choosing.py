@@ -56,19 +56,21 @@ def best_mean(statistics: Statistics, tie: TieRule, rng: np.random.Generator) ->
     return np.asarray(arms)
 
 
-def best_remaining(statistics: Statistics, dropped: FloatArray, tie: TieRule, rng: np.random.Generator) -> IntArray:
-    """Return the arm of largest sample mean among those that have not been dropped; ties as in :func:`best_mean`.
+def best_remaining(
+    statistics: Statistics, active: npt.NDArray[np.bool_], tie: TieRule, rng: np.random.Generator
+) -> IntArray:
+    """Return the arm of largest sample mean among the active ones; ties as in :func:`best_mean`.
 
     Args:
         statistics: ``(N, K)``.
-        dropped: ``(N, K)`` 1 for arms that have been dropped, else 0; in each row some arm has not.
+        active: ``(N, K)`` arms that have not been dropped, at least one in each row.
         tie: ``"random"``, or ``"first"`` for the lowest arm number.
         rng: Source of randomness.
 
     Returns:
         ``(N,)`` arms.
     """
-    pulls = np.where(dropped == 1.0, 0, statistics.pulls)  # arms without a pull come last
+    pulls = np.where(active, statistics.pulls, 0)  # arms without a pull come last
     return best_mean(Statistics(pulls, statistics.means, statistics.variances), tie, rng)
 
 

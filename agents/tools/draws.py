@@ -68,7 +68,7 @@ def winner(e: Episode, s: ScreenedPosteriors, rng: np.random.Generator) -> int:
     """Draw from all posteriors, and return the arm of the largest draw."""
     if s.family == GAUSSIAN and e.num_arms <= FEW:
         return largest_normal(e, s, rng)
-    arm = leader(e.first)  # any one would do
+    arm = leader(e.tournament)  # any one would do
     level = beyond(s, arm, FULL, 1.0, rng)
     misses(e, s, level, arm)
     return scan(e, s, level, np.inf, rng.random(), level, arm, rng)[1]

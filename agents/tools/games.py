@@ -14,12 +14,12 @@ __all__ = ["solve_game"]
 def solve_game(payoff: FloatArray, rows: int, columns: int, width: int, basis: FloatArray, z: FloatArray) -> None:
     """Write to z the mixed strategy of the row player, who maximises; by the simplex method with Bland's rule.
 
-    The column player maximises the sum of y >= 0 subject to payoff y <= 1, for positive payoffs; z are the dual
-    variables, which stand in the last row below the slack variables.
+    Payoffs are shifted and scaled to [1, 2], which changes no strategy. The column player then maximises the sum of
+    y >= 0 subject to payoff y <= 1; z are the dual variables, which stand in the last row below the slack variables.
 
     Args:
-        payoff: Tableau of ``rows + 1`` rows of ``width`` numbers; each of the first begins with ``columns`` payoffs,
-            all positive.
+        payoff: Tableau of ``rows + 1`` rows of ``width`` numbers; each of the first begins with ``columns`` payoffs.
+            Overwritten.
         rows: Strategies of the row player.
         columns: Strategies of the column player.
         width: At least columns + rows + 1.
@@ -27,6 +27,14 @@ def solve_game(payoff: FloatArray, rows: int, columns: int, width: int, basis: F
         z: ``(rows,)``, written.
     """
     last = columns + rows
+    low, high = np.inf, -np.inf
+    for k in range(rows):
+        for c in range(columns):
+            low, high = min(low, payoff[k * width + c]), max(high, payoff[k * width + c])
+    scale = high - low if high > low else 1.0
+    for k in range(rows):
+        for c in range(columns):
+            payoff[k * width + c] = 1.0 + (payoff[k * width + c] - low) / scale
     for k in range(rows + 1):
         for c in range(columns, last + 1):
             payoff[k * width + c] = 0.0

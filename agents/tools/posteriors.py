@@ -9,7 +9,15 @@ import numpy as np
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.sampling import Episode, PerArm, State
 
-__all__ = ["BERNOULLI", "GAUSSIAN", "STUDENT", "Posteriors", "RewardFamily", "arm_of_largest_draw"]
+__all__ = [
+    "BERNOULLI",
+    "GAUSSIAN",
+    "STUDENT",
+    "Posteriors",
+    "RewardFamily",
+    "another_arm_of_largest_draw",
+    "arm_of_largest_draw",
+]
 
 GAUSSIAN, BERNOULLI, STUDENT = range(3)
 
@@ -32,6 +40,15 @@ def arm_of_largest_draw(e: Episode, s: Posteriors, rng: np.random.Generator) -> 
     for arm in range(e.num_arms):
         s.draw[arm] = posterior_draw(e, s, arm, rng)
     return arm_of_largest(s.draw, e, rng)
+
+
+def another_arm_of_largest_draw(e: Episode, s: Posteriors, best: int, tries: int, rng: np.random.Generator) -> int:
+    """Draw again until another arm than ``best`` has the largest draw, and return it; ``best`` after so many tries."""
+    for _ in range(tries):
+        other = arm_of_largest_draw(e, s, rng)
+        if other != best:
+            return other
+    return best
 
 
 def posterior_draw(e: Episode, s: RewardFamily, arm: int, rng: np.random.Generator) -> float:

@@ -8,7 +8,18 @@ from bai_gym.agents.tools.choosing import SLACK
 from bai_gym.sampling import TO_FIRST, Episode, State, larger
 from bai_gym.statistics import FloatArray
 
-__all__ = ["arm_of_largest", "arm_of_nearly_largest", "fewer_pulls", "fewest_pulls", "largest", "less_pulled"]
+__all__ = [
+    "active_arm_of_smallest",
+    "arm_of_largest",
+    "arm_of_nearly_largest",
+    "drop_smallest",
+    "fewer_pulls",
+    "fewest_pulls",
+    "is_tied",
+    "largest",
+    "less_pulled",
+    "smallest",
+]
 
 ONE = 2**32  # an arm that is found, in a sum of their numbers
 
@@ -19,6 +30,14 @@ def largest(values: FloatArray) -> float:
     for place in range(values.size):
         best = larger(values[place], best)
     return best
+
+
+def smallest(values: FloatArray) -> float:
+    """Return the smallest of the values."""
+    least = np.inf
+    for place in range(values.size):
+        least = min(least, values[place])
+    return least
 
 
 def arm_of_largest(values: FloatArray, e: Episode, rng: np.random.Generator) -> int:
@@ -47,6 +66,43 @@ def arm_of_largest(values: FloatArray, e: Episode, rng: np.random.Generator) -> 
     return chosen
 
 
+def active_arm_of_smallest(values: FloatArray, e: Episode, scratch: FloatArray, rng: np.random.Generator) -> int:
+    """Return the active arm of the smallest value; exact ties are broken by the rule of the episode.
+
+    Args:
+        values: ``(k,)``, finite.
+        e: The episode.
+        scratch: ``(k,)``, overwritten; it may be the values themselves.
+        rng: Breaks ties.
+    """
+    for arm in range(e.num_arms):
+        scratch[arm] = -values[arm] if e.active[arm] == 1 else -np.inf
+    return arm_of_largest(scratch, e, rng)
+
+
+def drop_smallest(values: FloatArray, number: int, e: Episode, rng: np.random.Generator) -> None:
+    """Drop the active arms of smallest values; of arms tied at the border random ones, or with ``TO_FIRST`` the last.
+
+    Args:
+        values: ``(k,)``, finite.
+        number: How many arms are dropped.
+        e: The episode.
+        rng: Breaks ties.
+    """
+    for _ in range(number):
+        worst, ties = -1, 1.0
+        for arm in range(e.num_arms):
+            if e.active[arm] == 0:
+                continue
+            if worst < 0 or values[arm] < values[worst]:
+                worst, ties = arm, 1.0
+            elif values[arm] == values[worst]:
+                ties += 1.0
+                if e.tie == TO_FIRST or rng.random() * ties < 1.0:
+                    worst = arm
+        e.active[worst] = 0
+
+
 def arm_of_nearly_largest(values: FloatArray, scale: float, e: Episode, rng: np.random.Generator) -> int:
     """Return the arm of the largest value of linear algebra, where values that differ by rounding alone are tied.
 
@@ -72,6 +128,14 @@ def arm_of_nearly_largest(values: FloatArray, scale: float, e: Episode, rng: np.
             else:
                 skipped -= 1
     return chosen
+
+
+def is_tied(e: Episode, best: int) -> bool:
+    """Return whether another arm has the same mean as the best one."""
+    for arm in range(e.num_arms):
+        if arm != best and e.mean[arm] == e.mean[best]:
+            return True
+    return False
 
 
 def fewer_pulls(e: Episode, arm: int, other: int) -> bool:

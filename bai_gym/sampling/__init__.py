@@ -12,7 +12,7 @@ from bai_gym.sampling.sequential import Outcome, Rule, Sequential
 from bai_gym.sampling.state import PerArm, State, States, Vector
 from bai_gym.sampling.stepper import Stepper, batched
 from bai_gym.sampling.ties import TieRule, check_tie_rule
-from bai_gym.sampling.tournament import Tournament, best_without, leader, leader_without, renew, top, value_of
+from bai_gym.sampling.tournament import Tournament, is_shared, leader, leader_without, renew, top, value_of
 
 __all__ = [
     "NEVER",
@@ -37,9 +37,9 @@ __all__ = [
     "Vector",
     "allocations",
     "batched",
-    "best_without",
     "check_request",
     "check_tie_rule",
+    "is_shared",
     "larger",
     "leader",
     "leader_without",

@@ -22,14 +22,13 @@ from bai_gym.sampling.episode import (
     ARMS,
     END,
     FEATURES,
-    FIRST,
     HEADER,
     LINE,
     MADE,
+    NODES,
     PULLED,
-    SECOND,
     TIE,
-    TREES,
+    TREE,
     WIDTH,
     Episode,
 )
@@ -176,8 +175,7 @@ def values(p: Any) -> Any:
 def episode(f: Any, q: Any, x: Any) -> Any:
     """Name the numbers of an episode."""
     head = numba.carray(_ints(q), HEADER)
-    k, width, trees, first, second = head[ARMS], head[WIDTH], head[TREES], head[FIRST], head[SECOND]
-    other = trees + 2 * first
+    k, width, tree, nodes = head[ARMS], head[WIDTH], head[TREE], head[NODES]
     return Episode(
         k,
         numba.carray(_floats(f + 8 * LINE), k),
@@ -185,10 +183,7 @@ def episode(f: Any, q: Any, x: Any) -> Any:
         numba.carray(_floats(f + 8 * (LINE + 2 * width)), k),
         numba.carray(_ints(q + 8 * HEADER), k),
         numba.carray(_floats(x), (k, head[FEATURES])),
-        Tournament(numba.carray(_floats(f + 8 * trees), first), numba.carray(_floats(f + 8 * (trees + first)), first)),
-        Tournament(
-            numba.carray(_floats(f + 8 * other), second), numba.carray(_floats(f + 8 * (other + second)), second)
-        ),
+        Tournament(numba.carray(_floats(f + 8 * tree), nodes), numba.carray(_floats(f + 8 * (tree + nodes)), nodes)),
         head[MADE],
         head[END],
         head[PULLED],

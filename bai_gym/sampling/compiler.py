@@ -201,7 +201,7 @@ class CompiledPlayer:
         floats, ints, vector, numbers = f8[:, ::1], i8[:, ::1], f8[::1], i8[::1]
         self.indices_type = i8(i8, i8, i8, i8, i8, i8, i8)
         self.choose_type = i8(i8, i8, i8, generator)
-        pointers = (*(2 * (FunctionType(self.indices_type),)), *(2 * (FunctionType(self.choose_type),)), i8)
+        pointers = (FunctionType(self.indices_type), *(2 * (FunctionType(self.choose_type),)), i8)
         features = numba.types.Array(f8, 3, "C", readonly=True)  # read-only in environments
         samples = numba.types.Array(f8, 1, "C", readonly=True)  # read-only where they are a file
         state = (floats, ints, features, generator)
@@ -209,7 +209,7 @@ class CompiledPlayer:
         self._signatures = {
             "play": void(*arms, *state, *pointers, vector, i8),
             "choose_all": void(numbers, *state, *pointers),
-            "update_all": void(numbers, vector, *state, *pointers[:2], i8),
+            "update_all": void(numbers, vector, *state, pointers[0], i8),
         }
 
     def __getattr__(self, name: str) -> Any:
@@ -276,8 +276,8 @@ def no_index(pulls: float, mean: float, variance: float, s: Any) -> float:
     return 0.0
 
 
-def compile_rule(rule: Rule, agent: str) -> tuple[Any, Any, Any, Any] | None:
-    """Return a rule's functions as the player calls them: both indices, choice (with its stopping rule) and refresh.
+def compile_rule(rule: Rule, agent: str) -> tuple[Any, Any, Any] | None:
+    """Return a rule's functions as the player calls them: index, choice (with its stopping rule) and refresh.
 
     Where one of them cannot be compiled, None is returned, with a warning that names it.
 
@@ -285,28 +285,25 @@ def compile_rule(rule: Rule, agent: str) -> tuple[Any, Any, Any, Any] | None:
         AgentError: If an index does not return a number.
     """
     built = compiled_player()
-    for name, function in (("index", rule.index), ("second", rule.second)):
-        _check_index(name, function, rule.state, agent)
+    _check_index(rule.index, rule.state, agent)
     if built is None:
         return None
     current: Callable[..., Any] | None = None
     try:
         with _LOCK, note(f"the functions of {agent}"):
-            pointers = []
-            for function in (rule.index, rule.second):
-                current = function or no_index
-                kind = rule.state if function is not None else State
-                pointers.append(_compile(_indices, built.indices_type, {"function": current}, kind, has_arrays=False))
+            current = rule.index or no_index
+            kind = rule.state if rule.index is not None else State
+            indices = _compile(_indices, built.indices_type, {"function": current}, kind, has_arrays=False)
             current = rule.choose or nothing
             template: Callable[..., int] = _choose
             parts: dict[str, Callable[..., Any]] = {"function": current}
             if rule.stops is not None:
                 template, parts = _choose_or_stop, {"function": rule.choose or pull_leader, "stops": rule.stops}
             kind = rule.state if rule.choose is not None or rule.stops is not None else State
-            pointers.append(_compile(template, built.choose_type, parts, kind, has_arrays=True))
+            choose = _compile(template, built.choose_type, parts, kind, has_arrays=True)
             current = rule.refresh or nothing
             kind = rule.state if rule.refresh is not None else State
-            pointers.append(_compile(_choose, built.choose_type, {"function": current}, kind, has_arrays=True))
+            refresh = _compile(_choose, built.choose_type, {"function": current}, kind, has_arrays=True)
     except NotCompiled as error:
         name = getattr(current, "__qualname__", repr(current))
         warnings.warn(
@@ -315,8 +312,7 @@ def compile_rule(rule: Rule, agent: str) -> tuple[Any, Any, Any, Any] | None:
             stacklevel=2,
         )
         return None
-    indices, seconds, choose, refresh = pointers
-    return indices, seconds, choose, refresh
+    return indices, choose, refresh
 
 
 def precompile(rule: Rule, agent: str) -> None:
@@ -325,7 +321,7 @@ def precompile(rule: Rule, agent: str) -> None:
         _ = built.play
 
 
-def _check_index(name: str, function: Callable[..., Any] | None, kind: type[State], agent: str) -> None:
+def _check_index(function: Callable[..., Any] | None, kind: type[State], agent: str) -> None:
     """Try an index once.
 
     Raises:
@@ -339,12 +335,12 @@ def _check_index(name: str, function: Callable[..., Any] | None, kind: type[Stat
         except (ArithmeticError, ValueError, IndexError):  # outside its range, which is the rule's own business
             return
         except TypeError as error:
-            raise AgentError(f"{_named(function, name, agent)}: {error}") from None
+            raise AgentError(f"{_named(function, agent)}: {error}") from None
     if not isinstance(value, int | float | np.number) or isinstance(value, bool) or math.isnan(float(value)):
         shown = " ".join(repr(value).split())[:60]
-        raise AgentError(f"{_named(function, name, agent)} must return a number, not {shown}")
+        raise AgentError(f"{_named(function, agent)} must return a number, not {shown}")
 
 
-def _named(function: Callable[..., Any], name: str, agent: str) -> str:
+def _named(function: Callable[..., Any], agent: str) -> str:
     called = getattr(function, "__qualname__", repr(function))
-    return f"{called}(pulls, mean, variance, s), the {name} of {agent},"
+    return f"{called}(pulls, mean, variance, s), the index of {agent},"

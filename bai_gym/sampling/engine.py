@@ -16,20 +16,19 @@ from bai_gym.sampling.episode import (
     DUE,
     END,
     FEATURES,
-    FIRST,
     HEADER,
     LINE,
     LOST,
     MADE,
+    NODES,
     PULLED,
     RUNNING,
-    SECOND,
     STATE,
     STOP,
     STOPPED,
     TIE,
     TO_FIRST,
-    TREES,
+    TREE,
     WAITING,
     WIDTH,
     episode,
@@ -63,19 +62,18 @@ class Engine:
         self._request, rule = request, request.rule
         batch, arms = statistics.pulls.shape
         made = made if request.window is None else int(request.window.pulls[0].sum())
-        first = nodes(arms) if rule.index is not None else 2
-        second = nodes(arms) if rule.second is not None else 2
+        size = nodes(arms) if rule.index is not None else 2
         sizes = sizes_of(rule.state, request.values, arms, request.agent)
         ends = lines(len(rule.state.numbers)) + np.cumsum([lines(size) for size in sizes], dtype=np.int64)
         sections = np.array([[end - lines(size), size] for end, size in zip(ends, sizes, strict=True)], np.int64)
         width = lines(arms)
         at = LINE + 4 * width
-        trees = at + (int(ends[-1]) if sizes else lines(len(rule.state.numbers)))
-        self._floats = _rows(batch, lines(trees + 2 * (first + second)))
+        tree = at + (int(ends[-1]) if sizes else lines(len(rule.state.numbers)))
+        self._floats = _rows(batch, lines(tree + 2 * size))
         self._ints = np.zeros((batch, int_width(arms, len(sizes))), np.int64)
         self._features = _features(features, request.arms, arms)
         head = self._ints[:, :HEADER]
-        head[:, [ARMS, WIDTH, TREES, FIRST, SECOND]] = arms, width, trees, first, second
+        head[:, [ARMS, WIDTH, TREE, NODES]] = arms, width, tree, size
         head[:, FEATURES] = self._features.shape[2]
         head[:, [MADE, DUE, PULLED, END]] = made, made, -1, made + request.steps
         head[:, TIE] = TO_FIRST if request.tie == "first" else 0
@@ -88,12 +86,11 @@ class Engine:
         sums = np.where(np.abs(exact - whole) <= 1e-9 * np.maximum(statistics.pulls, 1), whole, exact)
         for place, values in enumerate((statistics.pulls, statistics.means, statistics.variances, sums)):
             self._stats[:, place] = values
-        self._states = States(rule.state, self._floats[:, at:trees], sections)
+        self._states = States(rule.state, self._floats[:, at:tree], sections)
         for name, value in {**rule.state.defaults, **request.values}.items():
             _set(self._states[name], value, name, request.agent)
         self._has = (
             player.INDEXED * (rule.index is not None)
-            | player.SECOND_INDEX * (rule.second is not None)
             | player.CHOOSES * (rule.choose is not None or rule.stops is not None)
             | player.REFRESHES * (rule.refresh is not None)
             | player.ONLY_DROPS * rule.only_drops
@@ -148,9 +145,9 @@ class Engine:
 
     def update(self, slots: IntArray, rewards: FloatArray) -> None:
         """Record ``(N,)`` rewards of the nonnegative slots."""
-        first, second, _, _ = self._functions
+        indices, _, _ = self._functions
         with np.errstate(all="ignore"):
-            self._player.update_all(slots, rewards, *self._state[:4], first, second, self._has)
+            self._player.update_all(slots, rewards, *self._state[:4], indices, self._has)
 
     def _supply(self) -> bool:
         """Supply waiting episodes; return whether there are any."""
@@ -201,7 +198,7 @@ class Engine:
     @property
     def outcome(self) -> Outcome:
         """The pulls so far."""
-        return Outcome(self.statistics, self._states.copy(), self.stopped)
+        return Outcome(self.statistics, self._states.copy(), self.stopped, self.active)
 
 
 def _set(field: FloatArray, value: FloatArray | float, name: str, agent: str) -> None:
@@ -233,20 +230,17 @@ def _features(features: FloatArray | None, arms: IntArray | None, k: int) -> Flo
     return np.ascontiguousarray(features[:1] if same else features)
 
 
-def _uncompiled(rule: Rule) -> tuple[Any, Any, Any, Any]:
+def _uncompiled(rule: Rule) -> tuple[Any, Any, Any]:
     """Return the functions of a rule as the player calls them."""
 
     def state(f: FloatArray, q: IntArray) -> State:
         return rule.state(numbers_of(f, q), q[HEADER + q[ARMS] :].reshape(-1, 2))
 
-    def all_of(index: Callable[..., float] | None) -> player.Indices:
-        def indices(number: int, pulls: Any, means: Any, variances: Any, found: Any, p: Any, step: int) -> int:
-            s = rule.state(p, np.zeros((0, 2), np.int64))
-            for k in range(number):
-                found[k] = (index or no_index)(pulls[k], means[k], variances[k], s)
-            return 0
-
-        return indices
+    def indices(number: int, pulls: Any, means: Any, variances: Any, found: Any, p: Any, step: int) -> int:
+        s = rule.state(p, np.zeros((0, 2), np.int64))
+        for k in range(number):
+            found[k] = (rule.index or no_index)(pulls[k], means[k], variances[k], s)
+        return 0
 
     def choose(f: Any, q: Any, x: Any, rng: np.random.Generator) -> int:
         e, s = episode(f, q, x), state(f, q)
@@ -257,4 +251,4 @@ def _uncompiled(rule: Rule) -> tuple[Any, Any, Any, Any]:
     def refresh(f: Any, q: Any, x: Any, rng: np.random.Generator) -> int:
         return int((rule.refresh or nothing)(episode(f, q, x), state(f, q), rng))
 
-    return all_of(rule.index), all_of(rule.second), choose, refresh
+    return indices, choose, refresh

@@ -1,4 +1,4 @@
-"""The view of a rule of a sequential agent: the statistics of one episode, and two tournaments over its arms.
+"""The view of a rule of a sequential agent: the statistics of one episode, and a tournament over its arms.
 
 The numbers of an episode stand in one row of floats and one row of integers, small enough for the first-level cache. An
 :class:`Episode` gives them names. Compiled code reads the rows through their addresses, see
@@ -52,11 +52,11 @@ TO_FIRST = 1  # of `Episode.tie`
 RUNNING, STOPPED, WAITING, LOST = range(4)  # lost: the rule chose an arm that does not exist
 
 # The first integers of a row: sizes, then the state of the episode.
-ARMS, WIDTH, TREES, FIRST, SECOND, FEATURES, MADE, PULLED, STATE, DUE, TIE, END = range(12)
-HEADER = 12  # then the active arms, then start and size of each array of the state
+ARMS, WIDTH, TREE, NODES, FEATURES, MADE, PULLED, STATE, DUE, TIE, END = range(11)
+HEADER = 11  # then the active arms, then start and size of each array of the state
 LINE = 8  # floats in a cache line; each part of a row begins with one, so that no vector is read from two
 # A row of floats: the reward; from LINE on pulls, means, variances and sums, each WIDTH long; then the numbers of the
-# state, and from TREES on the tournaments.
+# state, and from TREE on the values and the holders of the tournament, each NODES long.
 
 
 class Episode(NamedTuple):
@@ -69,8 +69,7 @@ class Episode(NamedTuple):
         variance: ``(k,)`` unbiased sample variances, 0 below two pulls; only where the agent reads variances.
         active: ``(k,)`` 1, or 0 for arms that `refresh` has dropped.
         features: ``(k, d)`` features of the arms; d = 0 where they have none.
-        first: Tournament of the rule's index.
-        second: Tournament of the rule's second index.
+        tournament: Tournament of the rule's index.
         made: Pulls made in the episode so far, over all arms, those before the rule included.
         end: Pulls made when the rule ends at the latest.
         pulled: The arm pulled last, -1 before the first pull.
@@ -84,8 +83,7 @@ class Episode(NamedTuple):
     variance: FloatArray
     active: IntArray
     features: FloatArray
-    first: Tournament
-    second: Tournament
+    tournament: Tournament
     made: int
     end: int
     pulled: int
@@ -143,7 +141,7 @@ def sums(f: FloatArray, q: IntArray) -> FloatArray:
 
 def numbers_of(f: FloatArray, q: IntArray) -> FloatArray:
     """Return the numbers of the state of an episode; in compiled code, their address."""
-    return f[LINE + 4 * q[WIDTH] : q[TREES]]
+    return f[LINE + 4 * q[WIDTH] : q[TREE]]
 
 
 def values(p: FloatArray) -> FloatArray:
@@ -172,8 +170,8 @@ def header(q: IntArray) -> IntArray:
 
 def episode(f: FloatArray, q: IntArray, x: FloatArray) -> Episode:
     """Name the numbers of an episode: ``f`` its row of floats, ``q`` that of integers, ``x`` its features."""
-    k, width, trees, first, second = q[ARMS], q[WIDTH], q[TREES], q[FIRST], q[SECOND]
-    pulls, mean, variance, other = LINE, LINE + width, LINE + 2 * width, trees + 2 * first
+    k, width, tree, nodes = q[ARMS], q[WIDTH], q[TREE], q[NODES]
+    pulls, mean, variance = LINE, LINE + width, LINE + 2 * width
     return Episode(
         k,
         f[pulls : pulls + k],
@@ -181,8 +179,7 @@ def episode(f: FloatArray, q: IntArray, x: FloatArray) -> Episode:
         f[variance : variance + k],
         q[HEADER : HEADER + k],
         x,
-        Tournament(f[trees : trees + first], f[trees + first : other]),
-        Tournament(f[other : other + second], f[other + second : other + 2 * second]),
+        Tournament(f[tree : tree + nodes], f[tree + nodes : tree + 2 * nodes]),
         q[MADE],
         q[END],
         q[PULLED],

@@ -47,7 +47,7 @@ __all__ = ["INDEXED", "choose_all", "play", "update_all"]
 LANES = 4  # episodes that are played side by side, step by step, so that their divisions and comparisons overlap
 
 # What a rule has, as bits.
-INDEXED, SECOND_INDEX, CHOOSES, REFRESHES, ONLY_DROPS, VARIANCES = 1, 2, 4, 8, 16, 32
+INDEXED, CHOOSES, REFRESHES, ONLY_DROPS, VARIANCES = 1, 2, 4, 8, 16
 
 Indices = Callable[[int, Any, Any, Any, Any, Any, int], int]
 """Computes indices: of (number, pulls, means, variances, where the indices go, parameters, bytes from each one's
@@ -148,23 +148,18 @@ def refresh_episode(
     x: Any,
     rng: np.random.Generator,
     indices: Indices,
-    seconds: Indices,
     refresh: Callable[..., int],
     has: int,
 ) -> None:
-    """Call the rule's `refresh`, where it has one, and bring the tournaments up to date."""
+    """Call the rule's `refresh`, where it has one, and bring the tournament up to date."""
     head = header(q)
     head[DUE] = refresh(f, q, x, rng) if has & REFRESHES else NEVER
     e, p = episode(f, q, x), numbers_of(f, q)
     keeps = has & ONLY_DROPS and head[PULLED] >= 0
     if has & INDEXED and keeps:
-        take_out(e.first, e, rng)
+        take_out(e.tournament, e, rng)
     elif has & INDEXED:
-        fill_tree(e.first, e, p, indices, head[TIE], rng)
-    if has & SECOND_INDEX and keeps:
-        take_out(e.second, e, rng)
-    elif has & SECOND_INDEX:
-        fill_tree(e.second, e, p, seconds, head[TIE], rng)
+        fill_tree(e.tournament, e, p, indices, head[TIE], rng)
 
 
 @noinline
@@ -221,7 +216,6 @@ def play(
     features: FloatArray,
     rng: np.random.Generator,
     indices: Indices,
-    seconds: Indices,
     choose: Callable[..., int],
     refresh: Callable[..., int],
     has: int,
@@ -252,8 +246,8 @@ def play(
                     continue
                 x = locate(features, number if features.shape[0] > 1 else 0)
                 if head[MADE] >= head[DUE]:
-                    refresh_episode(f, q, x, rng, indices, seconds, refresh, has)
-                arm = choose(f, q, x, rng) if has & CHOOSES else leader(episode(f, q, x).first)
+                    refresh_episode(f, q, x, rng, indices, refresh, has)
+                arm = choose(f, q, x, rng) if has & CHOOSES else leader(episode(f, q, x).tournament)
                 if arm < 0 or arm >= head[ARMS]:
                     stay(q, arm)
                     continue
@@ -273,15 +267,7 @@ def play(
                 for number in range(begin, end):
                     f, q, lane = locate(floats, number), locate(ints, number), number - begin
                     if played[lane] == 1.0:
-                        head, tree = header(q), episode(f, q, f).first
-                        renew_pulled(tree, head[PULLED], found[lane], pulls[lane], head[TIE], rng)
-            if has & SECOND_INDEX:
-                p = numbers_of(locate(floats, begin), locate(ints, begin))
-                seconds(end - begin, at(pulls, 0), at(means, 0), at(variances, 0), at(found, 0), p, floats.strides[0])
-                for number in range(begin, end):
-                    f, q, lane = locate(floats, number), locate(ints, number), number - begin
-                    if played[lane] == 1.0:
-                        head, tree = header(q), episode(f, q, f).second
+                        head, tree = header(q), episode(f, q, f).tournament
                         renew_pulled(tree, head[PULLED], found[lane], pulls[lane], head[TIE], rng)
 
 
@@ -292,7 +278,6 @@ def choose_all(
     features: FloatArray,
     rng: np.random.Generator,
     indices: Indices,
-    seconds: Indices,
     choose: Callable[..., int],
     refresh: Callable[..., int],
     has: int,
@@ -306,8 +291,8 @@ def choose_all(
             chosen[number] = STOP
             continue
         if head[MADE] >= head[DUE]:
-            refresh_episode(f, q, x, rng, indices, seconds, refresh, has)
-        arm = choose(f, q, x, rng) if has & CHOOSES else leader(episode(f, q, x).first)
+            refresh_episode(f, q, x, rng, indices, refresh, has)
+        arm = choose(f, q, x, rng) if has & CHOOSES else leader(episode(f, q, x).tournament)
         if arm < 0 or arm >= head[ARMS]:
             stay(q, arm)
         chosen[number] = arm
@@ -321,7 +306,6 @@ def update_all(
     features: FloatArray,
     rng: np.random.Generator,
     indices: Indices,
-    seconds: Indices,
     has: int,
 ) -> None:
     """Record a reward of every episode with a nonnegative arm."""
@@ -336,7 +320,4 @@ def update_all(
             pulls, _, _ = record(q, e, sums(f, q), rewards[number], has)
             if has & INDEXED:
                 value = index_of(e, p, arms[number], indices)
-                renew_pulled(e.first, arms[number], value, pulls, header(q)[TIE], rng)
-            if has & SECOND_INDEX:
-                value = index_of(e, p, arms[number], seconds)
-                renew_pulled(e.second, arms[number], value, pulls, header(q)[TIE], rng)
+                renew_pulled(e.tournament, arms[number], value, pulls, header(q)[TIE], rng)

@@ -22,7 +22,7 @@ Choose = Callable[[Episode, Any, np.random.Generator], int]
 
 def pull_leader(e: Episode, s: State, rng: np.random.Generator) -> int:
     """Return the arm of largest index."""
-    return leader(e.first)
+    return leader(e.tournament)
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,6 @@ class Rule:
         choose: ``choose(e, s, rng)``: the arm to pull, given an :class:`~bai_gym.sampling.episode.Episode` and the
             state. ``STOP`` ends the episode, ``WAIT`` asks for :attr:`Sequential.supply`. None: the arm of largest
             index.
-        second: A second index, with a tournament of its own.
         refresh: ``refresh(e, s, rng)``: called before the first choice, and again when as many pulls have been made as
             it returned. It may change the state, and drop arms by ``e.active[arm] = 0``; then all indices are computed
             again, unless :attr:`only_drops` is True.
@@ -49,7 +48,6 @@ class Rule:
 
     index: Index | None = None
     choose: Choose | None = None
-    second: Index | None = None
     refresh: Choose | None = None
     only_drops: bool = False
     stops: Callable[[Episode, Any], bool] | None = None
@@ -99,8 +97,10 @@ class Outcome:
         statistics: ``(N, k)`` statistics of the candidates after the last pull.
         states: The states of the rule at the end.
         stopped: ``(N,)`` bool, the episodes that the rule has ended.
+        active: ``(N, k)`` bool, the candidates that the rule has not dropped.
     """
 
     statistics: Statistics
     states: States
     stopped: np.ndarray[Any, np.dtype[np.bool_]]
+    active: np.ndarray[Any, np.dtype[np.bool_]]

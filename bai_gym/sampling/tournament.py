@@ -21,8 +21,8 @@ from bai_gym.statistics import FloatArray
 
 __all__ = [
     "Tournament",
-    "best_without",
     "fill",
+    "is_shared",
     "leader",
     "leader_without",
     "nodes",
@@ -81,15 +81,15 @@ def value_of(tree: Tournament, arm: int) -> float:
     return float(tree.value[(tree.value.size >> 1) + arm])
 
 
-def best_without(tree: Tournament, arm: int) -> float:
-    """Return the largest value of the other arms; -inf if there is none."""
-    node = np.uint64(tree.value.size >> 1) + np.uint64(arm)
-    best = -np.inf
-    while node > ONE:
-        other = tree.value[node ^ ONE]
-        best = other if other > best else best
-        node >>= ONE
-    return best
+def is_shared(tree: Tournament, arm: int, without: int) -> bool:
+    """Return whether a third arm has the value of ``arm``, which is the largest of all but that of ``without``."""
+    value, found = value_of(tree, arm), 0
+    for leaf in (without, arm):
+        node = np.uint64(tree.value.size >> 1) + np.uint64(leaf)
+        while node > ONE:
+            found += tree.value[node ^ ONE] == value
+            node >>= ONE
+    return found > 1  # the arm itself is found once, on the way from ``without``
 
 
 def leader_without(tree: Tournament, arm: int, rng: np.random.Generator) -> int:

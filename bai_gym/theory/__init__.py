@@ -49,7 +49,7 @@ from bai_gym.theory.complexity import (
     ugape_complexity,
     ugape_v_complexity,
 )
-from bai_gym.theory.selection import bechhofer_constant, bechhofer_pulls, rinott_constant, rinott_pulls
+from bai_gym.theory.selection import bechhofer_constant, bechhofer_pulls, rinott_constant
 from bai_gym.theory.stages import staged_value
 from bai_gym.theory.thresholding import (
     threshold_gaps,
@@ -89,7 +89,6 @@ __all__ = [
     "optimal_weights",
     "reward_bound",
     "rinott_constant",
-    "rinott_pulls",
     "sequential_halving_bound",
     "shadavar_bound",
     "shvar_bound",

@@ -17,7 +17,7 @@ from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import integer, probability, real
 
-__all__ = ["bechhofer_constant", "bechhofer_pulls", "rinott_constant", "rinott_pulls"]
+__all__ = ["bechhofer_constant", "bechhofer_pulls", "rinott_constant"]
 
 NODES = 200  # of the quadratures, whose errors are below 1e-8 then
 
@@ -97,24 +97,6 @@ def rinott_constant(num_arms: int, confidence: float, first_pulls: int) -> float
         return float(weights @ inner ** (num_arms - 1)) - confidence
 
     return float(brentq(excess, 0.0, 1e4, xtol=1e-10))
-
-
-def rinott_pulls(num_arms: int, confidence: float, zone: float, first_pulls: int, deviations: FloatArray) -> FloatArray:
-    """Return the pulls of each arm after Rinott's second stage, max(n_0, ceil((h S / delta)^2)).
-
-    Args:
-        num_arms: K, at least 2.
-        confidence: Probability of a correct selection, between 1/K and 1.
-        zone: delta, by which the best mean exceeds all others at least; positive, in the unit of the reward.
-        first_pulls: n_0, at least 2.
-        deviations: ``(..., K)`` sample standard deviations S of the first stage.
-
-    Raises:
-        ParameterError: If an argument is out of range.
-    """
-    h = rinott_constant(num_arms, confidence, first_pulls)
-    pulls = np.ceil((h * np.asarray(deviations, np.float64) / real(zone, "zone", above=0)) ** 2)
-    return np.asarray(np.maximum(pulls, first_pulls))
 
 
 def _check_confidence(confidence: float, num_arms: int) -> None:

@@ -15,30 +15,48 @@ __all__ = ["plain_rule"]
 
 
 def plain_rule(agent: Any) -> list[str]:
-    """Return the paragraphs of the page that show the rule of an agent; none for agents without one."""
+    """Return the paragraphs of the page that show the rules of an agent; none for agents without one."""
     rule = getattr(agent, "rule", None)
-    if not isinstance(rule, Rule):
-        return []
+    rules = {"": rule} if isinstance(rule, Rule) else {}
     agent.task = BestArm()  # on which the fast form may depend
-    functions = [part for part in (rule.index, rule.second, rule.choose, rule.refresh, rule.stops) if part is not None]
+    parts: list[str] = []
+    seen: list[Any] = []
+    for values, each in {**rules, **agent.other_rules}.items():
+        parts += paragraphs(each, values, seen)
+    if getattr(agent, "fast", None) is not None:
+        parts.append(
+            "By default a faster form with the same distribution is played; `plain=True` plays the rule as shown."
+        )
+    return parts
+
+
+def paragraphs(rule: Rule, values: str, seen: list[Any]) -> list[str]:
+    """Return the paragraphs that show one rule.
+
+    Args:
+        rule: The rule.
+        values: The values of parameters with which it is played; empty for the defaults.
+        seen: Functions and classes that the page has shown already; those of the rule are added.
+    """
+    functions = [part for part in (rule.index, rule.choose, rule.refresh, rule.stops) if part is not None]
     module = inspect.getmodule(rule.choose or rule.refresh or rule.index)
     home = getattr(module, "__name__", "")
     used: list[Any] = [kind for kind in rule.state.__mro__ if issubclass(kind, State) and kind is not State]
     for function in functions:
         used += [part for part in called(function, home) if part not in used]
-    shown = [part for part in used if part.__module__ == home]
-    elsewhere = {part.__name__: part.__module__ for part in used if part.__module__ != home}
+    shown = [part for part in used if part.__module__ == home and part not in seen]
+    elsewhere = {part.__name__: part.__module__ for part in used if part.__module__ != home and part not in seen}
+    condition = f" with `{values}`" if values else ""
+    omitted = " What is shown above is left out." if seen else ""
+    seen += used
     parts = [
-        "The rule, as it is written and runs: `e` is the episode, `s` the state of the rule. " + roles(rule),
+        f"The rule{condition}, as it is written and runs: `e` is the episode, `s` the state of the rule. "
+        f"{roles(rule)}{omitted}",
         "```python\n" + "\n\n\n".join(source_of(part) for part in in_order(shown)) + "\n```",
     ]
     if elsewhere:
         names = ", ".join(f"`{name}` (`{place}`)" for name, place in sorted(elsewhere.items()))
         parts.append(f"From other modules: {names}.")
-    if getattr(agent, "fast", None) is not None:
-        parts.append(
-            "By default a faster form with the same distribution is played; `plain=True` plays the rule as shown."
-        )
     return parts
 
 

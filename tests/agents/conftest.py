@@ -133,7 +133,7 @@ def make_episode(pulls: Any, means: Any, variances: Any = None, **more: Any) -> 
         np.asarray([0.0] * k if variances is None else variances),
     )
     made = int(known[0].sum()) if np.isfinite(known[0]).all() else 0
-    e = Episode(k, *known, np.ones(k, np.int64), np.zeros((k, 0)), tree, tree, made, made + 1, -1, 0.0, TO_FIRST)
+    e = Episode(k, *known, np.ones(k, np.int64), np.zeros((k, 0)), tree, made, made + 1, -1, 0.0, TO_FIRST)
     return e._replace(**more)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ pytest.importorskip("griffe")
 import gymnasium as gym  # noqa: E402
 
 from bai_gym import agents  # noqa: E402
+from bai_gym.agents.registry import find  # noqa: E402
 from bai_gym.bandits import BernoulliBandit  # noqa: E402
 from bai_gym.envs.registration import IDS  # noqa: E402
 from bai_gym.errors import BaiGymError  # noqa: E402
 from bai_gym.problems import FAMILIES, BernoulliPriorProblem, FixedProblem, build  # noqa: E402
+from bai_gym.sampling import Rule  # noqa: E402
 from bai_gym.tasks import BestArm, Thresholding  # noqa: E402
 from generate.agents import Written, agent_text, written_pages  # noqa: E402
 from generate.complexities import complexity_rows, number  # noqa: E402
@@ -31,6 +34,7 @@ from generate.notebooks import notebook_page  # noqa: E402
 from generate.pictures import picture  # noqa: E402
 from generate.players import verdicts  # noqa: E402
 from generate.project import outside_page  # noqa: E402
+from generate.rules import plain_rule  # noqa: E402
 
 
 class Documented:
@@ -256,3 +260,14 @@ def test_a_notebook_becomes_a_page(tmp_path: Path) -> None:
     assert text.startswith("# Title\n\n[Download the notebook](one.ipynb), ")
     assert f"\n\nSee [two](two.md) and code: {drawing('x')}.\n\n```python\n1 + 1\n```\n\n```text\nprinted\n```" in text
     assert text.endswith("\n\n```text\n2\n```\n\n![What the cell above draws](one-1.png)\n")
+
+
+def test_pages_show_every_rule_of_a_module() -> None:
+    shown: dict[str, str] = {}
+    for name in agents.names():
+        module = find(name).__module__
+        shown[module] = shown.get(module, "") + "".join(plain_rule(agents.make(name)))
+    for module, text in shown.items():
+        for rule in (value for value in vars(sys.modules[module]).values() if isinstance(value, Rule)):
+            for function in (rule.index, rule.choose, rule.refresh, rule.stops):
+                assert function is None or function.__name__ in text, (module, function)

@@ -26,12 +26,10 @@ from bai_gym.sampling import (
     State,
     States,
     Vector,
-    best_without,
     compiler,
     larger,
     leader,
     leader_without,
-    top,
     total,
 )
 from bai_gym.statistics import FloatArray, IntArray, Statistics
@@ -58,10 +56,9 @@ def own_mean(pulls: float, mean: float, variance: float, s: Numbers) -> float:
     return mean
 
 
-def second_half_of_the_time(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
-    if e.made % 2 == 0:
-        return leader(e.first)
-    return leader_without(e.second, leader(e.second), rng)
+def runner_up_half_of_the_time(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
+    best = leader(e.tournament)
+    return best if e.made % 2 == 0 else leader_without(e.tournament, best, rng)
 
 
 def halve_the_width(e: Episode, s: Numbers, rng: np.random.Generator) -> int:
@@ -95,23 +92,21 @@ def leader_of_smallest_mean(e: Episode) -> int:
 
 
 def lead_is_large(e: Episode, s: Numbers) -> bool:
-    return top(e.second) - best_without(e.second, leader(e.second)) > s.lead / math.sqrt(e.made)
+    best, second = -np.inf, -np.inf
+    for mean in e.mean:
+        best, second = max(best, mean), max(second, min(best, mean))
+    return best - second > s.lead / math.sqrt(e.made)
 
 
 RULES = {
     "index": Rule(state=Numbers, index=bound),
-    "two tournaments": Rule(state=Numbers, index=bound, second=own_mean, choose=second_half_of_the_time),
+    "chooses": Rule(state=Numbers, index=bound, choose=runner_up_half_of_the_time),
     "refresh": Rule(state=Numbers, index=bound, refresh=halve_the_width),
     "drops": Rule(
-        state=Numbers,
-        index=bound,
-        second=own_mean,
-        choose=second_half_of_the_time,
-        refresh=drop_the_worst,
-        only_drops=True,
+        state=Numbers, index=bound, choose=runner_up_half_of_the_time, refresh=drop_the_worst, only_drops=True
     ),
     "drops without an index": Rule(state=Numbers, choose=fewest_pulls_left, refresh=drop_the_worst, only_drops=True),
-    "stops": Rule(state=Numbers, index=bound, second=own_mean, stops=lead_is_large),
+    "stops": Rule(state=Numbers, index=bound, stops=lead_is_large),
 }
 
 
@@ -383,7 +378,7 @@ def test_an_arm_that_does_not_exist_is_refused() -> None:
 
 def test_a_rule_needs_an_index_or_a_choice() -> None:
     with pytest.raises(AgentError, match="a rule needs an index or a choice"):
-        Rule(second=own_mean)
+        Rule(stops=lead_is_large)
 
 
 def uses_everything(e: Episode, s: Numbers, rng: np.random.Generator) -> int:

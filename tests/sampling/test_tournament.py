@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from bai_gym.sampling import Tournament, best_without, leader, leader_without, renew, top, value_of
+from bai_gym.sampling import Tournament, is_shared, leader, leader_without, renew, top, value_of
 from bai_gym.sampling.tournament import fill, nodes, renew_pulled
 
 RNG = np.random.default_rng(0)
@@ -40,10 +40,11 @@ def test_the_leader_has_the_largest_value(values: list[float], changes: list[tup
         for other in range(len(now)):
             assert value_of(tree, other) == now[other]
             rest = [value for place, value in enumerate(now) if place != other]
-            assert best_without(tree, other) == max(rest)
             found = leader_without(tree, other, RNG)
             if max(rest) > -math.inf:  # else a place without an arm may be found
                 assert found != other and now[found] == max(rest)
+                if now[other] > max(rest):
+                    assert is_shared(tree, found, other) == (rest.count(max(rest)) > 1)
 
 
 @given(st.lists(st.tuples(VALUES, st.integers(0, 3)), min_size=2, max_size=20), st.data())

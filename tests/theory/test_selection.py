@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from bai_gym.errors import ParameterError
-from bai_gym.theory import bechhofer_constant, bechhofer_pulls, rinott_constant, rinott_pulls
+from bai_gym.theory import bechhofer_constant, bechhofer_pulls, rinott_constant
 
 # Constants at P* = .8, .9, .95, .99 by number of arms, and Rinott's at .9, .95 by (number of arms, first pulls).
 BECHHOFER = {
@@ -29,26 +28,6 @@ def test_constants_of_tables() -> None:
 def test_pulls_by_hand() -> None:
     assert bechhofer_pulls(3, 0.8, zone=0.5, deviation=1.0) == 11  # (1.6524 / 0.5)^2 = 10.9
     assert bechhofer_pulls(10, 0.95, zone=0.5, deviation=1.0) == 47
-    # h = 2.6141: (2.6141 x 2 / 1)^2 = 27.3, and (2.6141 x 0.5 / 1)^2 = 1.7 is below the first pulls.
-    assert rinott_pulls(2, 0.95, 1.0, 10, np.array([2.0, 0.5])).tolist() == [28.0, 10.0]
-
-
-def test_rinott_selects_the_best_arm_as_often_as_promised() -> None:
-    rng, runs, means, deviations = (
-        np.random.default_rng(0),
-        20_000,
-        np.array([0.5, 0.0, 0.0]),
-        np.array([1.0, 0.5, 2.0]),
-    )
-    first = 10
-    spread = deviations * np.sqrt(rng.chisquare(first - 1, (runs, 3)) / (first - 1))
-    pulls = rinott_pulls(3, 0.9, 0.5, first, spread)
-    # The mean of the first stage is independent of its standard deviation.
-    one = means + deviations / np.sqrt(first) * rng.standard_normal((runs, 3))
-    later = np.maximum(pulls - first, 1)
-    two = means + deviations / np.sqrt(later) * rng.standard_normal((runs, 3))
-    overall = np.where(pulls > first, (first * one + (pulls - first) * two) / pulls, one)
-    assert (overall.argmax(axis=1) == 0).mean() > 0.9 - 3 * np.sqrt(0.09 / runs)
 
 
 @pytest.mark.each(

@@ -20,6 +20,7 @@ from bai_gym.agents.fixed_confidence.lil_ucb import LilState
 from bai_gym.agents.fixed_confidence.stopping import BERNOULLI, ConfidenceAgent, ConfidenceState
 from bai_gym.agents.fixed_confidence.top_two import TopTwoState
 from bai_gym.agents.fixed_confidence.track_and_stop import TrackingState
+from bai_gym.agents.tools.divergences import divergence_inside, meeting_mean, upper_bound
 from bai_gym.agents.tools.games import solve_game
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
 from bai_gym.benchmark.rollout import Rollout, play_blocks
@@ -169,16 +170,18 @@ def test_kl_lucb_by_hand(episode: Play) -> None:
     # Rates log(120 N^2): U_1 = sqrt(2 log 120) = 3.094, U_2 = 0.5 + 1.137, L_0 = 1 - 1.944: 4.038 too little.
     e = episode([4, 1, 16], [1.0, 0.0, 0.5])
     for epsilon, expected in ((0.0, [0, 1, 0]), (4.03, [0, 1, 0]), (4.05, [STOP] * 3)):
-        s = KLLUCBState.of(epsilon=epsilon, threshold=UNION, level=math.log(10), variances=np.ones(3))
+        s = KLLUCBState.of(
+            epsilon=epsilon, threshold=UNION, level=math.log(10), variances=np.ones(3), **zeros(3, "rate")
+        )
         assert [kl_lucb.pull_pair(e, s, RNG) for _ in range(3)] == expected
 
 
 def test_bounds_of_bernoulli_means_are_at_the_rate(episode: Play) -> None:
     for mean in (0.0, 0.01, 0.3, 0.9):
         for pulls in (20, 5000):
-            bound = kl_lucb.upper_bound(episode([pulls], [mean]), ConfidenceState.of(family=BERNOULLI), 0, 6.0)
+            bound = upper_bound(episode([pulls], [mean]), ConfidenceState.of(family=BERNOULLI), 0, 6.0)
             assert mean < bound < 1 and pulls * bernoulli_kl(mean, bound) == pytest.approx(6.0, rel=1e-6)
-    assert kl_lucb.upper_bound(episode([3], [1.0]), ConfidenceState.of(family=BERNOULLI), 0, 6.0) == 1.0
+    assert upper_bound(episode([3], [1.0]), ConfidenceState.of(family=BERNOULLI), 0, 6.0) == 1.0
 
 
 def test_a_dropped_arm_is_not_recommended(trace: Play) -> None:
@@ -222,7 +225,7 @@ def test_lil_ucb_by_hand(episode: Play) -> None:
 
 def fws_state(x: Any, **values: Any) -> FWSState:
     k = len(x)
-    arrays = zeros(k, "z", "f", "by_best", "by_other", "near", "score", "basis")
+    arrays = zeros(k, "z", "f", "by_best", "by_other", "score", "basis")
     return FWSState.of(
         **{"variances": np.ones(k), **values}, x=np.array(x), **arrays, tableau=np.zeros((k + 1) * (2 * k + 1))
     )
@@ -257,11 +260,11 @@ def test_fws_by_hand(episode: Play, means: Any, x: Any, made: int, z: Any) -> No
 
 def test_divergences_of_bernoulli_means_are_finite(episode: Play) -> None:
     e, s = episode([2, 3], [1.0, 0.2]), ConfidenceState.of(family=BERNOULLI)
-    assert fws.mean_divergence(e, s, 0, 0.5) == pytest.approx(bernoulli_kl(1 - 1e-6, 0.5))
-    assert fws.meeting_mean(e, s, 0, 1, 1.0, 3.0) == pytest.approx(0.4)
+    assert divergence_inside(e, s, 0, 0.5) == pytest.approx(bernoulli_kl(1 - 1e-6, 0.5))
+    assert meeting_mean(e, s, 0, 1, 1.0, 3.0) == pytest.approx(0.4)
     s = ConfidenceState.of(variances=np.array([1.0, 0.25]))
-    assert fws.meeting_mean(e, s, 0, 1, 1.0, 1.0) == pytest.approx(0.36)  # weights 1 and 4
-    assert fws.mean_divergence(e, s, 1, 0.7) == pytest.approx(0.5)
+    assert meeting_mean(e, s, 0, 1, 1.0, 1.0) == pytest.approx(0.36)  # weights 1 and 4
+    assert divergence_inside(e, s, 1, 0.7) == pytest.approx(0.5)
 
 
 def test_ada_hedge_by_hand(episode: Play) -> None:
@@ -295,11 +298,11 @@ def test_gains_of_bernoulli_means(episode: Play) -> None:
     e = episode([4, 4], [0.5, 1.0])
     s = ConfidenceState.of(family=BERNOULLI)
     high = brentq(lambda q: bernoulli_kl(0.5, q) - math.log(8) / 4, 0.5, 1 - 1e-12)
-    assert ada_hedge.optimistic_gain(e, s, 0, 0.4) == pytest.approx(bernoulli_kl(high, 0.4))
-    assert ada_hedge.optimistic_gain(e, s, 0, 0.6) == pytest.approx(bernoulli_kl(1 - high, 0.6))
+    assert ada_hedge.optimistic_gain(e, s, 0, 0.4, math.log(8)) == pytest.approx(bernoulli_kl(high, 0.4))
+    assert ada_hedge.optimistic_gain(e, s, 0, 0.6, math.log(8)) == pytest.approx(bernoulli_kl(1 - high, 0.6))
     low = brentq(lambda q: bernoulli_kl(1.0, q) - math.log(8) / 4, 1e-12, 1 - 1e-12)
     expected = max(bernoulli_kl(low, 1 - 1e-6), math.log(8) / 4)
-    assert ada_hedge.optimistic_gain(e, s, 1, 1.0) == pytest.approx(expected)
+    assert ada_hedge.optimistic_gain(e, s, 1, 1.0, math.log(8)) == pytest.approx(expected)
 
 
 # ------------------------------------------------------------------------------------------------ halving
@@ -338,7 +341,7 @@ def test_matrix_games_are_solved_exactly() -> None:
     for rows, columns in ((2, 1), (3, 2), (4, 3), (6, 5)):
         payoff = rng.normal(size=(rows, columns))
         table, z = np.zeros((rows + 1, 2 * rows + 1)), np.zeros(rows)
-        table[:rows, :columns] = 1 + (payoff - payoff.min()) / np.ptp(payoff)
+        table[:rows, :columns] = payoff
         solve_game(table.reshape(-1), rows, columns, 2 * rows + 1, np.zeros(rows), z)
         best = linprog(
             [*[0.0] * rows, -1.0],

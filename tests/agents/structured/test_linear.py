@@ -344,7 +344,7 @@ def radius_of(agent: Any, made: int, log_det: float) -> float:
     values = {name: float(np.ravel(agent.values[name])[0]) for name in EllipsoidState.numbers if name != "log_det"}
     tree = Tournament(np.zeros(2), np.zeros(2))
     zeros = np.zeros(3)
-    e = Episode(3, zeros, zeros, zeros, np.ones(3, np.int64), zeros[:, None], tree, tree, made, 20, -1, 0.0, 0)
+    e = Episode(3, zeros, zeros, zeros, np.ones(3, np.int64), zeros[:, None], tree, made, 20, -1, 0.0, 0)
     return ellipsoid_radius(e, EllipsoidState.of(**values, log_det=log_det))
 
 

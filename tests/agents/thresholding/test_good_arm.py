@@ -12,7 +12,7 @@ import pytest
 from bai_gym.agents import APGAI, APTG, LUCBG, HDoC
 from bai_gym.agents.thresholding.apgai import APGAIState
 from bai_gym.agents.thresholding.apgai import pull_or_stop as apgai_rule
-from bai_gym.agents.thresholding.good_arm import GoodArmState, pull_or_stop
+from bai_gym.agents.thresholding.good_arm import GoodArmState, pull_closest
 from bai_gym.bandits import BernoulliBandit
 from bai_gym.benchmark.rollout import play_blocks
 from bai_gym.problems import ProblemInfo
@@ -37,8 +37,8 @@ def test_indices_by_hand(episode: Play) -> None:
         (HDoC, 1, [0.6 + math.sqrt(2.639 / 8), 0.2 + math.sqrt(2.639 / 2), 0.5 + math.sqrt(2.639 / 18)]),
         (LUCBG, 1, [0.6 + math.sqrt(7.560 / 8), 0.2 + math.sqrt(4.787 / 2), 0.5 + math.sqrt(9.182 / 18)]),
     ):
-        s = state_of(3, kind=kind.kind)
-        assert pull_or_stop(e, s, RNG) == arm
+        s = state_of(3)
+        assert kind.rule.choose is not None and kind.rule.choose(e, s, RNG) == arm
         assert s.index.tolist() == pytest.approx(index, abs=1e-3)
 
 
@@ -46,17 +46,17 @@ def test_classification_by_hand(episode: Play) -> None:
     # As above with b = 0.1: radii 0.097, 0.155, 0.071. At the start the best arm is tried first, and it is certain.
     e = episode([4, 1, 9], [0.6, 0.2, 0.5])
     s = state_of(3, b=0.1)
-    assert pull_or_stop(e, s, RNG) == STOP and s.certain == 0
+    assert pull_closest(e, s, RNG) == STOP and s.certain == 0
     # After a pull of arm 1 that arm alone is looked at, and dropped.
-    assert pull_or_stop(e._replace(pulled=1), s, RNG) == 2
+    assert pull_closest(e._replace(pulled=1), s, RNG) == 2
     assert (s.below, s.index[1], e.active.tolist()) == (1, -np.inf, [1, 0, 1])
     # All arms are below: 3 stands for none.
     s = state_of(3, b=0.1)
-    assert pull_or_stop(episode([4, 1, 9], [0.3, 0.2, 0.4]), s, RNG) == STOP and s.certain == 3
+    assert pull_closest(episode([4, 1, 9], [0.3, 0.2, 0.4]), s, RNG) == STOP and s.certain == 3
     # One arm: the radius is b sqrt(log(40) / 2), or with twice the delta b sqrt(log(20) / 2).
     e = episode([1], [0.5 + 0.1 * math.sqrt(math.log(30) / 2)])
     for delta, expected in ((0.1, 0), (0.2, STOP)):
-        assert pull_or_stop(e, state_of(1, b=0.1, delta=delta), RNG) == expected
+        assert pull_closest(e, state_of(1, b=0.1, delta=delta), RNG) == expected
 
 
 def test_stops_of_apgai_by_hand(episode: Play) -> None:

@@ -1,0 +1,126 @@
+"""Kullback-Leibler divergences d(m, q) of rewards with means m and q, and bounds that follow, for compiled rules.
+
+Rewards are Bernoulli, or Gaussian of known or sample variances: :class:`bai_gym.agents.tools.posteriors.RewardFamily`.
+Optimal proportions need Bernoulli means that are neither 0 nor 1: :func:`inside` moves them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bai_gym.agents.tools.posteriors import BERNOULLI, STUDENT, RewardFamily
+from bai_gym.sampling import TO_FIRST, Episode, noinline
+from bai_gym.statistics import FloatArray
+from bai_gym.theory.proportions import bernoulli_divergence
+
+__all__ = [
+    "arm_of_largest_bound",
+    "bernoulli_divergence",
+    "bernoulli_upper_bound",
+    "divergence",
+    "divergence_inside",
+    "inside",
+    "meeting_mean",
+    "upper_bound",
+    "variance_of",
+]
+
+INTERIOR = 1e-6  # distance of Bernoulli means from 0 and 1
+TINY = 1e-300
+
+
+def variance_of(e: Episode, s: RewardFamily, arm: int) -> float:
+    """Return the known variance of an arm or, for the family of unknown ones, the biased sample variance."""
+    if s.family == STUDENT:
+        return float(max(e.variance[arm] * (e.pulls[arm] - 1.0) / e.pulls[arm], TINY))
+    return float(s.variances[arm])
+
+
+def divergence(e: Episode, s: RewardFamily, arm: int, q: float) -> float:
+    """Return d(m, q) of an arm's sample mean m, for any q; infinite for Bernoulli rewards outside (0, 1)."""
+    if s.family == BERNOULLI:
+        if q <= 0.0 or q >= 1.0:
+            return 0.0 if q == e.mean[arm] else np.inf
+        return bernoulli_divergence(e.mean[arm], q)
+    return gaussian_divergence(e, s, arm, q)
+
+
+def gaussian_divergence(e: Episode, s: RewardFamily, arm: int, q: float) -> float:
+    """Return d(m, q) of an arm's sample mean m, for Gaussian rewards."""
+    return float(0.5 * (e.mean[arm] - q) * (e.mean[arm] - q) / variance_of(e, s, arm))
+
+
+def upper_bound(e: Episode, s: RewardFamily, arm: int, rate: float) -> float:
+    """Return U = max {q: N d(m, q) <= rate} of an arm."""
+    if s.family == BERNOULLI:
+        return bernoulli_upper_bound(e.mean[arm], rate / e.pulls[arm])
+    return float(e.mean[arm] + math.sqrt(2.0 * variance_of(e, s, arm) * rate / e.pulls[arm]))
+
+
+@noinline
+def arm_of_largest_bound(
+    e: Episode, s: RewardFamily, rates: FloatArray, without: int, rng: np.random.Generator
+) -> tuple[int, float]:
+    """Return the arm of largest U among the others, and U; arms of equal means and pulls are tied.
+
+    A number above an arm's mean is below U only where N d(m, number) is below the rate, so few bounds are computed.
+
+    Args:
+        e: The episode.
+        s: The family of the rewards.
+        rates: ``(k,)`` rate of each arm.
+        without: An arm that is left out.
+        rng: Breaks ties.
+    """
+    best, bound, ties = -1, -np.inf, 1.0
+    for arm in range(e.num_arms):
+        if arm == without:
+            continue
+        if best >= 0 and e.mean[arm] == e.mean[best] and e.pulls[arm] == e.pulls[best]:
+            ties += 1.0
+            best = arm if e.tie != TO_FIRST and rng.random() * ties < 1.0 else best
+        elif best < 0 or e.mean[arm] >= bound or e.pulls[arm] * divergence(e, s, arm, bound) < rates[arm]:
+            best, bound, ties = arm, upper_bound(e, s, arm, rates[arm]), 1.0
+    return best, bound
+
+
+@noinline
+def bernoulli_upper_bound(mean: float, level: float) -> float:
+    """Return the largest q with kl(m, q) <= level, by Newton's method from above, where it stays.
+
+    kl(m, q) is at least 2 (q - m)^2, and at least -H - (1 - m) log(1 - q) with the entropy H of m.
+    """
+    if mean >= 1.0:
+        return 1.0
+    entropy = -(1.0 - mean) * math.log(1.0 - mean) - (mean * math.log(mean) if mean > 0.0 else 0.0)
+    q = min(mean + math.sqrt(0.5 * level), -math.expm1(-(level + entropy) / (1.0 - mean)))
+    for _ in range(50):
+        if q >= 1.0 or q <= mean:
+            break
+        step = (bernoulli_divergence(mean, q) - level) * q * (1.0 - q) / (q - mean)
+        q -= step
+        if step <= 1e-14:
+            break
+    return max(q, mean)
+
+
+def inside(mean: float) -> float:
+    """Return a Bernoulli mean that is neither 0 nor 1."""
+    return min(max(mean, INTERIOR), 1.0 - INTERIOR)
+
+
+def divergence_inside(e: Episode, s: RewardFamily, arm: int, q: float) -> float:
+    """Return d(m, q) of an arm's sample mean m, which is moved inside, for a q inside."""
+    if s.family == BERNOULLI:
+        return bernoulli_divergence(inside(e.mean[arm]), q)
+    return gaussian_divergence(e, s, arm, q)
+
+
+def meeting_mean(e: Episode, s: RewardFamily, best: int, other: int, x: float, y: float) -> float:
+    """Return the p that minimises x d(m_best, p) + y d(m_other, p), for sample means that are moved inside."""
+    if s.family == BERNOULLI:
+        return (x * inside(e.mean[best]) + y * inside(e.mean[other])) / (x + y)
+    a, b = x / variance_of(e, s, best), y / variance_of(e, s, other)
+    return float((a * e.mean[best] + b * e.mean[other]) / (a + b))
