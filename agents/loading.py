@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import functools
 import importlib
@@ -57,7 +58,8 @@ def file_of(reference: str) -> Path | None:
 def load(reference: str) -> Callable[..., Any]:
     """Return the factory of the agent that a reference names: a class, a function, or one that copies the agent.
 
-    The file runs at every call, so that a changed file gives a changed agent. It may import modules of its own folder,
+    The file runs at every call, so that a changed file gives a changed agent. It may import modules of its own folder
+    (those that its functions import are imported with the file, too),
     and a module those of the current folder. Such modules are private to this call: they are not left in
     ``sys.modules``, so that worker processes receive their code by value, and files in different folders may import
     different modules of one name.
@@ -111,13 +113,75 @@ def _run(path: Path) -> types.ModuleType:
     # The name differs from that of any module: a file called math.py is not the math of Python.
     module = types.ModuleType(f"agent-file-{path.stem}")
     module.__file__ = str(path.resolve())
-    with _private_modules(path.resolve().parent), _explained(str(path)):
+    folder = path.resolve().parent
+    with _private_modules(folder), _explained(str(path)):
         sys.modules[module.__name__] = module  # dataclasses look their module up
         try:
-            exec(compile(source, str(path), "exec", dont_inherit=True), vars(module))
+            imports = _LateImports(folder)
+            tree = imports.visit(ast.parse(source, str(path)))
+            vars(module).update(imports.modules())
+            exec(compile(ast.fix_missing_locations(tree), str(path), "exec", dont_inherit=True), vars(module))
         finally:
             del sys.modules[module.__name__]
     return module
+
+
+class _LateImports(ast.NodeTransformer):
+    """Replaces imports of modules of a folder within functions by assignments.
+
+    They would fail, because such modules can be imported while the file is loaded, not while the agent plays, or in a
+    worker process. So they are imported with the file, as global variables that the functions read.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._names: dict[str, None] = {}
+        self._depth = 0  # of functions
+
+    def modules(self) -> dict[str, types.ModuleType]:
+        """Import what functions import, and return it by the names of the variables."""
+        return {_variable(name): importlib.import_module(name) for name in self._names}
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        self._depth += 1
+        self.generic_visit(node)
+        self._depth -= 1
+        return node
+
+    def visit_Import(self, node: ast.Import) -> ast.AST | list[ast.AST]:
+        return [self._import(node, alias) for alias in node.names] if self._depth else node
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | list[ast.AST]:
+        if not self._depth or node.level or node.module is None or not self._is_own(node.module):
+            return node
+        self._names[node.module] = None
+        return [
+            _assign(node, alias.asname or alias.name, ast.Attribute(_read(node.module), alias.name, ast.Load()))
+            for alias in node.names
+        ]
+
+    def _import(self, node: ast.Import, alias: ast.alias) -> ast.AST:
+        if not self._is_own(alias.name):
+            return ast.copy_location(ast.Import([alias]), node)
+        bound = alias.name if alias.asname else alias.name.partition(".")[0]
+        self._names |= {alias.name: None, bound: None}
+        return _assign(node, alias.asname or bound, _read(bound))
+
+    def _is_own(self, module: str) -> bool:
+        top = self._folder / module.partition(".")[0]
+        return top.is_dir() or top.with_suffix(SUFFIX).is_file()
+
+
+def _variable(module: str) -> str:
+    return f"_imported_{module.replace('.', '_')}"
+
+
+def _read(module: str) -> ast.expr:
+    return ast.Name(_variable(module), ast.Load())
+
+
+def _assign(place: ast.stmt, name: str, value: ast.expr) -> ast.AST:
+    return ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), place)
 
 
 def _import(name: str) -> types.ModuleType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,4 +82,6 @@ def identify(path: str | os.PathLike[str], what: str) -> tuple[Path, int, int]:
         ) from None
     except OSError as error:
         raise DataError(f"{path} cannot be read as {what}: {error.strerror}") from None
+    if not stat.S_ISREG(facts.st_mode):  # a device or a pipe may have no end
+        raise DataError(f"{path} is not a file, but a folder, a device or a pipe; path must be {what}")
     return path.resolve(), facts.st_mtime_ns, facts.st_size

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from bai_gym.errors import OutputError, SchemaError
 from bai_gym.results.recording import Recording
 from bai_gym.results.result import Optima, Result, Runs
-from bai_gym.results.rows import from_row
+from bai_gym.results.rows import check_columns, from_row
 from bai_gym.results.schema import check_schema, schema_of
 from bai_gym.results.writer import CHUNK_RUNS, read_chunk
 
@@ -216,6 +216,7 @@ def _results(path: Path) -> ResultTable | None:
         return None
     check_schema(path, metadata)
     table = pq.read_table(path)
+    check_columns(table.schema)
     facts = json.loads(metadata.get(b"facts", b"{}"))
     optima: Optima = {}
     results = []
@@ -246,6 +247,8 @@ def _number_and_runs(path: Path) -> tuple[int, int]:
 def _of_runs(chunks: Mapping[tuple[int, int], Path], runs: int) -> list[Path]:
     """Return the chunks of an evaluation with a number of runs; none if one is missing."""
     full = min(runs, _full_size(chunks))
+    if runs > full * len(chunks):
+        return []
     sizes = [min(full, runs - start) for start in range(0, runs, full)]
     paths = [chunks.get(pair) for pair in enumerate(sizes)]
     return [path for path in paths if path is not None] if None not in paths else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
@@ -9,49 +10,93 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from bai_gym.results.result import Optima, Result
+from bai_gym.errors import ParameterError
+from bai_gym.results.result import QUANTILES, Optima, Result
+from bai_gym.validation import integer, real
 
-__all__ = ["from_row", "to_arrow"]
+__all__ = ["check_columns", "from_row", "to_arrow"]
+
+COLUMNS = pa.schema(
+    {
+        "agent": pa.string(),
+        "env": pa.string(),
+        **dict.fromkeys(("budget", "runs", "errors"), pa.int64()),
+        **dict.fromkeys(("error_probability", "error_probability_lower", "error_probability_upper"), pa.float64()),
+        **dict.fromkeys(("simple_regret", "simple_regret_se"), pa.float64()),
+        "mean_pulls": pa.list_(pa.float64()),
+        **dict.fromkeys(("unspent", "sample_complexity"), pa.float64()),
+        "sample_quantiles": pa.list_(pa.float64()),
+        "truncated": pa.int64(),
+        **dict.fromkeys(("oracle_knowledge", "notes"), pa.list_(pa.string())),
+        "checkpoint": pa.int64(),
+        "seed": pa.uint64(),
+        "rerun": pa.string(),
+        "mean_pulls_by_rank": pa.list_(pa.float64()),
+        "digest": pa.string(),
+        "arm_names": pa.list_(pa.string()),
+        "arm_means": pa.list_(pa.float64()),
+        "recommended": pa.list_(pa.int64()),
+        **dict.fromkeys(("delta", "lower_bound", "optimum"), pa.float64()),
+    }
+)
+OPTIONAL = ("checkpoint", "seed", "rerun", "digest", "delta", "lower_bound", "optimum")
+MOST = 2**53  # of a count: the largest that a float holds exactly
 
 
 def to_arrow(results: Sequence[Result], optima: Optima | None = None) -> pa.Table:
     """Return results as a table with a row for each and the columns of ``results.parquet``."""
-    return pa.table(
-        {
-            "agent": [r.agent for r in results],
-            "env": [r.env for r in results],
-            "budget": [r.budget for r in results],
-            "runs": [r.runs for r in results],
-            "errors": [r.errors for r in results],
-            "error_probability": [r.error_probability for r in results],
-            "error_probability_lower": [r.interval[0] for r in results],
-            "error_probability_upper": [r.interval[1] for r in results],
-            "simple_regret": [r.simple_regret for r in results],
-            "simple_regret_se": [r.simple_regret_se for r in results],
-            "mean_pulls": [r.mean_pulls.tolist() for r in results],
-            "unspent": [r.unspent for r in results],
-            "sample_complexity": [r.sample_complexity for r in results],
-            "sample_quantiles": [list(r.sample_quantiles) for r in results],
-            "truncated": [r.truncated for r in results],
-            "oracle_knowledge": pa.array([list(r.knows) for r in results], pa.list_(pa.string())),
-            "notes": pa.array([list(r.notes) for r in results], pa.list_(pa.string())),
-            "checkpoint": pa.array([r.checkpoint for r in results], pa.int64()),
-            "seed": pa.array([r.seed if r.seed is not None and r.seed < 2**64 else None for r in results], pa.uint64()),
-            "rerun": [r.rerun for r in results],
-            "mean_pulls_by_rank": pa.array([list(r.mean_pulls_by_rank) for r in results], pa.list_(pa.float64())),
-            "digest": [r.digest for r in results],
-            "arm_names": pa.array([list(r.arm_names) for r in results], pa.list_(pa.string())),
-            "arm_means": pa.array([list(r.arm_means) for r in results], pa.list_(pa.float64())),
-            "recommended": pa.array([list(r.recommended) for r in results], pa.list_(pa.int64())),
-            "delta": pa.array([r.delta for r in results], pa.float64()),
-            "lower_bound": pa.array([r.lower_bound for r in results], pa.float64()),
-            "optimum": pa.array([(optima or {}).get((r.env, r.budget)) for r in results], pa.float64()),
-        }
-    )
+    columns = {
+        "agent": [r.agent for r in results],
+        "env": [r.env for r in results],
+        "budget": [r.budget for r in results],
+        "runs": [r.runs for r in results],
+        "errors": [r.errors for r in results],
+        "error_probability": [r.error_probability for r in results],
+        "error_probability_lower": [r.interval[0] for r in results],
+        "error_probability_upper": [r.interval[1] for r in results],
+        "simple_regret": [r.simple_regret for r in results],
+        "simple_regret_se": [r.simple_regret_se for r in results],
+        "mean_pulls": [r.mean_pulls.tolist() for r in results],
+        "unspent": [r.unspent for r in results],
+        "sample_complexity": [r.sample_complexity for r in results],
+        "sample_quantiles": [list(r.sample_quantiles) for r in results],
+        "truncated": [r.truncated for r in results],
+        "oracle_knowledge": [list(r.knows) for r in results],
+        "notes": [list(r.notes) for r in results],
+        "checkpoint": [r.checkpoint for r in results],
+        "seed": [r.seed if r.seed is not None and r.seed < 2**64 else None for r in results],
+        "rerun": [r.rerun for r in results],
+        "mean_pulls_by_rank": [list(r.mean_pulls_by_rank) for r in results],
+        "digest": [r.digest for r in results],
+        "arm_names": [list(r.arm_names) for r in results],
+        "arm_means": [list(r.arm_means) for r in results],
+        "recommended": [list(r.recommended) for r in results],
+        "delta": [r.delta for r in results],
+        "lower_bound": [r.lower_bound for r in results],
+        "optimum": [(optima or {}).get((r.env, r.budget)) for r in results],
+    }
+    return pa.table(columns, schema=COLUMNS)
+
+
+def check_columns(schema: pa.Schema) -> None:
+    """Check that a file has the columns of results.
+
+    Raises:
+        ParameterError: If one is missing, or has another type.
+    """
+    for column in COLUMNS:
+        place = schema.get_field_index(column.name)
+        if place < 0 or schema.field(place).type != column.type:
+            raise ParameterError(f"column {column.name} is missing, or is not of the type {column.type}")
 
 
 def from_row(row: Mapping[str, Any]) -> Result:
-    """Return the result of a row; its ``seconds`` are 0, since folders hold no times."""
+    """Return the result of a row; its ``seconds`` are 0, since folders hold no times.
+
+    Raises:
+        ParameterError: If a number or a name is none that the runner could have written.
+    """
+    _check(row)
     known = {item.name for item in fields(Result)}
     values = {name: value for name, value in row.items() if name in known} | {"knows": row["oracle_knowledge"]}
     for name in ("sample_quantiles", "knows", "notes", "mean_pulls_by_rank", "arm_names", "arm_means", "recommended"):
@@ -59,3 +104,31 @@ def from_row(row: Mapping[str, Any]) -> Result:
     values["mean_pulls"] = np.array(values["mean_pulls"], float)
     interval = (row["error_probability_lower"], row["error_probability_upper"])
     return Result(**values, interval=interval, seconds=0.0)
+
+
+def _check(row: Mapping[str, Any]) -> None:
+    """Check what the types of the columns leave open."""
+    empty = [name for name in COLUMNS.names if row[name] is None and name not in OPTIONAL]
+    if empty:
+        raise ParameterError(f"{empty[0]} must not be empty")
+    runs = integer(row["runs"], "runs", least=1, most=MOST)
+    integer(row["budget"], "budget", least=1, most=MOST)
+    for name in ("errors", "truncated"):
+        integer(row[name], name, least=0, most=runs)
+    if row["checkpoint"] is not None:
+        integer(row["checkpoint"], "checkpoint", least=0, most=MOST)
+    for name in ("error_probability", "error_probability_lower", "error_probability_upper", "delta", "optimum"):
+        if row[name] is not None:
+            real(row[name], name, least=0, most=1)
+    if row["lower_bound"] is not None:
+        real(row["lower_bound"], "lower_bound", least=0)
+    num_arms = len(row["mean_pulls"])
+    lengths = {"sample_quantiles": (len(QUANTILES),), "mean_pulls": (num_arms,), "oracle_knowledge": (), "notes": ()}
+    for name in ("mean_pulls_by_rank", "arm_names", "arm_means", "recommended"):
+        lengths[name] = (0, num_arms)
+    for name, allowed in lengths.items():
+        values = row[name]
+        if (allowed and len(values) not in allowed) or None in values:
+            raise ParameterError(f"{name} has {len(values)} entries, or empty ones")
+        if not all(math.isfinite(value) for value in values if not isinstance(value, str)):
+            raise ParameterError(f"{name} must be finite")

@@ -48,6 +48,8 @@ def check_request(request: object, batch: int, num_arms: int, remaining: int) ->
         _check_candidates(block, batch, num_arms)
         if counts.min() < 0:
             raise AgentError("the agent asked for a negative number of pulls")
+        if counts.max() > remaining:  # before they are summed, which might overflow
+            raise AgentError(f"the agent asked for {counts.max()} pulls with {remaining} left of the budget")
         totals = counts.sum(axis=-1)
         total = int(totals[0])
         if (totals != total).any():

@@ -20,6 +20,8 @@ from bai_gym.validation import integer, probability, real
 __all__ = ["bechhofer_constant", "bechhofer_pulls", "rinott_constant"]
 
 NODES = 200  # of the quadratures, whose errors are below 1e-8 then
+LARGEST = 1e100  # in any unit; its square is a float, and so is that of its inverse
+MOST_ROOT = 1e9  # its square is the largest number of pulls
 
 
 def bechhofer_constant(num_arms: int, confidence: float) -> float:
@@ -54,14 +56,21 @@ def bechhofer_pulls(num_arms: int, confidence: float, zone: float, deviation: fl
     Args:
         num_arms: K, at least 2.
         confidence: Probability of a correct selection, between 1/K and 1.
-        zone: delta, by which the best mean exceeds all others at least; positive, in the unit of the reward.
-        deviation: Common standard deviation sigma of the rewards; positive.
+        zone: delta, by which the best mean exceeds all others at least; 1e-100 to 1e100, in the unit of the reward.
+        deviation: Common standard deviation sigma of the rewards; 1e-100 to 1e100.
 
     Raises:
-        ParameterError: If an argument is out of range.
+        ParameterError: If an argument is out of range, or more than 1e18 pulls of every arm would be needed.
     """
-    zone, deviation = real(zone, "zone", above=0), real(deviation, "deviation", above=0)
-    return math.ceil((bechhofer_constant(num_arms, confidence) * deviation / zone) ** 2)
+    zone = real(zone, "zone", least=1 / LARGEST, most=LARGEST)
+    deviation = real(deviation, "deviation", least=1 / LARGEST, most=LARGEST)
+    root = bechhofer_constant(num_arms, confidence) * deviation / zone
+    if root > MOST_ROOT:
+        raise ParameterError(
+            f"zone {zone:g} is so small beside a deviation of {deviation:g} that every arm would need more than "
+            f"{MOST_ROOT**2:.0e} pulls; give a larger zone"
+        )
+    return max(math.ceil(root**2), 1)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import platform
 import zipfile
@@ -13,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 import torch
 from stable_baselines3 import A2C, PPO
@@ -39,7 +41,10 @@ DISCOUNT = 1.0  # only the final reward counts
 TRACE = 0.98
 CLIP = 0.15
 FARTHEST = 0.02  # Kullback-Leibler divergence at which an update ends early
-UNSAVED = ("start_time", "_last_obs", "_last_episode_starts", "_last_original_obs")  # of episodes that nothing resumes
+# Of episodes that nothing resumes; and what :func:`_save` stores otherwise.
+UNSAVED = ("start_time", "_last_obs", "_last_episode_starts", "_last_original_obs", "average", "ep_success_buffer")
+COUNTERS = ("num_timesteps", "_total_timesteps", "_num_timesteps_at_start", "_n_updates", "_episode_num")
+PROGRESS, AVERAGE = "progress.json", "average.npz"  # within a checkpoint
 LAYERS = 2  # of the multilayer perceptron
 
 
@@ -77,6 +82,9 @@ def train(recipe: Recipe, out: str | Path, *, device: str = "auto", on_part: OnP
     ``weights.npz``. All seeds are reset at each checkpoint, and no file but TensorBoard's holds a time, so an
     interrupted run ends with the same bytes as an uninterrupted one, on the same machine with the same packages.
 
+    Resuming unpickles nothing, so the folder may come from others. Loading ``checkpoint.zip`` or ``model.zip`` with
+    stable-baselines3, or as a ``SB3Agent``, does unpickle.
+
     Args:
         recipe: The recipe.
         out: The folder.
@@ -102,13 +110,15 @@ def train(recipe: Recipe, out: str | Path, *, device: str = "auto", on_part: OnP
         if checkpoint.exists():
             model = _resume(checkpoint, recipe, envs, device)
             if _updates_done(model, recipe) >= recipe.updates and all(path.exists() for path in written):
-                return trained  # nothing is left to do, and nothing changes
+                _write_model(model, trained.model)  # the same bytes, unless the file was not ours
+                return trained
         else:
             model = _start(recipe, envs, device)
             _imitate(model, recipe, report)
             _save(model, checkpoint)
         _learn(model, recipe, checkpoint, report)
-    _finish(model, trained, recipe)
+    _write_model(model, trained.model)
+    _write_weights(model, trained, recipe)
     return trained
 
 
@@ -237,14 +247,37 @@ def _start(recipe: Recipe, envs: SB3VecEnv, device: str) -> OnPolicyAlgorithm:
 
 
 def _resume(checkpoint: Path, recipe: Recipe, envs: SB3VecEnv, device: str) -> OnPolicyAlgorithm:
-    algorithm = {"ppo": PPO, "a2c": A2C}[recipe.algo]
+    """Return the model of a checkpoint: one made by the recipe, with the weights and the counters of the file.
+
+    The pickled attributes of the file are not read, because a folder of results may come from anyone.
+    """
+    model = _start(recipe, envs, device)
     try:
-        model: OnPolicyAlgorithm = algorithm.load(checkpoint, env=envs, device=device)  # type: ignore[attr-defined]
-    except Exception:  # unpickling a damaged file can raise anything
+        with zipfile.ZipFile(checkpoint) as archive:
+            states = {
+                name: torch.load(io.BytesIO(archive.read(f"{name}.pth")), map_location=model.device, weights_only=True)
+                for name in ("policy", "policy.optimizer")
+            }
+            model.set_parameters(states, device=device)
+            progress = json.loads(archive.read(PROGRESS))
+            for name in COUNTERS:
+                setattr(model, name, int(progress[name]))
+            model.learning_rate = float(progress["learning_rate"])
+            model._setup_lr_schedule()
+            model._current_progress_remaining = float(progress["remaining"])
+            model.ep_info_buffer = deque(map(_episode, progress["episodes"]), maxlen=model._stats_window_size)
+            model.ep_success_buffer = deque(map(bool, progress["successes"]), maxlen=model._stats_window_size)
+            if progress["averaged"]:
+                arrays = np.load(io.BytesIO(archive.read(AVERAGE)), allow_pickle=False)
+                model.average = (int(progress["averaged"]), dict(arrays))  # type: ignore[attr-defined]
+    except Exception:  # a damaged file can raise anything
         raise DataError(f"{checkpoint} is damaged: delete it to begin again, or choose another --out") from None
-    # The same objects as in a training that was not interrupted, so that they are pickled to the same bytes.
-    model.observation_space, model.action_space = envs.observation_space, envs.action_space
     return model
+
+
+def _episode(info: dict[str, float]) -> dict[str, float]:
+    """Return the reward and the length of an episode, without its time."""
+    return {"r": float(info["r"]), "l": int(info["l"]), "t": 0.0}
 
 
 def _check_tensorboard() -> None:
@@ -256,21 +289,37 @@ def _check_tensorboard() -> None:
         ) from error
 
 
-def _save(model: OnPolicyAlgorithm, path: Path, *, keep_average: bool = True) -> None:
-    """Save the model without clock times and random states of the operating system: as the same bytes every time."""
+def _save(model: OnPolicyAlgorithm, path: Path, *, is_checkpoint: bool = True) -> None:
+    """Save the model without clock times and random states of the operating system: as the same bytes every time.
+
+    The file is one of stable-baselines3. A checkpoint also holds, as JSON and arrays, what :func:`_resume` needs.
+    """
     for space in (model.observation_space, model.action_space):
         space.seed(0)  # by default Gymnasium takes one from the system; nothing is drawn from the spaces
         repr(space)  # which some spaces keep
-    if model.ep_info_buffer:
-        seen = [{"r": info["r"], "l": info["l"], "t": 0.0} for info in model.ep_info_buffer]
-        model.ep_info_buffer = deque(seen, maxlen=model.ep_info_buffer.maxlen)
+    episodes = [_episode(info) for info in model.ep_info_buffer or ()]
+    model.ep_info_buffer = deque(episodes, maxlen=model._stats_window_size)
     with write_atomically(path) as draft:
-        model.save(draft, exclude=UNSAVED if keep_average else (*UNSAVED, "average"))
+        model.save(draft, exclude=UNSAVED)
         with zipfile.ZipFile(draft) as archive:
-            parts = [(name, archive.read(name)) for name in archive.namelist()]
+            parts = {name: archive.read(name) for name in archive.namelist()}
+        parts["data"] = _without_descriptions(parts["data"])
+        if is_checkpoint:
+            averaged, mean = getattr(model, "average", (0, {}))
+            progress = {
+                **{name: getattr(model, name) for name in COUNTERS},
+                "learning_rate": model.learning_rate,
+                "remaining": model._current_progress_remaining,
+                "episodes": episodes,
+                "successes": list(map(bool, model.ep_success_buffer or ())),
+                "averaged": averaged,
+            }
+            parts[PROGRESS] = json.dumps(progress).encode()
+            np.savez(arrays := io.BytesIO(), **mean)
+            parts[AVERAGE] = arrays.getvalue()
         with zipfile.ZipFile(draft, "w") as archive:
-            for name, content in parts:
-                archive.writestr(zipfile.ZipInfo(name), _without_descriptions(content) if name == "data" else content)
+            for name, content in parts.items():
+                archive.writestr(zipfile.ZipInfo(name), content)
 
 
 def _without_descriptions(data: bytes) -> bytes:
@@ -283,11 +332,14 @@ def _without_descriptions(data: bytes) -> bytes:
     return json.dumps(values, indent=4).encode()
 
 
-def _finish(model: OnPolicyAlgorithm, trained: Trained, recipe: Recipe) -> None:
+def _write_model(model: OnPolicyAlgorithm, path: Path) -> None:
     _, mean = getattr(model, "average", (0, None))
     if mean is not None:
         model.policy.load_state_dict({name: torch.as_tensor(value) for name, value in mean.items()})
-    _save(model, trained.model, keep_average=False)
+    _save(model, path, is_checkpoint=False)
+
+
+def _write_weights(model: OnPolicyAlgorithm, trained: Trained, recipe: Recipe) -> None:
     if trained.weights is None or not isinstance(model.policy, ArmPolicy):
         return
     facts = {

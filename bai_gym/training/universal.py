@@ -257,19 +257,21 @@ def train_universal(
         start_from: Weights to start from, of the same width, for example the shipped ones
             (``bai_gym.agents.learned.universal.SHIPPED``). None: random ones.
         device: ``"auto"`` (a GPU if there is one), ``"cpu"`` or ``"cuda"``.
-        minutes: Stop after this time, with the weights of the last checkpoint; the same call resumes.
+        minutes: Stop after this time, at least 0, with the weights of the last checkpoint; the same call resumes.
         on_step: Called with (finished steps, loss).
 
     Returns:
         The file of weights.
 
     Raises:
-        ParameterError: If there is no such device, the folder holds the training of another recipe, or the weights to
-            start from are missing or of another width.
+        ParameterError: If the minutes are out of range, there is no such device, the folder holds the training of
+            another recipe, or the weights to start from are missing or of another width.
         DataError: If the checkpoint, or the file of weights, is damaged.
         OutputError: If the folder cannot be written to.
     """
     check_device(device)
+    if minutes is not None:
+        real(minutes, "minutes", least=0)
     begun = time.monotonic()
     first, facts = (None, {}) if start_from is None else load_weights(Path(start_from), FORMAT, SHAPES)
     if first is not None and (width := first["any.arm.bias"].size) != recipe.width:

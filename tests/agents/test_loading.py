@@ -41,6 +41,17 @@ number = 3
 def broken():
     return 3
 """
+LATE = """
+class Late:
+    def act(self, observation):
+        import helpers, os
+        import package.part as part
+        from helpers import choose as chosen
+        from package import part as again
+        assert helpers.choose is chosen and part.SHARE == again.SHARE == 2 and os.sep
+        exploring = observation["remaining"][0] > 0
+        return int(observation["pulls"].sum()) % part.SHARE if exploring else chosen(observation)
+"""
 HELPERS = "def choose(observation):\n    return int(observation['means'].argmax())\n"
 
 
@@ -89,6 +100,21 @@ def test_folders_have_modules_of_their_own(folder: Path) -> None:
     observation = {"means": np.array([1.0, 2.0]), "remaining": np.zeros(1)}
     assert [make(f"{path}:First").act(observation) for path in ("mine.py", "a (b)/mine.py", "mine.py")] == [1, 0, 1]
     assert parse_agent("a (b)/mine.py:First(start=1)") == ("a (b)/mine.py:First", {"start": 1})
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_functions_may_import_modules_of_the_folder(folder: Path, workers: int) -> None:
+    """They do so while the agent plays, when the folder is no longer searched, and in worker processes."""
+    (folder / "late.py").write_text(LATE)
+    (folder / "package").mkdir()
+    (folder / "package" / "__init__.py").write_text("")
+    (folder / "package" / "part.py").write_text("SHARE = 2\n")
+    (played,) = compare(["late.py:Late"], "BAI-Bernoulli3-v0", budgets=[9], runs=1000 * workers, workers=workers)
+    assert 0 < played.error_probability < 1
+    assert not {"helpers", "package", "package.part"} & set(sys.modules)
+    before = agent_source("late.py:Late").fingerprint()
+    (folder / "package" / "part.py").write_text("SHARE = 1 + 1\nSHARE += 1")
+    assert agent_source("late.py:Late").fingerprint() != before
 
 
 def test_a_command_plays_them_and_names_them_in_its_rerun_command(command: Callable[..., str], folder: Path) -> None:

@@ -106,6 +106,13 @@ def assert_refused(outcome: Outcome, *parts: str) -> None:
         (("train",), ("give the id of an environment, or --universal",)),
         ((*TRAIN, "--minutes", "3"), ("--minutes can only be given with --universal",)),
         ((*TRAIN, "--universal"), ("an environment cannot be given with --universal",)),
+        (("plan", "--zone", "1e-300"), ("zone must be", "not 1e-300")),
+        (("plan", "--zone", "1e300"), ("zone must be", "not 1e+300")),
+        (("plan", "--zone", "1", "--deviation", "1e200"), ("deviation must be", "not 1e+200")),
+        (("plan", "--zone", "1e-20"), ("zone 1e-20 is so small", "give a larger zone")),
+        (("run", "BAI-Traffic357-v0", "--set", "path=/dev/zero"), ("/dev/zero is not a file", "path must be")),
+        ((*UNIVERSAL, "--minutes", "-1"), ("minutes must be", "not -1.0")),
+        ((*UNIVERSAL, "--minutes", "nan"), ("minutes must be", "not nan")),
         ((*UNIVERSAL, "--epochs", "3"), ("--epochs cannot be given with --universal",)),
         # Options.
         ((*RUN, "--runs", "0"), ("runs must be an integer of at least 1, not 0",)),

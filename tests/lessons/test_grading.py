@@ -1,4 +1,4 @@
-"""The grader: points for what was earned, a sentence for what went wrong, and the same seed gives the same grade."""
+"""The grader: points for what was earned, a sentence for what went wrong, and the same secret gives the same grade."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ import bai_gym
 pytestmark = pytest.mark.slow
 
 ASSIGNMENT = Path(__file__).resolve().parents[2] / "examples" / "lessons" / "assignment"
+SECRET = b"of this test"
 
 ONE_PART = """
 title = "Test"
 class = "MyAgent"
-seed = 5
 runs = 1000
 level = 0.01
 seconds = 60.0
@@ -92,10 +92,10 @@ def rubric(grade: ModuleType, tmp_path: Path) -> Any:
     return grade.load_rubric(path)
 
 
-def graded(grade: ModuleType, rubric: Any, tmp_path: Path, code: str, **changes: Any) -> Any:
+def graded(grade: ModuleType, rubric: Any, tmp_path: Path, code: str, secret: bytes = SECRET, **changes: Any) -> Any:
     file = tmp_path / "student.py"
     file.write_text(textwrap.dedent(code), encoding="utf-8")
-    return grade.grade(file, replace(rubric, **changes))
+    return grade.grade(grade.Submission.read(file), replace(rubric, **changes), secret)
 
 
 # Points
@@ -103,8 +103,9 @@ def graded(grade: ModuleType, rubric: Any, tmp_path: Path, code: str, **changes:
 
 @pytest.mark.slow
 def test_an_agent_that_is_better_than_all_gets_everything(grade: ModuleType, rubric: Any, tmp_path: Path) -> None:
-    """Top-two Thompson sampling decides pull by pull: its rule runs in the student's process."""
-    result = graded(grade, rubric, tmp_path, "from bai_gym.agents import TTTS as MyAgent", runs=500)
+    """Top-two Thompson sampling decides pull by pull: its rule is compiled, and runs, in the student's process."""
+    changes = {"seconds": 300.0, "answer_seconds": 100.0}
+    result = graded(grade, rubric, tmp_path, "from bai_gym.agents import TTTS as MyAgent", **changes)
     assert (result.points, result.of, result.bonus) == (7.0, 7.0, 8.0)
     assert "spends 1000 of 1000 pulls, and is wrong in" in result.lines[0].reason
 
@@ -120,7 +121,7 @@ def test_a_rule_of_another_process_has_the_same_law(grade: ModuleType, rubric: A
 def test_uniform_allocation_gets_the_points_of_playing_alone(grade: ModuleType, rubric: Any) -> None:
     """The template, as students get it; where sequential halving is better, as it is with 4,000 pulls."""
     part = replace(rubric.parts[0], budget=4000)
-    result = grade.grade(ASSIGNMENT / "agent.py", replace(rubric, parts=(part,)))
+    result = grade.grade(grade.Submission.read(ASSIGNMENT / "agent.py"), replace(rubric, parts=(part,)), SECRET)
     assert [line.points for line in result.lines] == [1.0, 0.0, 0.0, 0.0]
     reasons = [line.reason for line in result.lines]
     assert "spends 3968 of 4000 pulls on average" in reasons[0]  # 62 for each of 64 arms
@@ -140,7 +141,8 @@ def test_what_an_agent_says_stays_in_its_cell(grade: ModuleType, rubric: Any, tm
 def test_sequential_halving_gets_all_but_the_bonus(grade: ModuleType) -> None:
     """With the rubric that is shipped: what a student can build after lesson 2 is enough."""
     rubric = grade.load_rubric(ASSIGNMENT / "rubric.toml")
-    result = grade.grade(ASSIGNMENT.parents[2] / "tests" / "lessons" / "halving_agent.py", rubric)
+    submission = grade.Submission.read(ASSIGNMENT.parents[2] / "tests" / "lessons" / "halving_agent.py")
+    result = grade.grade(submission, rubric, SECRET)
     assert (result.points, result.of, result.bonus) == (12.0, 12.0, 0.0)
 
 
@@ -265,7 +267,7 @@ def test_after_a_time_out_the_agent_is_not_asked_again(grade: ModuleType, rubric
     file.write_text(textwrap.dedent(code), encoding="utf-8")
     plays = replace(rubric.criteria[0], parts=("a", "b", "c"))
     changed = replace(rubric, parts=parts, criteria=(plays,), runs=10, answer_seconds=1.0)
-    result = grade.grade(file, changed, on_part=asked.append)
+    result = grade.grade(grade.Submission.read(file), changed, SECRET, on_part=asked.append)
     assert asked == ["a", "b"] and [line.points > 0 for line in result.lines] == [True, False, False]
     assert result.lines[1].reason == (
         "it did not answer within 1 seconds (when asked to allocate); is there a loop that never ends?"
@@ -274,7 +276,10 @@ def test_after_a_time_out_the_agent_is_not_asked_again(grade: ModuleType, rubric
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="looks for processes as POSIX has them")
-def test_what_the_agent_has_started_ends_with_it(grade: ModuleType, rubric: Any, tmp_path: Path) -> None:
+def test_what_the_agent_has_started_ends_with_it_without_a_box(
+    grade: ModuleType, rubric: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["referee"], "strongest", lambda: sys.modules["box"].PLAIN)
     note = tmp_path / "pid"
     code = f"""
     import subprocess, sys, time
@@ -349,10 +354,10 @@ def test_plans_see_the_outcome_of_their_blocks(grade: ModuleType, rubric: Any, t
     assert abs(said - here.error_probability) < 5 * np.sqrt(2 / 4 / 1000)
 
 
-# The same seed, the same grade; reports
+# The same secret, the same grade; reports
 
 
-def test_the_same_seed_gives_the_same_report(grade: ModuleType, rubric: Any, tmp_path: Path) -> None:
+def test_the_same_secret_gives_the_same_report(grade: ModuleType, rubric: Any, tmp_path: Path) -> None:
     code = """
     import random
     import numpy as np
@@ -365,7 +370,7 @@ def test_the_same_seed_gives_the_same_report(grade: ModuleType, rubric: Any, tmp
     """
     part = replace(rubric.parts[0], budget=70)
     changes = {"parts": (part,), "criteria": rubric.criteria[:2], "runs": 200}
-    first, again, other = (graded(grade, rubric, tmp_path, code, **changes, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (graded(grade, rubric, tmp_path, code, secret, **changes) for secret in (b"1", b"1", b"2"))
     assert first.markdown() == again.markdown() and first.json() == again.json()
     assert other.json() != first.json()
 
@@ -398,10 +403,10 @@ def test_many_files_are_graded_into_a_folder(tmp_path: Path) -> None:
     assert (out / "grades.csv").read_text(encoding="utf-8").splitlines()[2] == "ben-agent,0.0,7.0,0.0"
     assert "hello" in (out / "ben-agent.log").read_text(encoding="utf-8")
     report = (out / "ben-agent.md").read_text(encoding="utf-8")
-    assert report.startswith("# Test: ben-agent\n\n**0 of 7 points**\n")
+    assert report.startswith("# Test: ben-agent\n\n**0 of 7 points**\n\nThe submission ran ")
     assert "| noisy | plays by the rules | 0 of 1 | loading the file raised ValueError: &#124; no, in line 2" in report
     data = json.loads((out / "anna-agent.json").read_text(encoding="utf-8"))
-    assert data["lines"][0]["points"] == 1.0 and "seed" not in data
+    assert data["lines"][0]["points"] == 1.0 and "secret" not in data
 
 
 @pytest.mark.parametrize(
@@ -409,7 +414,7 @@ def test_many_files_are_graded_into_a_folder(tmp_path: Path) -> None:
     [
         ("runs = 1000", "runs = 0", "runs must be at least 1, not 0"),
         ("runs = 1000", "", "the rubric needs the entry 'runs'"),
-        ("runs = 1000", "runs = 1000\nrun = 3", "the rubric has no entry 'run'; it can have: title, class, seed"),
+        ("runs = 1000", "runs = 1000\nrun = 3", "the rubric has no entry 'run'; it can have: title, class, runs"),
         ("runs = 1000", "runs = true", "runs of the rubric must be of the type int, not True"),
         ("level = 0.01", "level = 1.5", "level must be between 0 and 1, not 1.5"),
         ("seconds = 60.0", "seconds = 0", "seconds must be above 0, not 0"),
@@ -444,6 +449,25 @@ def test_a_file_that_is_not_there_is_told() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (2, "", "grade.py: there is no file nobody.py\n")
 
 
+def test_names_of_folders_cannot_do_anything(grade: ModuleType) -> None:
+    """They may be the students': no formulas of spreadsheets, no signs of terminals, none twice."""
+    files = [Path(folder, "agent.py") for folder in ("anna", "=1+1", "\x1b[2J", "José Ø", "a_b", "a\nb", "\udcff")]
+    names = grade.names_of(files)
+    assert names == ["anna-agent", "_1_1-agent", "__2J-agent", "José Ø-agent", "a_b-agent", "a_b-agent_", "_-agent"]
+
+
+def test_a_secret_makes_grades_repeatable(tmp_path: Path) -> None:
+    """It is written after the last submission, for its owner alone, and must be long."""
+    rubric, secret = tmp_path / "rubric.toml", tmp_path / "secret"
+    rubric.write_text(ONE_PART.replace("runs = 1000", "runs = 100"), encoding="utf-8")
+    words = (ASSIGNMENT / "agent.py", "--rubric", rubric, "--secret", secret)
+    first, again = command(*words), command(*words)
+    assert secret.stat().st_mode & 0o777 == 0o600 and len(secret.read_text().strip()) == 64
+    assert first.stdout == again.stdout != command(*words[:-1], tmp_path / "other").stdout
+    secret.write_text("20417", encoding="utf-8")
+    assert "must have 32 to 64 characters, not 5" in command(*words).stderr
+
+
 # Messages
 
 
@@ -470,7 +494,7 @@ def test_students_can_grade_the_template() -> None:
         [sys.executable, "-B", *shlex.split(command)], cwd=ASSIGNMENT, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0 and all(": playing " in line for line in done.stderr.splitlines())
-    assert done.stdout.startswith("# Find the best arm: agent.py\n\n**3 of 12 points**\n")
+    assert done.stdout.startswith("# Find the best arm: agent\n\n**3 of 12 points**\n")
 
 
 @pytest.mark.slow

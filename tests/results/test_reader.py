@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -233,6 +234,43 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
         with pytest.raises(OutputError, match=file.name):
             reader(tmp_path)
         file.write_bytes(whole)
+
+
+FORGED = {
+    "agent": [None],
+    "env": [None],
+    "budget": [None, -1, float("nan"), 2**62],
+    "runs": [None, 0, -1, float("nan"), 2**62],
+    "errors": [None, -1, 31],
+    "error_probability": [None, float("nan"), -0.1, 1.1],
+    "error_probability_upper": [None, float("inf")],
+    "checkpoint": [-1, 2**62],
+    "mean_pulls": [None, [None], [float("inf")] * 4],
+    "oracle_knowledge": [None, [None]],
+    "arm_means": [None, [0.5]],
+    "recommended": [[30]],
+    "sample_quantiles": [[]],
+    "delta": [float("nan")],
+    "lower_bound": [float("inf")],
+}
+
+
+@pytest.mark.each(("column", "value"), [(column, value) for column, values in FORGED.items() for value in values])
+def test_what_the_runner_cannot_have_written_is_refused(column: str, value: Any, tmp_path: Path) -> None:
+    compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path)
+    file = tmp_path / "results.parquet"
+    table = pq.read_table(file)
+    kind = pa.float64() if isinstance(value, float) else table.schema.field(column).type
+    forged = table.set_column(table.column_names.index(column), column, pa.array([value], kind))
+    pq.write_table(forged.replace_schema_metadata(table.schema.metadata), file)
+    with pytest.raises(OutputError, match="results.parquet cannot be read as results .*; delete it"):
+        read_results(tmp_path)
+
+
+def test_a_result_of_many_runs_has_no_chunks(tmp_path: Path) -> None:
+    """They are not counted one by one."""
+    (played,) = compare(["SH"], ENV, budgets=[20], runs=30, out=tmp_path)
+    assert read_outcomes(tmp_path, [replace(played, runs=2**53)]) == {}
 
 
 def test_drafts_of_killed_processes_are_passed_over(tmp_path: Path) -> None:

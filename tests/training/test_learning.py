@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import builtins
+import contextlib
+import io
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -297,6 +302,44 @@ def test_a_damaged_checkpoint_is_told(damage: Callable[[bytes], bytes], undistur
     (tmp_path / "checkpoint.zip").unlink()
     train(recipe(), tmp_path, device="cpu")
     assert same_files(tmp_path, undisturbed)
+
+
+class Payload:
+    """Creates a file where it is unpickled."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.file,)
+
+
+def test_a_foreign_folder_runs_no_code(tmp_path: Path) -> None:
+    """Neither a checkpoint nor a model is unpickled, whatever part of it was exchanged."""
+    mine, ran = recipe(steps=144, network="mlp", imitate="none"), tmp_path / "ran"
+    trained = train(mine, tmp_path / "out", device="cpu")
+    checkpoint, payload = tmp_path / "out" / "checkpoint.zip", pickle.dumps(Payload(ran))
+    with zipfile.ZipFile(checkpoint) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    pickle.loads(payload)
+    assert ran.exists()  # it would run
+    ran.unlink()
+    weights = io.BytesIO()
+    torch.save(Payload(ran), weights)
+    np.savez(arrays := io.BytesIO(), average=np.array([Payload(ran)], dtype=object))
+    data = json.dumps(
+        {name: {":serialized:": base64.b64encode(payload).decode()} for name in json.loads(parts["data"])}
+    )
+    hostile = {name: weights.getvalue() if ".pt" in name else arrays.getvalue() for name in parts} | {"data": data}
+    for changed in ({"data"}, {"policy.pth"}, {"policy.optimizer.pth"}, {"average.npz"}, {"progress.json"}, set(parts)):
+        for file in (checkpoint, trained.model):
+            with zipfile.ZipFile(file, "w") as archive:
+                for name, content in parts.items():
+                    archive.writestr(name, hostile[name] if name in changed else content)
+        with contextlib.suppress(DataError):
+            train(mine, tmp_path / "out", device="cpu")
+            agents.SB3Agent.load(trained.model)  # as the command does
+        assert not ran.exists(), changed
 
 
 def test_mistakes_do_not_take_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,12 +30,14 @@ def write(pipe: IO[bytes], message: bytes) -> None:
     pipe.flush()
 
 
-def read(pipe: IO[bytes]) -> bytes | None:
-    """Receive one message; None at the end, also where it ends in the middle of a message."""
+def read(pipe: IO[bytes], most: int | None = None) -> bytes | None:
+    """Receive a message; None at the end, even within a message, and if it is longer than ``most`` bytes."""
     head = pipe.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return None
     (length,) = _LENGTH.unpack(head)
+    if most is not None and length > most:
+        return None
     message = pipe.read(length)
     return message if len(message) == length else None
 

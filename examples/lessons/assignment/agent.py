@@ -20,7 +20,8 @@ The rules:
 - An agent receives the number of arms, the budget and the observations, but no oracle knowledge (variances,
   complexities, priors). The order of the arms is random in every episode.
 - Draw random numbers from `self.rng` (or from the `rng` of your own method `reset(self, info, rng)`), so that
-  the same seed gives the same grade.
+  the same instances give the same grade.
+- Write a single file. It is played without network and without other files.
 - There is a time limit for each environment; Python loops over single pulls may be too slow for large budgets.
 
 The lessons show what is possible; the agent below earns only the points of the first item.

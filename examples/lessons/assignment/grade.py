@@ -1,16 +1,22 @@
 """Grades agents: `python grade.py agent.py` prints a report; `--out FOLDER` writes one for each of many files.
 
-Each agent runs in a process of its own, with time limits, and plays against the rubric's agents on the same instances.
-After a first time-out it is not asked again. Progress goes to standard error.
-The same seed gives the same report. A file that fails in any way gets a sentence that says why, and the exit code 0;
-the exit code 2 is for mistakes in the rubric or on the command line.
+Each agent runs in a process of its own (box.py), with time limits, and plays against the rubric's agents on the same
+instances. After a first time-out it is not asked again. Progress goes to standard error.
+Instances and rewards are drawn from a secret that no such process receives; the same secret gives the same report. A
+file that fails in any way gets a sentence that says why, and the exit code 0; the exit code 2 is for mistakes in the
+rubric or on the command line.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import ctypes
+import hashlib
+import io
 import json
+import os
+import secrets
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
@@ -18,13 +24,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from box import strongest
+
 import bai_gym
 from bai_gym import agents
 from bai_gym.api import agent_source
 from bai_gym.benchmark.sources import EnvSource
 from bai_gym.errors import BaiGymError
+from bai_gym.sampling.compiler import compiled_player
 from bai_gym.tasks import BestArm
-from referee import LABEL, Process, StudentError, TimeLimitError, student
+from referee import LABEL, Process, StudentError, Submission, TimeLimitError, student
 
 HERE = Path(__file__).resolve().parent
 ASKS = ("plays", "better", "not worse")
@@ -73,7 +82,6 @@ class Rubric:
 
     title: str
     class_name: str
-    seed: int
     runs: int
     level: float
     seconds: float
@@ -108,6 +116,7 @@ class Grade:
     points: float
     of: float
     bonus: float
+    protection: str
     lines: tuple[Line, ...]
 
     def markdown(self) -> str:
@@ -115,15 +124,21 @@ class Grade:
         bonus = f", and {self.bonus:g} bonus" if self.bonus else ""
         rows = [
             f"| {line.part} | {line.criterion}{' (bonus)' if line.bonus else ''} | {line.points:g} of {line.of:g} | "
-            f"{line.reason.replace('|', '&#124;')} |"
+            f"{_as_text(line.reason)} |"
             for line in self.lines
         ]
         head = [f"# {self.title}: {self.file}", "", f"**{self.points:g} of {self.of:g} points{bonus}**", ""]
+        head += [self.protection, ""]
         return "\n".join([*head, "| part | asked for | points | why |", "| --- | --- | --- | --- |", *rows, ""])
 
     def json(self) -> str:
         """Return the report for programs."""
         return json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
+
+
+def _as_text(words: str) -> str:
+    """Return words that may be a student's so that Markdown shows them: no cells, no HTML, no links or images."""
+    return words.replace("|", "&#124;").replace("<", "&lt;").replace("](", "] (")
 
 
 def load_rubric(path: Path) -> Rubric:
@@ -139,7 +154,6 @@ def load_rubric(path: Path) -> Rubric:
     wanted = {
         "title": str,
         "class": str,
-        "seed": int,
         "runs": int,
         "level": float,
         "seconds": float,
@@ -150,9 +164,8 @@ def load_rubric(path: Path) -> Rubric:
     }
     data = {"answer_seconds": ANSWER_SECONDS, **data}
     _check_keys(data, wanted, wanted, "the rubric")
-    for name, least in (("seed", 0), ("runs", 1)):
-        if data[name] < least:
-            raise RubricError(f"{name} must be at least {least}, not {data[name]}")
+    if data["runs"] < 1:
+        raise RubricError(f"runs must be at least 1, not {data['runs']}")
     if not 0 < data["level"] < 1:
         raise RubricError(f"level must be between 0 and 1, not {data['level']}")
     for name in ("seconds", "answer_seconds"):
@@ -171,7 +184,6 @@ def load_rubric(path: Path) -> Rubric:
     return Rubric(
         title=data["title"],
         class_name=data["class"],
-        seed=data["seed"],
         runs=data["runs"],
         level=float(data["level"]),
         seconds=float(data["seconds"]),
@@ -235,19 +247,20 @@ def _criterion(table: Any, names: list[str]) -> Criterion:
 
 
 def grade(
-    file: Path,
+    submission: Submission,
     rubric: Rubric,
+    secret: bytes,
     *,
-    name: str | None = None,
     log: IO[bytes] | None = None,
     on_part: Callable[[str], object] | None = None,
 ) -> Grade:
-    """Grade a student's file.
+    """Grade a submission.
 
     Args:
-        file: The file.
+        submission: The student's file.
         rubric: What is asked for.
-        name: What the report calls the file; None: its name.
+        secret: Instances and rewards depend on it, on the submission's name, and on the part: nothing that one process
+            has seen is of use to another.
         log: Where the prints of the student's code go; None: nowhere.
         on_part: Called with the name of each part before it is played.
 
@@ -261,10 +274,12 @@ def grade(
         try:
             if too_slow_in:
                 raise StudentError(f"not played, because the agent ran out of time in part {too_slow_in}")
+            if submission.problem:
+                raise StudentError(submission.problem)
             _check_rivals(rubric, part)
             if on_part is not None:
                 on_part(part.name)
-            comparison = _play(file, rubric, part, log)
+            comparison = _play(submission, rubric, part, _seed(secret, submission, part), log)
         except StudentError as error:
             comparison = _in_one_line(str(error))
             if isinstance(error, TimeLimitError):
@@ -280,42 +295,52 @@ def grade(
                 reason = "Not played to the end."
             lines.append(Line(part.name, criterion.words, of if met else 0.0, of, criterion.bonus, str(reason)))
     return Grade(
-        name or file.name,
+        submission.name,
         rubric.title,
         points=round(sum(line.points for line in lines if not line.bonus), 6),
         of=round(sum(line.of for line in lines if not line.bonus), 6),
         bonus=round(sum(line.points for line in lines if line.bonus), 6),
+        protection=strongest().words,
         lines=tuple(lines),
     )
 
 
 def _in_one_line(words: str) -> str:
     """Return what a student's code may have said so that it stays in its cell of the report, as a sentence."""
-    line = " ".join(words.split())
+    line = " ".join(words[: 10 * MOST_WORDS].split())
+    line = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line)
     line = line if len(line) <= MOST_WORDS else f"{line[:MOST_WORDS]}..."
     return line if line.endswith("?") else f"{line.rstrip('.')}."
 
 
-def _play(file: Path, rubric: Rubric, part: Part, log: IO[bytes] | None) -> bai_gym.Comparison:
-    """Play a part, in a fresh process."""
-    with Process(file, rubric.seconds, rubric.answer_seconds, log) as process:
-        player = student(process, rubric.class_name, rubric.allowed_knowledge)
-        try:
-            return _compare([player, *rubric.rivals(part)], part, rubric, rubric.runs)
-        except BaiGymError as error:
-            raise StudentError(str(error)) from None
+def _seed(secret: bytes, submission: Submission, part: Part) -> int:
+    """Return the seed of what a submission plays in a part; neither the secret nor another seed follows from it."""
+    where = f"{submission.name}\n{part.name}".encode()
+    return int.from_bytes(hashlib.blake2b(where, key=secret, digest_size=16).digest(), "big")
+
+
+def _play(submission: Submission, rubric: Rubric, part: Part, seed: int, log: IO[bytes] | None) -> bai_gym.Comparison:
+    """Play a part, in a fresh process. Whatever a submission does, it ends in a comparison or in a `StudentError`."""
+    try:
+        with Process(rubric.seconds, rubric.answer_seconds, log) as process:
+            player = student(process, submission, rubric.class_name, rubric.allowed_knowledge)
+            return _compare([player, *rubric.rivals(part)], part, rubric.runs, seed)
+    except StudentError:
+        raise
+    except BaiGymError as error:
+        raise StudentError(str(error)) from None
+    except Exception as error:
+        raise StudentError(f"its answers cannot be used ({type(error).__name__}: {error})") from None
 
 
 def _check_rivals(rubric: Rubric, part: Part) -> None:
     """Let the rubric's agents play briefly, without the student's: errors in this are mistakes in the rubric."""
     if rivals := rubric.rivals(part):
-        _compare(rivals, part, rubric, runs=1)
+        _compare(rivals, part, runs=1, seed=0)
 
 
-def _compare(players: list[Any], part: Part, rubric: Rubric, runs: int) -> bai_gym.Comparison:
-    return bai_gym.compare(
-        players, part.env, budgets=[part.budget], runs=runs, seed=rubric.seed, env_kwargs=part.settings
-    )
+def _compare(players: list[Any], part: Part, runs: int, seed: int) -> bai_gym.Comparison:
+    return bai_gym.compare(players, part.env, budgets=[part.budget], runs=runs, seed=seed, env_kwargs=part.settings)
 
 
 def _judge(comparison: bai_gym.Comparison, criterion: Criterion, level: float) -> tuple[bool, str]:
@@ -349,15 +374,18 @@ def _label(agent: str) -> str:
 
 
 def names_of(files: Sequence[Path]) -> list[str]:
-    """Return a name for each file: its own, or that of its folder too where several have the same one."""
+    """Return a name for each file: its own, or that of its folder too where several have the same one.
+
+    Signs that mean something to a terminal, a spreadsheet or a shell become underscores, as folders may be students'.
+    """
     stems = [file.stem for file in files]
-    names = [
-        stem if stems.count(stem) == 1 else f"{file.resolve().parent.name}-{stem}"
-        for file, stem in zip(files, stems, strict=True)
-    ]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise RubricError(f"several files would be called {twice!r}: give them, or their folders, different names")
+    names: list[str] = []
+    for file, stem in zip(files, stems, strict=True):
+        name = stem if stems.count(stem) == 1 else f"{file.absolute().parent.name}-{stem}"
+        name = "".join(letter if letter.isalnum() or letter in "-_. " else "_" for letter in name).lstrip("-.") or "_"
+        while name in names:
+            name += "_"
+        names.append(name)
     return names
 
 
@@ -368,49 +396,89 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--rubric", type=Path, default=HERE / "rubric.toml", help="default: rubric.toml beside this file"
     )
-    parser.add_argument("--seed", type=int, help="in place of the rubric's: keep it to yourself")
+    parser.add_argument(
+        "--secret",
+        type=Path,
+        help="file that makes grades repeatable; if there is none, it is written after the last file was graded",
+    )
     parser.add_argument("--out", type=Path, help="folder for NAME.md, NAME.json, NAME.log and grades.csv")
     given = parser.parse_args(words)
+    _close_memory()
     try:
         rubric = load_rubric(given.rubric)
-        if given.seed is not None:
-            if given.seed < 0:
-                raise RubricError(f"the seed must be at least 0, not {given.seed}")
-            rubric = Rubric(**{**vars(rubric), "seed": given.seed})
         for file in given.files:
-            if not file.is_file():
+            if not os.path.lexists(file):
                 raise RubricError(f"there is no file {file}")
-        names, grades = names_of(given.files), []
-        for number, (file, name) in enumerate(zip(given.files, names, strict=True), 1):
-            where = f"{name}, file {number} of {len(names)}"
-            grades.append(_grade_and_write(file, name, rubric, given.out, where))
-        if given.out is not None:
-            with (given.out / "grades.csv").open("w", newline="", encoding="utf-8") as table:
-                writer = csv.writer(table)
-                writer.writerow(["name", "points", "of", "bonus"])
-                writer.writerows([one.file, one.points, one.of, one.bonus] for one in grades)
+        submissions = list(map(Submission.read, given.files, names_of(given.files)))
+        secret, is_new = _secret(given.secret)
+        _compile_loops()
+        done: list[tuple[Grade, bytes]] = []
+        for number, submission in enumerate(submissions, 1):
+            where = f"{submission.name}, file {number} of {len(submissions)}"
+            done.append(_grade(submission, rubric, secret.encode(), where))
+            if given.out is None:
+                print(done[-1][0].markdown())
+            else:
+                _write(given.out, done)
+                result = done[-1][0]
+                print(f"{result.file}: {result.points:g} of {result.of:g} points, bonus {result.bonus:g}", flush=True)
+        if is_new:
+            given.secret.touch(mode=0o600)
+            given.secret.write_text(secret + "\n", encoding="ascii")
     except (RubricError, BaiGymError, OSError) as error:
         print(f"grade.py: {error}", file=sys.stderr)
         sys.exit(2)
 
 
-def _grade_and_write(file: Path, name: str, rubric: Rubric, out: Path | None, where: str) -> Grade:
-    """Grade a file, with its progress on standard error; print its report, or write it and print a line."""
+def _close_memory() -> None:
+    """Keep other processes of the same user from reading this one's memory, environment and files (on Linux)."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+
+
+def _compile_loops() -> None:
+    """Compile what every sequential agent needs, once and not within a submission's time limit."""
+    if (loops := compiled_player()) is not None:
+        _ = loops.choose_all, loops.update_all
+
+
+def _secret(path: Path | None) -> tuple[str, bool]:
+    """Return the secret, and whether it is to be written."""
+    if path is None or not path.exists():
+        return secrets.token_hex(32), path is not None
+    try:
+        secret = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise RubricError(f"the secret {path} cannot be read: {error}") from None
+    if not 32 <= len(secret) <= 64:
+        raise RubricError(
+            f"the secret {path} must have 32 to 64 characters, not {len(secret)}, so that nobody finds it by "
+            "trying; name a new file, which is then written"
+        )
+    return secret, False
+
+
+def _grade(submission: Submission, rubric: Rubric, secret: bytes, where: str) -> tuple[Grade, bytes]:
+    """Return the grade of a submission and its prints; progress goes to standard error."""
+    log = io.BytesIO()
 
     def show(part: str) -> None:
         print(f"{where}: playing {part}", file=sys.stderr, flush=True)
 
-    if out is None:
-        result = grade(file, rubric, on_part=show)
-        print(result.markdown())
-        return result
+    return grade(submission, rubric, secret, log=log, on_part=show), log.getvalue()
+
+
+def _write(out: Path, done: list[tuple[Grade, bytes]]) -> None:
+    """Write all reports so far, also again: a submission outside of a box could have changed those before it."""
     out.mkdir(parents=True, exist_ok=True)
-    with (out / f"{name}.log").open("wb") as log:
-        result = grade(file, rubric, name=name, log=log, on_part=show)
-    (out / f"{name}.md").write_text(result.markdown(), encoding="utf-8")
-    (out / f"{name}.json").write_text(result.json(), encoding="utf-8")
-    print(f"{name}: {result.points:g} of {result.of:g} points, bonus {result.bonus:g}", flush=True)
-    return result
+    for result, log in done:
+        (out / f"{result.file}.log").write_bytes(log)
+        (out / f"{result.file}.md").write_text(result.markdown(), encoding="utf-8")
+        (out / f"{result.file}.json").write_text(result.json(), encoding="utf-8")
+    with (out / "grades.csv").open("w", newline="", encoding="utf-8") as table:
+        writer = csv.writer(table)
+        writer.writerow(["name", "points", "of", "bonus"])
+        writer.writerows([one.file, one.points, one.of, one.bonus] for one, _ in done)
 
 
 if __name__ == "__main__":

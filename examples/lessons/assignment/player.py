@@ -6,6 +6,7 @@ and output carry them; what the student's code prints goes to standard error.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import inspect
 import json
@@ -31,6 +32,8 @@ from bai_gym.tasks import BestArm
 Arrays = dict[str, np.ndarray]
 _HEAD = struct.Struct(">I")
 STATISTICS = ("pulls", "means", "variances")
+MOST_MEMORY = 8 * 2**30  # bytes of a process
+MOST_FILE = 64 * 2**20  # bytes of a file
 
 
 def pack(header: dict[str, Any], arrays: Arrays | None = None) -> bytes:
@@ -106,16 +109,17 @@ class GrantedInfo(ProblemInfo):
 class Player:
     """Answers the grader's questions with the student's agent."""
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
+    def __init__(self) -> None:
+        self._file = Path()
         self._class: type = object
         self._agents: list[Any] = []
         self._single = False  # whether there is an agent for each episode
         self._blocks: Generator[Block, Statistics | None, np.ndarray] | None = None
 
     def load(self, header: dict[str, Any], arrays: Arrays) -> bytes:
-        """Load the student's file, and say what the agent is."""
-        sys.path.insert(0, str(self._file.parent))
+        """Write the student's file into the current folder, load it, and say what the agent is."""
+        self._file = Path.cwd() / header["file"]
+        self._file.write_bytes(arrays["code"].tobytes())
         spec = importlib.util.spec_from_file_location("submission", self._file)
         if spec is None or spec.loader is None:
             raise BaiGymError(f"{self._file.name} is no Python file")
@@ -227,11 +231,27 @@ class Player:
         return f"{where} raised {type(error).__name__}{f': {error}' if str(error) else ''}{place}"
 
 
-def main(file: Path) -> None:
+def limit_resources() -> None:
+    """Bound the memory of each process of the student's code, and the size of its files."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    for what, most in (
+        (resource.RLIMIT_AS, MOST_MEMORY),
+        (resource.RLIMIT_FSIZE, MOST_FILE),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        with contextlib.suppress(ValueError, OSError):  # not on every system
+            resource.setrlimit(what, (most, most))
+
+
+def main() -> None:
     """Answer the grader's questions until it is gone."""
+    limit_resources()
     waiting, answers = listen()
     write(answers, pack({"ready": True}))
-    player = Player(file)
+    player = Player()
     while True:
         header, arrays = unpack(waiting.get())
         what = header["do"]
@@ -243,4 +263,4 @@ def main(file: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).resolve())
+    main()

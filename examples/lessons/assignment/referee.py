@@ -11,13 +11,15 @@ import os
 import queue
 import signal
 import subprocess
-import sys
+import tempfile
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from box import strongest
 
 from bai_gym.bandits.executor.worker import read, write
 from bai_gym.problems import ProblemInfo
@@ -28,6 +30,9 @@ from player import STATISTICS, Arrays, pack, unpack
 
 LABEL = "your agent"  # in the runner's results
 STARTUP = 120.0  # seconds for Python and bai_gym to start, which are not the student's fault
+MOST_CODE = 1_000_000  # bytes of a submission
+MOST_ANSWER = 2**26  # bytes of an answer
+MOST_LOG = 100_000  # bytes of the prints of a part
 
 
 class StudentError(Exception):
@@ -38,45 +43,93 @@ class TimeLimitError(StudentError):
     """The student's agent takes too long; it is not asked again."""
 
 
-class Process:
-    """The process of one agent, with its time limits.
+@dataclass(frozen=True)
+class Submission:
+    """What is graded: read once, before any submission runs, so that none can change another.
 
-    Args:
-        file: The student's file.
-        seconds: Time limit of all its answers in total.
-        answer_seconds: Time limit of a single answer, after which it is taken to hang.
-        log: Where its prints go; None: nowhere.
+    Attributes:
+        name: What reports call it.
+        file: Name of the file.
+        code: Its content.
+        problem: Why there is none; empty if there is.
     """
 
-    def __init__(self, file: Path, seconds: float, answer_seconds: float, log: IO[bytes] | None = None) -> None:
+    name: str
+    file: str
+    code: bytes = b""
+    problem: str = ""
+
+    @classmethod
+    def read(cls, path: Path, name: str | None = None) -> Submission:
+        """Read a file; a link is refused, because it could lead to another submission."""
+        named = name or path.name, path.name
+        if path.is_symlink() or not path.is_file():
+            return cls(*named, problem="it is not a regular file")
+        try:
+            with path.open("rb") as file:
+                code = file.read(MOST_CODE + 1)
+        except OSError as error:
+            return cls(*named, problem=f"it cannot be read: {error.strerror}")
+        if len(code) > MOST_CODE:
+            return cls(*named, problem=f"it has more than {MOST_CODE:,} bytes")
+        return cls(*named, code)
+
+
+class Process:
+    """The process of one submission, with its time limits.
+
+    Args:
+        seconds: Time limit of all its answers in total.
+        answer_seconds: Time limit of a single answer, after which it is taken to hang.
+        log: Where the first `MOST_LOG` bytes of its prints go when it has ended; None: nowhere.
+
+    Raises:
+        StudentError: If it does not start.
+    """
+
+    def __init__(self, seconds: float, answer_seconds: float, log: IO[bytes] | None = None) -> None:
         self._seconds = self._left = seconds
         self._answer_seconds = answer_seconds
-        one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("player.py")), str(file)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL if log is None else log,
-            env={**os.environ, **one_thread, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
-            start_new_session=True,  # a group of its own: what the student's code has started is killed with it
-        )
+        self._log, self._prints = log, bytearray()
+        self._folder = tempfile.TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
+        os.chmod(self._folder.name, 0o777)  # its user may be another
+        self._process = strongest().start(self._folder.name)
+        self._questions: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        threading.Thread(target=self._receive, daemon=True).start()
-        self._wait(STARTUP)
+        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._converse, self._listen)]
+        for thread in self._threads:
+            thread.start()
+        try:
+            self._wait(STARTUP)
+        except queue.Empty:
+            self.close()
+            raise StudentError(f"its process did not start within {STARTUP:g} seconds") from None
+        except BaseException:
+            self.close()
+            raise
 
-    def _receive(self) -> None:
-        assert self._process.stdout is not None
-        with self._process.stdout as pipe:
-            while (message := read(pipe)) is not None:
+    def _converse(self) -> None:
+        """Read an answer, then send the next question, and so on: what is not asked for stays in the pipe.
+
+        Whatever the student's process does to the pipes, only this thread waits for them.
+        """
+        assert self._process.stdin is not None and self._process.stdout is not None
+        with contextlib.suppress(OSError):  # it has ended
+            while (message := read(self._process.stdout, most=MOST_ANSWER)) is not None:
                 self._answers.put(message)
+                write(self._process.stdin, self._questions.get())
         self._answers.put(None)
+
+    def _listen(self) -> None:
+        """Read all prints, and keep the first."""
+        assert self._process.stderr is not None
+        while part := self._process.stderr.read1(65536):  # type: ignore[attr-defined]
+            self._prints += part[: MOST_LOG - len(self._prints)]
 
     def _wait(self, seconds: float) -> tuple[dict[str, Any], Arrays]:
         answer = self._answers.get(timeout=max(seconds, 0.0))
         if answer is None:
-            code = self._process.wait()
-            cause = f"signal {-code}; did it run out of memory?" if code < 0 else f"exit code {code}"
-            raise StudentError(f"its process ended by itself ({cause})")
+            raise StudentError(f"its process {self._end()}")
         try:
             header, arrays = unpack(answer)
         except ValueError:
@@ -85,6 +138,16 @@ class Process:
             raise StudentError(str(header["error"]))
         return header, arrays
 
+    def _end(self) -> str:
+        """Return how the process has ended, where no answer will come."""
+        try:
+            code = self._process.wait(timeout=1.0)
+        except subprocess.TimeoutExpired:
+            return "closed the pipe to the grader, or wrote into it"
+        number = -code if code < 0 else code - 128 if code > 128 else 0  # the shell of the box adds 128
+        cause = f"signal {number}; did it run out of memory?" if number else f"exit code {code}"
+        return f"ended by itself ({cause})"
+
     def ask(self, what: str, arrays: Arrays | None = None, **facts: Any) -> tuple[dict[str, Any], Arrays]:
         """Return the answer to a question.
 
@@ -92,11 +155,9 @@ class Process:
             TimeLimitError: If the student's code takes too long.
             StudentError: If it fails.
         """
-        assert self._process.stdin is not None
         started = time.perf_counter()
         try:
-            with contextlib.suppress(BrokenPipeError):  # it has ended, which is seen below
-                write(self._process.stdin, pack({"do": what, **facts}, arrays))
+            self._questions.put(pack({"do": what, **facts}, arrays))
             return self._wait(min(self._left, self._answer_seconds))
         except queue.Empty:
             if self._answer_seconds < self._left:
@@ -119,9 +180,16 @@ class Process:
             else:
                 self._process.kill()
         self._process.wait()
-        if self._process.stdin is not None:
-            with contextlib.suppress(OSError):  # a question that nobody has read
-                self._process.stdin.close()
+        self._questions.put(b"")  # in vain; it ends the thread
+        for thread in self._threads:
+            thread.join(timeout=1.0)
+        if not any(thread.is_alive() for thread in self._threads):
+            for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+                with contextlib.suppress(OSError):  # a question that nobody has read
+                    pipe.close()  # type: ignore[union-attr]
+        self._folder.cleanup()
+        if self._log is not None:
+            self._log.write(bytes(self._prints))
 
     def __enter__(self) -> Process:
         return self
@@ -130,13 +198,14 @@ class Process:
         self.close()
 
 
-def student(process: Process, class_name: str, allowed: tuple[str, ...]) -> Student:
+def student(process: Process, submission: Submission, class_name: str, allowed: tuple[str, ...]) -> Student:
     """Return the agent that represents a student's process.
 
     Raises:
         StudentError: If the file cannot be loaded, or the agent declares oracle knowledge that is not allowed.
     """
-    header, _ = process.ask("load", class_name=class_name)
+    code = {"code": np.frombuffer(submission.code, np.uint8)}
+    header, _ = process.ask("load", code, file=submission.file, class_name=class_name)
     declared = tuple(header["knows"])
     excess = sorted(set(declared) - set(allowed))
     if excess:
