@@ -250,7 +250,16 @@ def test_commands_that_compute_nothing_load_nothing(words: str, tmp_path: Path) 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
     loaded = set(done.stderr.split())
     assert "bai_gym.cli.main" in loaded
-    wrong = {"joblib", "pyarrow", "scipy", "bai_gym.api", "bai_gym.agents.base", "bai_gym.problems", *HEAVY} & loaded
+    wrong = {
+        "joblib",
+        "pooch",
+        "pyarrow",
+        "scipy",
+        "bai_gym.api",
+        "bai_gym.agents.base",
+        "bai_gym.problems",
+        *HEAVY,
+    } & loaded
     assert not wrong
 
 

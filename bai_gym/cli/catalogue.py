@@ -59,5 +59,11 @@ def plain(text: str) -> str:
     return re.sub(r":\w+:`~?([^`]*)`", r"\1", text).replace("``", "`")
 
 
+def _written(found: Catalogue) -> str:
+    """Return the contents of the file, a row on each line."""
+    kinds = (f'"{kind}": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]" for kind, rows in found.items())
+    return "{\n" + ",\n".join(kinds) + "\n}\n"
+
+
 if __name__ == "__main__":
-    FILE.write_text(json.dumps(collected(), indent=1) + "\n", encoding="utf-8")
+    FILE.write_text(_written(collected()), encoding="utf-8")

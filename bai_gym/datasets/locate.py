@@ -142,9 +142,9 @@ def status() -> list[Status]:
 
 
 def _user_cache() -> Path:
-    import pooch  # here, because it takes long to import and most sessions don't need it
+    from platformdirs import user_cache_dir
 
-    return Path(pooch.os_cache("bai-gym"))
+    return Path(user_cache_dir("bai-gym"))
 
 
 def _file(dataset: DataSet, name: str | None) -> DataFile:
