@@ -102,6 +102,10 @@ def test_folders_have_modules_of_their_own(folder: Path) -> None:
     assert parse_agent("a (b)/mine.py:First(start=1)") == ("a (b)/mine.py:First", {"start": 1})
 
 
+def digest(reference: str) -> str:
+    return make_cells([reference], "BAI-Bernoulli3-v0", [9], 0)[0].digest
+
+
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_functions_may_import_modules_of_the_folder(folder: Path, workers: int) -> None:
     """They do so while the agent plays, when the folder is no longer searched, and in worker processes."""
@@ -112,9 +116,9 @@ def test_functions_may_import_modules_of_the_folder(folder: Path, workers: int) 
     (played,) = compare(["late.py:Late"], "BAI-Bernoulli3-v0", budgets=[9], runs=1000 * workers, workers=workers)
     assert 0 < played.error_probability < 1
     assert not {"helpers", "package", "package.part"} & set(sys.modules)
-    before = agent_source("late.py:Late").fingerprint()
+    before = digest("late.py:Late")
     (folder / "package" / "part.py").write_text("SHARE = 1 + 1\nSHARE += 1")
-    assert agent_source("late.py:Late").fingerprint() != before
+    assert digest("late.py:Late") != before
 
 
 def test_a_command_plays_them_and_names_them_in_its_rerun_command(command: Callable[..., str], folder: Path) -> None:
@@ -148,14 +152,11 @@ def test_worker_processes_have_them_too(command: Callable[..., str], folder: Pat
 
 
 def test_a_change_of_the_file_or_of_what_it_imports_is_seen(folder: Path) -> None:
-    def digest() -> str:
-        return make_cells(["mine.py:First"], "BAI-Bernoulli3-v0", [9], 0)[0].digest
-
-    digests = [digest(), digest()]
+    digests = [digest("mine.py:First"), digest("mine.py:First")]
     (folder / "helpers.py").write_text(HELPERS.replace("argmax", "argmin "))  # another length: another time stamp
-    digests.append(digest())
+    digests.append(digest("mine.py:First"))
     (folder / "mine.py").write_text(MINE.replace("% 2", "% 3"))
-    digests.append(digest())
+    digests.append(digest("mine.py:First"))
     assert digests[0] == digests[1] and len(set(digests)) == 3
 
 

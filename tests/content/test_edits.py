@@ -177,11 +177,7 @@ EDITS: dict[str, tuple[str, str, Files]] = {
     "constant of compiled code": ("import numba\nN = @\n@!numba.njit\ndef level(): return N", "level()", {}),
     "environment": ("import os", "os.environ.get('MY_LEVEL', 9)", {}),
     "environment when imported": ("from os import getenv\nN = getenv('MY_LEVEL')", "N", {}),
-    "imported late": (
-        "import sys\nsys.path.insert(0, HERE)\ndef level():\n    import late\n    return late.N",
-        "level()",
-        {"late.py": "N = @"},
-    ),
+    "imported late": ("def level():\n    import late\n    return late.N", "level()", {"late.py": "N = @"}),
     "text file": ("N = open(HERE + 'level.txt').read()", "N", {"level.txt": "@"}),
     "text file while it plays": ("", "open(HERE + 'level.txt').read()", {"level.txt": "@"}),
     "path": (
