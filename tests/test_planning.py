@@ -11,15 +11,17 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from bai_gym import advise, evaluate, plan
+from bai_gym import advise, compare, evaluate, plan
 from bai_gym.agents import registry
 from bai_gym.analysis.intervals import quantile_interval
-from bai_gym.bandits import GaussianBandit
+from bai_gym.bandits import GaussianBandit, SampleTable
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import BaiGymError, ParameterError
 from bai_gym.planning.goals import ERROR, REGRET, Goal, quantile
+from bai_gym.planning.now import NOW, DecideNow
 from bai_gym.problems import Problem
-from bai_gym.report.plans import plan_curves, plan_page, plans_table
+from bai_gym.problems.pilot import PilotProblem
+from bai_gym.report.plans import advice_table, plan_curves, plan_page, plans_table
 
 ROOT = Path(__file__).resolve().parents[1]
 TWO_ARMS = {"means": [0.5, 0.0], "variances": 1.0}
@@ -226,3 +228,84 @@ def test_advice_needs_an_agent() -> None:
         advise("BAI-Custom-v0", env_kwargs={"means": [1.0]})
     with pytest.raises(ParameterError, match="runs"):
         advise("BAI-Custom-v0", runs=10)
+
+
+# ------------------------------------------------------------------------------------------------ earlier results
+
+
+def log_of(means: list[float], pulls: int) -> BestArmEnv:
+    """Rewards of exactly these means, with an unbiased variance of 1, in equal numbers."""
+    steps = np.tile([-1.0, 1.0], pulls // 2) * np.sqrt((pulls - 1) / pulls)
+    rewards = np.concatenate([mean + steps for mean in means])
+    return BestArmEnv(PilotProblem(SampleTable.of(rewards, np.arange(len(means) + 1) * pulls)), 100)
+
+
+def test_the_first_plan_is_to_decide_now_and_the_second_to_collect_equally(tmp_path: Path) -> None:
+    """Two arms have a flat prior: deciding now errs with P(Z < -0.3 / sqrt(2 / 100)) = 0.0169, Z normal."""
+    env, exact = log_of([0.3, 0.0], 100), float(ndtr(-0.3 / np.sqrt(0.02)))
+    enough = plan(["SR"], env, error=0.04)
+    assert [row.agent for row in enough][:2] == [NOW, "Uniform"] and enough[0].budget == 0
+    assert enough[0].confirmed is not None and enough[0].reached and enough.advised is enough[0]
+    assert abs(enough[0].confirmed.value - exact) < 4 * np.sqrt(exact / enough[0].confirmed.runs)
+    assert enough.advice.startswith("More pulls are not worth it: decide now, for arm 0")
+    table = plans_table(enough)
+    assert "collect equally, then decide (Uniform)" in table.markdown() and "without the earlier" in table.markdown()
+    assert table.csv().splitlines()[1].split(",")[0] == NOW
+    assert "not worth it" in plan_page(enough) and plan_curves(enough, tmp_path / "plan.svg").exists()
+
+    more = plan(None, env, error=0.01, most=2000)
+    assert more[0].budget == 0 and not more[0].reached and more.advised not in (None, more[0])
+    assert (
+        more.advice.startswith("Take ") and "If you decide now, for arm 0, the error probability is 0.01" in more.advice
+    )
+
+
+def test_a_certainty_of_deciding_now() -> None:
+    """Deciding now is right or wrong on a truth: here right on 98 % of them."""
+    first = plan(["Uniform"], log_of([0.3, 0.0], 100), error=0.5, certainty=0.9)[0]
+    assert first.agent == NOW and first.reached and first.quantile(0.9) == 0.0 and first.quantile(1.0) == 1.0
+
+
+@pytest.mark.slow
+def test_the_advised_plan_is_not_worse_than_deciding_now_on_ten_thousand_truths() -> None:
+    env = log_of([0.3, 0.25, 0.1, 0.0], 60)
+    now = compare([DecideNow()], env, budgets=[1], runs=10_000, seed=99)
+    for measure, target in (("error", 1.2), ("error", 0.7), ("regret", 1.2), ("regret", 0.7)):
+        base = now[0].error_probability if measure == "error" else now[0].simple_regret
+        best = plan(["SR", "OCBA"], env, **{measure: target * base}).advised
+        assert best is not None and (best.agent == NOW) == (target > 1), (measure, target)
+        if best.budget:
+            played = compare([best.agent], env, budgets=[best.budget], runs=10_000, seed=99)
+            values = (played[0].error_probability, played[0].simple_regret)
+            assert values[0] < now[0].error_probability and values[1] < now[0].simple_regret, (measure, target)
+
+
+def test_advice_with_earlier_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few pulls after many earlier ones change nothing; 2,000 after 40 do."""
+    monkeypatch.setattr(registry, "names", lambda: ("Uniform", "OCBA", "SR"))
+    idle = advise(log_of([0.1, 0.05, 0.0], 400), budget=6, runs=400)
+    assert idle.agent == NOW and idle.summary.startswith("More pulls are not worth it: decide now, for arm 0")
+    assert [row.agent for row in idle.comparison][:2] == [NOW, "Uniform"]
+    for regret in (False, True):
+        worth = advise(log_of([0.1, 0.05, 0.0], 40), budget=2000, runs=400, regret=regret)
+        assert worth.agent == worth.best != NOW and worth.measure == (REGRET if regret else ERROR)
+        assert "of deciding now, for arm 0" in worth.summary and worth.measure in worth.summary
+        assert "collect equally" in advice_table(worth).markdown()
+
+
+def test_equal_agents_are_all_reported_on_other_runs_than_those_that_chose(monkeypatch: pytest.MonkeyPatch) -> None:
+    copies = ("Uniform", "Uniform(tie=first)", "SR", "SR(tie=first)")  # with two arms
+    monkeypatch.setattr(registry, "names", lambda: copies)
+    advice = advise("BAI-Bernoulli10-v0", budget=20, runs=400, env_kwargs={"num_arms": 2})
+    assert {row.agent for row in advice.comparison} == {row.agent for row in advice.screened} == set(copies)
+    assert advice.screened[0].seed != advice.comparison[0].seed
+    assert set(advice.equals) == set(copies) - {advice.best}
+    assert "cannot be told apart from it." in advice.summary
+
+
+def test_the_sentence_counts_agents_that_were_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """FC-DSH errs far more often: the first round drops it, and it counts as significantly worse."""
+    monkeypatch.setattr(registry, "names", lambda: ("Uniform", "SR", "FC-DSH"))
+    advice = advise("BAI-Custom-v0", budget=100, runs=400, env_kwargs={"means": [0.5, 0.0, 0.0, 0.0]})
+    assert "FC-DSH" not in {row.agent for row in advice.comparison}
+    assert "are significantly worse" in advice.summary

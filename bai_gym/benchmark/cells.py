@@ -22,6 +22,7 @@ from bai_gym.benchmark.protocol import (
     notes,
     recommends_any_time,
     reset,
+    starts_from_earlier,
     unmet_assumptions,
 )
 from bai_gym.benchmark.sources import AgentSource, EnvSource
@@ -34,6 +35,7 @@ from bai_gym.parallel import check_memory
 from bai_gym.problems import FixedProblem
 from bai_gym.results.writer import CHUNK_RUNS, CellKey
 from bai_gym.seeding import generator
+from bai_gym.statistics import Statistics
 from bai_gym.tasks import BestArm
 from bai_gym.theory import fixed_confidence_bound
 from bai_gym.validation import choice, integer
@@ -147,6 +149,14 @@ class Cell:
         return cls(env, agent, agent.label or describe(made), budget, seed, path, points)
 
     @property
+    def earlier(self) -> Statistics | None:
+        """``(1, K)`` statistics of earlier rewards from which the agent starts; None where there are none.
+
+        None also if the agent cannot start from them.
+        """
+        return self.env.problem.earlier if starts_from_earlier(self.agent.prototype) else None
+
+    @property
     def arm_numbers(self) -> int:
         """Floats that an arm of a run takes while its chunk is played."""
         problem = self.env.problem
@@ -169,6 +179,8 @@ class Cell:
         least = least_budget(agent, self.env.problem.num_arms, self.env.problem.num_features)
         if self.budget < least:
             extra = (f"{describe(agent)}: budget below its minimum of {least}",)
+        if self.env.problem.earlier is not None and self.earlier is None:
+            extra += (f"{describe(agent)} decides by the pulls of its phases and starts without the earlier results",)
         unmet = (
             unmet_assumptions(agent, self.instances()) if callable(getattr(agent, "unmet_assumptions", None)) else ()
         )

@@ -22,7 +22,6 @@ from bai_gym.benchmark.rollout import Rollout, play_blocks, play_single_steps, p
 from bai_gym.benchmark.sources import GivenInstances
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.envs.vector import BestArmVectorEnv
-from bai_gym.problems import FixedProblem
 from bai_gym.results.result import Checkpoint, Runs
 from bai_gym.sampling import Stepper
 from bai_gym.seeding import generator
@@ -119,11 +118,11 @@ def _play(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: np.rand
     knows = knowledge(agent)
     if allocates(agent) and cell.path != "steps":
         reset(agent, spec.problem_info(bandit, knows, cell.checkpoints), own)
-        return play_blocks(agent, bandit, spec.budget, rewards, spec.task, cell.checkpoints), None
+        return play_blocks(agent, bandit, spec.budget, rewards, spec.task, cell.checkpoints, cell.earlier), None
     batched = acts_on_batches(agent)
     if not _plays_singly(cell):
         env = BestArmVectorEnv(
-            GivenInstances(bandit),
+            GivenInstances(bandit, cell.earlier),
             bandit.batch,
             budget=spec.budget,
             task=spec.task,
@@ -146,7 +145,7 @@ def _play_singly(cell: Cell, bandit: Bandit, rewards: np.random.Generator, own: 
     for run in range(bandit.batch):
         agent = cell.agent.make()
         scalar = BestArmEnv(
-            FixedProblem(bandit.select(np.array([run]))),
+            GivenInstances(bandit.select(np.array([run])), cell.earlier),
             budget=spec.budget,
             task=spec.task,
             fixed_confidence=spec.fixed_confidence,

@@ -31,6 +31,7 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
         budget: Pulls of each episode.
         variances: Whether variances are kept; without them the key is missing.
         features: ``(N, K, d)`` features of the arms; None: there are none, and the key is missing.
+        earlier: ``(1, K)`` statistics of earlier pulls, which do not count towards the budget; None: there are none.
 
     Attributes:
         left: Pulls left in every episode.
@@ -38,13 +39,24 @@ class MergedStatistics(Mapping[str, npt.NDArray[Any]]):
     """
 
     def __init__(
-        self, batch: int, num_arms: int, budget: int, *, variances: bool, features: FloatArray | None = None
+        self,
+        batch: int,
+        num_arms: int,
+        budget: int,
+        *,
+        variances: bool,
+        features: FloatArray | None = None,
+        earlier: Statistics | None = None,
     ) -> None:
-        """Start with no pulls."""
+        """Start with the earlier pulls."""
         self.left = budget
         self._budget = budget
         self.has_variances = variances
         self._statistics = Statistics.zeros((batch, num_arms))
+        if earlier is not None:
+            self._statistics.pulls[...], self._statistics.means[...] = earlier.pulls, earlier.means
+            if variances:
+                self._statistics.variances[...] = earlier.variances
         self._remaining = np.full((batch, 1), budget, np.int64)
         self._features = features
         self._names = ("pulls", "means", *(["variances"] if variances else []))

@@ -23,6 +23,7 @@ __all__ = [
     "least_budget",
     "notes",
     "reset",
+    "starts_from_earlier",
     "tally",
 ]
 
@@ -52,6 +53,14 @@ def recommends_any_time(agent: Any) -> bool:
     """Return whether the agent can recommend after any pull, declared by ``anytime = True``."""
     recommends = allocates(agent) or (acts_on_batches(agent) and callable(getattr(agent, "recommend", None)))
     return bool(getattr(agent, "anytime", False)) and recommends
+
+
+def starts_from_earlier(agent: Any) -> bool:
+    """Return whether the agent decides by all statistics, and so can start from those of earlier rewards.
+
+    It can stop at any time, or recommend at any time. Agents with phases decide by the pulls of the phase.
+    """
+    return bool(getattr(agent, "stops", False)) or recommends_any_time(agent)
 
 
 def confidence(agent: Any) -> float | None:

@@ -111,7 +111,8 @@ def record_run(cell: Cell, run: int, size: int) -> Recording:
     names = (cell.label, cell.budget, run)
     rewards, own = (generator(cell.seed, f"recorded {stream}", *names) for stream in ("rewards", "agent"))
     spec = cell.episode_spec
-    env = BestArmEnv(GivenInstances(bandit), budget=spec.budget, task=spec.task, fixed_confidence=spec.fixed_confidence)
+    given = GivenInstances(bandit, cell.earlier)
+    env = BestArmEnv(given, budget=spec.budget, task=spec.task, fixed_confidence=spec.fixed_confidence)
     observation, _ = env.reset(seed=int(rewards.integers(2**63)))
     agent = cell.agent.make()
     reset(agent, env.problem_info(knowledge(agent)), own)

@@ -30,7 +30,7 @@ class RolloutCheckpoint(NamedTuple):
     Attributes:
         pulls_made: Pulls that every episode has made, or could have made.
         recommendation: ``(N, ...)`` recommendations at the checkpoint.
-        pulls: ``(N, K)`` pulls of each arm until then.
+        pulls: ``(N, K)`` pulls of each arm in the episode until then.
     """
 
     pulls_made: int
@@ -45,23 +45,25 @@ class Rollout:
     Attributes:
         recommendation: ``(N, ...)`` recommendations, in the form of the task.
         source: Source of the statistics.
+        earlier: ``(1, K)`` pulls before the episodes, which the statistics include; 0: there are none.
         checkpoints: The checkpoints in ascending order; without the budget's.
         tally: What the agent has counted, see :func:`bai_gym.benchmark.protocol.tally`.
     """
 
     recommendation: IntArray
     source: Statistics | MergedStatistics
+    earlier: IntArray | int = 0
     checkpoints: tuple[RolloutCheckpoint, ...] = ()
     tally: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def pulls(self) -> IntArray:
-        """``(N, K)`` pulls of each arm."""
-        return self.source.pulls
+        """``(N, K)`` pulls of each arm in the episodes."""
+        return np.asarray(self.source.pulls - self.earlier, np.int64)
 
     @property
     def statistics(self) -> Statistics:
-        """``(N, K)`` statistics of all pulls."""
+        """``(N, K)`` statistics of all pulls, earlier ones included."""
         return self.source.statistics if isinstance(self.source, MergedStatistics) else self.source
 
     @classmethod
@@ -72,7 +74,9 @@ class Rollout:
             for name in ("pulls", "means", "variances")
         )
         recommendation = np.concatenate([part.recommendation for part in parts])
-        return cls(recommendation, Statistics(*statistics), tally=summed(part.tally for part in parts))
+        return cls(
+            recommendation, Statistics(*statistics), parts[0].earlier, tally=summed(part.tally for part in parts)
+        )
 
 
 def play_blocks(
@@ -82,6 +86,7 @@ def play_blocks(
     rng: np.random.Generator,
     task: Task | None = None,
     checkpoints: Sequence[int] = (),
+    earlier: Statistics | None = None,
 ) -> Rollout:
     """Draw the outcomes of the agent's requests directly, from the exact distribution of their statistics.
 
@@ -92,28 +97,35 @@ def play_blocks(
         rng: Source of the rewards.
         task: What is to be recommended; None: the best arm.
         checkpoints: Pull counts, ascending and below the budget, after which the agent recommends too.
+        earlier: ``(1, K)`` statistics from which the agent starts; None: it starts from nothing.
 
     Raises:
         AgentError: If the agent makes an impossible request.
     """
-    task = task or BestArm()
-    player = _BlockPlayer(agent, bandit, budget, rng, task or BestArm(), checkpoints)
-    return player.play()
+    return _BlockPlayer(agent, bandit, budget, rng, task or BestArm(), checkpoints, earlier).play()
 
 
 class _BlockPlayer:
     """Executes the plan of an agent by blocks, with recommendations at the checkpoints."""
 
     def __init__(
-        self, agent: Any, bandit: Bandit, budget: int, rng: np.random.Generator, task: Task, checkpoints: Sequence[int]
+        self,
+        agent: Any,
+        bandit: Bandit,
+        budget: int,
+        rng: np.random.Generator,
+        task: Task,
+        checkpoints: Sequence[int],
+        earlier: Statistics | None,
     ) -> None:
         self._agent, self._bandit, self._budget, self._rng, self._task = agent, bandit, budget, rng, task
         self._checkpoints = checkpoints
         self._scored: list[RolloutCheckpoint] = []
         variances = bool(getattr(agent, "uses_variances", True))
         self._merged = MergedStatistics(
-            bandit.batch, bandit.num_arms, budget, variances=variances, features=bandit.features
+            bandit.batch, bandit.num_arms, budget, variances=variances, features=bandit.features, earlier=earlier
         )
+        self._earlier = _pulls(earlier)
 
     def play(self) -> Rollout:
         """Execute the plan to its end."""
@@ -137,12 +149,12 @@ class _BlockPlayer:
                 self._recommend(merged)
         # After an agent's last pull nothing changes.
         for point in self._checkpoints[len(self._scored) :]:
-            self._scored.append(RolloutCheckpoint(point, recommendation, merged.pulls))
-        return Rollout(recommendation, merged, tuple(self._scored))
+            self._scored.append(RolloutCheckpoint(point, recommendation, merged.pulls - self._earlier))
+        return Rollout(recommendation, merged, self._earlier, tuple(self._scored))
 
     def _recommend(self, then: MergedStatistics) -> None:
         recommendation = self._task.check(self._agent.recommend(then), self._bandit.batch, self._bandit.num_arms)
-        self._scored.append(RolloutCheckpoint(self._budget - then.left, recommendation, then.pulls))
+        self._scored.append(RolloutCheckpoint(self._budget - then.left, recommendation, then.pulls - self._earlier))
 
     def _block(self, block: Block, pulls: int, points: Sequence[int]) -> Statistics:
         """Pull a block, in one pass or in the parts between checkpoints."""
@@ -169,7 +181,7 @@ class _BlockPlayer:
         begin = request.window
         if begin is None:
             begin = merged.statistics if arms is None else merged.statistics.take(arms)
-        made = self._budget - merged.left
+        made = self._budget - merged.left + int(np.sum(self._earlier))
         engine = Engine(request, begin, made, bandit.features, variances=merged.has_variances)
         table = bandit.table()
 
@@ -214,7 +226,7 @@ def play_steps(
         AgentError: If an action is invalid.
     """
     scored: list[RolloutCheckpoint] = []
-    due = set(checkpoints)
+    due, earlier = set(checkpoints), _pulls(env.problem.earlier)
     asked = {name: observation[name].copy() for name in ("pulls", "means", "variances")}  # of requested pulls
     for made in range(env.budget):
         actions = act(observation)
@@ -227,14 +239,14 @@ def play_steps(
                 recommendations = env.action_encoding.task.check(
                     recommend({**observation, **asked}), env.num_envs, env.num_arms
                 )
-                scored.append(RolloutCheckpoint(made, recommendations, asked["pulls"].copy()))
+                scored.append(RolloutCheckpoint(made, recommendations, np.asarray(asked["pulls"] - earlier, np.int64)))
         with _blaming_act():
             observation, *_ = env.step(actions)
     encoding, actions = env.action_encoding, act(observation)
     with _blaming_act():
         recommendations = encoding.read(actions, env.num_envs).recommendations
     recommendations = encoding.task.check(recommendations, env.num_envs, env.num_arms, "act")
-    return Rollout(recommendations, Statistics.of(observation).copy(), tuple(scored))
+    return Rollout(recommendations, Statistics.of(observation).copy(), earlier, tuple(scored))
 
 
 def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> Rollout:
@@ -259,7 +271,11 @@ def play_single_steps(agent: Any, env: BestArmEnv, observation: Observation) -> 
         raise AgentError("the budget is spent, but act keeps pulling: it must stop and recommend")
     recommendations = encoding.task.check(decoded.recommendations, 1, env.num_arms, "act")
     statistics = Statistics(*(observation[n][None] for n in ("pulls", "means", "variances")))
-    return Rollout(recommendations, statistics, tally=tally(agent))
+    return Rollout(recommendations, statistics, _pulls(env.problem.earlier), tally=tally(agent))
+
+
+def _pulls(earlier: Statistics | None) -> IntArray | int:
+    return 0 if earlier is None else earlier.pulls
 
 
 def _read_one(encoding: ActionEncoding, action: Any) -> DecodedActions:

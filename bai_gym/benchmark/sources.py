@@ -22,7 +22,7 @@ from bai_gym.errors import ParameterError
 from bai_gym.problems import Problem
 from bai_gym.problems.base import count_features
 from bai_gym.seeding import generator
-from bai_gym.statistics import FloatArray
+from bai_gym.statistics import FloatArray, Statistics
 
 __all__ = ["LIBRARY_IDS", "AgentSource", "EnvSource", "GivenInstances"]
 
@@ -188,10 +188,11 @@ class AgentSource:
 
 
 class GivenInstances(Problem):
-    """A problem that returns the given instances of one chunk, in order."""
+    """A problem that returns the given instances of one chunk, in order, with earlier rewards if there are any."""
 
-    def __init__(self, bandit: Bandit) -> None:
+    def __init__(self, bandit: Bandit, earlier: Statistics | None = None) -> None:
         self._bandit = bandit
+        self.earlier = earlier
         self.num_arms = bandit.num_arms
         self.num_features = count_features(bandit)
 

@@ -13,14 +13,12 @@ from bai_gym.cli.output import check_files, draw, print_paths
 from bai_gym.errors import ParameterError
 from bai_gym.planning import advise as advise_agent
 from bai_gym.planning import plan as plan_budgets
-from bai_gym.report.plans import plan_curves, plan_page, plan_points, plans_table
-from bai_gym.report.standings import leaderboards_table
+from bai_gym.report.plans import advice_table, plan_curves, plan_page, plan_points, plans_table
 from bai_gym.results.writer import ResultsWriter
 from bai_gym.theory import bechhofer_pulls
 
 __all__ = ["advise", "plan"]
 
-DEFAULT_AGENTS = ["Uniform", "SH", "SR", "Universal"]
 PlanOut = Annotated[
     Path | None,
     typer.Option(
@@ -38,7 +36,9 @@ def plan(
     ] = None,
     agent: Annotated[
         list[str] | None,
-        typer.Option(help="Agent, repeatable; parameters in brackets: 'SHAdaVar(delta=0.1)'. [default: four of them]"),
+        typer.Option(
+            help="Agent, repeatable; parameters in brackets: 'SHAdaVar(delta=0.1)'. [default: some fast ones]"
+        ),
     ] = None,
     error: Annotated[float | None, typer.Option(help="Largest error probability wanted. [default: 0.05]")] = None,
     regret: Annotated[float | None, typer.Option(help="Largest simple regret wanted, instead of --error.")] = None,
@@ -66,7 +66,10 @@ def plan(
     workers: Workers = 1,
     out: PlanOut = None,
 ) -> None:
-    """Plan a budget: the smallest number of pulls with which each agent reaches a target, found by simulation."""
+    """Plan a budget: the smallest number of pulls with which each agent reaches a target, found by simulation.
+
+    With a log (BAI-Pilot-v0) agents start from its rewards, and the first row is to decide now, for no pulls.
+    """
     if out is not None:
         check_files(out, FILES)
     given = keywords(set_ or [])
@@ -88,7 +91,7 @@ def plan(
     assert env is not None
     with progress_bars() as on_stage:
         plans = plan_budgets(
-            agent or DEFAULT_AGENTS,
+            agent or None,
             env,
             error=error,
             regret=regret,
@@ -121,7 +124,10 @@ def advise(
     budget: Annotated[
         int | None, typer.Option(**WHOLE, help="Pulls of the experiment. [default: that of the environment]")
     ] = None,
-    runs: Annotated[int, typer.Option(**WHOLE, help="Runs of the agents that are left after a first round.")] = 2000,
+    regret: Annotated[
+        bool, typer.Option("--regret", help="Look for a small simple regret, not error probability.")
+    ] = False,
+    runs: Annotated[int, typer.Option(**WHOLE, help="Fresh runs of the agents that are left after two rounds.")] = 2000,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help="Keyword of the environment, repeatable: --set num_arms=8 --set path=log.csv"),
@@ -130,11 +136,15 @@ def advise(
     workers: Workers = 1,
     out: Out = None,
 ) -> None:
-    """Advise which agent to use: those that need no oracle knowledge, ranked by simulation on instances like yours."""
+    """Advise which agent to use: those that need no oracle knowledge, compared on instances like yours.
+
+    With a log (BAI-Pilot-v0) agents start from its rewards, and the first row is to decide now, for no pulls.
+    """
     with progress_bars() as on_stage:
         advice = advise_agent(
             env,
             budget=budget,
+            regret=regret,
             runs=runs,
             seed=seed,
             workers=workers,
@@ -142,5 +152,4 @@ def advise(
             out=out,
             on_round=lambda words: on_stage(words, 0, None),
         )
-    OUT.print(leaderboards_table([advice.leaderboard]).rich())
-    OUT.print(advice.summary, soft_wrap=True)
+    OUT.print(advice_table(advice).rich())

@@ -78,8 +78,9 @@ class Episodes:
             self.bandit.replace(rows, self.problem.draw(rows.size, rng))
         if self.problem.num_features is not None:
             self.features = self._features(self.problem.num_features)
-        for array in (self.statistics.pulls, self.statistics.means, self.statistics.variances):
-            array[rows] = 0
+        earlier = self.problem.earlier
+        for name in ("pulls", "means", "variances"):
+            getattr(self.statistics, name)[rows] = 0 if earlier is None else getattr(earlier, name)
         self.remaining[rows] = self.episode_spec.budget
         self.over[rows] = False
 
@@ -163,7 +164,8 @@ class Episodes:
 
     def observation_space(self) -> spaces.Dict:
         """Return the space of one episode's observations."""
-        return observation_space(self.num_arms, self.episode_spec.budget, self.problem.num_features)
+        earlier = 0 if self.problem.earlier is None else int(self.problem.earlier.pulls.max())
+        return observation_space(self.num_arms, self.episode_spec.budget, self.problem.num_features, earlier)
 
     def observation(self, *, copy: bool) -> Observation:
         """Return the observation of all episodes, as copies or as the live arrays."""

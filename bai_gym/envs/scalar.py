@@ -69,7 +69,8 @@ class BestArmEnv(gym.Env[Observation, Any]):
     the recommended arms, where an arm without a pull counts as the worst arm pulled.
 
     ## Starting state
-    No pulls. Each reset draws a fresh instance, or keeps a fixed one, by ``instance``.
+    No pulls; in `BAI-Pilot-v0` the statistics of the pilot, which do not count towards the budget. Each reset draws a
+    fresh instance, or keeps a fixed one, by ``instance``.
 
     ## Episode end
     Terminates with the recommendation: after exactly ``budget`` + 1 steps, or when the agent stops. With fixed

@@ -14,22 +14,28 @@ from bai_gym.tasks import BestArm, Task, TopM
 __all__ = ["ArmAndRecommendation", "action_space", "observation_space"]
 
 
-def observation_space(num_arms: int, budget: int, num_features: int | None = None) -> spaces.Dict:
+def observation_space(num_arms: int, budget: int, num_features: int | None = None, earlier: int = 0) -> spaces.Dict:
     """Return the space of one episode's observations.
 
     ============ ======== ======= ==================================================================
     key          shape    dtype   meaning
     ============ ======== ======= ==================================================================
-    ``pulls``     (K,)     int64   pulls of each arm so far, 0 to the budget
+    ``pulls``     (K,)     int64   pulls of each arm so far, 0 to the budget; and earlier ones, where there are any
     ``means``     (K,)     float64 mean of each arm's rewards; 0 without a pull
     ``variances`` (K,)     float64 unbiased variance of each arm's rewards; 0 below two pulls
     ``remaining`` (1,)     int64   pulls left; 0 means that the next action is the recommendation
     ``features``  (K, d)   float64 features of each arm, the same during an episode; only where arms have any
     ============ ======== ======= ==================================================================
+
+    Args:
+        num_arms: K.
+        budget: Pulls of the episode.
+        num_features: d; None: arms have no features.
+        earlier: The most pulls of an arm before the episode.
     """
     arms = (num_arms,)
     parts: dict[str, spaces.Space[Any]] = {
-        "pulls": spaces.Box(0, budget, arms, np.int64),
+        "pulls": spaces.Box(0, budget + earlier, arms, np.int64),
         "means": spaces.Box(-np.inf, np.inf, arms, np.float64),
         "variances": spaces.Box(0.0, np.inf, arms, np.float64),
         "remaining": spaces.Box(0, budget, (1,), np.int64),

@@ -22,7 +22,7 @@ import numpy as np
 
 from bai_gym.api import agent_source
 from bai_gym.bandits.linear import check_features
-from bai_gym.benchmark.protocol import allocates, describe, knowledge, notes, recommends_any_time, reset
+from bai_gym.benchmark.protocol import allocates, describe, knowledge, notes, reset, starts_from_earlier
 from bai_gym.datasets import read_table
 from bai_gym.envs.specification import check_budget
 from bai_gym.errors import (
@@ -148,7 +148,7 @@ class Study:
         player = self._source.make()
         self.agent = describe(player)
         self._stops = bool(getattr(player, "stops", False))
-        any_time = self._stops or recommends_any_time(player)
+        any_time = starts_from_earlier(player)
         if self._earlier is not None and not any_time:
             raise AgentError(
                 f"{self.agent} cannot start from earlier results: it decides by the pulls of its phases; take an agent "

@@ -1,30 +1,43 @@
-"""Which agent to use: those that need no oracle knowledge, ranked by simulation on instances like the user's."""
+"""Which agent to use: those that need no oracle knowledge, compared by simulation on instances like the user's.
+
+Agents are chosen and reported on different runs: the best of several estimates is too good on average. Two rounds, of
+few and of many runs, choose; in each of them agents play the same instances, and those that are significantly worse
+than the best one are dropped, no others. Fresh runs of all that are left give the numbers, and test them against the
+chosen one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from scipy.special import stdtr
+
 from bai_gym.agents import registry
 from bai_gym.agents.restrictions import check_rewards, sample_rewards
+from bai_gym.analysis.ranks import holm
 from bai_gym.api import compare, make_cells
 from bai_gym.benchmark.protocol import knowledge, least_budget
+from bai_gym.benchmark.runner import run_cells
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import BaiGymError, ParameterError
+from bai_gym.planning.goals import ERROR, REGRET
+from bai_gym.planning.now import BASELINE, NOW, DecideNow, favourite
 from bai_gym.results.comparison import Comparison
-from bai_gym.results.leaderboard import Leaderboard, leaderboards
+from bai_gym.results.result import Result
 from bai_gym.seeding import generator
-from bai_gym.validation import integer
+from bai_gym.validation import flag, integer
 
 __all__ = ["Advice", "advise"]
 
 SCREENING_RUNS = 200
-CLEARLY_WORSE = 0.01  # p-value of the paired test against the best agent below which an agent is dropped
-FINALISTS = 8
+LEVEL = 0.05  # of the tests against the best agent, corrected for their number
 INSPECTED = 10  # instances whose rewards are compared with those that an agent accepts
-BASELINE = "Uniform"
+NAMED = 8  # agents that a sentence lists
 
 
 @dataclass(frozen=True)
@@ -32,42 +45,69 @@ class Advice:
     """The agents that suit an experiment.
 
     Attributes:
-        leaderboard: The finalists and uniform allocation, the best first.
-        screened: All agents in the first round of few runs.
+        best: The agent that the first two rounds have chosen.
+        measure: What is to be small, ``"error probability"`` or ``"simple regret"``.
+        comparison: Fresh runs of the agents that are left. Where there are earlier results, the first is to decide now,
+            and the second to collect equally, then decide (``Uniform``); the others by the measure.
+        equals: Agents that the fresh runs cannot tell apart from the best one.
+        screened: All agents in the first round, of few runs.
         left_out: Registered agents that were not played, with the reason.
+        winner: The arm that earlier results favour; None where there are none.
     """
 
-    leaderboard: Leaderboard
+    best: str
+    measure: str
+    comparison: Comparison
+    equals: tuple[str, ...]
     screened: Comparison
     left_out: Mapping[str, str]
+    winner: str | None = None
 
     @property
     def agent(self) -> str:
-        """The agent of the lowest error probability."""
-        return self.leaderboard.standings[0].agent
+        """The agent to use; ``"decide now"`` where the best one is not significantly better than that."""
+        if self.winner is not None and not _worse(self.comparison, self.best, [NOW], self.measure):
+            return NOW
+        return self.best
 
     @property
     def summary(self) -> str:
-        """Which agent to use, and why, in two sentences."""
-        board = self.leaderboard
-        best, budget = board.standings[0], board.budgets[0]
-        equals = [row.agent for row in board.standings[1:] if row.rank_interval[0] == 1]
-        first = f"Use {best.agent}: with {budget:,} pulls it errs in {best.error_probability:.1%} of {best.runs:,} runs"
-        baseline = next((row for row in board.standings if row.agent == BASELINE), best)
-        if baseline is not best:
-            first += f", uniform allocation in {baseline.error_probability:.1%}"
-        second = f"{_listed(equals)} cannot be told apart from it" if equals else "All others are significantly worse"
-        return f"{first}. {second}."
+        """Which agent to use, and why, or that more pulls are not worth it, in two sentences."""
+        best = self.comparison.find(self.best)
+        number, runs = f"{_value(best, self.measure):.3g}", f"{best.runs:,} fresh runs"
+        baselines = {"deciding now, for {winner},": NOW, "uniform allocation": BASELINE}
+        if self.agent == NOW:
+            now = _value(self.comparison.find(NOW), self.measure)
+            return (
+                f"More pulls are not worth it: decide now, for {self.winner}. The {self.measure} is {now:.3g}; with "
+                f"{best.budget:,} pulls that of the best agent, {self.best}, is {number}, not significantly lower in "
+                f"{runs}."
+            )
+        first = f"Use {self.best}: with {best.budget:,} pulls its {self.measure} is {number} in {runs}"
+        others = [
+            f"of {words.format(winner=self.winner)} {_value(result, self.measure):.3g}"
+            for words, agent in baselines.items()
+            for result in self.comparison
+            if result.agent == agent != self.best
+        ]
+        if others:
+            first += f", that {' and '.join(others)}"
+        worse = sum(row.agent not in (self.best, NOW, *self.equals) for row in self.screened)
+        second = f"{_listed(self.equals)} cannot be told apart from it" if self.equals else ""
+        if worse:
+            second += f"{'; the other' if second else 'All other'} {worse} are significantly worse"
+        return f"{first}. {second}." if second else f"{first}."
 
     def __str__(self) -> str:
-        """The leaderboard and the advice."""
-        return f"{self.leaderboard}\n{self.summary}"
+        """One line for each agent, and the advice."""
+        return f"{self.comparison}\n{self.summary}"
 
 
 def advise(
     env: str | BestArmEnv,
     *,
     budget: int | None = None,
+    regret: bool = False,
     runs: int = 2000,
     seed: int = 0,
     workers: int | None = 1,
@@ -75,51 +115,96 @@ def advise(
     out: str | Path | None = None,
     on_round: Callable[[str], None] | None = None,
 ) -> Advice:
-    """Rank the registered agents that need no oracle knowledge on instances like the user's.
+    """Compare the registered agents that need no oracle knowledge on instances like the user's.
 
-    The environment says what is known, as in :func:`bai_gym.plan`: ``BAI-Pilot-v0`` reads a log, ``BAI-Bernoulli10-v0``
-    with ``num_arms=`` stands for conversion rates of which nothing is known. After a first round of few runs only
-    agents that are not clearly worse than the best one are played on.
+    The environment says what is known, as in :func:`bai_gym.plan`: ``BAI-Pilot-v0`` reads a log, from which agents
+    start, ``BAI-Bernoulli10-v0`` with ``num_arms=`` stands for conversion rates of which nothing is known. A first
+    round of 200 runs, and a second one of ``runs``, drop agents that are significantly worse than the best one; the
+    numbers and tests reported are of fresh runs of all others, and of ``Uniform``.
 
     Args:
         env: A registered id, or an environment object.
         budget: Pulls of the experiment; None: the environment's budget.
-        runs: Runs of the finalists, at least 400.
+        regret: Whether the simple regret is to be small, instead of the error probability.
+        runs: Runs of the second round, and fresh runs, at least 400.
         seed: At least 0. The same seed gives the same advice, for any number of workers.
         workers: Processes, see :func:`bai_gym.evaluate`.
         env_kwargs: Keyword arguments for ``gym.make``.
         out: Folder for finished chunks: the same call resumes an interrupted one.
-        on_round: Called with a description of each of the two rounds.
+        on_round: Called with a description of each of the three rounds.
 
     Returns:
-        The ranking, with the reasons why agents are not in it.
+        The agent to use, and the comparison, with the reasons why agents are not in it.
 
     Raises:
         BaiGymError: If an argument is invalid, or no agent can be used; the message is one line.
     """
     integer(runs, "runs", least=2 * SCREENING_RUNS)
+    measure = REGRET if flag(regret, "regret") else ERROR
     budgets = None if budget is None else [budget]
-    make_cells([BASELINE], env, budgets, seed, env_kwargs)  # errors in the user's arguments, of no agent
+    problem = make_cells([BASELINE], env, budgets, seed, env_kwargs)[0].env.problem  # errors of no agent
     usable, left_out = _usable(env, budgets, seed, env_kwargs)
     if not usable:
         raise ParameterError(
             "no registered agent without oracle knowledge can be used here; give another budget or task"
         )
+    winner, folder = favourite(problem), None if out is None else Path(out)
 
-    def play(agents: list[str], number: int, words: str) -> Comparison:
-        if on_round is not None:
-            on_round(words)
-        return compare(
-            agents, env, budgets=budgets, runs=number, seed=seed, workers=workers, env_kwargs=env_kwargs, out=out
-        )
+    def choose(agents: Sequence[str], number: int) -> tuple[str, list[str], Comparison]:
+        """Return the best agent, those that are not significantly worse, and the runs."""
+        _tell(on_round, f"{len(agents)} agents")
+        played = run_cells(make_cells(agents, env, budgets, seed, env_kwargs), number, workers=workers, out=folder)
+        best = min(played, key=lambda row: _value(row, measure)).agent
+        worse = _worse(played, best, agents, measure)
+        return best, [agent for agent in agents if agent not in worse], played
 
-    screened = play(usable, SCREENING_RUNS, f"{len(usable)} agents")
-    ranked = sorted(screened, key=lambda row: row.error_probability)
-    best = ranked[0].agent
-    kept = [row.agent for row in ranked if screened.paired(best, row.agent).p_value >= CLEARLY_WORSE][:FINALISTS]
-    kept += [BASELINE] if BASELINE in usable and BASELINE not in kept else []
-    final = play(kept, runs, f"{len(kept)} finalists")
-    return Advice(leaderboards(final)[0], screened, left_out)
+    _, kept, screened = choose(usable, SCREENING_RUNS)
+    best, kept, _ = choose(kept, runs)
+    rivals: list[Any] = sorted({best, *kept, *({BASELINE} & set(usable))})
+    _tell(on_round, f"fresh runs of {len(rivals)} agents")
+    fresh = int(generator(seed, "advice", "fresh").integers(2**63))
+    settings: dict[str, Any] = {"budgets": budgets, "runs": runs, "seed": fresh, "workers": workers, "out": out}
+    final = compare([*rivals, *([] if winner is None else [DecideNow()])], env, env_kwargs=env_kwargs, **settings)
+    worse = _worse(final, best, rivals, measure)
+    ahead = () if winner is None else (NOW, BASELINE)
+    rows = sorted(
+        final,
+        key=lambda row: (ahead.index(row.agent) if row.agent in ahead else len(ahead), _value(row, measure), row.agent),
+    )
+    equals = tuple(row.agent for row in rows if row.agent in set(rivals) - worse - {best})
+    return Advice(best, measure, Comparison(tuple(rows), final.outcomes), equals, screened, left_out, winner)
+
+
+def _tell(on_round: Callable[[str], None] | None, words: str) -> None:
+    if on_round is not None:
+        on_round(words)
+
+
+def _value(row: Result, measure: str) -> float:
+    return row.error_probability if measure == ERROR else row.simple_regret
+
+
+def _worse(played: Comparison, best: str, agents: Iterable[str], measure: str) -> set[str]:
+    """Return the agents that are significantly worse than a given one, jointly at :data:`LEVEL`."""
+    others = [agent for agent in agents if agent != best]
+    adjusted = holm([_p_value(played, agent, best, measure) for agent in others])
+    least = _value(played.find(best), measure)
+    return {
+        agent
+        for agent, p_value in zip(others, adjusted, strict=True)
+        if p_value <= LEVEL and _value(played.find(agent), measure) > least
+    }
+
+
+def _p_value(played: Comparison, agent: str, best: str, measure: str) -> float:
+    """Return the two-sided p-value of the paired test: McNemar's of errors, Student's of simple regrets."""
+    if measure == ERROR:
+        return played.paired(agent, best).p_value
+    differences = played.regrets(agent) - played.regrets(best)
+    error = float(differences.std(ddof=1)) / math.sqrt(differences.size)
+    if error == 0.0:
+        return 1.0 if differences[0] == 0.0 else 0.0
+    return 2.0 * float(stdtr(differences.size - 1, -abs(float(np.mean(differences))) / error))
 
 
 def _usable(
@@ -148,5 +233,7 @@ def _usable(
     return usable, left_out
 
 
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _listed(names: Sequence[str]) -> str:
+    """Return names as words; many of them are cut short."""
+    shown = list(names) if len(names) <= NAMED else [*names[: NAMED - 1], f"{len(names) - NAMED + 1} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

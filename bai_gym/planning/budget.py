@@ -6,13 +6,16 @@ smallest of several estimates is too small on average, so a budget is not confir
 
 Where instances are random, for example because a pilot is compatible with many of them, the mean over them (known as
 assurance) may hide that some are too hard. So a target can also be set for a quantile over the instances.
+
+Where there are earlier results (``BAI-Pilot-v0``), agents start from them, and the first plan is to decide now, for no
+pulls: where that reaches the target, more pulls are not worth it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,7 @@ from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
 from bai_gym.planning.goals import ERROR, REGRET, Goal, Measurement, most_certain, quantile
 from bai_gym.planning.instances import INSTANCES, on_each_instance
+from bai_gym.planning.now import BASELINE, NOW, DecideNow, favourite
 from bai_gym.problems import FixedProblem
 from bai_gym.rerun import rerun_command
 from bai_gym.seeding import check_seed, generator
@@ -36,17 +40,20 @@ AIM = 0.85  # of the target: what the search aims at, so that the confirmation m
 NARROWINGS = 3
 CONFIRMATIONS = 12
 SPREAD_RUNS = 100  # of each instance, where a mean has been planned
+AGENTS = (BASELINE, "SH", "SR", "Universal")
+AGENTS_WITH_DATA = (BASELINE, "OCBA", "Universal")  # fast ones that start from earlier results
 
 
 @dataclass(frozen=True)
 class BudgetPlan:
-    """The budget that an agent needs.
+    """The budget that an agent needs, or what deciding now achieves.
 
     Attributes:
         agent: Name of the agent, with the parameters that differ from their defaults.
         env: Id of the environment, with the keyword arguments given.
         goal: What the budget must achieve.
-        budget: The budget; None if the target was not reached.
+        budget: The budget; 0 for deciding now, whether or not that reaches the target; None if the target was not
+            reached.
         confirmed: What was measured at this budget, on seeds that did not choose it; None without a budget.
         measurements: All measurements, by budget. Those of one budget come from different seeds.
         each: ``(M,)`` the measure at this budget on each of M random instances, ascending; None without a budget, or
@@ -60,6 +67,11 @@ class BudgetPlan:
     confirmed: Measurement | None
     measurements: tuple[Measurement, ...]
     each: FloatArray | None = None
+
+    @property
+    def reached(self) -> bool:
+        """Whether the target is reached, at 95 % confidence."""
+        return self.confirmed is not None and self.confirmed.upper <= self.goal.target
 
     @property
     def knows(self) -> tuple[str, ...]:
@@ -94,9 +106,12 @@ class BudgetPlan:
         if self.confirmed is None:
             last = self.measurements[-1]
             return f"{self.agent}: no {goal} with up to {last.budget:,} pulls, where it is {last.value:.4g} {knows}"
-        line = (
-            f"{self.agent}: {self.budget:,} pulls bring the {goal}; on fresh seeds it is {self.confirmed.value:.4g}, "
-            f"at most {self.confirmed.upper:.4g} at 95 %, in {self.confirmed.runs:,} runs {knows}"
+        line = f"{self.agent}: {self.budget:,} pulls bring the {goal}; on fresh seeds it"
+        if self.budget == 0:
+            line = f"{self.agent}: without pulls the {self.goal.name}"
+        line += (
+            f" is {self.confirmed.value:.4g}, at most {self.confirmed.upper:.4g} at 95 %, in "
+            f"{self.confirmed.runs:,} runs {knows}"
         )
         if self.each is not None and self.goal.certainty is None:
             line += f"; on 80 % of the instances at most {self.quantile(0.8):.4g}, on 95 % {self.quantile(0.95):.4g}"
@@ -108,29 +123,46 @@ class Plans(Sequence[BudgetPlan]):
     """The budgets of several agents for one target, the smallest first.
 
     Attributes:
-        plans: One for each agent; those that did not reach the target come last.
+        plans: One for each agent; those that did not reach the target come last. Where there are earlier results, the
+            first is to decide now, and the second to collect equally, then decide (``Uniform``).
+        winner: The arm that earlier results favour; None where there are none.
     """
 
     plans: tuple[BudgetPlan, ...]
+    winner: str | None = None
+
+    @property
+    def advised(self) -> BudgetPlan | None:
+        """Deciding now if that reaches the target, else the smallest budget; None if no agent has reached the target.
+
+        Agents that require oracle knowledge come last.
+        """
+        reached = sorted((plan for plan in self.plans if plan.reached), key=_budget)
+        return next((plan for plan in reached if not plan.knows), reached[0] if reached else None)
 
     @property
     def advice(self) -> str:
-        """One sentence: which agent to take, with which budget."""
-        reached = [plan for plan in self.plans if plan.budget is not None]
-        if not reached:
+        """Which agent to take, with which budget, or that more pulls are not worth it."""
+        best, now, goal = self.advised, "", self.plans[0].goal
+        at = self.plans[0].confirmed
+        if self.winner is not None and at is not None:
+            now = f" If you decide now, for {self.winner}, the {goal.name} is {at.value:.3g}."
+        if best is None:
+            most = max(plan.measurements[-1].budget for plan in self.plans)
+            return f"No agent reached the target with {most:,} pulls: give a larger one.{now}"
+        if best.agent == NOW and at is not None:
             return (
-                f"No agent reached the target with {self.plans[0].measurements[-1].budget:,} pulls: give a larger one."
+                f"More pulls are not worth it: decide now, for {self.winner}. The {goal.name} is {at.value:.3g}, at "
+                f"most {at.upper:.3g} at 95 %, and the target is {goal.target:g}."
             )
-        best = next((plan for plan in reached if not plan.knows), reached[0])
         sentence = f"Take {best.agent} with {best.budget:,} pulls"
         if best.knows:
-            return f"{sentence}, if you know the {' and the '.join(best.knows)}."
-        slowest = [plan for plan in reached if not plan.knows][-1]
-        assert slowest.budget is not None and best.budget is not None
-        ratio = slowest.budget / best.budget
+            return f"{sentence}, if you know the {' and the '.join(best.knows)}.{now}"
+        slowest = max((plan for plan in self.plans if plan.reached and not plan.knows), key=_budget)
+        ratio = _budget(slowest) / _budget(best)
         if ratio >= 1.1:
             sentence += f"; {slowest.agent} needs {ratio:.2g} times as many"
-        return sentence + "."
+        return f"{sentence}.{now}"
 
     def __getitem__(self, index: int) -> BudgetPlan:  # type: ignore[override]
         """Return one plan."""
@@ -169,7 +201,9 @@ def plan(
     ``BAI-Pilot-v0`` the means that a pilot leaves possible, an id with random instances a prior.
 
     Args:
-        agents: An agent or a list of them, see :func:`bai_gym.evaluate`.
+        agents: An agent or a list of them, see :func:`bai_gym.evaluate`; None: some that are fast. Where there are
+            earlier results, ``Uniform`` is always among them; agents with phases, such as SR, cannot start from these
+            results, and a note says so.
         env: A registered id, or an environment object.
         error: Largest error probability wanted, in (0, 1). Default 0.05, unless ``regret`` is given.
         regret: Largest simple regret wanted instead, above 0, in the unit of the reward.
@@ -183,8 +217,8 @@ def plan(
         on_budget: Called with the name of the agent and the budget that is tried next.
 
     Returns:
-        The plans, the smallest budget first. A planned budget has, at 95 % confidence, at most the target on seeds that
-        were not used to choose it.
+        The plans, the smallest budget first, after those to decide now and to collect equally where there are earlier
+        results. A planned budget has, at 95 % confidence, at most the target on seeds that were not used to choose it.
 
     Raises:
         BaiGymError: If an argument is invalid; the message is one line.
@@ -202,10 +236,18 @@ def plan(
         goal = Goal(ERROR, probability(0.05 if error is None else error, "error"), certainty)
     check_runs(1, workers)
     check_seed(seed)
+    winner = favourite(make_cells([BASELINE], env, None, seed, env_kwargs)[0].env.problem)
+    if agents is None:
+        agents = AGENTS if winner is None else AGENTS_WITH_DATA
     listed = list(agents) if isinstance(agents, Iterable) and not isinstance(agents, str) else [agents]
-    first = [make_cells([agent], env, None, seed, env_kwargs)[0] for agent in listed]
-    if not first:
+    if not listed:
         raise ParameterError("give at least one agent")
+    first = [make_cells([agent], env, None, seed, env_kwargs)[0] for agent in listed]
+    if winner is not None:
+        if BASELINE not in [cell.label for cell in first]:
+            listed.append(BASELINE)
+        listed.append(DecideNow())
+        first = [make_cells([agent], env, None, seed, env_kwargs)[0] for agent in listed]
     integer(most, "most", least=max(1, *(_least(cell) for cell in first)))
     plans = []
     for agent, cell in zip(listed, first, strict=True):
@@ -222,14 +264,21 @@ def plan(
             if on_budget is not None:
                 on_budget(name, budget)
             own = int(generator(seed, "plan", number).integers(2**63))
-            cells = make_cells([agent], env, [budget], own, env_kwargs)
+            cells = make_cells([agent], env, [max(budget, 1)], own, env_kwargs)
             folder = None if out is None else Path(out)
             if each:
                 return on_each_instance(agent, cells[0], goal, runs, workers=workers, out=folder)
             return goal.measured(run_cells(cells, runs, workers=workers, out=folder, rerun=rerun_command)[0])
 
-        plans.append(_Search(cell.label, cell.env.label, goal, fixed, measure_at).run(_least(cell), most))
-    return Plans(tuple(sorted(plans, key=lambda one: math.inf if one.budget is None else one.budget)))
+        search = _Search(cell.label, cell.env.label, goal, fixed, measure_at)
+        plans.append(search.now() if cell.label == NOW else search.run(_least(cell), most))
+    ahead = () if winner is None else (NOW, BASELINE)
+    plans.sort(key=lambda one: (ahead.index(one.agent) if one.agent in ahead else len(ahead), _budget(one)))
+    return Plans(tuple(plans), winner)
+
+
+def _budget(plan: BudgetPlan) -> float:
+    return math.inf if plan.budget is None else plan.budget
 
 
 def _least(cell: Cell) -> int:
@@ -276,6 +325,13 @@ class _Search:
             low, high = (point, high) if point.value > AIM * self._goal.target else (low, point)
         slope = (self._log(high) - self._log(low)) / (high.budget - low.budget)
         return self._confirm(self._between(low, high), min(slope, -1e-3 / high.budget), most)
+
+    def now(self) -> BudgetPlan:
+        """Return what is achieved without pulls."""
+        point = self._measure_at(0, self._many, 1, self._goal.certainty is not None)
+        point = replace(point, result=replace(point.result, budget=0, unspent=0.0))
+        self._found.append(point)
+        return self._plan(point)
 
     def _bracket(self, least: int, most: int) -> tuple[Measurement | None, Measurement | None]:
         """Double the budget until the target is reached; return the last two measurements."""

@@ -30,11 +30,12 @@ class InTurn(Problem):
     """Returns given instances in turn, from the first one on in every chunk."""
 
     def __init__(self, bandit: Bandit, like: Problem) -> None:
-        """Keep the instances, and the notes of the problem that they are from."""
+        """Keep the instances, and the notes and earlier rewards of the problem that they are from."""
         self._bandit = bandit
         self.num_arms = bandit.num_arms
         self.num_features = count_features(bandit)
         self.notes = like.notes
+        self.earlier = like.earlier
 
     def draw(self, batch: int, rng: np.random.Generator) -> Bandit:
         """Return the instances; ``rng`` is not used."""

@@ -10,6 +10,7 @@ from bai_gym.bandits import Bandit
 from bai_gym.bandits.base import check_num_arms
 from bai_gym.errors import InstanceError
 from bai_gym.parallel import check_memory
+from bai_gym.statistics import Statistics
 from bai_gym.validation import integer
 
 __all__ = ["FixedProblem", "FrozenProblem", "Problem", "arm_count", "count_features"]
@@ -51,6 +52,8 @@ class Problem(ABC):
         num_features: Length d of each arm's features, where arms have any; they are then in the observation, and
             :meth:`draw` returns bandits that have them (:class:`bai_gym.bandits.FeatureBandit`).
         known: Whether the true means are known, so that a recommendation can be judged.
+        earlier: ``(1, K)`` statistics of rewards of the same arms that were observed before the episode and that agents
+            start from, see :func:`bai_gym.benchmark.protocol.starts_from_earlier`; None: there are none.
         state_size: See :class:`bai_gym.bandits.Bandit`.
     """
 
@@ -59,6 +62,7 @@ class Problem(ABC):
     notes: tuple[str, ...] = ()
     arm_names: tuple[str, ...] | None = None
     known: bool = True
+    earlier: Statistics | None = None
     state_size: int = 0
 
     @abstractmethod
@@ -106,3 +110,4 @@ class FrozenProblem(FixedProblem):
     def __init__(self, problem: Problem, seed: int) -> None:
         """Draw the instance."""
         super().__init__(problem.draw(1, np.random.default_rng(seed)), problem.notes, problem.arm_names)
+        self.earlier = problem.earlier

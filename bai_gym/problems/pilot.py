@@ -1,4 +1,7 @@
-"""The instances that a pilot leaves possible: true means drawn from their posterior given some rewards of every arm."""
+"""The instances that a pilot leaves possible: true means drawn from their posterior given some rewards of every arm.
+
+The rewards of the pilot are known: agents start from them, as a :class:`bai_gym.Study` does from ``earlier=``.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, GaussianBa
 from bai_gym.errors import DataError
 from bai_gym.problems.base import Problem
 from bai_gym.problems.custom import table_problem
-from bai_gym.statistics import FloatArray
+from bai_gym.statistics import FloatArray, Statistics
 
 __all__ = ["PilotProblem", "pilot_problem"]
 
@@ -53,6 +56,8 @@ class PilotProblem(Problem):
         self._binary = bool(np.isin(table.rewards, (0.0, 1.0)).all())
         self._means = np.asarray(table.means, np.float64).reshape(-1)
         self._variances = np.asarray(table.variances, np.float64).reshape(-1) * self._pulls / (self._pulls - 1.0)
+        pulls, means, variances = self._pulls[None].astype(np.int64), self._means[None], self._variances[None]
+        self.earlier = Statistics(pulls, means, variances)
         if self._binary:  # an arm with equal rewards so far is not certain
             share = (self._pulls * self._means + 0.5) / (self._pulls + 1.0)
             self._variances = share * (1.0 - share)

@@ -1,4 +1,4 @@
-"""Planned budgets as tables, as a figure, and as a web page."""
+"""Planned budgets as tables, as a figure, and as a web page; advice as a table."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from bai_gym.errors import MissingPackageError
-from bai_gym.planning import BudgetPlan, Measurement, Plans
+from bai_gym.planning import Advice, BudgetPlan, Measurement, Plans
+from bai_gym.planning.now import NOW, row_name
 from bai_gym.report.canvas import drawn, look, named, save, settings, target_of, write_sentence
 from bai_gym.results.layout import Column, Table, exact, format_knowledge, with_interval
 from bai_gym.results.page import html_page
+from bai_gym.results.result import Result
 
-__all__ = ["plan_curves", "plan_page", "plan_points", "plans_table"]
+__all__ = ["advice_table", "plan_curves", "plan_page", "plan_points", "plans_table"]
 
 SHARES = (0.8, 0.95)  # of the instances
 STYLE = """
@@ -25,13 +27,13 @@ svg { display: block; width: 100%; height: auto; background: #fff; }
 
 
 def plans_table(plans: Plans) -> Table[BudgetPlan]:
-    """Lay plans out, the smallest budget first; the advice stands below.
+    """Lay plans out in their order; the advice stands below.
 
     Where instances are random, there are quantiles of the measure over them.
     """
     goal = plans[0].goal
     columns = [
-        Column[BudgetPlan]("agent", lambda row: row.agent, False),
+        Column[BudgetPlan]("agent", lambda row: row_name(row.agent, plans.winner), False),
         Column("budget", lambda row: "not reached" if row.budget is None else f"{row.budget:,}"),
         Column(f"{goal.name} on fresh seeds", lambda row: _measured(row, lambda at: at.value)),
         Column("at most, at 95 %", lambda row: _measured(row, lambda at: at.upper)),
@@ -43,6 +45,7 @@ def plans_table(plans: Plans) -> Table[BudgetPlan]:
         "target": lambda row: exact(row.goal.target),
         "certainty": lambda row: "" if row.goal.certainty is None else exact(row.goal.certainty),
         "budget": lambda row: "" if row.budget is None else row.budget,
+        "reached": lambda row: "yes" if row.reached else "no",
         "value": lambda row: "" if row.confirmed is None else exact(row.confirmed.value),
         "upper": lambda row: "" if row.confirmed is None else exact(row.confirmed.upper),
     }
@@ -65,6 +68,37 @@ def plans_table(plans: Plans) -> Table[BudgetPlan]:
         notes=lambda row: row.notes,
         above=f"{plans[0].env}: budgets that bring the {goal.name} to {goal.target:g}.",
         remarks=[plans.advice],
+    )
+
+
+def advice_table(advice: Advice) -> Table[Result]:
+    """Lay out the fresh runs behind an advice, with a verdict on each agent; the advice stands below."""
+
+    def verdict(row: Result) -> str:
+        if row.agent == advice.best:
+            return "chosen"
+        if row.agent == NOW:
+            return "as good" if advice.agent == NOW else "worse"
+        return "as good" if row.agent in advice.equals else "worse"
+
+    rows = advice.comparison.results
+    return Table(
+        rows,
+        [
+            Column[Result]("agent", lambda row: row_name(row.agent, advice.winner), False),
+            Column("budget", lambda row: "0" if row.agent == NOW else f"{row.budget:,}"),
+            Column("error probability [95 %]", lambda row: with_interval(row.error_probability, *row.interval)),
+            Column("simple regret", lambda row: f"{row.simple_regret:.3g}"),
+            Column("its standard error", lambda row: f"{row.simple_regret_se:.2g}"),
+            Column("against the chosen one", verdict, False),
+        ],
+        notes=lambda row: row.notes,
+        title=rows[0].env,
+        remarks=[
+            f"Fresh runs, {rows[0].runs:,} of each agent on the same instances; the agent was chosen on other runs. As "
+            f"good as it: not significantly worse, by paired tests of the {advice.measure} at joint level 5 %.",
+            advice.summary,
+        ],
     )
 
 
@@ -138,6 +172,9 @@ def _figure(plans: Plans) -> Any:
     axes = figure.add_subplot()
     for index, plan in enumerate(plans):
         colour, marker, dashes = look(index)
+        if plan.budget == 0 and plan.confirmed is not None:
+            axes.axhline(plan.confirmed.value, color=colour, linewidth=1.2, label=plan.agent)
+            continue
         points = [point for point in _most_runs(plan) if point.value > 0.0]
         x, y = [point.budget for point in points], [point.value for point in points]
         low = [point.value - max(point.lower, 0.0) for point in points]

@@ -57,6 +57,9 @@ class Stepper:
     largest mean); those pulls are counted in :attr:`idle`. With fixed confidence it ends the episode, and plays one
     episode at a time: those of a batch would end at different times.
 
+    An agent that decides by the pulls of its phases, without ``stops`` and ``anytime``, does not see pulls that the
+    first observation has: they were made before the episode.
+
     Args:
         agent: The agent, already reset.
         encoding: The action encoding.
@@ -75,6 +78,8 @@ class Stepper:
         self._recommendation: npt.NDArray[Any] | None = None
         self._candidates: IntArray | None = None
         self._engine: Engine | None = None
+        self._starts_from_earlier = bool(getattr(agent, "stops", False) or getattr(agent, "anytime", False))
+        self._earlier: Statistics | None = None  # what the first observation has
         self.idle: IntArray | None = None
         self.requests = 0
 
@@ -116,10 +121,21 @@ class Stepper:
             AgentError: If the observation does not follow from the last action, or the agent asks for something
                 impossible.
         """
-        action = self._next(batched(observation))
+        action = self._next(self._own(batched(observation)))
         if observation["pulls"].ndim == 2:
             return action
         return int(action[0]) if action.ndim == 1 else action[0]
+
+    def _own(self, observation: Observation) -> Observation:
+        """Return the observation as the agent sees it."""
+        if self._starts_from_earlier:
+            return observation
+        if self._earlier is None:
+            self._earlier = Statistics.of(observation).copy()
+        if not self._earlier.pulls.any():
+            return observation
+        own = Statistics.of(observation).since(self._earlier)
+        return {**observation, "pulls": own.pulls, "means": own.means, "variances": own.variances}
 
     def _next(self, observation: Observation) -> npt.NDArray[Any]:
         episodes = len(observation["pulls"])

@@ -61,8 +61,11 @@ def test_a_plan_is_a_page_tables_and_a_figure(command: Command, tmp_path: Path) 
         (tmp_path / "plans" / name).read_text(encoding="utf-8") for name in ("plan.html", "plan.csv", "plan-curves.csv")
     )
     rows, points = list(csv.DictReader(io.StringIO(table))), list(csv.DictReader(io.StringIO(curve)))
-    assert "<svg" in page and f"Take Uniform with {rows[0]['budget']} pulls." in page
-    assert float(rows[0]["value"]) <= float(rows[0]["upper"]) <= 0.05 <= float(points[0]["value"])
+    assert "<svg" in page and "More pulls are not worth it: decide now, for " in page
+    assert [(row["agent"], row["budget"]) for row in rows][:1] == [("decide now", "0")] and rows[1][
+        "agent"
+    ] == "Uniform"
+    assert all(float(row["value"]) <= float(row["upper"]) <= 0.05 and row["reached"] == "yes" for row in rows)
     assert float(rows[0]["quantile_80"]) <= float(rows[0]["quantile_95"])
     assert all(float(row["lower"]) <= float(row["value"]) <= float(row["upper"]) for row in points)
     assert "50 % quantile of the simple regret" in " ".join(out.split()) and "page: plans/plan.html" in out

@@ -152,12 +152,14 @@ def test_an_episode_runs_to_its_end(entry: Registration) -> None:
     unwrapped = env.unwrapped
     assert isinstance(unwrapped, BestArmEnv)
     observation, info = env.reset(seed=1)
+    earlier = observation["pulls"].sum()
+    assert (earlier > 0) == (unwrapped.problem.earlier is not None)
     env.action_space.seed(1)
     capped = unwrapped.episode_spec.fixed_confidence
     for step in range(6):
         assert env.observation_space.contains(observation)
         assert info == {"phase": "explore"}
-        assert (observation["pulls"].sum(), observation["remaining"].item()) == (step, 6 - step)
+        assert (observation["pulls"].sum(), observation["remaining"].item()) == (earlier + step, 6 - step)
         observation, reward, terminated, truncated, info = env.step(pull(unwrapped, step % 2))
         assert (type(reward), terminated, type(truncated)) == (float, False, bool)
         assert reward == (-1e-4 if capped else 0.0)

@@ -1,0 +1,53 @@
+"""Deciding now: recommending the arm that earlier results favour, without pulls. More pulls must improve on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bai_gym.agents.base import Agent
+from bai_gym.agents.tools.choosing import best_recommendation
+from bai_gym.problems import Problem
+from bai_gym.statistics import IntArray, Observation, Statistics
+from bai_gym.tasks import TASKS
+
+__all__ = ["BASELINE", "NOW", "DecideNow", "favourite", "row_name"]
+
+NOW, BASELINE = "decide now", "Uniform"
+
+
+@dataclass(kw_only=True)
+class DecideNow(Agent):
+    """Pulls no arm, and recommends the one of largest mean in the earlier results (or the best few)."""
+
+    name: ClassVar[str] = NOW
+    uses_variances: ClassVar[bool] = False
+    tasks: ClassVar[frozenset[str]] = frozenset(TASKS)
+    stops: ClassVar[bool] = True
+    anytime: ClassVar[bool] = True
+
+    def minimum_budget(self, num_arms: int) -> int:
+        """Return 0."""
+        return 0
+
+    def allocate(self, observation: Observation) -> None:
+        """Stop."""
+
+    def recommend(self, observation: Observation) -> IntArray:
+        """Return the recommendation of largest means."""
+        return best_recommendation(Statistics.of(observation), self.task, self.tie, self.rng)
+
+
+def favourite(problem: Problem) -> str | None:
+    """Return the arm of largest mean in the earlier results, by its name or as ``arm 3``; None where there are none."""
+    if problem.earlier is None:
+        return None
+    arm = int(np.argmax(problem.earlier.means))
+    return problem.arm_names[arm] if problem.arm_names else f"arm {arm}"
+
+
+def row_name(agent: str, winner: str | None) -> str:
+    """Return the name of an agent in a table; with earlier results, uniform allocation says what it does with them."""
+    return f"collect equally, then decide ({agent})" if winner is not None and agent == BASELINE else agent
