@@ -87,7 +87,7 @@ def test_replies_without_use_are_counted_and_give_no_credit(ask: object, tmp_pat
     # A random one of four arms: 4 standard errors of 0.04.
     assert abs(result.error_probability - 0.75) < 0.16
     assert model.tally["replies"] == 0  # every run has a copy
-    again = bai_gym.evaluate(model, "BAI-Custom-v0", budget=8, runs=120, out=tmp_path)
+    again = bai_gym.evaluate(model, "BAI-Custom-v0", budget=8, runs=120, out=tmp_path, reuse=True)
     assert again.seconds == 0 and again.notes == result.notes  # read from the finished chunk
 
 
