@@ -13,11 +13,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from bai_gym.agents.bounds.ugape_fast import TIED, Cache, fast_complexity, select_untied, upper
 from bai_gym.agents.sequential import reward_bounds
 from bai_gym.agents.tools.sets import SetAgent, SetState, keep, prefers, range_of, rivals, smallest
-from bai_gym.agents.tools.widths import bernstein, hoeffding
+from bai_gym.agents.tools.widths import WidthState, width
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import STOP, Episode, Rule, Vector, section
+from bai_gym.sampling import STOP, Episode, Rule, Vector, noinline, section
 from bai_gym.statistics import FloatArray
 from bai_gym.theory import ugape_complexity, ugape_v_complexity
 from bai_gym.validation import choice, integer, probability, real
@@ -25,12 +26,9 @@ from bai_gym.validation import choice, integer, probability, real
 __all__ = ["AUGapEb", "AUGapEbV", "UGapEb", "UGapEbV", "UGapEc", "UGapEcV"]
 
 
-class UGapEState(SetState):
+class UGapEState(SetState, WidthState):
     """What the rules of UGapE use."""
 
-    a: float  # exploration
-    b: float  # bound of the rewards
-    aware: bool  # whether widths depend on the variances
     last: bool  # whether the last sets are recommended, not those of smallest value
     rate: float  # a = rate / H where H is estimated, a = rate log(4 K t^3 / delta) with fixed confidence
     every: int = 1  # pulls from one estimate of H to the next
@@ -89,11 +87,6 @@ def estimate_complexity(e: Episode, s: UGapEState, rng: np.random.Generator) -> 
     return e.made + s.every
 
 
-def width(s: UGapEState, pulls: float, variance: float) -> float:
-    """Return the width of the interval of an arm."""
-    return bernstein(s.a, s.b, pulls, variance) if s.aware else hoeffding(s.a, s.b, pulls)
-
-
 def largest_two(values: FloatArray, start: int, size: int, s: UGapEState) -> tuple[float, float]:
     """Return the m-th and the next largest of the values in a bandit."""
     for k in range(start, start + size):
@@ -147,15 +140,29 @@ def exploration_rate(agent: UGapEb | UGapEbV | AUGapEb | AUGapEbV) -> float:
     return agent.scale * pulls / (2.0 if agent.uses_variances else 4.0)
 
 
-def for_one_arm(form: str) -> property:
+class FastState(UGapEState, Cache):
+    """What the fast forms use."""
+
+
+def select_fast(e: Episode, s: FastState, rng: np.random.Generator) -> int:
+    """Do as :func:`select_arm` does for one best arm of one bandit; call it where arms are tied."""
+    arm = select_untied(e, s, rng)
+    return select_tied(e, s, rng) if arm == TIED else arm
+
+
+@noinline
+def select_tied(e: Episode, s: FastState, rng: np.random.Generator) -> int:
+    """Return the choice of the plain rule."""
+    return select_arm(e, s, rng)
+
+
+def for_one_arm(rule: Rule) -> property:
     """Return the property of an agent that is its fast rule, which is for one best arm of one bandit."""
+    return property(lambda agent: rule if agent.task.m * agent.task.num_bandits == 1 else None)
 
-    def fast(agent: SetAgent) -> Rule | None:
-        from bai_gym.agents.bounds import ugape_fast  # falls back on the plain rule, so it imports this module
 
-        return getattr(ugape_fast, form) if agent.task.m * agent.task.num_bandits == 1 else None
-
-    return property(fast)
+FAST = for_one_arm(Rule(index=upper, choose=select_fast, state=FastState))
+FAST_ADAPTIVE = for_one_arm(Rule(index=upper, choose=select_fast, refresh=fast_complexity, state=FastState))
 
 
 def oracle(agent: UGapEb | UGapEbV) -> frozenset[str]:
@@ -181,7 +188,7 @@ class UGapEb(SetAgent):
     uses_variances: ClassVar[bool] = False
     knows = property(oracle)
     rule: ClassVar[Rule] = GIVEN
-    fast = for_one_arm("GIVEN")
+    fast = FAST
     begin = begin_with_complexity
 
 
@@ -201,7 +208,7 @@ class UGapEbV(SetAgent):
     first_pulls: ClassVar[int] = 2
     knows = property(oracle)
     rule: ClassVar[Rule] = GIVEN
-    fast = for_one_arm("GIVEN")
+    fast = FAST
     begin = begin_with_complexity
 
 
@@ -219,7 +226,7 @@ class AUGapEb(SetAgent):
     name: ClassVar[str] = "A-UGapEb"
     uses_variances: ClassVar[bool] = False
     rule: ClassVar[Rule] = ADAPTIVE
-    fast = for_one_arm("ADAPTIVE")
+    fast = FAST_ADAPTIVE
     begin = begin_adaptive
 
 
@@ -234,7 +241,7 @@ class AUGapEbV(SetAgent):
     name: ClassVar[str] = "A-UGapEb-V"
     first_pulls: ClassVar[int] = 2
     rule: ClassVar[Rule] = ADAPTIVE
-    fast = for_one_arm("ADAPTIVE")
+    fast = FAST_ADAPTIVE
     begin = begin_adaptive
 
 

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from bai_gym.agents.bounds.ugape import UGapEState, select_arm, width
-from bai_gym.agents.tools.sets import keep, prefers
-from bai_gym.agents.tools.widths import bernstein, hoeffding
-from bai_gym.sampling import Episode, PerArm, Rule, is_shared, leader, leader_without, noinline, top, total, value_of
+from bai_gym.agents.tools.sets import SetState, keep, prefers
+from bai_gym.agents.tools.widths import WidthState, width
+from bai_gym.sampling import Episode, PerArm, is_shared, leader, leader_without, top, total, value_of
 
-__all__ = ["ADAPTIVE", "GIVEN"]
+__all__ = ["TIED", "Cache", "fast_complexity", "select_untied", "upper"]
+
+TIED = -3  # no arm, and neither STOP nor WAIT
 
 
-class FastState(UGapEState):
-    """What the rules use: the same as the plain ones, and a cache."""
+class Cache(SetState, WidthState):
+    """What the fast forms use of the state of the plain rules, and a cache."""
 
+    last: bool  # whether the last set is recommended, not that of smallest value
+    rate: float  # a H
+    every: int  # pulls from one estimate of H to the next
     safest: int  # the arm of largest L, as it was before the last pull
     bound: float  # no other arm has a larger L; inf where all have changed
     term: PerArm  # terms of H
 
 
-def upper(pulls: float, mean: float, variance: float, s: FastState) -> float:
+def upper(pulls: float, mean: float, variance: float, s: Cache) -> float:
     """Return U."""
-    return mean + (bernstein(s.a, s.b, pulls, variance) if s.aware else hoeffding(s.a, s.b, pulls))
+    return mean + width(s, pulls, variance)
 
 
-def fast_select_arm(e: Episode, s: FastState, rng: np.random.Generator) -> int:
-    """Do as :func:`select_arm` does for one best arm, by the tournament of U; where arms are tied, call it.
+def select_untied(e: Episode, s: Cache, rng: np.random.Generator) -> int:
+    """Do as the plain rule does for one best arm, by the tournament of U; where arms are tied, return ``TIED``.
 
     B_k is the largest U less L_k, but for the first, the arm of largest U, the second-largest less L_k. So J is the
     first or the arm of largest L, and u is the first, or where J is that, the second.
@@ -38,7 +42,7 @@ def fast_select_arm(e: Episode, s: FastState, rng: np.random.Generator) -> int:
     of_first = value_of(tree, second) - lower(e, s, first)
     is_tied = s.bound >= lower_by_tree(e, low) or of_first == value
     if is_tied or top(tree) == value_of(tree, second) or is_shared(tree, second, first):
-        return select_among_all(e, s, rng)
+        return TIED
     low = first if of_first < value else low
     u = second if low == first else first
     s.value, s.sets[0] = min(value, of_first), low
@@ -50,13 +54,7 @@ def fast_select_arm(e: Episode, s: FastState, rng: np.random.Generator) -> int:
     return u if of_u > of_low else low
 
 
-@noinline
-def select_among_all(e: Episode, s: FastState, rng: np.random.Generator) -> int:
-    """Return the choice of the plain rule."""
-    return select_arm(e, s, rng)
-
-
-def lower(e: Episode, s: FastState, arm: int) -> float:
+def lower(e: Episode, s: Cache, arm: int) -> float:
     """Return L of an arm."""
     return float(e.mean[arm] - width(s, e.pulls[arm], e.variance[arm]))
 
@@ -66,7 +64,7 @@ def lower_by_tree(e: Episode, arm: int) -> float:
     return float(2.0 * e.mean[arm] - value_of(e.tournament, arm))
 
 
-def find_safest(e: Episode, s: FastState) -> int:
+def find_safest(e: Episode, s: Cache) -> int:
     """Return the arm of largest L; all arms are scanned only when the safest arm falls to the bound."""
     arm, pulled = s.safest, max(e.pulled, 0)
     largest, other = lower_by_tree(e, arm), lower_by_tree(e, pulled)
@@ -84,7 +82,7 @@ def find_safest(e: Episode, s: FastState) -> int:
     return arm
 
 
-def estimate_complexity(e: Episode, s: FastState, rng: np.random.Generator) -> int:
+def fast_complexity(e: Episode, s: Cache, rng: np.random.Generator) -> int:
     """Set a = rate / H as the plain rule does, in a form that compilers turn into vector instructions."""
     if (e.made - (2 if s.aware else 1) * e.num_arms) % s.every != 0:
         return e.end  # after the last pull
@@ -102,7 +100,3 @@ def estimate_complexity(e: Episode, s: FastState, rng: np.random.Generator) -> i
     s.a = s.rate / max(total(term), 1e-290)  # the square of a far larger gap than b is no float
     s.bound = np.inf
     return e.made + s.every
-
-
-GIVEN = Rule(index=upper, choose=fast_select_arm, state=FastState)
-ADAPTIVE = Rule(index=upper, choose=fast_select_arm, refresh=estimate_complexity, state=FastState)

@@ -5,6 +5,14 @@ import math
 from bai_gym.sampling import Episode, State
 
 
+class WidthState(State):
+    """What the width of an arm's interval depends on."""
+
+    a: float  # exploration
+    b: float  # bound of the rewards
+    aware: bool  # whether widths depend on the variances
+
+
 class EllipsoidState(State):
     """What the radius of a confidence ellipsoid for theta depends on."""
 
@@ -16,6 +24,11 @@ class EllipsoidState(State):
     dimension: int  # d
     length: float  # of the longest arm
     log_det: float  # log det A - log det lam I
+
+
+def width(s: WidthState, pulls: float, variance: float) -> float:
+    """Return the width of the interval of an arm."""
+    return bernstein(s.a, s.b, pulls, variance) if s.aware else hoeffding(s.a, s.b, pulls)
 
 
 def hoeffding(a: float, b: float, pulls: float) -> float:
