@@ -14,9 +14,9 @@ import numpy as np
 from bai_gym.agents.bounds import gape_fast
 from bai_gym.agents.sequential import SequentialAgent, reward_bounds
 from bai_gym.agents.tools.scanning import arm_of_largest
-from bai_gym.agents.tools.widths import bernstein, hoeffding
+from bai_gym.agents.tools.widths import WidthState, width
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, PerArm, Rule, State
+from bai_gym.sampling import Episode, PerArm, Rule
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, BestOfEach
 from bai_gym.theory import gape_complexity, gape_v_complexity
@@ -27,12 +27,9 @@ __all__ = ["AGapE", "AGapEV", "GapE", "GapEV"]
 TASKS = frozenset({BestArm.name, BestOfEach.name})
 
 
-class GapEState(State):
+class GapEState(WidthState):
     """What the rules of GapE use."""
 
-    a: float  # exploration; where H is estimated, times H
-    b: float  # bound of the rewards
-    aware: bool  # whether widths depend on the variances
     bandits: int  # number of bandits, which have equally many arms
     gap: PerArm  # estimated gaps
     index: PerArm  # B
@@ -42,7 +39,7 @@ def pull_largest_b(e: Episode, s: GapEState, rng: np.random.Generator) -> int:
     """Pull the arm of largest B = -gap + width, over the arms of all bandits."""
     set_gaps(e, s)
     for arm in range(e.num_arms):
-        s.index[arm] = -s.gap[arm] + width(s.a, s.b, e.pulls[arm], e.variance[arm], s.aware)
+        s.index[arm] = -s.gap[arm] + width(s, s.a, e.pulls[arm], e.variance[arm])
     return arm_of_largest(s.index, e, rng)
 
 
@@ -58,7 +55,7 @@ def pull_largest_estimated_b(e: Episode, s: GapEState, rng: np.random.Generator)
         else:
             complexity += (s.b / gap) ** 2
     for arm in range(e.num_arms):
-        s.index[arm] = -s.gap[arm] + width(s.a / complexity, s.b, e.pulls[arm], e.variance[arm], s.aware)
+        s.index[arm] = -s.gap[arm] + width(s, s.a / complexity, e.pulls[arm], e.variance[arm])
     return arm_of_largest(s.index, e, rng)
 
 
@@ -72,11 +69,6 @@ def set_gaps(e: Episode, s: GapEState) -> None:
             best = arm if e.mean[arm] > e.mean[best] else best
         for arm in range(start, start + size):
             s.gap[arm] = e.mean[best] - (second if arm == best else e.mean[arm])
-
-
-def width(a: float, b: float, pulls: float, variance: float, aware: bool) -> float:
-    """Return the width of the interval of an arm."""
-    return bernstein(a, b, pulls, variance) if aware else hoeffding(a, b, pulls)
 
 
 def rescaling(constant: float, num_arms: int, rescaled: bool) -> float:

@@ -10,25 +10,22 @@ import numpy as np
 
 from bai_gym.agents.tools.leaders import TwoLargest, find_two_largest
 from bai_gym.agents.tools.scanning import arm_of_largest
-from bai_gym.agents.tools.widths import bernstein, hoeffding
+from bai_gym.agents.tools.widths import WidthState, hoeffding, width
 from bai_gym.sampling import Episode, PerArm, Rule, leader, renew, total
 
 __all__ = ["ADAPTIVE", "GIVEN"]
 
 
-class GivenState(TwoLargest):
+class GivenState(TwoLargest, WidthState):
     """What the rule uses where the complexity is given."""
 
-    a: float  # exploration
-    b: float  # bound of the rewards
-    aware: bool  # whether widths depend on the variances
     bandits: int  # number of bandits: 1
     cap: float = np.inf  # second-largest mean
 
 
 def capped_bound(pulls: float, mean: float, variance: float, s: GivenState) -> float:
     """Return B + the largest mean: mean + width, but for the best arm second-largest mean + width."""
-    return min(mean, s.cap) + (bernstein(s.a, s.b, pulls, variance) if s.aware else hoeffding(s.a, s.b, pulls))
+    return min(mean, s.cap) + width(s, s.a, pulls, variance)
 
 
 def pull_largest_b(e: Episode, s: GivenState, rng: np.random.Generator) -> int:
@@ -42,12 +39,9 @@ def pull_largest_b(e: Episode, s: GivenState, rng: np.random.Generator) -> int:
     return leader(e.tournament)
 
 
-class AdaptiveState(TwoLargest):
+class AdaptiveState(TwoLargest, WidthState):
     """What the rule uses where the complexity is estimated."""
 
-    a: float  # exploration, times H
-    b: float  # bound of the rewards
-    aware: bool  # whether widths depend on the variances
     bandits: int  # number of bandits: 1
     top: float = np.inf  # largest mean
     term: PerArm  # terms of H
@@ -86,10 +80,10 @@ def pull_largest_estimated_b(e: Episode, s: AdaptiveState, rng: np.random.Genera
     term[best] = hardness(top - second, margin[best], deviation[best], b, aware)
     s.top = top
     h = total(term)  # the exploration is s.a / h
-    width = np.sqrt(s.a * h)
+    scale = np.sqrt(s.a * h)
     for arm in range(e.num_arms):  # B times h, which saves a division
         gap = top - (second if arm == best else e.mean[arm])
-        index[arm] = width * root[arm] + s.a * correction[arm] - h * gap
+        index[arm] = scale * root[arm] + s.a * correction[arm] - h * gap
     return arm_of_largest(index, e, rng)
 
 

@@ -42,7 +42,7 @@ def select_arm(e: Episode, s: UGapEState, rng: np.random.Generator) -> int:
     s.value = -np.inf
     for start in range(0, e.num_arms, size):
         for k in range(start, start + size):
-            s.width[k] = width(s, e.pulls[k], e.variance[k])
+            s.width[k] = width(s, s.a, e.pulls[k], e.variance[k])
             s.upper[k] = e.mean[k] + s.width[k]
             s.lower[k] = e.mean[k] - s.width[k]
         border, below = largest_two(s.upper, start, size, s)

@@ -26,7 +26,7 @@ class Cache(SetState, WidthState):
 
 def upper(pulls: float, mean: float, variance: float, s: Cache) -> float:
     """Return U."""
-    return mean + width(s, pulls, variance)
+    return mean + width(s, s.a, pulls, variance)
 
 
 def select_untied(e: Episode, s: Cache, rng: np.random.Generator) -> int:
@@ -48,7 +48,7 @@ def select_untied(e: Episode, s: Cache, rng: np.random.Generator) -> int:
     s.value, s.sets[0] = min(value, of_first), low
     if e.pulled < 0 or s.value < s.kept_value:
         keep(s, np.inf if s.last else s.value)
-    of_u, of_low = width(s, e.pulls[u], e.variance[u]), width(s, e.pulls[low], e.variance[low])
+    of_u, of_low = width(s, s.a, e.pulls[u], e.variance[u]), width(s, s.a, e.pulls[low], e.variance[low])
     if of_u == of_low:
         return u if prefers(e, u, low, rng) else low
     return u if of_u > of_low else low
@@ -56,7 +56,7 @@ def select_untied(e: Episode, s: Cache, rng: np.random.Generator) -> int:
 
 def lower(e: Episode, s: Cache, arm: int) -> float:
     """Return L of an arm."""
-    return float(e.mean[arm] - width(s, e.pulls[arm], e.variance[arm]))
+    return float(e.mean[arm] - width(s, s.a, e.pulls[arm], e.variance[arm]))
 
 
 def lower_by_tree(e: Episode, arm: int) -> float:

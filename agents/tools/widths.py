@@ -8,7 +8,7 @@ from bai_gym.sampling import Episode, State
 class WidthState(State):
     """What the width of an arm's interval depends on."""
 
-    a: float  # exploration
+    a: float  # exploration; where H is estimated, it may be times H
     b: float  # bound of the rewards
     aware: bool  # whether widths depend on the variances
 
@@ -26,9 +26,9 @@ class EllipsoidState(State):
     log_det: float  # log det A - log det lam I
 
 
-def width(s: WidthState, pulls: float, variance: float) -> float:
-    """Return the width of the interval of an arm."""
-    return bernstein(s.a, s.b, pulls, variance) if s.aware else hoeffding(s.a, s.b, pulls)
+def width(s: WidthState, a: float, pulls: float, variance: float) -> float:
+    """Return the width of the interval of an arm, with an exploration `a`: empirical Bernstein's or Hoeffding's."""
+    return bernstein(a, s.b, pulls, variance) if s.aware else hoeffding(a, s.b, pulls)
 
 
 def hoeffding(a: float, b: float, pulls: float) -> float:

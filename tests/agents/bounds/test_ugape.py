@@ -164,7 +164,7 @@ def test_widths_of_fixed_confidence_by_hand(episode: Play, agent: Any, expected:
     names = ("b", "aware", "last", "rate", "delta")
     s = state_of(2, 1, 1, **{name: float(np.max(agent.values[name])) for name in names})
     select_until_accurate(episode([4.0, 3.0], [0.0, 0.0], [0.75, 0.5]), s, RNG)
-    assert width(s, 4.0, 0.75) == pytest.approx(expected, rel=1e-12)
+    assert width(s, s.a, 4.0, 0.75) == pytest.approx(expected, rel=1e-12)
 
 
 # ------------------------------------------------------------------------------------------------ episodes by hand
