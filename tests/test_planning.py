@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ from scipy.special import ndtr
 
 from bai_gym import advise, compare, evaluate, plan
 from bai_gym.agents import registry
+from bai_gym.agents.elimination.sequential_halving import SequentialHalving
 from bai_gym.analysis.intervals import quantile_interval
 from bai_gym.bandits import GaussianBandit, SampleTable
 from bai_gym.envs.scalar import BestArmEnv
-from bai_gym.errors import BaiGymError, ParameterError
+from bai_gym.errors import AgentError, BaiGymError, ParameterError
 from bai_gym.planning.goals import ERROR, REGRET, Goal, quantile
 from bai_gym.planning.now import NOW, DecideNow
 from bai_gym.problems import Problem
@@ -309,3 +311,15 @@ def test_the_sentence_counts_agents_that_were_dropped(monkeypatch: pytest.Monkey
     advice = advise("BAI-Custom-v0", budget=100, runs=400, env_kwargs={"means": [0.5, 0.0, 0.0, 0.0]})
     assert "FC-DSH" not in {row.agent for row in advice.comparison}
     assert "are significantly worse" in advice.summary
+
+
+def test_a_plan_resumes_its_own_runs_of_an_agent_whose_code_cannot_be_known(tmp_path: Path) -> None:
+    class Locked(SequentialHalving):
+        def __init__(self) -> None:
+            super().__init__()
+            self.lock = threading.Lock()
+
+    plans = plan(Locked, "BAI-Bernoulli4-v0", error=0.4, most=200, out=tmp_path)
+    assert plans[0].budget is not None
+    with pytest.raises(AgentError, match="empty folder"):
+        plan(Locked, "BAI-Bernoulli4-v0", error=0.4, most=200, out=tmp_path)

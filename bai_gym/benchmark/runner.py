@@ -34,7 +34,7 @@ from bai_gym.sampling import Rule
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import flag, integer
 
-__all__ = ["OnChunk", "check_cells", "check_runs", "run_cells"]
+__all__ = ["OnChunk", "check_cells", "check_runs", "reuse_in_steps", "run_cells"]
 
 RUN_BYTES = 80  # bytes of the outcome of a run, twice while outcomes are joined
 CHUNK_OBJECT = 1000  # bytes of a chunk to be played, and of its outcome without the pulls of each arm
@@ -211,6 +211,27 @@ def _check_reuse(cells: Sequence[Cell], writer: ResultsWriter, reuse: bool | Non
                 f"still the same cannot be known: {cell.doubt}; take them with reuse=True (--reuse), or play them "
                 "again with reuse=False (--no-reuse)"
             )
+
+
+def reuse_in_steps(cells: Sequence[Cell], out: Path | None) -> bool | None:
+    """Return the ``reuse`` of a command that calls :func:`run_cells` several times, so that later calls resume earlier.
+
+    Args:
+        cells: One of each agent.
+        out: The folder for finished chunks.
+
+    Raises:
+        AgentError: If whether chunks in the folder are of the same code cannot be known.
+    """
+    doubted = [cell for cell in cells if cell.doubt is not None]
+    if out is None or not doubted:
+        return None
+    if any(out.glob("chunks/*/[0-9]*")):
+        raise AgentError(
+            f"{out} has finished runs, and whether the code of {doubted[0].label} is still the same cannot be known: "
+            f"{doubted[0].doubt}; name an empty folder"
+        )
+    return True
 
 
 def _pull_by_pull(cell: Cell) -> bool:

@@ -240,7 +240,15 @@ def _compare(
 ) -> None:
     with progress_bar("comparing") as on_chunk:
         comparison = compare(
-            agents, env, runs=runs, seed=seed, workers=workers, env_kwargs=given, out=out, on_chunk=on_chunk
+            agents,
+            env,
+            runs=runs,
+            seed=seed,
+            workers=workers,
+            env_kwargs=given,
+            out=out,
+            reuse=False if any(cell.doubt for cell in make_cells(agents, env, None, seed, given)) else None,
+            on_chunk=on_chunk,
         )
     print_results(comparison)
     print_paths(save_all_results(out)[1])

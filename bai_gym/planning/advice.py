@@ -22,7 +22,7 @@ from bai_gym.agents.restrictions import check_rewards, sample_rewards
 from bai_gym.analysis.ranks import holm
 from bai_gym.api import compare, make_cells
 from bai_gym.benchmark.protocol import knowledge, least_budget
-from bai_gym.benchmark.runner import run_cells
+from bai_gym.benchmark.runner import reuse_in_steps, run_cells
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import BaiGymError, ParameterError
 from bai_gym.planning.goals import ERROR, REGRET
@@ -149,11 +149,13 @@ def advise(
             "no registered agent without oracle knowledge can be used here; give another budget or task"
         )
     winner, folder = favourite(problem), None if out is None else Path(out)
+    reuse = reuse_in_steps(make_cells(usable, env, budgets, seed, env_kwargs), folder)
 
     def choose(agents: Sequence[str], number: int) -> tuple[str, list[str], Comparison]:
         """Return the best agent, those that are not significantly worse, and the runs."""
         _tell(on_round, f"{len(agents)} agents")
-        played = run_cells(make_cells(agents, env, budgets, seed, env_kwargs), number, workers=workers, out=folder)
+        cells = make_cells(agents, env, budgets, seed, env_kwargs)
+        played = run_cells(cells, number, workers=workers, out=folder, reuse=reuse)
         best = min(played, key=lambda row: _value(row, measure)).agent
         worse = _worse(played, best, agents, measure)
         return best, [agent for agent in agents if agent not in worse], played
@@ -163,8 +165,17 @@ def advise(
     rivals: list[Any] = sorted({best, *kept, *({BASELINE} & set(usable))})
     _tell(on_round, f"fresh runs of {len(rivals)} agents")
     fresh = int(generator(seed, "advice", "fresh").integers(2**63))
-    settings: dict[str, Any] = {"budgets": budgets, "runs": runs, "seed": fresh, "workers": workers, "out": out}
-    final = compare([*rivals, *([] if winner is None else [DecideNow()])], env, env_kwargs=env_kwargs, **settings)
+    final = compare(
+        [*rivals, *([] if winner is None else [DecideNow()])],
+        env,
+        budgets=budgets,
+        runs=runs,
+        seed=fresh,
+        workers=workers,
+        env_kwargs=env_kwargs,
+        out=out,
+        reuse=reuse,
+    )
     worse = _worse(final, best, rivals, measure)
     ahead = () if winner is None else (NOW, BASELINE)
     rows = sorted(

@@ -22,7 +22,7 @@ from typing import Any
 from bai_gym.api import make_cells
 from bai_gym.benchmark.cells import Cell
 from bai_gym.benchmark.protocol import least_budget
-from bai_gym.benchmark.runner import check_runs, run_cells
+from bai_gym.benchmark.runner import check_runs, reuse_in_steps, run_cells
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import ParameterError
 from bai_gym.planning.goals import ERROR, REGRET, Goal, Measurement, most_certain, quantile
@@ -249,6 +249,8 @@ def plan(
         listed.append(DecideNow())
         first = [make_cells([agent], env, None, seed, env_kwargs)[0] for agent in listed]
     integer(most, "most", least=max(1, *(_least(cell) for cell in first)))
+    folder = None if out is None else Path(out)
+    reuse = reuse_in_steps(first, folder)
     plans = []
     for agent, cell in zip(listed, first, strict=True):
         if cell.env.built.episode_spec.fixed_confidence:
@@ -265,10 +267,10 @@ def plan(
                 on_budget(name, budget)
             own = int(generator(seed, "plan", number).integers(2**63))
             cells = make_cells([agent], env, [max(budget, 1)], own, env_kwargs)
-            folder = None if out is None else Path(out)
             if each:
-                return on_each_instance(agent, cells[0], goal, runs, workers=workers, out=folder)
-            return goal.measured(run_cells(cells, runs, workers=workers, out=folder, rerun=rerun_command)[0])
+                return on_each_instance(agent, cells[0], goal, runs, workers=workers, out=folder, reuse=reuse)
+            played = run_cells(cells, runs, workers=workers, out=folder, rerun=rerun_command, reuse=reuse)
+            return goal.measured(played[0])
 
         search = _Search(cell.label, cell.env.label, goal, fixed, measure_at)
         plans.append(search.now() if cell.label == NOW else search.run(_least(cell), most))

@@ -43,7 +43,7 @@ class InTurn(Problem):
 
 
 def on_each_instance(
-    agent: Any, cell: Cell, goal: Goal, runs: int, *, workers: int | None, out: Path | None
+    agent: Any, cell: Cell, goal: Goal, runs: int, *, workers: int | None, out: Path | None, reuse: bool | None
 ) -> Measurement:
     """Measure a goal on each of :data:`INSTANCES` instances.
 
@@ -54,13 +54,14 @@ def on_each_instance(
         runs: Of each instance.
         workers: Processes.
         out: Folder for finished chunks.
+        reuse: See :func:`bai_gym.benchmark.runner.run_cells`.
     """
     problem = cell.env.problem
     number = min(INSTANCES, cell.chunk_runs)
     bandit = problem.draw(number, generator(cell.seed, "truths"))
     env = BestArmEnv(InTurn(bandit, problem), cell.budget, task=cell.episode_spec.task)
     own = make_cells([agent], env, [cell.budget], cell.seed)[0]
-    found = run_cells([own], runs * number, workers=workers, out=out)
+    found = run_cells([own], runs * number, workers=workers, out=out, reuse=reuse)
     outcome = found.outcome(found[0])
     which = np.concatenate([np.arange(size) % number for size in own.chunk_sizes(runs * number)])
     values = ~outcome.correct if goal.measure == ERROR else outcome.simple_regret
