@@ -23,7 +23,7 @@ help:  ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
 
 demo: $(DEMO)/ready  ## compare seven agents on BAI-Gaussian64-v0; results in results/demo
-	$(DEMO)/bin/bai-gym run BAI-Gaussian64-v0 --agent Uniform --agent SH --agent SHVar --agent SHAdaVar \
+	$(DEMO)/bin/bai-gym run BAI-Gaussian64-v0 --agent Uniform --agent SH-Reuse --agent SHVar-Reuse --agent SHAdaVar-Reuse \
 		--agent GapE --agent GapE-V --agent VBR $(DEMO_ARGS)
 
 # One thread each: the test processes have the cores to themselves. A file goes to one process, and so makes its fixtures

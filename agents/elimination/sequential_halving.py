@@ -12,7 +12,7 @@ from bai_gym.sampling import Block
 from bai_gym.statistics import IntArray, Statistics
 from bai_gym.validation import choice
 
-__all__ = ["SequentialHalving"]
+__all__ = ["SequentialHalving", "SequentialHalvingReuse"]
 
 
 @dataclass(kw_only=True)
@@ -52,3 +52,20 @@ class SequentialHalving(HalvingAgent):
             spread_evenly(self.batch, size, pulls, self.tie, self.rng), self.candidates(active)
         )
         return made
+
+
+@dataclass(kw_only=True)
+class SequentialHalvingReuse(SequentialHalving):
+    """Sequential halving that keeps its samples: means are of all rewards of an arm, not of the last stage alone.
+
+    It is SH with ``samples="all"``. The theorem of Karnin, Koren and Somekh (2013) is about SH, not about this form.
+
+    Args:
+        samples: ``"all"`` (default) or ``"stage"``, see :class:`bai_gym.agents.tools.halving.HalvingAgent`.
+
+    Requires no oracle knowledge. See :class:`SequentialHalving` for the other parameters and the minimum budget.
+    """
+
+    samples: str = "all"
+
+    name: ClassVar[str] = "SH-Reuse"

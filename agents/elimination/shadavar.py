@@ -15,7 +15,7 @@ from bai_gym.sampling import Block, Outcome, Rule, Sequential, State
 from bai_gym.statistics import IntArray, Statistics
 from bai_gym.validation import probability
 
-__all__ = ["SHAdaVar"]
+__all__ = ["SHAdaVar", "SHAdaVarReuse"]
 
 
 class SHAdaVarState(State):
@@ -91,3 +91,21 @@ class SHAdaVar(HalvingAgent):
             agent=self.name,
         )
         return outcome.statistics
+
+
+@dataclass(kw_only=True)
+class SHAdaVarReuse(SHAdaVar):
+    """SHAdaVar that keeps its samples: means are of all rewards of an arm, not of the last stage alone.
+
+    It is SHAdaVar with ``samples="all"``: variances are still estimated within a stage, and so its pulls are those of
+    SHAdaVar. The theorem of Lalitha et al. (2023) is about SHAdaVar, not about this form.
+
+    Args:
+        samples: ``"all"`` (default) or ``"stage"``, for the means that decide who survives.
+
+    Requires no oracle knowledge. See :class:`SHAdaVar` for the other parameters and the minimum budget.
+    """
+
+    samples: str = "all"
+
+    name: ClassVar[str] = "SHAdaVar-Reuse"

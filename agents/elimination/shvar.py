@@ -14,7 +14,7 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, TieRule
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
-__all__ = ["SHVar", "greedy_counts", "variance_index"]
+__all__ = ["SHVar", "SHVarReuse", "greedy_counts", "variance_index"]
 
 NUMBERS_AT_ONCE = 2**17  # of arrays that stay in the cache
 
@@ -50,6 +50,24 @@ class SHVar(HalvingAgent):
         variances = self._variances if candidates is None else np.take_along_axis(self._variances, active, -1)
         made: Statistics = yield Block(greedy_counts(variances, pulls, self.tie, self.rng), candidates, variances)
         return made
+
+
+@dataclass(kw_only=True)
+class SHVarReuse(SHVar):
+    """SHVar that keeps its samples: means are of all rewards of an arm, not of the last stage alone.
+
+    It is SHVar with ``samples="all"``: the pulls of a stage are the same. The theorems of Lalitha et al. (2023) are
+    about SHVar, not about this form.
+
+    Args:
+        samples: ``"all"`` (default) or ``"stage"``, see :class:`bai_gym.agents.tools.halving.HalvingAgent`.
+
+    Knows the true variances. See :class:`SHVar` for the other parameters and the minimum budget.
+    """
+
+    samples: str = "all"
+
+    name: ClassVar[str] = "SHVar-Reuse"
 
 
 def variance_index(variances: FloatArray, pulls: npt.NDArray[np.number]) -> FloatArray:

@@ -40,7 +40,7 @@ AIM = 0.85  # of the target: what the search aims at, so that the confirmation m
 NARROWINGS = 3
 CONFIRMATIONS = 12
 SPREAD_RUNS = 100  # of each instance, where a mean has been planned
-AGENTS = (BASELINE, "SH", "SR", "Universal")
+AGENTS = (BASELINE, "SH-Reuse", "SR", "Universal")
 AGENTS_WITH_DATA = (BASELINE, "OCBA", "Universal")  # fast ones that start from earlier results
 
 

@@ -33,9 +33,12 @@ def test_values_are_those_of_the_theorems() -> None:
         ("SH", BERNOULLI, True),
         ("SH", GAUSSIAN, False),
         ("SH(leftover=last)", BERNOULLI, False),
+        ("SH(samples=all)", BERNOULLI, False),
+        ("SH-Reuse", BERNOULLI, False),  # the theorem is about fresh samples in each stage
         ("SH(tie=first)", BERNOULLI, True),
         ("SHVar", GAUSSIAN, True),
         ("SHVar", BERNOULLI, False),
+        ("SHVar-Reuse", GAUSSIAN, False),
         ("SHAdaVar", GAUSSIAN, False),  # at delta = 0.05 outside the domain
         ("UGapEb", BERNOULLI, False),
         ("UGapEb(scale=2.0, b=1.0)", BERNOULLI, False),

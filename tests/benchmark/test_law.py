@@ -43,7 +43,12 @@ LEVEL = 0.001  # per agent and bandit; corrected for the number of statistics th
 
 # delta = 0.5: with the default, stages as short as these would never leave the cyclic part. By default SR leaves pulls.
 # With rho = 1/3 AugUCB would drop no arm in so few pulls.
-OPTIONS: dict[str, dict[str, Any]] = {"SHAdaVar": {"delta": 0.5}, "SR": {"leftover": "last"}, "AugUCB": {"rho": 0.05}}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "SHAdaVar": {"delta": 0.5},
+    "SHAdaVar-Reuse": {"delta": 0.5},
+    "SR": {"leftover": "last"},
+    "AugUCB": {"rho": 0.05},
+}
 GENERAL = [name for name, entry in BUILT_IN.items() if not entry.restrictions]  # GNA is NA-AIPW for more arms
 FEW_ARMS = [name for name, entry in BUILT_IN.items() if entry.largest_budget]  # compared on a bandit of their own
 SOME_REWARDS = [name for name, entry in BUILT_IN.items() if entry.rewards != ANY and name not in FEW_ARMS]
@@ -53,8 +58,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("UCBEV-T", {"index": "bernstein"}),
     ("CSAR", {"schedule": "sr"}),
     ("Uniform", {"mode": "random"}),
-    ("SHAdaVar", {"ucb": False, "samples": "all"}),
-    ("SHVar", {"samples": "all"}),
+    ("SHAdaVar-Reuse", {"ucb": False}),
     ("VBR", {"early": True, "reject": "ucb"}),
     ("UCB-E", {"a": 0.5, "b": 1.0}),
     ("TS", {"posterior": "normal"}),

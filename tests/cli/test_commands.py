@@ -141,7 +141,7 @@ def test_run_without_a_folder_writes_nothing(command: Command, tmp_path: Path) -
     out, err = command(*SMALL)
     assert list(tmp_path.iterdir()) == []
     assert err == ""
-    assert all(f"│ {name} " in out for name in ("Uniform", "SH", "SR", "SHAdaVar"))
+    assert all(f"│ {name} " in out for name in ("Uniform", "SH-Reuse", "SR", "SHAdaVar-Reuse"))
 
 
 def test_run_takes_several_environments(command: Command, tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_every_agent_can_be_shown(command: Command, name: str) -> None:
 @pytest.mark.each(
     "words, expected",
     [
-        ("bai-gym run --agent SHAd", ["SHAdaVar"]),
+        ("bai-gym run --agent SHAd", ["SHAdaVar", "SHAdaVar-Reuse"]),
         ("bai-gym run BAI-Pi", ["BAI-Pilot-v0"]),
         ("bai-gym show UGapEc", ["UGapEc", "UGapEc-V"]),
         ("bai-gym rep", ["report", "reproduce"]),

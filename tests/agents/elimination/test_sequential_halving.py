@@ -37,19 +37,6 @@ def test_ties_keep_the_lowest_arms(trace: Play) -> None:
     assert (played.arms, played.idle, played.recommendation) == ([0, 1, 2, 3, 0, 1, 0, 1], [0], 0)
 
 
-def test_estimates_come_from_the_stage_alone(trace: Play) -> None:
-    # Arm 0 pays 10 in the first stage and 0 in the second, arm 1 pays 3 always: arm 1 wins the second stage 3 : 0.
-    rewards = [[10.0, 0.0, 0.0, 0.0, 0.0], [3.0], [0.0], [0.0]]
-    stage = trace(SequentialHalving(tie="first"), rewards, 12)
-    assert stage.arms == [0, 1, 2, 3, 0, 1] + [0, 1, 0, 1, 0, 1]
-    assert stage.recommendation == 1
-    # All samples: 10 / 5 = 2 against 3 still; with 18 in the first pull 18 / 5 = 3.6 wins.
-    assert trace(SequentialHalving(tie="first", samples="all"), rewards, 12).recommendation == 1
-    rewards[0][0] = 18.0
-    assert trace(SequentialHalving(tie="first", samples="all"), rewards, 12).recommendation == 0
-    assert trace(SequentialHalving(tie="first"), rewards, 12).recommendation == 1
-
-
 def test_leftover_pulls_go_to_the_last_stage_if_asked(trace: Play) -> None:
     # 4 arms, 11 pulls: stages of 5 and 5 + 1.
     played = trace(SequentialHalving(tie="first", leftover="last"), [[3.0], [2.0], [1.0], [0.0]], 11)
