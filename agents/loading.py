@@ -59,10 +59,9 @@ def load(reference: str) -> Callable[..., Any]:
     """Return the factory of the agent that a reference names: a class, a function, or one that copies the agent.
 
     The file runs at every call, so that a changed file gives a changed agent. It may import modules of its own folder
-    (those that its functions import are imported with the file, too),
-    and a module those of the current folder. Such modules are private to this call: they are not left in
-    ``sys.modules``, so that worker processes receive their code by value, and files in different folders may import
-    different modules of one name.
+    (those that its functions import are imported with the file, too), and a module those of the current folder. Such
+    modules are private to this call: they are not left in ``sys.modules``, so that worker processes receive their code
+    by value, and files in different folders may import different modules of one name.
 
     Args:
         reference: ``"<path>.py:<name>"`` or ``"<module>:<name>"``, the name of a class, of a function that returns an
@@ -127,20 +126,20 @@ def _run(path: Path) -> types.ModuleType:
 
 
 class _LateImports(ast.NodeTransformer):
-    """Replaces imports of modules of a folder within functions by assignments.
+    """Replaces imports of modules of a folder within functions with assignments.
 
-    They would fail, because such modules can be imported while the file is loaded, not while the agent plays, or in a
+    They would fail: such modules can be imported only while the file is loaded, not while the agent plays, nor in a
     worker process. So they are imported with the file, as global variables that the functions read.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._names: dict[str, None] = {}
+        self._names: dict[str, list[str]] = {}  # modules, and what is imported from them
         self._depth = 0  # of functions
 
     def modules(self) -> dict[str, types.ModuleType]:
         """Import what functions import, and return it by the names of the variables."""
-        return {_variable(name): importlib.import_module(name) for name in self._names}
+        return {_variable(name): __import__(name, fromlist=["__name__", *of]) for name, of in self._names.items()}
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         self._depth += 1
@@ -154,7 +153,7 @@ class _LateImports(ast.NodeTransformer):
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | list[ast.AST]:
         if not self._depth or node.level or node.module is None or not self._is_own(node.module):
             return node
-        self._names[node.module] = None
+        self._names.setdefault(node.module, []).extend(alias.name for alias in node.names)
         return [
             _assign(node, alias.asname or alias.name, ast.Attribute(_read(node.module), alias.name, ast.Load()))
             for alias in node.names
@@ -164,7 +163,8 @@ class _LateImports(ast.NodeTransformer):
         if not self._is_own(alias.name):
             return ast.copy_location(ast.Import([alias]), node)
         bound = alias.name if alias.asname else alias.name.partition(".")[0]
-        self._names |= {alias.name: None, bound: None}
+        for name in (alias.name, bound):
+            self._names.setdefault(name, [])
         return _assign(node, alias.asname or bound, _read(bound))
 
     def _is_own(self, module: str) -> bool:

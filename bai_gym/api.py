@@ -333,7 +333,6 @@ def compare(
     reuse: bool | None = None,
     progress: bool | None = None,
     on_chunk: OnChunk | None = None,
-    on_recording: OnChunk | None = None,
 ) -> Comparison:
     """Evaluate several agents, at several budgets, on the same instances of one or several environments.
 
@@ -353,7 +352,6 @@ def compare(
         reuse: See :func:`evaluate`.
         progress: See :func:`evaluate`.
         on_chunk: Called with (finished chunks, all chunks).
-        on_recording: Called with (finished recordings, all recordings).
 
     Returns:
         The results, with paired tests between any two agents.
@@ -384,7 +382,7 @@ def compare(
             commands = "\n".join(command for part in parts if (command := rerun_command(part, runs)))
             table = gather(folder / RESULTS, comparison.results, commands)
             ResultsWriter(folder).save_results(table.results, optima=table.optima, facts={"command": table.command})
-            recording = _both(functools.partial(on_stage, "recording"), on_recording)
+            recording = functools.partial(on_stage, "recording")
             record_cells(cells, record, runs, out=folder, workers=workers, on_chunk=recording)
     return comparison
 

@@ -13,6 +13,7 @@ from typing import Any
 __all__ = ["FILE", "catalogue", "collected", "plain"]
 
 FILE = Path(__file__).with_name("catalogue.json")
+PAGES = Path(__file__).parents[2] / "docs" / "agents"  # of a checkout
 
 Catalogue = dict[str, list[dict[str, Any]]]
 """The rows of ``"agents"`` and of ``"experiments"``."""
@@ -25,18 +26,20 @@ def catalogue() -> Catalogue:
 
 
 def collected() -> Catalogue:
-    """Return the same from the classes, which takes a second."""
+    """Return the same from the classes, and from their pages in a checkout, which takes a second."""
     import inspect
 
     from bai_gym.agents.registry import BUILT_IN, make
     from bai_gym.experiments import EXPERIMENTS
 
+    titles = _titles()
     agents = []
     for name, entry in BUILT_IN.items():
         agent, kind = make(name), entry.load()
         agents.append(
             {
                 "name": name,
+                "title": titles.get(name, ""),
                 "group": entry.group,
                 "tasks": sorted(agent.tasks),
                 "stops": agent.stops,
@@ -52,6 +55,12 @@ def collected() -> Catalogue:
         for e in EXPERIMENTS.values()
     ]
     return {"agents": agents, "experiments": experiments}
+
+
+def _titles() -> dict[str, str]:
+    """Return the names of agents in words, which their pages begin with."""
+    heads = (page.read_text(encoding="utf-8").split("---")[1] for page in PAGES.rglob("*.md"))
+    return dict(re.findall(r"^  ([^:]+): (.+)$", "\n".join(heads), re.MULTILINE))
 
 
 def plain(text: str) -> str:

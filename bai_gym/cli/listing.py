@@ -58,13 +58,13 @@ def list_agents(
         raise unknown_name("task", task, tasks, f"there are {', '.join(tasks)}")
     columns: dict[str, Callable[[Row], str]] = {
         "name": lambda row: row["name"],
+        "in words": lambda row: row["title"],
         "group": lambda row: row["group"],
         "oracle knowledge": lambda row: ", ".join(row["knows"]) or "none",
         "needs": lambda row: ", ".join(row["needs"]),
         "tasks": lambda row: ", ".join(row["tasks"]),
         "minimum budget, 64 arms": lambda row: f"{row['minimum_budget']:,}",
         "what": lambda row: row["what"],
-        "parameters": lambda row: ", ".join(row["parameters"]),
     }
     _show([row for row in rows if task is None or task in row["tasks"]], columns, search, as_json)
 

@@ -58,8 +58,8 @@ class Overview:
     def lines(self) -> list[str]:
         """Return what a terminal shows."""
         outstanding = self.asked - len(self.log)
-        rewards = f"{len(self.log):,} rewards, {outstanding:,} outstanding, budget {self.budget:,g}"
-        lines = [f"{self.agent}: {'ended' if self.ended else 'running'}, {rewards}"]
+        state = f"rewards {len(self.log):,}, outstanding pulls {outstanding:,}, budget {self.budget:,g}"
+        lines = [f"{self.agent}: {'ended' if self.ended else 'running'}, {state}"]
         return lines if self.found is None else [*lines, *str(self.found).splitlines()]
 
 

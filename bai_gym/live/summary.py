@@ -119,7 +119,7 @@ def _decision(posterior: Posterior, names: Sequence[str], first: int) -> str:
         return f"Decide now: {best}."
     more, then = posterior.further(_ENOUGH)
     among = _listed([names[arm] for arm in posterior.candidates])
-    collected = f"about {_rounded(more):,} more observations, in equal parts of {among}"
+    collected = f"about {_rounded(more):,} more observations, split equally among {among}"
     if then >= _ENOUGH:
         return (
             f"Collect more, if a wrong choice would matter: {best}; after {collected}, the one that is then ahead is "

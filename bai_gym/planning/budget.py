@@ -105,7 +105,7 @@ class BudgetPlan:
         knows = f"(oracle knowledge: {', '.join(self.knows) or 'none'})"
         if self.confirmed is None:
             last = self.measurements[-1]
-            return f"{self.agent}: no {goal} with up to {last.budget:,} pulls, where it is {last.value:.4g} {knows}"
+            return f"{self.agent}: {last.budget:,} pulls do not bring the {goal}, but to {last.value:.4g} {knows}"
         line = f"{self.agent}: {self.budget:,} pulls bring the {goal}; on fresh seeds it"
         if self.budget == 0:
             line = f"{self.agent}: without pulls the {self.goal.name}"
@@ -149,7 +149,7 @@ class Plans(Sequence[BudgetPlan]):
             now = f" If you decide now, for {self.winner}, the {goal.name} is {at.value:.3g}."
         if best is None:
             most = max(plan.measurements[-1].budget for plan in self.plans)
-            return f"No agent reached the target with {most:,} pulls: give a larger one.{now}"
+            return f"No agent reached the target with {most:,} pulls: give a larger target, or allow more pulls.{now}"
         if best.agent == NOW and at is not None:
             return (
                 f"More pulls are not worth it: decide now, for {self.winner}. The {goal.name} is {at.value:.3g}, at "

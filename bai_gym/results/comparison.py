@@ -269,14 +269,15 @@ class Comparison(Sequence[Result]):
         Args:
             path: The file to write: ``.png``, ``.svg`` or ``.pdf``, or ``.*`` for all three. None: none is written, and
                 a notebook shows the picture.
-            env: Needed where there are several environments with the same number of arms.
+            env: Needed where there are several environments, unless each has another number of arms and one budget.
             **options: See :func:`bai_gym.report.error_curves`.
 
         Returns:
             The path of the file, or the picture.
 
         Raises:
-            ParameterError: If results of several environments would share a curve, or an option is invalid.
+            ParameterError: If there are several environments, and several budgets or checkpoints of one; or an option
+                is invalid.
             MissingPackageError: If matplotlib is not installed.
         """
         rows = [row for row in self.results if env in (None, row.env)]
@@ -284,6 +285,8 @@ class Comparison(Sequence[Result]):
             raise unknown_name("environment", str(env), {row.env for row in self.results}, "see the results")
         inside = any(row.checkpoint is not None for row in rows)
         several = len({row.env for row in rows}) > 1
+        if several and len({(row.env, row.budget, row.checkpoint) for row in rows}) > len({row.env for row in rows}):
+            raise ParameterError("there are several budgets or checkpoints on several environments; give one, env=")
         defaults = {"x": "num_arms" if several else "checkpoint" if inside else "budget", "chance": None, "log": True}
         draw = import_module("bai_gym.report.figures").error_curves  # by name, because figures are a layer above
         options = {**defaults, **options}

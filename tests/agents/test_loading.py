@@ -47,8 +47,8 @@ class Late:
         import helpers, os
         import package.part as part
         from helpers import choose as chosen
-        from package import part as again
-        assert helpers.choose is chosen and part.SHARE == again.SHARE == 2 and os.sep
+        from package import NAME, other, part as again
+        assert helpers.choose is chosen and part.SHARE == again.SHARE == 2 and os.sep and other.NAME != NAME
         exploring = observation["remaining"][0] > 0
         return int(observation["pulls"].sum()) % part.SHARE if exploring else chosen(observation)
 """
@@ -111,11 +111,12 @@ def test_functions_may_import_modules_of_the_folder(folder: Path, workers: int) 
     """They do so while the agent plays, when the folder is no longer searched, and in worker processes."""
     (folder / "late.py").write_text(LATE)
     (folder / "package").mkdir()
-    (folder / "package" / "__init__.py").write_text("")
+    (folder / "package" / "__init__.py").write_text("NAME = 1\n")
+    (folder / "package" / "other.py").write_text("NAME = 2\n")
     (folder / "package" / "part.py").write_text("SHARE = 2\n")
     (played,) = compare(["late.py:Late"], "BAI-Bernoulli3-v0", budgets=[9], runs=1000 * workers, workers=workers)
     assert 0 < played.error_probability < 1
-    assert not {"helpers", "package", "package.part"} & set(sys.modules)
+    assert not {"helpers", "package", "package.other", "package.part"} & set(sys.modules)
     before = digest("late.py:Late")
     (folder / "package" / "part.py").write_text("SHARE = 1 + 1\nSHARE += 1")
     assert digest("late.py:Late") != before

@@ -53,6 +53,8 @@ def test_listings_can_be_searched_and_read_by_programs(command: Command) -> None
     rows = json.loads(command("list", "agents", "--task", "top-m", "--search", "LUCB", "--json"))
     assert [row["name"] for row in rows] == ["LUCB"]
     assert rows[0]["knows"] == [] and "best-arm" in rows[0]["tasks"] and rows[0]["stops"] is True
+    assert json.loads(command("list", "agents", "--search", "Sequential halving", "--json"))[0]["name"] == "SH"
+    assert [row["name"] for row in catalogue()["agents"] if not row["title"]] == []
     found = json.loads(command("list", "envs", "--json"))
     assert [row["id"] for row in found] == [entry.id for entry in IDS]
     assert {row["id"] for row in json.loads(command("list", "experiments", "--search", "shvar", "--json"))} >= {

@@ -71,7 +71,7 @@ def test_the_page_says_whether_to_decide(tmp_path: Path) -> None:
     ):
         text, _ = saved(identification(ones, of), tmp_path)
         assert words in text, (ones, text)
-    assert "0: the two may be equally good" in text and "in equal parts of" in text
+    assert "0: the two may be equally good" in text and "split equally among" in text
 
 
 def test_other_rewards_and_a_study_that_runs(tmp_path: Path) -> None:
