@@ -243,7 +243,7 @@ def test_list_envs_says_what_is_missing(command: Command, tmp_path: Path) -> Non
 
 def test_list_agents_says_what_they_know(command: Command) -> None:
     rows = [line.split("│") for line in command("list", "agents")[0].splitlines() if line.startswith("│")]
-    found = {row[1].strip(): [cell.strip() for cell in row[2:5]] for row in rows if row[1].strip()}
+    found = {row[1].strip(): [cell.strip() for cell in row[3:6]] for row in rows if row[1].strip()}
     groups, knows, needs = ({name: cells[column] for name, cells in found.items()} for column in range(3))
     assert knows["SHVar"] == "variances"
     assert knows["GapE"] == "complexity, range"
