@@ -13,7 +13,7 @@ from bai_gym.cli.catalogue import catalogue
 from bai_gym.cli.console import OUT
 from bai_gym.datasets.locate import find as find_data
 from bai_gym.envs.registration import IDS
-from bai_gym.errors import unknown_name
+from bai_gym.errors import ParameterError, unknown_name
 
 __all__ = ["app"]
 
@@ -88,6 +88,8 @@ def _show(rows: Sequence[Row], columns: Mapping[str, Callable[[Row], str]], sear
     if as_json:
         typer.echo(json.dumps([dict(rows[number]) for number in found], indent=1))
         return
+    if not found:
+        raise ParameterError(f"nothing contains {search!r}")
     table = Table(*columns)
     for number in found:
         table.add_row(*cells[number])

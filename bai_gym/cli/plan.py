@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from bai_gym.cli.complete import AGENTS, ENVIRONMENTS
 from bai_gym.cli.console import OUT, progress_bars
 from bai_gym.cli.options import FOLDER, WHOLE, Out, Seed, Workers, keywords
 from bai_gym.cli.output import check_files, draw, print_paths
@@ -32,12 +33,16 @@ FILES = ("plan.html", "plan.md", "plan.csv", "plan-curves.csv", "plan.png")
 def plan(
     env: Annotated[
         str | None,
-        typer.Argument(help="Id of the environment, for example BAI-Custom-v0; leave it out with --zone."),
+        typer.Argument(
+            help="Id of the environment, for example BAI-Custom-v0; leave it out with --zone.",
+            autocompletion=ENVIRONMENTS,
+        ),
     ] = None,
     agent: Annotated[
         list[str] | None,
         typer.Option(
-            help="Agent, repeatable; parameters in brackets: 'SHAdaVar(delta=0.1)'. [default: some fast ones]"
+            help="Agent, repeatable; parameters in brackets: 'SHAdaVar(delta=0.1)'. [default: some fast ones]",
+            autocompletion=AGENTS,
         ),
     ] = None,
     error: Annotated[float | None, typer.Option(help="Largest error probability wanted. [default: 0.05]")] = None,
@@ -120,7 +125,9 @@ def plan(
 
 
 def advise(
-    env: Annotated[str, typer.Argument(help="Id of the environment, for example BAI-Pilot-v0.")],
+    env: Annotated[
+        str, typer.Argument(help="Id of the environment, for example BAI-Pilot-v0.", autocompletion=ENVIRONMENTS)
+    ],
     budget: Annotated[
         int | None, typer.Option(**WHOLE, help="Pulls of the experiment. [default: that of the environment]")
     ] = None,

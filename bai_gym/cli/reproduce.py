@@ -17,6 +17,7 @@ from bai_gym.benchmark.optima import known_optima
 from bai_gym.benchmark.recordings import check_record, record_cells
 from bai_gym.benchmark.runner import check_runs, run_cells
 from bai_gym.benchmark.sources import EnvSource
+from bai_gym.cli.complete import EXPERIMENTS
 from bai_gym.cli.connect import Address, Backend, check_backend_options, connected
 from bai_gym.cli.console import OUT, progress_bar
 from bai_gym.cli.options import FOLDER, WHOLE, Bounds, Record, Seed
@@ -63,7 +64,10 @@ SHIPPED = {"wine-quality": "diabetes"}  # other real data of the same id, shippe
 
 
 def reproduce(
-    figures: Annotated[list[str], typer.Argument(help="Figures, for example shvar-2; `bai-gym list experiments`.")],
+    figures: Annotated[
+        list[str],
+        typer.Argument(help="Figures, for example shvar-2; `bai-gym list experiments`.", autocompletion=EXPERIMENTS),
+    ],
     runs: Annotated[
         int | None, typer.Option(**WHOLE, help="Runs of each agent at each point. [default: as in the paper]")
     ] = None,

@@ -11,6 +11,7 @@ import typer
 from bai_gym.agents import DPT, ICPE, Learned, SB3Agent, Universal
 from bai_gym.api import compare, make_cells
 from bai_gym.benchmark.runner import check_cells, check_runs
+from bai_gym.cli.complete import AGENTS, ENVIRONMENTS
 from bai_gym.cli.console import OUT, progress_bar, progress_bars
 from bai_gym.cli.options import FOLDER, WHOLE, Seed, Workers, keywords
 from bai_gym.cli.output import check_files, print_paths, print_results, result_files, save_all_results
@@ -27,7 +28,11 @@ HELD_OUT = "BAI-Gaussian8-v0"  # where a universal agent is compared: its family
 
 def train(
     env: Annotated[
-        str | None, typer.Argument(help="Id of the environment, for example BAI-Bernoulli3-v0; none with --universal.")
+        str | None,
+        typer.Argument(
+            help="Id of the environment, for example BAI-Bernoulli3-v0; none with --universal.",
+            autocompletion=ENVIRONMENTS,
+        ),
     ] = None,
     universal: Annotated[
         bool, typer.Option("--universal", help="Train Universal, on instances of many families, by pathwise gradients.")
@@ -78,7 +83,10 @@ def train(
     ] = None,
     agent: Annotated[
         list[str] | None,
-        typer.Option(help="Agents to compare with at the end, repeatable; see `bai-gym run`. [default: some]"),
+        typer.Option(
+            help="Agents to compare with at the end, repeatable; see `bai-gym run`. [default: some]",
+            autocompletion=AGENTS,
+        ),
     ] = None,
     value_steps: Annotated[
         int | None, typer.Option(**WHOLE, help="With --in-context: gradient steps of the network that chooses pulls.")

@@ -127,8 +127,8 @@ def evidence_page(page: Page) -> str:
 <p>The drawings go from {amount(scale.low, page.rates)} to {amount(scale.high, page.rates)}: dots are averages, lines
 their 95 % intervals, and bars behind them the share of the observations.</p>
 {"" if page.growth is None else _figure(page.growth)}
-<p>More observations were made of the alternatives that did well. This makes the averages of the others slightly too
-low, so intervals and probabilities are a guide, not a proof.</p>
+<p>Where more observations were made of the alternatives that did well, the averages of the others are slightly too low,
+so intervals and probabilities are a guide, not a proof.</p>
 <details><summary>Details for analysts</summary><ul>{details}</ul></details>"""
     return html_page(page.title, body, _STYLE)
 

@@ -58,6 +58,10 @@ class Posterior:
         """Return the probability that the mean of one arm is above that of another; only if ``known``."""
         return float((self._draws[:, one] > self._draws[:, other]).mean())
 
+    def loss(self, arm: int) -> float:
+        """Return by how much the mean of an arm is expected to be below the largest one; only if ``known``."""
+        return float((self._draws.max(axis=1) - self._draws[:, arm]).mean())
+
     @property
     def candidates(self) -> IntArray:
         """The arms that may well be the best, at least two, by decreasing probability of it; only if ``known``."""

@@ -78,7 +78,7 @@ def summary(
         for arm in map(int, order)
     ]
     title = f"{names[first]} is recommended" if ended else f"{names[first]} is ahead so far"
-    decision, growth = _decision(posterior, names, first), _growth(log, names, before)
+    decision, growth = _decision(posterior, names, first, rates), _growth(log, names, before)
     return Page(title, decision, sentences, headings, rows, rates, growth, details)
 
 
@@ -109,7 +109,7 @@ def _control_sentence(estimates: Estimates, posterior: Posterior, names: Sequenc
     return f"{sentence}."
 
 
-def _decision(posterior: Posterior, names: Sequence[str], first: int) -> str:
+def _decision(posterior: Posterior, names: Sequence[str], first: int, rates: bool) -> str:
     """Return whether to decide now or to collect more, as a sentence; empty where nothing can be said."""
     if not posterior.known:
         return ""
@@ -117,16 +117,17 @@ def _decision(posterior: Posterior, names: Sequence[str], first: int) -> str:
     best = f"{names[first]} is the best with a probability of {_chance(now)}"
     if now >= _ENOUGH:
         return f"Decide now: {best}."
+    price = f"a loss of {_gap(posterior.loss(first), rates)} on average"
     more, then = posterior.further(_ENOUGH)
     among = _listed([names[arm] for arm in posterior.candidates])
     collected = f"about {_rounded(more):,} more observations, split equally among {among}"
     if then >= _ENOUGH:
         return (
-            f"Collect more, if a wrong choice would matter: {best}; after {collected}, the one that is then ahead is "
+            f"Collect more, if {price} would matter: {best}; after {collected}, the one that is then ahead is "
             f"the best with a probability of {_chance(then)}."
         )
     return (
-        f"Decide now, unless very small differences matter: {best}, and even after {collected}, the one that is then "
+        f"Decide now, unless {price} would matter: {best}, and even after {collected}, the one that is then "
         f"ahead would be the best with a probability of only {_chance(then)}."
     )
 

@@ -15,7 +15,7 @@ from bai_gym.cli import connect
 from bai_gym.cli.catalogue import catalogue, collected
 from bai_gym.cli.main import COMMANDS, app
 from bai_gym.envs.registration import IDS
-from bai_gym.errors import UnknownNameError
+from bai_gym.errors import ParameterError, UnknownNameError
 from bai_gym.parallel import BACKENDS
 
 Command = Callable[..., str]
@@ -55,6 +55,8 @@ def test_listings_can_be_searched_and_read_by_programs(command: Command) -> None
     assert rows[0]["knows"] == [] and "best-arm" in rows[0]["tasks"] and rows[0]["stops"] is True
     assert json.loads(command("list", "agents", "--search", "Sequential halving", "--json"))[0]["name"] == "SH"
     assert [row["name"] for row in catalogue()["agents"] if not row["title"]] == []
+    with pytest.raises(ParameterError, match="'halvening'"):
+        command("list", "agents", "--search", "halvening")
     found = json.loads(command("list", "envs", "--json"))
     assert [row["id"] for row in found] == [entry.id for entry in IDS]
     assert {row["id"] for row in json.loads(command("list", "experiments", "--search", "shvar", "--json"))} >= {
@@ -86,7 +88,8 @@ def test_every_agent_can_be_shown(command: Command, name: str) -> None:
     "words, expected",
     [
         ("bai-gym run --agent SHAd", ["SHAdaVar", "SHAdaVar-Reuse"]),
-        ("bai-gym run BAI-Pi", ["BAI-Pilot-v0"]),
+        *((f"bai-gym {name} BAI-Pi", ["BAI-Pilot-v0"]) for name in ("run", "plan", "advise", "train")),
+        ("bai-gym reproduce shvar-2", ["shvar-2"]),
         ("bai-gym show UGapEc", ["UGapEc", "UGapEc-V"]),
         ("bai-gym rep", ["report", "reproduce"]),
     ],

@@ -35,6 +35,8 @@ def test_other_means_have_students_posteriors_with_a_pooled_deviation_where_ther
     found = posterior([25, 1], [0.0, 1.0], [0.4, np.nan])
     difference = 1.0 + 2.0 * rng.standard_t(24, 200_000) - 0.4 * rng.standard_t(24, 200_000)
     assert found.best[1] == pytest.approx((difference > 0).mean(), abs=TOLERANCE)
+    # Half the mean of |difference|, which is that of a normal distribution but for 399 degrees of freedom.
+    assert posterior([400] * 2, [7.0] * 2, [0.5] * 2).loss(0) == pytest.approx(0.5 / np.pi**0.5, abs=0.03)
     for unknown in (posterior([1, 1], [0.0, 1.0], [np.nan] * 2), posterior([3, 0], [0.0, np.nan], [1.0, np.nan])):
         assert not unknown.known and np.isnan(unknown.best).all()
 
