@@ -213,23 +213,24 @@ def _check_reuse(cells: Sequence[Cell], writer: ResultsWriter, reuse: bool | Non
             )
 
 
-def reuse_in_steps(cells: Sequence[Cell], out: Path | None) -> bool | None:
+def reuse_in_steps(cells: Sequence[Cell], out: Path | None, reuse: bool | None) -> bool | None:
     """Return the ``reuse`` of a command that calls :func:`run_cells` several times, so that later calls resume earlier.
 
     Args:
         cells: One of each agent.
         out: The folder for finished chunks.
+        reuse: What the user says, see :func:`run_cells`.
 
     Raises:
         AgentError: If whether chunks in the folder are of the same code cannot be known.
     """
     doubted = [cell for cell in cells if cell.doubt is not None]
-    if out is None or not doubted:
-        return None
+    if out is None or reuse is not None or not doubted:
+        return reuse
     if any(out.glob("chunks/*/[0-9]*")):
         raise AgentError(
             f"{out} has finished runs, and whether the code of {doubted[0].label} is still the same cannot be known: "
-            f"{doubted[0].doubt}; name an empty folder"
+            f"{doubted[0].doubt}; take them with reuse=True (--reuse), or name an empty folder"
         )
     return True
 

@@ -9,7 +9,7 @@ import typer
 
 from bai_gym.cli.complete import AGENTS, ENVIRONMENTS
 from bai_gym.cli.console import OUT, progress_bars
-from bai_gym.cli.options import FOLDER, WHOLE, Out, Seed, Workers, keywords
+from bai_gym.cli.options import FOLDER, WHOLE, Out, Reuse, Seed, Workers, keywords
 from bai_gym.cli.output import check_files, draw, print_paths
 from bai_gym.errors import ParameterError
 from bai_gym.planning import advise as advise_agent
@@ -70,6 +70,7 @@ def plan(
     seed: Seed = 0,
     workers: Workers = 1,
     out: PlanOut = None,
+    reuse: Reuse = None,
 ) -> None:
     """Plan a budget: the smallest number of pulls with which each agent reaches a target, found by simulation.
 
@@ -106,6 +107,7 @@ def plan(
             workers=workers,
             env_kwargs=given,
             out=out,
+            reuse=reuse,
             on_budget=lambda name, budget: on_stage(f"{name}, {budget:,} pulls", 0, None),
         )
     table, points = plans_table(plans), plan_points(plans)

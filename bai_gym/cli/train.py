@@ -13,7 +13,7 @@ from bai_gym.api import compare, make_cells
 from bai_gym.benchmark.runner import check_cells, check_runs
 from bai_gym.cli.complete import AGENTS, ENVIRONMENTS
 from bai_gym.cli.console import OUT, progress_bar, progress_bars
-from bai_gym.cli.options import FOLDER, WHOLE, Seed, Workers, keywords
+from bai_gym.cli.options import FOLDER, WHOLE, Reuse, Seed, Workers, keywords
 from bai_gym.cli.output import check_files, print_paths, print_results, result_files, save_all_results
 from bai_gym.errors import ParameterError
 from bai_gym.tasks import BestArm
@@ -111,6 +111,7 @@ def train(
     ] = None,
     runs: Annotated[int, typer.Option(**WHOLE, help="Episodes of each agent in that comparison.")] = 4000,
     workers: Workers = 1,
+    reuse: Reuse = None,
 ) -> None:
     """Train an agent on an environment, then compare it with analytic ones."""
     of_policies = {
@@ -146,7 +147,7 @@ def train(
         if without:
             options["without"] = tuple(without)
         how = {"start_from": start_from, "device": device, "minutes": minutes}
-        _train_universal({"seed": seed, **options}, out, how, agent or ["SH", "TTTS"], runs, workers)
+        _train_universal({"seed": seed, **options}, out, how, agent or ["SH", "TTTS"], runs, workers, reuse)
         return
     _reject(of_universal, "can only be given with --universal")
     if env is None:
@@ -156,7 +157,7 @@ def train(
         given = {"steps": steps, "value_steps": value_steps, "width": width, "learning_rate": learning_rate}
         options = {name: value for name, value in given.items() if value is not None}
         options |= {"env": env, "env_kwargs": keywords(set_ or []), "seed": seed}
-        _train_in_context(options, out, agent, runs, workers)
+        _train_in_context(options, out, agent, runs, workers, reuse)
         return
     _reject(of_in_context, "can only be given with --in-context")
     from bai_gym.training import recipe_for
@@ -190,7 +191,7 @@ def train(
         trained = train_by(recipe, out, device=device, on_part=on_part)
     print_paths([trained.model, *([trained.weights] if trained.weights else [])])
     own = SB3Agent.load(trained.model) if trained.weights is None else Learned(path=trained.weights)
-    _compare([own, *others], env, seed + 1, runs, workers, out, recipe.env_kwargs)
+    _compare([own, *others], env, seed + 1, runs, workers, out, reuse, recipe.env_kwargs)
 
 
 def _train_universal(
@@ -200,6 +201,7 @@ def _train_universal(
     others: list[str],
     runs: int,
     workers: int,
+    reuse: bool | None,
 ) -> None:
     """Train the universal agent, and compare it where it was not trained."""
     from bai_gym.training.universal import UniversalRecipe, train_universal
@@ -220,11 +222,16 @@ def _train_universal(
     own = Universal(path=weights)
     OUT.print(f"{own.trained_on['steps']:,} of {recipe.steps:,} steps; the learning curve is in {out / 'curve.jsonl'}")
     print_paths([weights])
-    _compare([own, *others], HELD_OUT, seed, runs, workers, out)
+    _compare([own, *others], HELD_OUT, seed, runs, workers, out, reuse)
 
 
 def _train_in_context(
-    options: dict[str, Any], out: Path | None, others: list[str] | None, runs: int, workers: int
+    options: dict[str, Any],
+    out: Path | None,
+    others: list[str] | None,
+    runs: int,
+    workers: int,
+    reuse: bool | None,
 ) -> None:
     """Train the networks of DPT and ICPE, and compare the two agents."""
     from bai_gym.training import InContextRecipe, train_in_context
@@ -240,12 +247,21 @@ def _train_in_context(
         weights = train_in_context(recipe, out, on_part=on_part)
     print_paths([weights])
     agents = [DPT(path=weights), ICPE(path=weights), *others]
-    _compare(agents, recipe.env, recipe.seed + 1, runs, workers, out, recipe.env_kwargs)
+    _compare(agents, recipe.env, recipe.seed + 1, runs, workers, out, reuse, recipe.env_kwargs)
 
 
 def _compare(
-    agents: list[Any], env: str, seed: int, runs: int, workers: int, out: Path, given: Mapping[str, Any] | None = None
+    agents: list[Any],
+    env: str,
+    seed: int,
+    runs: int,
+    workers: int,
+    out: Path,
+    reuse: bool | None,
+    given: Mapping[str, Any] | None = None,
 ) -> None:
+    if reuse is None and any(cell.doubt for cell in make_cells(agents, env, None, seed, given)):
+        reuse = False  # after hours of training nothing is refused
     with progress_bar("comparing") as on_chunk:
         comparison = compare(
             agents,
@@ -255,7 +271,7 @@ def _compare(
             workers=workers,
             env_kwargs=given,
             out=out,
-            reuse=False if any(cell.doubt for cell in make_cells(agents, env, None, seed, given)) else None,
+            reuse=reuse,
             on_chunk=on_chunk,
         )
     print_results(comparison)

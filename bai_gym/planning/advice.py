@@ -113,6 +113,7 @@ def advise(
     workers: int | None = 1,
     env_kwargs: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
+    reuse: bool | None = None,
     on_round: Callable[[str], None] | None = None,
 ) -> Advice:
     """Compare the registered agents that need no oracle knowledge on instances like the user's.
@@ -131,6 +132,7 @@ def advise(
         workers: Processes, see :func:`bai_gym.evaluate`.
         env_kwargs: Keyword arguments for ``gym.make``.
         out: Folder for finished chunks: the same call resumes an interrupted one.
+        reuse: What to do with finished chunks, see :func:`bai_gym.evaluate`.
         on_round: Called with a description of each of the three rounds.
 
     Returns:
@@ -149,7 +151,7 @@ def advise(
             "no registered agent without oracle knowledge can be used here; give another budget or task"
         )
     winner, folder = favourite(problem), None if out is None else Path(out)
-    reuse = reuse_in_steps(make_cells(usable, env, budgets, seed, env_kwargs), folder)
+    reuse = reuse_in_steps(make_cells(usable, env, budgets, seed, env_kwargs), folder, reuse)
 
     def choose(agents: Sequence[str], number: int) -> tuple[str, list[str], Comparison]:
         """Return the best agent, those that are not significantly worse, and the runs."""

@@ -193,6 +193,7 @@ def plan(
     workers: int | None = 1,
     env_kwargs: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
+    reuse: bool | None = None,
     on_budget: Callable[[str, int], None] | None = None,
 ) -> Plans:
     """Return the smallest budget with which each agent reaches a target on an environment, by simulation.
@@ -214,6 +215,7 @@ def plan(
         workers: Processes, see :func:`bai_gym.evaluate`.
         env_kwargs: Keyword arguments for ``gym.make``.
         out: Folder for finished chunks: the same call resumes an interrupted one.
+        reuse: What to do with finished chunks, see :func:`bai_gym.evaluate`.
         on_budget: Called with the name of the agent and the budget that is tried next.
 
     Returns:
@@ -250,7 +252,7 @@ def plan(
         first = [make_cells([agent], env, None, seed, env_kwargs)[0] for agent in listed]
     integer(most, "most", least=max(1, *(_least(cell) for cell in first)))
     folder = None if out is None else Path(out)
-    reuse = reuse_in_steps(first, folder)
+    reuse = reuse_in_steps(first, folder, reuse)
     plans = []
     for agent, cell in zip(listed, first, strict=True):
         if cell.env.built.episode_spec.fixed_confidence:

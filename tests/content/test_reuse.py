@@ -93,3 +93,20 @@ def test_where_it_cannot_be_known_the_user_decides(tmp_path: Path, script: str |
     again = run(tmp_path, reader + textwrap.dedent(program), script=script)
     assert first == [0.4, True]
     assert again == [True, [0.4, False], [0.4, True]]
+
+
+def test_a_plan_asks_too(tmp_path: Path) -> None:
+    program = """
+        from bai_gym.errors import AgentError
+        Mine.minimum_budget = lambda self, num_arms: num_arms
+
+        def planned(reuse):
+            how = {"env_kwargs": {"means": [0.9, 0.5, 0.1]}, "out": "plans", "reuse": reuse}
+            try:
+                return bai_gym.plan(Mine(0), "BAI-Custom-v0", error=0.5, **how)[0].budget
+            except AgentError as error:
+                return "reuse" not in str(error)
+
+        print([planned(reuse) for reuse in (None, None, True, False)])
+        """
+    assert run(tmp_path, program, script=None) == [3, False, 3, 3]
