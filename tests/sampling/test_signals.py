@@ -9,13 +9,15 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 
 from bai_gym.sampling.signals import signals_held
 
 IDENTIFY = """
-import os, random, sys
+import os, random, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # commands in the background ignore it
 import bai_gym, bai_gym.live.identify
 print("ready", flush=True)
 try:
@@ -23,6 +25,14 @@ try:
 except KeyboardInterrupt:
     os._exit(33)
 """
+
+
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt, as it does not in commands that were started in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_a_held_signal_is_handled_once_at_the_end() -> None:
@@ -48,12 +58,9 @@ def test_other_threads_hold_nothing() -> None:
 
 
 def test_a_handler_of_c_is_left_alone() -> None:
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        with signals_held():
-            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    finally:
-        signal.signal(signal.SIGINT, before)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with signals_held():
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 @pytest.mark.slow
