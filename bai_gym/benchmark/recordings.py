@@ -187,7 +187,7 @@ class _Actor:
     def _note(self, stepper: Stepper) -> None:
         """Note the arms that are considered from this pull on, where a request begins or an arm has been dropped."""
         begins, candidates = stepper.requests > self._requests, stepper.candidates
-        if begins or (candidates and candidates != self.stages[-1].candidates and not stepper.stopped):
+        if begins or (candidates != self.stages[-1].candidates and not stepper.stopped):
             if self.stages and self.stages[-1].first_pull == self._made:
                 self.stages.pop()
             self.stages.append(Stage(self._made, candidates))
