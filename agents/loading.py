@@ -12,10 +12,10 @@ import traceback
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
+from bai_gym.content.sources import files_of_import
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError, unknown_name
 
 __all__ = ["file_of", "is_reference", "load", "split_reference"]
@@ -46,13 +46,7 @@ def file_of(reference: str) -> Path | None:
     place = reference.rpartition(":")[0]
     if place.endswith(SUFFIX):
         return Path(place).resolve()
-    spec, path = None, [str(Path.cwd()), *sys.path]
-    for part in place.split("."):
-        spec = PathFinder.find_spec(part, path)
-        if spec is None:
-            return None
-        path = list(spec.submodule_search_locations or ())
-    return None if spec is None or spec.origin is None else Path(spec.origin)
+    return next(reversed([*files_of_import(place, Path.cwd())]), None)
 
 
 def load(reference: str) -> Callable[..., Any]:

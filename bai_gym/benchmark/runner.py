@@ -206,11 +206,7 @@ def _check_reuse(cells: Sequence[Cell], writer: ResultsWriter, reuse: bool | Non
         if reuse is False:
             writer.forget(cell.key)
         elif reuse is None and cell.doubt is not None and writer.has_finished(cell.key):
-            raise AgentError(
-                f"{writer.folder} has finished runs of {cell.label} on {cell.env.label}, and whether their code is "
-                f"still the same cannot be known: {cell.doubt}; take them with reuse=True (--reuse), or play them "
-                "again with reuse=False (--no-reuse)"
-            )
+            raise _unknown_code(cell, writer.folder, "play them again with reuse=False (--no-reuse)")
 
 
 def reuse_in_steps(cells: Sequence[Cell], out: Path | None, reuse: bool | None) -> bool | None:
@@ -228,11 +224,15 @@ def reuse_in_steps(cells: Sequence[Cell], out: Path | None, reuse: bool | None) 
     if out is None or reuse is not None or not doubted:
         return reuse
     if any(out.glob("chunks/*/[0-9]*")):
-        raise AgentError(
-            f"{out} has finished runs, and whether the code of {doubted[0].label} is still the same cannot be known: "
-            f"{doubted[0].doubt}; take them with reuse=True (--reuse), or name an empty folder"
-        )
+        raise _unknown_code(doubted[0], out, "name an empty folder")
     return True
+
+
+def _unknown_code(cell: Cell, folder: Path, other_way: str) -> AgentError:
+    return AgentError(
+        f"{folder} has finished runs, and whether the code of {cell.label} on {cell.env.label} is still the same "
+        f"cannot be known: {cell.doubt}; take them with reuse=True (--reuse), or {other_way}"
+    )
 
 
 def _pull_by_pull(cell: Cell) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import sys
 import sysconfig
-import types
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 
@@ -47,7 +46,7 @@ def home_of_class(kind: type) -> str | None:
     """
     found: object = sys.modules.get(kind.__module__)
     home = home_of_module(kind.__module__)
-    if home is None or "<locals>" in kind.__qualname__ or kind in vars(types).values():
+    if home is None or "<locals>" in kind.__qualname__:
         return home
     for name in kind.__qualname__.split("."):
         found = getattr(found, name, None)

@@ -20,10 +20,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from bai_gym.content.homes import home_of_file, home_of_module
+from bai_gym.content.homes import home_of_file
 from bai_gym.content.values import UnknownContentError
 
-__all__ = ["sources_digest"]
+__all__ = ["files_of_import", "sources_digest"]
 
 READERS = re.compile(
     r"(load|open|read|scan)(_\w+|s|txt|mat|lines?|into)?|__import__|CDLL|DataSource|File|Popen|breakpoint|eval|exec|"
@@ -51,16 +51,15 @@ def sources_digest(files: Iterable[Path]) -> str:
         UnknownContentError: If there is no main script (a notebook, a prompt), or a file mentions what reads from
             outside.
     """
-    main = sys.modules["__main__"]
-    script = getattr(main, "__file__", None)
-    if script is None and home_of_module("__main__") is None:
+    script = getattr(sys.modules["__main__"], "__file__", None)
+    if script is None:
         raise UnknownContentError("it runs in a notebook or at a prompt, whose code is in no file")
     loaded = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
     found = _Sources()
     found.add_all(Path(file) for file in (script, *loaded) if isinstance(file, str))
     found.add_all(files)
     facts: list[object] = [platform.python_version(), sorted(found.packages), found.by_name()]
-    if script is not None and home_of_file(script) is None:
+    if home_of_file(script) is None:
         facts.append(sys.argv[1:])
     if found.reads_environment:
         facts.append(sorted(os.environ.items()))
@@ -81,10 +80,10 @@ class _Sources:
         return {path.relative_to(folder).as_posix(): self.bytes[path] for path in sorted(self.bytes)}
 
     def add_all(self, files: Iterable[Path]) -> None:
-        waiting = list(files)
+        waiting = [file for file in files if home_of_file(str(file)) is None]
         while waiting:
             path = waiting.pop().resolve()
-            if path in self.bytes or home_of_file(str(path)) is not None:
+            if path in self.bytes:
                 continue
             try:
                 content = path.read_bytes()
@@ -100,7 +99,7 @@ class _Sources:
             raise UnknownContentError(f"{path.name} mentions {reader!r}, so it may depend on what is not in its source")
         self.reads_environment |= reads_environment
         for level, name in names:
-            for file in _files_of(level, name, path.parent):
+            for file in files_of_import(name, path.parent, level):
                 home = home_of_file(str(file))
                 if home is None:
                     yield file
@@ -131,8 +130,14 @@ def _scan(content: bytes) -> tuple[frozenset[tuple[int, str]], str | None, bool]
     return frozenset(imports), min(reading, default=None), bool(mentioned & ENVIRONMENT)
 
 
-def _files_of(level: int, name: str, folder: Path) -> Iterator[Path]:
-    """Yield the files that importing a module runs, its packages included; none for what is no module."""
+def files_of_import(name: str, folder: Path, level: int = 0) -> Iterator[Path]:
+    """Yield the files that importing a module runs, those of its packages first; none for what is no module.
+
+    Args:
+        name: The module, with dots.
+        folder: The folder that is searched first or, for a relative import, that of the file that imports.
+        level: The number of dots before the name.
+    """
     start = [str(folder.joinpath(*[".."] * (level - 1)))] if level else [str(folder), *sys.path]
     if level and (package := Path(start[0], "__init__.py")).is_file():
         yield package
