@@ -10,8 +10,9 @@ matrices of models x questions. A name is loaded when it is first used.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bai_gym.lazy import lazily
 
 if TYPE_CHECKING:
     from bai_gym.datasets.automobile import PRICE, automobile_like, read_automobile
@@ -111,12 +112,4 @@ _HOMES = {
     "traffic_like": "signals",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"bai_gym.datasets.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -1,7 +1,8 @@
 """Tables, figures and web pages from results; a name is loaded when it is first used."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bai_gym.lazy import lazily
 
 if TYPE_CHECKING:
     from bai_gym.report.aggregates import aggregate_table
@@ -47,12 +48,4 @@ _HOMES = {
     "stopping_times": "runs",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"bai_gym.report.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from bai_gym.results.comparison import PullsAgainst, Rival
 from bai_gym.results.layout import Column, Table, decimals, exact
+from bai_gym.results.pairs import DIFFERENCE
 
 __all__ = ["pulls_table", "rivals_table"]
 
@@ -39,11 +40,7 @@ def rivals_table(reference: str, rivals: Sequence[Rival]) -> Table[Rival]:
             "agent": lambda row: row.agent,
             "env": lambda row: row.env,
             "budget": lambda row: row.budget,
-            "runs": lambda row: row.test.runs,
-            "difference": lambda row: exact(row.test.difference),
-            "difference_lower": lambda row: exact(row.test.interval[0]),
-            "difference_upper": lambda row: exact(row.test.interval[1]),
-            "level": lambda row: exact(row.test.level),
+            **DIFFERENCE,
             "p_value": lambda row: exact(row.test.p_value),
             "only_reference_errs": lambda row: row.test.only_a_errs,
             "only_agent_errs": lambda row: row.test.only_b_errs,
@@ -77,11 +74,7 @@ def pulls_table(rows: Sequence[PullsAgainst]) -> Table[PullsAgainst]:
             "reference": lambda row: row.reference,
             "env": lambda row: row.env,
             "budget": lambda row: row.budget,
-            "runs": lambda row: row.test.runs,
-            "difference": lambda row: exact(row.test.difference),
-            "difference_lower": lambda row: exact(row.test.interval[0]),
-            "difference_upper": lambda row: exact(row.test.interval[1]),
-            "level": lambda row: exact(row.test.level),
+            **DIFFERENCE,
             "ratio": lambda row: exact(row.test.ratio),
             "p_value": lambda row: exact(row.test.p_value),
         },

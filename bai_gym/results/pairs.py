@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 from bai_gym.analysis.paired import PairedTest, compare_paired
 from bai_gym.analysis.ranks import holm
 from bai_gym.results.layout import Column, Table, exact, with_interval
 from bai_gym.results.result import Outcomes, Result
 
-__all__ = ["Pair", "pairs_table"]
+__all__ = ["DIFFERENCE", "Pair", "pairs_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,16 @@ class Pair:
     budget: int
     test: PairedTest
     adjusted: float
+
+
+DIFFERENCE: dict[str, Callable[[Any], Any]] = {
+    "runs": lambda row: row.test.runs,
+    "difference": lambda row: exact(row.test.difference),
+    "difference_lower": lambda row: exact(row.test.interval[0]),
+    "difference_upper": lambda row: exact(row.test.interval[1]),
+    "level": lambda row: exact(row.test.level),
+}
+"""Columns of a file about rows with a paired ``test``."""
 
 
 def pairs_table(results: Sequence[Result], outcomes: Outcomes, level: float = 0.95) -> Table[Pair]:
@@ -66,11 +77,7 @@ def pairs_table(results: Sequence[Result], outcomes: Outcomes, level: float = 0.
             "agent_b": lambda row: row.agent_b,
             "env": lambda row: row.env,
             "budget": lambda row: row.budget,
-            "runs": lambda row: row.test.runs,
-            "difference": lambda row: exact(row.test.difference),
-            "difference_lower": lambda row: exact(row.test.interval[0]),
-            "difference_upper": lambda row: exact(row.test.interval[1]),
-            "level": lambda row: exact(row.test.level),
+            **DIFFERENCE,
             "only_a_errs": lambda row: row.test.only_a_errs,
             "only_b_errs": lambda row: row.test.only_b_errs,
             "p_value": lambda row: exact(row.test.p_value),
