@@ -24,7 +24,9 @@ ROOT = Path(__file__).resolve().parents[1]
 # From the lowest to the highest. A package is a folder or a file under bai_gym/; `agents` is the folder agents/, and
 # `__init__` the front page of the library.
 LAYERS: dict[str, frozenset[str]] = {
-    "core": frozenset({"analysis", "content", "errors", "lazy", "parallel", "seeding", "statistics", "validation"}),
+    "core": frozenset(
+        {"analysis", "content", "errors", "lazy", "parallel", "rewards", "seeding", "statistics", "validation"}
+    ),
     "models": frozenset(
         {"bandits", "datasets", "designs", "gaussian_process", "problems", "regression", "tasks", "theory"}
     ),
@@ -41,6 +43,7 @@ HEIGHT = {package: height for height, packages in enumerate(LAYERS.values()) for
 BESIDE: dict[str, set[str]] = {
     "analysis": {"errors", "seeding", "statistics", "validation"},
     "parallel": {"content", "errors"},
+    "rewards": {"errors", "statistics", "validation"},
     "seeding": {"validation"},
     "validation": {"errors"},
     "bandits": {"gaussian_process"},

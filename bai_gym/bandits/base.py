@@ -11,6 +11,7 @@ from bai_gym import validation
 from bai_gym.bandits.table import ArmTable
 from bai_gym.errors import InstanceError
 from bai_gym.gaussian_process import GaussianPrior
+from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Bandit", "check_means", "check_num_arms"]
@@ -41,6 +42,11 @@ class Bandit(ABC):
     def prior(self) -> GaussianPrior | None:
         """The distribution of the means, if it is a known normal one."""
         return None
+
+    @property
+    def rewards(self) -> Rewards:
+        """The kind of the rewards, which everybody who runs the experiment knows."""
+        return REAL
 
     @property
     def batch(self) -> int:

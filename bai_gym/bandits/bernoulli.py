@@ -9,6 +9,7 @@ import numpy as np
 from bai_gym.bandits.base import Bandit, check_means
 from bai_gym.bandits.table import BERNOULLI, ArmTable
 from bai_gym.errors import InstanceError
+from bai_gym.rewards import BINARY, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
 __all__ = ["BernoulliBandit"]
@@ -45,6 +46,11 @@ class BernoulliBandit(Bandit):
         if not variances:
             return Statistics(counts, means, zeros(means.shape))
         return Statistics(counts, means, means * (1.0 - means) * counts / np.maximum(counts - 1, 1))
+
+    @property
+    def rewards(self) -> Rewards:
+        """Rewards 0 and 1."""
+        return BINARY
 
     def limits(self) -> tuple[float, float]:
         """Return 0 and 1."""

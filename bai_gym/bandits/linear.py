@@ -41,27 +41,27 @@ class FeatureBandit(WrappedBandit):
     Features change nothing about rewards. Agents may read them: arms with similar features may have similar means.
 
     Args:
-        rewards: The N instances of K arms; taken over, not copied.
+        inner: The N instances of K arms; taken over, not copied.
         features: ``(K, d)`` for all instances, or ``(N, K, d)``; finite. Copied.
 
     Attributes:
-        rewards: The reward model.
+        inner: The reward model.
 
     Raises:
         InstanceError: Features that are not finite numbers, or of another shape.
     """
 
-    def __init__(self, rewards: Bandit, features: object) -> None:
+    def __init__(self, inner: Bandit, features: object) -> None:
         """Check and copy the features."""
-        self._take(rewards, check_features(features, rewards.num_arms))
-        if len(self._matrices) not in (1, rewards.batch):
+        self._take(inner, check_features(features, inner.num_arms))
+        if len(self._matrices) not in (1, inner.batch):
             raise InstanceError(
-                f"features are given for {len(self._matrices)} instances, and there are {rewards.batch}: give (K, d), "
+                f"features are given for {len(self._matrices)} instances, and there are {inner.batch}: give (K, d), "
                 "or one matrix for each"
             )
 
-    def _take(self, rewards: Bandit, matrices: FloatArray) -> None:
-        self.wrap(rewards)
+    def _take(self, inner: Bandit, matrices: FloatArray) -> None:
+        self.wrap(inner)
         self._matrices = matrices  # (N, K, d), or (1, K, d) for all instances
 
     @property
@@ -73,12 +73,12 @@ class FeatureBandit(WrappedBandit):
         """Return the given instances."""
         chosen = object.__new__(type(self))
         shared = len(self._matrices) == 1  # never written to while two bandits share it
-        chosen._take(self.rewards.select(rows), self._matrices if shared else self._matrices[rows])
+        chosen._take(self.inner.select(rows), self._matrices if shared else self._matrices[rows])
         return chosen
 
     def replace(self, rows: IntArray, other: Self) -> None:
         """Replace the given instances."""
-        self.rewards.replace(rows, other.rewards)
+        self.inner.replace(rows, other.inner)
         if len(self._matrices) == len(other._matrices) == 1:
             if self._matrices is other._matrices or np.array_equal(self._matrices, other._matrices):
                 return

@@ -10,6 +10,7 @@ from scipy.special import gammainc, gammaln, xlogy
 from bai_gym.bandits.base import Bandit, check_means
 from bai_gym.bandits.table import POISSON, ArmTable
 from bai_gym.errors import InstanceError
+from bai_gym.rewards import COUNTS, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics, zeros
 
 __all__ = ["PoissonBandit"]
@@ -51,6 +52,11 @@ class PoissonBandit(Bandit):
             means = rng.poisson(expected * counts) / counts
             return Statistics(counts, means, zeros(means.shape))
         return _histograms(expected, counts, rng)
+
+    @property
+    def rewards(self) -> Rewards:
+        """Whole numbers from 0."""
+        return COUNTS
 
     def limits(self) -> tuple[float, float]:
         """Return 0 and infinity."""

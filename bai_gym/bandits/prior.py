@@ -19,20 +19,20 @@ class PriorBandit(WrappedBandit):
     It does not affect rewards. Agents that declare to know the prior are given it.
 
     Args:
-        rewards: The N instances of K arms; taken over, not copied.
+        inner: The N instances of K arms; taken over, not copied.
         prior: One distribution of K means, for all instances.
 
     Raises:
         InstanceError: If the prior is for another number of arms, or holds one distribution per instance.
     """
 
-    def __init__(self, rewards: Bandit, prior: GaussianPrior) -> None:
+    def __init__(self, inner: Bandit, prior: GaussianPrior) -> None:
         """Check the sizes."""
-        if prior.num_arms != rewards.num_arms:
-            raise InstanceError(f"the prior is of {prior.num_arms} arms, and there are {rewards.num_arms}")
+        if prior.num_arms != inner.num_arms:
+            raise InstanceError(f"the prior is of {prior.num_arms} arms, and there are {inner.num_arms}")
         if prior.rows != 1:
             raise InstanceError(f"the prior must be one distribution for all instances, not {prior.rows} of them")
-        self.wrap(rewards)
+        self.wrap(inner)
         self._prior = prior
 
     @property
@@ -42,8 +42,8 @@ class PriorBandit(WrappedBandit):
 
     def select(self, rows: IntArray) -> Self:
         """Return the given instances."""
-        return type(self)(self.rewards.select(rows), self._prior)
+        return type(self)(self.inner.select(rows), self._prior)
 
     def replace(self, rows: IntArray, other: Self) -> None:
         """Replace the given instances by others with the same prior."""
-        self.rewards.replace(rows, other.rewards)
+        self.inner.replace(rows, other.inner)

@@ -7,6 +7,7 @@ import numpy as np
 from bai_gym.bandits.base import Bandit
 from bai_gym.bandits.table import ArmTable
 from bai_gym.gaussian_process import GaussianPrior
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["WrappedBandit"]
@@ -16,45 +17,50 @@ class WrappedBandit(Bandit):
     """Delegates everything to the inner model; a subclass defines ``select`` and ``replace``.
 
     Attributes:
-        rewards: The reward model.
+        inner: The reward model.
     """
 
-    rewards: Bandit
+    inner: Bandit
 
-    def wrap(self, rewards: Bandit) -> None:
+    def wrap(self, inner: Bandit) -> None:
         """Adopt the reward model."""
-        self.rewards = rewards
-        self.means, self.variances, self.known = rewards.means, rewards.variances, rewards.known
-        self.state_size = rewards.state_size
+        self.inner = inner
+        self.means, self.variances, self.known = inner.means, inner.variances, inner.known
+        self.state_size = inner.state_size
+
+    @property
+    def rewards(self) -> Rewards:
+        """The kind of the rewards."""
+        return self.inner.rewards
 
     @property
     def features(self) -> FloatArray | None:
         """``(N, K, d)`` features of the arms, read-only, where they have any."""
-        return self.rewards.features
+        return self.inner.features
 
     @property
     def prior(self) -> GaussianPrior | None:
         """The distribution of the means, if it is a known normal one."""
-        return self.rewards.prior
+        return self.inner.prior
 
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
         """Return one reward for each pulled arm."""
-        return self.rewards.pull(flat, rng)
+        return self.inner.pull(flat, rng)
 
     def draw_blocks(
         self, flat: IntArray | slice, counts: IntArray, rng: np.random.Generator, *, variances: bool = True
     ) -> Statistics:
         """Draw the statistics of the blocks."""
-        return self.rewards.draw_blocks(flat, counts, rng, variances=variances)
+        return self.inner.draw_blocks(flat, counts, rng, variances=variances)
 
     def limits(self) -> tuple[float, float]:
         """Return the limits of the rewards."""
-        return self.rewards.limits()
+        return self.inner.limits()
 
     def scale(self) -> float:
         """Return the sub-Gaussian scale of the rewards."""
-        return self.rewards.scale()
+        return self.inner.scale()
 
     def table(self) -> ArmTable | None:
         """Return the arms as tables for draws in compiled code, if they have that form."""
-        return self.rewards.table()
+        return self.inner.table()

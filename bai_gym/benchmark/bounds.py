@@ -91,7 +91,7 @@ def _is_about(bound: Bound, agent: Any) -> bool:
 
 def _has_rewards(bandit: Bandit, rewards: str) -> bool:
     if isinstance(bandit, FeatureBandit):
-        bandit = bandit.rewards
+        bandit = bandit.inner
     if rewards == "Gaussian":
         return isinstance(bandit, GaussianBandit)
     low, high = bandit.limits()

@@ -158,11 +158,11 @@ class _Noting(WrappedBandit):
 
     def select(self, rows: IntArray) -> _Noting:
         """Return some of the instances, with nothing noted."""
-        return _Noting(self.rewards.select(rows))
+        return _Noting(self.inner.select(rows))
 
     def replace(self, rows: IntArray, other: Bandit) -> None:
         """Replace some instances."""
-        self.rewards.replace(rows, other)
+        self.inner.replace(rows, other)
 
 
 class _Actor:

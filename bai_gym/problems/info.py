@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.gaussian_process import GaussianPrior
+from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import BestArm, Task
 from bai_gym.theory import reward_bound
@@ -50,6 +51,7 @@ class ProblemInfo:
         checkpoints: Intermediate budgets, ascending, at which the agent must recommend; usually none. An agent can end
             its blocks there, if the order of the pulls within a block affects the distribution of its recommendations.
         features: ``(N, K, d)`` features of the arms, read-only; None where arms have none. Observations hold them too.
+        rewards: The kind of the rewards, which is no secret: whoever runs the experiment knows it.
     """
 
     def __init__(
@@ -67,7 +69,7 @@ class ProblemInfo:
         """Grant ``knows`` from the true instances ``truth``, which also provide the features.
 
         Without ``truth``, or if its means are unknown, no oracle knowledge can be read; without it, arms have no
-        features.
+        features, and rewards are any numbers.
         """
         self.num_arms = num_arms
         self.budget = budget
@@ -77,6 +79,7 @@ class ProblemInfo:
         self.checkpoints = tuple(checkpoints)
         self.knows = check_knowledge(knows)
         self.features: FloatArray | None = None if truth is None else truth.features
+        self.rewards: Rewards = REAL if truth is None else truth.rewards
         self._truth = truth if self.knows and truth is not None and truth.known else None
 
     @property

@@ -98,7 +98,7 @@ def _environment(entry: Registration, made: dict[str, Problem]) -> Environment:
 def innermost(bandit: Bandit) -> Bandit:
     """Return the reward model, without the features and priors around it."""
     while isinstance(bandit, FeatureBandit | PriorBandit):
-        bandit = bandit.rewards
+        bandit = bandit.inner
     return bandit
 
 

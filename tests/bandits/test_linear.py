@@ -41,7 +41,7 @@ def features_of(bandit: Bandit) -> list[object]:
 )
 def test_means_and_variances_by_hand(link: str, kind: type, means: list[float], variances: list[float]) -> None:
     bandit = linear_bandit(X, [0.5, -1.0], link=link, noise_variance=2.5)
-    assert isinstance(bandit.rewards, kind)
+    assert isinstance(bandit.inner, kind)
     assert (bandit.batch, bandit.num_arms) == (1, 3)
     np.testing.assert_allclose(bandit.means, [means], rtol=1e-6)
     np.testing.assert_allclose(bandit.variances, [variances], rtol=1e-6)

@@ -31,7 +31,7 @@ def test_adaptive(arms: int) -> None:
     assert not features[0, -1, 2:].any()
     assert bandit.means[0, 0] == 1.0 and not bandit.means[0, 1:-1].any()
     assert 1.0 - bandit.means[0, -1] == pytest.approx(0.0049958, abs=1e-7)
-    assert (bandit.variances == 10.0).all() and isinstance(bandit.rewards, GaussianBandit)
+    assert (bandit.variances == 10.0).all() and isinstance(bandit.inner, GaussianBandit)
     wider, _ = drawn(build("linear-adaptive", num_arms=arms, angle=np.pi / 2, noise_variance=2.0))
     assert wider.means[0, -1] == pytest.approx(0.0, abs=1e-15)
     assert (wider.variances == 2.0).all()
@@ -96,7 +96,7 @@ def test_corner(arms: int) -> None:
 @pytest.mark.each("dimension", [5, 7, 10, 12])
 def test_logistic(dimension: int) -> None:
     bandit, features = drawn(build("logistic", num_features=dimension), 5000)
-    assert isinstance(bandit.rewards, BernoulliBandit)
+    assert isinstance(bandit.inner, BernoulliBandit)
     assert features.shape == (5000, 8, dimension)
     assert kstest(features[:, 3, 1], "uniform", args=(-0.5, 1)).pvalue > LEVEL / 8
     # The variance of a score is d (1/12) (3/d) = 1/4, whatever d is.
@@ -122,7 +122,7 @@ def test_custom() -> None:
     assert (bandit.variances == 1.0).all()
     assert (drawn(build("custom-linear", features=features, theta=theta, noise_variance=4))[0].variances == 4).all()
     for link, kind in (("logit", BernoulliBandit), ("probit", BernoulliBandit), ("log", PoissonBandit)):
-        assert isinstance(drawn(build("custom-linear", features=features, theta=theta, link=link))[0].rewards, kind)
+        assert isinstance(drawn(build("custom-linear", features=features, theta=theta, link=link))[0].inner, kind)
 
 
 @pytest.mark.each("link", ["identity", "logit"])

@@ -47,7 +47,7 @@ def test_arms_are_rows_with_the_other_columns_as_features() -> None:
         for run, arm in itertools.product(range(50), range(6)):
             (row,) = np.flatnonzero(source.values[:, position] == bandit.means[run, arm])
             np.testing.assert_array_equal(features[run, arm], source.values[row, others])
-        assert isinstance(bandit.rewards, GaussianBandit)
+        assert isinstance(bandit.inner, GaussianBandit)
         assert (bandit.variances == 0.1).all()
 
 
