@@ -249,11 +249,11 @@ def test_the_first_plan_is_to_decide_now_and_the_second_to_collect_equally(tmp_p
     assert [row.agent for row in enough][:2] == [NOW, "Uniform"] and enough[0].budget == 0
     assert enough[0].confirmed is not None and enough[0].reached and enough.advised is enough[0]
     assert abs(enough[0].confirmed.value - exact) < 4 * np.sqrt(exact / enough[0].confirmed.runs)
-    assert enough.advice.startswith("More pulls are not worth it: decide now, for arm 0")
+    assert enough.advice.startswith("The target is met without further pulls: decide now, for arm 0")
     table = plans_table(enough)
     assert "collect equally, then decide (Uniform)" in table.markdown() and "without the earlier" in table.markdown()
     assert table.csv().splitlines()[1].split(",")[0] == NOW
-    assert "not worth it" in plan_page(enough) and plan_curves(enough, tmp_path / "plan.svg").exists()
+    assert "without further pulls" in plan_page(enough) and plan_curves(enough, tmp_path / "plan.svg").exists()
 
     more = plan(None, env, error=0.01, most=2000)
     assert more[0].budget == 0 and not more[0].reached and more.advised not in (None, more[0])
@@ -293,6 +293,7 @@ def test_advice_with_earlier_results(monkeypatch: pytest.MonkeyPatch) -> None:
         assert worth.agent == worth.best != NOW and worth.measure == (REGRET if regret else ERROR)
         assert "of deciding now, for arm 0" in worth.summary and worth.measure in worth.summary
         assert "collect equally" in advice_table(worth).markdown()
+        assert "Not played" in advice_table(worth).markdown()
 
 
 def test_equal_agents_are_all_reported_on_other_runs_than_those_that_chose(monkeypatch: pytest.MonkeyPatch) -> None:

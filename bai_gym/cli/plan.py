@@ -137,6 +137,9 @@ def advise(
         bool, typer.Option("--regret", help="Look for a small simple regret, not error probability.")
     ] = False,
     runs: Annotated[int, typer.Option(**WHOLE, help="Fresh runs of the agents that are left after two rounds.")] = 2000,
+    left_out: Annotated[
+        bool, typer.Option("--left-out", help="List the registered agents that were not played, with the reasons.")
+    ] = False,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help="Keyword of the environment, repeatable: --set num_arms=8 --set path=log.csv"),
@@ -162,3 +165,5 @@ def advise(
             on_round=lambda words: on_stage(words, 0, None),
         )
     OUT.print(advice_table(advice).rich())
+    for name, reason in advice.left_out.items() if left_out else ():
+        OUT.print(f"{name}: {reason}", soft_wrap=True)

@@ -8,7 +8,7 @@ Where instances are random, for example because a pilot is compatible with many 
 assurance) may hide that some are too hard. So a target can also be set for a quantile over the instances.
 
 Where there are earlier results (``BAI-Pilot-v0``), agents start from them, and the first plan is to decide now, for no
-pulls: where that reaches the target, more pulls are not worth it.
+pulls: where that reaches the target, none are needed.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class Plans(Sequence[BudgetPlan]):
 
     @property
     def advice(self) -> str:
-        """Which agent to take, with which budget, or that more pulls are not worth it."""
+        """Which agent to take, with which budget, or that the target is met without further pulls."""
         best, now, goal = self.advised, "", self.plans[0].goal
         at = self.plans[0].confirmed
         if self.winner is not None and at is not None:
@@ -152,8 +152,8 @@ class Plans(Sequence[BudgetPlan]):
             return f"No agent reached the target with {most:,} pulls: give a larger target, or allow more pulls.{now}"
         if best.agent == NOW and at is not None:
             return (
-                f"More pulls are not worth it: decide now, for {self.winner}. The {goal.name} is {at.value:.3g}, at "
-                f"most {at.upper:.3g} at 95 %, and the target is {goal.target:g}."
+                f"The target is met without further pulls: decide now, for {self.winner}. The {goal.name} is "
+                f"{at.value:.3g}, at most {at.upper:.3g} at 95 %, and the target is {goal.target:g}."
             )
         sentence = f"Take {best.agent} with {best.budget:,} pulls"
         if best.knows:

@@ -97,6 +97,7 @@ def advice_table(advice: Advice) -> Table[Result]:
         remarks=[
             f"Fresh runs, {rows[0].runs:,} of each agent on the same instances; the agent was chosen on other runs. As "
             f"good as it: not significantly worse, by paired tests of the {advice.measure} at joint level 5 %.",
+            f"Not played: {len(advice.left_out)} registered agents, which `--left-out` lists with the reasons.",
             advice.summary,
         ],
     )

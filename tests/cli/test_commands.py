@@ -61,7 +61,7 @@ def test_a_plan_is_a_page_tables_and_a_figure(command: Command, tmp_path: Path) 
         (tmp_path / "plans" / name).read_text(encoding="utf-8") for name in ("plan.html", "plan.csv", "plan-curves.csv")
     )
     rows, points = list(csv.DictReader(io.StringIO(table))), list(csv.DictReader(io.StringIO(curve)))
-    assert "<svg" in page and "More pulls are not worth it: decide now, for " in page
+    assert "<svg" in page and "The target is met without further pulls: decide now, for " in page
     assert [(row["agent"], row["budget"]) for row in rows][:1] == [("decide now", "0")] and rows[1][
         "agent"
     ] == "Uniform"
