@@ -21,9 +21,11 @@ def show(
 ) -> None:
     """Show an agent: what it does, its parameters, its oracle knowledge, and the tasks that it supports."""
     from bai_gym.agents.registry import BUILT_IN, find, make
+    from bai_gym.api import parse_agent
     from bai_gym.benchmark.protocol import knowledge
 
-    kind, made, entry = find(agent), make(agent), BUILT_IN.get(agent)
+    name, given = parse_agent(agent)
+    kind, made, entry = find(name), make(name, **given), BUILT_IN.get(name)
     stops = " (decides when to stop)" if getattr(made, "stops", False) else ""
     needs = ["features"] if getattr(made, "needs_features", False) else []
     facts = {
@@ -32,12 +34,12 @@ def show(
         "oracle knowledge": ", ".join(sorted(knowledge(made))) or "none",
         "needs": ", ".join([*needs, *(() if entry is None else entry.restrictions)]),
         "parameters": ", ".join(_shown(parameter) for parameter in inspect.signature(kind).parameters.values()),
-        "paper": "" if entry is None or entry.own else f"`bai-gym cite {agent}`",
+        "paper": "" if entry is None or entry.own else f"`bai-gym cite {name}`",
     }
     OUT.print(agent, style="bold")
-    for name, value in facts.items():
+    for fact, value in facts.items():
         if value:
-            OUT.print(f"  {name}: {value}", soft_wrap=True)
+            OUT.print(f"  {fact}: {value}", soft_wrap=True)
     OUT.print(f"\n{plain(inspect.getdoc(kind) or '')}", soft_wrap=True)
 
 

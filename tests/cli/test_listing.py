@@ -84,6 +84,13 @@ def test_every_agent_can_be_shown(command: Command, name: str) -> None:
     assert all(parameter in text for parameter in row["parameters"])
 
 
+def test_an_agent_is_shown_with_parameters_that_it_has(command: Command) -> None:
+    text = command("show", "CR-C(sigma=0.5)")
+    assert text.startswith("CR-C(sigma=0.5)") and "oracle knowledge: none" in text
+    with pytest.raises(ParameterError, match="rate"):
+        command("show", "SH(rate=3)")
+
+
 @pytest.mark.each(
     "words, expected",
     [
