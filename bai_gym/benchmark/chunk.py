@@ -28,6 +28,8 @@ from bai_gym.seeding import generator
 
 __all__ = ["part_starts", "play_chunk", "play_part"]
 
+LONG = 10**8  # arms times pulls of a chunk, over all runs, from which on it has parts
+
 COLLECTED = 10**6
 """Arms of a chunk, over all runs, from which on the arrays of the previous chunk are freed first.
 
@@ -54,13 +56,15 @@ def play_chunk(cell: Cell, chunk: int, runs: int) -> Runs:
 def part_starts(cell: Cell, runs: int) -> list[int]:
     """Return the first run of each part of a chunk: parts are played, and can be stored, one after another.
 
-    An agent that plays one episode at a time may take long for each, as a language model does. Its parts have 1, 2, 4,
-    8, ... runs, so that something is finished soon, and an interruption loses no more than half of the work. All other
-    chunks have a single part.
+    Each part is as long as all before it, so something is finished soon, and an interruption loses no more than half of
+    the work. An agent that plays one episode at a time may take long for each, as a language model does: its first part
+    is a single run. The first part of others is an eighth of the chunk; where chunks are short, they have no parts.
     """
-    if not _plays_singly(cell):
+    if _plays_singly(cell):
+        return [0, *itertools.takewhile(lambda start: start < runs, (2**k - 1 for k in itertools.count(1)))]
+    if cell.env.problem.num_arms * cell.budget * runs < LONG:
         return [0]
-    return [0, *itertools.takewhile(lambda start: start < runs, (2**k - 1 for k in itertools.count(1)))]
+    return sorted({0, runs // 8, runs // 4, runs // 2})
 
 
 def play_part(cell: Cell, chunk: int, runs: int, first: int, end: int) -> Runs:
