@@ -280,8 +280,8 @@ def _episode(environment: Environment) -> str:
         )
     truth = "`estimate`" if spec.reward == "estimate" else "`correct`, `simple_regret` and `correct_recommendation`"
     return (
-        f'{text} `info["phase"]` is `"explore"`, `"recommend"` or `"done"`. Only the last `info` reveals the '
-        f"truth: {truth}."
+        f'{text} `info["phase"]` is `"explore"`, `"recommend"` or `"done"`; the `info` of `reset` declares the kind of '
+        f'rewards, `info["rewards"]`. Only the last `info` reveals the truth: {truth}.'
     )
 
 
