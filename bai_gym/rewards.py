@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from bai_gym.errors import ParameterError
 from bai_gym.statistics import FloatArray
 from bai_gym.validation import choice, real
 
-__all__ = ["BINARY", "COUNTS", "REAL", "UNIT", "Rewards"]
+__all__ = ["BINARY", "COUNTS", "OTHER_KIND", "REAL", "UNIT", "Rewards"]
 
 Kind = Literal["binary", "bounded", "counts", "real"]
 
 ALLOWED = "'binary', 'bounded(low, high)', 'counts' or 'real'"
+OTHER_KIND = "if it is right, give another kind, such as rewards='real'"
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,13 @@ class Rewards:
     def __str__(self) -> str:
         """Return the text that :meth:`of` reads."""
         return f"bounded({self.low:.15g}, {self.high:.15g})" if self.kind == "bounded" else self.kind
+
+    @property
+    def words(self) -> str:
+        """What a reward can be, in words: ``"0 or 1"``, ``"numbers from 1 to 5"``."""
+        if self.kind == "bounded":
+            return f"numbers from {self.low:.15g} to {self.high:.15g}"
+        return {"binary": "0 or 1", "counts": "whole numbers from 0", "real": "real numbers"}[self.kind]
 
     @property
     def width(self) -> float:
@@ -102,18 +111,25 @@ class Rewards:
             return BINARY
         return UNIT if rewards.min() >= 0.0 and rewards.max() <= 1.0 else REAL
 
-    def refusal(self, rewards: FloatArray) -> str | None:
-        """Return what is wrong with the first reward that is not of this kind, None if all are.
+    def contains(self, rewards: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return which rewards are of this kind.
 
         Args:
             rewards: ``(R,)`` finite rewards.
         """
-        inside = (rewards >= self.low) & (rewards <= self.high)
         if self.kind == "binary":
-            inside = (rewards == 0.0) | (rewards == 1.0)
-        elif self.kind == "counts":
-            inside &= rewards == np.rint(rewards)
-        return None if inside.all() else f"a reward of {rewards[~inside][0]:.6g} is not {self}"
+            return np.asarray((rewards == 0.0) | (rewards == 1.0))
+        inside = (rewards >= self.low) & (rewards <= self.high)
+        return np.asarray(inside & (rewards == np.rint(rewards)) if self.kind == "counts" else inside)
+
+    def refusal(self, rewards: FloatArray) -> str | None:
+        """Return what is wrong with the first reward that is not of this kind, and the way out; None if all are.
+
+        Args:
+            rewards: ``(R,)`` finite rewards.
+        """
+        inside = self.contains(rewards)
+        return None if inside.all() else f"a reward of {rewards[~inside][0]:.6g} is not {self}; {OTHER_KIND}"
 
 
 _BOUNDS: dict[str, tuple[float, float]] = {"binary": (0.0, 1.0), "counts": (0.0, np.inf), "real": (-np.inf, np.inf)}

@@ -41,6 +41,7 @@ if __name__ == "__main__":
                 earlier=log,
                 arm_column="page",
                 reward_column="sale",
+                rewards="binary",
                 journal=journal,
             ) as study:
                 for pull in study.outstanding:  # yesterday's visitors

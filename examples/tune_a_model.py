@@ -38,7 +38,9 @@ def accuracy(name, rng):
 
 
 if __name__ == "__main__":
-    found = bai_gym.identify(accuracy, arms=list(MODELS), budget=160, agent="SR", parallel=2, seed=0)
+    found = bai_gym.identify(
+        accuracy, arms=list(MODELS), budget=160, agent="SR", rewards="bounded(0, 1)", parallel=2, seed=0
+    )
     print(found)
     lead, low, high = found.lead
     second = found.names[found.runner_up]

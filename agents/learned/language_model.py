@@ -83,7 +83,7 @@ class LanguageModel:
             info.num_arms, info.task, fixed_confidence=info.fixed_confidence, arm_names=self.arm_names
         )
         self._actions = ActionEncoding(info.num_arms, info.task, fixed_confidence=info.fixed_confidence)
-        self._introduction = self._text.introduction(info.budget)
+        self._introduction = self._text.introduction(info.budget, info.rewards)
         self._planned: deque[int] = deque()
 
     def act(self, observation: Observation) -> Any:

@@ -45,7 +45,7 @@ class Bandit(ABC):
 
     @property
     def rewards(self) -> Rewards:
-        """The kind of the rewards, which everybody who runs the experiment knows."""
+        """The kind of the rewards, which everybody who runs the experiment knows; agents receive it."""
         return REAL
 
     @property
@@ -119,8 +119,13 @@ class Bandit(ABC):
         return arms + np.arange(self.batch)[:, None] * self.num_arms
 
     def limits(self) -> tuple[float, float]:
-        """Return lower and upper bounds on all rewards; infinite if unknown."""
-        return -np.inf, np.inf
+        """Return lower and upper bounds on all rewards, the tightest ones that are true; infinite if unknown.
+
+        By default those of the kind of rewards. They can be tighter: what everybody knows of a table may be "real
+        numbers", while it is true that no reward exceeds its largest entry. Guarantees and notes depend on what is
+        true; agents depend on the kind alone.
+        """
+        return self.rewards.low, self.rewards.high
 
     def scale(self) -> float:
         """Return a sigma for which the rewards of all arms are sigma-sub-Gaussian; infinite if unknown."""

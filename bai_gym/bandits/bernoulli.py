@@ -52,10 +52,6 @@ class BernoulliBandit(Bandit):
         """Rewards 0 and 1."""
         return BINARY
 
-    def limits(self) -> tuple[float, float]:
-        """Return 0 and 1."""
-        return 0.0, 1.0
-
     def table(self) -> ArmTable:
         """Return the probabilities."""
         return ArmTable(BERNOULLI, self.means)

@@ -10,6 +10,7 @@ import numpy as np
 from bai_gym.bandits.base import Bandit, check_num_arms
 from bai_gym.bandits.table import EMPIRICAL, ArmTable
 from bai_gym.errors import InstanceError
+from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Statistics, exact_means
 from bai_gym.validation import LARGEST, REWARD
 
@@ -27,29 +28,39 @@ class SampleTable:
         offsets: ``(M + 1,)`` int64; arm m has ``rewards[offsets[m]:offsets[m + 1]]``.
         means: ``(M,)`` means of the samples.
         variances: ``(M,)`` their variances (divisor: sample size, since the sample is the whole distribution).
+        kind: The kind of the rewards.
     """
 
     rewards: FloatArray
     offsets: IntArray
     means: FloatArray
     variances: FloatArray
+    kind: Rewards = REAL
 
     @classmethod
-    def of(cls, rewards: FloatArray, offsets: IntArray) -> SampleTable:
+    def of(cls, rewards: FloatArray, offsets: IntArray, kind: Rewards | None = None) -> SampleTable:
         """Build the table and its moments.
 
+        Args:
+            rewards: See the attribute, as for ``offsets``.
+            offsets: See above.
+            kind: The kind of the rewards; None: that which they show, see :meth:`bai_gym.rewards.Rewards.read`.
+
         Raises:
-            InstanceError: If an arm has no rewards, or one is beyond 1e50 in magnitude.
+            InstanceError: If an arm has no rewards, or one is beyond 1e50 in magnitude, or not of the kind.
         """
         sizes = np.diff(offsets)
         if sizes.size == 0 or sizes.min() < 1:
             raise InstanceError("every arm of an empirical bandit needs at least one reward")
         if not float(np.abs(rewards).max()) <= LARGEST:
             raise InstanceError(f"every reward of an empirical bandit must be {REWARD}")
+        refusal = None if kind is None else kind.refusal(rewards)
+        if refusal is not None:
+            raise InstanceError(refusal)
         means = np.add.reduceat(rewards, offsets[:-1], dtype=np.float64) / sizes
         centred = rewards - np.repeat(means, sizes)
         variances = np.add.reduceat(centred * centred, offsets[:-1], dtype=np.float64) / sizes
-        return cls(rewards, np.asarray(offsets, np.int64), means, variances)
+        return cls(rewards, np.asarray(offsets, np.int64), means, variances, kind or Rewards.read(rewards))
 
 
 class EmpiricalBandit(Bandit):
@@ -75,6 +86,11 @@ class EmpiricalBandit(Bandit):
         self.variances = table.variances[candidates]
         self._first = table.offsets[candidates]
         self._size = np.diff(table.offsets)[candidates].astype(np.float64)
+
+    @property
+    def rewards(self) -> Rewards:
+        """The kind of the rewards."""
+        return self.samples.kind
 
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
         """Return one reward for each pulled arm."""

@@ -12,6 +12,7 @@ from bai_gym.bandits.base import Bandit, check_num_arms
 from bai_gym.bandits.empirical import SampleTable, centred_moments
 from bai_gym.bandits.table import FINITE, ArmTable
 from bai_gym.errors import InstanceError
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["FiniteBandit", "FinitePopulations"]
@@ -81,6 +82,11 @@ class FiniteBandit(Bandit):
         # One array, because compiled code takes one: rewards left of each arm, then values and counts of candidates.
         kinds = np.concatenate([populations.values, populations.counts], axis=1)  # (M, 2V)
         self._memory = np.concatenate([populations.counts[candidates].reshape(-1), kinds.reshape(-1)])
+
+    @property
+    def rewards(self) -> Rewards:
+        """The kind of the rewards."""
+        return self.populations.samples.kind
 
     @property
     def _left(self) -> FloatArray:

@@ -8,6 +8,7 @@ import numpy as np
 
 from bai_gym.bandits.base import Bandit, check_num_arms
 from bai_gym.bandits.executor import Executor
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["FunctionBandit"]
@@ -22,7 +23,7 @@ class FunctionBandit(Bandit):
     convenience.
 
     Args:
-        executor: Makes the pulls, with their timeout and error policy.
+        executor: Makes the pulls, with their timeout and error policy, and declares the kind of rewards.
         batch: N, the number of instances.
 
     Raises:
@@ -38,6 +39,11 @@ class FunctionBandit(Bandit):
         self.means = np.full((batch, executor.num_arms), np.nan)
         self.variances = np.full((batch, executor.num_arms), np.nan)
         self._made = 0
+
+    @property
+    def rewards(self) -> Rewards:
+        """The kind of the rewards."""
+        return self.executor.rewards
 
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
         """Return one reward for each pulled arm.

@@ -58,10 +58,6 @@ class PoissonBandit(Bandit):
         """Whole numbers from 0."""
         return COUNTS
 
-    def limits(self) -> tuple[float, float]:
-        """Return 0 and infinity."""
-        return 0.0, np.inf
-
     def table(self) -> ArmTable:
         """Return the means."""
         return ArmTable(POISSON, self.means)

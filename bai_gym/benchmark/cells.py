@@ -186,6 +186,11 @@ class Cell:
         )
         return tuple(sorted(knowledge(agent))), (*notes(agent), *unmet, *extra, *self.env.problem.notes)
 
+    @property
+    def rewards(self) -> str:
+        """The kind of the rewards, as text."""
+        return str(self.env.problem.draw(1, generator(self.seed, "kind")).rewards)
+
     def named_arms(self) -> tuple[tuple[str, float], ...]:
         """Return name and true mean of each arm; none if arms have no names, or no fixed means."""
         problem = self.env.problem

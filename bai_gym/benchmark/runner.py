@@ -187,7 +187,7 @@ def run_cells(
         name = cell.label, cell.env.label, cell.budget
         command, digest = "" if rerun is None else rerun([cell], runs), "" if writer is None else cell.digest
         facts: dict[str, Any] = {"seed": cell.seed, "rerun": command, "digest": digest, "arms": cell.named_arms()}
-        facts |= {"delta": cell.delta, "lower_bound": cell.lower_bound()}
+        facts |= {"delta": cell.delta, "lower_bound": cell.lower_bound(), "rewards": cell.rewards}
         for point in (*episodes.checkpoints, None):
             results.append(summarize(*name, episodes, knows, notes, at=point, **facts))
         outcomes[name] = episodes

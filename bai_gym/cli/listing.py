@@ -29,10 +29,11 @@ Json = Annotated[bool, typer.Option("--json", help="Write the rows as JSON, for 
 @app.command("envs")
 def envs(search: Search = "", as_json: Json = False) -> None:
     """List the environments."""
-    rows = [{"id": e.id, "budget": e.budget, "what": e.summary, "data": e.data} for e in IDS]
+    rows = [{"id": e.id, "budget": e.budget, "rewards": e.rewards, "what": e.summary, "data": e.data} for e in IDS]
     columns: dict[str, Callable[[Row], str]] = {
         "id": lambda row: row["id"],
         "budget": lambda row: f"{row['budget']:,}",
+        "rewards": lambda row: row["rewards"],
         "what": lambda row: row["what"],
         "data": lambda row: _data_status(row["data"]),
     }

@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 
 from bai_gym.datasets.csv_file import first_line, listing, read_text, require_columns
 from bai_gym.errors import DataError, MissingDataError, ParameterError
+from bai_gym.rewards import OTHER_KIND, REAL, Rewards
 from bai_gym.validation import LARGEST, REWARD, choice, integer
 
 __all__ = ["ArmSamples", "read_scores", "read_table"]
@@ -78,6 +79,7 @@ def read_table(
     arms: Sequence[str | int | float] | None = None,
     bins: int | None = None,
     missing: str = "error",
+    rewards: Rewards = REAL,
 ) -> ArmSamples:
     """Read logged rewards, one row per observation.
 
@@ -99,6 +101,7 @@ def read_table(
         missing: What happens to rows without an arm or a reward (empty or NaN; a reward also "NA", "N/A", "null" and
             "None", and so does an arm with ``bins``): ``"error"`` (default) rejects the file, ``"drop"`` leaves them
             out. Other text is an error in either case.
+        rewards: The kind that all rewards must be of.
 
     Returns:
         The samples of at least two arms.
@@ -106,8 +109,8 @@ def read_table(
     Raises:
         MissingDataError: There is no such file.
         ParameterError: A keyword is not usable with any file, or both columns are the same.
-        DataError: The file is unreadable, a column is not there, a reward is no such number, an arm has no
-            name or no rows, there are fewer than two arms, or there are too few values for so many bins.
+        DataError: The file is unreadable, a column is not there, a reward is no such number or not of the kind, an arm
+            has no name or no rows, there are fewer than two arms, or there are too few values for so many bins.
     """
     _check(arm_column, reward_column, separator, arms, bins)
     choice(missing, ("error", "drop"), "missing")
@@ -118,7 +121,7 @@ def read_table(
         table = table.filter(pc.and_(_present(table, arm_column, no_arm), _present(table, reward_column, _MISSING)))
         if not table.num_rows:
             raise DataError(f"no row of {path} has both {arm_column!r} and {reward_column!r}; expected some that do")
-    rewards = _numbers(path, reward_column, table.column(reward_column), "reward", words=True)
+    values = _numbers(path, reward_column, table.column(reward_column), "reward", words=True, kind=rewards)
     column = table.column(arm_column)
     if bins is None:
         names, codes = _labels(path, arm_column, column)
@@ -126,7 +129,7 @@ def read_table(
         names, codes = _binned(path, arm_column, _numbers(path, arm_column, column, "value to be cut into bins"), bins)
     if arms is not None:
         names, codes = _selected(path, arm_column, arms, names, codes)
-        rewards, codes = rewards[codes >= 0], codes[codes >= 0]
+        values, codes = values[codes >= 0], codes[codes >= 0]
     counts = np.bincount(codes, minlength=len(names))
     empty = np.flatnonzero(counts == 0)
     if len(empty):
@@ -135,7 +138,7 @@ def read_table(
         raise DataError(f"column {arm_column!r} of {path} has only one arm, {names[0]!r}; expected at least two")
     order = np.argsort(codes, kind="stable")
     offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    return ArmSamples(tuple(names), rewards[order], offsets, dropped=all_rows - table.num_rows)
+    return ArmSamples(tuple(names), values[order], offsets, dropped=all_rows - table.num_rows)
 
 
 def read_scores(
@@ -145,6 +148,7 @@ def read_scores(
     separator: str | None = None,
     arms: Sequence[str] | None = None,
     missing: str = "error",
+    rewards: Rewards = REAL,
 ) -> ArmSamples:
     """Read a matrix of scores, one column per arm and one row per question.
 
@@ -155,6 +159,7 @@ def read_scores(
         arms: Names of the columns wanted, in this order. None: all but ``question_column``, in the order of the file.
         missing: What happens to empty cells (and NaN, "NA", "N/A", "null" and "None"): ``"error"`` (default) rejects
             the file, ``"drop"`` leaves them out, so that arms may have different numbers of scores.
+        rewards: The kind that all scores must be of.
 
     Returns:
         The samples of at least two arms: in each column numbers, at most 1e50 in magnitude, or words of true, false,
@@ -163,8 +168,8 @@ def read_scores(
     Raises:
         MissingDataError: There is no such file.
         ParameterError: A keyword is not usable with any file.
-        DataError: The file is unreadable, a column is not there, a score is no such number, an arm has none, or
-            there are fewer than two arms.
+        DataError: The file is unreadable, a column is not there, a score is no such number or not of the kind, an arm
+            has none, or there are fewer than two arms.
     """
     _check_separator(separator)
     _check_wanted(arms)
@@ -190,7 +195,7 @@ def read_scores(
         if not column.num_rows:
             raise DataError(f"column {name!r} of {path} has no scores; every arm needs one")
         try:
-            parts.append(_numbers(path, name, column.column(name), "score", words=True))
+            parts.append(_numbers(path, name, column.column(name), "score", words=True, kind=rewards))
         except DataError as error:
             hint = "" if question_column or arms or parts else f"; question_column={name!r} leaves the column out"
             raise DataError(f"{error}{hint}") from None
@@ -312,8 +317,10 @@ def _present(table: pa.Table, name: str, words: Sequence[str]) -> pa.ChunkedArra
     return pc.invert(pc.or_(absent, _among(column, words)) if text else absent)
 
 
-def _numbers(path: Path, name: str, column: pa.ChunkedArray, what: str, words: bool = False) -> npt.NDArray[np.float64]:
-    """A column as finite float64 ``(R,)``; the error names the first row that has no number, or too large a one.
+def _numbers(
+    path: Path, name: str, column: pa.ChunkedArray, what: str, words: bool = False, kind: Rewards = REAL
+) -> npt.NDArray[np.float64]:
+    """A column as finite float64 ``(R,)``; the error names the first row that has no number, or one not allowed.
 
     With ``words``, a column of true, false, yes and no is one of numbers.
     """
@@ -341,6 +348,13 @@ def _numbers(path: Path, name: str, column: pa.ChunkedArray, what: str, words: b
         raise DataError(
             f"column {name!r} of {path}, row {row + 1}, is {shown}; every {what} must be {REWARD}"
             f" ({len(bad)} of {len(values)} rows are not){hint}"
+        )
+    bad = np.flatnonzero(~kind.contains(values))
+    if len(bad):
+        row = int(bad[0])
+        raise DataError(
+            f"column {name!r} of {path}, row {row + 1}, is {values[row]:.15g}, which is not {kind} "
+            f"({len(bad)} of {len(values)} rows are not); {OTHER_KIND}"
         )
     return values
 

@@ -23,6 +23,7 @@ class Registration:
         summary: One line for listings.
         keywords: Keyword arguments that the id fixes; ``gym.make`` can override them.
         data: Name of the required data set, or None.
+        rewards: The kind of rewards, with the keywords above, as text, see :class:`bai_gym.rewards.Rewards`.
     """
 
     id: str
@@ -31,6 +32,7 @@ class Registration:
     summary: str
     keywords: dict[str, Any] = field(default_factory=dict)
     data: str | None = None
+    rewards: str = "real"
 
 
 SETUP_BUDGETS = {1: 2000, 2: 2000, 3: 2000, 4: 600, 5: 4000, 6: 6000, 7: 6000}
@@ -55,6 +57,7 @@ def _setup(number: int, prefix: str, budget: int, what: str, keywords: dict[str,
         budget,
         f"set-up {number} of {SETUP_SOURCE}{what}",
         {"setup": number, **keywords},
+        rewards="binary",
     )
 
 
@@ -83,6 +86,7 @@ IDS: tuple[Registration, ...] = (
             budget,
             f"{arms} Bernoulli arms with means from the uniform prior",
             {"num_arms": arms},
+            rewards="binary",
         )
         for arms, budget in ((2, 100), (3, 40), (4, 20), (10, 200))
     ),
@@ -115,6 +119,7 @@ IDS: tuple[Registration, ...] = (
             budget,
             f"Bernoulli arms, {what}, of a given size ({REJECTS})",
             {"shape": shape},
+            rewards="binary",
         )
         for shape, budget, what in (
             ("OneGroup", 8000, "one group of suboptimal arms"),
@@ -143,6 +148,7 @@ IDS: tuple[Registration, ...] = (
         500,
         "the m = 3 best of 10 Bernoulli arms with means from the uniform prior",
         {"num_arms": 10, "task": "top-m", "m": 3},
+        rewards="binary",
     ),
     Registration("BAI-TopM-Custom-v0", "custom", 1000, "the m = 2 best of your own arms", {"task": "top-m", "m": 2}),
     *(
@@ -152,6 +158,7 @@ IDS: tuple[Registration, ...] = (
             budget,
             f"{bandits} bandits of four arms share the budget, set-up {setup} (after Gabillon et al. 2011)",
             {"setup": setup, "task": "best-of-each", "num_bandits": bandits},
+            rewards="binary" if setup == 1 else "bounded(0, 1)",
         )
         for setup, budget, bandits in ((1, 700, 2), (2, 1000, 2), (3, 1400, 4))
     ),
@@ -191,6 +198,7 @@ IDS: tuple[Registration, ...] = (
         500,
         "10 Bernoulli arms with means from the uniform prior, one of at least threshold = 0.9, or none",
         {"num_arms": 10, "task": "good-arm", "threshold": 0.9},
+        rewards="binary",
     ),
     Registration(
         "BAI-CustomGoodArm-v0",
@@ -218,7 +226,14 @@ IDS: tuple[Registration, ...] = (
         for number in (3, 4, 5, 6)
     ),
     *(
-        Registration(f"BAI-FC-{name}-v0", family, CAP, f"{what}, fixed confidence", {**keywords, **FIXED_CONFIDENCE})
+        Registration(
+            f"BAI-FC-{name}-v0",
+            family,
+            CAP,
+            f"{what}, fixed confidence",
+            {**keywords, **FIXED_CONFIDENCE},
+            rewards="binary" if "Bernoulli" in what else "real",
+        )
         for name, family, what, keywords in (
             ("Gaussian64", "gaussian", "64 Gaussian arms with heterogeneous variances", {"num_arms": 64}),
             ("Bernoulli10", "bernoulli", "10 Bernoulli arms with means from the uniform prior", {"num_arms": 10}),
@@ -241,6 +256,7 @@ IDS: tuple[Registration, ...] = (
         4000,
         "an A/B test of two Bernoulli arms, means=(0.5, 0.45), where equal shares are hard to beat",
         {"means": (0.5, 0.45), "distribution": "bernoulli"},
+        rewards="binary",
     ),
     Registration(
         "BAI-AB-Gaussian-v0",
@@ -292,6 +308,7 @@ IDS: tuple[Registration, ...] = (
         PULLS_PER_ARM * 8,
         f"8 arms of a random logistic bandit, num_features = 5 ({STRUCTURED}, section 8.4)",
         {"num_arms": 8},
+        rewards="binary",
     ),
     Registration(
         "BAI-Automobile-v0",
@@ -350,6 +367,7 @@ IDS: tuple[Registration, ...] = (
         1000,
         "your own arms with features, rewards 0 or 1: features=[[...], ...], theta=[...]; else four for demonstration",
         {"link": "logit"},
+        rewards="binary",
     ),
     Registration(
         "BAI-Function-v0",
@@ -363,12 +381,14 @@ IDS: tuple[Registration, ...] = (
         "table",
         1000,
         "your own logged data: path=, arm_column=, reward_column=; else a synthetic A/B test for demonstration",
+        rewards="binary",
     ),
     Registration(
         "BAI-LLMSelection-v0",
         "llm-selection",
         400,
         "your own matrix of scores, models x questions: path=, one column per model; else 8 synthetic models",
+        rewards="binary",
     ),
     Registration(
         "BAI-LLMSelectionLike32-v0",
@@ -376,12 +396,14 @@ IDS: tuple[Registration, ...] = (
         3200,
         "32 synthetic language models, each question asked once (after Zhou et al. 2024); needs no data",
         {"num_arms": 32},
+        rewards="binary",
     ),
     Registration(
         "BAI-Pilot-v0",
         "pilot",
         1000,
         "the means that your pilot leaves possible: path=, arm_column=, reward_column=; else a synthetic A/B test",
+        rewards="binary",
     ),
 )
 """Every registered id."""

@@ -70,7 +70,9 @@ class BestArmEnv(gym.Env[Observation, Any]):
 
     ## Starting state
     No pulls; in `BAI-Pilot-v0` the statistics of the pilot, which do not count towards the budget. Each reset draws a
-    fresh instance, or keeps a fixed one, by ``instance``.
+    fresh instance, or keeps a fixed one, by ``instance``. The ``info`` of ``reset`` declares the kind of the arms'
+    rewards, which is no secret: ``info["rewards"]`` is ``"binary"`` (0 and 1), ``"bounded(low, high)"``, ``"counts"``
+    or ``"real"``, see :class:`bai_gym.rewards.Rewards`; the infos of steps do not repeat it.
 
     ## Episode end
     Terminates with the recommendation: after exactly ``budget`` + 1 steps, or when the agent stops. With fixed
@@ -162,7 +164,7 @@ class BestArmEnv(gym.Env[Observation, Any]):
         self._last_arm = self._recommendation = self._correct = None
         if self.render_mode == "human":
             self.render()
-        return self._observation(), {"phase": "explore"}
+        return self._observation(), {"phase": "explore", "rewards": str(self._episode.bandit.rewards)}
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Pull an arm, or give the recommendation.

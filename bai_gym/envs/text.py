@@ -20,10 +20,11 @@ REPLY_LENGTH = 10_000  # of sampled actions; step takes longer ones, too
 class TextWrapper(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorArgs):
     """An environment of best-arm identification in plain English.
 
-    An observation is the rules and the state of the episode: pulls, mean and standard deviation of each arm, its name
-    and features where it has some, and the pulls left. An action is a text such as ``"pull arm 3"``, ``"pull 1 x5, 3
-    x2"`` or ``"recommend arm 5"``, see :class:`bai_gym.envs.text_encoding.TextEncoding`. An action that names several
-    pulls makes them all, and returns the sum of their rewards.
+    An observation is the rules (with the kind of rewards) and the state of the episode: pulls, mean and standard
+    deviation of each arm, its name and features where it has some, and the pulls left. An action is a text such as
+    ``"pull arm 3"``, ``"pull 1 x5, 3 x2"`` or ``"recommend arm 5"``, see
+    :class:`bai_gym.envs.text_encoding.TextEncoding`. An action that names several pulls makes them all, and returns the
+    sum of their rewards.
 
     An action that cannot be read never fails: a random arm is pulled, or recommended, in its place, the next
     observation says so, and ``info["unreadable"]`` counts such actions in the episode.
@@ -47,7 +48,7 @@ class TextWrapper(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
         self.text_encoding = TextEncoding(
             base.num_arms, spec.task, fixed_confidence=spec.fixed_confidence, arm_names=problem.arm_names
         )
-        self._introduction = self.text_encoding.introduction(spec.budget)
+        self._introduction = ""
         letters = frozenset(string.printable).union(*(problem.arm_names or ()))
         length = self.text_encoding.max_length(spec.budget, problem.num_features)
         self.observation_space = gym.spaces.Text(length, charset=letters)
@@ -60,6 +61,7 @@ class TextWrapper(gym.Wrapper[str, str, Any, Any], gym.utils.RecordConstructorAr
         observation, info = self.env.reset(seed=seed, options=options)
         self._rng = np.random.default_rng(self._base.np_random.bit_generator.seed_seq.spawn(1)[0])  # type: ignore[attr-defined]
         self._unreadable = 0
+        self._introduction = self.text_encoding.introduction(self._base.budget, self._base.problem_info().rewards)
         return self._text(observation), {**info, "unreadable": 0}
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:

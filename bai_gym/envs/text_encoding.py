@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bai_gym.errors import ParameterError
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import IntArray, Observation
 from bai_gym.tasks import BestArm, BestOfEach, GoodArm, Task, Thresholding, TopM
 
@@ -89,16 +90,17 @@ class TextEncoding:
         words = sorted((name for name in self._by_name if not name.strip().isdigit() and name.strip()), key=len)[::-1]
         self._names = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, words)) + r")(?!\w)") if words else None
 
-    def introduction(self, budget: int) -> str:
+    def introduction(self, budget: int, rewards: Rewards) -> str:
         """Return the rules of the episode, the same in all of its steps.
 
         Args:
             budget: Pulls of the episode; with fixed confidence the cap.
+            rewards: The kind of the arms' rewards.
         """
         task = self.task
         lines = [
             f"There are {self.num_arms} arms, numbered 0 to {self.num_arms - 1}. Each pull of an arm gives a random "
-            "reward, whose mean depends on the arm. The best arm has the largest mean.",
+            f"reward, whose mean depends on the arm. Rewards are {rewards.words}. The best arm has the largest mean.",
             f"Your task: find {task.describe()}. Rewards during the search do not count; only the recommendation does.",
         ]
         if isinstance(task, BestOfEach):

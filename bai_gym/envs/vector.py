@@ -149,7 +149,7 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
                 raise ResetNeeded("the first reset must start all episodes: call reset() without a reset_mask")
             self._episodes.begin(self.np_random, np.flatnonzero(mask))
         self._find_steady()
-        return self._observation(), {"phase": _where(mask, "explore"), "_phase": mask.copy()}
+        return self._observation(), {"phase": _where(mask, "explore"), "_phase": mask.copy(), **self._declared(mask)}
 
     def _one_seed(self, seeds: Sequence[int | None]) -> int | None:
         """Return a seed made of several ones; None where all are None."""
@@ -212,12 +212,14 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
                 episodes.over |= truncated
         if starting.any():
             episodes.begin(rng, np.flatnonzero(starting))
+            info |= self._declared(starting)
         over = ended | truncated
         if over.any() and self._mode is AutoresetMode.SAME_STEP:
             last |= {"phase": _where(over, "done"), "_phase": over.copy()}
             info |= {"final_obs": self._single_observations(np.flatnonzero(over)), "_final_obs": over.copy()}
             info |= {"final_info": last, "_final_info": over.copy()}
             episodes.begin(rng, np.flatnonzero(over))
+            info |= self._declared(over)
         else:
             info |= last
         self._find_steady()
@@ -228,6 +230,10 @@ class BestArmVectorEnv(VectorEnv[Observation, IntArray, npt.NDArray[Any]]):
         # With fixed confidence the last pull ends the episode.
         steady = int(self._episodes.remaining.min()) - self.episode_spec.fixed_confidence
         self._steady = 0 if self._episodes.over.any() else steady
+
+    def _declared(self, starting: npt.NDArray[np.bool_]) -> dict[str, npt.NDArray[Any]]:
+        """Return what the infos of the starting episodes declare."""
+        return {"rewards": _where(starting, str(self._episodes.bandit.rewards)), "_rewards": starting.copy()}
 
     def _phase_names(self, over: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
         names = np.where(self._episodes.remaining[:, 0] > 0, self._phases["explore"], self._phases["recommend"])

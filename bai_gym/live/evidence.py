@@ -15,6 +15,7 @@ from bai_gym.errors import OutputError, ParameterError
 from bai_gym.live.estimates import Estimates, Pull
 from bai_gym.live.page import evidence_page
 from bai_gym.live.summary import lead_sentence, summary
+from bai_gym.rewards import REAL, Rewards
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 
 __all__ = ["Identification"]
@@ -41,6 +42,7 @@ class Identification:
         names: The arms' names, K of them; their numbers, unless others were given.
         before: ``(1, K)`` statistics of earlier results, which the estimates include; None: there are none.
         ended: Whether the agent has made its recommendation; False: it is the arm of largest mean so far.
+        rewards: The kind of rewards, on which the agent's statistics depend.
     """
 
     recommendation: int
@@ -53,6 +55,7 @@ class Identification:
     names: tuple[str, ...] = ()
     before: Statistics | None = field(default=None, repr=False)
     ended: bool = True
+    rewards: Rewards = REAL
 
     @classmethod
     def of(
@@ -66,6 +69,7 @@ class Identification:
         seed: int,
         names: Sequence[str] | None = None,
         earlier: Statistics | None = None,
+        rewards: Rewards = REAL,
         asked: int | None = None,
         cost: tuple[float, float] | None = None,
     ) -> Identification:
@@ -80,6 +84,7 @@ class Identification:
             seed: See above.
             names: See above; None: the arms' numbers.
             earlier: ``(1, K)`` statistics of earlier results, which are added.
+            rewards: See above.
             asked: Pulls handed out; None: those of the log.
             cost: What they have cost, and what they may cost; None: the budget is a number of pulls.
 
@@ -106,7 +111,17 @@ class Identification:
             notes.append(f"the pulls have cost {cost[0]:g} of {cost[1]:g}")
         named = tuple(map(str, range(num_arms))) if names is None else tuple(names)
         return cls(
-            recommendation, agent, budget, seed, estimates, tuple(log), tuple(notes), named, before=earlier, ended=ended
+            recommendation,
+            agent,
+            budget,
+            seed,
+            estimates,
+            tuple(log),
+            tuple(notes),
+            named,
+            before=earlier,
+            ended=ended,
+            rewards=rewards,
         )
 
     @property
@@ -189,7 +204,10 @@ class Identification:
                 control=None if control is None else self._arm(control),
                 before=self.before,
                 ended=self.ended,
-                details=(f"Method: {self.agent}, seed {self.seed}, budget {self.budget}.", *self.notes),
+                details=(
+                    f"Method: {self.agent}, seed {self.seed}, budget {self.budget}, rewards {self.rewards}.",
+                    *self.notes,
+                ),
             )
         )
         try:

@@ -11,8 +11,9 @@ from typing import Any
 from bai_gym.bandits.executor import Executor, Outcome
 from bai_gym.errors import BudgetError, ParameterError, PullError
 from bai_gym.live.evidence import Identification
-from bai_gym.live.study import PendingPull, Study, check_names
+from bai_gym.live.study import PendingPull, Study, check_names, kind_of
 from bai_gym.live.terminal import Terminal
+from bai_gym.rewards import Rewards
 from bai_gym.validation import integer
 
 __all__ = ["identify"]
@@ -31,6 +32,7 @@ def identify(
     earlier: Any = None,
     arm_column: str = "arm",
     reward_column: str = "reward",
+    rewards: Rewards | str | None = None,
     parallel: int = 1,
     timeout: float | None = None,
     on_error: str = "raise",
@@ -69,16 +71,18 @@ def identify(
         earlier: Earlier results from which the agent starts, see :class:`bai_gym.Study`.
         arm_column: Column of ``earlier`` that names the arm.
         reward_column: Column of ``earlier`` with the reward.
+        rewards: The kind of rewards: ``"binary"``, ``"bounded(low, high)"``, ``"counts"`` or ``"real"``, see
+            :class:`bai_gym.Study`; a pull that returns another number has failed.
         parallel: Pulls made at a time, at least 1. If more than 1, each of so many workers is a process of its own,
             unless ``run_in`` says otherwise. Agents that play by blocks (SR, SH) give the same result for any number;
             sequential agents decide on the rewards that have arrived, so theirs depends on which pulls are faster.
         timeout: Time limit of a pull in seconds, above 0; None: no limit.
-        on_error: What happens when a pull raises, takes too long, or returns no finite number. ``"raise"`` (default):
-            the experiment ends with an error. ``"retry"``: the pull is made again, up to ``retries`` times; then
-            ``worst`` counts, if it is given, else the experiment ends with an error. ``"worst"``: ``worst`` counts as
-            its reward.
+        on_error: What happens when a pull raises, takes too long, or returns no finite number of the kind of rewards.
+            ``"raise"`` (default): the experiment ends with an error. ``"retry"``: the pull is made again, up to
+            ``retries`` times; then ``worst`` counts, if it is given, else the experiment ends with an error.
+            ``"worst"``: ``worst`` counts as its reward.
         retries: For ``on_error="retry"``, at least 1; None: 3.
-        worst: A reward that is worse than any real one.
+        worst: A reward that is no better than any observed one, of the kind of rewards.
         run_in: ``"auto"`` (default, see above), or always ``"here"``, in a ``"thread"``, or in a ``"process"``, which
             also survives functions that crash.
         journal: A file that keeps every observation, as JSON lines, each safely on the disk before the next pull. The
@@ -97,7 +101,7 @@ def identify(
         BudgetError: The agent needs a larger budget.
         AgentError: The agent needs knowledge or features that are missing, cannot start from earlier results, or makes
             an impossible request.
-        DataError: Earlier results cannot be read.
+        DataError: Earlier results cannot be read, or are not of the kind of rewards.
         ParameterError: Another argument is invalid.
     """
     if budget is None:
@@ -112,7 +116,14 @@ def identify(
         raise ParameterError(f"num_arms is {num_arms} and there are {len(names)} names: leave num_arms out")
     num_arms = num_arms if names is None else len(names)
     place = "process" if parallel > 1 and run_in == "auto" else run_in
-    policy: dict[str, Any] = {"timeout": timeout, "on_error": on_error, "retries": retries, "worst": worst}
+    kind = kind_of(rewards, earlier, arm_column, reward_column)
+    policy: dict[str, Any] = {
+        "timeout": timeout,
+        "on_error": on_error,
+        "retries": retries,
+        "worst": worst,
+        "rewards": kind,
+    }
     with contextlib.ExitStack() as stack:
 
         def executor(_: int) -> Executor:
@@ -129,6 +140,7 @@ def identify(
             earlier=earlier,
             arm_column=arm_column,
             reward_column=reward_column,
+            rewards=kind,
             journal=journal,
             exclusive=True,
         )

@@ -24,7 +24,7 @@ from bai_gym.validation import LARGEST
 __all__ = ["Entry", "Journal", "read_journal"]
 
 _KIND = "bai-gym study"
-_VERSION = 3
+_VERSION = 4
 _PATIENCE = 60.0  # seconds for the lock; others hold it for milliseconds
 
 KINDS = ("ask", "again", "release", "tell", "end", "recommend")

@@ -13,6 +13,7 @@ from bai_gym.errors import OutputError
 from bai_gym.live.estimates import Pull
 from bai_gym.live.evidence import Identification
 from bai_gym.live.journal import Entry, read_journal
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import Statistics
 
 __all__ = ["Overview"]
@@ -25,6 +26,7 @@ class Overview:
     Attributes:
         agent: The agent with its parameters.
         budget: Pulls over all arms; with costs, their total cost.
+        rewards: The kind of rewards.
         asked: Pulls handed out.
         log: The pulls with rewards, in the order in which they were handed out.
         found: The evidence; None before the first reward.
@@ -32,6 +34,7 @@ class Overview:
 
     agent: str
     budget: float
+    rewards: Rewards
     asked: int
     log: tuple[Pull, ...]
     found: Identification | None
@@ -58,13 +61,16 @@ class Overview:
     def lines(self) -> list[str]:
         """Return what a terminal shows."""
         outstanding = self.asked - len(self.log)
-        state = f"rewards {len(self.log):,}, outstanding pulls {outstanding:,}, budget {self.budget:,g}"
+        state = (
+            f"rewards {len(self.log):,} ({self.rewards}), outstanding pulls {outstanding:,}, budget {self.budget:,g}"
+        )
         lines = [f"{self.agent}: {'ended' if self.ended else 'running'}, {state}"]
         return lines if self.found is None else [*lines, *str(self.found).splitlines()]
 
 
 def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
     names, agent, budget, costs = (facts[name] for name in ("arms", "agent", "budget", "costs"))
+    kind = Rewards.of(facts["rewards"])
     places = {name: arm for arm, name in enumerate(names)}
     arms: list[int] = []
     rewards: dict[int, Pull] = {}
@@ -92,7 +98,8 @@ def _overview(facts: Mapping[str, Any], entries: Sequence[Entry]) -> Overview:
             seed=facts["seed"],
             names=names,
             earlier=earlier,
+            rewards=kind,
             asked=len(arms),
             cost=None if costs is None else (sum(costs[arm] for arm in arms), budget),
         )
-    return Overview(agent, budget, len(arms), log, found)
+    return Overview(agent, budget, kind, len(arms), log, found)

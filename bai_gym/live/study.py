@@ -38,13 +38,14 @@ from bai_gym.live.estimates import Pull
 from bai_gym.live.evidence import Identification
 from bai_gym.live.journal import Entry, Journal
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import REAL, Rewards
 from bai_gym.sampling import Dispatcher
 from bai_gym.seeding import check_seed, generator
 from bai_gym.statistics import FloatArray, IntArray, Statistics
 from bai_gym.validation import integer, real
 from bai_gym.validation import reward as check_reward
 
-__all__ = ["PendingPull", "Study", "check_names"]
+__all__ = ["PendingPull", "Study", "check_names", "kind_of"]
 
 _FROM_PARAMETERS = frozenset({"prior"})  # knowledge that the agent has from its parameters, which users provide
 
@@ -108,6 +109,10 @@ class Study:
             that can stop at any time: those with phases decide by the pulls of the phase.
         arm_column: Column of ``earlier`` that names the arm.
         reward_column: Column of ``earlier`` with the reward.
+        rewards: The kind of rewards, for agents whose statistics depend on it: ``"binary"``, ``"bounded(low, high)"``,
+            ``"counts"`` or ``"real"``, see :class:`bai_gym.rewards.Rewards`. Others are refused by ``tell``. None: what
+            the earlier results show (binary if all are 0 or 1, ``"bounded(0, 1)"`` if all are between); without any,
+            real.
         lease: Seconds, above 0, after which a pull without a reward is handed out again, counted by each process from
             when it learned of it; None: only after :meth:`release`.
         journal: A file that keeps everything, as JSON lines. Opening it again resumes the study. None: in memory.
@@ -118,7 +123,7 @@ class Study:
         OutputError: The journal cannot be written, is of another experiment, or is in use.
         BudgetError: The agent needs a larger budget.
         AgentError: The agent needs knowledge or features that are missing, or cannot start from earlier results.
-        DataError: Earlier results cannot be read.
+        DataError: Earlier results cannot be read, or are not of the kind of rewards.
         ParameterError: Another argument is invalid.
     """
 
@@ -134,13 +139,15 @@ class Study:
         earlier: Any = None,
         arm_column: str = "arm",
         reward_column: str = "reward",
+        rewards: Rewards | str | None = None,
         lease: float | None = None,
         journal: str | os.PathLike[str] | None = None,
         exclusive: bool = False,
     ) -> None:
         """Check everything, and read the journal."""
         self.seed = check_seed(seed)
-        self.names, self._earlier = _arms(arms, earlier, arm_column, reward_column)
+        self.rewards = kind_of(rewards, earlier, arm_column, reward_column)
+        self.names, self._earlier = _arms(arms, earlier, arm_column, reward_column, self.rewards)
         self._source = agent_source(agent)
         self._costs = _costs(costs, self.names)
         self._features = _features(features, len(self.names))
@@ -168,6 +175,7 @@ class Study:
             "features": _digest(self._features),
             "costs": None if self._costs is None else self._costs.tolist(),
             "earlier": None if self._earlier is None else [values[0].tolist() for values in _arrays(self._earlier)],
+            "rewards": str(self.rewards),
         }
         self._state = self._fresh()
         self._lock = threading.RLock()
@@ -208,7 +216,8 @@ class Study:
 
         Args:
             pull: The pull, or its number.
-            reward: A number of at most 1e50 in magnitude, larger is better; True and False count as 1 and 0.
+            reward: A number of the kind of rewards, at most 1e50 in magnitude, larger is better; True and False count
+                as 1 and 0.
             error: Why the pull has failed, as text, if the reward stands for a failure.
 
         Returns:
@@ -224,6 +233,9 @@ class Study:
         if error is not None:  # names of files, for example, may have characters that no file of text can have
             error = error.encode(errors="backslashreplace").decode()
         entry = Entry("tell", number, reward=check_reward(reward, "reward"), error=error)
+        refusal = self.rewards.refusal(np.array([entry.reward]))
+        if refusal is not None:
+            raise ParameterError(f"pull {number}: {refusal}")
         with self._synchronised() as state:
             state.check(number)
             counts = number not in state.rewards
@@ -288,6 +300,7 @@ class Study:
             seed=self.seed,
             names=self.names,
             earlier=self._earlier,
+            rewards=self.rewards,
             asked=len(arms),
             cost=None if self._costs is None or self._total is None else (self._costs[arms].sum(), self._total),
         )
@@ -378,6 +391,7 @@ class Study:
         declared = _check_knowledge(player)
         info = ProblemInfo(len(self.names), self.budget, knows=declared)
         info.features = self._features
+        info.rewards = self.rewards
         reset(player, info, generator(self.seed, "agent"))
         return _State(player, self.names, self.budget, self._features, self._earlier, self._costs, self._total)
 
@@ -552,17 +566,17 @@ def _number(pull: PendingPull | int) -> int:
 
 
 def _arms(
-    arms: int | Iterable[str] | None, earlier: Any, arm_column: str, reward_column: str
+    arms: int | Iterable[str] | None, earlier: Any, arm_column: str, reward_column: str, kind: Rewards
 ) -> tuple[tuple[str, ...], Statistics | None]:
     """Return the names of the arms, and ``(1, K)`` statistics of earlier results.
 
     Raises:
         ParameterError: If the names are not at least two different ones.
-        DataError: If the results are of other arms.
+        DataError: If the results are of other arms, or not of the kind.
     """
     samples = None
     if earlier is not None:
-        samples = read_table(earlier, arm_column=arm_column, reward_column=reward_column)
+        samples = read_table(earlier, arm_column=arm_column, reward_column=reward_column, rewards=kind)
     if arms is None and samples is None:
         raise ParameterError("arms is missing: give the names of the arms, or their number")
     if arms is None and samples is not None:
@@ -581,6 +595,20 @@ def _arms(
         statistics.means[0, place] = rewards.mean()
         statistics.variances[0, place] = rewards.var(ddof=1) if rewards.size > 1 else 0.0
     return names, statistics
+
+
+def kind_of(rewards: Rewards | str | None, earlier: Any, arm_column: str, reward_column: str) -> Rewards:
+    """Return the kind of rewards; None: that which earlier results show, real without any.
+
+    Raises:
+        ParameterError: If there is no such kind.
+        DataError: If the results cannot be read.
+    """
+    if rewards is not None:
+        return Rewards.of(rewards)
+    if earlier is None:
+        return REAL
+    return Rewards.read(read_table(earlier, arm_column=arm_column, reward_column=reward_column).rewards)
 
 
 def check_names(arms: int | Iterable[str] | None) -> tuple[str, ...]:

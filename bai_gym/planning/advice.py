@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from bai_gym.agents import registry
-from bai_gym.agents.restrictions import check_rewards, sample_rewards
+from bai_gym.agents.restrictions import check_rewards
 from bai_gym.analysis.ranks import holm
 from bai_gym.api import compare, make_cells
 from bai_gym.benchmark.protocol import knowledge, least_budget
@@ -36,7 +36,6 @@ __all__ = ["Advice", "advise"]
 
 SCREENING_RUNS = 200
 LEVEL = 0.05  # of the tests against the best agent, corrected for their number
-INSPECTED = 10  # instances whose rewards are compared with those that an agent accepts
 NAMED = 8  # agents that a sentence lists
 
 
@@ -226,8 +225,7 @@ def _usable(
     """Return the agents that can be played, and why the others cannot."""
     usable, left_out = [], {}
     (baseline,) = make_cells([BASELINE], env, budgets, seed, keywords)
-    rng = generator(seed, "advice")
-    rewards = sample_rewards(baseline.env.problem.draw(INSPECTED, rng), rng)
+    rewards = baseline.env.problem.draw(1, generator(seed, "advice")).rewards
     for name in registry.names():
         try:
             cell = make_cells([name], env, budgets, seed, keywords)[0]

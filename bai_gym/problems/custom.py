@@ -24,6 +24,7 @@ from bai_gym.bandits.linear import check_link
 from bai_gym.datasets import ArmSamples, read_table
 from bai_gym.errors import ParameterError
 from bai_gym.problems.base import FixedProblem
+from bai_gym.rewards import REAL, Rewards
 from bai_gym.validation import choice, flag
 
 __all__ = ["custom_linear_problem", "custom_problem", "table_problem"]
@@ -105,6 +106,7 @@ def table_problem(
     arms: Sequence[str | int | float] | None = None,
     missing: str = "error",
     replace: bool = True,
+    rewards: Rewards | str | None = None,
 ) -> FixedProblem:
     """Return the problem whose arms are the values of one column of a log; a pull returns the reward of a random row.
 
@@ -119,11 +121,16 @@ def table_problem(
         missing: ``"error"``, or ``"drop"`` to leave out rows without an arm or a reward.
         replace: Whether a row may come again (default). False: only after all other rows of its arm, see
             :class:`bai_gym.bandits.FiniteBandit`.
+        rewards: The kind of rewards, ``"binary"``, ``"bounded(low, high)"``, ``"counts"`` or ``"real"``, see
+            :class:`bai_gym.rewards.Rewards`. None: binary if all in the file are 0 or 1, ``"bounded(0, 1)"`` if all are
+            between, else real.
 
     Raises:
-        ParameterError: Some of ``path``, ``arm_column`` and ``reward_column`` are given, but not all.
-        DataError: The file cannot be used.
+        ParameterError: Some of ``path``, ``arm_column`` and ``reward_column`` are given, but not all; no such kind of
+            rewards.
+        DataError: The file cannot be used, or a reward is not of the kind.
     """
+    kind = None if rewards is None else Rewards.of(rewards)
     notes: tuple[str, ...] = ()
     if path is not None and arm_column is not None and reward_column is not None:
         samples = read_table(
@@ -134,17 +141,18 @@ def table_problem(
             bins=bins,
             arms=arms,
             missing=missing,
+            rewards=kind or REAL,
         )
         if samples.dropped:
             notes = (f"rows of {Path(path).name} without an arm or a reward, left out: {samples.dropped:,}",)
     elif missing != "error" or any(
-        given is not None for given in (path, arm_column, reward_column, separator, bins, arms)
+        given is not None for given in (path, arm_column, reward_column, separator, bins, arms, kind)
     ):
         raise ParameterError("BAI-Table needs path=, arm_column= and reward_column= of your CSV or Parquet file")
     else:
         samples = _demo_log()
         notes = ("no path was given: these are synthetic data of an A/B test that never took place",)
-    table = SampleTable.of(samples.rewards, samples.offsets)
+    table = SampleTable.of(samples.rewards, samples.offsets, kind)
     every_arm = np.arange(samples.num_arms)[None, :]
     if flag(replace, "replace"):
         return FixedProblem(EmpiricalBandit(table, every_arm), notes, samples.names)

@@ -12,6 +12,7 @@ from bai_gym.bandits import Bandit, FeatureBandit, FunctionBandit
 from bai_gym.bandits.executor import Executor
 from bai_gym.errors import ParameterError
 from bai_gym.problems.base import FixedProblem
+from bai_gym.rewards import REAL, Rewards
 
 __all__ = ["function_problem"]
 
@@ -29,6 +30,7 @@ def function_problem(
     retries: int | None = None,
     worst: float | None = None,
     run_in: str = "auto",
+    rewards: Rewards | str | None = None,
 ) -> FixedProblem:
     """Return the problem in which a pull calls a user function.
 
@@ -47,6 +49,8 @@ def function_problem(
         retries: Number of times that a failed pull is repeated.
         worst: Reward of a failed pull.
         run_in: ``"auto"``, ``"here"``, ``"thread"`` or ``"process"``.
+        rewards: The kind of rewards, ``"binary"``, ``"bounded(low, high)"``, ``"counts"`` or ``"real"``, see
+            :class:`bai_gym.rewards.Rewards`; a pull that returns another number has failed. None: real.
 
     Raises:
         ParameterError: If an argument is invalid.
@@ -58,7 +62,16 @@ def function_problem(
             raise ParameterError("num_arms is given without pull: give pull=, a function of the arm, with it")
         pull, num_arms = _throw, len(DEMO_ANGLES)
         notes = ("no functions were given: this is the demonstration, throws at four angles",)
-    executor = Executor(pull, num_arms, timeout=timeout, on_error=on_error, retries=retries, worst=worst, run_in=run_in)
+    executor = Executor(
+        pull,
+        num_arms,
+        timeout=timeout,
+        on_error=on_error,
+        retries=retries,
+        worst=worst,
+        run_in=run_in,
+        rewards=REAL if rewards is None else Rewards.of(rewards),
+    )
     bandit: Bandit = FunctionBandit(executor)
     return FixedProblem(bandit if features is None else FeatureBandit(bandit, features), notes)
 

@@ -70,7 +70,8 @@ class MovieLensProblem(Problem):
 
     The drawn means lie about [0, 1] while ratings lie in 1..5, so that the printed distance, taken literally, would
     take only the worst movies. By default both moments of the movies are therefore rescaled by minimum and maximum
-    over movies: means to [0, 1], variances to [0.05, 1.5]. The rewards stay raw ratings.
+    over movies: means to [0, 1], variances to [0.05, 1.5]. The rewards stay raw ratings, those of the completed matrix:
+    not all of them lie in 1..5, so their kind is real.
 
     Args:
         source: Completed ratings: one row of (estimated) ratings by all users for each movie.

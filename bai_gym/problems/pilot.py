@@ -14,6 +14,7 @@ from bai_gym.bandits import Bandit, BernoulliBandit, EmpiricalBandit, GaussianBa
 from bai_gym.errors import DataError
 from bai_gym.problems.base import Problem
 from bai_gym.problems.custom import table_problem
+from bai_gym.rewards import BINARY, REAL, Rewards
 from bai_gym.statistics import FloatArray, Statistics
 
 __all__ = ["PilotProblem", "pilot_problem"]
@@ -29,11 +30,12 @@ class PilotProblem(Problem):
     priors. So the means are shrunk towards each other as far as the data support it: the lead that the best arm of a
     pilot has is too large on average. Two arms do not determine a spread; their means keep their flat prior.
 
-    Where all rewards are 0 or 1, so are those of the instances; otherwise they are normal, with variances drawn from
-    their posteriors under the usual prior 1 / variance.
+    Where the rewards of the pilot are binary, so are those of the instances; otherwise they are normal, with variances
+    drawn from their posteriors under the usual prior 1 / variance. Normal rewards are real, whatever those of the
+    pilot are; a note says so.
 
     Args:
-        table: The rewards of the pilot, at least two of each arm.
+        table: The rewards of the pilot, at least two of each arm, and their kind.
         notes: See :class:`bai_gym.problems.Problem`.
         arm_names: See :class:`bai_gym.problems.Problem`.
 
@@ -52,8 +54,10 @@ class PilotProblem(Problem):
             arm = int(self._pulls.argmin())
             name = repr(arm_names[arm]) if arm_names else str(arm)
             raise DataError(f"arm {name} has a single reward in the pilot; a variance takes at least two")
+        self._binary = table.kind == BINARY
+        if table.kind not in (BINARY, REAL):
+            notes = (*notes, f"rewards are {table.kind} in the pilot, and simulated as normal: real")
         self.num_arms, self.notes, self.arm_names = self._pulls.size, notes, arm_names
-        self._binary = bool(np.isin(table.rewards, (0.0, 1.0)).all())
         self._means = np.asarray(table.means, np.float64).reshape(-1)
         self._variances = np.asarray(table.variances, np.float64).reshape(-1) * self._pulls / (self._pulls - 1.0)
         pulls, means, variances = self._pulls[None].astype(np.int64), self._means[None], self._variances[None]
@@ -106,6 +110,7 @@ def pilot_problem(
     bins: int | None = None,
     arms: Sequence[str | int | float] | None = None,
     missing: str = "error",
+    rewards: Rewards | str | None = None,
 ) -> PilotProblem:
     """Return the problem of a pilot whose rewards are in a file.
 
@@ -117,12 +122,14 @@ def pilot_problem(
         bins: Cut a numeric arm column into this many arms.
         arms: The arms wanted, in this order; None: all.
         missing: ``"error"``, or ``"drop"`` to leave out rows without an arm or a reward.
+        rewards: The kind of rewards, see :func:`bai_gym.problems.custom.table_problem`; None: that which they show.
 
     Raises:
-        ParameterError: Some of ``path``, ``arm_column`` and ``reward_column`` are given, but not all.
+        ParameterError: Some of ``path``, ``arm_column`` and ``reward_column`` are given, but not all; no such kind of
+            rewards.
         DataError: The file cannot be used, or its rewards do not suffice.
     """
-    log = table_problem(path, arm_column, reward_column, separator, bins, arms, missing)
+    log = table_problem(path, arm_column, reward_column, separator, bins, arms, missing, rewards=rewards)
     bandit = log.draw(1, np.random.default_rng(0))
     assert isinstance(bandit, EmpiricalBandit)
     return PilotProblem(bandit.samples, log.notes, log.arm_names)

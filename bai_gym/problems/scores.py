@@ -12,6 +12,7 @@ from bai_gym.datasets import ArmSamples, item_response_scores, read_scores
 from bai_gym.errors import DataError, ParameterError
 from bai_gym.problems.base import FixedProblem, Problem, arm_count
 from bai_gym.problems.rows import distinct_rows
+from bai_gym.rewards import REAL, Rewards
 from bai_gym.seeding import check_seed
 from bai_gym.statistics import FloatArray
 
@@ -31,7 +32,8 @@ class ScoresProblem(Problem):
     see :class:`bai_gym.bandits.FiniteBandit`. Models with equal means may be drawn: then each of the best is correct.
 
     Args:
-        scores: ``(M, Q)`` finite scores of M models on Q questions.
+        scores: ``(M, Q)`` finite scores of M models on Q questions, which show the kind of rewards, see
+            :meth:`bai_gym.rewards.Rewards.read`.
         num_arms: K, from 2 to M.
         notes: Sentences for every report.
 
@@ -86,6 +88,7 @@ def llm_selection_problem(
     separator: str | None = None,
     arms: Sequence[str] | None = None,
     missing: str = "error",
+    rewards: Rewards | str | None = None,
 ) -> FixedProblem:
     """Return the problem of finding the column with the largest mean; a pull reads a cell of it not yet read.
 
@@ -100,22 +103,33 @@ def llm_selection_problem(
         separator: One character between the fields of a CSV file; None looks for it.
         arms: The columns wanted, in this order; None: all but ``question_column``.
         missing: ``"error"``, or ``"drop"`` to leave out the questions that a model has no score for, for that model.
+        rewards: The kind of the scores, ``"binary"``, ``"bounded(low, high)"``, ``"counts"`` or ``"real"``, see
+            :class:`bai_gym.rewards.Rewards`. None: binary if all in the file are 0 or 1, ``"bounded(0, 1)"`` if all are
+            between, else real.
 
     Raises:
         ParameterError: Keywords without ``path``, or invalid for any file.
-        DataError: The file cannot be used.
+        DataError: The file cannot be used, or a score is not of the kind.
     """
+    kind = None if rewards is None else Rewards.of(rewards)
     notes: tuple[str, ...] = ()
     if path is not None:
-        samples = read_scores(path, question_column=question_column, separator=separator, arms=arms, missing=missing)
+        samples = read_scores(
+            path,
+            question_column=question_column,
+            separator=separator,
+            arms=arms,
+            missing=missing,
+            rewards=kind or REAL,
+        )
         if samples.dropped:
             notes = (f"scores missing in {Path(path).name}, left out: {samples.dropped:,}",)
-    elif missing != "error" or any(given is not None for given in (question_column, separator, arms)):
+    elif missing != "error" or any(given is not None for given in (question_column, separator, arms, kind)):
         raise ParameterError("BAI-LLMSelection needs path= of your CSV or Parquet file, one column for each model")
     else:
         scores = item_response_scores(DEMO_MODELS, DEMO_QUESTIONS, DEMO_SEED)
         names = tuple(f"model {letter}" for letter in "ABCDEFGH")
         samples = ArmSamples(names, scores.reshape(-1), np.arange(DEMO_MODELS + 1) * DEMO_QUESTIONS)
         notes = ("no path was given: these are synthetic answers of models that do not exist",)
-    populations = FinitePopulations.of(SampleTable.of(samples.rewards, samples.offsets))
+    populations = FinitePopulations.of(SampleTable.of(samples.rewards, samples.offsets, kind))
     return FixedProblem(FiniteBandit(populations, np.arange(samples.num_arms)[None, :]), notes, samples.names)

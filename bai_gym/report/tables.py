@@ -201,6 +201,8 @@ def _fields(rows: Sequence[Result], optima: Optima | None) -> dict[str, Callable
         "mean_pulls": lambda row: " ".join(map(exact, row.mean_pulls)),
         "notes": lambda row: ";".join(row.notes),
     }
+    if any(row.rewards for row in rows):
+        fields["rewards"] = lambda row: row.rewards
     if any(row.arm_names for row in rows):
         fields["arms"] = lambda row: ";".join(row.arm_names)
         fields["best_arms"] = lambda row: ";".join(row.best_arms)

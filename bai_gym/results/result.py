@@ -142,6 +142,7 @@ class Result:
         delta: With fixed confidence, the error probability that the agent allows itself; else None.
         lower_bound: kl(delta, 1 - delta) T*, which no mean number of pulls is below if the error probability is at most
             delta on all instances; from the true means. None where it is unknown.
+        rewards: The kind of the environment's rewards, such as ``"binary"``; empty where it is unknown.
     """
 
     agent: str
@@ -171,6 +172,7 @@ class Result:
     recommended: tuple[int, ...] = ()
     delta: float | None = None
     lower_bound: float | None = None
+    rewards: str = ""
 
     @property
     def over_bound(self) -> float | None:
@@ -242,11 +244,12 @@ def summarize(
     arms: Sequence[tuple[str, float]] = (),
     delta: float | None = None,
     lower_bound: float | None = None,
+    rewards: str = "",
 ) -> Result:
     """Return the result of some episodes, at their end or at one of their checkpoints.
 
-    ``arms`` are the names and true means of the arms, in a fixed instance whose arms have names; ``delta`` and
-    ``lower_bound`` see :class:`Result`.
+    ``arms`` are the names and true means of the arms, in a fixed instance whose arms have names; for ``delta``,
+    ``lower_bound`` and ``rewards`` see :class:`Result`.
     """
     point = episodes if at is None else at
     runs = point.correct.size
@@ -287,6 +290,7 @@ def summarize(
         recommended=_recommended(episodes) if arms and at is None else (),
         delta=delta,
         lower_bound=lower_bound,
+        rewards=rewards,
     )
 
 

@@ -74,13 +74,13 @@ class SB3VecEnv(VecEnv):
         Returns:
             Arrays ``(N, ...)``.
         """
-        observation, _ = self.batch.reset(seed=self._seeds[0])
+        observation, info = self.batch.reset(seed=self._seeds[0])
         self._reset_seeds()
         self._actions = None
         self._last = observation
         self._returns[:] = 0.0
         self._lengths[:] = 0
-        self.reset_infos = [{"phase": "explore"} for _ in range(self.num_envs)]
+        self.reset_infos = [{"phase": "explore", "rewards": kind} for kind in info["rewards"]]
         return dict(observation)
 
     def step_async(self, actions: npt.NDArray[Any]) -> None:

@@ -121,6 +121,7 @@ def environment_index(environments: tuple[Environment, ...]) -> str:
         (
             f"[`{environment.entry.id}`]({environment_page(environment.entry.id)})",
             roles_to_code(environment.entry.summary),
+            environment.entry.rewards,
             _task_column(environment),
             str(environment.problem.num_arms),
             "yes" if environment.problem.num_features is not None else "no",
@@ -130,12 +131,12 @@ def environment_index(environments: tuple[Environment, ...]) -> str:
         )
         for environment in environments
     ]
-    head = ("id", "what", "task", "arms", "features", "instance", "budget", "data")
+    head = ("id", "what", "rewards", "task", "arms", "features", "instance", "budget", "data")
     documented = inspect.cleandoc(BestArmEnv.__doc__ or "").partition("\n")[2].strip()
     parts = [
         "# Environments",
         f"{len(environments)} ids are registered; each has its own page.",
-        filterable(head, rows, ("task", "features", "instance", "data")),
+        filterable(head, rows, ("rewards", "task", "features", "instance", "data")),
         "## What all of them have in common",
         code_table(roles_to_code(documented))
         .replace("\n## ", "\n### ")
@@ -280,8 +281,8 @@ def _episode(environment: Environment) -> str:
         )
     truth = "`estimate`" if spec.reward == "estimate" else "`correct`, `simple_regret` and `correct_recommendation`"
     return (
-        f'{text} `info["phase"]` is `"explore"`, `"recommend"` or `"done"`. Only the last `info` reveals the '
-        f"truth: {truth}."
+        f'{text} `info["phase"]` is `"explore"`, `"recommend"` or `"done"`; the `info` of `reset` declares the kind of '
+        f'rewards, `info["rewards"]`. Only the last `info` reveals the truth: {truth}.'
     )
 
 

@@ -17,6 +17,7 @@ from bai_gym.envs.registration import IDS, Registration
 from bai_gym.envs.scalar import BestArmEnv
 from bai_gym.errors import MissingDataError
 from bai_gym.problems import FAMILIES, FixedProblem, FrozenProblem, Problem, build
+from bai_gym.rewards import Rewards
 from generate.docstrings import Linker, Parsed, parse
 
 __all__ = ["FEATURES_OF_DATA", "Environment", "description", "environments", "innermost", "rewards_in_words"]
@@ -26,13 +27,14 @@ FEATURES_OF_DATA = {"automobile": 5, "electric-motor": 11}
 
 _SPEC_KEYWORDS = frozenset(inspect.signature(BestArmEnv.__init__).parameters) - {"self", "problem", "keywords"}
 _REWARDS: dict[type[Bandit], str] = {
-    BernoulliBandit: "0 or 1",
+    BernoulliBandit: "Bernoulli",
     EmpiricalBandit: "drawn from given rewards, with replacement",
     FiniteBandit: "drawn from given rewards, without replacement",
     FunctionBandit: "what your functions return",
     GaussianBandit: "Gaussian",
-    PoissonBandit: "counts (Poisson)",
+    PoissonBandit: "Poisson",
 }
+_READ = ("table", "llm-selection", "pilot")  # families whose kind of rewards is read from the user's file
 
 
 class _StandIn(Problem):
@@ -103,10 +105,12 @@ def innermost(bandit: Bandit) -> Bandit:
 
 
 def rewards_in_words(environment: Environment) -> str:
-    """Describe the reward distribution in a few words, as far as it is known here."""
-    if not environment.here:
-        return "those of the data set, which was missing when these pages were built"
-    return _REWARDS[type(innermost(environment.problem.draw(1, np.random.default_rng(0))))]
+    """Describe the kind of rewards and their distribution in a few words, as far as it is known here."""
+    kind, source = environment.entry.rewards, "those of the data set, which was missing when these pages were built"
+    if environment.here:
+        source = _REWARDS[type(innermost(environment.problem.draw(1, np.random.default_rng(0))))]
+    read = "; of your own file, those that it shows, or `rewards=`" if environment.entry.family in _READ else ""
+    return f"`{kind}` ({Rewards.of(kind).words}): {source}{read}"
 
 
 def description(family: str, linker: Linker) -> Parsed:

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from bai_gym import agents
-from bai_gym.agents.restrictions import check_rewards, sample_rewards
+from bai_gym.agents.restrictions import check_rewards
 from bai_gym.bandits import Bandit
 from bai_gym.errors import BaiGymError, BudgetError
-from bai_gym.statistics import FloatArray
 from generate.instances import Environment
 
 __all__ = ["Verdict", "Verdicts", "verdicts"]
@@ -40,21 +39,19 @@ def verdicts(environments: tuple[Environment, ...]) -> Verdicts:
     """Return the verdict on every pair, by name of the agent and id."""
     found = {}
     for environment in environments:
-        rng = np.random.default_rng(0)
         environment.env.reset(seed=0)
-        bandit = environment.problem.draw(1, rng)
-        rewards = sample_rewards(bandit, rng)
+        bandit = environment.problem.draw(1, np.random.default_rng(0))
         for name in agents.names():
-            found[name, environment.entry.id] = _ask(agents.make(name), environment, bandit, rewards)
+            found[name, environment.entry.id] = _ask(agents.make(name), environment, bandit)
     return found
 
 
-def _ask(agent: Any, environment: Environment, bandit: Bandit, rewards: FloatArray) -> Verdict:
+def _ask(agent: Any, environment: Environment, bandit: Bandit) -> Verdict:
     spec, budget = environment.env.episode_spec, None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of agents that are meant for more arms, but play all the same
         try:
-            check_rewards(agent.name, rewards)
+            check_rewards(agent.name, bandit.rewards)
             try:
                 agent.reset(spec.problem_info(bandit, agent.knows), np.random.default_rng(0))
             except BudgetError:

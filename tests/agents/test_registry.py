@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from bai_gym import agents
@@ -13,6 +12,7 @@ from bai_gym.agents import registry
 from bai_gym.agents.registry import BUILT_IN, GROUPS
 from bai_gym.agents.restrictions import check_rewards
 from bai_gym.errors import AgentError, ParameterError, UnknownNameError
+from bai_gym.rewards import Rewards
 
 
 def test_every_name_makes_an_agent_of_that_name() -> None:
@@ -46,19 +46,17 @@ def test_restrictions_are_said_in_words() -> None:
 @pytest.mark.each(
     ("name", "accepted", "refused"),
     [
-        ("DPT", [0.0, 1.0], 0.5),
-        ("UCB-GLM", [0.0, 0.5, 1.0], -0.25),
-        ("UCB-GLM", [0.5], 1.25),
-        ("SH", [-3.0, 9.0], None),
+        ("DPT", ["binary"], ["bounded(0, 1)", "real"]),
+        ("UCB-GLM", ["binary", "bounded(0.2, 0.8)"], ["bounded(1, 5)", "counts", "real"]),
+        ("SH", ["counts", "real"], []),
     ],
 )
-def test_rewards_that_an_agent_does_not_accept_are_refused(
-    name: str, accepted: list[float], refused: float | None
-) -> None:
-    check_rewards(name, np.array(accepted))
-    if refused is not None:
-        with pytest.raises(AgentError, match=f"^{name} with its default parameters needs rewards .* is {refused}$"):
-            check_rewards(name, np.array([*accepted, refused]))
+def test_rewards_that_an_agent_does_not_accept_are_refused(name: str, accepted: list[str], refused: list[str]) -> None:
+    for kind in accepted:
+        check_rewards(name, Rewards.of(kind))
+    for kind in refused:
+        with pytest.raises(AgentError, match=f"^{name} with its default parameters needs rewards .*, and these are "):
+            check_rewards(name, Rewards.of(kind))
 
 
 def test_parameters_are_passed_on() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from bai_gym.bandits import EmpiricalBandit, SampleTable, empirical
 from bai_gym.errors import InstanceError
+from bai_gym.rewards import BINARY
 
 
 def test_moments_of_a_table() -> None:
@@ -29,11 +30,12 @@ def test_moments_far_from_zero_in_single_precision() -> None:
         ([], [0], "at least one reward"),
         ([1.0, np.nan], [0, 1, 2], "must be a finite number of at most"),
         ([1.0, -1e51], [0, 1, 2], "must be a finite number of at most"),
+        ([1.0, 0.5], [0, 1, 2], "a reward of 0.5 is not binary"),
     ],
 )
 def test_malformed_tables(rewards: list[float], offsets: list[int], message: str) -> None:
     with pytest.raises(InstanceError, match=message):
-        SampleTable.of(np.array(rewards), np.array(offsets))
+        SampleTable.of(np.array(rewards), np.array(offsets), BINARY if 0.5 in rewards else None)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bai_gym.datasets import ArmSamples, find, read_table
+from bai_gym.datasets import ArmSamples, find, read_scores, read_table
 from bai_gym.errors import DataError, MissingDataError, ParameterError
+from bai_gym.rewards import BINARY, Rewards
 
 LOG = "page,clicks,other\nb,1,x\na,2,x\nb,3,y\na,6,y\na,4,z\n"
 
@@ -236,6 +237,16 @@ def test_a_parquet_file_that_cannot_be_used_says_why(
 def test_leaving_rows_out_hides_no_mistake(tmp_path: Path, content: str, complaint: str) -> None:
     with pytest.raises(DataError, match=complaint):
         read(write(tmp_path, content), missing="drop")
+
+
+def test_a_reward_of_another_kind_is_named_by_its_row(tmp_path: Path) -> None:
+    path = write(tmp_path, "page,clicks\na,1\nb,0\na,2\nb,-1\n")
+    message = r"log.csv, row 3, is 2, which is not binary \(2 of 4 rows are not\); .* rewards='real'$"
+    with pytest.raises(DataError, match=message):
+        read(path, rewards=BINARY)
+    assert read(path, rewards=Rewards.of("bounded(-1, 2)")).rewards.tolist() == [1.0, 2.0, 0.0, -1.0]
+    with pytest.raises(DataError, match="column 'b' of .*, row 2, is 0.5, which is not binary"):
+        read_scores({"a": [0, 1], "b": [1, 0.5]}, rewards=BINARY)
 
 
 def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:

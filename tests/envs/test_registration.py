@@ -57,6 +57,23 @@ def test_the_ids_are_distinct_and_registered() -> None:
     assert set(ids) <= set(gym.registry)
 
 
+@every_id
+def test_rewards_are_of_the_kind_that_listings_and_infos_declare(entry: Registration) -> None:
+    env = make(entry, budget=6).unwrapped
+    assert isinstance(env, BestArmEnv)
+    _, info = env.reset(seed=0)
+    assert info["rewards"] == entry.rewards == str(env.problem_info().rewards)
+    rng = np.random.default_rng(0)
+    bandit = env.problem.draw(1, rng)
+    for _ in range(10):  # 2,000 pulls of every arm
+        drawn = bandit.pull(np.tile(np.arange(bandit.num_arms), 200), rng)
+        assert env.problem_info().rewards.refusal(drawn) is None
+    low, high = bandit.limits()
+    assert env.problem_info().rewards.low <= low <= high <= env.problem_info().rewards.high
+    _, infos = gym.make_vec(entry.id, num_envs=2).reset()
+    assert infos["rewards"].tolist() == [entry.rewards] * 2
+
+
 def test_registering_again_changes_nothing() -> None:
     before = {entry.id: gym.registry[entry.id] for entry in IDS}
     register_all()  # a second registration would warn
@@ -158,7 +175,8 @@ def test_an_episode_runs_to_its_end(entry: Registration) -> None:
     capped = unwrapped.episode_spec.fixed_confidence
     for step in range(6):
         assert env.observation_space.contains(observation)
-        assert info == {"phase": "explore"}
+        declared = {} if step else {"rewards": str(unwrapped.problem_info().rewards)}
+        assert info == {"phase": "explore", **declared}
         assert (observation["pulls"].sum(), observation["remaining"].item()) == (earlier + step, 6 - step)
         observation, reward, terminated, truncated, info = env.step(pull(unwrapped, step % 2))
         assert (type(reward), terminated, type(truncated)) == (float, False, bool)

@@ -255,7 +255,8 @@ def test_episodes_that_stop_at_different_times_next_step() -> None:
         assert info["_correct"].tolist() == [episode == ended for episode in range(3)]
         assert info["correct"].tolist() == info["_correct"].tolist()
         assert info["correct_recommendation"][ended].tolist() == [0, 1, 1, 0]
-    assert set(seen[2][4]) == {"phase", "_phase"}  # a truncated episode reveals nothing
+    assert set(seen[2][4]) == {"phase", "_phase", "rewards", "_rewards"}  # a truncated episode reveals nothing
+    assert seen[2][4]["rewards"].tolist() == ["real", None, None]  # that of the episode that starts
 
 
 def test_episodes_that_stop_at_different_times_same_step() -> None:

@@ -163,6 +163,14 @@ def test_gymnasium_finds_nothing_wrong_and_equal_seeds_give_equal_episodes(env_i
     assert played[0] == played[1]
 
 
+def test_the_rules_say_what_rewards_can_be() -> None:
+    cases = {"binary": "0 or 1", "bounded(1, 5)": "numbers from 1 to 5", "counts": "whole numbers from 0"}
+    for kind, words in {**cases, "real": "real numbers"}.items():
+        env = TextWrapper(gym.make("BAI-Function-v0", pull=lambda arm: 1.0, num_arms=2, rewards=kind))
+        text, info = env.reset(seed=0)
+        assert f"Rewards are {words}." in text and info["rewards"] == kind, kind
+
+
 def test_what_is_refused() -> None:
     with pytest.raises(ParameterError):
         TextWrapper(gym.make("CartPole-v1"))

@@ -25,6 +25,7 @@ from bai_gym.analysis.intervals import wilson
 from bai_gym.errors import AgentError, BaiGymError, BudgetError, InstanceError, OutputError, ParameterError, PullError
 from bai_gym.live.estimates import Pull
 from bai_gym.live.evidence import Identification
+from bai_gym.rewards import BINARY as BINARY_REWARDS
 from bai_gym.validation import LARGEST
 
 MEANS = (0.2, 0.5, 0.9, 0.4)
@@ -223,6 +224,18 @@ def test_an_error_ends_the_experiment_and_keeps_what_was_seen(tmp_path: Path) ->
     assert len(made) == len(found.log) - 5  # the pull that failed is made again, those before it are not
 
 
+def test_a_reward_of_another_kind_is_a_failed_pull() -> None:
+    def half_at_last(arm: int) -> float:
+        return 0.5 if arm == 3 else float(arm == 1)
+
+    assert bai_gym.identify(lambda arm: arm == 1, 4, 20, rewards="binary").rewards == BINARY_REWARDS
+    message = r"^pull 4 \(arm 3\) failed: a reward of 0.5 is not binary; if it is right, give .* rewards='real'$"
+    with pytest.raises(PullError, match=message):
+        bai_gym.identify(half_at_last, 4, 20, rewards="binary")
+    found = bai_gym.identify(half_at_last, 4, 20, rewards="binary", on_error="worst", worst=0)
+    assert found.failures[3] > 0 and found.means[3] == 0.0
+
+
 def test_nan_counts_as_the_worst() -> None:
     found = bai_gym.identify(lambda arm: math.nan if arm == 3 else float(arm), 4, 40, on_error="worst", worst=-1)
     assert found.recommendation == 2
@@ -252,6 +265,13 @@ BAD: list[tuple[dict[str, Any], type[BaiGymError], str]] = [
     ({"agent": "SRR"}, BaiGymError, "SRR"),
     ({"agent": 3}, AgentError, "is not an agent"),
     ({"on_error": "worst"}, ParameterError, "needs worst="),
+    ({"rewards": "percent"}, ParameterError, "rewards must be"),
+    ({"rewards": "binary", "on_error": "worst", "worst": -1}, ParameterError, "worst: a reward of -1 is not binary"),
+    (
+        {"earlier": {"arm": list("0123"), "reward": [0, 1, 1, 0]}, "on_error": "worst", "worst": -1},
+        ParameterError,
+        "-1",
+    ),
 ]
 
 
@@ -286,7 +306,10 @@ def test_failures_are_kept(tmp_path: Path) -> None:
     same(found, bai_gym.identify(lambda arm: 1 / arm, 4, 20, **keywords))
 
 
-@pytest.mark.each("changed", [{"seed": 1}, {"budget": 51}, {"agent": "SH"}, {"features": np.eye(4)}])
+@pytest.mark.each(
+    "changed",
+    [{"seed": 1}, {"budget": 51}, {"agent": "SH"}, {"features": np.eye(4)}, {"rewards": "bounded(0, 1)"}],
+)
 def test_the_journal_of_another_experiment_is_refused(changed: dict[str, Any], tmp_path: Path) -> None:
     keywords: dict[str, Any] = {"num_arms": 4, "budget": 50, "journal": tmp_path / "journal.jsonl"}
     bai_gym.identify(noisy, **keywords)

@@ -208,9 +208,9 @@ def test_a_file_that_is_no_journal_is_refused_and_left_alone(tmp_path: Path, con
 
 
 def test_a_journal_of_another_version_is_refused(path: Path) -> None:
-    path.write_text(path.read_text().replace('"version": 3', '"version": 2'))
+    path.write_text(path.read_text().replace('"version": 4', '"version": 3'))
     for read in (reopened, read_journal):
-        with pytest.raises(OutputError, match="has version 2, and this library reads 3"):
+        with pytest.raises(OutputError, match="has version 3, and this library reads 4"):
             read(path)
 
 

@@ -104,7 +104,7 @@ def test_the_command_shows_a_study_until_it_ends(tmp_path: Path, monkeypatch: py
     with bai_gym.Study(names, 12, "Uniform", journal=journal) as study:
         study.ask(2)
         done = CliRunner().invoke(app, ["study", str(journal)])
-        assert done.output.splitlines() == ["Uniform: running, rewards 0, outstanding pulls 2, budget 12"]
+        assert done.output.splitlines() == ["Uniform: running, rewards 0 (real), outstanding pulls 2, budget 12"]
         study.release()
         play = partial(study.optimize, lambda pull: float(pull.arm == 1))
         steps = iter([partial(play, pulls=5), lambda: None, play])
@@ -112,9 +112,9 @@ def test_the_command_shows_a_study_until_it_ends(tmp_path: Path, monkeypatch: py
         done = CliRunner().invoke(app, ["study", str(journal), "--watch"])
         heads = [line for line in done.output.splitlines() if line.startswith("Uniform: ")]
         assert [head.split(", ")[:2] for head in heads] == [
-            ["Uniform: running", "rewards 0"],
-            ["Uniform: running", "rewards 5"],
-            ["Uniform: ended", "rewards 12"],
+            ["Uniform: running", "rewards 0 (real)"],
+            ["Uniform: running", "rewards 5 (real)"],
+            ["Uniform: ended", "rewards 12 (real)"],
         ]
         assert "Uniform recommends arm gr?[2Jeen" in done.output and "\x1b" not in done.output
         screen = io.StringIO()

@@ -31,7 +31,9 @@ from bai_gym.errors import (
     ParameterError,
 )
 from bai_gym.live.estimates import Pull
+from bai_gym.live.overview import Overview
 from bai_gym.live.study import PendingPull
+from bai_gym.rewards import COUNTS, Rewards
 
 NAMES = ("red", "green", "blue")
 MEANS = (0.0, 2.0, 1.0)
@@ -362,6 +364,32 @@ def test_earlier_results_count_from_a_file_or_a_data_frame(tmp_path: Path) -> No
     assert named.result().pulls.tolist() == [0, 2, 1, 2]
 
 
+def test_a_study_keeps_to_the_kind_of_its_rewards(tmp_path: Path) -> None:
+    zeros_and_ones = {"arm": ["red", "green", "blue"], "reward": [0, 1, 1]}
+    shares = {"arm": ["red", "green", "blue"], "reward": [0, 0.5, 1]}
+    cases: list[tuple[dict[str, Any], str, float, float | None]] = [
+        ({}, "real", -3.5, None),
+        ({"rewards": "binary"}, "binary", 1.0, 0.5),
+        ({"rewards": "bounded(1, 5)"}, "bounded(1, 5)", 5.0, 5.5),
+        ({"rewards": COUNTS}, "counts", 7.0, 7.5),
+        ({"earlier": zeros_and_ones}, "binary", 0.0, 0.5),
+        ({"earlier": shares}, "bounded(0, 1)", 0.5, -0.5),
+        ({"earlier": zeros_and_ones, "rewards": "real"}, "real", 0.5, None),
+    ]
+    for number, (keywords, kind, good, bad) in enumerate(cases):
+        journal = tmp_path / f"journal-{number}"
+        with bai_gym.Study(NAMES, 12, "UCB1", journal=journal, **keywords) as study:
+            assert study.rewards == Rewards.of(kind), keywords
+            (pull,) = study.ask()
+            if bad is not None:
+                with pytest.raises(ParameterError, match=f"pull 1: a reward of {bad} is not .*; if it is right, give"):
+                    study.tell(pull, bad)
+            assert study.tell(pull, good) and study.result().rewards == study.rewards, keywords
+        assert f"rewards 1 ({kind})" in Overview.of(journal).lines()[0], keywords
+        with pytest.raises(OutputError, match="its rewards is"):
+            bai_gym.Study(NAMES, 12, "UCB1", journal=journal, **{**keywords, "rewards": "bounded(-9, 9)"})
+
+
 def test_strong_earlier_evidence_decides() -> None:
     rng = np.random.default_rng(0)
     earlier = {"arm": ["0", "1", "2"] * 200, "reward": rng.normal([5.0, 0.0, 0.0] * 200)}
@@ -392,6 +420,8 @@ BAD: list[tuple[dict[str, Any], type[BaiGymError], str]] = [
     ({"earlier": {"arm": ["red", "pink"], "reward": [1, 2]}, "agent": "TTTS"}, DataError, "'pink'"),
     ({"earlier": {"name": ["red"], "reward": [1]}, "agent": "TTTS"}, DataError, "'arm'"),
     ({"earlier": 3, "agent": "TTTS"}, ParameterError, "not 3"),
+    ({"earlier": {"arm": ["red"], "reward": [2]}, "rewards": "binary", "agent": "TTTS"}, DataError, "row 1, is 2"),
+    ({"rewards": "bounded(1, 0)"}, ParameterError, "rewards must be"),
 ]
 
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from bai_gym.bandits import BernoulliBandit, GaussianBandit
-from bai_gym.errors import InstanceError, ParameterError
+from bai_gym.errors import DataError, InstanceError, ParameterError
 from bai_gym.problems import build
+from bai_gym.rewards import COUNTS
 
 RNG = np.random.default_rng(0)
 
@@ -108,10 +109,38 @@ def test_the_demonstration_log() -> None:
     assert ["synthetic" in note for note in problem.notes] == [True]
 
 
-@pytest.mark.each("given", ["path", "arm_column", "reward_column", "separator", "bins", "missing"])
+def test_a_table_declares_the_kind_of_its_rewards(tmp_path: Path) -> None:
+    cases = [
+        ([0, 1, 1, 0], None, "binary"),
+        ([0, 1, 0.5, 0], None, "bounded(0, 1)"),
+        ([1, 5, 4, 2], None, "real"),
+        ([1, 5, 4, 2], "bounded(1, 5)", "bounded(1, 5)"),
+        ([1, 5, 4, 2], COUNTS, "counts"),
+        ([0, 1, 1, 0], "real", "real"),
+        ([1, 5, 4, 2], "binary", None),
+    ]
+    for rewards, given, kind in cases:
+        log, scores = tmp_path / "log.csv", tmp_path / "scores.csv"
+        log.write_text("arm,reward\n" + "".join(f"{'ab'[row % 2]},{reward}\n" for row, reward in enumerate(rewards)))
+        scores.write_text(f"a,b\n{rewards[0]},{rewards[1]}\n{rewards[2]},{rewards[3]}\n")
+        columns: dict[str, Any] = {"path": log, "arm_column": "arm", "reward_column": "reward"}
+        for family, keywords in (
+            ("table", columns),
+            ("table", {**columns, "replace": False}),
+            ("llm-selection", {"path": scores}),
+        ):
+            if kind is None:
+                with pytest.raises(DataError, match=r"row \d, is [45], which is not binary"):
+                    build(family, **keywords, rewards=given)
+            else:
+                found = build(family, **keywords, rewards=given).draw(1, RNG).rewards
+                assert str(found) == kind, (family, keywords, given)
+
+
+@pytest.mark.each("given", ["path", "arm_column", "reward_column", "separator", "bins", "missing", "rewards"])
 def test_half_of_what_a_table_needs_is_refused(given: str) -> None:
     with pytest.raises(ParameterError, match="path=, arm_column= and reward_column="):
-        build("table", **{given: {"bins": 2, "missing": "drop"}.get(given, ";")})
+        build("table", **{given: {"bins": 2, "missing": "drop", "rewards": "real"}.get(given, ";")})
 
 
 @pytest.mark.each("left_out", ["path", "arm_column", "reward_column"])

@@ -122,6 +122,7 @@ REFUSED: list[tuple[dict[str, Any], type[BaiGymError], str]] = [
     ({"pull": None, "num_arms": 3}, ParameterError, "num_arms is given without pull"),
     ({"pull": 7}, ParameterError, "pull must be a function of the arm"),
     ({"features": [[1.0]]}, InstanceError, "arms"),
+    ({"rewards": "percent"}, ParameterError, "rewards must be"),
 ]
 
 

@@ -8,10 +8,11 @@ import pytest
 from bai_gym.bandits import BernoulliBandit, GaussianBandit, SampleTable
 from bai_gym.errors import DataError
 from bai_gym.problems.pilot import PilotProblem
+from bai_gym.rewards import BINARY, REAL, Rewards
 
 
-def table(*arms: list[float]) -> SampleTable:
-    return SampleTable.of(np.concatenate(arms), np.cumsum([0, *map(len, arms)]))
+def table(*arms: list[float], kind: Rewards | None = None) -> SampleTable:
+    return SampleTable.of(np.concatenate(arms), np.cumsum([0, *map(len, arms)]), kind)
 
 
 def pilot(means: list[float], pulls: int, seed: int = 0) -> SampleTable:
@@ -57,6 +58,16 @@ def test_zeros_and_ones_stay_so() -> None:
     drawn = problem.draw(1000, np.random.default_rng(0))
     assert isinstance(drawn, BernoulliBandit)
     assert drawn.means.std(axis=0).min() > 0.01  # ten equal rewards are no certainty
+
+
+def test_the_kind_of_rewards_decides_how_they_are_simulated() -> None:
+    zeros_and_ones, ratings = [[0.0, 1.0, 1.0], [1.0, 0.0, 0.0]], [[1.0, 4.0, 5.0], [2.0, 2.0, 3.0]]
+    cases = [(zeros_and_ones, None, BINARY), (zeros_and_ones, REAL, REAL), (ratings, Rewards.of("bounded(1, 5)"), REAL)]
+    for arms, declared, simulated in cases:
+        problem = PilotProblem(table(*arms, kind=declared))
+        assert problem.draw(2, np.random.default_rng(0)).rewards == simulated, (arms, declared)
+        said = any("bounded(1, 5) in the pilot, and simulated as normal" in note for note in problem.notes)
+        assert said == (arms is ratings), (arms, declared)
 
 
 @pytest.mark.each("arms", [([1.0], [1.0, 2.0]), ([1.5, 1.5], [1.0, 2.0])])

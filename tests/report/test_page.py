@@ -559,9 +559,9 @@ def test_an_agent_looks_the_same_in_all_comparisons() -> None:
 
 
 def test_named_arms_are_shown() -> None:
-    named = {"arm_names": ("red", "blue"), "arm_means": (0.5, 0.25), "recommended": (15, 5)}
+    named = {"arm_names": ("red", "blue"), "arm_means": (0.5, 0.25), "recommended": (15, 5), "rewards": "binary"}
     (group,) = data_of(page_of(table(result(**named), result(env="BAI-B-v0"))))["groups"]
-    assert group["armNames"] == [["red", "blue"], []]
+    assert group["armNames"] == [["red", "blue"], []] and group["rewards"] == ["binary", ""]
     assert group["best"] == {"BAI-A-v0": "Best of BAI-A-v0: 'red', with a mean of 0.5; the next mean is 0.25."}
     assert group["rows"]["favourite"] == [["red", 0.75], None]
 

@@ -43,6 +43,7 @@ class Row:
     most_recommended: tuple[str, float] | None = None
     delta: float | None = None
     lower_bound: float | None = None
+    rewards: str = ""
     over_bound: float | None = None
 
     @property

@@ -137,6 +137,7 @@ def test_pandas_and_polars_read_results_and_single_runs(tmp_path: Path) -> None:
     played = compare(AGENTS, ENV, budgets=[40, 20], runs=1100, out=tmp_path)
     rows = pd.read_parquet(tmp_path / "results.parquet")
     assert rows["error_probability"].tolist() == [row.error_probability for row in played]
+    assert rows["rewards"].tolist() == [row.rewards for row in played] == ["binary"] * 4
     runs = pd.read_parquet(tmp_path / "chunks")
     assert set(runs.columns) == {
         *("agent", "env", "budget", "run"),

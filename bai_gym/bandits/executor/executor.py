@@ -6,9 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from bai_gym.bandits.executor.callbacks import Callback, make_callback
 from bai_gym.bandits.executor.functions import FailedPullError, Functions, Stream, one_line
 from bai_gym.errors import ParameterError, PullError
+from bai_gym.rewards import REAL, Rewards
 from bai_gym.validation import choice, integer, real, reward
 
 __all__ = ["POLICIES", "Outcome", "Executor"]
@@ -35,8 +38,8 @@ class Outcome:
 class Executor:
     """Runs user functions, with a timeout and an error policy.
 
-    A pull fails if the function raises, takes longer than the timeout, returns anything but a finite number, or if its
-    worker process dies.
+    A pull fails if the function raises, takes longer than the timeout, returns anything but a finite number of the
+    declared kind, or if its worker process dies.
 
     Args:
         pull: One function of the arm, or one for each arm, see :class:`Functions`.
@@ -46,12 +49,14 @@ class Executor:
             again, up to ``retries`` times; then ``worst`` counts, if it is given, else the error is raised.
             ``"worst"``: ``worst`` counts as the reward.
         retries: For ``"retry"``: at least 1; None: 3.
-        worst: A finite number.
+        worst: A finite number, of the kind of rewards.
         run_in: Where pulls run, see :func:`bai_gym.bandits.executor.callbacks.make_callback`.
         arms: What one function of the arm receives in the place of its number; None: the number.
+        rewards: The kind of rewards.
 
     Attributes:
         num_arms: K.
+        rewards: The kind of rewards.
         takes_rng: Whether the functions take a generator.
 
     Raises:
@@ -69,6 +74,7 @@ class Executor:
         worst: float | None = None,
         run_in: str = "auto",
         arms: Sequence[object] | None = None,
+        rewards: Rewards = REAL,
     ) -> None:
         """Check everything, and start the worker process if there is to be one."""
         self._functions = Functions(pull, num_arms, arms)
@@ -87,7 +93,11 @@ class Executor:
         if on_error != "retry" and retries is not None:
             raise ParameterError("retries is given, but failed pulls are not repeated: give on_error='retry' with it")
         retries = integer(RETRIES if retries is None else retries, "retries", least=1)
+        self.rewards = rewards
         self._worst = None if worst is None else reward(worst, "worst")
+        refusal = None if self._worst is None else rewards.refusal(np.array([self._worst]))
+        if refusal is not None:
+            raise ParameterError(f"worst: {refusal}")
         self._attempts = 1 + retries if on_error == "retry" else 1
         self._run_in = run_in
         self._callback: Callback | None = None
@@ -109,7 +119,11 @@ class Executor:
             self._callback = make_callback(self._functions, self._timeout, self._run_in)
         for attempt in range(self._attempts):
             try:
-                return Outcome(self._callback.call(arm, (*stream, attempt)))
+                value = self._callback.call(arm, (*stream, attempt))
+                refusal = self.rewards.refusal(np.array([value]))
+                if refusal is None:
+                    return Outcome(value)
+                raise FailedPullError(refusal)
             except (Exception, SystemExit) as error:
                 cause = error
         own = isinstance(cause, FailedPullError)

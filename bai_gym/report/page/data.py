@@ -59,6 +59,7 @@ def _group_json(group: Group, standings: Standings, order: Sequence[str]) -> dic
     for agent in group.agents:
         agents(agent)
     arms = {result.env: int(result.mean_pulls.size) for result in group.results}
+    kinds = {result.env: result.rewards for result in group.results}
     named = {result.env: result.arm_names for result in group.results if result.arm_names}
     rows = []
     for result in group.results:
@@ -118,6 +119,7 @@ def _group_json(group: Group, standings: Standings, order: Sequence[str]) -> dic
         "looks": [order.index(agent) for agent in agents.things],
         "envs": envs.things,
         "arms": [arms[env] for env in envs.things],
+        "rewards": [kinds[env] for env in envs.things],
         "armNames": [list(named.get(env, ())) for env in envs.things],
         "best": {env: words for env in named for words in best_arm_remarks(r for r in group.results if r.env == env)},
         "knows": [list(words) for words in knows.things],

@@ -129,10 +129,11 @@ function reading(rows) {
   const ranked = rows.some((row) => row.rank !== null);
   const stops = rows.some((row) => row.truncated || row.pullsLow !== row.pullsHigh);
   const best = group().best[group().envs[state.env]];
+  const kind = group().rewards[state.env];
   const when = stops ? `when it stops by itself, at the latest after ${count(state.budget)} pulls` : `after ${count(state.budget)} pulls`;
   return `How often each agent recommends wrongly ${when}: ${each} each, on the same drawn instances. Brackets: Wilson intervals at 95 %${
     ranked ? ", and the ranks that the runs leave possible" : ""
-  }. Oracle knowledge makes the task easier.${best ? ` ${best}` : ""}${rows.some((row) => row.overBound !== null) ? LOWER_BOUND : ""}`;
+  }. Oracle knowledge makes the task easier.${kind ? ` Rewards: ${kind}.` : ""}${best ? ` ${best}` : ""}${rows.some((row) => row.overBound !== null) ? LOWER_BOUND : ""}`;
 }
 
 /** The same over all budgets of the environment, collapsed; where it is the only one, the page begins with it. */
