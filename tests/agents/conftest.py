@@ -26,14 +26,14 @@ class ScriptedBandit(Bandit):
     """
 
     def __init__(self, rewards: Any, means: Any = None, variances: Any = None) -> None:
-        self.rewards = [np.asarray(arm, float) for arm in rewards]
-        self.means = np.array([[arm.mean() for arm in self.rewards] if means is None else means], float)
-        self.variances = np.array([[arm.var() for arm in self.rewards] if variances is None else variances], float)
-        self.made = [0] * len(self.rewards)
+        self.script = [np.asarray(arm, float) for arm in rewards]
+        self.means = np.array([[arm.mean() for arm in self.script] if means is None else means], float)
+        self.variances = np.array([[arm.var() for arm in self.script] if variances is None else variances], float)
+        self.made = [0] * len(self.script)
 
     def one(self, arm: int) -> float:
         self.made[arm] += 1
-        return float(self.rewards[arm][(self.made[arm] - 1) % len(self.rewards[arm])])
+        return float(self.script[arm][(self.made[arm] - 1) % len(self.script[arm])])
 
     def pull(self, flat: IntArray, rng: np.random.Generator) -> FloatArray:
         return np.array([self.one(int(arm)) for arm in flat])

@@ -88,7 +88,7 @@ def test_every_pull_follows_the_formula(trace: Play, link: str, width: int) -> N
 def test_units_of_features_do_not_matter() -> None:
     rng = np.random.default_rng(1)
     x, theta = rng.standard_normal((40, 6, 3)), rng.standard_normal((40, 3))
-    rewards = linear_bandit(x, theta, link="logit").rewards
+    rewards = linear_bandit(x, theta, link="logit").inner
     played = []
     for exponent in (0, -8, 300, -300):
         agent = UCBGLM(penalty=math.ldexp(1e-3, 2 * exponent))
@@ -103,7 +103,7 @@ def test_units_of_features_do_not_matter() -> None:
 def test_rotations_of_features_do_not_matter() -> None:
     rng = np.random.default_rng(2)
     x, theta = rng.standard_normal((40, 6, 3)), rng.standard_normal((40, 3))
-    rewards = linear_bandit(x, theta, link="logit").rewards
+    rewards = linear_bandit(x, theta, link="logit").inner
     wider = np.linalg.qr(rng.standard_normal((40, 9, 9)))[0][:, :3]  # three orthonormal rows in nine dimensions
     one = play(UCBGLM(), FeatureBandit(rewards.select(np.arange(40)), x), 150)
     two = play(UCBGLM(), FeatureBandit(rewards.select(np.arange(40)), x @ wider), 150)
