@@ -141,7 +141,7 @@ class IndifferenceAgent(SequentialAgent):
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return notes if the confidence guarantee covers neither the rewards nor the means of a bandit."""
         second, best = np.sort(bandit.means, axis=-1)[..., -2:].T
-        rewards = confidence_note(self.name, "student", None, bandit, True)
+        rewards = confidence_note(self.name, "student", None, bandit)
         if (best - second >= self.indifference * (1.0 - ROUNDING)).all():
             return rewards
         lead = f"{self.name}: its confidence is proved for a best mean that exceeds the others by at least"
