@@ -17,9 +17,11 @@ from bai_gym.agents.tools.posteriors import (
     Posteriors,
     another_arm_of_largest_draw,
     arm_of_largest_draw,
+    pool_variances,
 )
 from bai_gym.agents.tools.ranges import length_of
 from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.agents.tools.variances import floored
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.rewards import Rewards
@@ -68,11 +70,13 @@ def reward_variance(e: Episode, s: ThompsonState, arm: int) -> float:
     """Return the variance of an arm's rewards, known or estimated; it is positive."""
     if s.family == BERNOULLI:
         return float(max(e.mean[arm] * (1.0 - e.mean[arm]), 1e-6))
-    return float(max(e.variance[arm] if s.family == STUDENT else s.variances[arm], 1e-12))
+    variance = floored(e.pulls[arm], e.variance[arm], s.pooled) if s.family == STUDENT else s.variances[arm]
+    return float(max(variance, 1e-12))
 
 
 def has_other_reward(e: Episode, s: ThompsonState) -> bool:
     """Return whether a reward is neither 0 nor 1 although the posterior needs it to be; this ends the episode."""
+    pool_variances(e, s)
     if s.family != BERNOULLI:
         return False
     if e.pulled >= 0:

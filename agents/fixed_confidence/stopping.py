@@ -41,7 +41,7 @@ import numpy as np
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_mean
 from bai_gym.agents.tools.divergences import TINY, bernoulli_divergence, variance_of
-from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, RewardFamily
+from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, RewardFamily, pool_variances
 from bai_gym.agents.tools.ranges import ORACLE, length_of
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError
@@ -104,6 +104,7 @@ def is_separated(e: Episode, s: ConfidenceState) -> bool:
 
     It is also True where a reward does not fit the family.
     """
+    pool_variances(e, s)
     if not fits(e, s):
         return True
     best = leader(e.tournament)

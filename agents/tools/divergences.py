@@ -12,6 +12,7 @@ import numpy as np
 
 from bai_gym.agents.tools.posteriors import BERNOULLI, STUDENT, RewardFamily
 from bai_gym.agents.tools.scanning import fewer_pulls
+from bai_gym.agents.tools.variances import floored
 from bai_gym.sampling import TO_FIRST, Episode, noinline
 from bai_gym.statistics import FloatArray
 from bai_gym.theory.proportions import bernoulli_divergence
@@ -35,7 +36,8 @@ TINY = 1e-300
 def variance_of(e: Episode, s: RewardFamily, arm: int) -> float:
     """Return the known variance of an arm or, for the family of unknown ones, the biased sample variance."""
     if s.family == STUDENT:
-        return float(max(e.variance[arm] * (e.pulls[arm] - 1.0) / e.pulls[arm], TINY))
+        variance = floored(e.pulls[arm], e.variance[arm], s.pooled)
+        return float(max(variance * (e.pulls[arm] - 1.0) / e.pulls[arm], TINY))
     return float(s.variances[arm])
 
 
