@@ -13,6 +13,7 @@ from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.agents.tools.variances import (
     VarianceState,
     estimated_variance,
+    normal_assumption,
     pool,
     variance_choice,
     variance_estimate,
@@ -141,6 +142,7 @@ class OCBA(SequentialAgent):
     name: ClassVar[str] = "OCBA"
     rule: ClassVar[Rule] = Rule(choose=pull_farthest_behind, state=OCBAState)
     choices = variance_choice
+    unmet_assumptions = normal_assumption
 
     @property
     def first_pulls(self) -> int:  # type: ignore[override]
@@ -183,4 +185,5 @@ class OCBAPCS(SequentialAgent):
 
     name: ClassVar[str] = "OCBA-PCS"
     rule: ClassVar[Rule] = Rule(choose=pull_steepest, state=OCBAState)
+    unmet_assumptions = normal_assumption
     choices, first_pulls, minimum_budget, begin = variance_choice, OCBA.first_pulls, OCBA.minimum_budget, OCBA.begin

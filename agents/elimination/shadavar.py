@@ -13,6 +13,7 @@ from bai_gym.agents.tools.halving import HalvingAgent, Stage
 from bai_gym.agents.tools.variances import (
     VarianceState,
     estimated_variance,
+    normal_assumption,
     pool,
     variance_choice,
     variance_estimate,
@@ -77,6 +78,7 @@ class SHAdaVar(HalvingAgent):
     name: ClassVar[str] = "SHAdaVar"
     rule: ClassVar[Rule] = Rule(index=bound_per_pull, refresh=begin_stage, state=SHAdaVarState)
     choices = variance_choice
+    unmet_assumptions = normal_assumption
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return one pull per arm in the first stage, two for the plug-in variant."""

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from bai_gym.bandits import Bandit
 from bai_gym.rewards import Rewards
 from bai_gym.sampling import Episode, State
 from bai_gym.statistics import FloatArray, Statistics
@@ -30,6 +31,7 @@ __all__ = [
     "estimated_variances",
     "floored",
     "is_flat",
+    "normal_assumption",
     "pool",
     "variance_choice",
     "variance_estimate",
@@ -92,6 +94,13 @@ def estimated_variances(statistics: Statistics, estimate: int) -> FloatArray:
 def variance_choice(agent: Any, rewards: Rewards) -> dict[str, Any]:
     """Return the choice of ``variance``, where it is another one than that of rewards of which nothing is known."""
     return {"variance": "jeffreys"} if rewards.kind == "binary" else {}
+
+
+def normal_assumption(agent: Any, bandit: Bandit) -> tuple[str, ...]:
+    """Return a note where the allocation of an agent is derived for normal rewards, and those of a bandit are not."""
+    if bandit.rewards.kind == "real":
+        return ()
+    return (f"{agent.name}: its allocation is derived for normal rewards, and these are {bandit.rewards}",)
 
 
 def variance_estimate(agent: Any) -> int:

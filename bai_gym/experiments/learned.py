@@ -21,7 +21,7 @@ LEARNED_8 = "Learned(env=BAI-Gaussian8-v0)"
 OPTIMUM = "BayesOptimal"
 UNIFORM = "Uniform"
 GAPE = "A-GapE(b=1.0)"
-GAPE_V = "A-GapE-V"
+GAPE_V = "A-GapE-V(b=oracle)"
 
 ON_BERNOULLI = (
     UNIFORM,
