@@ -55,6 +55,7 @@ CHOICES: list[tuple[list[str], list[dict[str, Any]]]] = [  # by kind, in the ord
     (VARIANCES, [JEFFREYS, {}, {}, {}, {}]),
     (LINEAR, [{"sigma": sigma} for sigma in (0.5, 0.5, 5.0, "oracle", "oracle")]),
     (CORRELATED, [{"noise_variance": noise} for noise in (0.25, *["oracle"] * 4)]),
+    (["Learned"], [{"env": f"BAI-{env}-v0"} for env in ("Bernoulli10", *["Gaussian8"] * 4)]),
     (["LSA"], [{"alpha": alpha} for alpha in (1.0, 1.0, 0.01, 1.0, 1.0)]),
 ]
 BY_NAME = {name: chosen for listed, chosen in CHOICES for name in listed}
