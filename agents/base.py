@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import MISSING, dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from bai_gym.agents.restrictions import check_arms
 from bai_gym.envs.actions import ActionEncoding
 from bai_gym.errors import AgentError, BudgetError
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import REAL, Rewards
 from bai_gym.sampling import Plan, Rule, Stepper, TieRule, allocations, check_tie_rule
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.tasks import Task
@@ -27,6 +29,9 @@ class Agent(ABC):
 
     One agent plays N episodes at a time, in lock-step: observations, counts and recommendations have a leading axis
     of N (1 in a single episode).
+
+    Parameters that depend on the kind of rewards, such as a posterior or a range, are None by default: the agent then
+    chooses them by the kind (:meth:`chosen`), which is public, once it is known (:meth:`reset`, :meth:`suited_to`).
 
     Args:
         tie: How exact ties are broken. ``"random"`` (default): uniformly, by the agent's generator. ``"first"``: by
@@ -65,6 +70,37 @@ class Agent(ABC):
     anytime: ClassVar[bool] = False
 
     @property
+    def rewards(self) -> Rewards:
+        """The kind of rewards of the episodes; any numbers before it is known."""
+        return getattr(self, "_rewards", REAL)
+
+    def suited_to(self, rewards: Rewards) -> Self:
+        """Return a copy that knows the kind of rewards, as after :meth:`reset`.
+
+        Its oracle knowledge, minimum budget and use of variances are those for such rewards.
+        """
+        agent = copy(self)
+        agent._rewards = rewards
+        return agent
+
+    def choices(self, rewards: Rewards) -> Mapping[str, Any]:
+        """Return what the agent takes for rewards of a kind where a parameter is None, by parameter.
+
+        Args:
+            rewards: The kind of rewards.
+        """
+        return {}
+
+    def chosen(self, rewards: Rewards) -> dict[str, Any]:
+        """Return the parameters that are None, and so chosen by the kind of rewards, with the values chosen."""
+        return {name: value for name, value in self.choices(rewards).items() if getattr(self, name) is None}
+
+    def setting(self, parameter: str) -> Any:
+        """Return the value of a parameter: the one given or, where that is None, the one chosen."""
+        given = getattr(self, parameter)
+        return self.choices(self.rewards).get(parameter) if given is None else given
+
+    @property
     def label(self) -> str:
         """The name, with the parameters that differ from their defaults."""
         changed = []
@@ -100,7 +136,7 @@ class Agent(ABC):
         """Begin new episodes.
 
         Args:
-            info: Number of arms, budget, number of episodes N, and the knowledge granted.
+            info: Number of arms, budget, number of episodes N, the kind of rewards, and the knowledge granted.
             rng: The agent's own source of randomness; never the environment's. None: a fresh unseeded one.
 
         Raises:
@@ -110,6 +146,7 @@ class Agent(ABC):
                 have none.
         """
         self._check_kinds()
+        self._rewards: Rewards = info.rewards
         check_tie_rule(self.tie)
         if self.needs_features and info.features is None:
             raise AgentError(

@@ -12,11 +12,8 @@ from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms, sp
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Block, Outcome, Rule, Sequential, precompile
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
-from bai_gym.validation import real
 
-__all__ = ["SequentialAgent", "first_block", "reward_bounds"]
-
-SMALLEST_BOUND = 1e-9  # of rewards, in their unit
+__all__ = ["SequentialAgent", "first_block"]
 
 
 @dataclass(kw_only=True)
@@ -100,11 +97,3 @@ def first_block(agent: Agent, pulls: int) -> Block:
         return Block(counts)
     arms = shuffled_arms(agent.batch, agent.num_arms, agent.tie, agent.rng)
     return Block(np.take_along_axis(counts, arms, 1), arms)
-
-
-def reward_bounds(b: float | None, info: ProblemInfo, agent: str) -> FloatArray:
-    """Return ``(N,)`` bounds of the rewards: an agent's b, checked, or if it is None the one of the problem info."""
-    if b is not None:
-        return np.full(info.batch, real(b, f"b of {agent}", above=0))
-    # Rewards that are all negative have no bound of this form; a tiny one leaves the widths to the variances.
-    return np.maximum(info.reward_bound, SMALLEST_BOUND)

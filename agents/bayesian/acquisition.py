@@ -36,12 +36,14 @@ class GPUCB(GaussianProcessAgent):
         amplitude: Prior standard deviation of a mean, above 0; default 1.
         nu: Smoothness of the Matern kernel: 0.5, 1.5 (default) or 2.5.
         prior_mean: Prior mean of every arm; None (default): 0, or that of the environment's prior.
-        noise_variance: Variance of the rewards; None (default): the largest of the true ones.
+        noise_variance: Variance of the rewards. ``"oracle"``: the largest of the true ones. None (default): 1/4 for
+            binary rewards, for others ``"oracle"``.
         output: ``"mean"`` (default): recommend the arm of largest posterior mean. ``"pulled"``: of those pulled.
         delta: Probability that bounds fail, in (0, 1); default 0.1.
         scale: Factor of beta_t, at least 0; default 1.
 
-    Knows the prior unless ``kernel`` is given, and the variances unless ``noise_variance`` is. Minimum budget: 1.
+    Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's. Minimum
+    budget: 1.
     """
 
     delta: float = 0.1
@@ -82,7 +84,8 @@ class BayesUCB(GaussianProcessAgent):
         output: ``"mean"`` or ``"pulled"``.
         c: Exponent of log n, at least 0; default 0.
 
-    Knows the prior unless ``kernel`` is given, and the variances unless ``noise_variance`` is. Minimum budget: 1.
+    Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's. Minimum
+    budget: 1.
     """
 
     c: float = 0.0
@@ -124,7 +127,8 @@ class PI(GaussianProcessAgent):
         output: ``"mean"`` or ``"pulled"``.
         xi: The margin in prior standard deviations, at least 0; default 0.01, a choice of this library.
 
-    Knows the prior unless ``kernel`` is given, and the variances unless ``noise_variance`` is. Minimum budget: 1.
+    Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's. Minimum
+    budget: 1.
     """
 
     xi: float = 0.01
@@ -163,7 +167,8 @@ class EI(GaussianProcessAgent):
         output: ``"mean"`` or ``"pulled"``.
         xi: Margin by which it is to exceed, in prior standard deviations, at least 0; default 0.
 
-    Knows the prior unless ``kernel`` is given, and the variances unless ``noise_variance`` is. Minimum budget: 1.
+    Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's. Minimum
+    budget: 1.
     """
 
     xi: float = 0.0
@@ -202,7 +207,8 @@ class GPTS(GaussianProcessAgent):
         noise_variance: Variance of the rewards.
         output: ``"mean"`` or ``"pulled"``.
 
-    Knows the prior unless ``kernel`` is given, and the variances unless ``noise_variance`` is. Minimum budget: 1.
+    Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's. Minimum
+    budget: 1.
     """
 
     name: ClassVar[str] = "GP-TS"

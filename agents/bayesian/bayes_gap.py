@@ -53,11 +53,13 @@ class BayesGap(GaussianProcessAgent):
         amplitude: Prior standard deviation of a mean (eta), above 0; default 1.
         nu: Smoothness of the Matern kernel: 0.5, 1.5 (default) or 2.5.
         prior_mean: Prior mean of every arm; None (default): 0, or that of the environment's prior.
-        noise_variance: Variance of the rewards; None (default): the largest of the true ones.
+        noise_variance: Variance of the rewards. ``"oracle"``: the largest of the true ones. None (default): 1/4 for
+            binary rewards, for others ``"oracle"``.
         output: ``"best"`` (default): as published. ``"last"``: J at the end. ``"mean"``: the arm of largest posterior
             mean.
 
-    Knows the prior unless ``kernel`` is given, and the variances unless ``noise_variance`` is. Minimum budget: 1.
+    Knows the prior unless ``kernel`` is given, and the variances if ``noise_variance`` is the oracle's. Minimum
+    budget: 1.
     """
 
     output: str = "best"

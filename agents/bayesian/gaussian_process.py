@@ -10,9 +10,11 @@ import numpy as np
 
 from bai_gym.agents.base import Agent, Plan
 from bai_gym.agents.tools.choosing import largest
+from bai_gym.agents.tools.ranges import ORACLE
 from bai_gym.errors import AgentError, ParameterError
 from bai_gym.gaussian_process import KERNELS, GaussianPosterior, GaussianPrior
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.sampling import Block
 from bai_gym.statistics import FloatArray, IntArray, Observation
 from bai_gym.validation import choice, real
@@ -39,8 +41,8 @@ class GaussianProcessAgent(Agent):
             paper), and the standard deviations of a prior or covariance.
         nu: Smoothness of the Matern kernel: 0.5, 1.5 (default) or 2.5.
         prior_mean: Prior mean of every arm; None (default): 0, or that of the environment's prior.
-        noise_variance: Variance of the rewards of an arm, at least 0; None (default): the largest of the true ones,
-            which is knowledge.
+        noise_variance: Variance of the rewards of an arm, at least 0. ``"oracle"``: the largest of the true ones. None
+            (default): 1/4, the largest possible one, for binary rewards; for others ``"oracle"``.
         output: ``"mean"`` (default): recommend the arm of largest posterior mean. ``"pulled"``: of those pulled.
 
     Attributes:
@@ -52,7 +54,7 @@ class GaussianProcessAgent(Agent):
     amplitude: float = 1.0
     nu: float = 1.5
     prior_mean: float | None = None
-    noise_variance: float | None = None
+    noise_variance: float | str | None = None
     output: str = "mean"
 
     uses_variances: ClassVar[bool] = False
@@ -62,9 +64,13 @@ class GaussianProcessAgent(Agent):
 
     @property
     def knows(self) -> frozenset[str]:  # type: ignore[override]
-        """The prior where ``kernel`` is ``"prior"``, and the variances unless ``noise_variance`` is given."""
+        """The prior where ``kernel`` is ``"prior"``, and the variances if ``noise_variance`` is the oracle's."""
         knowledge = {"prior"} if self._uses_prior else set()
-        return frozenset(knowledge | ({"variances"} if self.noise_variance is None else set()))
+        return frozenset(knowledge | ({"variances"} if self.setting("noise_variance") == ORACLE else set()))
+
+    def choices(self, rewards: Rewards) -> dict[str, Any]:
+        """Return the noise of rewards of a kind: a bound of bounded ones would be far too large for most."""
+        return {"noise_variance": 0.25 if rewards.kind == "binary" else ORACLE}
 
     @property
     def needs_features(self) -> bool:  # type: ignore[override]
@@ -89,15 +95,16 @@ class GaussianProcessAgent(Agent):
     def begin(self, info: ProblemInfo) -> None:
         """Make the prior, and the posterior before the first pull."""
         choice(self.output, self.outputs, f"output of {self.name}")
-        if self.noise_variance is not None:
-            real(self.noise_variance, f"noise_variance of {self.name}", least=0)
+        noise = self.setting("noise_variance")
+        if noise != ORACLE:
+            rule = "a number of at least 0 or 'oracle'"
+            noise = real(noise, f"noise_variance of {self.name}", least=0, rule=rule)
         self.prior: GaussianPrior = self._prior(info)
         if self.prior.num_arms != self.num_arms:
             raise ParameterError(
                 f"the covariance of {self.name} is of {self.prior.num_arms} arms, and there are {self.num_arms}"
             )
-        noise = self.noise_variance
-        self._noise = info.variances.max(axis=1) if noise is None else np.full(self.batch, float(noise))
+        self._noise = info.variances.max(axis=1) if noise == ORACLE else np.full(self.batch, noise)
         self.posterior = self._new_posterior()
 
     def _prior(self, info: ProblemInfo) -> GaussianPrior:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,10 +17,14 @@ from bai_gym.agents.tools.posteriors import (
     Posteriors,
     another_arm_of_largest_draw,
     arm_of_largest_draw,
+    pool_variances,
 )
+from bai_gym.agents.tools.ranges import length_of
 from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.agents.tools.variances import floored
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.sampling import Episode, Outcome, PerArm, Rule
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.validation import choice, integer, probability, real
@@ -66,11 +70,13 @@ def reward_variance(e: Episode, s: ThompsonState, arm: int) -> float:
     """Return the variance of an arm's rewards, known or estimated; it is positive."""
     if s.family == BERNOULLI:
         return float(max(e.mean[arm] * (1.0 - e.mean[arm]), 1e-6))
-    return float(max(e.variance[arm] if s.family == STUDENT else s.variances[arm], 1e-12))
+    variance = floored(e.pulls[arm], e.variance[arm], s.pooled) if s.family == STUDENT else s.variances[arm]
+    return float(max(variance, 1e-12))
 
 
 def has_other_reward(e: Episode, s: ThompsonState) -> bool:
     """Return whether a reward is neither 0 nor 1 although the posterior needs it to be; this ends the episode."""
+    pool_variances(e, s)
     if s.family != BERNOULLI:
         return False
     if e.pulled >= 0:
@@ -111,10 +117,10 @@ def posterior_mean(pulls: float, mean: float, variance: float, s: ScreenedState)
 
 def initial_values(agent: TS | TTTS) -> dict[str, FloatArray | float]:
     """Return the values of the state at the start, having checked the parameters of the posterior."""
-    choice(agent.posterior, ("student", "bernoulli", "normal"), f"posterior of {agent.name}")
-    real(agent.sigma, f"sigma of {agent.name}", above=0)
-    variance = min(max(agent.sigma**2, 1e-300), 1e300)
-    values: dict[str, FloatArray | float] = {"family": POSTERIORS.index(agent.posterior), "variances": variance}
+    posterior = choice(agent.setting("posterior"), ("student", "bernoulli", "normal"), f"posterior of {agent.name}")
+    values: dict[str, FloatArray | float] = {"family": POSTERIORS.index(posterior)}
+    if (sigma := agent.setting("sigma")) is not None:
+        values["variances"] = min(max(real(sigma, f"sigma of {agent.name}", above=0) ** 2, 1e-300), 1e300)
     return values if agent.plain else {**values, **screening(agent.num_arms)}
 
 
@@ -129,18 +135,18 @@ class TS(SequentialAgent):
     first, once, or twice for ``"student"``, even where the posterior would exist without these pulls.
 
     Args:
-        posterior: ``"student"`` (default): normal rewards of unknown variance, flat prior in mean and log variance; two
-            equal rewards leave no uncertainty, so not for rewards of few values. ``"bernoulli"``: rewards 0 and 1,
-            uniform prior; other rewards are an error. ``"normal"``: normal rewards of the standard deviation ``sigma``,
-            flat prior.
-        sigma: Standard deviation of the rewards for ``"normal"``, positive; default 0.5, the largest that rewards in
-            [0, 1] can have.
+        posterior: ``"bernoulli"``: rewards 0 and 1, uniform prior; other rewards are an error. ``"student"``: normal
+            rewards of unknown variance, flat prior in mean and log variance, with the variance of equal rewards from
+            below, see :mod:`bai_gym.agents.tools.variances`. ``"normal"``: normal rewards of the standard deviation
+            ``sigma``, flat prior. None (default): ``"bernoulli"`` for binary rewards, else ``"student"``.
+        sigma: Standard deviation of the rewards for ``"normal"``, positive. None (default): half the range of bounded
+            rewards, the largest that they can have; for others 0.5.
 
     Requires no oracle knowledge (``sigma`` is a parameter). Minimum budget: K, or 2 K for ``"student"``.
     """
 
-    posterior: str = "student"
-    sigma: float = 0.5
+    posterior: str | None = None
+    sigma: float | None = None
 
     name: ClassVar[str] = "TS"
     rule: ClassVar[Rule] = Rule(choose=thompson_sampling, stops=has_other_reward, state=ThompsonState)
@@ -148,15 +154,20 @@ class TS(SequentialAgent):
         index=posterior_mean, choose=fast_thompson_sampling, stops=has_other_reward, state=ScreenedState
     )
 
+    def choices(self, rewards: Rewards) -> dict[str, Any]:
+        """Return the posterior for rewards of a kind and, where it needs one, their largest standard deviation."""
+        normal = {"sigma": 0.5 * length_of(rewards)} if self.posterior == "normal" else {}
+        return {"posterior": "bernoulli" if rewards.kind == "binary" else "student", **normal}
+
     @property
     def first_pulls(self) -> int:  # type: ignore[override]
         """Two pulls of each arm where the posterior needs the sample variances."""
-        return 2 if self.posterior == "student" else 1
+        return 2 if self.setting("posterior") == "student" else 1
 
     @property
     def uses_variances(self) -> bool:  # type: ignore[override]
         """Whether the posterior needs the sample variances."""
-        return self.posterior == "student"
+        return bool(self.setting("posterior") == "student")
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
@@ -164,7 +175,7 @@ class TS(SequentialAgent):
 
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the recommendation; all rewards must fit the posterior."""
-        if self.posterior == "bernoulli":
+        if self.setting("posterior") == "bernoulli":
             last = outcome.statistics.sums.sum(axis=1) - outcome.states["successes"]
             if outcome.stopped.any() or (np.minimum(abs(last), abs(last - 1.0)) > 1e-6).any():
                 raise AgentError(
@@ -194,14 +205,14 @@ class TTTS(SequentialAgent):
     Args:
         beta: Probability of pulling I, strictly between 0 and 1; default 1/2.
         tries: Largest number of draws for another arm, at least 1; default 100.
-        posterior: ``"student"`` (default), ``"bernoulli"`` or ``"normal"``, see :class:`TS`.
-        sigma: Standard deviation of the rewards for ``"normal"``, positive; default 0.5.
+        posterior: ``"bernoulli"``, ``"student"``, ``"normal"`` or None (default), see :class:`TS`.
+        sigma: Standard deviation of the rewards for ``"normal"``, positive, or None (default), see :class:`TS`.
 
     Requires no oracle knowledge (``sigma`` is a parameter). Minimum budget: K, or 2 K for ``"student"``.
     """
 
-    posterior: str = "student"
-    sigma: float = 0.5
+    posterior: str | None = None
+    sigma: float | None = None
     beta: float = 0.5
     tries: int = 100
 
@@ -210,7 +221,7 @@ class TTTS(SequentialAgent):
     fast: ClassVar[Rule | None] = Rule(
         index=posterior_mean, choose=fast_top_two, stops=has_other_reward, state=ScreenedState
     )
-    first_pulls, uses_variances, conclude = TS.first_pulls, TS.uses_variances, TS.conclude
+    choices, first_pulls, uses_variances, conclude = TS.choices, TS.first_pulls, TS.uses_variances, TS.conclude
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
@@ -221,7 +232,7 @@ class TTTS(SequentialAgent):
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm of largest posterior mean."""
         statistics = Statistics.of(observation)
-        if self.posterior == "bernoulli":
+        if self.setting("posterior") == "bernoulli":
             means = (1.0 + np.rint(statistics.sums)) / (2.0 + statistics.pulls)
             statistics = Statistics(statistics.pulls, means, statistics.variances)
         return best_mean(statistics, self.tie, self.rng)

@@ -17,6 +17,7 @@ from bai_gym.agents.sequential import first_block
 from bai_gym.agents.tools.choosing import best_mean, keep_best
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.sampling import Request, Sequential
 from bai_gym.statistics import IntArray, Statistics
 from bai_gym.tasks import BestArm
@@ -45,8 +46,9 @@ class FCVote(Agent):
         agent: Name of an agent that decides when to stop; default ``"LUCB"``.
         delta: Its allowed error probability, above 0 and below 1 / (4 e); default 0.05.
         first: T_0, at least the agent's minimum budget; None (default): twice that.
-        b: Bound of the rewards, for agents that have one; default 1.
-        sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian.
+        b: Length of an interval that contains the rewards, for agents that have this parameter. None (default): as the
+            agent chooses it.
+        sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian; None (default): as the agent chooses.
 
     Requires what the agent requires. Minimum budget: T_0.
     """
@@ -54,7 +56,7 @@ class FCVote(Agent):
     agent: str = "LUCB"
     delta: float = 0.05
     first: int | None = None
-    b: float = 1.0
+    b: float | None = None
     sigma: float | None = None
 
     name: ClassVar[str] = "FCVote"
@@ -83,13 +85,17 @@ class FCVote(Agent):
                 f"do, not {self.agent!r}"
             )
         given: dict[str, Any] = {"delta": self.delta, "tie": self.tie}
-        for name, value, default in (("b", self.b, 1.0), ("sigma", self.sigma, None)):
+        for name, value in (("b", self.b), ("sigma", self.sigma)):
             if name in taken:
                 given[name] = value
-            elif value != default:
+            elif value is not None:
                 raise ParameterError(f"{name} of FCVote cannot be given with agent={self.agent!r}, which has none")
         agent: Agent = make(self.agent, **given)
-        return agent
+        return agent.suited_to(self.rewards)
+
+    def choices(self, rewards: Rewards) -> dict[str, Any]:
+        """Return what the agent of fixed confidence chooses of the parameters that are given here, too."""
+        return {name: value for name, value in self._made().choices(rewards).items() if name in ("b", "sigma")}
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return one run with the smallest cap."""
@@ -97,6 +103,7 @@ class FCVote(Agent):
 
     def reset(self, info: ProblemInfo, rng: np.random.Generator | None = None) -> None:
         """Check the parameters, on which the minimum budget depends, and begin new episodes."""
+        self._rewards = info.rewards
         real(self.delta, f"delta of {self.name}", finite=False)
         if not 0.0 < self.delta < LARGEST_DELTA:
             raise ParameterError(f"delta of FCVote must lie strictly between 0 and 1 / (4 e) = 0.092, not {self.delta}")

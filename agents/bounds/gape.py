@@ -12,7 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.bounds import gape_fast
-from bai_gym.agents.sequential import SequentialAgent, reward_bounds
+from bai_gym.agents.sequential import SequentialAgent
+from bai_gym.agents.tools.ranges import ORACLE, bound_or_oracle, reward_bounds
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.agents.tools.widths import WidthState, width
 from bai_gym.problems import ProblemInfo
@@ -90,7 +91,7 @@ def initial_values(agent: GapE | GapEV | AGapE | AGapEV, a: FloatArray | float) 
 def checked_bound(agent: GapE | GapEV | AGapE | AGapEV, info: ProblemInfo) -> FloatArray:
     """Check the parameters, and return the ``(N,)`` bounds of the rewards."""
     real(agent.scale, f"scale of {agent.name}", least=0)
-    return reward_bounds(agent.b, info, agent.name)
+    return reward_bounds(agent, info)
 
 
 def complexity_bound(agent: GapE | GapEV) -> FloatArray:
@@ -112,15 +113,16 @@ class GapE(SequentialAgent):
         rescaled: True (default): H is divided by 36 / log2 K, as in Lalitha et al., so that the error bound is
             comparable to that of SHVar. False: the original constant.
         scale: Multiplies a; at least 0, default 1.
-        b: Bound of the rewards, which lie in [0, b]; None (default): max over arms of mean + sigma sqrt(log n), as in
-            Lalitha et al. (2023), section 5, which takes knowledge of the range.
+        b: Length of an interval that contains the rewards. ``"oracle"``: max over arms of mean + sigma sqrt(log n), as
+            in Lalitha et al. (2023), section 5, which takes knowledge of the range. None (default): the length of the
+            interval of bounded rewards; for others ``"oracle"``.
         b_in_complexity: True (default): H as in Theorem 1 of Gabillon et al., so that b cancels in the width. False:
             H is the sum of 1 / gap^2, which makes the width b times as large.
 
-    Knows the complexity H, and the range of the rewards unless ``b`` is given. Minimum budget: K.
+    Knows the complexity H, and the range of the rewards if ``b`` is the oracle's. Minimum budget: K.
     """
 
-    b: float | None = None
+    b: float | str | None = None
     scale: float = 1.0
     rescaled: bool = True
     b_in_complexity: bool = True
@@ -128,12 +130,13 @@ class GapE(SequentialAgent):
     name: ClassVar[str] = "GapE"
     uses_variances: ClassVar[bool] = False
     tasks: ClassVar[frozenset[str]] = TASKS
+    choices = bound_or_oracle
     rule: ClassVar[Rule] = Rule(choose=pull_largest_b, state=GapEState)
 
     @property
     def knows(self) -> frozenset[str]:  # type: ignore[override]
-        """Complexity, and the range unless ``b`` is given."""
-        return frozenset({"complexity"} if self.b is not None else {"complexity", "range"})
+        """Complexity, and the range if ``b`` is the oracle's."""
+        return frozenset({"complexity", "range"} if self.setting("b") == ORACLE else {"complexity"})
 
     @property
     def fast(self) -> Rule | None:  # type: ignore[override]
@@ -161,13 +164,13 @@ class GapEV(SequentialAgent):
     Args:
         rescaled: True (default): H is divided by 128 / log2 K, as in Lalitha et al. False: the original constant.
         scale: Multiplies a; at least 0, default 1.
-        b: Bound of the rewards, as for GapE.
+        b: Range of the rewards, as for GapE.
         b_in_complexity: True (default): H as in Theorem 2 of Gabillon et al. False: H as for b = 1.
 
-    Knows the complexity H, and the range of the rewards unless ``b`` is given. Minimum budget: 2 K.
+    Knows the complexity H, and the range of the rewards if ``b`` is the oracle's. Minimum budget: 2 K.
     """
 
-    b: float | None = None
+    b: float | str | None = None
     scale: float = 1.0
     rescaled: bool = True
     b_in_complexity: bool = True
@@ -175,6 +178,7 @@ class GapEV(SequentialAgent):
     name: ClassVar[str] = "GapE-V"
     first_pulls: ClassVar[int] = 2
     tasks: ClassVar[frozenset[str]] = TASKS
+    choices = bound_or_oracle
     knows = GapE.knows
     rule = GapE.rule
     fast = GapE.fast
@@ -199,23 +203,24 @@ class AGapE(SequentialAgent):
 
     Args:
         scale: Multiplies a; at least 0, default 1.
-        b: Bound of the rewards, as for GapE.
+        b: Range of the rewards, as for GapE.
 
-    Knows the range of the rewards unless ``b`` is given. Minimum budget: K.
+    Knows the range of the rewards if ``b`` is the oracle's. Minimum budget: K.
     """
 
-    b: float | None = None
+    b: float | str | None = None
     scale: float = 1.0
 
     name: ClassVar[str] = "A-GapE"
     uses_variances: ClassVar[bool] = False
     tasks: ClassVar[frozenset[str]] = TASKS
+    choices = bound_or_oracle
     rule: ClassVar[Rule] = Rule(choose=pull_largest_estimated_b, state=GapEState)
 
     @property
     def knows(self) -> frozenset[str]:  # type: ignore[override]
-        """The range, unless ``b`` is given."""
-        return frozenset() if self.b is not None else frozenset({"range"})
+        """The range, if ``b`` is the oracle's."""
+        return frozenset({"range"} if self.setting("b") == ORACLE else ())
 
     @property
     def fast(self) -> Rule | None:  # type: ignore[override]
@@ -239,17 +244,18 @@ class AGapEV(SequentialAgent):
 
     Args:
         scale: Multiplies a; at least 0, default 1.
-        b: Bound of the rewards, as for GapE.
+        b: Range of the rewards, as for GapE.
 
-    Knows the range of the rewards unless ``b`` is given. Minimum budget: 2 K.
+    Knows the range of the rewards if ``b`` is the oracle's. Minimum budget: 2 K.
     """
 
-    b: float | None = None
+    b: float | str | None = None
     scale: float = 1.0
 
     name: ClassVar[str] = "A-GapE-V"
     first_pulls: ClassVar[int] = 2
     tasks: ClassVar[frozenset[str]] = TASKS
+    choices = bound_or_oracle
     rule = AGapE.rule
     fast = AGapE.fast
     knows = AGapE.knows

@@ -11,9 +11,16 @@ import numpy as np
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import keep_best
 from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.agents.tools.variances import (
+    VarianceState,
+    estimated_variance,
+    pool,
+    variance_choice,
+    variance_estimate,
+)
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Outcome, PerArm, Rule, State
+from bai_gym.sampling import Episode, Outcome, PerArm, Rule
 from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.validation import choice
 
@@ -23,7 +30,7 @@ SMALLEST_SHARE = 0.1  # of an arm, times 1 / K
 SMALLEST_DEVIATION = 1e-3  # times the largest one
 
 
-class NeymanState(State):
+class NeymanState(VarianceState):
     """What the rule of GNA uses."""
 
     tracks: bool  # whether shares are tracked, and not drawn from
@@ -38,7 +45,8 @@ def draw_by_shares(e: Episode, s: NeymanState, rng: np.random.Generator) -> int:
     """Complete the estimates of the last pull, and draw the next arm or take the one farthest behind its share."""
     if e.pulled >= 0:
         s.estimates[e.pulled] += (e.reward - s.before) / s.chance
-    set_shares(e, arm_of_largest(e.mean, e, rng), s.share)
+    pool(e, s)
+    set_shares(e, s, arm_of_largest(e.mean, e, rng), s.share)
     for arm in range(e.num_arms):
         s.estimates[arm] += e.mean[arm]
     if s.tracks:
@@ -50,13 +58,14 @@ def draw_by_shares(e: Episode, s: NeymanState, rng: np.random.Generator) -> int:
     return s.arm
 
 
-def set_shares(e: Episode, best: int, shares: FloatArray) -> None:
-    """Set the shares that are best for the sample variances, where the best arm is compared with all others."""
+def set_shares(e: Episode, s: NeymanState, best: int, shares: FloatArray) -> None:
+    """Set the shares that are best for the estimated variances, where the best arm is compared with all others."""
     top = others = 0.0
     for arm in range(e.num_arms):
-        top = max(top, math.sqrt(e.variance[arm]))
+        shares[arm] = math.sqrt(estimated_variance(e.pulls[arm], e.mean[arm], e.variance[arm], s))
+        top = max(top, shares[arm])
     for arm in range(e.num_arms):
-        deviation = max(math.sqrt(e.variance[arm]), SMALLEST_DEVIATION * top) if top > 0.0 else 1.0
+        deviation = max(shares[arm], SMALLEST_DEVIATION * top) if top > 0.0 else 1.0
         shares[arm] = deviation**2
         if arm != best:
             others += shares[arm]
@@ -96,16 +105,20 @@ class GNA(SequentialAgent):
     Args:
         sampling: ``"random"`` (default), or ``"track"``: pull the arm farthest behind its share.
         estimator: ``"aipw"`` (default), or ``"mean"``: the sample mean, which ``"track"`` takes.
+        variance: Estimate of the variances: ``"jeffreys"``, ``"floor"``, ``"sample"`` or None (default), by the kind of
+            rewards, see :mod:`bai_gym.agents.tools.variances`.
 
     Requires no oracle knowledge. Minimum budget: 2 K.
     """
 
     sampling: str = "random"
     estimator: str = "aipw"
+    variance: str | None = None
 
     name: ClassVar[str] = "GNA"
     first_pulls: ClassVar[int] = 2
     rule: ClassVar[Rule] = Rule(choose=draw_by_shares, state=NeymanState)
+    choices = variance_choice
 
     @property
     def anytime(self) -> bool:  # type: ignore[override]
@@ -121,7 +134,7 @@ class GNA(SequentialAgent):
                 f"{self.name} with sampling='track' draws no random arms, whose probabilities estimator='aipw' needs: "
                 "give estimator='mean'"
             )
-        self.values = {"tracks": self.sampling == "track"}
+        self.values = {"tracks": self.sampling == "track", "estimate": variance_estimate(self)}
 
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the arm of largest estimate: A2IPW, or the sample mean."""

@@ -10,9 +10,17 @@ import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.agents.tools.variances import (
+    VarianceState,
+    estimated_variance,
+    normal_assumption,
+    pool,
+    variance_choice,
+    variance_estimate,
+)
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, PerArm, Rule, State, noinline, total
+from bai_gym.sampling import Episode, PerArm, Rule, noinline, total
 from bai_gym.statistics import ROUNDING
 
 __all__ = ["OCBA", "OCBAPCS"]
@@ -22,7 +30,7 @@ LARGEST_GAP = 1e70  # its fourth power is a float
 SMALLEST_VARIANCE = 1e-12
 
 
-class OCBAState(State):
+class OCBAState(VarianceState):
     """What the rules of OCBA and OCBA-PCS use."""
 
     value: PerArm  # what is the largest for the arm to pull
@@ -31,16 +39,17 @@ class OCBAState(State):
 
 def pull_farthest_behind(e: Episode, s: OCBAState, rng: np.random.Generator) -> int:
     """Pull the arm of largest (t + 1) R_i / (sum of all R) - T_i, with R_i = v_i / d_i^2 of all arms but the best."""
+    pool(e, s)
     value, part = s.value, s.part
     best = arm_of_largest(e.mean, e, rng)
     if is_tied(e, best):
         return least_pulled_best(e, s, best, rng)
     for arm in range(e.num_arms):
-        gap, variance = distance(e, best, arm), variance_of(e, arm) * (arm != best)
+        gap, variance = distance(e, best, arm), variance_of(e, s, arm) * (arm != best)
         weight = 1.0 / (gap * gap)
         value[arm] = variance * weight  # R_i
         part[arm] = variance * weight * weight  # R_i^2 / v_i
-    of_best = np.sqrt(variance_of(e, best) * total(part))  # R_b
+    of_best = np.sqrt(variance_of(e, s, best) * total(part))  # R_b
     everything, after = total(value) + of_best, e.made + 1.0
     for arm in range(e.num_arms):  # times the sum of all R, which saves a division
         value[arm] = after * (of_best if arm == best else value[arm]) - e.pulls[arm] * everything
@@ -52,23 +61,24 @@ def pull_steepest(e: Episode, s: OCBAState, rng: np.random.Generator) -> int:
 
     All slopes are multiplied by exp(z^2 / 2) for the smallest z, so that they do not underflow.
     """
+    pool(e, s)
     value, slope = s.value, s.part
     best = arm_of_largest(e.mean, e, rng)
     if is_tied(e, best):
         return least_pulled_best(e, s, best, rng)
     growth = e.end / e.made  # from the pulls so far to those at the end
-    noise, least = variance_of(e, best) / (growth * e.pulls[best]), np.inf
+    noise, least = variance_of(e, s, best) / (growth * e.pulls[best]), np.inf
     for arm in range(e.num_arms):
-        both = noise + variance_of(e, arm) / (growth * e.pulls[arm])
+        both = noise + variance_of(e, s, arm) / (growth * e.pulls[arm])
         square = distance(e, best, arm) ** 2.0 / both
         slope[arm], value[arm] = both, square  # for the next loop
         least = square if square < least and arm != best else least
     for arm in range(e.num_arms):
         both = slope[arm]
         slope[arm] = np.exp(0.5 * (least - value[arm])) * distance(e, best, arm) / (both * math.sqrt(both))
-        value[arm] = slope[arm] * variance_of(e, arm) / (e.pulls[arm] * e.pulls[arm])
+        value[arm] = slope[arm] * variance_of(e, s, arm) / (e.pulls[arm] * e.pulls[arm])
     slope[best] = 0.0
-    value[best] = total(slope) * variance_of(e, best) / (e.pulls[best] * e.pulls[best])
+    value[best] = total(slope) * variance_of(e, s, best) / (e.pulls[best] * e.pulls[best])
     return arm_of_largest(value, e, rng)
 
 
@@ -78,9 +88,9 @@ def distance(e: Episode, best: int, arm: int) -> float:
     return float(min(gap if gap > SMALLEST_GAP else SMALLEST_GAP, LARGEST_GAP))
 
 
-def variance_of(e: Episode, arm: int) -> float:
-    """Return v_i: the sample variance of an arm, at least the bound."""
-    variance = e.variance[arm]
+def variance_of(e: Episode, s: OCBAState, arm: int) -> float:
+    """Return v_i: the estimated variance of an arm, at least the bound."""
+    variance = estimated_variance(e.pulls[arm], e.mean[arm], e.variance[arm], s)
     return float(variance if variance > SMALLEST_VARIANCE else SMALLEST_VARIANCE)
 
 
@@ -120,14 +130,19 @@ class OCBA(SequentialAgent):
 
     Args:
         n0: First pulls of each arm, at least 2; None (default): n / (2 K), rounded down, but from 2 to 5.
+        variance: Estimate of the variances: ``"jeffreys"``, ``"floor"``, ``"sample"`` or None (default), by the kind of
+            rewards, see :mod:`bai_gym.agents.tools.variances`.
 
     Requires no oracle knowledge. Minimum budget: 2 K, or ``n0`` K.
     """
 
     n0: int | None = None
+    variance: str | None = None
 
     name: ClassVar[str] = "OCBA"
     rule: ClassVar[Rule] = Rule(choose=pull_farthest_behind, state=OCBAState)
+    choices = variance_choice
+    unmet_assumptions = normal_assumption
 
     @property
     def first_pulls(self) -> int:  # type: ignore[override]
@@ -139,7 +154,8 @@ class OCBA(SequentialAgent):
         return (2 if self.n0 is None else self.n0) * num_arms
 
     def begin(self, info: ProblemInfo) -> None:
-        """Check the parameter."""
+        """Check the parameters."""
+        self.values = {"estimate": variance_estimate(self)}
         if self.n0 is not None and self.n0 < 2:
             raise ParameterError(f"n0 of {self.name} must be at least 2, for a variance, not {self.n0}")
 
@@ -159,12 +175,15 @@ class OCBAPCS(SequentialAgent):
 
     Args:
         n0: First pulls of each arm, as for OCBA.
+        variance: Estimate of the variances, as for OCBA.
 
     Requires no oracle knowledge. Minimum budget: 2 K, or ``n0`` K.
     """
 
     n0: int | None = None
+    variance: str | None = None
 
     name: ClassVar[str] = "OCBA-PCS"
     rule: ClassVar[Rule] = Rule(choose=pull_steepest, state=OCBAState)
-    first_pulls, minimum_budget, begin = OCBA.first_pulls, OCBA.minimum_budget, OCBA.begin
+    unmet_assumptions = normal_assumption
+    choices, first_pulls, minimum_budget, begin = variance_choice, OCBA.first_pulls, OCBA.minimum_budget, OCBA.begin

@@ -10,11 +10,11 @@ import numpy as np
 from bai_gym.agents.bounds import ucb1_fast
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import most_pulled
+from bai_gym.agents.tools.ranges import range_choice, range_of
 from bai_gym.agents.tools.scanning import arm_of_largest
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, PerArm, Rule, State
 from bai_gym.statistics import IntArray, Observation, Statistics
-from bai_gym.validation import real
 
 __all__ = ["UCB1"]
 
@@ -43,22 +43,23 @@ class UCB1(SequentialAgent):
     (2009), "Pure Exploration in Multi-Armed Bandits Problems". Ties in pulls are broken by sample means.
 
     Args:
-        b: Factor of the width, the range of the rewards; default 1.
+        b: Factor of the width, the length of an interval that contains the rewards. None (default): that of bounded
+            rewards; for others 1.
 
     Requires no oracle knowledge. Minimum budget: K.
     """
 
-    b: float = 1.0
+    b: float | None = None
 
     name: ClassVar[str] = "UCB1"
     uses_variances: ClassVar[bool] = False
     rule: ClassVar[Rule] = Rule(choose=pull_largest_bound, state=UCB1State)
     fast: ClassVar[Rule | None] = ucb1_fast.RULE
+    choices = range_choice
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameter."""
-        real(self.b, f"b of {self.name}", above=0)
-        self.values = {"b": self.b}
+        self.values = {"b": range_of(self)}
 
     def recommend(self, observation: Observation) -> IntArray:
         """Return the arm pulled most often."""

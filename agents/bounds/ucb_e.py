@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.sequential import SequentialAgent, reward_bounds
+from bai_gym.agents.sequential import SequentialAgent
+from bai_gym.agents.tools.ranges import ORACLE, bound_or_oracle, range_choice, range_of, reward_bounds
 from bai_gym.agents.tools.rejects import phase_ends
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
@@ -46,32 +47,34 @@ class UCBE(SequentialAgent):
         a: ``None`` (default): the exploration is c n / H_1. ``"theory"``: (25/36) (n - K) / H_1, the largest that the
             theory covers (for b = 1). A number of at least 0: the exploration itself, and no oracle knowledge is
             required.
-        b: Factor of the width, the range of the rewards; None (default): max over arms of mean + sigma sqrt(log n), as
-            in GapE, which takes knowledge of the range.
+        b: Factor of the width, the length of an interval that contains the rewards. ``"oracle"``: max over arms of mean
+            + sigma sqrt(log n), as in GapE, which takes knowledge of the range. None (default): the length of the
+            interval of bounded rewards; for others ``"oracle"``.
 
-    Knows the complexity H_1 unless ``a`` is a number, and the range of the rewards unless ``b`` is given. Minimum
+    Knows the complexity H_1 unless ``a`` is a number, and the range of the rewards if ``b`` is the oracle's. Minimum
     budget: K.
     """
 
     c: float = 1.0
     a: float | str | None = None
-    b: float | None = None
+    b: float | str | None = None
 
     name: ClassVar[str] = "UCB-E"
     uses_variances: ClassVar[bool] = False
     rule: ClassVar[Rule] = Rule(index=upper_bound, state=UCBEState)
+    choices = bound_or_oracle
 
     @property
     def knows(self) -> frozenset[str]:  # type: ignore[override]
-        """Complexity unless ``a`` is a number, and the range unless ``b`` is given."""
+        """Complexity unless ``a`` is a number, and the range if ``b`` is the oracle's."""
         complexity = {"complexity"} if self.a is None or isinstance(self.a, str) else set()
-        return frozenset(complexity if self.b is not None else complexity | {"range"})
+        return frozenset(complexity | ({"range"} if self.setting("b") == ORACLE else set()))
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and compute the exploration."""
         real(self.c, f"c of {self.name}", above=0)
         self.exploration: FloatArray = self._exploration(info)
-        self.values = {"width": reward_bounds(self.b, info, self.name) * np.sqrt(self.exploration)}
+        self.values = {"width": reward_bounds(self, info) * np.sqrt(self.exploration)}
 
     def _exploration(self, info: ProblemInfo) -> FloatArray:
         if self.a is None:
@@ -136,21 +139,23 @@ class AdaptiveUCBE(SequentialAgent):
 
     Args:
         c: Factor of the exploration, positive; default 1.
-        b: Factor of the width, the range of the rewards; default 1.
+        b: Factor of the width, the length of an interval that contains the rewards. None (default): that of bounded
+            rewards; for others 1.
 
     Requires no oracle knowledge. Minimum budget: K.
     """
 
     c: float = 1.0
-    b: float = 1.0
+    b: float | None = None
 
     name: ClassVar[str] = "A-UCB-E"
     uses_variances: ClassVar[bool] = False
     rule: ClassVar[Rule] = Rule(index=upper_bound, refresh=next_phase, state=AdaptiveState)
+    choices = range_choice
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         real(self.c, f"c of {self.name}", above=0)
-        real(self.b, f"b of {self.name}", above=0)
         ends = phase_ends(self.num_arms, self.budget)
-        self.values = {"exploration": self.b * math.sqrt(self.c * self.budget), "ends": np.array([*ends, self.budget])}
+        exploration = range_of(self) * math.sqrt(self.c * self.budget)
+        self.values = {"exploration": exploration, "ends": np.array([*ends, self.budget])}

@@ -14,8 +14,8 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.bounds.ugape_fast import TIED, Cache, fast_complexity, select_untied, upper
-from bai_gym.agents.sequential import reward_bounds
-from bai_gym.agents.tools.sets import SetAgent, SetState, keep, prefers, range_of, rivals, smallest
+from bai_gym.agents.tools.ranges import ORACLE, bound_or_oracle, range_choice, range_of, reward_bounds
+from bai_gym.agents.tools.sets import SetAgent, SetState, keep, prefers, rivals, smallest
 from bai_gym.agents.tools.widths import WidthState, width
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule, Vector, noinline, section
@@ -100,7 +100,7 @@ ADAPTIVE = Rule(choose=select_arm, refresh=estimate_complexity, state=UGapEState
 UNTIL_ACCURATE = Rule(choose=select_until_accurate, state=UGapEState)
 
 
-def shared_values(agent: SetAgent, b: FloatArray) -> dict[str, FloatArray | float]:
+def shared_values(agent: SetAgent, b: FloatArray | float) -> dict[str, FloatArray | float]:
     """Return the values that the states of all forms have at the start."""
     order = np.zeros(agent.task.m + 1)
     return {**agent.task_values(), "b": b, "aware": agent.uses_variances, "order": order}
@@ -108,7 +108,7 @@ def shared_values(agent: SetAgent, b: FloatArray) -> dict[str, FloatArray | floa
 
 def begin_with_complexity(agent: UGapEb | UGapEbV, info: ProblemInfo) -> None:
     """Check the parameters, and compute the exploration from the true complexity."""
-    b, rate = reward_bounds(agent.b, info, agent.name), exploration_rate(agent)
+    b, rate = reward_bounds(agent, info), exploration_rate(agent)
     choice(agent.output, ("best", "last"), f"output of {agent.name}")
     task = agent.task.m, agent.task.epsilon, b, agent.task.num_bandits
     aware = agent.uses_variances
@@ -118,7 +118,7 @@ def begin_with_complexity(agent: UGapEb | UGapEbV, info: ProblemInfo) -> None:
 
 def begin_adaptive(agent: AUGapEb | AUGapEbV, info: ProblemInfo) -> None:
     """Check the parameters; the complexity is estimated as the episode goes on."""
-    b, rate = reward_bounds(agent.b, info, agent.name), exploration_rate(agent)
+    b, rate = range_of(agent), exploration_rate(agent)
     every = agent.num_arms * 2 if agent.refresh is None else agent.refresh
     integer(every, f"refresh of {agent.name}", least=1)
     agent.values = {**shared_values(agent, b), "rate": rate, "every": every, "last": True}
@@ -126,11 +126,9 @@ def begin_adaptive(agent: AUGapEb | AUGapEbV, info: ProblemInfo) -> None:
 
 def begin_with_confidence(agent: UGapEc | UGapEcV, info: ProblemInfo) -> None:
     """Check the parameters."""
-    given = range_of(agent.b, agent.sigma, agent.name) if isinstance(agent, UGapEc) else agent.b
     probability(agent.delta, f"delta of {agent.name}")
     real(agent.c, f"c of {agent.name}", above=0)
-    values = shared_values(agent, reward_bounds(given, info, agent.name))
-    agent.values = {**values, "rate": agent.c, "delta": agent.delta, "last": True}
+    agent.values = {**shared_values(agent, range_of(agent)), "rate": agent.c, "delta": agent.delta, "last": True}
 
 
 def exploration_rate(agent: UGapEb | UGapEbV | AUGapEb | AUGapEbV) -> float:
@@ -166,8 +164,8 @@ FAST_ADAPTIVE = for_one_arm(Rule(index=upper, choose=select_fast, refresh=fast_c
 
 
 def oracle(agent: UGapEb | UGapEbV) -> frozenset[str]:
-    """Complexity, and the range unless ``b`` is given."""
-    return frozenset({"complexity"} if agent.b is not None else {"complexity", "range"})
+    """Complexity, and the range if ``b`` is the oracle's."""
+    return frozenset({"complexity", "range"} if agent.setting("b") == ORACLE else {"complexity"})
 
 
 @dataclass(kw_only=True)
@@ -181,12 +179,13 @@ class UGapEb(SetAgent):
     """
 
     scale: float = 1.0
-    b: float | None = None
+    b: float | str | None = None
     output: str = "best"
 
     name: ClassVar[str] = "UGapEb"
     uses_variances: ClassVar[bool] = False
     knows = property(oracle)
+    choices = bound_or_oracle
     rule: ClassVar[Rule] = GIVEN
     fast = FAST
     begin = begin_with_complexity
@@ -201,12 +200,13 @@ class UGapEbV(SetAgent):
     """
 
     scale: float = 1.0
-    b: float | None = None
+    b: float | str | None = None
     output: str = "best"
 
     name: ClassVar[str] = "UGapEb-V"
     first_pulls: ClassVar[int] = 2
     knows = property(oracle)
+    choices = bound_or_oracle
     rule: ClassVar[Rule] = GIVEN
     fast = FAST
     begin = begin_with_complexity
@@ -220,12 +220,13 @@ class AUGapEb(SetAgent):
     """
 
     scale: float = 1.0
-    b: float = 1.0
+    b: float | None = None
     refresh: int | None = None
 
     name: ClassVar[str] = "A-UGapEb"
     uses_variances: ClassVar[bool] = False
     rule: ClassVar[Rule] = ADAPTIVE
+    choices = range_choice
     fast = FAST_ADAPTIVE
     begin = begin_adaptive
 
@@ -235,12 +236,13 @@ class AUGapEbV(SetAgent):
     """UGapEb-V with the complexity estimated online, as in A-GapE-V; it recommends the set at the end."""
 
     scale: float = 1.0
-    b: float = 1.0
+    b: float | None = None
     refresh: int | None = None
 
     name: ClassVar[str] = "A-UGapEb-V"
     first_pulls: ClassVar[int] = 2
     rule: ClassVar[Rule] = ADAPTIVE
+    choices = range_choice
     fast = FAST_ADAPTIVE
     begin = begin_adaptive
 
@@ -257,7 +259,7 @@ class UGapEc(SetAgent):
     """
 
     delta: float = 0.1
-    b: float = 1.0
+    b: float | None = None
     sigma: float | None = None
     c: float = 0.5
 
@@ -265,6 +267,7 @@ class UGapEc(SetAgent):
     stops: ClassVar[bool] = True
     uses_variances: ClassVar[bool] = False
     rule: ClassVar[Rule] = UNTIL_ACCURATE
+    choices = range_choice
     begin = begin_with_confidence
 
 
@@ -276,11 +279,12 @@ class UGapEcV(SetAgent):
     """
 
     delta: float = 0.1
-    b: float = 1.0
+    b: float | None = None
     c: float = 1.0
 
     name: ClassVar[str] = "UGapEc-V"
     stops: ClassVar[bool] = True
     first_pulls: ClassVar[int] = 2
     rule: ClassVar[Rule] = UNTIL_ACCURATE
+    choices = range_choice
     begin = begin_with_confidence

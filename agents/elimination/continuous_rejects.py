@@ -10,8 +10,8 @@ import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_remaining
+from bai_gym.agents.tools.ranges import range_choice, range_of
 from bai_gym.agents.tools.scanning import active_arm_of_smallest, fewest_pulls
-from bai_gym.agents.tools.sets import range_of
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import Episode, Outcome, PerArm, Rule, State, Vector
 from bai_gym.statistics import IntArray
@@ -69,21 +69,21 @@ class ContinuousRejects(SequentialAgent):
     """Base of both forms, which differ in what the lowest mean is compared with.
 
     Args:
-        b: Bound of the rewards, which lie in [0, b]; default 1.
+        b: Length of an interval that contains the rewards. None (default): that of bounded rewards; for others 1.
         sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma.
     """
 
-    b: float = 1.0
+    b: float | None = None
     sigma: float | None = None
 
     uses_variances: ClassVar[bool] = False
     anytime: ClassVar[bool] = False
+    choices = range_choice
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the bound, and set the values of the state."""
-        b = range_of(self.b, self.sigma, self.name)
         bars = np.array([log_bar(arms) for arms in range(1, self.num_arms + 1)])
-        self.values = {"b": b, "log_bar": bars, "remaining": self.num_arms}
+        self.values = {"b": range_of(self), "log_bar": bars, "remaining": self.num_arms}
 
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the active arm of largest mean."""

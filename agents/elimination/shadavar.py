@@ -10,15 +10,23 @@ import numpy as np
 
 from bai_gym.agents.tools.choosing import spread_evenly
 from bai_gym.agents.tools.halving import HalvingAgent, Stage
+from bai_gym.agents.tools.variances import (
+    VarianceState,
+    estimated_variance,
+    normal_assumption,
+    pool,
+    variance_choice,
+    variance_estimate,
+)
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Block, Outcome, Rule, Sequential, State
+from bai_gym.sampling import NEVER, Block, Episode, Outcome, Rule, Sequential
 from bai_gym.statistics import IntArray, Statistics
 from bai_gym.validation import probability
 
 __all__ = ["SHAdaVar", "SHAdaVarReuse"]
 
 
-class SHAdaVarState(State):
+class SHAdaVarState(VarianceState):
     """What the rule of a stage uses."""
 
     log: float  # L = log(1 / delta); 0 for the sample variance in place of its bound
@@ -27,8 +35,15 @@ class SHAdaVarState(State):
 def bound_per_pull(pulls: float, mean: float, variance: float, s: SHAdaVarState) -> float:
     """Return U / T, equation (7); arms of variance 0 come after all others, the least pulled first."""
     factor = 1.0 - 2.0 * np.sqrt(s.log / (pulls - 1.0))
-    index = variance / (factor * pulls) if variance > 0.0 else -pulls
+    v = estimated_variance(pulls, mean, variance, s)
+    index = v / (factor * pulls) if v > 0.0 else -pulls
     return index if factor > 0.0 else np.inf
+
+
+def begin_stage(e: Episode, s: SHAdaVarState, rng: np.random.Generator) -> int:
+    """Compute what the estimates of variances need, from the cyclic pulls; there is no other phase."""
+    pool(e, s)
+    return NEVER
 
 
 @dataclass(kw_only=True)
@@ -48,6 +63,8 @@ class SHAdaVar(HalvingAgent):
             Theorem 5 asks for delta < 1 / (K n)).
         ucb: If False, the sample variance takes the place of U, after two cyclic pulls per arm (a variant that the
             paper mentions and does not analyse).
+        variance: Estimate of the variances: ``"jeffreys"``, ``"floor"``, ``"sample"`` or None (default), by the kind of
+            rewards, see :mod:`bai_gym.agents.tools.variances`.
         samples: ``"stage"`` (default) or ``"all"``, for the means that decide who survives.
         leftover: ``"drop"`` (default) or ``"last"``.
 
@@ -56,9 +73,12 @@ class SHAdaVar(HalvingAgent):
 
     delta: float = 0.05
     ucb: bool = True
+    variance: str | None = None
 
     name: ClassVar[str] = "SHAdaVar"
-    rule: ClassVar[Rule] = Rule(index=bound_per_pull, state=SHAdaVarState)
+    rule: ClassVar[Rule] = Rule(index=bound_per_pull, refresh=begin_stage, state=SHAdaVarState)
+    choices = variance_choice
+    unmet_assumptions = normal_assumption
 
     def minimum_budget(self, num_arms: int) -> int:
         """Return one pull per arm in the first stage, two for the plug-in variant."""
@@ -68,6 +88,7 @@ class SHAdaVar(HalvingAgent):
         """Compute L and the cyclic pulls per arm."""
         super().begin(info)
         probability(self.delta, f"delta of {self.name}")
+        self._estimate = variance_estimate(self)
         # Without an upper bound L = 0: then U is the sample variance, from two pulls on.
         self._log = -math.log(self.delta) if self.ucb else 0.0
         self._cyclic_share = 4.0 * self._log + 1.0 if self.ucb else 2.0
@@ -85,7 +106,7 @@ class SHAdaVar(HalvingAgent):
             pulls - cyclic,
             self.tie,
             self.rng,
-            {"log": self._log},
+            {"log": self._log, "estimate": self._estimate},
             arms=candidates,
             window=made,
             agent=self.name,

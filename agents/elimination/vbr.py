@@ -12,15 +12,23 @@ from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.agents.tools.rejects import rejection_times
 from bai_gym.agents.tools.scanning import active_arm_of_smallest
+from bai_gym.agents.tools.variances import (
+    VarianceState,
+    estimated_variance,
+    estimated_variances,
+    pool,
+    variance_choice,
+    variance_estimate,
+)
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import NEVER, Episode, Outcome, PerArm, Rule, State, Vector
+from bai_gym.sampling import NEVER, Episode, Outcome, PerArm, Rule, Vector
 from bai_gym.statistics import IntArray, Statistics
 from bai_gym.validation import choice, real
 
 __all__ = ["VBR"]
 
 
-class VBRState(State):
+class VBRState(VarianceState):
     """What the rule of VBR uses."""
 
     gamma: float  # width of the intervals in standard errors
@@ -33,11 +41,13 @@ class VBRState(State):
 
 def widest(pulls: float, mean: float, variance: float, s: VBRState) -> float:
     """Return v / T, which is largest where r is; arms of radius 0 come last, the least pulled one first."""
-    return variance / pulls if variance > 0.0 else -pulls
+    v = estimated_variance(pulls, mean, variance, s)
+    return v / pulls if v > 0.0 else -pulls
 
 
 def reject_due(e: Episode, s: VBRState, rng: np.random.Generator) -> int:
     """Reject an arm if t_k pulls are made, or two intervals are separated early; return when the next one is due."""
+    pool(e, s)
     early = s.early and e.pulled >= 0 and is_separated(e, s)
     while s.phase < e.num_arms - 1 and (early or s.times[s.phase] <= e.made):
         reject(e, s, rng)
@@ -67,7 +77,7 @@ def is_separated(e: Episode, s: VBRState) -> bool:
 
 def radius(e: Episode, s: VBRState, arm: int) -> float:
     """Return r = gamma sqrt(v / T)."""
-    return s.gamma * math.sqrt(e.variance[arm] / e.pulls[arm])
+    return s.gamma * math.sqrt(estimated_variance(e.pulls[arm], e.mean[arm], e.variance[arm], s) / e.pulls[arm])
 
 
 @dataclass(kw_only=True)
@@ -90,6 +100,8 @@ class VBR(SequentialAgent):
         early: If True, an arm is also dropped, by the same rule, after every pull that leaves some active arm's
             mean + r below another's mean - r; the schedule moves on. Default False. Pulls after the last rejection go
             to the survivor.
+        variance: Estimate of the variances: ``"jeffreys"``, ``"floor"``, ``"sample"`` or None (default), by the kind of
+            rewards, see :mod:`bai_gym.agents.tools.variances`.
 
     Requires no oracle knowledge. Minimum budget: 2 K.
     """
@@ -97,6 +109,7 @@ class VBR(SequentialAgent):
     gamma: float = 1.96
     reject: str = "mean"
     early: bool = False
+    variance: str | None = None
 
     name: ClassVar[str] = "VBR"
     notes: ClassVar[tuple[str, ...]] = (
@@ -104,7 +117,8 @@ class VBR(SequentialAgent):
     )
     first_pulls: ClassVar[int] = 2
     anytime: ClassVar[bool] = False
-    rule: ClassVar[Rule] = Rule(index=widest, refresh=reject_due, only_drops=True, state=VBRState)
+    rule: ClassVar[Rule] = Rule(index=widest, refresh=reject_due, state=VBRState)
+    choices = variance_choice
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
@@ -114,6 +128,7 @@ class VBR(SequentialAgent):
             "gamma": self.gamma,
             "by_bound": self.reject == "ucb",
             "early": self.early,
+            "estimate": variance_estimate(self),
             "times": rejection_times(self.num_arms, self.budget).astype(float),
         }
 
@@ -122,6 +137,6 @@ class VBR(SequentialAgent):
         seen = outcome.statistics
         values = seen.means
         if self.reject == "ucb":
-            values = values + self.gamma * np.sqrt(seen.variances / seen.pulls)
+            values = values + self.gamma * np.sqrt(estimated_variances(seen, variance_estimate(self)) / seen.pulls)
         bounds = Statistics(seen.pulls, values, seen.variances)
         return best_remaining(bounds, outcome.active, self.tie, self.rng)

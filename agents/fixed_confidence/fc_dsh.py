@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.fixed_confidence.stopping import (
+    FAMILIES,
     ConfidenceAgent,
     ConfidenceState,
     is_separated,
@@ -134,7 +135,7 @@ class FCDSH(ConfidenceAgent):
             practical one; the authors' threshold is ``"tt-bounded"``.
         factor: By which the budget grows with ``reuse=True``, above 1; default 1.01, as in the paper's figures.
 
-    Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K, or 2 K for ``"student"``.
+    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K, or 2 K for ``"student"``.
     """
 
     reuse: bool = False
@@ -149,11 +150,16 @@ class FCDSH(ConfidenceAgent):
         """The rule of the form."""
         return PRACTICAL if self.reuse else PROVED
 
+    @property
+    def families(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Those of the form."""
+        return FAMILIES if self.reuse else ("gaussian",)
+
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         flag(self.reuse, f"reuse of {self.name}")
         growth = real(self.factor, f"factor of {self.name}", above=1)
-        if not self.reuse and (self.family != "gaussian" or self.threshold is not None):
+        if not self.reuse and (self.setting("family") != "gaussian" or self.threshold is not None):
             raise ParameterError(
                 f"family and threshold of {self.name} need reuse=True: the proved form has its own widths"
             )

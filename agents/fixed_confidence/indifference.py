@@ -16,18 +16,25 @@ from bai_gym.agents.fixed_confidence.stopping import confidence_note
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_remaining
 from bai_gym.agents.tools.scanning import fewest_pulls
+from bai_gym.agents.tools.variances import (
+    VarianceState,
+    estimated_variance,
+    pool,
+    variance_choice,
+    variance_estimate,
+)
 from bai_gym.bandits import Bandit
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
-from bai_gym.sampling import Episode, Outcome, PerArm, Rule, State, noinline
-from bai_gym.statistics import ROUNDING, IntArray
+from bai_gym.sampling import Episode, Outcome, PerArm, Rule, noinline
+from bai_gym.statistics import ROUNDING, FloatArray, IntArray
 from bai_gym.theory import rinott_constant
 from bai_gym.validation import integer, probability, real
 
 __all__ = ["KN", "Rinott"]
 
 
-class ZoneState(State):
+class ZoneState(VarianceState):
     """What the rules of Rinott and KN use."""
 
     zone: float  # width of the indifference zone
@@ -44,8 +51,10 @@ class RinottState(ZoneState):
 def second_stage(e: Episode, s: RinottState, rng: np.random.Generator) -> int:
     """Drop the arms that have all their pulls; return when the next one will have."""
     if e.pulled < 0:
+        pool(e, s)
         for arm in range(e.num_arms):
-            s.target[arm] = math.ceil(s.square * e.variance[arm] / (s.zone * s.zone))
+            variance = estimated_variance(e.pulls[arm], e.mean[arm], e.variance[arm], s)
+            s.target[arm] = math.ceil(s.square * variance / (s.zone * s.zone))
     missing = float(e.end)
     for arm in range(e.num_arms):
         if e.active[arm] == 1 and e.pulls[arm] >= s.target[arm]:
@@ -71,8 +80,9 @@ class KNState(ZoneState):
 def screen(e: Episode, s: KNState, rng: np.random.Generator) -> int:
     """Drop all arms that have lost against another one; return when the next round ends."""
     if e.pulled < 0:
+        pool(e, s)
         for arm in range(e.num_arms):
-            s.variance[arm] = e.variance[arm]
+            s.variance[arm] = estimated_variance(e.pulls[arm], e.mean[arm], e.variance[arm], s)
     for i in range(e.num_arms):
         for j in range(e.num_arms):
             if e.active[i] == 0 or e.active[j] == 0:  # arms that lose in this round still compete in it
@@ -121,13 +131,17 @@ class IndifferenceAgent(SequentialAgent):
         indifference: Width of the zone, positive, in the unit of the reward. Default 0.1. On a task with an accuracy
             epsilon, give epsilon.
         first_pulls: n_0, first pulls of each arm, at least 2. Default 10.
+        variance: Estimate of the variances: ``"jeffreys"``, ``"floor"``, ``"sample"`` or None (default), by the kind of
+            rewards, see :mod:`bai_gym.agents.tools.variances`.
     """
 
     delta: float = 0.1
     indifference: float = 0.1
     first_pulls: int = 10  # type: ignore[misc]
+    variance: str | None = None
 
     stops: ClassVar[bool] = True
+    choices = variance_choice
 
     def reset(self, info: ProblemInfo, rng: np.random.Generator | None = None) -> None:
         """Check the parameters, on which the minimum budget depends, and begin new episodes."""
@@ -138,10 +152,15 @@ class IndifferenceAgent(SequentialAgent):
         integer(self.first_pulls, f"first_pulls of {self.name}", least=2)
         super().reset(info, rng)
 
+    def zone_values(self, square: float) -> dict[str, FloatArray | float]:
+        """Return the values of the state, with the square of the constant h."""
+        own = {"square": square, "estimate": variance_estimate(self)}
+        return {"zone": self.indifference, "remaining": self.num_arms, **own}
+
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return notes if the confidence guarantee covers neither the rewards nor the means of a bandit."""
         second, best = np.sort(bandit.means, axis=-1)[..., -2:].T
-        rewards = confidence_note(self.name, "student", None, bandit, True)
+        rewards = confidence_note(self.name, "student", None, bandit)
         if (best - second >= self.indifference * (1.0 - ROUNDING)).all():
             return rewards
         lead = f"{self.name}: its confidence is proved for a best mean that exceeds the others by at least"
@@ -167,6 +186,8 @@ class Rinott(IndifferenceAgent):
         delta: Allowed error probability, above 0 and below 1 - 1/K. Default 0.1.
         indifference: Width of the zone, positive, in the unit of the reward. Default 0.1.
         first_pulls: n_0, first pulls of each arm, at least 2. Default 10; with few, h is large.
+        variance: Estimate of the variances: ``"jeffreys"``, ``"floor"``, ``"sample"`` or None (default), by the kind of
+            rewards, see :mod:`bai_gym.agents.tools.variances`.
 
     Requires no oracle knowledge. Minimum budget: n_0 K.
     """
@@ -179,7 +200,7 @@ class Rinott(IndifferenceAgent):
     def begin(self, info: ProblemInfo) -> None:
         """Find the constant."""
         h = rinott_constant(self.num_arms, 1.0 - self.delta, self.first_pulls)
-        self.values = {"zone": self.indifference, "square": h * h, "remaining": self.num_arms}
+        self.values = self.zone_values(h * h)
 
 
 @dataclass(kw_only=True)
@@ -203,6 +224,8 @@ class KN(IndifferenceAgent):
         delta: Allowed error probability alpha, above 0 and below 1 - 1/K. Default 0.1.
         indifference: delta in the formula, the width of the zone; positive, in the unit of the reward. Default 0.1.
         first_pulls: n_0, first pulls of each arm, at least 2. Default 10; with few, h is large.
+        variance: Estimate of the variances: ``"jeffreys"``, ``"floor"``, ``"sample"`` or None (default), by the kind of
+            rewards, see :mod:`bai_gym.agents.tools.variances`.
 
     Requires no oracle knowledge. Minimum budget: n_0 K.
     """
@@ -215,7 +238,7 @@ class KN(IndifferenceAgent):
         """Find the constant."""
         freedom = self.first_pulls - 1
         square = freedom * ((2.0 * self.delta / (self.num_arms - 1)) ** (-2.0 / freedom) - 1.0)
-        self.values = {"zone": self.indifference, "square": square, "remaining": self.num_arms}
+        self.values = self.zone_values(square)
 
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the arm of largest mean among those that remain."""

@@ -65,9 +65,10 @@ class KLLUCB(ConfidenceAgent):
     Args:
         threshold: The rate: ``"union"`` (default, also for None), log(4 K N^2 / delta), proved by Chernoff's
             inequality; or ``"gk16"``, log((1 + log t) / delta), a heuristic that is usual in experiments.
-        family: ``"gaussian"`` (default) or ``"bernoulli"``, which also holds for all rewards in [0, 1].
+        family: ``"bernoulli"``, which holds for all rewards in [0, 1], or ``"gaussian"``. None (default): by the kind
+            of rewards.
 
-    Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K.
+    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K.
     """
 
     name: ClassVar[str] = "KL-LUCB"

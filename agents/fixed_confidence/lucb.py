@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.tools.sets import SetAgent, SetState, keep, prefers, range_of, rivals
+from bai_gym.agents.tools.ranges import range_choice, range_of
+from bai_gym.agents.tools.sets import SetAgent, SetState, keep, prefers, rivals
 from bai_gym.agents.tools.widths import hoeffding
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Rule
@@ -71,7 +72,7 @@ class LUCB(SetAgent):
 
     Args:
         delta: Allowed error probability, in (0, 1). Default 0.1.
-        b: Bound of the rewards, which lie in [0, b]; default 1.
+        b: Length of an interval that contains the rewards. None (default): that of bounded rewards; for others 1.
         sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma. This holds for
             Gaussian rewards, with sigma the largest standard deviation.
 
@@ -79,7 +80,7 @@ class LUCB(SetAgent):
     """
 
     delta: float = 0.1
-    b: float = 1.0
+    b: float | None = None
     sigma: float | None = None
 
     name: ClassVar[str] = "LUCB"
@@ -87,9 +88,9 @@ class LUCB(SetAgent):
     uses_variances: ClassVar[bool] = False
     stops: ClassVar[bool] = True
     rule: ClassVar[Rule] = Rule(choose=pull_pair, state=LUCBState)
+    choices = range_choice
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters, and set the rule."""
         probability(self.delta, f"delta of {self.name}")
-        b = range_of(self.b, self.sigma, self.name)
-        self.values = {**self.task_values(), "b": b, "delta": self.delta}
+        self.values = {**self.task_values(), "b": range_of(self), "delta": self.delta}

@@ -102,9 +102,10 @@ class KLRacing(EliminationAgent):
 
     Args:
         threshold: The rate of the intervals, as in KL-LUCB: ``"union"`` (default) or the heuristic ``"gk16"``.
-        family: ``"gaussian"`` (default) or ``"bernoulli"``, which also holds for all rewards in [0, 1].
+        family: ``"bernoulli"``, which holds for all rewards in [0, 1], or ``"gaussian"``. None (default): by the kind
+            of rewards.
 
-    Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K.
+    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K.
     """
 
     name: ClassVar[str] = "KL-Racing"
@@ -122,7 +123,7 @@ class SuccessiveElimination(EliminationAgent):
     Paper: Even-Dar, Mannor and Mansour (2006), "Action Elimination and Stopping Conditions for the Multi-Armed Bandit
     and Reinforcement Learning Problems". The constant is derived here, by a union bound.
 
-    Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K.
+    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K.
     """
 
     name: ClassVar[str] = "SE"

@@ -10,11 +10,17 @@ Thresholds, with t pulls in all and K arms (proved: the recommendation is wrong 
 | name | formula | proved for |
 |---|---|---|
 | `gk16` | log((1 + log t) / delta) | nothing; the usual one in experiments |
-| `gk16-bernoulli` | log(2 t (K - 1) / delta) | Bernoulli rewards |
-| `kk21` | 3 log(1 + log N_i) + 3 log(1 + log N_j) + 2 C_exp(log((K - 1) / delta) / 2) | Bernoulli, Gaussian |
+| `gk16-bernoulli` | log(2 t (K - 1) / delta) | rewards in [0, 1] |
+| `kk21` | 3 log(1 + log N_i) + 3 log(1 + log N_j) + 2 C_exp(log((K - 1) / delta) / 2) | in [0, 1], Gaussian |
 | `kk21-gauss` | 2 log(4 + log N_i) + 2 log(4 + log N_j) + 2 C_G(log((K - 1) / delta) / 2) | Gaussian, sub-Gaussian |
-| `tt-bounded` | log(1 / delta) + 2 log(1 + t / 2) + 2 + log(K - 1) | Bernoulli rewards |
+| `tt-bounded` | log(1 / delta) + 2 log(1 + t / 2) + 2 + log(K - 1) | rewards in [0, 1] |
 | `student` | the sum over i and j of (N / 2) log(1 + q^2 / (N - 1)) | Gaussian, unknown variances |
+
+With d of Bernoulli rewards, what is proved for rewards 0 and 1 holds for all rewards X in [0, 1]: the proofs need that
+a likelihood ratio (q / p)^X ((1 - q) / (1 - p))^(1 - X) has a mean of at most 1 where X has the mean p. It is convex in
+X, so its mean is at most that for rewards 0 and 1. (The mixture over q of `gk16-bernoulli` is within 2 sqrt(N) of the
+largest likelihood for sums of rewards that are no integers, too: S log S - log Gamma(S + 1/2) is convex in S, so the
+ratio is the largest for S = 0 and S = N.)
 
 Sources: Garivier and Kaufmann (2016), "Optimal Best Arm Identification with Fixed Confidence", Theorem 10 and section
 6; Kaufmann and Koolen (2021), "Mixture Martingales Revisited with Applications to Sequential Tests and Confidence
@@ -28,24 +34,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
 from bai_gym.agents.tools.choosing import best_mean
 from bai_gym.agents.tools.divergences import TINY, bernoulli_divergence, variance_of
-from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, RewardFamily
+from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, RewardFamily, pool_variances
+from bai_gym.agents.tools.ranges import ORACLE, length_of
 from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.sampling import Episode, Outcome, leader, noinline
-from bai_gym.statistics import ROUNDING, IntArray, Observation, Statistics
+from bai_gym.statistics import ROUNDING, FloatArray, IntArray, Observation, Statistics
 from bai_gym.theory.deviations import exponential_family_c, gaussian_c
 from bai_gym.validation import choice, probability, real
 
 __all__ = [
     "BERNOULLI",
+    "FAMILIES",
     "GAUSSIAN",
     "INTERVALS",
     "STUDENT",
@@ -95,6 +104,7 @@ def is_separated(e: Episode, s: ConfidenceState) -> bool:
 
     It is also True where a reward does not fit the family.
     """
+    pool_variances(e, s)
     if not fits(e, s):
         return True
     best = leader(e.tournament)
@@ -215,25 +225,18 @@ def interval_rate(e: Episode, s: ConfidenceState, arm: int) -> float:
     return s.level + math.log(1.0 + math.log(float(e.made)))
 
 
-def confidence_note(agent: str, family: str, sigma: float | None, bandit: Bandit, binary: bool) -> tuple[str, ...]:
-    """Return a note unless the rewards of a bandit belong to a family for which the confidence is proved.
-
-    ``binary``: whether rewards of the Bernoulli family must be 0 or 1; otherwise they may lie between.
-    """
+def confidence_note(agent: str, family: str, sigma: float | str | None, bandit: Bandit) -> tuple[str, ...]:
+    """Return a note unless the rewards of a bandit belong to a family for which the confidence is proved."""
     low, high = bandit.limits()
     proved = f"{agent}: its confidence is proved for"
     if family == "bernoulli":
-        inside = low >= 0.0 and high <= 1.0
-        if inside and not binary:
-            return ()
-        binary = np.allclose(bandit.variances, bandit.means * (1.0 - bandit.means), rtol=0.0, atol=ROUNDING)
-        if inside and binary:
-            return ()
-        return (f"{proved} rewards 0 and 1, and these may take other values",)
-    if family == "gaussian" and sigma is not None:
+        return () if low >= 0.0 and high <= 1.0 else (f"{proved} rewards in [0, 1], and these may take other values",)
+    if family == "gaussian" and isinstance(sigma, float | int):
         if bandit.scale() <= sigma * (1.0 + ROUNDING):
             return ()
         return (f"{proved} {sigma:g}-sub-Gaussian rewards, and these need not be; give it sigma=",)
+    if bandit.rewards.kind == "counts":
+        return (f"{proved} Gaussian rewards, and these are counts",)
     return () if np.isinf(high - low) else (f"{proved} Gaussian rewards, and these are in [{low:.4g}, {high:.4g}]",)
 
 
@@ -246,56 +249,73 @@ class ConfidenceAgent(SequentialAgent):
 
     Args:
         delta: Allowed error probability, in (0, 1). Default 0.1.
-        family: Rewards that the statistics are for: ``"gaussian"`` (default): of known variance; ``"bernoulli"``: 0 and
-            1; ``"student"``: Gaussian of unknown variances, which takes two first pulls of each arm.
+        family: Rewards that the statistics are for: ``"bernoulli"``: 0 and 1, or any in [0, 1]; ``"gaussian"``: of
+            known variance, or sub-Gaussian; ``"student"``: Gaussian of unknown variances, which takes two first pulls
+            of each arm. None (default): ``"bernoulli"`` for rewards in [0, 1], ``"gaussian"`` for bounded ones and
+            where ``sigma`` is given, else ``"student"``; the next of these where the agent or the threshold has not
+            that family.
         sigma: Standard deviation of Gaussian rewards, positive; or a sigma for which rewards are sigma-sub-Gaussian.
-            Default 0.5, the largest that rewards in [0, 1] need. None: the true variances of the arms, which is oracle
-            knowledge.
+            None (default): half the length of the interval of bounded rewards; for others 0.5. ``"oracle"``: the true
+            variances of the arms, which is oracle knowledge.
         threshold: Name of the threshold, see :mod:`bai_gym.agents.fixed_confidence.stopping`. None (default): a
             proved one, ``"kk21-gauss"``, ``"gk16-bernoulli"`` or ``"student"``. ``"gk16"``, usual in papers, is a
             heuristic.
     """
 
     delta: float = 0.1
-    family: str = "gaussian"
-    sigma: float | None = 0.5
+    family: str | None = None
+    sigma: float | str | None = None
     threshold: str | None = None
 
     stops: ClassVar[bool] = True
     families: ClassVar[tuple[str, ...]] = FAMILIES
     thresholds: ClassVar[dict[str, tuple[str, ...]]] = THRESHOLDS
 
+    def choices(self, rewards: Rewards) -> dict[str, Any]:
+        """Return the family for rewards of a kind and, for the Gaussian one, a sigma."""
+        suitable = ["bernoulli"] if rewards.in_unit_interval else []
+        if self.sigma is not None:
+            suitable = []
+        elif np.isinf(rewards.width):
+            suitable = ["student"]
+        suitable = [family for family in (*suitable, "gaussian") if family in self.families]
+        fitting = [one for one in suitable if self.threshold is None or self.threshold in self.thresholds[one]]
+        family = (fitting or suitable)[0] if self.family is None else self.family
+        sigma = {"sigma": 0.5 * length_of(rewards)} if family == "gaussian" else {}
+        return {"family": family, **sigma}
+
     @property
     def first_pulls(self) -> int:  # type: ignore[override]
         """Two pulls of each arm where the statistics need the sample variances."""
-        return 2 if self.family == "student" else 1
+        return 2 if self.setting("family") == "student" else 1
 
     @property
     def uses_variances(self) -> bool:  # type: ignore[override]
         """Whether the statistics need the sample variances."""
-        return self.family == "student"
+        return bool(self.setting("family") == "student")
 
     @property
     def knows(self) -> frozenset[str]:  # type: ignore[override]
-        """The variances, where the family has known ones and ``sigma`` does not give them."""
-        return frozenset({"variances"} if self.family == "gaussian" and self.sigma is None else ())
+        """The variances, where the family has known ones and ``sigma`` is the oracle's."""
+        return frozenset({"variances"} if self.setting("family") == "gaussian" and self.sigma == ORACLE else ())
 
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """A sentence for tables if the threshold is not proved."""
-        if (self.family, self.threshold) not in HEURISTIC:
+        if (self.setting("family"), self.threshold) not in HEURISTIC:
             return ()
         return (f"{self.name}: the threshold {self.threshold} is a heuristic, its error probability may exceed delta",)
 
     def unmet_assumptions(self, bandit: Bandit) -> tuple[str, ...]:
         """Return a note if the confidence guarantee does not cover the rewards of a bandit."""
-        binary = self.thresholds is not INTERVALS
-        return () if self.notes else confidence_note(self.name, self.family, self.sigma, bandit, binary)
+        agent = self.suited_to(bandit.rewards)
+        family, sigma = agent.setting("family"), agent.setting("sigma")
+        return () if agent.notes else confidence_note(self.name, family, sigma, bandit)
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters, and set the fields of :class:`ConfidenceState`; subclasses add their own."""
         probability(self.delta, f"delta of {self.name}")
-        choice(self.family, self.families, f"family of {self.name}")
+        family = choice(self.setting("family"), self.families, f"family of {self.name}")
         self.check_task()
         threshold = self.check_threshold()
         level = math.log(1.0 / self.delta)
@@ -306,14 +326,20 @@ class ConfidenceAgent(SequentialAgent):
             "student": level + math.log(math.pi**2 * self.num_arms / 6.0),
         }.get(threshold, 0.0)
         self.values = {
-            "family": FAMILIES.index(self.family),
+            "family": FAMILIES.index(family),
             "threshold": NAMES.index(threshold),
             "level": level,
             "constant": constant,
         }
-        if self.family == "gaussian":
-            known = info.variances if self.sigma is None else real(self.sigma, f"sigma of {self.name}", above=0) ** 2
-            self.values["variances"] = np.maximum(known, TINY)
+        if family == "gaussian":
+            self.values["variances"] = np.maximum(self.known_variances(info), TINY)
+
+    def known_variances(self, info: ProblemInfo) -> FloatArray | float:
+        """Return the square of sigma, checked, or the ``(N, K)`` true variances."""
+        sigma = self.setting("sigma")
+        if sigma == ORACLE:
+            return info.variances
+        return real(sigma, f"sigma of {self.name}", above=0, rule="a positive number or 'oracle'") ** 2
 
     def check_task(self) -> None:
         """Raise :class:`AgentError` for a task with an accuracy above 0, which the statistics do not allow for."""
@@ -325,15 +351,17 @@ class ConfidenceAgent(SequentialAgent):
 
     def check_threshold(self) -> str:
         """Return the name of the threshold."""
-        allowed = self.thresholds[self.family]
+        family = self.setting("family")
+        allowed = self.thresholds[family]
         if self.threshold is None:
             return allowed[0]
-        return choice(self.threshold, allowed, f"threshold of {self.name} for {self.family} rewards")
+        return choice(self.threshold, allowed, f"threshold of {self.name} for {family} rewards")
 
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the recommendation; all rewards must fit the family."""
         means = outcome.statistics.means
-        if self.family == "bernoulli" and (outcome.states["misfit"].any() or (means < 0).any() or (means > 1).any()):
+        misfit = outcome.states["misfit"].any() or (means < 0).any() or (means > 1).any()
+        if self.setting("family") == "bernoulli" and misfit:
             raise AgentError(
                 f"{self.name} with family='bernoulli' needs rewards in [0, 1], but got another one: use "
                 "family='gaussian' with sigma=, or family='student'"

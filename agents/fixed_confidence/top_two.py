@@ -198,7 +198,7 @@ class T3C(TopTwo):
     identification". For Gaussian rewards the mean number of pulls is T*_beta log(1 / delta) for small delta. The
     posterior has a flat prior for Gaussian rewards, and a uniform one for Bernoulli rewards.
 
-    Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K, or 2 K for ``"student"``.
+    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K, or 2 K for ``"student"``.
     """
 
     name: ClassVar[str] = "T3C"
@@ -217,7 +217,7 @@ class TTTSGLR(ConfidenceAgent):
         beta: Probability of pulling the leader, in (0, 1); default 1/2.
         tries: Largest number of draws for a challenger, at least 1; default 100.
 
-    Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K, or 2 K for ``"student"``.
+    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K, or 2 K for ``"student"``.
     """
 
     beta: float = 0.5
@@ -242,7 +242,7 @@ class EBTC(TopTwo):
 
     Paper: Jourdan, Degenne, Baudry, de Heide and Kaufmann (2022), "Top Two Algorithms Revisited".
 
-    Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K, or 2 K for ``"student"``.
+    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K, or 2 K for ``"student"``.
     """
 
     name: ClassVar[str] = "EB-TC"
@@ -255,7 +255,7 @@ class EBTCI(TopTwo):
 
     Paper: Jourdan, Degenne, Baudry, de Heide and Kaufmann (2022), "Top Two Algorithms Revisited".
 
-    Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K, or 2 K for ``"student"``.
+    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K, or 2 K for ``"student"``.
     """
 
     name: ClassVar[str] = "EB-TCI"
@@ -276,7 +276,7 @@ class TTUCB(TopTwo):
         bonus: ``"mixture"`` (default): g as above. ``"uniform"``: g(t) = 2 a (1 + s) log t, which is larger.
         select: ``"tracking"`` (default) or ``"random"``.
 
-    Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K.
+    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K.
     """
 
     select: str = "tracking"
@@ -303,7 +303,7 @@ class TTEI(TopTwo):
     Paper: Qin, Klabjan and Russo (2017), "Improving the Expected Improvement Algorithm", for Gaussian rewards of known
     variance.
 
-    Requires no oracle knowledge, unless ``sigma`` is None. Minimum budget: K.
+    Requires no oracle knowledge, unless ``sigma`` is ``"oracle"``. Minimum budget: K.
     """
 
     name: ClassVar[str] = "TTEI"

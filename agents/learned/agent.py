@@ -15,12 +15,13 @@ from bai_gym.agents.learned.network import ArmNetwork, short_label
 from bai_gym.agents.learned.playing import environments, find_weights, preferred, pull_one_by_one
 from bai_gym.agents.tools.choosing import best_recommendation
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.statistics import IntArray, Observation, Statistics
 
 __all__ = ["DEFAULT_ENV", "Learned", "shipped"]
 
 FOLDER = Path(__file__).parent / "weights"
-DEFAULT_ENV = "BAI-Gaussian8-v0"
+DEFAULT_ENV, BINARY_ENV = "BAI-Gaussian8-v0", "BAI-Bernoulli10-v0"
 
 
 def shipped() -> tuple[str, ...]:
@@ -36,8 +37,8 @@ class Learned(Agent):
     any budget, including ones that it was not trained on.
 
     Args:
-        env: One of :func:`shipped`: the environment that the weights were trained on. None (default):
-            ``BAI-Gaussian8-v0``, unless ``path`` is given.
+        env: One of :func:`shipped`: the environment that the weights were trained on. None (default), unless ``path``
+            is given: ``BAI-Bernoulli10-v0`` for binary rewards, else ``BAI-Gaussian8-v0``.
         path: A file ``weights.npz`` that ``bai-gym train`` has written.
 
     Raises:
@@ -57,12 +58,24 @@ class Learned(Agent):
 
     def __post_init__(self) -> None:
         """Read the weights."""
-        file = find_weights(self.name, self.env, self.path, FOLDER, DEFAULT_ENV)
+        self._read(self.env if self.path is not None else self.setting("env"))
+
+    def _read(self, env: str | None) -> None:
+        file = find_weights(self.name, env, self.path, FOLDER, DEFAULT_ENV)
         self.network = ArmNetwork.load(file) if self.path is not None else _shipped_network(file)
+        self._env = env
+
+    def choices(self, rewards: Rewards) -> dict[str, Any]:
+        """Return the environment whose weights are for rewards of a kind."""
+        if self.path is not None:
+            return {}
+        return {"env": BINARY_ENV if rewards.kind == "binary" else DEFAULT_ENV}
 
     def begin(self, info: ProblemInfo) -> None:
-        """Make sure that the prior was declared."""
+        """Make sure that the prior was declared, and read the weights for the kind of rewards."""
         info.check_granted("prior")
+        if self.setting("env") != self._env:
+            self._read(self.setting("env"))
 
     @property
     def label(self) -> str:

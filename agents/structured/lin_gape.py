@@ -14,10 +14,12 @@ from bai_gym.agents.structured.linear_models import longest, noise_deviation, sh
 from bai_gym.agents.structured.pair_designs import PairDesigns
 from bai_gym.agents.tools.choosing import SLACK, largest
 from bai_gym.agents.tools.plain_ridge import RidgeState, product, start, update_regression
+from bai_gym.agents.tools.ranges import ORACLE, deviation_or_oracle
 from bai_gym.agents.tools.ridge_fit import Ridge
 from bai_gym.agents.tools.scanning import arm_of_nearly_largest, less_pulled
 from bai_gym.agents.tools.widths import EllipsoidState, ellipsoid_radius
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.sampling import WAIT, Episode, PerArm, Rule, Sequential, States, Vector
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.validation import choice, probability, real
@@ -104,18 +106,19 @@ class LinGapE(SequentialAgent):
 
     Args:
         delta: Allowed error probability of the confidence intervals, in (0, 1); default 0.05.
-        sigma: Standard deviation of the noise, positive. None (default): the largest of the true ones.
+        sigma: Standard deviation of the noise, positive. ``"oracle"``: the largest of the true ones. None (default):
+            half the length of the interval of bounded rewards; for others ``"oracle"``.
         lam: Weight of the identity in A, positive; default 1.
         S: Bound on the length of the true theta, at least 0; default 1.
         radius: ``"authors"`` (default), the code of Xu et al.: C_t = sigma sqrt(d log(K^2 (1 + t L^2) / (lam delta))) +
             sqrt(lam) S after t pulls, L the length of the longest arm. ``"determinant"``, the paper: C_t = sigma
             sqrt(2 log(K^2 sqrt(det A / det lam I) / delta)) + sqrt(lam) S.
 
-    Knows the true variances, unless ``sigma`` is given. Needs features. Minimum budget: K.
+    Knows the true variances, if ``sigma`` is the oracle's. Needs features. Minimum budget: K.
     """
 
     delta: float = 0.05
-    sigma: float | None = None
+    sigma: float | str | None = None
     lam: float = 1.0
     S: float = 1.0
     radius: str = "authors"
@@ -128,14 +131,16 @@ class LinGapE(SequentialAgent):
 
     @property
     def knows(self) -> frozenset[str]:  # type: ignore[override]
-        """The variances, unless ``sigma`` is given."""
-        return frozenset({"variances"} if self.sigma is None else ())
+        """The variances, if ``sigma`` is the oracle's."""
+        return frozenset({"variances"} if self.setting("sigma") == ORACLE else ())
+
+    def choices(self, rewards: Rewards) -> dict[str, Any]:
+        """Return the deviation for rewards of a kind."""
+        return {"sigma": deviation_or_oracle(rewards)}
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters and the features."""
         probability(self.delta, f"delta of {self.name}")
-        if self.sigma is not None:
-            real(self.sigma, f"sigma of {self.name}", above=0)
         real(self.lam, f"lam of {self.name}", above=0)
         real(self.S, f"S of {self.name}", least=0)
         choice(self.radius, ("authors", "determinant"), f"radius of {self.name}")
@@ -144,7 +149,7 @@ class LinGapE(SequentialAgent):
         self._designs = PairDesigns(features)
         self.values = {
             "delta": self.delta,
-            "sigma": noise_deviation(self.sigma, info),
+            "sigma": noise_deviation(self, info),
             "lam": self.lam,
             "theta_bound": self.S,
             "is_authors": self.radius == "authors",
@@ -207,7 +212,7 @@ class LinGapEGreedy(LinGapE):
         S: Bound on the length of the true theta.
         radius: ``"authors"`` or ``"determinant"``.
 
-    Knows the true variances, unless ``sigma`` is given. Needs features. Minimum budget: K.
+    Knows the true variances, if ``sigma`` is the oracle's. Needs features. Minimum budget: K.
     """
 
     name: ClassVar[str] = "LinGapE-Greedy"

@@ -13,9 +13,11 @@ from bai_gym.agents.structured import lin_ucb_fast
 from bai_gym.agents.structured.linear_models import longest, noise_deviation, shared_features
 from bai_gym.agents.tools.choosing import largest
 from bai_gym.agents.tools.plain_ridge import RidgeState, product, start, update_regression
+from bai_gym.agents.tools.ranges import ORACLE, deviation_or_oracle
 from bai_gym.agents.tools.ridge_fit import Ridge
 from bai_gym.agents.tools.scanning import arm_of_nearly_largest
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.sampling import Episode, PerArm, Rule, Sequential
 from bai_gym.statistics import FloatArray, IntArray, Observation, Statistics
 from bai_gym.validation import choice, probability, real
@@ -70,19 +72,21 @@ class LinUCB(SequentialAgent):
             sqrt(lam) S, with n the budget, d the number of features and L the length of the longest arm. The code of
             Azizi et al. has 0.51296 = 1 / sqrt(log(2 / 0.001) / 2), for any noise.
         lam: Weight of the identity in A, positive; default 1.
-        sigma: Standard deviation of the noise, positive. None (default): the largest of the true ones.
+        sigma: Standard deviation of the noise, positive. ``"oracle"``: the largest of the true ones. None (default):
+            half the length of the interval of bounded rewards; for others ``"oracle"``.
         delta: Probability with which the widths of OFUL fail, in (0, 1); default 0.05.
         S: Bound on the length of the true theta, at least 0; default 1. If it is far too small, the agent keeps pulling
             the first arm whose reward exceeds the bound.
         model: ``"shared"`` (default): one theta for all arms. ``"disjoint"``: each arm has a ridge regression of its
             own, as in Li et al. and the code of Azizi et al.
 
-    Knows the true variances, unless ``sigma`` or ``alpha`` is given. Needs features. Minimum budget: 1.
+    Knows the true variances, if ``sigma`` is the oracle's and ``alpha`` is not given. Needs features. Minimum
+    budget: 1.
     """
 
     alpha: float | None = None
     lam: float = 1.0
-    sigma: float | None = None
+    sigma: float | str | None = None
     delta: float = 0.05
     S: float = 1.0
     model: str = "shared"
@@ -96,7 +100,11 @@ class LinUCB(SequentialAgent):
     @property
     def knows(self) -> frozenset[str]:  # type: ignore[override]
         """The variances, if the width depends on them."""
-        return frozenset({"variances"} if self.alpha is None and self.sigma is None else ())
+        return frozenset({"variances"} if self.alpha is None and self.setting("sigma") == ORACLE else ())
+
+    def choices(self, rewards: Rewards) -> dict[str, Any]:
+        """Return the deviation for rewards of a kind, where the width depends on it."""
+        return {"sigma": deviation_or_oracle(rewards)} if self.alpha is None else {}
 
     @property
     def fast(self) -> Rule | None:  # type: ignore[override]
@@ -111,9 +119,9 @@ class LinUCB(SequentialAgent):
         """Check the parameters and find the factor of the widths."""
         if self.alpha is not None:
             real(self.alpha, f"alpha of {self.name}", least=0)
-        real(self.lam, f"lam of {self.name}", above=0)
-        if self.sigma is not None:
+        if self.sigma not in (None, ORACLE):
             real(self.sigma, f"sigma of {self.name}", above=0)
+        real(self.lam, f"lam of {self.name}", above=0)
         probability(self.delta, f"delta of {self.name}")
         real(self.S, f"S of {self.name}", least=0)
         choice(self.model, ("shared", "disjoint"), f"model of {self.name}")
@@ -122,7 +130,7 @@ class LinUCB(SequentialAgent):
             self.width_factor: FloatArray = np.full(self.batch, float(self.alpha))
         else:
             ratio = (1.0 + self.budget * longest(features) ** 2 / self.lam) / self.delta
-            noise = noise_deviation(self.sigma, info)
+            noise = noise_deviation(self, info)
             self.width_factor = noise * np.sqrt(features.shape[-1] * np.log(ratio)) + np.sqrt(self.lam) * self.S
         self._ridge = Ridge(features, self.lam) if self.model == "shared" else None
         self._lengths: FloatArray = np.einsum("nkd,nkd->nk", features, features)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from bai_gym.agents.tools.ranges import ORACLE
 from bai_gym.bandits.linear import check_features
 from bai_gym.designs import Design, exchange_design, greedy_allocation, round_design
 from bai_gym.errors import AgentError, InstanceError, ParameterError
@@ -14,6 +16,7 @@ from bai_gym.problems import ProblemInfo
 from bai_gym.regression import generalized_linear, least_squares
 from bai_gym.regression.links import LINKS
 from bai_gym.statistics import FloatArray, IntArray, Statistics
+from bai_gym.validation import real
 
 __all__ = [
     "DESIGN_ROUNDINGS",
@@ -71,11 +74,12 @@ def longest(features: FloatArray) -> FloatArray:
         return np.asarray(np.sqrt(np.einsum("nkd,nkd->nk", features, features).max(axis=1)))
 
 
-def noise_deviation(sigma: float | None, info: ProblemInfo) -> FloatArray:
-    """Return ``(N,)`` standard deviations of the noise: sigma, or the largest from the problem info."""
-    if sigma is not None:
-        return np.full(info.batch, float(sigma))
-    return np.asarray(np.sqrt(info.variances.max(axis=1)))
+def noise_deviation(agent: Any, info: ProblemInfo) -> FloatArray:
+    """Return ``(N,)`` standard deviations of the noise: an agent's sigma, or the largest from the problem info."""
+    sigma = agent.setting("sigma")
+    if sigma == ORACLE:
+        return np.asarray(np.sqrt(info.variances.max(axis=1)))
+    return np.full(info.batch, real(sigma, f"sigma of {agent.name}", above=0, rule="a positive number or 'oracle'"))
 
 
 def add_intercept(features: FloatArray) -> FloatArray:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
+from bai_gym.agents.tools.ranges import length_of
 from bai_gym.errors import ParameterError
 from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
 from bai_gym.sampling import Rule, State
 from bai_gym.statistics import FloatArray
 from bai_gym.tasks import Thresholding
@@ -82,15 +84,16 @@ class LSA(SequentialAgent):
     public implementation (github.com/Alanthink/banditpylib).
 
     Args:
-        alpha: Weight of the distance, positive; default 1, as in that code, for rewards in [0, 1]. The value of the
-            paper's theorem could not be checked.
+        alpha: Weight of the distance, positive. None (default): 1 / b^2 for bounded rewards in an interval of length b,
+            for others 1, as in that code, which is for rewards in [0, 1]. The value of the paper's theorem could not be
+            checked.
         epsilon: Half width of the indifference zone around the threshold; at least 0, in the unit of the reward.
             Default 0. Independent of the accuracy of the task.
 
     Requires no oracle knowledge. Minimum budget: K.
     """
 
-    alpha: float = 1.0
+    alpha: float | None = None
     epsilon: float = 0.0
 
     name: ClassVar[str] = "LSA"
@@ -98,12 +101,16 @@ class LSA(SequentialAgent):
     uses_variances: ClassVar[bool] = False
     rule: ClassVar[Rule] = Rule(index=lsa_index, state=LSAState)
 
+    def choices(self, rewards: Rewards) -> dict[str, Any]:
+        """Return the weight, for which the unit of the rewards does not matter where they are bounded."""
+        return {"alpha": length_of(rewards) ** -2.0}
+
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
-        real(self.alpha, f"alpha of {self.name}", above=0)
+        alpha = real(self.setting("alpha"), f"alpha of {self.name}", above=0)
         real(self.epsilon, f"epsilon of {self.name}", least=0)
         assert isinstance(self.task, Thresholding)  # as tasks says
-        self.values = {"threshold": self.task.threshold, "epsilon": self.epsilon, "alpha": self.alpha}
+        self.values = {"threshold": self.task.threshold, "epsilon": self.epsilon, "alpha": alpha}
 
 
 class UCBEState(State):

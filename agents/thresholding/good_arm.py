@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from bai_gym.agents.sequential import SequentialAgent
+from bai_gym.agents.tools.ranges import range_assumptions, range_choice, range_of
 from bai_gym.agents.tools.scanning import arm_of_largest
-from bai_gym.agents.tools.sets import range_assumptions, range_of
 from bai_gym.bandits import Bandit
 from bai_gym.problems import ProblemInfo
 from bai_gym.sampling import STOP, Episode, Outcome, PerArm, Rule, State
@@ -92,25 +92,25 @@ class GoodArmAgent(SequentialAgent):
 
     Args:
         delta: Allowed error probability, in (0, 1). Default 0.1.
-        b: Length of an interval that contains the rewards; default 1.
+        b: Length of an interval that contains the rewards. None (default): that of bounded rewards; for others 1.
         sigma: In place of ``b``, for rewards that are sigma-sub-Gaussian: ``b`` is then 2 sigma.
     """
 
     delta: float = 0.1
-    b: float = 1.0
+    b: float | None = None
     sigma: float | None = None
 
     tasks: ClassVar[frozenset[str]] = frozenset({GoodArm.name})
     uses_variances: ClassVar[bool] = False
     stops: ClassVar[bool] = True
     anytime: ClassVar[bool] = False
+    choices = range_choice
 
     def begin(self, info: ProblemInfo) -> None:
         """Check the parameters."""
         probability(self.delta, f"delta of {self.name}")
-        b = range_of(self.b, self.sigma, self.name)
         assert isinstance(self.task, GoodArm)  # as tasks says
-        self.values = {"threshold": self.task.threshold, "b": b, "delta": self.delta}
+        self.values = {"threshold": self.task.threshold, "b": range_of(self), "delta": self.delta}
 
     def conclude(self, outcome: Outcome) -> IntArray:
         """Return the recommendations that are certain; in the other episodes, what the means say."""

@@ -11,6 +11,8 @@ import math
 import numpy as np
 
 from bai_gym.agents.tools.posteriors import BERNOULLI, STUDENT, RewardFamily
+from bai_gym.agents.tools.scanning import fewer_pulls
+from bai_gym.agents.tools.variances import floored
 from bai_gym.sampling import TO_FIRST, Episode, noinline
 from bai_gym.statistics import FloatArray
 from bai_gym.theory.proportions import bernoulli_divergence
@@ -34,7 +36,8 @@ TINY = 1e-300
 def variance_of(e: Episode, s: RewardFamily, arm: int) -> float:
     """Return the known variance of an arm or, for the family of unknown ones, the biased sample variance."""
     if s.family == STUDENT:
-        return float(max(e.variance[arm] * (e.pulls[arm] - 1.0) / e.pulls[arm], TINY))
+        variance = floored(e.pulls[arm], e.variance[arm], s.pooled)
+        return float(max(variance * (e.pulls[arm] - 1.0) / e.pulls[arm], TINY))
     return float(s.variances[arm])
 
 
@@ -63,7 +66,7 @@ def upper_bound(e: Episode, s: RewardFamily, arm: int, rate: float) -> float:
 def arm_of_largest_bound(
     e: Episode, s: RewardFamily, rates: FloatArray, without: int, rng: np.random.Generator
 ) -> tuple[int, float]:
-    """Return the arm of largest U among the others, and U; arms of equal means and pulls are tied.
+    """Return the arm of largest U among the others, and U; arms of equal U are tied, such as those of mean 1.
 
     A number above an arm's mean is below U only where N d(m, number) is below the rate, so few bounds are computed.
 
@@ -78,11 +81,15 @@ def arm_of_largest_bound(
     for arm in range(e.num_arms):
         if arm == without:
             continue
-        if best >= 0 and e.mean[arm] == e.mean[best] and e.pulls[arm] == e.pulls[best]:
+        is_same = best >= 0 and e.mean[arm] == e.mean[best] and e.pulls[arm] == e.pulls[best]
+        if is_same or best < 0 or e.mean[arm] >= bound or e.pulls[arm] * divergence(e, s, arm, bound) < rates[arm]:
+            found = bound if is_same else upper_bound(e, s, arm, rates[arm])
+            if found != bound:
+                best, bound, ties = arm, found, 1.0
+                continue
             ties += 1.0
-            best = arm if e.tie != TO_FIRST and rng.random() * ties < 1.0 else best
-        elif best < 0 or e.mean[arm] >= bound or e.pulls[arm] * divergence(e, s, arm, bound) < rates[arm]:
-            best, bound, ties = arm, upper_bound(e, s, arm, rates[arm]), 1.0
+            is_chosen = fewer_pulls(e, arm, best) if e.tie == TO_FIRST else rng.random() * ties < 1.0
+            best = arm if is_chosen else best
     return best, bound
 
 

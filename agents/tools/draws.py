@@ -16,6 +16,7 @@ import numpy as np
 
 from bai_gym.agents.tools.posteriors import BERNOULLI, GAUSSIAN, STUDENT, Posteriors
 from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.agents.tools.variances import floored, is_flat
 from bai_gym.sampling import TO_FIRST, Episode, Vector, leader, noinline
 from bai_gym.statistics import FloatArray
 
@@ -49,19 +50,30 @@ def screening(num_arms: int) -> dict[str, FloatArray]:
 
 
 def update_posteriors(e: Episode, s: ScreenedPosteriors) -> None:
-    """Update the posterior of the arm pulled last, at the start those of all; call it once for each pull."""
+    """Update the posterior of the arm pulled last, at the start those of all; call it once for each pull.
+
+    Those of arms whose rewards were all equal depend on the other arms.
+    """
     for arm in range(e.pulled, e.pulled + 1) if e.pulled >= 0 else range(e.num_arms):
-        pulls, mean = e.pulls[arm], e.mean[arm]
-        if s.family == BERNOULLI:
-            a, b = 1.0 + pulls * mean, 1.0 + pulls * (1.0 - mean)
-            mean = a / (a + b)
-            s.spread[arm] = math.sqrt(mean * (1.0 - mean) / (a + b + 1.0))
-            s.c[arm] = a * math.log(mean) + b * math.log(b / (a + b))
-        else:
-            square = (max(e.variance[arm], 0.0) if s.family == STUDENT else s.variances[arm]) / pulls
-            a, b = 2.0 * square, 1.0 / (pulls - 1.0) if s.family == STUDENT and square > 0.0 else 0.0
-            s.spread[arm] = math.sqrt(square)
-        s.center[arm], s.a[arm], s.b[arm] = mean, a, b
+        update_posterior(e, s, arm)
+    for arm in range(e.num_arms if s.family == STUDENT else 0):
+        if is_flat(e.variance[arm], s.pooled):
+            update_posterior(e, s, arm)
+
+
+def update_posterior(e: Episode, s: ScreenedPosteriors, arm: int) -> None:
+    """Update the posterior of an arm."""
+    pulls, mean = e.pulls[arm], e.mean[arm]
+    if s.family == BERNOULLI:
+        a, b = 1.0 + pulls * mean, 1.0 + pulls * (1.0 - mean)
+        mean = a / (a + b)
+        s.spread[arm] = math.sqrt(mean * (1.0 - mean) / (a + b + 1.0))
+        s.c[arm] = a * math.log(mean) + b * math.log(b / (a + b))
+    else:
+        square = (floored(pulls, e.variance[arm], s.pooled) if s.family == STUDENT else s.variances[arm]) / pulls
+        a, b = 2.0 * square, 1.0 / (pulls - 1.0) if s.family == STUDENT and square > 0.0 else 0.0
+        s.spread[arm] = math.sqrt(square)
+    s.center[arm], s.a[arm], s.b[arm] = mean, a, b
 
 
 def winner(e: Episode, s: ScreenedPosteriors, rng: np.random.Generator) -> int:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from bai_gym.agents.tools.scanning import arm_of_largest
+from bai_gym.agents.tools.variances import average_variance, floored
 from bai_gym.sampling import Episode, PerArm, State
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "RewardFamily",
     "another_arm_of_largest_draw",
     "arm_of_largest_draw",
+    "pool_variances",
 ]
 
 GAUSSIAN, BERNOULLI, STUDENT = range(3)
@@ -27,6 +29,13 @@ class RewardFamily(State):
 
     family: int  # GAUSSIAN of known variances, BERNOULLI, or STUDENT for Gaussian rewards of unknown variances
     variances: PerArm  # known variances of a reward, for GAUSSIAN
+    pooled: float  # average sample variance, from which an arm of equal rewards has a part, for STUDENT
+
+
+def pool_variances(e: Episode, s: RewardFamily) -> None:
+    """Compute the average sample variance where the family needs it; call it before each choice."""
+    if s.family == STUDENT:
+        s.pooled = average_variance(e)
 
 
 class Posteriors(RewardFamily):
@@ -58,5 +67,6 @@ def posterior_draw(e: Episode, s: RewardFamily, arm: int, rng: np.random.Generat
         ones = rng.standard_gamma(1.0 + pulls * mean)
         return ones / (ones + rng.standard_gamma(1.0 + pulls * (1.0 - mean)))
     if s.family == STUDENT:
-        return float(mean + math.sqrt(max(e.variance[arm], 0.0) / pulls) * rng.standard_t(pulls - 1.0))
+        variance = floored(pulls, e.variance[arm], s.pooled)
+        return float(mean + math.sqrt(variance / pulls) * rng.standard_t(pulls - 1.0))
     return float(mean + math.sqrt(s.variances[arm] / pulls) * rng.standard_normal())

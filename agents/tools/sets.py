@@ -13,17 +13,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from bai_gym.agents.base import Agent, Plan
+from bai_gym.agents.base import Plan
 from bai_gym.agents.sequential import SequentialAgent, first_block
 from bai_gym.agents.tools.choosing import best_recommendation, shuffled_arms
+from bai_gym.agents.tools.ranges import range_assumptions
 from bai_gym.bandits import Bandit
-from bai_gym.errors import ParameterError
 from bai_gym.sampling import TO_FIRST, Engine, Episode, PerArm, State, Vector, section
-from bai_gym.statistics import ROUNDING, FloatArray, IntArray
+from bai_gym.statistics import FloatArray, IntArray
 from bai_gym.tasks import BestArm, BestOfEach, TopM
-from bai_gym.validation import real
 
-__all__ = ["SetAgent", "SetState", "keep", "prefers", "range_assumptions", "range_of", "rivals", "smallest"]
+__all__ = ["SetAgent", "SetState", "keep", "prefers", "rivals", "smallest"]
 
 
 class SetState(State):
@@ -51,8 +50,8 @@ class SetAgent(SequentialAgent):
 
     Args:
         scale: Multiplies the exploration a; at least 0, default 1, for which UGapEb has the smallest error bound.
-        b: Bound of the rewards, which lie in [0, b]. Where the default is None: max over arms of mean + sigma sqrt(log
-            n), which takes knowledge of the range.
+        b: Length of an interval that contains the rewards. None (default): that of bounded rewards; for others what the
+            class says. ``"oracle"``, where the class knows the range: max over arms of mean + sigma sqrt(log n).
         output: ``"best"`` (default): recommend the set whose value was smallest over time, as published. ``"last"``:
             the set at the end.
         refresh: Pulls between estimates of the complexity; None (default): two per arm. 1: at every pull, which is more
@@ -108,41 +107,6 @@ class SetAgent(SequentialAgent):
         if isinstance(self.task, BestOfEach):
             return np.asarray(np.sort(arms[:, :, 0]) % (self.num_arms // self.task.num_bandits))
         return arms[:, 0, 0]
-
-
-def range_assumptions(agent: Agent, bandit: Bandit) -> tuple[str, ...]:
-    """Return a note if a confidence guarantee for rewards in [0, b], or sub-Gaussian ones, does not cover a bandit's.
-
-    Args:
-        agent: The agent, with a parameter ``b``, and perhaps ``sigma``.
-        bandit: The instances.
-    """
-    low, high = bandit.limits()
-    b, sigma = getattr(agent, "b", None), getattr(agent, "sigma", None)
-    if sigma is not None and bandit.scale() > sigma * (1.0 + ROUNDING):
-        return (f"{agent.name}: its confidence is proved for {sigma:g}-sub-Gaussian rewards, and these need not be",)
-    if sigma is not None or (b is not None and low >= 0.0 and high <= b):
-        return ()
-    way = "; give it sigma=" if hasattr(agent, "sigma") else ""
-    kind = "unbounded" if np.isinf(high - low) else f"in [{low:.4g}, {high:.4g}]"
-    return (f"{agent.name}: its confidence is proved for rewards in [0, {b:g}], and these are {kind}{way}",)
-
-
-def range_of(b: float, sigma: float | None, agent: str) -> float:
-    """Return b, or 2 sigma: Hoeffding's inequality takes rewards in [0, b] for (b / 2)-sub-Gaussian ones.
-
-    Raises:
-        ParameterError: If both are given, or one is no positive number.
-    """
-    real(b, f"b of {agent}", above=0)
-    if sigma is None:
-        return b
-    real(sigma, f"sigma of {agent}", above=0)
-    if b != 1.0:
-        raise ParameterError(
-            f"{agent} takes b or sigma, not both: b for rewards in [0, b], sigma for sub-Gaussian ones"
-        )
-    return 2.0 * sigma
 
 
 def keep(s: SetState, value: float) -> None:

@@ -42,7 +42,7 @@ def proved_bounds(cells: Sequence[Cell]) -> dict[tuple[str, str, int], float]:
 
 
 def _bound(cell: Cell) -> float | None:
-    agent = cell.agent.prototype
+    agent = cell.prototype
     task = cell.episode_spec.task
     if home_of_class(type(agent)) is None:
         return None
@@ -72,19 +72,20 @@ def _bound_with_confidence(cell: Cell, agent: Any) -> float | None:
         return None
     if unmet_assumptions(agent, bandit):
         return None
-    b = agent.b if agent.sigma is None else 2.0 * agent.sigma
+    b = agent.setting("b") if agent.sigma is None else 2.0 * agent.sigma
     values = bound.function(bandit.means, cell.budget, agent.delta, task.m, task.epsilon, b)
     return None if np.isnan(values).all() else float(np.where(np.isnan(values), 1.0, values).mean())
 
 
 def _is_about(bound: Bound, agent: Any) -> bool:
-    """Return whether the agent's parameters satisfy the assumptions of the bound."""
+    """Return whether the agent's parameters, given or chosen, satisfy the assumptions of the bound."""
+    setting = agent.setting
     if not is_dataclass(agent):
         return False
     for field in fields(agent):
         default = field.default_factory() if field.default_factory is not MISSING else field.default
         wanted = bound.parameters.get(field.name, default)
-        if field.name not in NO_MATTER and getattr(agent, field.name) != wanted:
+        if field.name not in NO_MATTER and wanted not in (getattr(agent, field.name), setting(field.name)):
             return False
     return True
 

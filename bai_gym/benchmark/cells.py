@@ -23,6 +23,7 @@ from bai_gym.benchmark.protocol import (
     recommends_any_time,
     reset,
     starts_from_earlier,
+    suited,
     unmet_assumptions,
 )
 from bai_gym.benchmark.sources import AgentSource, EnvSource
@@ -172,9 +173,14 @@ class Cell:
         """Return the number of runs of each chunk."""
         return [min(self.chunk_runs, runs - start) for start in range(0, runs, self.chunk_runs)]
 
+    @property
+    def prototype(self) -> Any:
+        """The agent before its reset, suited to the kind of rewards of the environment."""
+        return suited(self.agent.prototype, self.env.problem.draw(1, generator(self.seed, "instances", 0)).rewards)
+
     def describe_agent(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the agent's oracle knowledge, and the notes about it and about the problem."""
-        agent = self.agent.prototype
+        agent = self.prototype
         extra: tuple[str, ...] = ()
         least = least_budget(agent, self.env.problem.num_arms, self.env.problem.num_features)
         if self.budget < least:

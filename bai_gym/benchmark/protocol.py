@@ -11,6 +11,7 @@ from bai_gym.bandits import Bandit
 from bai_gym.errors import AgentError
 from bai_gym.problems import ProblemInfo
 from bai_gym.problems.info import check_knowledge
+from bai_gym.rewards import Rewards
 
 __all__ = [
     "acts_on_batches",
@@ -24,6 +25,7 @@ __all__ = [
     "notes",
     "reset",
     "starts_from_earlier",
+    "suited",
     "tally",
 ]
 
@@ -90,10 +92,31 @@ def least_budget(agent: Any, num_arms: int, num_features: int | None) -> int:
     return int(agent.minimum_budget(num_arms)) if callable(getattr(agent, "minimum_budget", None)) else 0
 
 
+def suited(agent: Any, rewards: Rewards) -> Any:
+    """Return the agent as it is where rewards are of a kind: one with parameters to choose by it has chosen them."""
+    method = getattr(agent, "suited_to", None)
+    return method(rewards) if callable(method) else agent
+
+
 def notes(agent: Any) -> tuple[str, ...]:
-    """Return sentences that every report showing the agent must carry."""
+    """Return sentences that every report showing the agent must carry, with what it has chosen by the kind of rewards.
+
+    Args:
+        agent: An agent that knows the kind: one that has been reset, or is :func:`suited` to it.
+    """
     said = getattr(agent, "notes", ())
-    return (said,) if isinstance(said, str) else tuple(said)
+    return (*_chosen(agent), *((said,) if isinstance(said, str) else tuple(said)))
+
+
+def _chosen(agent: Any) -> tuple[str, ...]:
+    if not callable(getattr(agent, "chosen", None)) or not isinstance(getattr(agent, "rewards", None), Rewards):
+        return ()
+    shown = ", ".join(f"{name}={_value(value)}" for name, value in agent.chosen(agent.rewards).items())
+    return (f"{describe(agent)}: {shown}, chosen for {agent.rewards} rewards",) if shown else ()
+
+
+def _value(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else repr(value)
 
 
 def tally(agent: Any) -> dict[str, int]:

@@ -36,6 +36,7 @@ GAP_EXP = "BayesGap(kernel=exponential, length=1000.0, amplitude=50.0)"
 GAP_APART = "BayesGap(kernel=exponential, length=1e-06, amplitude=50.0)"  # so short that arms are independent
 GAP_LIN = "BayesGap(kernel=linear, amplitude=50.0)"
 GAP_MATERN = "BayesGap(kernel=matern, length=10.0, amplitude=50.0)"
+GIVEN_NOISE = {GAP_MATERN: f"{GAP_MATERN[:-1]}, noise_variance=oracle)"}
 FEW_ARMS = (8, 16, 32)  # where BayesGap and LinGapE play; the figures would take too long with more
 ONE_LINGAPE = "LinGapE(delta=0.1)"  # where its grid would take minutes, and delta changes little
 BEST_GREEDY = BestOf("LinGapE-Greedy (best delta)", LINGAPE_GREEDY)
@@ -218,7 +219,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         "Logistic bandit with 8 arms, over the budget",
         f"{PAPER}, figure 4",
         tuple(
-            Panel(f"d{d}", f"{d} features", _over_budgets("BAI-Logistic8-v0", 8, num_features=d))
+            Panel(f"d{d}", f"{d} features", _over_budgets("BAI-Logistic8-v0", 8, num_features=d), variants=GIVEN_NOISE)
             for d in (5, 7, 10, 12)
         ),
         (LOG, LOG_FWG, UNIFORM, FWG, "UCB-GLM", GAP_MATERN),

@@ -21,7 +21,7 @@ LEARNED_8 = "Learned(env=BAI-Gaussian8-v0)"
 OPTIMUM = "BayesOptimal"
 UNIFORM = "Uniform"
 GAPE = "A-GapE(b=1.0)"
-GAPE_V = "A-GapE-V"
+GAPE_V = "A-GapE-V(b=oracle)"
 
 ON_BERNOULLI = (
     UNIFORM,
@@ -61,7 +61,7 @@ PRIOR_NOTE = (
     "that rewards lie in [0, 1] (b=1.0) or are 0 and 1 (posterior=bernoulli)."
 )
 OPTIMUM_NOTE = "BayesOptimal is the optimum itself: no agent given only the prior has a lower mean error probability."
-ORACLE_NOTE = "SHVar is given the variances, A-GapE-V the range of the rewards, Learned the prior, the others nothing."
+ORACLE_NOTE = f"SHVar is given the variances, {GAPE_V} the range of the rewards, Learned the prior, the others nothing."
 
 
 def _over_budgets(env: str, *budgets: int) -> tuple[Setting, ...]:

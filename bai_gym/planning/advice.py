@@ -229,8 +229,9 @@ def _usable(
     for name in registry.names():
         try:
             cell = make_cells([name], env, budgets, seed, keywords)[0]
-            known = sorted(knowledge(cell.agent.prototype))
-            least = least_budget(cell.agent.prototype, cell.env.problem.num_arms, cell.env.problem.num_features)
+            agent = cell.prototype
+            known = sorted(knowledge(agent))
+            least = least_budget(agent, cell.env.problem.num_arms, cell.env.problem.num_features)
             if known:
                 left_out[name] = f"knows {', '.join(known)}"
             elif cell.budget < least:

@@ -287,7 +287,7 @@ def _budget(plan: BudgetPlan) -> float:
 
 def _least(cell: Cell) -> int:
     problem = cell.env.problem
-    return max(1, least_budget(cell.agent.prototype, problem.num_arms, problem.num_features))
+    return max(1, least_budget(cell.prototype, problem.num_arms, problem.num_features))
 
 
 class _Search:

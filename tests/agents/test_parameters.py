@@ -64,7 +64,7 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["FCVote"], "first", [2]),
     (["FCVote"], "agent", ["SH"]),
     # Bayesian
-    (["TS", "TTTS"], "posterior", WORD),
+    (["TS", "TTTS"], "posterior", WORD[:-1]),
     (["TS", "TTTS"], "sigma", POSITIVE),
     (["TTTS"], "beta", BETWEEN_0_AND_1),
     (["TTTS"], "tries", COUNT),
@@ -82,12 +82,12 @@ REFUSED: list[tuple[list[str], str, list[Any]]] = [
     (["RHO"], "sigma", POSITIVE),
     # Fixed confidence
     (["T3C", "SE"], "delta", BETWEEN_0_AND_1),
-    (["T3C"], "family", WORD),
+    (["T3C"], "family", WORD[:-1]),
     (["TTUCB"], "family", ["bernoulli"]),
     (["T3C"], "threshold", ["kk", "gk16-bernoulli"]),
     (["KL-LUCB"], "threshold", ["kk21"]),
     (["T3C"], "sigma", POSITIVE),
-    (["lil-UCB"], "sigma", [None]),
+    (["lil-UCB"], "sigma", ["oracle"]),
     (["TrackAndStop"], "tracking", WORD),
     (["TrackAndStop"], "lazy", AT_LEAST_0),
     (["EB-TC"], "beta", [1.0, "half"]),

@@ -24,7 +24,8 @@ def shares(episode: Play) -> Play:
 
     def find(deviations: list[float], best: int) -> list[float]:
         w = np.empty(len(deviations))
-        set_shares(episode([2] * len(w), [0.0] * len(w), np.array(deviations) ** 2), best, w)
+        e = episode([2] * len(w), [0.0] * len(w), np.array(deviations) ** 2)
+        set_shares(e, NeymanState.of(), best, w)
         return w.tolist()
 
     return find

@@ -57,8 +57,8 @@ def test_early_rejection_happens_after_a_pull_and_one_at_a_time(trace: Play) -> 
 def test_the_upper_bound_rejects_another_arm_than_the_mean(trace: Play) -> None:
     # After 15 of 20 pulls arm 1 has mean 0 and a wide interval, arm 2 has mean 1 and none; arm 0 is far above.
     rewards = [[100.0], [-9.0, 9.0], [1.0]]
-    by_mean = trace(VBR(tie="first"), rewards, 20)
-    by_bound = trace(VBR(tie="first", reject="ucb"), rewards, 20)
+    by_mean = trace(VBR(tie="first", variance="sample"), rewards, 20)
+    by_bound = trace(VBR(tie="first", variance="sample", reject="ucb"), rewards, 20)
     assert by_mean.arms[:15] == by_bound.arms[:15] == [0, 1, 2] * 2 + [1] * 9
     assert 1 not in by_mean.arms[15:] and set(by_mean.arms[15:]) == {0, 2}
     assert 2 not in by_bound.arms[15:] and set(by_bound.arms[15:]) == {1}

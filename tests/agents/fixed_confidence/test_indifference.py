@@ -42,7 +42,7 @@ def test_second_stages_by_hand(trace: Play) -> None:
 def test_screening_by_hand(trace: Play) -> None:
     # n_0 = 3, delta = 0.125, K = 2: h^2 = 2 (0.25^-1 - 1) = 6. S^2 = 1 and 0: the margin of sums is 6 / 2 - r / 2 for a
     # zone of 1. Arm 0 pays 0, 1, -1 and then 0: sum 0; arm 1 always 0.3: 0.3 r. 0.3 r > 3 - r / 2 from r = 4 on.
-    agent = KN(delta=0.125, indifference=1.0, first_pulls=3, tie="first")
+    agent = KN(delta=0.125, indifference=1.0, first_pulls=3, tie="first", variance="sample")
     played = trace(agent, [[0.0, 1.0, -1.0, *[0.0] * 20], [0.3]], 1000, fixed_confidence=True)
     assert (played.arms, played.recommendation) == ([0, 1] * 4, 1)
     # Equal sums: the margin is 0 with r = 6, and so both are left then.

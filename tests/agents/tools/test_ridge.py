@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bai_gym.agents import make
 from bai_gym.agents.structured.linear_models import longest, noise_deviation, shared_features
 from bai_gym.agents.tools.plain_ridge import RidgeState, product, start
 from bai_gym.agents.tools.plain_ridge import update_regression as update_plain
@@ -215,5 +216,5 @@ def test_features_that_cannot_be_used() -> None:
 def test_lengths_and_noise() -> None:
     np.testing.assert_allclose(longest(np.array([[[3.0, 4.0], [1.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]])), [5.0, 0.0])
     told = info(np.eye(4))
-    np.testing.assert_allclose(noise_deviation(None, told), [2.0, 2.0, 2.0])
-    np.testing.assert_allclose(noise_deviation(0.5, told), [0.5, 0.5, 0.5])
+    np.testing.assert_allclose(noise_deviation(make("LinUCB"), told), [2.0, 2.0, 2.0])
+    np.testing.assert_allclose(noise_deviation(make("LinUCB", sigma=0.5), told), [0.5, 0.5, 0.5])

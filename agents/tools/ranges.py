@@ -1,0 +1,98 @@
+"""The range of rewards that an agent counts on: given as b or sigma, chosen by the kind of rewards, or the true one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bai_gym.bandits import Bandit
+from bai_gym.errors import ParameterError
+from bai_gym.problems import ProblemInfo
+from bai_gym.rewards import Rewards
+from bai_gym.statistics import ROUNDING, FloatArray
+from bai_gym.validation import real
+
+__all__ = [
+    "ORACLE",
+    "bound_or_oracle",
+    "deviation_or_oracle",
+    "length_of",
+    "range_assumptions",
+    "range_choice",
+    "range_of",
+    "reward_bounds",
+]
+
+ORACLE = "oracle"  # in place of a number: the true one
+SMALLEST_BOUND = 1e-9  # of rewards, in their unit
+
+
+def length_of(rewards: Rewards) -> float:
+    """Return the length of the interval of bounded rewards; 1 for others, as in the papers' examples."""
+    return rewards.width if np.isfinite(rewards.width) else 1.0
+
+
+def range_choice(agent: Any, rewards: Rewards) -> dict[str, Any]:
+    """Return the choice of b, where no sigma takes its place."""
+    return {} if getattr(agent, "sigma", None) is not None else {"b": length_of(rewards)}
+
+
+def bound_or_oracle(agent: Any, rewards: Rewards) -> dict[str, Any]:
+    """Return the choice of b: the length of the interval of bounded rewards, for others the true bound."""
+    return {"b": rewards.width if np.isfinite(rewards.width) else ORACLE}
+
+
+def deviation_or_oracle(rewards: Rewards) -> float | str:
+    """Return half the length of the interval of bounded rewards, a sigma for all of them; for others the true one."""
+    return 0.5 * rewards.width if np.isfinite(rewards.width) else ORACLE
+
+
+def range_of(agent: Any) -> float:
+    """Return b, or 2 sigma: Hoeffding's inequality takes rewards in an interval of length b for (b / 2)-sub-Gaussian.
+
+    Args:
+        agent: The agent, with a parameter ``b``, and perhaps ``sigma``.
+
+    Raises:
+        ParameterError: If both are given, or one is no positive number.
+    """
+    sigma = getattr(agent, "sigma", None)
+    if sigma is None:
+        return real(agent.setting("b"), f"b of {agent.name}", above=0)
+    if agent.b is not None:
+        raise ParameterError(
+            f"{agent.name} takes b or sigma, not both: b for bounded rewards, sigma for sub-Gaussian ones"
+        )
+    return 2.0 * real(sigma, f"sigma of {agent.name}", above=0)
+
+
+def reward_bounds(agent: Any, info: ProblemInfo) -> FloatArray:
+    """Return ``(N,)`` bounds of the rewards: an agent's b, checked, or if it is the oracle's, the problem info's."""
+    b = agent.setting("b")
+    if b != ORACLE:
+        return np.full(info.batch, real(b, f"b of {agent.name}", above=0, rule="a positive number or 'oracle'"))
+    # Rewards that are all negative have no bound of this form; a tiny one leaves the widths to the variances.
+    return np.maximum(info.reward_bound, SMALLEST_BOUND)
+
+
+def range_assumptions(agent: Any, bandit: Bandit) -> tuple[str, ...]:
+    """Return a note if a confidence guarantee for bounded rewards, or sub-Gaussian ones, does not cover a bandit's.
+
+    Args:
+        agent: The agent, with a parameter ``b``, and perhaps ``sigma``.
+        bandit: The instances.
+    """
+    sigma = getattr(agent, "sigma", None)
+    if sigma is not None:
+        if bandit.scale() <= sigma * (1.0 + ROUNDING):
+            return ()
+        return (f"{agent.name}: its confidence is proved for {sigma:g}-sub-Gaussian rewards, and these need not be",)
+    low, high = bandit.limits()
+    b = agent.suited_to(bandit.rewards).setting("b")
+    if high - low <= b * (1.0 + ROUNDING):
+        return ()
+    way = "; give it sigma=" if hasattr(agent, "sigma") else ""
+    kind = "unbounded" if np.isinf(high - low) else f"in [{low:.4g}, {high:.4g}]"
+    lead = f"{agent.name}: its confidence is proved for rewards in an interval of length {b:g}"
+    return (f"{lead}, and these are {kind}{way}",)
